@@ -6,7 +6,8 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Sequence
+from argparse import Namespace
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 _BAD_INPUT = (OSError, EOFError, MemoryError, ValueError, TypeError, KeyError, ImportError)
@@ -14,28 +15,24 @@ _BAD_INPUT = (OSError, EOFError, MemoryError, ValueError, TypeError, KeyError, I
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
-    from xcurves.cli.options import parse_arguments
-
     given = sys.argv[1:] if arguments is None else list(arguments)
-    is_sequential = given[:1] == ["sequential"]
-    if is_sequential:
-        from xcurves.cli import sequential
+    run: Callable[[Namespace], object]  # the exit status, or the paths that were written
+    if given[:1] == ["sequential"]:
+        from xcurves.cli.sequential import run_sequential as run
+        from xcurves.cli.sequential import sequential_parser
 
-        options = sequential.sequential_parser().parse_args(given[1:])
+        options = sequential_parser().parse_args(given[1:])
     else:
+        from xcurves.cli.options import parse_arguments
+
         options = parse_arguments(given)
-    status = 0
+        from xcurves.cli.job import run_job as run
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # deprecation warnings of libraries
         warnings.simplefilter("default", UserWarning)
         warnings.showwarning = lambda message, *_: _say(f"warning: {message}")
         try:
-            if is_sequential:
-                status = sequential.run_sequential(options)
-            else:
-                from xcurves.cli.job import run_job
-
-                run_job(options)
+            status = run(options)
             sys.stdout.flush()
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -53,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 return 2
             _say(f"{type(error).__name__}: {message}. This is unexpected; --traceback shows where")
             return 1
-    return status
+    return status if isinstance(status, int) else 0
 
 
 def _say(message: str) -> None:

@@ -183,22 +183,25 @@ def parts_of(tree: xr.DataTree) -> dict[str, xr.Dataset]:
 
 def summary_of_part(part: xr.Dataset) -> str:
     """Return the sentences of one part of an analysis, with its training level and the tasks left out."""
-    return "\n".join(_with_what_is_left([summary(part)], part))
+    return "\n".join([*_final(part), summary(part), *_left(part)])
 
 
-def _with_what_is_left(said: list[str], part: xr.Dataset) -> list[str]:
-    """Return sentences of a part after its training level, and before the first task left out."""
+def _final(part: xr.Dataset) -> list[str]:
+    return [say_final(part)] if "final" in part.attrs else []
+
+
+def _left(part: xr.Dataset) -> list[str]:
+    """Return a line that names the first task left out and counts the others."""
     gone = left_out(part.attrs)
-    more = f" (and {len(gone) - 1} more)" * (len(gone) > 1)
-    final = [say_final(part)] if "final" in part.attrs else []
-    return [*final, *said, *[f"Left out: {each}{more}" for each in gone[:1]]]
+    return [f"Left out: {each}{f' (and {len(gone) - 1} more)' * (len(gone) > 1)}" for each in gone[:1]]
 
 
 def _paragraphs(tree: xr.DataTree) -> Iterator[str]:
     """Yield question and answer of every part of an analysis, then what is missing."""
     for part in parts_of(tree).values():
         kind, result = prepare(part)
-        yield "\n".join([kind.question, *_with_what_is_left([ask(kind, result, kind.answer, "summary")], part)])
+        answer = ask(kind, result, kind.answer, "summary")
+        yield "\n".join([kind.question, " ".join([*_final(part), answer]), *_left(part)])
     missing = missing_parts(tree.attrs)
     if missing:
         more = [f"and {len(missing) - _MOST_MISSING} more"] if len(missing) > _MOST_MISSING else []

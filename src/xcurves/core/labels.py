@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from itertools import combinations, product
+from numbers import Real
 from typing import Any, TypeVar
 
 import numpy as np
@@ -96,6 +97,15 @@ def native_labels(data: _Data) -> _Data:
             values = values.astype(values.dtype.newbyteorder("=")) if of_numpy else np.array(values.tolist())
             native[dim] = (dim, values, label.attrs)
     return data.assign_coords(native) if native else data
+
+
+def plain_labels(values: Any) -> NDArray[Any]:
+    """Return labels as an array of numpy's own text or numbers, of objects where they are not all of one kind."""
+    labels = np.asarray(values)
+    if labels.dtype.kind not in "OT":
+        return labels
+    one_kind = any(all(isinstance(label, kind) for label in labels.tolist()) for kind in (str, Real))
+    return np.array(labels.tolist()) if one_kind else labels.astype(object)
 
 
 def extra_dims(curves: xr.DataArray, core: Collection[Hashable] = (*DIMS, EVALUATION)) -> tuple[Hashable, ...]:

@@ -25,6 +25,7 @@ from xcurves.core.labels import (
     did_you_mean,
     native_labels,
     pick_one,
+    plain_labels,
     shown,
 )
 
@@ -317,15 +318,11 @@ def _checked_labels(curves: xr.DataArray, name: str) -> NDArray[Any]:
     if isinstance(curves.xindexes.get(name), xr.indexes.PandasMultiIndex):
         raise TypeError(f"{mixed} a MultiIndex. Number them: da.reset_index({name!r}, drop=True)")
     known = curves.coords.variables
-    labels = known[name].values if name in known else np.arange(curves.sizes[name])
+    labels = plain_labels(known[name].values if name in known else np.arange(curves.sizes[name]))
     as_strings = f"Convert: da.assign_coords({name}=da.{name}.astype(str))"
-    if labels.dtype.kind in "OT":
-        kinds = sorted({type(label).__name__ for label in labels.tolist()})
-        if len(kinds) > 1 and kinds != ["float", "int"]:
-            raise TypeError(f"{mixed} {' and '.join(kinds)}. {as_strings}")
-        labels = np.array(labels.tolist())
     if labels.dtype.kind not in "Uiuf":
-        raise TypeError(f"{mixed} dtype {labels.dtype}. {as_strings}")
+        kinds = " and ".join(sorted({type(label).__name__ for label in labels.tolist()}))
+        raise TypeError(f"{mixed} {kinds if labels.dtype == object else f'dtype {labels.dtype}'}. {as_strings}")
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise ValueError(f"{name} labels must be finite; got {labels[~np.isfinite(labels)][0]}. {as_strings}")
     if not (labels[1:] > labels[:-1]).all():  # otherwise all differ, which is found faster

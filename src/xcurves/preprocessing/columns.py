@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from xcurves.core.labels import DIMS, EVALUATION, SYNONYMS, USUAL_EXTRAS, did_you_mean, shown
+from xcurves.core.labels import DIMS, EVALUATION, SYNONYMS, USUAL_EXTRAS, did_you_mean, plain_labels, shown
 from xcurves.core.validation import check_choice
 
 Duplicates = Literal["raise", "first", "last", "mean"]
@@ -198,10 +197,7 @@ def label_codes(column: pd.Series[Any]) -> tuple[NDArray[Any], NDArray[np.int64]
             codes, index = used.codes, used.categories
         else:
             codes, index = pd.factorize(column, sort=True)
-        labels = index.to_numpy(dtype=getattr(index.dtype, "numpy_dtype", None))
-        if labels.dtype == object:
-            one_kind = any(all(isinstance(label, kind) for label in labels) for kind in (str, Real))
-            labels = np.array(labels.tolist()) if one_kind else labels
+        labels = plain_labels(index.to_numpy(dtype=getattr(index.dtype, "numpy_dtype", None)))
     except (TypeError, NotImplementedError):  # of lists and mappings, NotImplementedError from Arrow
         labels = np.array([], object)
     if labels.dtype == object:
