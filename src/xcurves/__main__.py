@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # deprecation warnings of libraries
         warnings.simplefilter("default", UserWarning)
-        warnings.showwarning = lambda message, *_: _say(f"warning: {message}")
+        warnings.showwarning = lambda message, *_: _say(f"warning: {message}", options)
         try:
             status = run(options)
             sys.stdout.flush()
@@ -39,25 +39,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 141
         except KeyboardInterrupt as stop:
             written = ", ".join(map(str, stop.args))
-            _say(f"interrupted, {f'written before: {written}' if written else 'nothing written'}")
+            _say(f"interrupted, {f'written before: {written}' if written else 'nothing written'}", options)
             return 130
         except Exception as error:
             if options.traceback:
                 raise
             message = str(error.args[0] if isinstance(error, KeyError) and error.args else error)
             if isinstance(error, _BAD_INPUT):
-                _say(message)
+                _say(message, options)
                 return 2
-            _say(f"{type(error).__name__}: {message}. This is unexpected; --traceback shows where")
+            _say(f"{type(error).__name__}: {message}. This is unexpected; --traceback shows where", options)
             return 1
     return status if isinstance(status, int) else 0
 
 
-def _say(message: str) -> None:
-    """Print one line, with shell options in place of Python arguments."""
-    from xcurves.cli.options import in_words_of_the_shell, program
+def _say(message: str, options: Namespace) -> None:
+    from xcurves.cli.options import as_option, program
 
-    print(f"{program()}: {in_words_of_the_shell(message)}", file=sys.stderr)
+    print(f"{program()}: {as_option(message, options)}", file=sys.stderr)
 
 
 def shell() -> NoReturn:

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shlex
 import signal
 import struct
 import subprocess
@@ -59,7 +58,7 @@ def test_a_folder_of_monitor_files(here, capsys):
     grid = [100, 200, 300, 400]
     same("logs-anova.nc", frame.curves.to_dataarray("return", training="step", extra="task", on=grid, method="mean"))
     assert main(["logs"]) == 2
-    assert "--folders algorithm run names 2 levels of folders below 'logs'" in capsys.readouterr().err
+    assert "--folders ['algorithm', 'run'] names 2 levels of folders below 'logs'" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -88,9 +87,9 @@ def test_a_weights_and_biases_chart(curves, here, capsys):
     same("chart-anova.nc", curves)
     pd.DataFrame(wide).rename(columns={"sac-0 - return": "sac - return"}).to_csv("odd.csv", index=False)
     assert main(["odd.csv"]) == 2
-    assert "Split the names of runs as the logs are read: --names '{algorithm}-{run}'" in capsys.readouterr().err
+    assert "Split the names of runs as the logs are read: names='{algorithm}-{run}'" in capsys.readouterr().err
     assert main(["odd.csv", "--names", "{algorithm}-{run}"]) == 2
-    assert "--names '{algorithm}-{run}' does not match the run 'sac'" in capsys.readouterr().err
+    assert "--names {algorithm}-{run} does not match the run 'sac'" in capsys.readouterr().err
 
 
 def test_an_analysis_of_parts_is_one_archive_of_curves_and_results(curves, capsys):
@@ -112,16 +111,16 @@ def test_an_analysis_of_parts_is_one_archive_of_curves_and_results(curves, capsy
     [
         (
             ["--value", "a/b", "--value", "a_b"],
-            "--output for --value a_b would write odd-anova-a_b.nc, and so would --output for --value a/b",
+            "--output for --value a_b odd-anova-a_b.nc is the file of --output for --value a/b",
         ),
-        (["--value", "a_b", "--value", "a_b"], "--output for --value a_b would write odd-anova-a_b.nc"),
+        (["--value", "a_b", "--value", "a_b"], "--value must name different scores; got a_b, a_b"),
         (
             ["--value", "a_b", "--output", "x.html", "--report", "x.html"],
-            "--report would write x.html, and so would --",
+            "--report x.html is the file of --output x.html",
         ),
-        (["--value", "a_b", "--output", "x.html", "--report", "./y/../x.html"], "and so would --output"),
-        (["--value", "a_b", "--output", "odd.csv"], "--output odd.csv is the archive itself. Name another file"),
-        (["--value", "a_b", "--output", "link.csv"], "--output link.csv is the archive itself. Name another file"),
+        (["--value", "a_b", "--output", "x.html", "--report", "./y/../x.html"], "is the file of --output"),
+        (["--value", "a_b", "--output", "odd.csv"], "--output odd.csv is the file of the archive. Name another"),
+        (["--value", "a_b", "--output", "link.csv"], "--output link.csv is the file of the archive. Name another"),
         (["--value", "a_b", "--output", "notes.txt"], "--output notes.txt exists and is not replaced: xcurves did"),
         (["--value", "a_b", "--report", "notes.txt"], "--report notes.txt exists and is not replaced: xcurves did"),
     ],
@@ -169,7 +168,7 @@ def test_a_part_says_in_the_shell_all_that_it_says_in_python(curves, capsys):
     tree = xcurves.archive.read("mine-analysis.nc")
     said = tree.curves.summary().split("\n\n")[0].split("\n", 1)[1]
     assert said.startswith("Scores at the last training level that all runs have: ")
-    assert said in capsys.readouterr().out.replace("\n", " ")
+    assert said in capsys.readouterr().out
 
 
 @pytest.mark.slow
@@ -212,19 +211,6 @@ def test_each_of_several_values_has_its_files_and_its_tasks(curves, capsys):
     assert "== success ==" in out
 
 
-def test_a_task_whose_runs_do_not_meet_is_not_said_to_have_no_score(curves, capsys):
-    tasks = xr.concat([curves, curves + 1, curves * np.nan], "task").assign_coords(task=["x", "y", "z"])
-    tasks = tasks.where((tasks.task != "y") | ((tasks.algorithm == "sac") == (tasks.training > tasks.training[1])))
-    tasks.to_dataset(name="score").to_netcdf("mine.nc")
-    tasks.to_dataframe("score").reset_index().to_csv("mine.csv", index=False)
-    for archive in (["mine.nc"], ["mine.csv", "--extra", "task"]):
-        assert main([*archive, "--align", *QUICK]) == 0
-        err = capsys.readouterr().err.splitlines()
-        assert "left out, because runs have too few common levels: task 'y'" in err[0]
-        assert err[1:] == ["python -m xcurves: warning: --value score: left out task without any score: z"]
-        assert "task" not in read("mine-anova.nc").dims or read("mine-anova.nc").task.values.tolist() == ["x"]
-
-
 def test_algorithm_and_run_in_one_name_of_a_folder(here, capsys):
     rows = []
     for algorithm, run, step in product(["sac", "td3"], range(4), [0, 100, 200]):
@@ -234,8 +220,8 @@ def test_algorithm_and_run_in_one_name_of_a_folder(here, capsys):
         with (folder / "progress.csv").open("a") as log:
             log.write(("step,return\n" if step == 0 else "") + f"{step},{rows[-1][-1]}\n")
     assert main(["runs", *QUICK]) == 2
-    cure = re.search(r"such as (--names .*)$", capsys.readouterr().err)[1]
-    assert main(["runs", *shlex.split(cure), "--training", "step", *QUICK]) == 0
+    cure = re.search(r"such as names='(.*)'$", capsys.readouterr().err)[1]
+    assert main(["runs", "--names", cure, "--training", "step", *QUICK]) == 0
     frame = pd.DataFrame(rows, columns=["algorithm", "run", "training", "return"])
     same("runs-anova.nc", frame.curves.to_dataarray("return"))
 
@@ -249,7 +235,7 @@ def test_fractions_of_budgets_of_arrays_and_tables_are_the_same(curves, capsys):
     budgets.to_dataframe("score").dropna().reset_index().to_csv("mine.csv", index=False)
     for archive in (["mine.nc"], ["mine.csv", "--extra", "task"]):
         assert main([*archive, *QUICK]) == 2
-        assert capsys.readouterr().err.endswith("Bring every task to fractions of its budget with --align budget\n")
+        assert capsys.readouterr().err.endswith("of its budget with .curves.align(20, relative_to='budget')\n")
         assert main([*archive, "--align", "budget", *QUICK, "--output", "out.nc"]) == 0
         same("out.nc", budgets.curves.align(20, relative_to="budget"))
         assert main([*archive, "--align", "budget", "--method", "mean", *QUICK]) == 2
@@ -525,9 +511,9 @@ def test_columns_without_their_options_are_named_with_them_and_near_misses_are_s
     assert refused().endswith(" could be scores. Name one: --value 'my seed'|return|loss")
     assert refused("--value", "retrun") == f"--value retrun is no column of the frame. {has}. Did you mean 'return'?"
     lost = refused("--value", "return", "--run", "my seed")
-    assert lost == f"--algorithm algorithm is no column of the frame. {has}. Try --algorithm agent --training step"
-    named = ["--value", "return", "--run", "my seed", *shlex.split(lost.partition("Try ")[2])]
-    assert refused(*named, "--extra", "task") == f"--extra task is no column of the frame. {has}. Try --extra Env"
+    assert lost == f"--algorithm algorithm is no column of the frame. {has}. Try algorithm='agent', training='step'"
+    named = ["--value", "return", "--run", "my seed", "--algorithm", "agent", "--training", "step"]
+    assert refused(*named, "--extra", "task") == f"--extra task is no column of the frame. {has}. Try extra='Env'"
     assert refused(*named, "--select", "agent=sca").endswith("agent has sac, td3. Did you mean 'sac'?")
     assert refused(*named, "--select", "agnet=sac").endswith(f"{has}. Did you mean 'agent'?")
     assert refused(*named, "--align", "7").startswith(

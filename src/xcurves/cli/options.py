@@ -1,4 +1,4 @@
-"""The options of the command line, with their help, and messages with options in place of arguments."""
+"""The options of the command line, with their help, and messages that name them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import argparse
 import re
 import sys
 from pathlib import Path
-from shlex import quote
 from typing import NoReturn
 
 from xcurves.core.labels import DIMS, did_you_mean
@@ -44,22 +43,6 @@ exit status:
 
 Nothing is filled, dropped or averaged unless an option asks for it, and the archive's history says what was.
 The same input, options and --rng give the same numbers."""
-_NAMED = (
-    "value|algorithm|run|training|extra|source|folders|names|on|method|tolerance|duplicates|include|paired|n_resamples"
-    "|confidence_level|rng|spending|task|reference"
-)
-_METHODS = {
-    "no on= and .curves.align(20, relative_to='budget')": "--align budget",
-    ".curves.align(20, relative_to='budget')": "--align budget",
-    ".curves.align('intersection')": "--align",
-    ".curves.drop_incomplete()": "--drop-incomplete",
-}
-_VALUE = r"'[^']*'|\[[^\]]*\]|\([^)]*\)|-?[\d.][\w.+-]*|True"
-# The arguments of a call are Python and stay; `extra='task'` outside is an option, and so is `rng` in "rng must be".
-_ARGUMENT = re.compile(
-    rf"\w\((?:[^()]|\([^()]*\))*\)|(?<![\w.])({_NAMED})=({_VALUE})?(?!\w)"
-    rf"|^({_NAMED.replace('|on|', '|')})(?= must| names)|^path ({_VALUE})"
-)
 
 
 def program() -> str:
@@ -152,20 +135,12 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def in_words_of_the_shell(message: str) -> str:
-    """Return a message in one line, with arguments and methods written as their options."""
-    line = " ".join(message.split())
-    for method, option in _METHODS.items():
-        line = line.replace(method, option)
-    return re.sub(r"(--\S+ [^\s,]+), (?=--)", r"\1 ", _ARGUMENT.sub(_as_option, line))
-
-
-def _as_option(found: re.Match[str]) -> str:
-    name, value = found[1] or found[3], found[2] or ""
-    if found[4]:
-        return found[4].strip("'")
-    if name is None:
-        return found[0]
-    words = re.findall(r"'([^']*)'", value) or [value.strip("[]()").replace(" ", "")]
-    option = "align" if name == "on" else name.replace("_", "-")
-    return " ".join([f"--{option}", *(map(quote, words) if value not in ("", "True") else [])])
+def as_option(message: str, options: argparse.Namespace) -> str:
+    """Return a message in one line; the argument that it begins with is written as its option."""
+    first, _, rest = " ".join(message.split()).partition(" ")
+    name, equals, value = first.partition("=")
+    if first == "path":
+        return rest.replace("'", "", 2)
+    if name not in options or not (equals or rest.startswith("must ")):
+        return f"{first} {rest}".strip()
+    return " ".join(filter(None, [f"--{name.replace('_', '-')}", value.strip("'"), rest]))

@@ -98,7 +98,7 @@ def curves_of_options(archive: Table | xr.Dataset, options: argparse.Namespace) 
                 f"--align {options.align} leaves no score of any run. Name levels that runs reach, --align LEVELS, and "
                 "leave out those that do not with --drop-incomplete"
             )
-        curves = _without_empty_tasks(curves, archive, value)
+        curves = _without_empty_tasks(curves, value)
         yield value, drop_incomplete(curves) if options.drop_incomplete else curves
 
 
@@ -153,8 +153,7 @@ def _from_dataset(dataset: xr.Dataset, options: argparse.Namespace, value: str) 
     for name, wanted in parse_selections(options.select).items():
         dim = named.get(name, name)
         if dim not in curves.dims:
-            has, near = ", ".join(map(str, curves.dims)), labels.did_you_mean(name, curves.dims)
-            raise KeyError(f"--select {name}={wanted[0]}: {name!r} is no dim of {value}. It has {has}{near}")
+            raise not_found(f"--select {name}={wanted[0]}: {name!r} is no dim of {value}", name, curves.dims)
         curves = curves.isel({dim: np.flatnonzero(matching(name, wanted, curves[dim].to_numpy()))})
     if options.align is None and (options.method or options.tolerance is not None):
         raise ValueError("--method and --tolerance are for --align LEVELS. Say them: --align 0,1000,2000")
@@ -163,26 +162,14 @@ def _from_dataset(dataset: xr.Dataset, options: argparse.Namespace, value: str) 
     return align(curves, parse_levels(options.align), method=options.method, tolerance=options.tolerance)
 
 
-def _scored(archive: Table | xr.Dataset, value: str, dim: str) -> set[Any]:
-    """Return the labels of an extra dim that have a score of this value before runs are aligned."""
-    if isinstance(archive, Table):
-        return set(archive.frame.loc[archive.frame[value].notna(), dim])
-    curves = archive[value]
-    has = curves.notnull().any([other for other in curves.dims if other != dim])
-    return set(curves[dim].to_numpy()[has.to_numpy()].tolist())
-
-
-def _without_empty_tasks(curves: xr.DataArray, archive: Table | xr.Dataset, value: str) -> xr.DataArray:
-    """Drop labels of extra dims without a score; warn of those without one before `align`, which named the others."""
+def _without_empty_tasks(curves: xr.DataArray, value: str) -> xr.DataArray:
+    """Drop labels of extra dims without a score, with a warning."""
     for dim in labels.extra_dims(curves):
         has = curves.notnull().any([other for other in curves.dims if other != dim]).to_numpy()
         if has.any() and not has.all():
-            scored = _scored(archive, value, str(dim))
-            never = [label for label in curves[dim].to_numpy()[~has].tolist() if label not in scored]
-            if never:
-                told = f"--value {value}: left out {dim} without any score: {listed(never)}"
-                warnings.warn(told, UserWarning, stacklevel=2)
-            curves = curves.isel({dim: np.flatnonzero(has)})
+            left = listed(curves[dim].to_numpy()[~has])
+            warnings.warn(f"--value {value}: left out {dim} without any score: {left}", UserWarning, stacklevel=2)
+            curves = curves.isel({dim: has})
     return curves
 
 
