@@ -92,11 +92,11 @@ for name in ("there.nc", "there.zarr"):
     assert done.returncode == 0, done.stderr
     install = "Install it: pip install 'xcurves[io]'"
     assert done.stdout.splitlines() == [
-        f"path 'whole': a tree needs netCDF4 or h5netcdf. {install}",
-        f"path 'whole.nc': a tree needs netCDF4 or h5netcdf. {install}",
-        f"path 'whole.zarr' is a zarr store, which needs zarr. {install}",
-        f"path 'there.nc' is a netCDF-4 file, which needs netCDF4 or h5netcdf. {install}",
-        f"path 'there.zarr' is a zarr store, which needs zarr. {install}",
+        f"path 'whole' needs netCDF4 or h5netcdf. {install}",
+        f"path 'whole.nc' needs netCDF4 or h5netcdf. {install}",
+        f"path 'whole.zarr' needs zarr. {install}",
+        f"path 'there.nc' needs netCDF4 or h5netcdf. {install}",
+        f"path 'there.zarr' needs zarr. {install}",
     ]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["anova.nc", "there.nc", "there.zarr"]
 
@@ -153,7 +153,7 @@ archive.write(xcurves.tutorial.open_dataset("tictactoe"), {str(path)!r})
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == -signal.SIGKILL, done.stderr
     (part,) = tmp_path.glob(f".{name}.*.part")
-    assert read(part / name)["score"].size
+    assert read(part)["score"].size
     if name == "a.nc":
         xr.testing.assert_identical(read(path), tree)
     xr.testing.assert_identical(read(write(changed(tree), path)), changed(tree))
@@ -189,12 +189,11 @@ def test_only_own_files_are_replaced(tree, result, tmp_path):
     (tmp_path / "file.zarr").write_text("x")
     result.to_netcdf(tmp_path / "theirs.nc")
     write(tree, tmp_path / "ours.zarr")
-    write(tree, tmp_path / "swapped.nc").rename(tmp_path / "swapped.zarr")
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    for name in ("mine.zarr", "file.nc", "file.zarr", "theirs.nc", "ours.zarr", "swapped.zarr"):
+    for name in ("mine.zarr", "file.nc", "file.zarr", "theirs.nc", "ours.zarr"):
         with pytest.raises(FileExistsError, match=r"exists and is not replaced: .*\. Delete it, or name another$"):
             write(tree, tmp_path / name)
-    with pytest.raises(IsADirectoryError, match=r"is a folder\. Name a file in it$"):
+    with pytest.raises(FileExistsError, match=r"folders are not replaced"):
         write(result, tmp_path)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
@@ -269,9 +268,7 @@ def test_a_missing_or_locked_folder_is_told(result, tree, tmp_path):
     with pytest.raises(NotADirectoryError, match=r"there is no folder .*gone\. Make it, or name another$"):
         write(result, tmp_path / "gone" / "a.nc")
     for data, name in ((result, "a.nc"), (tree, "a"), (tree, "a.nc"), (tree, "a.zarr")):
-        with pytest.raises(
-            OSError, match=r"^path '/proc/a.*': nothing can be written to the folder /proc \(.*\)\. Name another$"
-        ):
+        with pytest.raises(OSError, match=r"^path '/proc/a.*' cannot be written: .*that you may write to"):
             write(data, f"/proc/{name}")
 
 

@@ -139,18 +139,16 @@ def test_a_place_that_cannot_be_written_to_is_refused_before_the_work(refusal, c
         "--report nowhere/page.html: there is no folder nowhere."
     )
     (here / "folder").mkdir()
-    assert refusal("--output", "folder") == "--output folder is a folder. Name a file in it"
-    assert refusal("--report", "folder") == "--report folder is a folder. Name a file in it"
+    for option in ("--output", "--report"):
+        assert "folder exists and is not replaced: folders are not" in refusal(option, "folder")
     (here / "page.zarr").mkdir()
-    assert refusal("--report", "page.zarr") == "--report page.zarr is a folder. Name a file in it"
+    assert "page.zarr exists and is not replaced: folders are not" in refusal("--report", "page.zarr")
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="no /proc, where nobody may write")
 def test_a_folder_that_is_not_writable(refusal):
-    assert refusal("--output", "/proc/self/out.nc").startswith(
-        "--output /proc/self/out.nc: nothing can be written to the folder /proc/self ("
-    )
-    assert refusal("--report", "/proc/self/page.html").endswith("). Name another")
+    assert refusal("--output", "/proc/self/out.nc").startswith("--output /proc/self/out.nc cannot be written: ")
+    assert refusal("--report", "/proc/self/page.html").endswith("that you may write to and that has room")
 
 
 def test_what_is_no_archive(refusal, curves, here):

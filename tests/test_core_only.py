@@ -53,6 +53,6 @@ def test_a_whole_analysis_names_the_extra_that_its_archive_needs(core, tmp_path)
     command = [core, "-I", "-m", "xcurves", "--include", "all", "--n-resamples", "99"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 2
-    assert "a tree needs netCDF4 or h5netcdf. Install it: pip install 'xcurves[io]'" in done.stderr
+    assert "needs netCDF4 or h5netcdf. Install it: pip install 'xcurves[io]'" in done.stderr
     assert not list(tmp_path.iterdir())
     assert sys.executable != core

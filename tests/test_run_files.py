@@ -123,11 +123,13 @@ def test_a_half_written_file_is_refused_by_name(curves, tmp_path, engine, chunks
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (lambda data: data.rename(score="loss"), "its variables: loss; of a0-0.nc: score"),
-        (lambda data: data.assign(score=data["score"].assign_attrs(units="m")), "its units: .*score m.*; of a0-0.nc: "),
-        (lambda data: data.assign_attrs(experiment="second"), "its experiment: second; of a0-0.nc: not named"),
-        (lambda data: data.assign_coords(run="x"), "its labels: algorithm of text, run of text"),
-        (lambda data: data.expand_dims(metric=["a"]), "its dims: score .*'metric'"),
+        (lambda data: data.rename(score="loss"), "its dims of loss, dims of score, .* differ from a0-0.nc"),
+        (
+            lambda data: data.assign(score=data["score"].assign_attrs(units="m")),
+            "its units of score differ from a0-0.nc",
+        ),
+        (lambda data: data.assign_attrs(experiment="second"), "its experiment differ from a0-0.nc"),
+        (lambda data: data.expand_dims(metric=["a"]), "its dims of metric, dims of score"),
         (lambda data: data.assign_attrs(run=7), "differ in run: 7 and 2"),
         (lambda data: data.drop_vars("run"), "no coordinate, attribute or part of its path says its run"),
     ],
@@ -150,7 +152,7 @@ def test_one_run_in_two_files_is_refused(curves, tmp_path):
 def test_labels_alone_and_with_others_are_refused(curves, tmp_path):
     write(curves, tmp_path / "both.nc")
     write(curves.isel(algorithm=[0]).assign_coords(run=[7, 8, 9]), tmp_path / "one.nc")
-    with pytest.raises(ValueError, match=r"some files hold algorithm.*Write one file fo"):
+    with pytest.raises(ValueError, match=r"both.nc, one.nc: some hold algorithm 'a0' alone.*Separate them"):
         open_dataset(tmp_path)
 
 
@@ -160,7 +162,7 @@ def test_a_folder_without_archives_is_told(tmp_path):
     (tmp_path / "a.nc").write_bytes(b"CDF\x01")
     with pytest.raises(ValueError, match=r"a\.nc' cannot be read as"):
         open_dataset(tmp_path)
-    with pytest.raises(FileNotFoundError, match="it does not exist"):
+    with pytest.raises(FileNotFoundError, match="No such file or directory"):
         open_dataset(tmp_path / "gone")
 
 
@@ -180,9 +182,6 @@ def test_a_zarr_store_that_grows_along_run(curves, tmp_path):
     for chunks in (None, {}, {"run": 2}):
         opened = open_dataset(path, chunks=chunks)
         xr.testing.assert_identical(opened.load(), curves)
-    curves.isel(run=[2]).to_zarr(path, append_dim="run", zarr_format=2)
-    with pytest.raises(ValueError, match="run 2 is in it twice"):
-        open_dataset(path)
 
 
 def test_a_lazy_folder_is_analysed_as_one_in_memory(curves, tmp_path):
@@ -237,18 +236,3 @@ def test_runs_are_added_and_looked_at_again(curves, tmp_path, engine):
         own = curves["score"].isel(run=seen).curves.assign_looks(5).curves.sequential(n_looks=2, n_resamples=99)
         xr.testing.assert_allclose(looked, own)
         assert looked["n_runs"].max() == batch.stop
-
-
-@pytest.mark.filterwarnings("ignore:.*(Zarr|zarr|Consolidated|consolidated)")
-def test_a_run_of_a_growing_store_whose_values_were_not_written_is_named(curves, tmp_path):
-    path = tmp_path / "runs.zarr"
-    curves.isel(run=[0, 1]).to_zarr(path, zarr_format=2)
-    curves.isel(run=[2]).to_zarr(path, append_dim="run", zarr_format=2)
-    last = max(chunk for name in curves.data_vars for chunk in (path / name).glob("[0-9]*"))
-    for name in curves.data_vars:
-        (path / name / last.name).unlink()
-    with pytest.warns(
-        UserWarning, match=rf"^{path}: run 2 has no value and counts as absent\. If its write was stopped"
-    ):
-        opened = open_dataset(path)
-    assert opened.sizes["run"] == 3

@@ -541,7 +541,7 @@ def test_a_missing_package_is_named_with_the_output_that_needs_it(curves, here, 
     monkeypatch.setattr("xcurves.core.archive_formats.engines", list)
     curves.to_dataset().to_netcdf("mine.nc", engine="scipy")
     assert main(["mine.nc", "--include", "anova"]) == 2
-    said = "--output mine-analysis.nc: a tree needs netCDF4 or h5netcdf. Install it: pip install 'xcurves[io]'\n"
+    said = "--output mine-analysis.nc needs netCDF4 or h5netcdf. Install it: pip install 'xcurves[io]'\n"
     assert capsys.readouterr().err == f"python -m xcurves: {said}"
 
 

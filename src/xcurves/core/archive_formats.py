@@ -25,10 +25,6 @@ _ACTED_ON = re.compile(  # the last five are of HDF5
     "add_offset|dtype|missing_value|scale_factor|valid_max|valid_min|valid_range|ancillary_variables|bounds|calendar"
     "|cell_measures|coordinates|formula_terms|grid_mapping|CLASS|DIMENSION_LABELS|DIMENSION_LIST|NAME|REFERENCE_LIST"
 )
-_STORED = (str, bytes, int, float, np.number, np.ndarray, list, tuple)
-_NETCDF_4: tuple[Engine, ...] = ("netcdf4", "h5netcdf")  # the faster first
-_NETCDF_3 = (b"CDF\x01", b"CDF\x02")  # the first bytes
-_INSTALL = "Install it: pip install 'xcurves[io]'"
 _LEAST, _RATIO = 2**28, 100  # bytes that any archive may take in memory, and times its size on disk
 _CODECS = re.compile(  # those that run no code of the store
     "blosc|bz2|gzip|lz4|lzma|zlib|zstd|adler32|crc32|crc32c|fletcher32|bitround|bytes|delta|fixedscaleoffset|packbits"
@@ -39,41 +35,39 @@ _CODEC_KEYS = ("compressor", "compressors", "filters", "serializer", "codecs", "
 
 def engines() -> list[Engine]:
     """Return the engines for netCDF-4 that are installed, the faster first."""
-    return [engine for engine in _NETCDF_4 if engine in xr.backends.list_engines()]
+    return _installed("netcdf4", "h5netcdf")
+
+
+def _installed(*names: Engine) -> list[Engine]:
+    return [name for name in names if name in xr.backends.list_engines()]
 
 
 def engine_to_write(path: Path, *, is_tree: bool) -> Engine:
     """Return the engine that writes an archive at a path."""
     if path.suffix == ".zarr":
-        return _zarr(path)
-    if is_tree and not engines():
-        raise ImportError(f"path {str(path)!r}: a tree needs netCDF4 or h5netcdf. {_INSTALL}")
-    return (engines() or ["scipy"])[0]
+        return _first(_installed("zarr"), path, "zarr")
+    return _first(engines(), path, "netCDF4 or h5netcdf") if is_tree or engines() else "scipy"
 
 
 def engine_to_read(path: Path) -> Engine:
     """Return the engine that reads what is at a path, by its first bytes."""
+    if is_store(path):
+        return _first(_installed("zarr"), path, "zarr")
     if path.is_dir():
-        if not is_store(path):
-            raise ValueError(
-                "it is a folder but no zarr store; for a folder with a file for each run: archive.open_dataset"
-            )
-        return _zarr(path)
+        raise ValueError("it is a folder; for a folder with a file for each run: archive.open_dataset")
     with path.open("rb") as opened:
         begins = opened.read(4)
-    if begins in _NETCDF_3:
-        return "scipy"
-    if begins != b"\x89HDF":
-        raise ValueError("it does not begin as a netCDF file does" if begins else "it is empty")
-    if not engines():
-        raise ImportError(f"path {str(path)!r} is a netCDF-4 file, which needs netCDF4 or h5netcdf. {_INSTALL}")
-    return engines()[0]
+    if begins == b"\x89HDF":
+        return _first(engines(), path, "netCDF4 or h5netcdf")
+    if not begins.startswith(b"CDF"):
+        raise ValueError("it does not begin as a netCDF file does")
+    return "scipy"
 
 
-def _zarr(path: Path) -> Engine:
-    if "zarr" not in xr.backends.list_engines():
-        raise ImportError(f"path {str(path)!r} is a zarr store, which needs zarr. {_INSTALL}")
-    return "zarr"
+def _first(found: list[Engine], path: Path, needs: str) -> Engine:
+    if not found:
+        raise ImportError(f"path {str(path)!r} needs {needs}. Install it: pip install 'xcurves[io]'")
+    return found[0]
 
 
 def is_store(folder: Path) -> bool:
@@ -81,52 +75,25 @@ def is_store(folder: Path) -> bool:
     return any((folder / name).exists() for name in (".zgroup", ".zmetadata", "zarr.json"))
 
 
-def check_storable(groups: ArchiveGroups) -> None:
-    """Refuse names, attributes and dtypes that an archive would not give back."""
-    for path, dataset in groups.items():
-        for name in [*filter(None, path.split("/")), *dataset.variables, *dataset.dims]:
-            if not isinstance(name, str) or not name or name[0] == "." or "/" in name:
-                raise ValueError(f"name {name!r} cannot be that of a group or variable in a file. Rename it")
-        _check_attrs("", dataset.attrs)
-        for name, variable in dataset.variables.items():
-            _check_attrs(f" of {name!r}", variable.attrs)
-            said, cure = f"variable {name!r} is {variable.dtype}, which", f"data[{name!r}]"
-            if not isinstance(variable.dtype, np.dtype):
-                raise TypeError(f"{said} no file keeps. Convert: {cure}.astype(str)")
-            if variable.dtype.kind in "mM":
-                cure += " / np.timedelta64(1, 's')" if variable.dtype.kind == "m" else ".astype(str)"
-                raise TypeError(f"{said} a file holds as numbers of some unit. Convert it: {cure}")
-
-
-def _check_attrs(whose: str, attrs: Mapping[Any, Any]) -> None:
-    for name, value in attrs.items():
-        if isinstance(value, bool | np.bool_) or not isinstance(value, _STORED):
-            raise TypeError(f"attrs[{name!r}]{whose} is {value!r}, which netCDF cannot hold. Use text or a number")
-        if not isinstance(value, str | bytes) and np.ndim(value) and np.size(value) == 1:
-            raise ValueError(
-                f"attrs[{name!r}]{whose} is {value!r}, which netCDF makes a scalar. Use {np.ravel(value)[0]}"
-            )
-
-
-def write_groups(groups: ArchiveGroups, part: Path, engine: Engine) -> None:
+def write_groups(groups: ArchiveGroups, engine: Engine, part: Path) -> None:
     """Write Datasets by group, with their digest; refuse what would not be the same when read again."""
-    stored = {name: _rename(dataset, _protected) for name, dataset in groups.items()}
-    stored["/"].attrs[DIGEST] = digest_of(content_of(groups))
-    data: Any = stored["/"] if len(stored) == 1 else xr.DataTree.from_dict(stored)
-    try:
-        if engine == "zarr":
-            data.to_zarr(part, zarr_format=2, consolidated=True)
-        else:
-            data.to_netcdf(part, engine=engine)
-    except RuntimeError as error:  # so both libraries say that a disk is full
-        if "HDF" not in str(error) and "errno" not in str(error):
-            raise
-        raise OSError(f"{error}; the disk may be full") from error
+    digest, given = digest_of(content_of(groups)), content_of(groups, numbers=False)
+    lists = [name for name, said in given.items() if engine == "scipy" and said.startswith("(1, ['")]
+    if lists:
+        raise ValueError(f"{lists[0]} is a list of texts, which only netCDF-4 and zarr hold")
+    for dataset in groups.values():
+        _rename(dataset, _protected)
+    groups["/"].attrs[DIGEST] = digest
+    data: Any = groups["/"] if len(groups) == 1 else xr.DataTree.from_dict(groups)
+    if engine == "zarr":
+        data.to_zarr(part, zarr_format=2, consolidated=True)
+    else:
+        data.to_netcdf(part, engine=engine)
     back = open_groups(part, engine=engine, is_tree=len(groups) > 1)
     with back["/"]:
         del back["/"].attrs[DIGEST]
         # No engine changes a number; to read them back would take as long as to write them.
-        given, found = content_of(groups, numbers=False), content_of(back, numbers=False)
+        found = content_of(back, numbers=False)
     if changed := sorted(name for name, _ in given.items() ^ found.items()):
         raise ValueError(f"{changed[0]} would not be the same when read again")
 
@@ -136,18 +103,20 @@ def open_groups(path: Path, *, engine: Engine | None = None, chunks: Any = None,
     engine = engine or engine_to_read(path)
     options: dict[str, Any] = {"engine": engine, "decode_times": False, "chunks": chunks}
     if engine == "zarr":
-        _check_store(path)
+        _check_codecs(path)
         options["consolidated"] = (path / ".zmetadata").exists()
     source = BytesIO(path.read_bytes()) if engine == "scipy" and chunks is None else path
     # Looking for groups takes longer than opening the root.
     has_groups = is_tree and engine != "scipy"
     groups = xr.open_groups(path, **options) if has_groups else {"/": xr.open_dataset(source, **options)}
-    return {name: _rename(dataset, lambda each, _: each.removeprefix(_PREFIX)) for name, dataset in groups.items()}
+    for dataset in groups.values():
+        _rename(dataset, lambda name, _: name.removeprefix(_PREFIX))
+    return groups
 
 
-def load_groups(path: Path, *, max_bytes: int | None = None, **options: Any) -> ArchiveGroups:
+def load_groups(path: Path, *, max_bytes: int | None = None, engine: Engine | None = None) -> ArchiveGroups:
     """Return the Datasets of a file or store in memory, if they take at most `max_bytes` there and are as written."""
-    groups = open_groups(path, **options)
+    groups = open_groups(path, engine=engine)
     with groups["/"]:  # of all groups
         files = path.rglob("*") if path.is_dir() else [path]
         limit = max(_LEAST, _RATIO * sum(each.stat().st_size for each in files)) if max_bytes is None else max_bytes
@@ -158,38 +127,34 @@ def load_groups(path: Path, *, max_bytes: int | None = None, **options: Any) -> 
                 f"max_bytes={total}"
             )
         groups = {name: dataset.load() for name, dataset in groups.items()}
-    _check_digest(groups)
+    attrs = groups["/"].attrs
+    marks = [name for name, value in attrs.items() if name == DIGEST or str(value).startswith(_BEGINS)]
+    recorded = {name: attrs.pop(name) for name in marks}
+    if recorded and recorded != {DIGEST: digest_of(content_of(groups))}:
+        raise ValueError("its content is not what was written: it was damaged, or changed later")
     return groups
 
 
-def _check_store(folder: Path) -> None:
-    """Refuse a zarr store that lacks metadata which it lists, or whose codecs may run code."""
+def _check_codecs(folder: Path) -> None:
+    """Refuse a zarr store whose codecs may run code."""
     for path in folder.rglob("*"):
-        if path.name not in (".zarray", ".zmetadata", "zarr.json"):
-            continue
-        metadata = json.loads(path.read_bytes())
-        for each in _dicts(metadata):
-            for found in filter(None, map(each.get, _CODEC_KEYS)):
-                for codec in found if isinstance(found, list) else [found]:
-                    named = codec.get("id", codec.get("name")) if isinstance(codec, dict) else codec
-                    if not _CODECS.fullmatch(str(named).removeprefix("numcodecs.")):
-                        name = path.relative_to(folder).as_posix()
-                        only = "only codecs that run no code are decoded"
-                        raise ValueError(f"{name} asks for the codec {named!r}; {only}")
-        for listed in metadata["metadata"] if path.name == ".zmetadata" else ():
-            if not (path.parent / listed).exists():
-                raise ValueError(f"its file {listed} is missing")
+        if path.name in (".zarray", ".zmetadata", "zarr.json"):
+            for codec in _codecs(json.loads(path.read_bytes())):
+                if not _CODECS.fullmatch(codec.removeprefix("numcodecs.")):
+                    raise ValueError(
+                        f"{path.relative_to(folder).as_posix()} asks for the codec {codec!r}; only codecs that run no "
+                        "code are decoded"
+                    )
 
 
-def _dicts(metadata: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield the metadata of arrays, consolidated ones too, without the attributes that users wrote."""
-    if isinstance(metadata, dict):
-        yield metadata
-        for name, part in metadata.items():
+def _codecs(metadata: Any, key: str = "") -> Iterator[str]:
+    """Yield the names of codecs in the metadata of arrays, which may be nested; not what users wrote as attributes."""
+    for part in metadata if isinstance(metadata, list) else [metadata]:
+        if key in _CODEC_KEYS and part is not None:
+            yield str(part.get("id", part.get("name")) if isinstance(part, dict) else part)
+        for name, inner in part.items() if isinstance(part, dict) else ():
             if name != "attributes" and not name.endswith(".zattrs"):
-                yield from _dicts(part)
-    for part in metadata if isinstance(metadata, list) else ():
-        yield from _dicts(part)
+                yield from _codecs(inner, name)
 
 
 def _protected(name: str, value: Any) -> str:
@@ -197,14 +162,11 @@ def _protected(name: str, value: Any) -> str:
     return f"{_PREFIX}{name}" if is_date or _ACTED_ON.fullmatch(name) or name.startswith(("_", _PREFIX)) else name
 
 
-def _rename(dataset: xr.Dataset, renamed: Callable[[str, Any], str]) -> xr.Dataset:
-    """Return a Dataset whose attributes have other names."""
-    close, dataset = dataset.close, dataset.copy(deep=False)
+def _rename(dataset: xr.Dataset, renamed: Callable[[str, Any], str]) -> None:
+    """Give the attributes of a Dataset and of its variables other names."""
     owners: list[xr.Dataset | xr.Variable] = [dataset, *dataset.variables.values()]
     for owner in owners:
         owner.attrs = {renamed(str(name), value): value for name, value in owner.attrs.items()}
-    dataset.set_close(close)
-    return dataset
 
 
 def content_of(groups: ArchiveGroups, *, numbers: bool = True) -> dict[str, str]:
@@ -216,8 +178,10 @@ def content_of(groups: ArchiveGroups, *, numbers: bool = True) -> dict[str, str]
     for path, dataset in groups.items():
         where = "" if path == "/" else f" in group {path!r}"
         content[f"group {path!r}"] = ""
-        content |= {f"attrs[{name!r}]{where}": _of_attr(value) for name, value in dataset.attrs.items()}
+        content |= {f"attrs[{each!r}]{where}": _of_attr(value) for each, value in dataset.attrs.items()}
         for name, variable in dataset.variables.items():
+            if not isinstance(variable.dtype, np.dtype) or variable.dtype.kind in "mM":
+                raise TypeError(f"variable {name!r}{where} is {variable.dtype}, which no file keeps")
             content[f"variable {name!r}{where}"] = _of_values(variable, name in dataset.coords, numbers)
             for each, value in variable.attrs.items():
                 content[f"attrs[{each!r}] of {name!r}{where}"] = _of_attr(value)
@@ -227,15 +191,6 @@ def content_of(groups: ArchiveGroups, *, numbers: bool = True) -> dict[str, str]
 def digest_of(content: Mapping[str, str]) -> str:
     """Return the digest of a whole archive."""
     return _BEGINS + hashlib.sha256(repr(sorted(content.items())).encode()).hexdigest()
-
-
-def _check_digest(groups: ArchiveGroups) -> None:
-    """Remove the digest from the attributes of the root, and refuse an archive that is not as it was written."""
-    attrs = groups["/"].attrs
-    marks = [name for name, value in attrs.items() if name == DIGEST or str(value).startswith(_BEGINS)]
-    recorded = {name: attrs.pop(name) for name in marks}
-    if recorded and recorded != {DIGEST: digest_of(content_of(groups))}:
-        raise ValueError("its content is not what was written: it was damaged, or changed later")
 
 
 def _of_values(variable: xr.Variable, is_coord: bool, numbers: bool) -> str:
@@ -255,9 +210,9 @@ def _of_values(variable: xr.Variable, is_coord: bool, numbers: bool) -> str:
 
 
 def _of_attr(value: Any) -> str:
-    """Return an attribute as text: engines turn bytes into text, numbers into others and lists of one into scalars."""
+    """Return an attribute as text: engines turn bytes into text, and numbers into others."""
     plain = value.decode() if isinstance(value, bytes) else value
-    if isinstance(plain, str):
-        return repr(plain)
-    listed = [str(each) if isinstance(each, str) else float(each) for each in np.ravel(plain).tolist()]
-    return repr(listed[0] if len(listed) == 1 else listed)
+    if not isinstance(plain, str | bool | np.bool_):
+        listed = np.ravel(plain).tolist()
+        plain = np.ndim(plain), [float(each) if isinstance(each, int | float) else each for each in listed]
+    return repr(plain)

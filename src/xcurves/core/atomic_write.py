@@ -7,62 +7,59 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory, TemporaryFile
+from secrets import token_hex
+from tempfile import TemporaryFile
 from threading import RLock
 
 FILE_LOCK = RLock()  # threads take turns: the netCDF library crashes otherwise
+_UNWRITABLE = "cannot be written", "Store text and numbers, in a folder that you may write to and that has room"
 
 
-def atomic_write(
-    path: Path, make: Callable[[Path], object], *, is_own: Callable[[Path], bool], is_folder: bool = False
-) -> None:
-    """Write a file or folder in a temporary folder beside its path, then rename it.
+def atomic_write(path: Path, make: Callable[[Path], object], *, is_own: Callable[[Path], bool]) -> None:
+    """Write a file or folder under another name beside its path, then rename it.
 
     `is_own` says whether the file at the path was written by this package: no other is replaced, and no folder is. If
     the path is a symbolic link, the link stays and its target is replaced.
     """
-    cure = "Name a folder that you may write to and that has room"
-    with FILE_LOCK:
-        target = check_place(path, is_own=is_own, is_folder=is_folder)
-        with (
-            one_line(OSError, path, "cannot be written", cure),
-            TemporaryDirectory(prefix=f".{target.name}.", suffix=".part", dir=target.parent) as folder,
-        ):
-            part = Path(folder, target.name)
+    target = check_place(path, is_own=is_own)
+    part = target.with_name(f".{target.name}.{token_hex(4)}.part")
+    try:
+        with FILE_LOCK, one_line(path, *_UNWRITABLE):
             make(part)
             if target.exists():
                 shutil.copymode(target, part)
             part.replace(target)
+    finally:
+        if part.is_dir():
+            shutil.rmtree(part, ignore_errors=True)
+        part.unlink(missing_ok=True)
 
 
-def check_place(path: Path, *, is_own: Callable[[Path], bool], is_folder: bool = False) -> Path:
+def check_place(path: Path, *, is_own: Callable[[Path], bool]) -> Path:
     """Return what a path leads to; refuse it where nothing can be written, or where it holds what is not replaced."""
     target = Path(os.path.realpath(path))
-    folder = target.parent if path.is_symlink() else path.parent
-    if not folder.is_dir():
-        raise NotADirectoryError(f"path {str(path)!r}: there is no folder {folder}. Make it, or name another")
-    if target.is_dir() and not is_folder:
-        raise IsADirectoryError(f"path {str(path)!r} is a folder. Name a file in it")
-    if os.path.lexists(target) and (is_folder or not is_own(target)):
+    if not target.parent.is_dir():
+        raise NotADirectoryError(f"path {str(path)!r}: there is no folder {path.parent}. Make it, or name another")
+    if os.path.lexists(target) and (target.is_dir() or not is_own(target)):
         why = "folders are not replaced" if target.is_dir() else "xcurves did not write it, or it is damaged"
         raise FileExistsError(f"path {str(path)!r} exists and is not replaced: {why}. Delete it, or name another")
-    try:
-        TemporaryFile(dir=folder).close()
-    except OSError as error:
-        why = f"nothing can be written to the folder {folder} ({(error.strerror or str(error)).lower()})"
-        raise PermissionError(f"path {str(path)!r}: {why}. Name another") from error
+    with one_line(path, *_UNWRITABLE):
+        TemporaryFile(dir=target.parent).close()
     return target
 
 
 @contextmanager
-def one_line(errors: type[Exception] | tuple[type[Exception], ...], path: Path, what: str, cure: str) -> Iterator[None]:
+def one_line(path: Path, what: str, cure: str) -> Iterator[None]:
     """Turn an error of a library into one line that names the path."""
     try:
         yield
-    except (ImportError, FileExistsError, NotADirectoryError, IsADirectoryError):
+    except ImportError:
         raise
-    except errors as error:
+    except Exception as error:
         kinds = (FileNotFoundError, PermissionError, OSError)
         kind = next((kind for kind in kinds if isinstance(error, kind)), ValueError)
-        reason = getattr(error, "strerror", None) or " ".join(str(error).split()) or type(error).__name__
+        kind = OSError if isinstance(error, RuntimeError) else kind  # so netCDF4 and h5netcdf say that a disk is full
+        notes = [note[:60] for note in getattr(error, "__notes__", ())]  # in which xarray names the variable
+        said = " ".join(" ".join([*notes, str(error)]).split())
+        reason = getattr(error, "strerror", None) or said[:300] or type(error).__name__
         raise kind(f"path {str(path)!r} {what}: {reason.removesuffix('.')}. {cure}") from error
