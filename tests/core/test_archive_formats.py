@@ -1,6 +1,5 @@
 """Damaged archives are refused, in every engine; attributes that readers of netCDF act on come back as they were."""
 
-import contextlib
 import hashlib
 import shutil
 
@@ -52,11 +51,10 @@ def test_a_zarr_store_that_lacks_a_chunk_or_its_metadata_is_refused_or_unchanged
     for file in [file for file in path.rglob("*") if file.is_file()]:
         content = file.read_bytes()
         file.unlink()
-        if file.name.startswith(".z"):  # most of which are there twice
-            with contextlib.suppress(OSError, ValueError):
-                xr.testing.assert_identical(read(path), data)
+        if file.name == ".zmetadata":  # a copy of the rest
+            xr.testing.assert_identical(read(path), data)
         else:
-            with pytest.raises(ValueError, match=r"not what was written: it was damaged, or changed later"):
+            with pytest.raises(ValueError, match=r"is missing|not what was written: it was damaged, or changed later"):
                 read(path)
         file.write_bytes(content)
     xr.testing.assert_identical(read(path), data)

@@ -103,7 +103,7 @@ def open_groups(path: Path, *, engine: Engine | None = None, chunks: Any = None,
     engine = engine or engine_to_read(path)
     options: dict[str, Any] = {"engine": engine, "decode_times": False, "chunks": chunks}
     if engine == "zarr":
-        _check_codecs(path)
+        _check_store(path)
         options["consolidated"] = (path / ".zmetadata").exists()
     source = BytesIO(path.read_bytes()) if engine == "scipy" and chunks is None else path
     # Looking for groups takes longer than opening the root.
@@ -135,16 +135,18 @@ def load_groups(path: Path, *, max_bytes: int | None = None, engine: Engine | No
     return groups
 
 
-def _check_codecs(folder: Path) -> None:
-    """Refuse a zarr store whose codecs may run code."""
+def _check_store(folder: Path) -> None:
+    """Refuse a zarr store that lacks metadata which it lists, or whose codecs may run code."""
     for path in folder.rglob("*"):
-        if path.name in (".zarray", ".zmetadata", "zarr.json"):
-            for codec in _codecs(json.loads(path.read_bytes())):
-                if not _CODECS.fullmatch(codec.removeprefix("numcodecs.")):
-                    raise ValueError(
-                        f"{path.relative_to(folder).as_posix()} asks for the codec {codec!r}; only codecs that run no "
-                        "code are decoded"
-                    )
+        if path.name not in (".zarray", ".zmetadata", "zarr.json"):
+            continue
+        metadata, name = json.loads(path.read_bytes()), path.relative_to(folder).as_posix()
+        for codec in _codecs(metadata):
+            if not _CODECS.fullmatch(codec.removeprefix("numcodecs.")):
+                raise ValueError(f"{name} asks for the codec {codec!r}; only codecs that run no code are decoded")
+        for listed in metadata["metadata"] if name == ".zmetadata" else ():
+            if not (folder / listed).exists():  # with the attributes of the root its digest would be lost unseen
+                raise ValueError(f"its file {listed} is missing")
 
 
 def _codecs(metadata: Any, key: str = "") -> Iterator[str]:
