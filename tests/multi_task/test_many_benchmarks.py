@@ -29,8 +29,8 @@ def test_each_data_set_has_the_pvalues_of_across_tasks(n_algorithms, n_tasks):
 def test_flips_of_several_benchmarks_are_those_of_each():
     x = np.random.default_rng(1).normal(size=(4, 3, 8))
     x[:, 1, 6:] = np.nan
-    plan, family = plans.plan_flips(8, 99, 3), np.array([0, 2])
-    together = task_flips.pvalues(x, plan, family)
+    plan = plans.plan_flips(8, 99, 3)
+    together = task_flips.pvalues(x, plan)
     for number, one in enumerate(x):
-        for every, alone in zip(together, task_flips.pvalues(one, plan, family), strict=True):
+        for every, alone in zip(together, task_flips.pvalues(one, plan), strict=True):
             np.testing.assert_array_equal(every[number], alone)

@@ -108,8 +108,7 @@ def over_tasks(low: Floats, high: Floats, families: NDArray[np.intp], plan: Flip
     known = [np.where(np.isnan(each), 0.0, np.abs(each)).max(axis=-1) < np.inf for each in bounds]
     finite = [np.where(mine[:, np.newaxis], each, np.nan) for each, mine in zip(bounds, known, strict=True)]
     means = [np.where(n_tasks > 0, np.nansum(each, axis=-1), np.nan) for each in finite]
-    nobody = np.zeros(0, np.intp)
-    pvalues = [task_flips.pvalues(each, plan, nobody)[0] for each in finite]
+    pvalues = [task_flips.pvalues(each, plan, 0.0)[0] for each in finite]  # not adjusted
     ends = [task_flips.flip_intervals(each, of_families, plan, alpha)[0, :, side] for side, each in enumerate(finite)]
     ends = [np.where(mine, end, bound) for end, mine, bound in zip(ends, known, (-np.inf, np.inf), strict=True)]
     exact = (np.where(present, low == high, True)).all(axis=-1) & (n_tasks > 0)

@@ -21,17 +21,8 @@ from xcurves.kernels.plans import TIE, FlipPlan, rows_that_fit
 FEWEST_FAMILIES = 6  # of a band by residuals
 ALIKE = 1.5  # largest over smallest weight of families, up to which residuals make the band
 NO_BAND, RESIDUALS, SUBSET_MEANS = 0, 1, 2  # how a band is made
+_MANY = 1e14  # degrees of freedom of F that stand for infinitely many
 ROUNDING = 64 * np.finfo(float).eps
-
-
-def flip_statistic(x: Floats) -> Floats:
-    """Return T, shape (member,); infinite if all families have the same number, NaN of less than two families."""
-    n = np.count_nonzero(~np.isnan(x), axis=-1)
-    total = np.nansum(x, axis=-1)
-    ratio = _ratio(total, _denominator(x))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.sign(total) * np.sqrt((n - 1) * ratio / np.where(ratio > 1 - ROUNDING, 0.0, 1 - ratio))
-    return np.where(n < 2, np.nan, np.where(ratio == 0, 0.0, t))
 
 
 def _denominator(x: Floats) -> Floats:
@@ -52,47 +43,34 @@ def _flipped_sums(x: Floats, plan: FlipPlan) -> Iterator[Floats]:
         yield filled @ (1.0 - 2.0 * labels).T
 
 
-def pvalues(x: Floats, plan: FlipPlan, family: NDArray[np.intp]) -> tuple[Floats, Floats]:
-    """Return p-values, and adjusted ones by step-down max-|T| over the members in `family`; axes in front are alone."""
+def pvalues(x: Floats, plan: FlipPlan, alpha: float = 1.0) -> tuple[Floats, Floats]:
+    """Return p-values, and adjusted ones by step-down max-|T| over the members; axes in front are alone.
+
+    Members with too few families for a p of `alpha` take no part in the adjustment.
+    """
     n, scale = np.count_nonzero(~np.isnan(x), axis=-1), _denominator(x)
     of_member = n.reshape(-1, n.shape[-1])[0]
-    family = family[of_member[family] > 1]
-    few = of_member[family]
-    alike = len(set(few.tolist())) < 2
-    observed = _ratio(np.nansum(x, axis=-1), scale)
-    lead = math.prod(n.shape[:-1])
-    steps = StepDown(_size(observed[..., family], few, alike=alike).reshape(lead, len(family)))
+    family = np.flatnonzero((of_member > 1) & (2.0 ** (1 - of_member) <= alpha + 1e-12))
+    few = of_member[family, np.newaxis]
+    alike = np.ptp(few) == 0 if few.size else True
+
+    def sizes(ratio: Floats) -> Floats:
+        """Return R, or if numbers of families differ -log P(|t| > |T|), which rises with it: (lead, member, flip)."""
+        ratio = ratio[..., family, :]
+        if not alike:
+            with np.errstate(divide="ignore"):
+                ratio = -np.log(scipy.special.betainc((few - 1) / 2, 0.5, np.maximum(1 - ratio, 0.0)))
+        return ratio.reshape(math.prod(n.shape[:-1]), *ratio.shape[-2:])
+
+    observed = _ratio(np.nansum(x, axis=-1), scale)[..., np.newaxis]
+    steps = StepDown(sizes(observed)[..., 0])
     counts, adjusted = np.zeros(n.shape), np.full(n.shape, np.nan)
     for total in _flipped_sums(x, plan):
         ratio = _ratio(total, scale) + TIE
-        counts += np.count_nonzero(ratio >= observed[..., np.newaxis], axis=-1)
-        ratio = np.minimum(ratio[..., family, :], 1.0)
-        steps.add(_size(ratio, few[:, np.newaxis], alike=alike).reshape(lead, len(family), total.shape[-1]))
+        counts += np.count_nonzero(ratio >= observed, axis=-1)
+        steps.add(sizes(np.minimum(ratio, 1.0)))
     adjusted[..., family] = plan.pvalue(steps.counts).reshape(*n.shape[:-1], len(family))
     return np.where(n > 1, plan.pvalue(counts), np.nan), adjusted
-
-
-def _size(ratio: Floats, n: Floats, *, alike: bool) -> Floats:
-    """Return R, or if the numbers of families differ -log P(|t| > |T|), which rises with it."""
-    if alike:
-        return ratio
-    with np.errstate(divide="ignore"):
-        return np.asarray(-np.log(scipy.special.betainc((n - 1) / 2, 0.5, np.maximum(1 - ratio, 0.0))))
-
-
-def directed_pvalues(x: Floats, plan: FlipPlan) -> Floats:
-    """Return adjusted p-values of a positive and of a negative sum of every member, (2, member), by step-down."""
-    scale = _denominator(x)
-    steps = StepDown(_directed(np.nansum(x, axis=-1), scale)[np.newaxis])
-    for total in _flipped_sums(x, plan):
-        steps.add(_directed(total, scale)[np.newaxis])
-    return plan.pvalue(steps.counts).reshape(2, -1)
-
-
-def _directed(total: Floats, scale: Floats) -> Floats:
-    """Return R with the sign of T, then with the opposite one, shape (2 members, ...)."""
-    ratio = np.sign(total) * _ratio(total, scale)
-    return np.concatenate([ratio, -ratio])
 
 
 def flip_intervals(x: Floats, weights: Floats, plan: FlipPlan, *alphas: float) -> Floats:
@@ -151,7 +129,7 @@ def subset_means(x: Floats, weights: Floats) -> Iterator[Floats]:
 def profile_difference(x: Floats, weights: Floats, plan: FlipPlan, alpha: float) -> dict[str, Floats]:
     """Compare a pair at every level, `x` (level, family), with one vector of flips, and bands over all levels."""
     x = np.where(np.isnan(weights), np.nan, x)
-    pvalue, adjusted = pvalues(x, plan, np.arange(len(x)))
+    pvalue, adjusted = pvalues(x, plan)
     estimate, n = np.nansum(x, axis=-1), np.count_nonzero(~np.isnan(weights))
     pointwise, together = flip_intervals(x, np.broadcast_to(weights, x.shape), plan, alpha, alpha / max(1, len(x)))
     together[~np.isfinite(together).all(axis=-1)] = np.nan
@@ -163,7 +141,6 @@ def profile_difference(x: Floats, weights: Floats, plan: FlipPlan, alpha: float)
         together, made = np.stack([estimate - half, estimate + half], axis=-1), RESIDUALS
     return {
         "difference": estimate,
-        "statistic": flip_statistic(x),
         "pvalue": pvalue,
         "pvalue_adjusted": adjusted,
         "difference_ci": pointwise,
@@ -184,25 +161,14 @@ def critical(residual: Floats, plan: FlipPlan, alpha: float) -> float:
 def spread_of_truth(d: Floats, v: Floats, uncertainty: Floats, alpha: float) -> tuple[Floats, Floats]:
     """Return the standard deviation of true differences of pairs, and its interval; NaN of a single task."""
     count = np.count_nonzero(~np.isnan(d), axis=-1)
-    known = np.where(np.isnan(d), 0.0, 1.0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.nansum(d, axis=-1) / count
-        noise = np.where(known, v, 0.0).sum(axis=-1) / count
-        square = np.where(known, d - mean[:, np.newaxis], 0.0)
-        square = (square**2).sum(axis=-1) / np.where(count > 1, count - 1, np.nan)
-        dof = (noise * count) ** 2 / uncertainty
-        low = square / _f_quantile(1 - alpha / 2, count - 1.0, dof) - noise
-        high = np.maximum(square, noise) / _f_quantile(alpha / 2, count - 1.0, dof) - noise
+        mean, noise = (np.nansum(each, axis=-1) / count for each in (d, v))
+        square = np.nansum((d - mean[:, np.newaxis]) ** 2, axis=-1) / np.where(count > 1, count - 1, np.nan)
+        dof = np.fmin((noise * count) ** 2 / uncertainty, _MANY)  # 0 / 0 of errors that are exactly 0
+        upper, lower = (scipy.special.fdtri(count - 1.0, dof, share) for share in (1 - alpha / 2, alpha / 2))
+        low, high = square / upper - noise, np.maximum(square, noise) / lower - noise
     ends = np.sqrt(np.maximum(np.stack([square - noise, low, high], axis=-1), 0.0))
     return ends[..., 0], ends[..., 1:]
-
-
-def _f_quantile(share: float, dof: Floats, of_error: Floats) -> Floats:
-    """Return a quantile of F; of errors that are exactly 0, of chi-squared over its degrees of freedom."""
-    chi = scipy.special.chdtri(dof, 1 - share) / dof
-    return np.asarray(
-        np.where(np.isfinite(of_error), scipy.special.fdtri(dof, np.nan_to_num(of_error, nan=1.0), share), chi)
-    )
 
 
 def share_positive(x: Floats, alpha: float) -> tuple[Floats, Floats, NDArray[np.int64]]:
@@ -214,9 +180,23 @@ def share_positive(x: Floats, alpha: float) -> tuple[Floats, Floats, NDArray[np.
 
 
 def places(ranks: Floats, plan: FlipPlan, alpha: float) -> tuple[Floats, Floats]:
-    """Test differences of mean ranks, (algorithm, family), and return which places can be (Mogstad et al. 2024)."""
+    """Test differences of mean ranks, (algorithm, family), and return which places can be (Mogstad et al. 2024).
+
+    The p-values, (algorithm, other), are those of a better mean rank of the first, adjusted by step-down over both
+    directions of all pairs.
+    """
     first, second = np.triu_indices(len(ranks), 1)
+    x = ranks[second] - ranks[first]
+    scale = _denominator(x)
+
+    def directed(total: Floats) -> Floats:
+        ratio = np.sign(total) * _ratio(total, scale)
+        return np.concatenate([ratio, -ratio])[np.newaxis]
+
+    steps = StepDown(directed(np.nansum(x, axis=-1)))
+    for total in _flipped_sums(x, plan):
+        steps.add(directed(total))
     pvalues = np.ones((len(ranks), len(ranks)))
-    pvalues[first, second], pvalues[second, first] = directed_pvalues(ranks[second] - ranks[first], plan)
+    pvalues[first, second], pvalues[second, first] = plan.pvalue(steps.counts).reshape(2, -1)
     better = pvalues <= alpha + 1e-12
     return pvalues, np.stack([1.0 + better.sum(axis=0), len(ranks) - better.sum(axis=1)], axis=-1)

@@ -262,10 +262,8 @@ def many_pvalues(
 
     of_tasks = task_ranks.thetas(x, y) - 0.5 if of_ranks else task_effects.task_differences(x, y, paired=False)[0]
     flips = plans.plan_flips(n_tasks, n_resamples, entropy)
-    enough = 2.0 ** (1 - n_tasks) <= 0.05
-    random = task_flips.pvalues(
-        (weights * of_tasks).reshape(*lead, len(first), n_tasks), flips, np.arange(len(first) if enough else 0)
-    )[int(adjusted)]
+    by_pair = (weights * of_tasks).reshape(*lead, len(first), n_tasks)
+    random = task_flips.pvalues(by_pair, flips, 0.05)[int(adjusted)]
 
     values = np.stack([holm(fixed) if adjusted else fixed, random], axis=-1)
     coords = {dim: each for dim, each in scores.coords.items() if not set(each.dims) & set(core)}

@@ -157,7 +157,7 @@ def _profile(
     drawn = hitting_times.bootstrap_scores(times, bases, tau_max, points, N_DRAWS, entropy)
     first, second = pairs.T
     between, between_drawn = u[first] - u[second], drawn[:, first] - drawn[:, second]
-    pvalue, adjusted = task_flips.pvalues(between / n_tasks, plan, np.arange(len(pairs)))
+    pvalue, adjusted = task_flips.pvalues(between / n_tasks, plan)
 
     def intervals(means: Floats, drawn: Floats, least: float) -> Floats:
         of_runs = np.quantile(drawn, [alpha / 2, 1 - alpha / 2], axis=0).T
