@@ -8,9 +8,15 @@ pytest.importorskip("sklearn")
 
 from sklearn.datasets import load_digits
 
-from xcurves.experiments import classifiers, tasks
-from xcurves.experiments.classifiers import train_and_score, trials, tune_and_score
-from xcurves.experiments.tasks import ALGORITHMS, sample_hyperparameters
+from xcurves.experiments import classifiers
+from xcurves.experiments.classifiers import (
+    ALGORITHMS,
+    sample_data,
+    sample_hyperparameters,
+    train_and_score,
+    trials,
+    tune_and_score,
+)
 
 
 def draws(algorithm, n=2000):
@@ -61,7 +67,7 @@ def test_a_degree_is_drawn_for_the_polynomial_kernel_alone():
     [("moons", 2, 2, 2000), ("circles", 2, 2, 2000), ("linear", 10, 4, 2000), ("digits", 20, 10, 1797)],
 )
 def test_tasks_are_split_60_to_40(dataset, n_features, n_classes, n_points):
-    train, test = tasks.sample_data(dataset)(np.random.default_rng(0))
+    train, test = sample_data(dataset)(np.random.default_rng(0))
     assert train[0].shape == (len(train[1]), n_features)
     assert test[0].shape == (len(test[1]), n_features)
     assert len(train[1]) + len(test[1]) == n_points
@@ -71,7 +77,7 @@ def test_tasks_are_split_60_to_40(dataset, n_features, n_classes, n_points):
 
 def test_moons_and_circles_lie_where_their_equations_say():
     points, classes = (
-        np.concatenate(both) for both in zip(*tasks.sample_data("circles")(np.random.default_rng(0)), strict=True)
+        np.concatenate(both) for both in zip(*sample_data("circles")(np.random.default_rng(0)), strict=True)
     )
     squares = (points.astype(float) ** 2).sum(axis=-1)
     for label, radius in ((0, 1.0), (1, 0.5)):  # E|x|² = r² + 2 · 0.2²
@@ -80,7 +86,7 @@ def test_moons_and_circles_lie_where_their_equations_say():
 
 
 def test_eigenvectors_of_digits_are_those_of_the_training_data():
-    (train, classes), _ = tasks.sample_data("digits", n_points=600)(np.random.default_rng(0))
+    (train, classes), _ = sample_data("digits", n_points=600)(np.random.default_rng(0))
     assert train.shape == (360, 20)
     np.testing.assert_allclose(np.cov(train.T.astype(float)), np.eye(20), atol=1e-4)
     assert set(classes) <= set(load_digits().target)
@@ -99,7 +105,7 @@ def test_a_bundle_may_have_more_tuned_trials_than_random_ones(monkeypatch):
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_every_classifier_learns_moons(algorithm):
-    train, test = tasks.sample_data("moons")(np.random.default_rng(0))
+    train, test = sample_data("moons")(np.random.default_rng(0))
     good = {
         "k-NN": {"n_neighbors": 10},
         "RF": {"n_estimators": 30, "criterion": "gini", "min_samples_split": 2, "min_samples_leaf": 3},
@@ -115,7 +121,7 @@ def test_tuning_takes_the_best_of_its_draws_by_cross_validation():
     from sklearn.model_selection import StratifiedKFold, cross_val_score
     from sklearn.svm import SVC
 
-    train, test = tasks.sample_data("moons", n_points=200)(np.random.default_rng(0))
+    train, test = sample_data("moons", n_points=200)(np.random.default_rng(0))
     score = tune_and_score("SVM", n_draws=6)({}, train, test, np.random.default_rng(1))
     rng = np.random.default_rng(1)
     folds = StratifiedKFold(3, shuffle=True, random_state=int(rng.integers(2**31)))
@@ -139,7 +145,7 @@ def test_algorithms_meet_the_same_data_and_a_trial_is_the_same_alone():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: tasks.sample_data("moons", n_points=0), "n_points must be at least 1; got 0"),
+        (lambda: sample_data("moons", n_points=0), "n_points must be at least 1; got 0"),
         (lambda: tune_and_score("SVM", n_draws=0), "n_draws must be at least 1; got 0"),
         (lambda: tune_and_score("SVM", n_folds=1), "n_folds must be at least 2; got 1"),
         (lambda: trials("iris", "random", "SVM", 1), "dataset must be 'moons', .*; got 'iris'"),
