@@ -8,12 +8,22 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves.core.labels import CI_BOUNDS
+from xcurves.core.labels import CI_BOUNDS, escape_controls
 
 
 def cell_text(value: float) -> str:
     """Return a number of a printed table: four significant digits, and whole numbers up to 10 digits in full."""
     return f"{value:.0f}" if 1e4 <= abs(value) < 1e10 else f"{value:.4g}"
+
+
+def without_controls(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose labels and texts have controls as escapes."""
+
+    def cell(value: object) -> object:
+        return escape_controls(value) if isinstance(value, str) else value
+
+    table = table.rename(index=cell).rename_axis(index=cell)
+    return table.assign(**{str(name): column.map(cell) for name, column in table.items() if column.dtype.kind == "O"})
 
 
 def bounds(interval: xr.DataArray, prefix: str = "") -> dict[str, xr.DataArray]:

@@ -11,7 +11,7 @@ import xarray as xr
 from xcurves.core.labels import escape_controls
 from xcurves.core.run_checks import cure_incomplete
 from xcurves.core.schema import ResultKind
-from xcurves.core.tables import cell_text
+from xcurves.core.tables import cell_text, without_controls
 from xcurves.results import ask, find_kind, prepare
 
 _ROWS = 40
@@ -73,10 +73,4 @@ def _answer_and_table(kind: ResultKind, result: xr.Dataset) -> tuple[str, pd.Dat
         answer, table = ask(kind, result, kind.answer, "table"), ask(kind, result, kind.table, "table")
     except (ValueError, IndexError) as error:  # which a repr must not raise
         return escape_controls(f"No answer of this selection: {error}"), None
-    table = table.rename(index=_escaped_cell).rename_axis(index=_escaped_cell)
-    texts = {str(name): column.map(_escaped_cell) for name, column in table.items() if column.dtype.kind == "O"}
-    return escape_controls(answer), table.assign(**texts)
-
-
-def _escaped_cell(value: object) -> object:
-    return escape_controls(value) if isinstance(value, str) else value
+    return escape_controls(answer), without_controls(table)

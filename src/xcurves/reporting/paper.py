@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from html import escape
 from importlib.resources import files
 from typing import Any, Literal
 
@@ -14,35 +13,20 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core import provenance, validation
-from xcurves.core.labels import escape_controls
 from xcurves.core.schema import ResultKind
+from xcurves.core.tables import without_controls
 from xcurves.results import parts_of, prepare, table
 
 Mark = Literal["bold", "italic", "underline"]
 
-_LATEX = str.maketrans(
-    {mark: f"\\{mark}" for mark in "&%$#_{}"}
-    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\^{}", "<": r"\textless{}", ">": r"\textgreater{}"}
-)
 _MARKDOWN = re.compile(r"[\\`*<>|$\[\]]|~~|&(?=[\w#]+;)|(?<!\w)_|_(?!\w)")  # what would be read as more than text
+_LATEX = str.maketrans({"<": r"\textless{}", ">": r"\textgreater{}"})  # which pandas leaves
 _STARTS = re.compile(r"^(?=\s*[*\[])")  # what LaTeX would read as an argument of the end of a row or of a rule
-
-
-def _escaped_latex(words: str) -> str:
-    return _STARTS.sub("{}", words.translate(_LATEX))
-
-
-_ESCAPED: dict[str, Callable[[str], str]] = {
-    "latex": _escaped_latex,
-    "markdown": partial(_MARKDOWN.sub, r"\\\g<0>"),
-    "html": escape,
-}
-_MARKS = {
-    "latex": {"bold": r"\textbf{{{}}}", "italic": r"\textit{{{}}}", "underline": r"\underline{{{}}}"},
+_MARKS: dict[str, dict[Mark, str]] = {
+    "latex": {"bold": "textbf:--rwrap;", "italic": "textit:--rwrap;", "underline": "underline:--rwrap;"},
     "markdown": {"bold": "**{}**", "italic": "*{}*", "underline": "<u>{}</u>"},
-    "html": {"bold": "<b>{}</b>", "italic": "<i>{}</i>", "underline": "<u>{}</u>"},
+    "html": {"bold": "font-weight: bold;", "italic": "font-style: italic;", "underline": "text-decoration: underline;"},
 }
-_INFINITE = {"latex": r"$\infty$", "markdown": "∞", "html": "∞"}
 _SAID = {
     "holm": "Holm's step-down procedure",
     "bonferroni": "Bonferroni's correction",
@@ -101,25 +85,26 @@ def format_table(
     """
     validation.check_choice("to", to, ("latex", "markdown", "html"))
     digits = validation.check_count("precision", precision, 0, 17)
-    frame = table(result)
+    frame = without_controls(table(result))
     units = {name: var.attrs.get("units", "1") for name, var in result.data_vars.items()}
-    cell = _cells(to, 3 if digits is None else digits)
     named = any(name is not None for name in frame.index.names) or frame.index.inferred_type == "string"
     levels = [str(name or "") for name in frame.index.names] if named else []
-    written = frame.map(cell).reset_index(drop=True)
-    for number in range(len(levels)):
-        label_cells = [*map(cell, frame.index.get_level_values(number))]
-        written.insert(number, f"level {number}", label_cells, allow_duplicates=True)
-    for row, mark in _marked_rows(frame, {"best": best, "tie": ties}):
-        place = row, len(levels)
-        written.iloc[place] = _MARKS[to][mark].format(written.iloc[place])
     headers = (f"{name} ({units[name]})" if units.get(name, "1") != "1" else str(name) for name in frame.columns)
-    written.columns = pd.Index(map(cell, [*levels, *headers]))
+    marked = dict(_marked_rows(frame, {"best": best, "tie": ties}))
+    whole = frame.reset_index(drop=not named, allow_duplicates=True)
+    whole.columns = pd.Index([*levels, *headers])
+    cell = partial(_cell, to=to, digits=3 if digits is None else digits)
     sides = ["left"] * len(levels) + ["right"] * frame.shape[1]
     try:
         if to == "markdown":
+            written = whole.map(cell).rename(columns=cell)
+            for row, mark in marked.items():
+                written.iloc[row, len(levels)] = _MARKS[to][mark].format(written.iloc[row, len(levels)])
             return str(written.to_markdown(index=False, disable_numparse=True, colalign=sides))
-        styler = written.style.hide(axis="index")
+        styler = whole.style.hide(axis="index").format(cell, na_rep="", escape=to).format_index(cell, escape=to, axis=1)
+        for row, mark in marked.items():
+            look = _MARKS[to][mark]
+            styler = styler.map(lambda _, look=look: look, subset=([row], [whole.columns[len(levels)]]))
         if to == "html":
             return str(styler.to_html())
         return str(styler.to_latex(hrules=True, column_format="".join(side[0] for side in sides)))
@@ -127,6 +112,20 @@ def format_table(
         raise ImportError(
             "format_table needs jinja2 and tabulate. Install them: pip install 'xcurves[tables]'"
         ) from None
+
+
+def _cell(value: Any, *, to: str, digits: int) -> str:
+    """Return a cell as text: a number in so many digits after the point, or one where these would all be 0."""
+    if isinstance(value, str):
+        if to == "markdown":
+            return _MARKDOWN.sub(r"\\\g<0>", value)
+        return _STARTS.sub("{}", value.translate(_LATEX)) if to == "latex" else value
+    if pd.isna(value):
+        return ""
+    if not isinstance(value, float):
+        return str(value)
+    rounded = f"{value:.{digits}f}"
+    return rounded if value == 0 or float(rounded) else f"{value:.0e}"
 
 
 def _marked_rows(frame: pd.DataFrame, marks: dict[str, Mark | None]) -> Iterator[tuple[int, Mark]]:
@@ -141,25 +140,6 @@ def _marked_rows(frame: pd.DataFrame, marks: dict[str, Mark | None]) -> Iterator
     for row, rank in enumerate(frame.attrs["marks"]):
         if rank in given:
             yield row, given[rank]
-
-
-def _cells(to: str, digits: int) -> Callable[[Any], str]:
-    """Return what writes a cell: numbers in so many digits, text escaped, nothing where there is no number."""
-
-    def cell(value: Any) -> str:
-        if isinstance(value, str):
-            return _ESCAPED[to](escape_controls(value))
-        if pd.isna(value):
-            return ""
-        number = float(value)
-        if np.isinf(number):
-            return "-" * (number < 0) + _INFINITE[to]
-        if isinstance(value, int | np.integer):
-            return str(value)
-        rounded = f"{number:.{digits}f}"
-        return rounded if number == 0 or float(rounded) else f"{number:.0e}"
-
-    return cell
 
 
 def describe_methods(result: xr.Dataset) -> str:
@@ -279,9 +259,10 @@ def bibtex(result: xr.Dataset | xr.DataTree) -> str:
     software = {"author": "{The xcurves developers}", "title": "{xcurves}", "note": f"Version {version}"}
     text = files("xcurves.reporting").joinpath("references.bib").read_text(encoding="utf-8")
     known = {entry[entry.index("{") + 1 : entry.index(",")]: entry for entry in text.strip().split("\n\n")}
+    cited = {reference: re.sub("([&%$#_])", r"\\\1", reference) for reference in provenance.references_of(parts)}
     entries = [
-        known.get(_citation_key(reference)) or _written(f"reference{number}", {"note": reference.translate(_LATEX)})
-        for number, reference in enumerate(provenance.references_of(parts), 1)
+        known.get(_citation_key(reference)) or _written(f"reference{number}", {"note": note})
+        for number, (reference, note) in enumerate(cited.items(), 1)
     ]
     return "\n\n".join([*entries, _written("xcurves", software)])
 
