@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import product
 from typing import Any
@@ -11,13 +10,13 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves.core.labels import DIMS, EVALUATION, SYNONYMS, native_labels
+from xcurves.core.labels import DIMS, EVALUATION, native_labels
 from xcurves.core.schema import PAIR_COORDS
 from xcurves.core.validation import has_own_levels
+from xcurves.preprocessing.columns import usual_columns
 from xcurves.results import find_kind, prepare
 
 _DESCRIBED = ("units", "long_name")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _NO_ROWS = "resample"  # the null distribution is no part of a frame
 
 
@@ -75,12 +74,8 @@ def to_frame(data: xr.DataArray | xr.Dataset) -> pd.DataFrame:
 
 def no_frame_method(frame: Any, name: str) -> str:
     """Return the message for a method that frames do not have: the call that makes curves of these columns."""
-    columns = [str(column) for column in frame.columns]
-    named = {
-        dim: next((column for column in columns if column.lower() in (dim, *SYNONYMS[dim].split())), dim)
-        for dim in DIMS
-    }
-    value = next((column for column in reversed(columns) if column not in named.values()), "score")
+    named = {dim: dim for dim in DIMS} | usual_columns(frame.columns, DIMS)
+    value = next((str(column) for column in reversed(list(frame.columns)) if column not in named.values()), "score")
     renamed = "".join(f", {dim}={column!r}" for dim, column in named.items() if column != dim)
     return (
         f"a DataFrame has no .curves.{name}; curves have. "
@@ -113,11 +108,13 @@ def _curves_frame(data: xr.Dataset) -> pd.DataFrame:
 
 def _check_text(name: Hashable, labels: Sequence[Any]) -> None:
     """Refuse labels with half of a pair of surrogates."""
-    if any(isinstance(label, str) and not label.isascii() and _SURROGATE.search(label) for label in labels):
+    try:
+        "".join(label for label in labels if isinstance(label, str)).encode()
+    except UnicodeEncodeError:
         raise ValueError(
             f"{name} labels must be text that can be encoded; got {labels[:5]!r}. "
             f"Number them: assign_coords({name}=range({len(labels)}))"
-        )
+        ) from None
 
 
 def _columns_by_label(result: xr.Dataset, dims: Sequence[Hashable]) -> xr.Dataset:

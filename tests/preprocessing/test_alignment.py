@@ -202,7 +202,6 @@ def test_a_run_left_without_a_score_is_warned_of():
 @pytest.mark.parametrize(
     ("on", "options", "message"),
     [
-        ("inner", {}, r"on must be 'intersection', 'union', 'final' or training levels; got 'inner'"),
         (
             [0, 200, 100],
             {},
@@ -211,12 +210,8 @@ def test_a_run_left_without_a_score_is_warned_of():
         ([0, np.inf], {}, r"on must be finite training levels in increasing order; got \[0, inf\]"),
         ([], {}, r"on must be finite training levels in increasing order; got \[\]"),
         ("union", {"method": "cubic"}, r"method must be None or one of 'previous', .*; got 'cubic'"),
-        (
-            "intersection",
-            {"method": "linear"},
-            r"on='intersection' takes levels that all runs have, so method='linear' h",
-        ),
-        ("union", {"method": "mean"}, r"method='mean' needs the ends of its bins. Give them: on=\[...\]"),
+        ("intersection", {"method": "linear"}, r"on='intersection' with method='linear' has no levels"),
+        ("union", {"method": "mean"}, r"on='union' with method='mean' has no levels to bring .* Give them: on=\[...\]"),
         ([0, 1], {"method": "nearest"}, r"method='nearest' needs tolerance=, the largest distance from a level"),
         ([0, 1], {"tolerance": 5}, r"tolerance=5 has no meaning without a method"),
         ([0, 1], {"method": "linear", "tolerance": -1}, r"tolerance must be an amount of training from 0; got -1"),
@@ -234,6 +229,7 @@ def test_options_that_make_no_sense_are_refused(ragged, on, options, message):
 @pytest.mark.parametrize(
     ("on", "options", "message"),
     [
+        ("inner", {}, r"on must be 'intersection', 'union', 'final' or training levels; got 'inner'"),
         (["a"], {}, r"^on must be 'intersection',.*training levels; got \['a'\]"),
         ("union", {"relative_to": "budget"}, "^on must be a number of fractions or a sequence; got 'union'"),
     ],

@@ -55,24 +55,17 @@ def check_asked(on: On | int, method: AlignMethod | None, tolerance: float | Non
             f"method must be None or one of {', '.join(map(repr, METHODS))}; got {labels.shown(method)}"
             f"{labels.did_you_mean(method, METHODS)}"
         )
-    if isinstance(on, str) and on not in _NAMED:
-        raise ValueError(f"on must be 'intersection', 'union', 'final' or training levels; got {labels.shown(on)}")
-    if isinstance(on, str) and method is not None and on != "union":
-        raise ValueError(
-            f"on={on!r} takes levels that all runs have, so method={method!r} has nothing to do. "
-            "Use on='union' or give the levels, on=[...]"
-        )
-    if isinstance(on, str) and method == "mean":
-        raise ValueError("method='mean' needs the ends of its bins. Give them: on=[...]")
+    named = isinstance(on, str) and on in _NAMED
+    if named and method is not None and (on != "union" or method == "mean"):
+        raise ValueError(f"on={on!r} with method={method!r} has no levels to bring runs to. Give them: on=[...]")
     if tolerance is None and method == "nearest":
         raise ValueError("method='nearest' needs tolerance=, the largest distance from a level, in units of training")
     if tolerance is not None and method is None:
-        raise ValueError(
-            f"tolerance={labels.shown(tolerance)} has no meaning without a method. Name one, or leave it out"
-        )
+        got = labels.shown(tolerance)
+        raise ValueError(f"tolerance={got} has no meaning without a method. Name one, or leave it out")
     if tolerance is not None and not (isinstance(tolerance, Real) and 0 <= tolerance < np.inf):
         raise ValueError(f"tolerance must be an amount of training from 0; got {labels.shown(tolerance)}")
-    grid = on if isinstance(on, str) else _check_levels(on)
+    grid = on if isinstance(on, str) and named else _check_levels(on)
     return Asked(grid, method, None if tolerance is None else float(tolerance))
 
 
