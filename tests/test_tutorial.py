@@ -37,12 +37,6 @@ def test_the_file_is_remade_byte_for_byte(remade):
     assert remade.read_bytes() == (files("xcurves") / "data" / "tictactoe.nc").read_bytes()
 
 
-def test_curves_are_in_memory_and_of_ones_own(curves):
-    mine = xcurves.tutorial.open_dataset("tictactoe")
-    mine.score[:] = 0
-    xr.testing.assert_identical(xcurves.tutorial.open_dataset("tictactoe"), curves)
-
-
 @pytest.mark.parametrize(
     ("name", "near"),
     [("checkers", "chess"), ("", None), ("tictactoe.nc", "tictactoe"), ("../data/tictactoe", "tictactoe")],

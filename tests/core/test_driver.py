@@ -147,9 +147,3 @@ def test_pairs_are_reduced_by_themselves_chunk_by_chunk(curves, chunks):
     np.testing.assert_allclose(found.difference, expected)
     np.testing.assert_allclose(found.largest[[0, 2, 4]], expected[[0, 2, 4]].max(axis=1))
     assert found.n_runs.values.tolist() == [[4, 4, 4], [4, 0, 4], [3, 4, 4], [0, 0, 0], [4, 4, 4]]
-
-
-def test_incomplete_runs_are_refused_with_advice_that_works(curves):
-    curves[0, 1, 2, 3] = np.nan
-    with pytest.raises(ValueError, match=r"^task 'v': algorithm 'a', run 0 lacks 1 of 6 training levels.*align"):
-        per_task(toy("toy", OF_LEVELS), by_level, curves, context=Context.of(curves, None, False, 0.95, 0), trim="kept")

@@ -45,20 +45,6 @@ def test_a_number(value, said):
 
 
 @pytest.mark.parametrize(
-    ("value", "units", "said"),
-    [
-        (0.1232, "fraction", "0.123"),
-        (4.2, "%", "4.2 %"),
-        (20_000, "steps", "20,000 steps"),
-        (3.5, "1", "3.5"),
-        (3.5, "", "3.5"),
-    ],
-)
-def test_a_number_with_its_unit(value, units, said):
-    assert wording.quantity(value, units) == said
-
-
-@pytest.mark.parametrize(
     ("ends", "said"),
     [
         ((-10, 111), "−10 to 111"),

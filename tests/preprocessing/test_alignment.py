@@ -97,13 +97,6 @@ def test_a_task_without_a_complete_run_is_an_error(ragged):
     )
 
 
-def test_an_algorithm_that_loses_all_its_runs_is_warned_of(ragged):
-    ant = ragged.sel(task=["Ant"])
-    ant.loc[{"algorithm": "b", "training": 0}] = np.nan
-    with pytest.warns(UserWarning, match=r"^drop_incomplete\(\) leaves no run of task 'Ant': algorithm 'b'$"):
-        ant.curves.drop_incomplete()
-
-
 def test_incomplete_runs_of_dask_backed_curves_are_dropped_lazily(ragged):
     with dask.config.set(scheduler=refuse_to_compute):
         dropped = ragged.chunk(task=1).curves.drop_incomplete()
@@ -191,12 +184,6 @@ def test_a_tolerance_bounds_how_far_a_score_may_be(ragged):
     expected = ragged.sel(here).sel(training=[100, 500]).values
     np.testing.assert_array_equal(near.sel(here), [expected[0], np.nan, expected[1]])
     assert near.attrs["history"].startswith("align(on=[90, 160, 510], method='nearest', tolerance=20.0): ")
-
-
-def test_a_run_left_without_a_score_is_warned_of():
-    curves = apart({0, 10, 20}, {5, 15})
-    with pytest.warns(UserWarning, match=r"^algorithm 'a1', run 0:.*run \(in 2 runs\)$"):
-        curves.curves.align([0, 10])
 
 
 @pytest.mark.parametrize(

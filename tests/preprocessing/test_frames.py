@@ -135,25 +135,9 @@ def test_one_column_of_scores_is_named(frame):
     assert list(frame.curves.to_dataset(["return"], **NAMES)) == ["return"]
 
 
-def test_what_was_kept_of_repeated_rows_is_recorded():
-    frame = pd.DataFrame({"algorithm": "a", "run": 0, "training": [0, 1, 1, 1], "y": [0.0, 1.0, 4.0, 5.0]})
-    history = frame.curves.to_dataarray("y", duplicates="last").attrs["history"]
-    assert history == "to_dataarray(duplicates='last'): 2 repeated rows, kept the last of each"
-    assert "history" not in frame.iloc[:2].curves.to_dataarray("y", duplicates="last").attrs
-
-
 def test_categories_keep_their_order_and_unused_ones_go(frame):
     frame["agent"] = pd.Categorical(frame["agent"], ["td3", "ppo", "sac"])
     assert frame.curves.to_dataarray("return", **NAMES).algorithm.values.tolist() == ["td3", "sac"]
-
-
-@pytest.mark.parametrize("dtype", ["Int64", "Float64", "float32"])
-def test_nullable_and_short_numbers_are_scores(frame, dtype):
-    frame["return"] = pd.array([None, *range(1, len(frame))], dtype=dtype if dtype != "float32" else "Float32")
-    curves = frame.curves.to_dataarray("return", **NAMES)
-    assert curves.dtype == np.float64
-    assert curves.isnull().sum() == 1
-    assert curves.max() == len(frame) - 1
 
 
 @pytest.mark.parametrize(
@@ -361,14 +345,6 @@ def test_episodes_that_would_count_as_runs_are_warned_of_once(frame, run, reason
     with pytest.warns(UserWarning, match=rf"^run column '{run}': {reason}\. Episodes of one run are not") as caught:
         frame.curves.to_dataarray("y", run=run, training="step", duplicates="mean")
     assert len(caught) == 1
-
-
-def test_runs_are_not_taken_for_episodes():
-    frame = episodes(20, 3, 1)
-    frame.curves.to_dataarray("y", run="seed", training="step")
-    by_step = frame.sort_values(["step", "seed"], ignore_index=True)
-    by_step.curves.to_dataarray("y", run="seed", training="step")
-    frame.query("step == 0").curves.to_dataarray("y", run="seed", training=None)
 
 
 @pytest.mark.parametrize("argument", ["value", "algorithm", "run", "training", "extra"])

@@ -36,12 +36,6 @@ def test_of_pandas(column, values, message):
     assert message in refused(pd.DataFrame({**BASE, column: pd.Series(values, dtype=object)}))
 
 
-def test_the_cure_of_labels_converts_them():
-    frame = pd.DataFrame({**BASE, "run": [decimal.Decimal(1)] * 4})
-    frame["run"] = frame["run"].astype(str)
-    assert xcurves.to_dataarray(frame, "score").run.values.tolist() == ["1"]
-
-
 def test_of_arrow():
     pa = pytest.importorskip("pyarrow")
     lists = pd.Series([[1]] * 4, dtype=pd.ArrowDtype(pa.list_(pa.int64())))

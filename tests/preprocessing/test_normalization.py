@@ -86,13 +86,6 @@ def test_bad_references_say_what_to_do(scores, references, message):
     assert str(caught.value) == message
 
 
-def test_other_kinds_are_refused(scores):
-    with pytest.raises(TypeError, match=r"scores must be a.*Dataset\. Pick one variable"):
-        xcurves.normalize(scores.to_dataset(), low=0, high=1)
-    with pytest.raises(TypeError, match="got ndarray"):
-        xcurves.normalize(scores.values, low=0, high=1)
-
-
 def test_a_series_is_told_how_to_become_an_array():
     scores = xr.DataArray([[1.0, 3.0]], {"task": ["x"]}, ("task", "run"))
     with pytest.raises(TypeError, match=r"^high must be .* got Series\. Give series\.to_xarray"):

@@ -53,14 +53,6 @@ def test_the_union_is_refused_beyond_ten_cells_for_each_score(rows: pd.DataFrame
     assert xcurves.to_dataarray(few, "score", extra="task").notnull().sum() == len(few)
 
 
-def test_tasks_with_grids_of_their_own_are_no_reason_to_refuse() -> None:
-    frame = pd.DataFrame(
-        [(f"t{t}", a, r, t + s, 1.0) for t in range(30) for a in "ab" for r in (0, 1) for s in (0.1, 0.2)],
-        columns=NAMES,
-    )
-    assert xcurves.to_dataarray(frame, "score", extra="task").sizes["training"] == 60
-
-
 @pytest.mark.parametrize(
     "options",
     [

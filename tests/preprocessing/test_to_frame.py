@@ -30,11 +30,6 @@ def test_curves_come_back_identical(curves):
     xr.testing.assert_identical(shuffled.curves.to_dataarray("return", extra="task"), curves)
 
 
-def test_runs_of_mixed_labels_keep_their_order():
-    curves = make_curves(np.zeros((2, 3, 2))).assign_coords(run=np.array([1, "a", 0.5], dtype=object))
-    assert curves.curves.to_frame()["run"].cat.categories.tolist() == [1, "a", 0.5]
-
-
 @given(strategies.curves())
 def test_any_curves_come_back(curves):
     xr.testing.assert_equal(curves.curves.to_frame().curves.to_dataarray("score"), curves)
@@ -47,12 +42,6 @@ def test_a_dataset_of_curves_comes_back_identical(curves):
     back = frame.curves.to_dataset(["return", "loss"], extra="task")
     xr.testing.assert_equal(back, both)
     assert {name: back[name].attrs["units"] for name in back} == {"return": "points", "loss": "1"}
-
-
-def test_labels_that_stand_beside_are_columns_too(curves):
-    frame = curves.sel(task="a").assign_coords(rate=("algorithm", [0.1, 0.2, 0.3])).curves.to_frame()
-    assert set(frame.task) == {"a"}
-    assert frame.groupby("algorithm", observed=True).rate.first().to_dict() == {"td3": 0.1, "sac": 0.2, "ppo": 0.3}
 
 
 def test_an_anova_is_a_row_for_each_task_effect_and_error_term(curves):
