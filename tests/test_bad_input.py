@@ -2,6 +2,7 @@
 
 import gzip
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
