@@ -33,7 +33,7 @@ MUTATIONS = [  # module, part of a line, what it becomes, tests
     ("welch", ".sum(axis=1) / (m - 1)", ".sum(axis=1) / m", ANOVA),
     ("welch", "df = (m * m - 1) / (3 * spread)", "df = (m * m) / (3 * spread)", ANOVA),
     ("welch", "spread = ((1 - share) ** 2 / (size - 1))", "spread = ((1 - share) ** 2 / size)", ANOVA),
-    ("contrasts", "factors = weights**2 / (sizes * (sizes - 1))", "factors = weights**2 / (sizes * sizes)", ANOVA),
+    ("contrasts", "len(w), weights**2 / (sizes * (sizes - 1))", "len(w), weights**2 / (sizes * sizes)", ANOVA),
     ("contrasts", "~(shuffled < t - slack)", "~(shuffled < t + slack)", ANOVA),
     ("engine", "np.maximum.accumulate(raised, axis=-1), 1.0)", "np.maximum.accumulate(raised, axis=-1), 2.0)", ANOVA),
     ("task_flips", "+ 1e-9)) // 2 for alpha", "+ 1e-9)) for alpha", TASKS),

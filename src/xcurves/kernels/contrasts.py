@@ -117,7 +117,7 @@ def _contrast_panel(design: ContrastDesign, plan: RunPlan, alternative: Alternat
         numbers = (design.u - estimate[:, np.newaxis] * design.direction) / unit[:, np.newaxis]
         half = plan.unlabelled if plan.exact and plan.labelled else plan  # with groups exchanged, |N_g| is the same
         alike = plan.n_resamples // half.n_resamples
-        count, *distances = _invert_linear(_two_contrasts(design, half, numbers), at, besides, most, alike)
+        count, *distances = _invert_linear(design._replace(u=numbers), half, at, besides, most, alike)
     else:
         shifted = shifted_contrast(design, plan, estimate, error)
         coefs = quartics(shifted)
@@ -185,15 +185,19 @@ def _polynomials(coefs: Floats, at: Floats) -> Floats:
 
 
 def _invert_linear(
-    contrasts: Iterator[tuple[Floats, Floats]], at: Floats, besides: int, most: int, alike: int
+    design: ContrastDesign, plan: RunPlan, at: Floats, besides: int, most: int, alike: int
 ) -> tuple[Floats, Floats, Floats]:
     """Return how many reassignments reach the observed statistic after a shift, and the distances not rejected."""
     # Of two equal groups, or two within runs, squares add up to the same in every reassignment, so that |T_g| >= |T|
     # where |N_g| >= |N|: one distance on each side. 20 tasks of 10 v 10, exact: an eightieth of the time of `limits`.
+    numbers = np.concatenate([design.u, [design.direction]])
+    scale = np.subtract(*design.weights) / design.sizes[0]  # the sum over the second group is minus that over the first
+    contrasts = scale * (numbers - numbers.mean(axis=-1, keepdims=True))
     upwards = (at > 0)[:, np.newaxis]
     count = np.full(len(at), float(besides))
     tails = [UpperTail((most - besides) // alike + 1) for _ in range(2)]
-    for mean, slope in contrasts:
+    for sums in group_sums(contrasts[:, np.newaxis], plan):
+        mean, slope = sums[:-1, 0, 0], sums[-1, 0, 0]
         towards = mean * slope
         np.copysign(slope, towards, out=towards)  # the slope towards 0, or away from it
         size, endless = np.abs(mean), np.flatnonzero(np.abs(slope) > 1 - _SAME)
@@ -231,74 +235,50 @@ def shifted_contrast(design: ContrastDesign, plan: RunPlan, estimate: Floats, er
     weights, sizes = design.groups
     of_mean, of_squares = weights / sizes, weights**2 / (sizes * (sizes - 1))
     of_products = of_squares / sizes
-    parts = _within_runs(design, plan, w) if design.paired else _between_groups(design, plan, w)
     if not design.paired and len(sizes) == 2:  # the sums over the second group are minus those over the first
         of_mean, of_products = of_mean[:1] - of_mean[1:], of_products.sum(keepdims=True)
-    mean, variance, linear = np.zeros((3, len(w), plan.n_resamples))
-    found = ShiftedContrast(
-        mean, variance, linear, np.zeros(plan.n_resamples), np.zeros(plan.n_resamples), np.sign(error)
+    parts = []
+    for u, c, uu, uc, cc in (_within_runs if design.paired else _between_groups)(design, plan, w):
+        by_product = of_products[:, np.newaxis] * c
+        variance = uu - np.einsum("tgs,tgs,g->ts", u, u, of_products)
+        parts.append(
+            [
+                np.einsum("tgs,g->ts", u, of_mean),
+                variance,
+                -2 * (uc - np.einsum("tgs,gs->ts", u, by_product)),
+                of_mean @ c,
+                cc - (by_product * c).sum(axis=0),
+                cc,
+            ]
+        )
+    mean, variance, linear, slope, square, cc = (
+        np.ascontiguousarray(np.concatenate(each, axis=-1))  # rows beside each other: twice as fast afterwards
+        for each in zip(*parts, strict=True)
     )
+    square[square <= 1e-13 * cc] = 0.0  # the observed assignment, or the one with groups exchanged
+    linear[:, square == 0] = 0.0
     least = of_squares.max() * (w.shape[-1] * _EPS * (w**2).sum(axis=-1, keepdims=True) + (_ROUNDING / unit) ** 2)
-    start = 0
-    for u, c, uu, uc, cc in parts:
-        here = slice(start, start + c.shape[-1])
-        start = here.stop
-        mean, variance, linear = (each[:, here] for each in found[:3])
-        variance += uu
-        linear += uc
-        square = cc - np.einsum("g,gs->s", of_products, c**2)
-        for group, (by_mean, by_product) in enumerate(zip(of_mean, of_products, strict=True)):
-            mean += by_mean * u[:, group]
-            product = by_product * u[:, group]
-            linear -= product * c[group]
-            product *= u[:, group]
-            variance -= product
-        square[square <= 1e-13 * cc] = 0.0  # the observed assignment, or the one with groups exchanged
-        linear[:, square == 0] = 0.0
-        nothing = variance <= least
-        linear[nothing] = 0.0
-        variance[nothing] = 0.0
-        linear *= -2
-        mean[np.abs(mean) <= 4 * _ROUNDING / unit] = 0.0
-        found.slope[here], found.square[here] = np.einsum("g,gs->s", of_mean, c), square
-    return found
+    nothing = variance <= least
+    linear[nothing] = variance[nothing] = 0.0
+    mean[np.abs(mean) <= 4 * _ROUNDING / unit] = 0.0
+    return ShiftedContrast(mean, variance, linear, slope, square, np.sign(error))
 
 
-_Sums = tuple[Floats, Floats, Floats | float, Floats | float, Floats | float]
+_Sums = tuple[Floats, Floats, Floats, Floats, Floats]
 
 
 def _between_groups(design: ContrastDesign, plan: RunPlan, w: Floats) -> Iterator[_Sums]:
     """Yield the sums over groups of numbers and of the direction of the shift, and weighted sums of their products."""
+    weights, sizes = design.groups
+    n_tasks, factors = len(w), weights**2 / (sizes * (sizes - 1))
     w = w - w.mean(axis=-1, keepdims=True)
     c = design.direction - design.direction.mean()
-    weights, sizes = design.groups
-    factors = weights**2 / (sizes * (sizes - 1))
-    alike = np.ptp(factors) == 0  # then the weighted sums of products are the same in every reassignment
-    products = [] if alike else [w * w, w * c, [c * c]]
-    n_tasks = len(w)
-    fixed = tuple(
-        factors[-1] * (first * second).sum(axis=-1, keepdims=True) for first, second in ((w, w), (w, c), (c, c))
-    )
-    for sums in _sums_of_rows(np.concatenate([w, [c], *products]), plan):
-        u, direction = sums[:n_tasks], sums[n_tasks]
-        if alike:
-            yield u, direction, *fixed[:2], fixed[2].repeat(sums.shape[-1])
-        else:
-            more = np.einsum("rgs,g->rs", sums[n_tasks + 1 :], (factors - factors[-1])[: sums.shape[1]])
-            yield u, direction, fixed[0] + more[:n_tasks], fixed[1] + more[n_tasks:-1], fixed[2] + more[-1]
-
-
-def _sums_of_rows(rows: Floats, plan: RunPlan) -> Iterator[Floats]:
-    """Yield sums of numbers, shape (row, curve), over groups: (row, group, reassignment)."""
-    return (sums[:, :, 0] for sums in group_sums(rows[:, np.newaxis], plan))
-
-
-def _two_contrasts(design: ContrastDesign, plan: RunPlan, w: Floats) -> Iterator[tuple[Floats, Floats]]:
-    """Yield the contrasts of numbers and that of the direction of the shift, of two groups of one size."""
-    features = np.concatenate([w, [design.direction]])
-    scale = np.subtract(*design.weights) / design.sizes[0]  # the sum over the second group is minus that over the first
-    for sums in _sums_of_rows(scale * (features - features.mean(axis=-1, keepdims=True)), plan):
-        yield sums[:-1, 0], sums[-1, 0]
+    products = np.concatenate([w * w, w * c, [c * c]])
+    fixed = factors[-1] * products.sum(axis=-1, keepdims=True)
+    for sums in group_sums(np.concatenate([w, [c], products])[:, np.newaxis], plan):
+        u, c, of_products = np.split(sums[:, :, 0], [n_tasks, n_tasks + 1])
+        weighted = fixed + np.einsum("rgs,g->rs", of_products, (factors - factors[-1])[: sums.shape[1]])
+        yield u, c[0], weighted[:n_tasks], weighted[n_tasks:-1], weighted[-1]
 
 
 def _within_runs(design: ContrastDesign, plan: RunPlan, w: Floats) -> Iterator[_Sums]:
@@ -309,8 +289,8 @@ def _within_runs(design: ContrastDesign, plan: RunPlan, w: Floats) -> Iterator[_
     for _, labels in label_batches(plan, rows_that_fit(8 * grid.size, CACHE)):
         contrasts = np.einsum("sgj,fgj->fsj", design.weights[labels.reshape(-1, *shape)], grid)
         u, c = contrasts[:-1], contrasts[-1]
-        products = (factor * part.sum(axis=-1) for part in (u * u, u * c, c * c))
-        yield (u.sum(axis=-1)[:, np.newaxis], c.sum(axis=-1)[np.newaxis], *products)
+        uu, uc, cc = (factor * part.sum(axis=-1) for part in (u * u, u * c, c * c))
+        yield u.sum(axis=-1)[:, np.newaxis], c.sum(axis=-1)[np.newaxis], uu, uc, cc
 
 
 def reaches(shifted: ShiftedContrast, at: Floats, alternative: Alternative) -> NDArray[np.bool_]:
