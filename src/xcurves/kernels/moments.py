@@ -111,57 +111,47 @@ def merge_moments(packed: Floats, n_curves: int) -> Floats:
 
 
 def _measure_block(curves: Floats, factored: bool) -> Floats:
-    """Reduce curves without gaps; with gaps, call the slower form."""
+    """Reduce curves, those with absent ones (NaN along training), or levels that no curve has, pattern by pattern."""
+    packed = _measure_whole(curves, factored)
+    gaps = np.flatnonzero(~np.isfinite(packed[:, 1]))
+    if gaps.size == 0:
+        return packed
+    has = ~np.isnan(curves[gaps])
+    packed[gaps] = 0.0
+    every = unpack_moments(packed, curves.shape[1])  # views
+    every.counts[gaps] = np.where(np.isinf(curves[gaps]).any(axis=-1), np.nan, has.sum(axis=-1))
+    patterns, index = np.unique(np.hstack([has.any(axis=2), has.any(axis=1)]), axis=0, return_inverse=True)
+    for number, pattern in enumerate(patterns):
+        tasks, (present, levels) = gaps[index.ravel() == number], np.split(pattern, [curves.shape[1]])
+        if levels.any():
+            part = _measure_whole(curves[np.ix_(tasks, present, levels)], factored)
+            whole = unpack_moments(part, int(present.sum()))
+            packed[tasks, :3], every.means[np.ix_(tasks, present)] = part[:, :3], whole.means
+            columns = np.arange(whole.comoment.shape[2]) if factored else present
+            every.comoment[np.ix_(tasks, present, columns)] = whole.comoment
+    return packed
+
+
+def _measure_whole(curves: Floats, factored: bool) -> Floats:
+    """Reduce curves without gaps."""
     n_levels = curves.shape[-1]
     # Differences from one curve are exact where curves are close (Sterbenz): equal curves give exact zeros,
     # and an offset of 1e9 loses no precision.
     apart = np.subtract(curves, curves[:, :1], order="C")
     means = apart.mean(axis=-1)
-    if not np.isfinite(means).all():
-        return _measure_gaps(curves, factored)
     pool = curves[:, 0] + apart.mean(axis=1)
     level_mean = pool.mean(axis=-1)
     level_ss = ((pool - level_mean[:, np.newaxis]) ** 2).sum(axis=-1)
     apart -= means[..., np.newaxis]
-    full = np.full(len(curves), float(n_levels))
-    counts = np.full(means.shape, float(n_levels))
-    present = np.ones(means.shape)
-    return pack(Moments(full, level_mean, level_ss, counts, *_centre_on_pool(means, apart, present, factored)))
-
-
-def _measure_gaps(curves: Floats, factored: bool) -> Floats:
-    """Reduce curves of which some are absent (NaN along training), or levels that no curve has."""
-    infinite = np.isinf(curves)
-    curves = np.ascontiguousarray(np.where(infinite, np.nan, curves))
-    has = ~np.isnan(curves)
-    in_grid = has.any(axis=1)
-    counts = has.sum(axis=-1, dtype=float)
-    present = (counts > 0).astype(float)
-    n_present = np.maximum(present.sum(axis=-1), 1)[:, np.newaxis]
-    n_levels = in_grid.sum(axis=-1, dtype=float)
-    divisor = np.maximum(n_levels, 1)[:, np.newaxis]
-    first = np.take_along_axis(curves, present.argmax(axis=-1)[:, np.newaxis, np.newaxis], axis=1)
-    apart = np.nan_to_num(curves - first)
-    pool = np.where(in_grid, np.nan_to_num(first[:, 0]) + apart.sum(axis=1) / n_present, 0.0)
-    level_mean = pool.sum(axis=-1) / divisor[:, 0]
-    deviation = np.where(in_grid, pool - level_mean[:, np.newaxis], 0.0)
-    means = apart.sum(axis=-1) / divisor
-    centred = _centre_on_pool(means, np.where(has, apart - means[..., np.newaxis], 0.0), present, factored)
-    counts[infinite.any(axis=-1)] = np.nan
-    return pack(Moments(n_levels, level_mean, (deviation**2).sum(axis=-1), counts, *centred))
-
-
-def _centre_on_pool(means: Floats, apart: Floats, present: Floats, factored: bool) -> tuple[Floats, Floats]:
-    """Centre curve means and co-moments on the pool of the curves that are present."""
-    share = (present / np.maximum(present.sum(axis=-1, keepdims=True), 1))[..., np.newaxis]
-    row = present[..., np.newaxis]
-    means = present * (means - (means[..., np.newaxis, :] @ share)[..., 0])
     if factored:
-        return means, _without_sum(apart - row * (share.swapaxes(-1, -2) @ apart))
-    comoment = apart @ apart.swapaxes(-1, -2)
-    comoment = comoment - row * (share.swapaxes(-1, -2) @ comoment)
-    comoment = comoment - (comoment @ share) * row.swapaxes(-1, -2)
-    return means, comoment
+        comoment = _without_sum(apart - apart.mean(axis=1, keepdims=True))
+    else:
+        comoment = apart @ apart.swapaxes(-1, -2)
+        comoment -= comoment.mean(axis=-2, keepdims=True)
+        comoment -= comoment.mean(axis=-1, keepdims=True)
+    counts = np.full(means.shape, float(n_levels))
+    means -= means.mean(axis=-1, keepdims=True)
+    return pack(Moments(counts[:, 0], level_mean, level_ss, counts, means, comoment))
 
 
 def _without_sum(rows: Floats) -> Floats:
