@@ -107,7 +107,11 @@ def later_runs():
             with patch.multiple(scaling_intervals, _KEPT=6, DISTINCT=1):
                 more = _intervals(n, d, losses, kept)[2]
             error = np.abs(np.log(losses[~kept] / ours["prediction"]))
-            widths = [boot, np.hypot(boot, 1.96 * residual), ours["half_law"], more["half"], ours["half"]]
+            law_s, six, eight = (
+                np.log(each[..., 1] / ours["prediction"])
+                for each in (ours["prediction_ci_given_law"], more["prediction_ci"], ours["prediction_ci"])
+            )
+            widths = [boot, np.hypot(boot, 1.96 * residual), law_s, six, eight]
             rows.setdefault(name, []).append([[(error <= width).mean(), np.mean(width)] for width in widths])
     return {name: np.array(each) for name, each in rows.items()}
 
@@ -116,9 +120,9 @@ def _intervals(n, d, losses, kept):
     """Return the law of the runs that are kept, its residual deviation, and predictions of the later runs."""
     runs, present = scaling_law.Runs(n[kept], d[kept]), np.ones((1, kept.sum()), bool)
     known, law, fits, _ = scaling_intervals.know(runs, losses[np.newaxis, kept], present, None)
-    every = known.take(np.zeros((~kept).sum(), int))
     residual = np.log(losses[kept] / fits[0]).std(ddof=5)
-    return law, residual, scaling_intervals.loss(every, n[~kept], d[~kept], 0.05)
+    found = scaling_intervals.loss(known, n[~kept], d[~kept], 0.05)
+    return law, residual, {name: each[0] for name, each in found.items()}
 
 
 def _bootstrap(n, d, losses, kept, delta):

@@ -25,6 +25,11 @@ def whole(n, d, loss, delta=None):
     return intervals.know(Runs(n, d), loss[np.newaxis], np.ones((1, len(n)), bool), delta)
 
 
+def half(found, name):
+    """Half the interval of a logarithm."""
+    return np.log(found[f"{name}_ci"][..., 1] / found[name])
+
+
 @pytest.mark.parametrize("delta", [None, 0.005, np.inf])
 def test_a_fit_is_that_of_scipy_from_many_starts(delta):
     n, d, loss = suite()
@@ -87,10 +92,10 @@ def test_covariance_backtest_and_half_widths_are_those_of_plain_loops():
     rho, nu_a, nu_n = oracle.backtest(n, d, loss, p)
     np.testing.assert_allclose([known.rho[0], known.nu_exponent[0], known.nu_n[0]], [rho, nu_a, nu_n], rtol=2e-3)
     for size, tokens in [(1e8, 1e10), (7e9, 1e10), (1e9, 1e13)]:
-        found = intervals.loss(known, np.array([size]), np.array([tokens]), 0.05)
+        found = intervals.loss(known, np.array([[size]]), np.array([[tokens]]), 0.05)
         np.testing.assert_allclose(found["prediction"], oracle.law(p, size, tokens))
         expected = oracle.half_width(p, known.covariance[0], n, d, loss, known.rho[0], size, tokens)
-        np.testing.assert_allclose(found["half"], expected, rtol=1e-5)
+        np.testing.assert_allclose(half(found, "prediction"), expected, rtol=1e-5)
     last = oracle.cuts(n, d)[-1]
     np.testing.assert_allclose(
         ahead[0, ~last], oracle.law(oracle.fit(n[last], d[last], loss[last])[0], n[~last], d[~last]), rtol=1e-3
@@ -125,36 +130,33 @@ def test_the_optimum_is_where_the_loss_is_lowest():
     known = whole(n, d, loss)[0]
     p, step = known.estimate[0], 1e-6
     for product in (1e18, 1e23):
-        found = intervals.optimum(known, np.array([product]), 0.05)
-        np.testing.assert_allclose(np.log(found["n"]), oracle.best_size(p, product), atol=1e-4)
-        np.testing.assert_allclose(found["n"] * found["d"], product)
-        np.testing.assert_allclose(found["loss"], oracle.law(p, found["n"], found["d"]))
+        found = intervals.allocation(known, 0.05, np.array([product]))
+        np.testing.assert_allclose(np.log(found["n_opt"]), oracle.best_size(p, product), atol=1e-4)
+        np.testing.assert_allclose(found["n_opt"] * found["d_opt"], product)
+        np.testing.assert_allclose(found["loss_at_optimum"], oracle.law(p, found["n_opt"], found["d_opt"]))
         slopes = []
         for i in range(5):
             ends = [p * (1 + sign * step * (np.arange(5) == i)) for sign in (1, -1)]
             slopes.append(
-                np.diff([intervals.log_optimum(end[np.newaxis], product)[0] for end in ends[::-1]])[0]
+                np.diff([intervals.log_optimum(end[np.newaxis], product).item() for end in ends[::-1]])[0]
                 / (2 * step * p[i])
             )
         sd = np.sqrt(np.array(slopes) @ known.covariance[0] @ slopes)
         octaves = max(1, np.log2(product / (n * d).max()))
         t = intervals.t_quantile(0.05, known.degrees)
-        np.testing.assert_allclose(
-            found["half_n"], np.hypot(t * sd, 1.959964 * known.nu_n * np.sqrt(octaves)), rtol=1e-4
-        )
+        expected = np.hypot(t * sd, 1.959964 * known.nu_n * np.sqrt(octaves))
+        np.testing.assert_allclose(half(found, "n_opt")[0], expected, rtol=1e-4)
 
 
 def test_the_multiplier_and_its_ends_solve_their_equations():
     one, other = (whole(*suite(seed)[:2], suite(seed)[2] * factor)[0] for seed, factor in ((0, 1.0), (1, 1.02)))
     product = np.array([1e20])
-    centre, low, high = intervals.multiplier(one, other, product, 0.05)[0]
-    losses = [intervals.optimum(each, product * x, 0.05)["loss"] for each, x in ((one, 1), (other, centre))]
-    np.testing.assert_allclose(*losses)
-    assert low < centre < high
-    for end in (low, high):
-        a, b = (intervals.optimum(each, product * x, 0.05) for each, x in ((one, 1), (other, end)))
-        np.testing.assert_allclose(
-            abs(np.log(a["loss"] / b["loss"])), np.hypot(a["half_loss"], b["half_loss"]), rtol=1e-6
-        )
+    centre, ends = (each[0, 0] for each in intervals.multiplier(one, other, product, 0.05))
+    for times, expected in ((centre, 0.0), *((end, 1.0) for end in ends)):
+        a, b = (intervals.allocation(each, 0.05, product * x) for each, x in ((one, 1), (other, times)))
+        apart = np.abs(np.log(a["loss_at_optimum"] / b["loss_at_optimum"]))
+        width = np.hypot(half(a, "loss_at_optimum"), half(b, "loss_at_optimum"))
+        np.testing.assert_allclose(apart, expected * width, rtol=1e-6, atol=1e-12)
+    assert ends[0] < centre < ends[1]
     better = one._replace(estimate=one.estimate - [1.0, 0, 0, 0, 0])
-    assert np.isnan(intervals.multiplier(better, other, np.array([1e40]), 0.05)).all()
+    assert all(np.isnan(each).all() for each in intervals.multiplier(better, other, np.array([1e40]), 0.05))

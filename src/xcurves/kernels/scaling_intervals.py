@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from xcurves.kernels import scaling_law
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import halve
-from xcurves.kernels.powerlaw import t_quantile
-from xcurves.kernels.scaling_law import ALPHA, BETA, A, B, E, Law, Mask, Runs
+from xcurves.kernels.powerlaw import around, around_in_logs, t_quantile, variance
+from xcurves.kernels.scaling_law import ALPHA, BETA, A, B, Law, Mask, Runs
 
 _CUTS = np.arange(3, 9) / 10  # quantiles of N D
 _KEPT, _LEFT_OUT = 8, 2  # runs below a cut, and beyond it, at least
@@ -34,29 +34,25 @@ class Known(NamedTuple):
     nu_n: Floats  # of ln N_opt
     extent: Floats  # (law, 7): smallest and largest N, D and D/N of the runs, and largest N D
 
-    def take(self, some: NDArray[np.intp]) -> Known:
-        """Return some of the laws."""
-        return Known(*(each[some] for each in self))
-
 
 def know(runs: Runs, losses: Floats, present: Mask, delta: float | None) -> tuple[Known, Law, Floats, Floats]:
     """Fit laws and backtest them; return also fitted losses and what the last cut before a run predicts, (law, run)."""
     law_of_cut, kept = _cuts(runs, present)
     every = scaling_law.fit(runs, np.concatenate([losses, losses[law_of_cut]]), np.concatenate([present, kept]), delta)
-    n_laws = len(losses)
-    law, refits = every.take(slice(n_laws)), every.take(slice(n_laws, None))
-    residuals = np.where(present, np.log(losses) - np.log(scaling_law.fitted_losses(law.theta, runs.logs)), np.nan)
+    law, refits = every.take(slice(len(losses))), every.take(slice(len(losses), None))
+    fitted = np.where(present, scaling_law.fitted_losses(law.theta, runs.logs), np.nan)
     extent = extent_of(*(np.where(present, each, np.nan) for each in runs))
     estimate = _coefficients(law, runs)
-    errors = _backtest(runs, losses, present, law_of_cut, kept, refits, estimate, extent)
+    ahead = scaling_law.fitted_losses(refits.theta, runs.logs)
+    errors = _backtest(runs, losses, present, law_of_cut, kept, ahead, _coefficients(refits, runs), estimate, extent)
     degrees = present.sum(axis=1) - law.free.sum(axis=1)
-    known = Known(estimate, _covariance(law, runs, residuals), degrees.astype(float), *errors, extent)
+    known = Known(estimate, _covariance(law, runs, np.log(losses / fitted)), degrees.astype(float), *errors, extent)
     predicted, most = np.full(losses.shape, np.nan), np.zeros(losses.shape)
-    for one, below, ahead in zip(law_of_cut, kept, scaling_law.fitted_losses(refits.theta, runs.logs), strict=True):
-        later = present[one] & ~below  # cuts come in any order: a run keeps what most runs before it predict
-        most[one, later], better = np.maximum(most[one, later], below.sum()), most[one, later] < below.sum()
-        predicted[one, np.flatnonzero(later)[better]] = ahead[later][better]
-    return known, law, np.where(present, losses * np.exp(-residuals), np.nan), predicted
+    for one, below, there in zip(law_of_cut, kept, ahead, strict=True):
+        # Cuts come in any order: a run keeps what most runs before it predict.
+        better = present[one] & ~below & (most[one] < below.sum())
+        most[one, better], predicted[one, better] = below.sum(), there[better]
+    return known, law, fitted, predicted
 
 
 def extent_of(n: Floats, d: Floats) -> Floats:
@@ -68,10 +64,10 @@ def extent_of(n: Floats, d: Floats) -> Floats:
 def _coefficients(law: Law, runs: Runs) -> Floats:
     """Return E, A, B, α, β."""
     found = law.theta.copy()
-    exponents = np.where(found[:, A : B + 1] > 0, np.exp(found[:, ALPHA:]), np.nan)
-    for i, centre in enumerate(runs.centre):
-        with np.errstate(over="ignore"):
-            found[:, A + i] = np.where(found[:, A + i] > 0, found[:, A + i] * centre ** exponents[:, i], 0.0)
+    factors = found[:, [A, B]]
+    exponents = np.where(factors > 0, np.exp(found[:, ALPHA:]), np.nan)
+    with np.errstate(over="ignore"):
+        found[:, [A, B]] = np.where(factors > 0, factors * np.array(runs.centre) ** exponents, 0.0)
     found[:, ALPHA:] = exponents
     return found
 
@@ -98,29 +94,28 @@ def _backtest(
     runs: Runs,
     losses: Floats,
     present: Mask,
-    law: NDArray[np.intp],
-    kept: Mask,
-    refits: Law,
+    law: NDArray[np.intp],  # of each cut
+    kept: Mask,  # (cut, run)
+    ahead: Floats,  # (cut, run): losses by the refits
+    refits: Floats,  # (cut, 5)
     estimate: Floats,
     extent: Floats,
 ) -> tuple[Floats, Floats, Floats]:
-    """Return ρ, ν_a and ν_N, shape (law,), NaN where no cut is possible; refits and `kept` have a row for each cut."""
-    product = runs.n * runs.d
+    """Return ρ, ν_a and ν_N, shape (law,), NaN where no cut is possible."""
     later = present[law] & ~kept
-    horizon = np.full(kept.shape, -np.inf)
-    for each in (product, runs.n, runs.d):
-        largest = np.where(kept, each, -np.inf).max(axis=1, keepdims=True)
-        horizon = np.maximum(horizon, np.log2(each / largest))
-    residual = np.log(np.where(later, losses[law], 1.0)) - np.log(scaling_law.fitted_losses(refits.theta, runs.logs))
-    squares = np.where(later, residual**2 / np.maximum(horizon, _LEAST_OCTAVES), 0.0).sum(axis=1) / later.sum(axis=1)
-    of_cut, full = _coefficients(refits, runs), estimate[law]
-    most = extent[law, -1]
-    octaves = np.maximum(np.log2(most / np.where(kept, product, -np.inf).max(axis=1)), _LEAST_OCTAVES)
-    drift = [
-        (function(of_cut) - function(full)) ** 2 / octaves
-        for function in (exponent, lambda here: log_optimum(here, most))
+    beyond = [
+        np.log2(each / np.where(kept, each, -np.inf).max(axis=1, keepdims=True))
+        for each in (runs.n * runs.d, runs.n, runs.d)
     ]
-    rho, nu_exponent, nu_n = (_root_mean(each, law, len(losses)) for each in (squares, *drift))
+    horizon = np.maximum(np.max(beyond, axis=0, initial=-np.inf), _LEAST_OCTAVES)
+    squares = np.log(np.where(later, losses[law], 1.0) / ahead) ** 2 / horizon
+    most, full = extent[law, -1:], estimate[law]
+    octaves = np.maximum(np.where(present[law], beyond[0], -np.inf).max(axis=1, initial=-np.inf), _LEAST_OCTAVES)
+    drifts = exponent(refits) - exponent(full), (log_optimum(refits, most) - log_optimum(full, most))[:, 0]
+    of_losses = np.where(later, squares, 0.0).sum(axis=1) / later.sum(axis=1)
+    rho, nu_exponent, nu_n = (
+        _root_mean(each, law, len(losses)) for each in (of_losses, *(drift**2 / octaves for drift in drifts))
+    )
     return rho, nu_exponent, nu_n
 
 
@@ -134,162 +129,166 @@ def _root_mean(squares: Floats, law: NDArray[np.intp], n_laws: int) -> Floats:
 
 def _covariance(law: Law, runs: Runs, residuals: Floats) -> Floats:
     """Return the covariance of E, A, B, α, β, shape (law, 5, 5): Huber's, 0 for what is at a bound."""
-    count = (~np.isnan(residuals)).sum(axis=1)
-    n_free = law.free.sum(axis=1)
-    size = np.abs(np.where(np.isnan(residuals), np.inf, residuals))
-    slopes = np.where(np.isnan(residuals), 0.0, np.clip(residuals, -law.delta[:, np.newaxis], law.delta[:, np.newaxis]))
-    inner = (size <= law.delta[:, np.newaxis]) & np.isfinite(size)
-    share = inner.sum(axis=1) / count
+    has, turn = ~np.isnan(residuals), law.delta[:, np.newaxis]
+    residuals = np.where(has, residuals, 0.0)
+    count, n_free = has.sum(axis=1), law.free.sum(axis=1)
+    share = (has & (np.abs(residuals) <= turn)).sum(axis=1) / count
+    squares = (np.clip(residuals, -turn, turn) ** 2).sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        kappa = 1 + n_free / count * (1 - share) / share
-        scale = kappa**2 * (slopes**2).sum(axis=1) / (count - n_free) / share**2
-    estimate = _coefficients(law, runs)
+        scale = (1 + n_free / count * (1 - share) / share) ** 2 * squares / (count - n_free) / share**2
     # Derivatives by A' and α at fixed A': well conditioned where those by A are not.
     slopes = scaling_law.slopes_of(law.theta, runs.logs)
     slopes[:, ALPHA:] /= np.exp(law.theta[:, ALPHA:, np.newaxis])
-    here = (slopes / scaling_law.fitted_losses(law.theta, runs.logs)[:, np.newaxis]).swapaxes(-1, -2)
-    here = np.where(~np.isnan(residuals)[..., np.newaxis] & law.free[:, np.newaxis], here, 0.0)
-    information = here.swapaxes(-1, -2) @ here
-    places = np.arange(5)
-    information[:, places, places] += ~law.free
-    inverse = np.linalg.pinv(information, hermitian=True)
-    inverse[~law.free] = 0.0
-    inverse.swapaxes(-1, -2)[~law.free] = 0.0
-    outward = np.zeros((len(estimate), 5, 5))
-    outward[:, places, places] = 1.0
-    factors, coefficients = law.theta[:, [A, B]], estimate[:, [A, B]]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        outward[:, [A, B], [A, B]] = np.where(factors > 0, coefficients / factors, 0.0)
+    slopes /= scaling_law.fitted_losses(law.theta, runs.logs)[:, np.newaxis]
+    slopes = np.where(has[:, np.newaxis] & law.free[..., np.newaxis], slopes, 0.0)
+    inverse = np.linalg.pinv(slopes @ slopes.swapaxes(-1, -2), hermitian=True)
+    inverse *= law.free[:, np.newaxis] & law.free[..., np.newaxis]
+    outward = np.tile(np.eye(5), (len(share), 1, 1))
+    factors, coefficients = law.theta[:, [A, B]], _coefficients(law, runs)[:, [A, B]]
+    outward[:, [A, B], [A, B]] = np.divide(coefficients, factors, out=np.zeros_like(factors), where=factors > 0)
     outward[:, [A, B], [ALPHA, BETA]] = coefficients * np.log(runs.centre)
     return np.asarray(scale[:, np.newaxis, np.newaxis] * (outward @ inverse @ outward.swapaxes(-1, -2)))
 
 
+# Below, sizes, tokens and their products are of shape (law, place), and so are the answers.
+
+
 def predicted_losses(estimate: Floats, n: Floats, d: Floats) -> Floats:
-    """Return f(N, D), shape (law,), a size and tokens for each law."""
-    terms = _terms(estimate, n, d)
-    return np.asarray(estimate[:, E] + estimate[:, A] * terms[0] + estimate[:, B] * terms[1])
+    """Return f(N, D)."""
+    e, a, b, _, _ = _columns(estimate)
+    of_n, of_d = _terms(estimate, n, d)
+    return np.asarray(e + a * of_n + b * of_d)
+
+
+def _columns(estimate: Floats) -> Floats:
+    """Return E, A, B, α, β, shape (5, law, 1)."""
+    return estimate.T[..., np.newaxis]
 
 
 def _terms(estimate: Floats, n: Floats, d: Floats) -> list[Floats]:
     """Return N^−α and D^−β, 0 for terms that are 0."""
-    pairs = ((A, ALPHA, n), (B, BETA, d))
-    return [np.where(estimate[:, c] > 0, size ** -np.nan_to_num(estimate[:, e]), 0.0) for c, e, size in pairs]
+    _, a, b, alpha, beta = _columns(estimate)
+    pairs = ((a, alpha, n), (b, beta, d))
+    return [np.where(factor > 0, size ** -np.nan_to_num(power), 0.0) for factor, power, size in pairs]
 
 
 def exponent(estimate: Floats) -> Floats:
-    """Return a = β / (α + β), NaN where a term is 0."""
+    """Return a = β / (α + β), shape (law,), NaN where a term is 0."""
     return np.asarray(estimate[:, BETA] / (estimate[:, ALPHA] + estimate[:, BETA]))
 
 
 def log_optimum(estimate: Floats, product: Floats) -> Floats:
-    """Return ln N_opt where N D is `product`, shape (law,)."""
-    alpha, beta = estimate[:, ALPHA], estimate[:, BETA]
+    """Return ln N_opt where N D is `product`."""
+    _, a, b, alpha, beta = _columns(estimate)
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.log(alpha * estimate[:, A] / (beta * estimate[:, B]))
-    return np.asarray((ratio + beta * np.log(product)) / (alpha + beta))
+        return np.asarray((np.log(alpha * a / (beta * b)) + beta * np.log(product)) / (alpha + beta))
 
 
-def _sd(known: Known, slopes: Floats) -> Floats:
-    """Return the standard error of what has these derivatives by E, A, B, α, β, shape (law, 5)."""
-    spread = np.einsum("li,lij,lj->l", slopes, known.covariance, slopes)
-    return np.asarray(np.sqrt(np.maximum(spread, 0.0)))
-
-
-def octaves_beyond(known: Known, n: Floats, d: Floats) -> Floats:
-    """Return how far N, D or their product lies beyond the runs, in octaves, one at least."""
-    largest = known.extent[:, 1], known.extent[:, 3], known.extent[:, 6]
-    found = [np.log2(each / most) for each, most in zip((n, d, n * d), largest, strict=True)]
-    return np.asarray(np.maximum(np.max(found, axis=0), 1.0))
+def _half(known: Known, slopes: Floats, spread: Floats, octaves: Floats | float, alpha: float) -> tuple[Floats, Floats]:
+    """Return half the intervals of what has these slopes: by the law alone, and widened by a backtest error."""
+    sd = np.sqrt(np.maximum(variance(slopes, known.covariance), 0.0))
+    by_law = t_quantile(alpha, known.degrees)[:, np.newaxis] * sd
+    return by_law, np.hypot(by_law, t_quantile(alpha, _NORMAL) * spread[:, np.newaxis] * np.sqrt(octaves))
 
 
 def loss(known: Known, n: Floats, d: Floats, alpha: float) -> dict[str, Floats]:
-    """Return f(N, D), half the widths of its intervals of ln f, and whether it lies outside the runs, shape (law,)."""
-    predicted = predicted_losses(known.estimate, n, d)
-    terms = _terms(known.estimate, n, d)
-    slopes = np.stack(
-        [
-            np.ones_like(predicted),
-            *terms,
-            -known.estimate[:, A] * np.log(n) * terms[0],
-            -known.estimate[:, B] * np.log(d) * terms[1],
-        ],
-        axis=-1,
-    )
-    law = t_quantile(alpha, known.degrees) * _sd(known, slopes / predicted[:, np.newaxis])
-    octaves = octaves_beyond(known, n, d)
-    below = (n < known.extent[:, 0] / 2) | (d < known.extent[:, 2] / 2)
+    """Return f(N, D) with its intervals, and whether it lies outside the runs."""
+    _, a, b, _, _ = _columns(known.estimate)
+    predicted, (of_n, of_d) = predicted_losses(known.estimate, n, d), _terms(known.estimate, n, d)
+    slopes = np.stack([np.ones_like(predicted), of_n, of_d, -a * np.log(n) * of_n, -b * np.log(d) * of_d], axis=-1)
+    least_n, most_n, least_d, most_d, _, _, most = known.extent.T[..., np.newaxis]
+    octaves = np.maximum(np.log2(np.maximum(np.maximum(n / most_n, d / most_d), n * d / most)), 1.0)
+    by_law, half = _half(known, slopes / predicted[..., np.newaxis], known.rho, octaves, alpha)
+    outside = (octaves > 1) | (n < least_n / 2) | (d < least_d / 2)
     return {
         "prediction": predicted,
-        "half_law": law,
-        "half": np.hypot(law, t_quantile(alpha, _NORMAL) * known.rho * np.sqrt(octaves)),
-        "extrapolated": np.where(np.isnan(predicted), 0.0, (octaves > 1) | below),
+        "prediction_ci": around_in_logs(predicted, half),
+        "prediction_ci_given_law": around_in_logs(predicted, by_law),
+        "extrapolated": outside & ~np.isnan(predicted),
     }
 
 
-def optimum(known: Known, product: Floats, alpha: float) -> dict[str, Floats]:
-    """Return how to divide N D between N and D, with half the widths of intervals, shape (law,)."""
-    a, b, alphas, betas = (known.estimate[:, i] for i in (A, B, ALPHA, BETA))
-    total, quantile, z = alphas + betas, t_quantile(alpha, known.degrees), t_quantile(alpha, _NORMAL)
-    share, log_n = exponent(known.estimate), log_optimum(known.estimate, product)
+def share_of_size(known: Known, alpha: float) -> tuple[Floats, Floats]:
+    """Return the exponent a of compute in the best model size, and half its interval, shape (law,)."""
+    alphas, betas = known.estimate[:, ALPHA], known.estimate[:, BETA]
+    zero = np.zeros_like(alphas)
+    slopes = np.stack([zero, zero, zero, -betas, alphas], axis=-1) / (alphas + betas)[:, np.newaxis] ** 2
+    return exponent(known.estimate), _half(known, slopes[:, np.newaxis], known.nu_exponent, 1.0, alpha)[1][:, 0]
+
+
+def allocation(known: Known, alpha: float, product: Floats) -> dict[str, Floats]:
+    """Return how to divide N D, shape (budget,), between N and D, and the exponent of that."""
+    _, a, b, alphas, betas = _columns(known.estimate)
+    total, log_n = alphas + betas, log_optimum(known.estimate, product)
+    least, most, largest = known.extent[:, 4:].T[..., np.newaxis]
     with np.errstate(divide="ignore", invalid="ignore"):
-        zero = np.zeros_like(total)
-        of_share = np.stack([zero, zero, zero, -betas / total**2, alphas / total**2], axis=-1)
         by_exponents = [(1 / alphas - log_n) / total, (np.log(product) - 1 / betas - log_n) / total]
-        of_log_n = np.stack([zero, 1 / (a * total), -1 / (b * total), *by_exponents], axis=-1)
-    octaves = np.maximum(np.log2(product / known.extent[:, 6]), 1.0)
+        by_factors = [0 * total, 1 / (a * total), -1 / (b * total)]
+    slopes = np.stack(np.broadcast_arrays(*by_factors, *by_exponents), axis=-1)
+    _, half = _half(known, slopes, known.nu_n, np.maximum(np.log2(product / largest), 1.0), alpha)
     n = np.exp(log_n)
     d = product / n
-    here = loss(known, n, d, alpha)
-    outside = (d / n < known.extent[:, 4]) | (d / n > known.extent[:, 5])
+    ratio = d / n
+    share, half_share = share_of_size(known, alpha)
+    there = loss(known, n, d, alpha)
     return {
-        "exponent": share,
-        "half_exponent": np.hypot(quantile * _sd(known, of_share), z * known.nu_exponent),
-        "n": n,
-        "d": d,
-        "half_n": np.hypot(quantile * _sd(known, of_log_n), z * known.nu_n * np.sqrt(octaves)),
-        "loss": here["prediction"],
-        "half_loss": here["half"],
-        "ratio_extrapolated": np.where(np.isnan(n), 0.0, outside),
+        "allocation_exponent": share,
+        "allocation_exponent_ci": np.clip(around(share, half_share), 0.0, 1.0),
+        "n_opt": n,
+        "n_opt_ci": around_in_logs(n, half),
+        "d_opt": d,
+        "d_opt_ci": around_in_logs(d, half),
+        "tokens_per_parameter": ratio,
+        "tokens_per_parameter_ci": around_in_logs(ratio, 2 * half),
+        "loss_at_optimum": there["prediction"],
+        "loss_at_optimum_ci": there["prediction_ci"],
+        "ratio_extrapolated": (ratio < least) | (ratio > most),
     }
 
 
-def multiplier(one: Known, other: Known, product: Floats, alpha: float) -> Floats:
-    """Return by how much compute of the other laws is multiplied for the same loss, and its interval: (law, 3)."""
-    first = optimum(one, product, alpha)
-
-    def apart(log: Floats) -> Floats:
-        """Return by how much the difference of ln f exceeds its half width, at multipliers exp(log)."""
-        there = optimum(other, product * np.exp(log), alpha)
-        gap = np.abs(np.log(first["loss"]) - np.log(there["loss"]))
-        return np.asarray(gap - np.hypot(first["half_loss"], there["half_loss"]))
-
-    alphas, betas = other.estimate[:, ALPHA], other.estimate[:, BETA]
-    steep = alphas * betas / (alphas + betas)  # f* = E + K (N D)^-steep
-    here = optimum(other, product, alpha)["loss"] - other.estimate[:, E]
+def log_ratio(one: dict[str, Floats], other: dict[str, Floats]) -> tuple[Floats, Floats]:
+    """Return ln of the other predicted losses over the first, and half its interval."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        wanted = first["loss"] - other.estimate[:, E]
-        centre = np.where(wanted > 0, np.log(here / wanted) / steep, np.nan)
-    ends = [_end(apart, centre, sign) for sign in (-1.0, 1.0)]
-    unknown = np.isnan(centre) | np.isnan(first["half_loss"]) | np.isnan(other.rho)
-    found = np.exp(np.stack([centre, *ends], axis=-1))
-    found[unknown, 1:] = np.nan
-    return np.asarray(found)
+        halves = [np.log(each["prediction_ci"][..., 1] / each["prediction"]) for each in (one, other)]
+        return np.log(other["prediction"] / one["prediction"]), np.hypot(*halves)
 
 
-def _end(apart: Callable[[Floats], Floats], centre: Floats, sign: float) -> Floats:
+def multiplier(one: Known, other: Known, product: Floats, alpha: float) -> tuple[Floats, Floats]:
+    """Return by how much compute of the other laws is multiplied for the same loss, and its interval."""
+
+    def at_optimum(known: Known, log: Floats) -> dict[str, Floats]:
+        """Return the losses at the optimum of products exp(log)."""
+        log_n = log_optimum(known.estimate, np.exp(log))
+        return loss(known, np.exp(log_n), np.exp(log - log_n), alpha)
+
+    def apart(log: Floats) -> NDArray[np.bool_]:
+        """Return where the difference of ln f exceeds its half width, at multipliers exp(log)."""
+        gap, half = log_ratio(first, at_optimum(other, here + log))
+        return np.asarray(np.abs(gap) > half)
+
+    here = np.broadcast_to(np.log(product), (len(one.rho), len(product)))
+    first = at_optimum(one, here)
+    least, _, _, alphas, betas = _columns(other.estimate)
+    steep = alphas * betas / (alphas + betas)  # f* = E + K (N D)^-steep
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = (at_optimum(other, here)["prediction"] - least) / (first["prediction"] - least)
+        centre = np.where(first["prediction"] > least, np.log(ratio) / steep, np.nan)
+    ends = np.exp(np.stack([_end(apart, centre, sign) for sign in (-1.0, 1.0)], axis=-1))
+    unknown = np.isnan(centre) | np.isnan(one.rho + other.rho)[:, np.newaxis]
+    return np.exp(centre), np.where(unknown[..., np.newaxis], np.nan, ends)
+
+
+def _end(apart: Callable[[Floats], NDArray[np.bool_]], centre: Floats, sign: float) -> Floats:
     """Return where, outwards from the centre, the difference first exceeds its half width: by steps, then halving."""
-    inner = centre.copy()
-    left = ~np.isnan(centre)
-    outer = np.full(centre.shape, np.nan)
-    for _ in range(int(np.ceil(_FARTHEST / _STEP))):
-        trial = inner + sign * _STEP
-        with np.errstate(all="ignore"):
-            beyond = left & (apart(trial) > 0)
-        outer[beyond] = trial[beyond]
-        left &= ~beyond
-        inner = np.where(left, trial, inner)
-        if not left.any():
-            break
+    inner, outer = centre, np.full(centre.shape, np.nan)
     with np.errstate(all="ignore"):
-        inner, found = halve(lambda log: ~(apart(log) > 0), inner, outer, _HALVINGS)
+        for _ in range(int(np.ceil(_FARTHEST / _STEP))):
+            trial = inner + sign * _STEP
+            left = np.isnan(outer) & ~np.isnan(centre)
+            beyond = left & apart(trial)
+            outer = np.where(beyond, trial, outer)
+            inner = np.where(left & ~beyond, trial, inner)
+            if not (left & ~beyond).any():
+                break
+        inner, found = halve(lambda log: ~apart(log), inner, outer, _HALVINGS)
     return np.where(np.isnan(outer), sign * np.inf, (inner + found) / 2)

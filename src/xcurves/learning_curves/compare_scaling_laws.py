@@ -8,12 +8,13 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import labels
-from xcurves.kernels import scaling_intervals
+from xcurves.kernels import scaling_intervals as intervals
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.powerlaw import around, around_in_logs
+from xcurves.kernels.powerlaw import around
 from xcurves.kernels.scaling_intervals import Known
+from xcurves.learning_curves.error_rates import check_n
 from xcurves.learning_curves.kinds import COMPARE_SCALING_LAWS, FIT_SCALING_LAW
-from xcurves.learning_curves.scaling_laws import FLAGS, SIZES, check_flop, check_pairs, laws_of, of_laws
+from xcurves.learning_curves.scaling_laws import FLAGS, LARGEST, SIZES, check_pairs, laws_of, of_laws
 
 
 def compare_scaling_laws(
@@ -78,7 +79,7 @@ def compare_scaling_laws(
     where = np.full((1, 2), np.nan) if at is None else check_pairs("at", at)
     if len(where) > 1:
         raise ValueError(f"at must be one pair of model size and tokens; got {len(where)}. Call once for each")
-    budgets = np.empty(0) if compute is None else check_flop("compute", compute)
+    budgets = np.empty(0) if compute is None else check_n("compute", compute, "1e21", LARGEST**2)
     suites = xr.DataArray(fit[dim].to_numpy(), {"algorithm": fit[dim].to_numpy()}, ["algorithm"])
     both, coords = np.array(labels.algorithm_pairs(suites)).T, labels.pair_coords(suites)
     own = [name for name, each in fit.coords.items() if dim in each.dims and name not in (*SIZES, *FLAGS)]
@@ -90,37 +91,33 @@ def compare_scaling_laws(
         *(array for each in pairs for array in laws_of(each)),
         compute=budgets,
         when=[name for name, each in (("at", at), ("compute", compute)) if each is not None],
-        attrs={} if at is None else {"model_size": float(where[0, 0]), "tokens": float(where[0, 1])},
-        at=where[0],
+        attrs={} if at is None else dict(zip(SIZES, where[0].tolist(), strict=True)),
+        at=where.T,
     )
 
 
 def _suites(fit: xr.Dataset) -> str:
     """Return the dim whose labels are the suites."""
     dims = [str(dim) for dim in FIT_SCALING_LAW.task_dims(fit)]
-    dim = "algorithm" if "algorithm" in dims else dims[0] if len(dims) == 1 else None
-    if dim is None:
-        what = f"has the dims {', '.join(dims)}" if dims else "has one law"
-        raise ValueError(f"fit {what}; suites are the labels of the dim 'algorithm'. Rename or join: fit.rename(...)")
-    if fit.sizes[dim] < 2:
-        raise ValueError(f"fit has one label of {dim!r}; a comparison needs two suites. Fit them in one array")
+    dim = "algorithm" if "algorithm" in dims or len(dims) != 1 else dims[0]
+    if fit.sizes.get(dim, 0) < 2:
+        raise ValueError(
+            f"fit has the dims {dims}; suites are the labels of 'algorithm', two at least. Fit them in one array, or "
+            "rename: fit.rename(...)"
+        )
     return dim
 
 
-def _compare(one: Known, other: Known, *, at: Floats, products: Floats, alpha: float) -> dict[str, Floats]:
-    """Compare pairs of laws."""
-    laws = np.ones(len(one.rho))
-    one_optimum, optimum = (scaling_intervals.optimum(each, laws, alpha) for each in (one, other))
-    difference = optimum["exponent"] - one_optimum["exponent"]
-    a, b = (scaling_intervals.loss(each, laws * at[0], laws * at[1], alpha) for each in (one, other))
-    ratio = b["prediction"] / a["prediction"]
-    found = [scaling_intervals.multiplier(one, other, laws * product, alpha) for product in products]
-    multipliers = np.stack(found, axis=1) if found else np.empty((len(laws), 0, 3))
+def _compare(one: Known, other: Known, *, at: Floats, product: Floats, alpha: float) -> dict[str, Floats]:
+    """Compare pairs of laws, at one size and tokens and at products N D."""
+    a, b = (intervals.share_of_size(each, alpha) for each in (one, other))
+    log_ratio, half = intervals.log_ratio(*(intervals.loss(each, at[0], at[1], alpha) for each in (one, other)))
+    times, ends = intervals.multiplier(one, other, product, alpha)
     return {
-        "exponent_difference": difference,
-        "exponent_difference_ci": around(difference, np.hypot(one_optimum["half_exponent"], optimum["half_exponent"])),
-        "loss_ratio": ratio,
-        "loss_ratio_ci": around_in_logs(ratio, np.hypot(a["half"], b["half"])),
-        "compute_multiplier": multipliers[..., 0],
-        "compute_multiplier_ci": multipliers[..., 1:],
+        "exponent_difference": b[0] - a[0],
+        "exponent_difference_ci": around(b[0] - a[0], np.hypot(a[1], b[1])),
+        "loss_ratio": np.exp(log_ratio[:, 0]),
+        "loss_ratio_ci": np.exp(around(log_ratio, half)[:, 0]),
+        "compute_multiplier": times,
+        "compute_multiplier_ci": ends,
     }

@@ -297,6 +297,16 @@ def _explain(model: Model, sizes: Sizes, unit: Unit, reason: int) -> str:
     return f"errors rise with training, from {begin:.4g} to {end:.4g}{turned}"
 
 
+def of_all(found: Mapping[str, Floats], some: NDArray[np.intp], n_tasks: int) -> dict[str, Floats]:
+    """Return what was found of some tasks for all of them: NaN, or 0 of flags and counts, for the others."""
+    out = {}
+    for name, values in found.items():
+        nothing = np.nan if values.dtype.kind == "f" else 0.0
+        out[name] = np.full((n_tasks, *values.shape[1:]), nothing)
+        out[name][some] = values
+    return out
+
+
 def say_unfit(unfit: NDArray[np.int8], names: Sequence[str], reasons: Mapping[int, str], thing: str) -> list[str]:
     """Return how many curves or laws are not fitted, and which ones for which reason."""
     count = int((unfit != FITTED).sum())

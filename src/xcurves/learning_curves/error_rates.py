@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any, Literal, NamedTuple
 
@@ -175,18 +175,16 @@ def check_octaves(octaves: object, asymptote: str) -> float | None:
     return float(octaves)
 
 
-def check_n(name: str, n: object, what: str = "a size", many: str = "sizes", example: str = "[800, 1600]") -> Floats:
+def check_n(name: str, n: object, example: str = "[800, 1600]", largest: float = np.inf) -> Floats:
     """Return training sizes, or other positive numbers that are labels, shape (size,)."""
     given = np.atleast_1d(array_of(n))
-    if given.dtype.kind not in "iuf":
+    if given.dtype.kind not in "iuf" or given.ndim != 1 or not given.size:
         raise TypeError(
-            f"{name} must be {what} or a list of {many}; got {labels.shown(n)}. For example {name}={example}"
+            f"{name} must be a number or a list of numbers; got {labels.shown(n)}. Such as {name}={example}"
         )
-    if given.ndim != 1 or not given.size:
-        raise ValueError(f"{name} must be {what} or a list of {many}; got shape {given.shape}")
-    values = check_positive(name, given, "A curve has no value there")
+    values = check_positive(name, given, "A curve has no value there", largest)
     if len(np.unique(values)) < len(values):
-        raise ValueError(f"{name} has {many} twice; got {values.tolist()}. Give each once")
+        raise ValueError(f"{name} has numbers twice; got {values.tolist()}. Give each once")
     return values
 
 
@@ -198,12 +196,13 @@ def array_of(given: object) -> NDArray[Any]:
         return np.array(None)
 
 
-def check_positive(name: str, given: NDArray[Any], cure: str) -> Floats:
-    """Return numbers as floats, all of which must be positive and finite."""
+def check_positive(name: str, given: NDArray[Any], cure: str, largest: float = np.inf) -> Floats:
+    """Return numbers as floats, all of which must be positive and finite, and neither tiny nor huge."""
     values: Floats = given.astype(np.float64)
-    bad = values[~(np.isfinite(values) & (values > 0))]
+    bad = values[~((values > 0) & (values < np.inf) & (values >= 1 / largest) & (values <= largest))]
     if bad.size:
-        raise ValueError(f"{name} must be positive and finite; got {bad[0]:g}. {cure}")
+        limits = "" if largest == np.inf else f", {1 / largest:g} to {largest:g}"
+        raise ValueError(f"{name} must be positive and finite{limits}; got {bad[0]:g}. {cure}")
     return values
 
 
@@ -271,14 +270,36 @@ def like(errors: xr.DataArray, array: xr.DataArray, name: str) -> xr.DataArray:
     """Return an array with the dims of errors."""
     if not set(array.dims) <= set(errors.dims):
         raise ValueError(f"{name} must have dims of errors, {errors.dims}; got {array.dims}")
-    for dim in array.dims:
-        shared = dim in array.indexes and dim in errors.indexes
-        equal = array.indexes[dim].equals(errors.indexes[dim]) if shared else array.sizes[dim] == errors.sizes[dim]
-        if not equal:
-            raise ValueError(f"{name} must have the labels of errors; its {dim!r} differs. Select the same ones")
+    check_labels(name, array, errors, "errors")
     return on_dims(array.astype(np.float64), dict(errors.sizes))
+
+
+def check_labels(name: str, array: xr.DataArray, other: xr.DataArray, of: str) -> None:
+    """Refuse an array whose labels, or sizes, of shared dims are not those of another."""
+    for dim in set(array.dims) & set(other.dims):
+        named = dim in array.indexes and dim in other.indexes
+        if not (array.indexes[dim].equals(other.indexes[dim]) if named else array.sizes[dim] == other.sizes[dim]):
+            raise ValueError(f"{name} must have the labels of {of}; its {dim!r} differs. Select the same ones")
 
 
 def on_dims(array: xr.DataArray, sizes: dict[Any, int]) -> xr.DataArray:
     """Return an array without coordinates on dims of these sizes."""
     return xr.DataArray(array.variable.set_dims(sizes))  # type: ignore[no-untyped-call]  # xarray has no annotation
+
+
+def parts_of(fit: xr.Dataset, variables: Mapping[str, tuple[str, ...]], like: str, n_params: int) -> list[xr.DataArray]:
+    """Return variables of a fit, dims (*tasks, *core), the first with the history of the fit and the units of `like`.
+
+    Core dims are renamed: those of the result may have the same names.
+    """
+    lost = [name for name in variables if name not in fit]
+    lost += [dim for core in variables.values() for dim in core if dim not in fit.dims]
+    if lost or fit.sizes["param"] < n_params:
+        what = (lost or ["param"])[0]
+        raise ValueError(f"fit has not all of {what!r}, which a selection left out. Select tasks only before this call")
+    first, *others = (fit[name].transpose(..., *core) for name, core in variables.items())
+    about = {"history": fit.attrs.get("history"), "units": fit[like].attrs.get("units")}
+    first.attrs = {name: each for name, each in about.items() if each}
+    first = first.drop_vars([name for name in labels.RESERVED if name in first.coords and name not in first.dims])
+    inner = [{dim: f"_{dim}" for dim in core} for core in list(variables.values())[1:]]
+    return [first, *(each.drop_vars(list(each.coords)).rename(own) for each, own in zip(others, inner, strict=True))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,8 @@ from xcurves.kernels.moments import Floats
 from xcurves.kernels.powerlaw import around, around_in_logs, t_quantile
 from xcurves.kernels.scaling_law import ALPHA, HIGHEST, LOWEST, A, B, E, Runs
 from xcurves.learning_curves import scaling_laws as laws
-from xcurves.learning_curves.curvefit import say_unfit
+from xcurves.learning_curves.curvefit import of_all, say_unfit
+from xcurves.learning_curves.error_rates import check_n
 from xcurves.learning_curves.kinds import FIT_SCALING_LAW
 
 _CURES = {
@@ -33,7 +34,7 @@ def fit_scaling_law(
     delta: float | None = None,
     predict_at: Sequence[tuple[float, float]] | Floats | None = None,
     compute: float | Sequence[float] | Floats | None = None,
-    flops_per_token_and_parameter: float = laws.FLOPS,
+    flops_per_token_and_parameter: float = 6.0,
     confidence_level: float = 0.95,
 ) -> xr.Dataset:
     r"""Fit loss as a law of model size and tokens: what more of both would give, and how to divide compute.
@@ -124,32 +125,26 @@ def fit_scaling_law(
     """
     found = laws.check_losses(losses)
     found = check_curves(found, core=["run"], name="losses", reserved=FIT_SCALING_LAW.reserved() - {"run"})
-    cost = laws.check_cost(flops_per_token_and_parameter)
-    if delta is not None and (isinstance(delta, bool) or not isinstance(delta, int | float) or not delta > 0):
-        raise ValueError(f"delta must be a positive number, or None; got {labels.shown(delta)}. Hoffmann's is 0.001")
+    cost = _check_number(laws.COST, flops_per_token_and_parameter, "Usual: 6")
+    width = None if delta is None else _check_number("delta", delta, "Hoffmann's is 0.001", np.inf)
     at = np.empty((0, 2)) if predict_at is None else laws.check_pairs("predict_at", predict_at)
-    budgets = np.empty(0) if compute is None else laws.check_flop("compute", compute)
+    budgets = np.empty(0) if compute is None else check_n("compute", compute, "1e21", laws.LARGEST**2)
     context = Context.of(found, confidence_level=confidence_level, core=["run"])
-    asked = {"predict_at": len(at), "compute": len(budgets)}
+    sizes: dict[Hashable, Any] = {name: found[name].variable for name in laws.SIZES}
     result = per_task(
         FIT_SCALING_LAW,
         _fit_laws,
-        laws.with_sizes(found),
+        found,
+        *map(xr.DataArray, sizes.values()),
         context=context,
-        core=[laws.WHAT, "run"],
+        core=["run"],
         sizes={"param": 5, "cov_param": 5, "ci_bound": 2, "n": len(at), "flop": len(budgets)},
-        when=[option for option, count in asked.items() if count],
-        options={
-            "delta": None if delta is None else float(delta),
-            "at": at,
-            "products": budgets / cost,
-            "alpha": context.alpha,
-            "eager": not is_lazy(losses),
-        },
+        when=["predict_at"] * bool(len(at)) + ["compute"] * bool(len(budgets)),
+        options={"delta": width, "at": at.T, "product": budgets / cost, "eager": not is_lazy(losses)},
         coords={
             "param": list(laws.PARAMS),
             "cov_param": list(laws.PARAMS),
-            **{name: found[name].variable for name in laws.SIZES},
+            **sizes,
             **({"at_model_size": ("n", at[:, 0]), "at_tokens": ("n", at[:, 1])} if len(at) else {}),
             **laws.flop_coords(budgets),
         },
@@ -162,9 +157,20 @@ def fit_scaling_law(
     return result
 
 
+def _check_number(name: str, value: object, usual: str, most: float = laws.LARGEST) -> float:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float | np.number)
+        or not 1 / laws.LARGEST <= value <= most
+    ):
+        raise ValueError(f"{name} must be a positive number; got {labels.shown(value)}. {usual}")
+    return float(value)
+
+
 def _fit_laws(group: Group, *, eager: bool, **options: Any) -> dict[str, Any]:
     """Return the variables of laws, NaN for those that cannot be fitted."""
-    runs, losses = laws.runs_of(group.data[0], group.names)
+    losses, *sizes = group.data
+    runs = laws.runs_of(losses, *sizes, names=group.names)
     reasons = laws.unfit_laws(runs, losses)
     fitted = np.flatnonzero(reasons == laws.FITTED)
     if eager and not fitted.size:
@@ -172,28 +178,23 @@ def _fit_laws(group: Group, *, eager: bool, **options: Any) -> dict[str, Any]:
         cure = _CURES.get(why, "Add runs of other sizes and amounts of tokens")
         raise ValueError(f"{group.names[0]}no law can be fitted: {laws.LAW_REASONS[why]}. {cure}")
     out: dict[str, Any] = {"unfit": reasons, "loss": losses, "n_runs": (~np.isnan(losses)).sum(axis=1)}
-    for name, values in (_fit(runs, losses[fitted], **options) if fitted.size else {}).items():
-        nothing = 0.0 if name in laws.FLAGS[:1] + laws.FLAGS[-2:] else np.nan
-        out[name] = np.full((len(losses), *values.shape[1:]), nothing)
-        out[name][fitted] = values
-    return out
+    found = _fit(runs, losses[fitted], alpha=group.context.alpha, **options) if fitted.size else {}
+    return out | of_all(found, fitted, len(losses))
 
 
 def _fit(
-    runs: Runs, losses: Floats, *, delta: float | None, at: Floats, products: Floats, alpha: float
+    runs: Runs, losses: Floats, *, delta: float | None, at: Floats, product: Floats, alpha: float
 ) -> dict[str, Floats]:
     """Fit laws, all of which can be fitted."""
     known, law, fitted, predicted = scaling_intervals.know(runs, losses, ~np.isnan(losses), delta)
-    free = law.free & ~np.isnan(known.estimate)
     variances = np.maximum(np.diagonal(known.covariance, axis1=1, axis2=2), 0.0)
-    stderr = np.where(free, np.sqrt(variances), np.nan)
+    stderr = np.where(law.free & ~np.isnan(known.estimate), np.sqrt(variances), np.nan)
     half = t_quantile(alpha, known.degrees)[:, np.newaxis] * stderr
     interval = around(known.estimate, half)
     interval[:, E] = np.maximum(interval[:, E], 0.0)
-    coefficients = known.estimate[:, [A, B]]
+    coefficients, exponents = known.estimate[:, [A, B]], known.estimate[:, ALPHA:]
     with np.errstate(divide="ignore", invalid="ignore"):
         interval[:, [A, B]] = around_in_logs(coefficients, half[:, [A, B]] / coefficients)
-    exponents = known.estimate[:, ALPHA:]
     ends = (exponents <= LOWEST * (1 + 1e-12)) | (exponents >= HIGHEST * (1 - 1e-12))
     return {
         "estimate": known.estimate,
@@ -208,6 +209,6 @@ def _fit(
         "objective": law.objective,
         "fitted": fitted,
         "backtest_prediction": predicted,
-        **laws.at_each(laws.prediction, known, alpha, *at.T),
-        **laws.allocations(known, alpha, products),
+        **scaling_intervals.loss(known, at[0], at[1], alpha),
+        **scaling_intervals.allocation(known, alpha, product),
     }

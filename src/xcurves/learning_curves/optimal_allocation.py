@@ -7,8 +7,10 @@ from collections.abc import Sequence
 import xarray as xr
 
 from xcurves.kernels.moments import Floats
+from xcurves.kernels.scaling_intervals import allocation
+from xcurves.learning_curves.error_rates import check_n
 from xcurves.learning_curves.kinds import FIT_SCALING_LAW, OPTIMAL_ALLOCATION
-from xcurves.learning_curves.scaling_laws import allocations, check_flop, laws_of, of_laws
+from xcurves.learning_curves.scaling_laws import LARGEST, laws_of, of_laws
 
 
 def optimal_allocation(fit: xr.Dataset, compute: float | Sequence[float] | Floats) -> xr.Dataset:
@@ -57,4 +59,6 @@ def optimal_allocation(fit: xr.Dataset, compute: float | Sequence[float] | Float
     [18.2, 16.5]
     """
     FIT_SCALING_LAW.check(fit, "fit")
-    return of_laws(OPTIMAL_ALLOCATION, allocations, fit, *laws_of(fit), compute=check_flop("compute", compute))
+    return of_laws(
+        OPTIMAL_ALLOCATION, allocation, fit, *laws_of(fit), compute=check_n("compute", compute, "1e21", LARGEST**2)
+    )

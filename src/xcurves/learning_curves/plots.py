@@ -15,7 +15,7 @@ from xcurves.kernels import scaling_intervals
 from xcurves.kernels.moments import Floats
 from xcurves.learning_curves.curvefit import REASONS
 from xcurves.learning_curves.fitted_curves import predicted_curves
-from xcurves.learning_curves.scaling_laws import COST, LAW_REASONS, allocations, known_of, laws_of
+from xcurves.learning_curves.scaling_laws import COST, LAW_REASONS, known_of, laws_of
 from xcurves.learning_curves.scaling_text import ONE_SIDED, amount
 from xcurves.learning_curves.text import MISSED
 
@@ -162,7 +162,7 @@ def draw_isoflop(fit: xr.Dataset, ax: Axes) -> None:
     x = np.geomspace(n.min() / 2, n.max() * 2, _POINTS)
     for power in np.arange(first, last + 1, np.ceil((last - first + 1) / _BUDGETS)):
         budget = 10**power
-        y = scaling_intervals.predicted_losses(np.tile(estimate, (len(x), 1)), x, budget / cost / x)
+        y = scaling_intervals.predicted_losses(estimate[np.newaxis], x, budget / cost / x)[0]
         near = y <= loss.max() * 1.1
         ax.plot(x[near], y[near], color=colour_map(colours(budget)), label=f"{number(budget)} FLOP")
     ax.scatter(n, loss, c=flop, norm=colours, cmap=colour_map, edgecolors="black", linewidths=0.5, zorder=3)
@@ -197,7 +197,7 @@ def draw_allocation(fit: xr.Dataset, ax: Axes) -> None:
     budgets = fit["flop"].to_numpy() if "flop" in fit.dims else np.empty(0)
     x = np.geomspace(flop.min(), max([flop.max() * _FARTHER_COMPUTE, *budgets]), _POINTS)
     known = known_of(*(each.to_numpy()[np.newaxis] for each in laws_of(fit)))
-    found = allocations(known, provenance.alpha_of(fit), x / cost)
+    found = scaling_intervals.allocation(known, provenance.alpha_of(fit), x / cost)
     (line,) = ax.plot(x, found["n_opt"][0], label="best model size")
     ax.fill_between(x, *found["n_opt_ci"][0].T, color=line.get_color(), alpha=SHADE, linewidth=0)
     ax.plot(flop, n, "o", color="grey", markersize=3, label="runs")

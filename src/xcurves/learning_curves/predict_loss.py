@@ -6,9 +6,9 @@ import xarray as xr
 
 from xcurves.core import labels
 from xcurves.kernels.moments import Floats
-from xcurves.learning_curves.error_rates import array_of
+from xcurves.learning_curves.error_rates import array_of, bare, check_labels, check_positive
 from xcurves.learning_curves.kinds import FIT_SCALING_LAW, PREDICT_LOSS
-from xcurves.learning_curves.scaling_laws import SIZES, check_amounts, laws_of, of_laws, prediction
+from xcurves.learning_curves.scaling_laws import LARGEST, SIZES, laws_of, of_laws, predicted
 
 Size = float | list[float] | Floats | xr.DataArray
 
@@ -56,7 +56,7 @@ def predict_loss(fit: xr.Dataset, *, model_size: Size, tokens: Size) -> xr.Datas
     sizes = [_check(name, each, estimate) for name, each in (("model_size", model_size), ("tokens", tokens))]
     both = xr.broadcast(*sizes)
     estimate = estimate.broadcast_like(both[0], exclude=["param"]).transpose(..., "param")
-    result = of_laws(PREDICT_LOSS, prediction, fit, estimate, *others, *both)
+    result = of_laws(PREDICT_LOSS, predicted, fit, estimate, *others, *both)
     for (name, words), each in zip(SIZES.items(), sizes, strict=True):
         result = result.assign_coords({name: each.variable})
         result[name].attrs = {"long_name": words}
@@ -66,19 +66,14 @@ def predict_loss(fit: xr.Dataset, *, model_size: Size, tokens: Size) -> xr.Datas
 def _check(name: str, given: object, estimate: xr.DataArray) -> xr.DataArray:
     """Return sizes or tokens, labelled: a sequence along a dim of its own name."""
     if isinstance(given, xr.DataArray):
-        array = given.drop_vars([coord for coord in given.coords if coord not in given.dims])
+        array = bare(given)
     else:
         values = array_of(given)
-        if values.ndim > 1:
-            raise ValueError(f"{name} must be a number or a sequence; got shape {values.shape}. Give a DataArray")
-        array = xr.DataArray(values, {name: values} if values.ndim else None, [name] if values.ndim else None)
-    if array.dtype.kind not in "iuf":
-        raise TypeError(f"{name} must be numbers; got {labels.shown(given)}. For example {name}=7e9")
-    if not array.size:
-        raise ValueError(f"{name} must be one number at least; got {labels.shown(given)}. For example {name}=7e9")
+        dims = [name] * values.ndim
+        if values.ndim > 1 or values.dtype.kind not in "iuf" or not values.size:
+            raise TypeError(f"{name} must be a number or a sequence; got {labels.shown(given)}. For example {name}=7e9")
+        array = xr.DataArray(values, dict.fromkeys(dims, values), dims)
     if array.chunks is None:
-        check_amounts(name, array.to_numpy())
-    for dim in set(array.dims) & set(estimate.dims):
-        if dim in array.indexes and dim in estimate.indexes and not array.indexes[dim].equals(estimate.indexes[dim]):
-            raise ValueError(f"{name} must have the labels of the fit; its {dim!r} differs. Select the same ones")
+        check_positive(name, array.to_numpy(), "A law has no value there", LARGEST)
+    check_labels(name, array, estimate, "the fit")
     return array.astype(float)

@@ -1,8 +1,8 @@
-"""Scaling laws: their runs, checked, as points along one dim, and what the laws answer, with intervals."""
+"""Scaling laws: their runs, checked, as points along one dim, why laws are not fitted, and how they are read again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,17 +13,15 @@ from xcurves.core import labels, provenance, validation
 from xcurves.core.driver import Group, per_task
 from xcurves.core.run_checks import Context
 from xcurves.core.schema import ResultKind
-from xcurves.kernels import scaling_intervals
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.powerlaw import around, around_in_logs
-from xcurves.kernels.scaling_intervals import DISTINCT, Known
+from xcurves.kernels.scaling_intervals import DISTINCT, Known, extent_of, loss
 from xcurves.kernels.scaling_law import Runs
 from xcurves.learning_curves import error_rates
-from xcurves.learning_curves.error_rates import array_of, bare, check_n, check_positive, on_dims
+from xcurves.learning_curves.error_rates import array_of, bare, check_positive, on_dims, parts_of
 
 PARAMS = ("E", "A", "B", "alpha", "beta")
-FLOPS, COST = 6.0, "flops_per_token_and_parameter"
-_LARGEST = 1e50  # size or amount of tokens: A N^-alpha and compute stay finite
+COST = "flops_per_token_and_parameter"
+LARGEST = 1e50  # size or amount of tokens: A N^-alpha and compute stay finite
 _LARGEST_LOSS = 1e30  # whose sixth power stays finite
 _FEWEST = 10  # runs
 _TOGETHER = 0.99  # correlation of ln N and ln D
@@ -38,7 +36,18 @@ LAW_REASONS = {
     NOT_POSITIVE: "a loss is not positive",
 }
 SIZES = {"model_size": "parameters of the model", "tokens": "tokens"}  # coordinates and their long names
-WHAT = "_what"  # losses, model sizes and tokens; no dim of a task has this name
+FLAGS = ("at_bound", "unfit", "loss", "fitted", "backtest_prediction", "extrapolated", "ratio_extrapolated")
+_READ = {  # what later methods read from a fit: core dims of variables
+    "estimate": ("param",),
+    "covariance": ("param", "cov_param"),
+    "at_bound": ("param",),
+    "backtest_error": (),
+    "exponent_backtest_error": (),
+    "n_opt_backtest_error": (),
+    "loss": ("run",),
+    "model_size": ("run",),
+    "tokens": ("run",),
+}
 
 
 def check_losses(losses: xr.DataArray) -> xr.DataArray:
@@ -72,30 +81,17 @@ def check_losses(losses: xr.DataArray) -> xr.DataArray:
     return xr.DataArray(data, coords, (*lead, "run"), losses.name, losses.attrs)
 
 
-def with_sizes(losses: xr.DataArray) -> xr.DataArray:
-    """Return losses with model sizes and tokens of their runs, dims (..., _WHAT, run), lazy if they are."""
-    lead = {dim: losses.sizes[dim] for dim in losses.dims}
-    every = [xr.DataArray(losses.variable), *(on_dims(bare(losses[name]), lead) for name in SIZES)]
-    stacked = xr.concat(every, WHAT).variable.transpose(*losses.dims[:-1], WHAT, "run")
-    coords = {name: each for name, each in losses.coords.items() if name not in SIZES}
-    return xr.DataArray(stacked, coords, name=losses.name, attrs=losses.attrs)
-
-
-def runs_of(stacked: Floats, names: Sequence[str]) -> tuple[Runs, Floats]:
-    """Return the runs and losses, shape (law, run), that `with_sizes` put together, shape (law, 3, run)."""
-    losses, known = stacked[:, 0], np.isfinite(stacked[0, 1:]) & (stacked[0, 1:] > 0)
+def runs_of(losses: Floats, *sizes: Floats, names: Sequence[str]) -> Runs:
+    """Return the runs of losses, checked, of shape (law, run) as are model sizes and tokens, the same for all laws."""
     for law in np.flatnonzero(np.isinf(losses).any(axis=1))[:1]:
         raise ValueError(f"{names[law]}losses has infinite values. Mask them: losses.where(np.isfinite(losses))")
-    _check_range("losses", losses[losses > 0], _LARGEST_LOSS)
-    for name, theirs, given in zip(SIZES, known, stacked[0, 1:], strict=True):
-        for law, run in np.argwhere(~np.isnan(losses) & ~theirs)[:1]:
-            cure = "Leave it out: losses.isel(run=...)"
-            raise ValueError(f"{names[law]}{name} must be positive and finite; got {given[run]:g}. {cure}")
-        check_amounts(name, given[theirs & ~np.isnan(losses).all(axis=0)])
-    every = known.all(axis=0)
-    typical = [np.exp(np.log(each[every]).mean()) if every.any() else 1.0 for each in stacked[0, 1:]]
-    n, d = (np.where(every, each, middle) for each, middle in zip(stacked[0, 1:], typical, strict=True))
-    return Runs(n, d), losses
+    check_positive("losses", losses[losses > 0], "Check their unit", _LARGEST_LOSS)
+    has = ~np.isnan(losses).all(axis=0)
+    found = []
+    for name, (given, *_) in zip(SIZES, sizes, strict=True):
+        check_positive(name, given[has], "Check its unit, or leave the run out: losses.isel(run=...)", LARGEST)
+        found.append(np.where(has, given, np.exp(np.log(given[has]).sum() / max(has.sum(), 1))))
+    return Runs(*found)
 
 
 def unfit_laws(runs: Runs, losses: Floats) -> NDArray[np.int8]:
@@ -118,89 +114,12 @@ def unfit_laws(runs: Runs, losses: Floats) -> NDArray[np.int8]:
     return found
 
 
-def check_flop(name: str, compute: object) -> Floats:
-    """Return amounts of compute, shape (flop,)."""
-    values = check_n(name, compute, "an amount of compute", "amounts", "1e21")
-    _check_range(name, values, _LARGEST**2)
-    return values
-
-
-def check_amounts(name: str, given: NDArray[Any]) -> Floats:
-    """Return sizes or amounts of tokens as floats, from which a law follows without overflow."""
-    values = check_positive(name, given, "A law has no value there")
-    _check_range(name, values, _LARGEST)
-    return values
-
-
-def _check_range(name: str, values: Floats, largest: float) -> None:
-    """Refuse positive numbers that are out of all proportion."""
-    far = values[(values > largest) | (values < 1 / largest)]
-    if far.size:
-        raise ValueError(f"{name} must lie between {1 / largest:g} and {largest:g}; got {far[0]:g}. Check its unit")
-
-
 def check_pairs(name: str, pairs: object) -> Floats:
     """Return pairs of model size and tokens, shape (n, 2)."""
     values = np.atleast_2d(array_of(pairs))
     if values.dtype.kind not in "iuf" or values.ndim != 2 or values.shape[1] != 2:
         raise TypeError(f"{name} must be (model_size, tokens), or a list of such pairs; got {labels.shown(pairs)}")
-    return check_amounts(name, values)
-
-
-def check_cost(flops: float) -> float:
-    """Return FLOP for each parameter and token."""
-    if isinstance(flops, bool) or not isinstance(flops, int | float | np.number) or not 0 < flops < np.inf:
-        raise ValueError(f"{COST} must be a positive number; got {labels.shown(flops)}. Usual: {FLOPS:g}")
-    return float(check_amounts(COST, np.array([flops]))[0])
-
-
-FLAGS = ("at_bound", "unfit", "loss", "fitted", "backtest_prediction", "extrapolated", "ratio_extrapolated")
-_N_ARRAYS = 8  # that `laws_of` returns
-_READ = ("at_bound", "backtest_error", "exponent_backtest_error", "n_opt_backtest_error", "n_runs")
-
-
-def at_each(answer: Callable[..., dict[str, Floats]], known: Known, alpha: float, *values: Floats) -> dict[str, Floats]:
-    """Return what is answered of all laws at each of some values, on the second axis."""
-    laws = np.ones(len(known.rho))
-    found = [answer(known, *(each * laws for each in one), alpha) for one in zip(*values, strict=True)]
-    return {name: np.stack([each[name] for each in found], axis=1) for name in found[0]} if found else {}
-
-
-def prediction(known: Known, n: Floats, d: Floats, alpha: float) -> dict[str, Floats]:
-    """Return losses at a size and tokens of each law, with intervals."""
-    found = scaling_intervals.loss(known, n, d, alpha)
-    return {
-        "prediction": found["prediction"],
-        "prediction_ci": around_in_logs(found["prediction"], found["half"]),
-        "prediction_ci_given_law": around_in_logs(found["prediction"], found["half_law"]),
-        "extrapolated": found["extrapolated"],
-    }
-
-
-def allocations(known: Known, alpha: float, products: Floats) -> dict[str, Floats]:
-    """Return how products N D are best divided, shape (law, flop), and the exponent of that, shape (law,)."""
-    found = scaling_intervals.optimum(known, np.ones(len(known.rho)), alpha)
-    return {
-        "allocation_exponent": found["exponent"],
-        "allocation_exponent_ci": np.clip(around(found["exponent"], found["half_exponent"]), 0.0, 1.0),
-        **at_each(_allocation_at, known, alpha, products),
-    }
-
-
-def _allocation_at(known: Known, product: Floats, alpha: float) -> dict[str, Floats]:
-    found = scaling_intervals.optimum(known, product, alpha)
-    ratio = found["d"] / found["n"]
-    return {
-        "n_opt": found["n"],
-        "n_opt_ci": around_in_logs(found["n"], found["half_n"]),
-        "d_opt": found["d"],
-        "d_opt_ci": around_in_logs(found["d"], found["half_n"]),
-        "tokens_per_parameter": ratio,
-        "tokens_per_parameter_ci": around_in_logs(ratio, 2 * found["half_n"]),
-        "loss_at_optimum": found["loss"],
-        "loss_at_optimum_ci": around_in_logs(found["loss"], found["half_loss"]),
-        "ratio_extrapolated": found["ratio_extrapolated"],
-    }
+    return check_positive(name, values, "Check its unit", LARGEST)
 
 
 def of_laws(
@@ -210,7 +129,7 @@ def of_laws(
     *arrays: xr.DataArray,
     compute: Floats | None = None,
     when: Sequence[str] = (),
-    attrs: Mapping[str, Any] | None = None,
+    attrs: dict[str, Any] | None = None,
     **options: Any,
 ) -> xr.Dataset:
     """Return what a kernel makes of each law; `arrays` are those of `laws_of`, maybe of several laws, and others.
@@ -219,7 +138,7 @@ def of_laws(
     and the options.
     """
     context = Context.of(arrays[0], confidence_level=1 - provenance.alpha_of(fit), core=["param"])
-    budgets = {} if compute is None else {"products": compute / fit.attrs[COST]}
+    budgets = {} if compute is None else {"product": compute / fit.attrs[COST]}
     result = per_task(
         kind,
         _answered,
@@ -238,9 +157,14 @@ def of_laws(
 def _answered(group: Group, kernel: Callable[..., dict[str, Floats]], **options: Any) -> dict[str, Floats]:
     data, laws = list(group.data), []
     while data and data[0].ndim == 2:
-        laws.append(known_of(*data[:_N_ARRAYS]))
-        del data[:_N_ARRAYS]
+        laws.append(known_of(*data[: len(_READ)]))
+        del data[: len(_READ)]
     return kernel(*laws, *data, **options)
+
+
+def predicted(known: Known, n: Floats, d: Floats, alpha: float) -> dict[str, Floats]:
+    """Return losses at a size and tokens of each law, shape (law,), with intervals."""
+    return {name: each[:, 0] for name, each in loss(known, n[:, np.newaxis], d[:, np.newaxis], alpha).items()}
 
 
 def flop_coords(compute: Floats | None) -> dict[Hashable, Any]:
@@ -250,23 +174,14 @@ def flop_coords(compute: Floats | None) -> dict[Hashable, Any]:
 
 
 def laws_of(fit: xr.Dataset) -> list[xr.DataArray]:
-    """Return what `known_of` reads from a fit, dims (..., param) first."""
-    missing = [name for name in ("estimate", "covariance", *_READ, "loss", *SIZES) if name not in fit]
-    lost = [dim for dim in ("run", "param", "cov_param") if dim not in fit.dims]
-    if missing or lost or fit.sizes["param"] < len(PARAMS):
-        what = (missing or lost or ["param"])[0]
-        raise ValueError(f"fit has not all of {what!r}, which a selection left out. Select laws only, before this call")
-    n, d = (fit[name].where(fit["loss"].notnull()) for name in SIZES)
-    ends = [getattr(each, end)("run") for each in (n, d, d / n) for end in ("min", "max")]
-    extent = xr.concat([*ends, (n * d).max("run")], "_extent", coords="minimal", compat="override")
-    estimate = fit["estimate"].transpose(..., "param")
-    about = {"history": fit.attrs.get("history"), "units": fit["loss"].attrs.get("units")}
-    estimate.attrs = {name: each for name, each in about.items() if each}
-    return [estimate, fit["covariance"].transpose(..., "param", "cov_param"), *(fit[name] for name in _READ), extent]
+    """Return what `known_of` reads from a fit, dims (..., param) first; predictions may be along a dim run."""
+    return parts_of(fit, _READ, like="loss", n_params=len(PARAMS))
 
 
 def known_of(*arrays: Floats) -> Known:
     """Return laws from what `laws_of` gave, laws on the first axis."""
-    estimate, covariance, at_bound, rho, nu_exponent, nu_n, n_runs, extent = arrays
-    degrees = n_runs - (~(at_bound > 0) & ~np.isnan(estimate)).sum(axis=1)
-    return Known(estimate, covariance, degrees, rho, nu_exponent, nu_n, extent)
+    estimate, covariance, at_bound, rho, nu_exponent, nu_n, losses, *sizes = arrays
+    has = ~np.isnan(losses)
+    degrees = has.sum(axis=1) - (~(at_bound > 0) & ~np.isnan(estimate)).sum(axis=1)
+    extent = extent_of(*(np.where(has, each, np.nan) for each in sizes))
+    return Known(estimate, covariance, degrees.astype(float), rho, nu_exponent, nu_n, extent)
