@@ -136,6 +136,7 @@ def test_widened_intervals_hold_the_error_of_a_power_law_at_four_times_the_data(
         bounded(n).degrees(used.folds, known=False, at_bound=fit.at_bound),
         powerlaw.last_fall(n, means, sizes.folds > 0),
         *(refits.backtest_spread(each, tested.n_cuts) for each in (tested.combined, tested.law)),
+        np.full(len(at), n[0]),
     )
     found = powerlaw.predict_errors(curves, 4 * n[-1:], 0.05, method="combined", nonnegative=True, cap=np.inf)
     low, high = found["prediction_ci"][:, 0].T

@@ -21,7 +21,7 @@ def curves_of(theta, sd, degrees=np.inf):
     covariance[0, range(3), range(3)] = np.square(sd)
     at, degrees, rho, largest = (np.full(1, float(each)) for each in (400.0, degrees, 0.1, 1600.0))
     fall = powerlaw.LastFall(largest, rho, -rho)
-    return powerlaw.Curves(np.array([theta], dtype=float), covariance, at, degrees, fall, rho, rho)
+    return powerlaw.Curves(np.array([theta], dtype=float), covariance, at, degrees, fall, rho, rho, at)
 
 
 def shown(one, other, log):

@@ -222,7 +222,7 @@ def test_at_moves_error_and_reliance_along_the_same_curve(errors):
 
 def test_an_at_far_below_is_marked_and_one_beyond_is_sent_to_predict(errors):
     assert [fit_free(errors, at=at).at_extrapolated.values[0] for at in (6, 6.25, 400)] == [1, 0, 0]
-    with pytest.raises(ValueError, match=r"at is beyond the largest size, 400; .* call predict\(fit, n\)"):
+    with pytest.raises(ValueError, match=r"at is beyond the largest size.* call predict\(fit, n\)"):
         fit_free(errors, at=401)
     short = errors.copy()
     short[0] = short[0].where(short.training < 400)
@@ -358,21 +358,21 @@ REFUSED = [
     (
         lambda e: (100 - e.isel(task=[0])).assign_attrs(e.attrs),
         {},
-        "errors rise with training, from .*turn it: .100 - acc",
+        "rising errors. If this is accuracy, turn it: 100 - acc",
     ),
-    (lambda e: e.isel(training=[0, 1]), {}, "errors has 2 training sizes; this curve needs 3. Add sizes, or fix gamma"),
-    (lambda e: e.isel(training=[0]), {"gamma": -0.5}, "errors has 1 training sizes; this curve needs 2. Add sizes$"),
-    (lambda e: e.isel(training=[0, 1, 2]), {"quadratic": True}, "this curve needs 4"),
+    (lambda e: e.isel(training=[0, 1]), {}, "too few sizes. A law needs 2, one more"),
+    (lambda e: e.isel(training=[0]), {"gamma": -0.5}, "too few sizes. A law needs 2"),
+    (lambda e: e.isel(training=[0, 1, 2]), {"quadratic": True}, "too few sizes"),
     (
         lambda e: e.isel(run=[0]),
         {"weights": "variance-folds"},
-        "one fold at every size.*Give sigma_hat_sq, or fit with weights='relative'",
+        "one fold at every size.*give sigma_hat_sq, or fit with weights='relative'",
     ),
     (lambda e: e.where(e.run != 1, np.inf), {}, "errors has infinite values. Mask them as missing"),
     (
         lambda e: with_attrs(e * 0 + e.isel(run=0), units="%"),
         {"sigma0_sq": 0},
-        "do not vary between folds and sigma0_sq is 0",
+        "no spread between folds.*give a positive sigma0_sq",
     ),
     (lambda e: e - 60, {}, "errors must not be negative; got -"),
     (
@@ -415,14 +415,10 @@ def test_bad_input_is_refused_in_one_line(errors, change, options, message):
 
 
 BAD_AGGREGATES = [
-    (lambda s: -s, {}, "^task 0: standard_error must be positive and finite where errors are. Mask errors"),
-    (
-        lambda s: s.where(s.training != 50),
-        {},
-        "^task 0: standard_error must be positive and finite .* Mask errors",
+    *(
+        (change, {}, "^task 0: standard error not positive. Mask errors where it is not")
+        for change in (lambda s: -s, lambda s: s.where(s.training != 50), lambda s: s * np.inf, lambda s: s * 0)
     ),
-    (lambda s: s * np.inf, {}, "^task 0: standard_error must be positive and finite where errors are. Mask"),
-    (lambda s: s * 0, {}, "^task 0: standard_error must be positive and finite where errors are. Mask"),
     (lambda s: s, {"n_folds": 0}, "^task 0: n_folds must be whole and at least 1; got 0"),
     (lambda s: s, {"n_folds": 1.5}, "^task 0: n_folds must be whole and at least 1; got 1.5"),
     (
@@ -476,19 +472,19 @@ def folds_of(means, sd, n_folds):
 @pytest.mark.parametrize("method", [xcurves.fit_power_law, xcurves.leave_one_size_out])
 def test_accuracy_is_refused_though_one_size_dips(method):
     accuracy = folds_of(ACCURACY, SD, 5)
-    with pytest.raises(ValueError, match=r"errors rise with training,.*If this is accuracy"):
+    with pytest.raises(ValueError, match=r"rising errors. If this is accuracy"):
         method(accuracy)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         method(1 - accuracy, units="fraction")
-    with pytest.raises(ValueError, match="errors rise with training"):
+    with pytest.raises(ValueError, match="rising errors"):
         method(accuracy.mean("run"), units="fraction", sigma_hat_sq=500)
 
 
 def test_a_rise_of_unknown_noise_is_refused_only_at_every_size():
     rising = make_errors([[20.0, 22, 21.9, 25]], [25, 50, 100, 200])
     assert quiet(rising, weights="uniform").data_reliance < 0
-    with pytest.raises(ValueError, match="errors rise"):
+    with pytest.raises(ValueError, match="rising errors"):
         fit_free(rising.where(rising != 21.9, 22.1), weights="uniform")
 
 

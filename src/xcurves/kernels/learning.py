@@ -45,7 +45,7 @@ class Fit(NamedTuple):
 
 @dataclass(frozen=True)
 class Model:
-    """A variant of the learning curve, how it is weighted, and what is taken for its variances (in percent²)."""
+    """A variant of the learning curve, how it is weighted, and what is taken for its variances."""
 
     n: Floats
     gamma: float | None = None
@@ -55,6 +55,7 @@ class Model:
     sigma_hat_sq: float | None = None
     strength: float = 5.0
     nonnegative: bool = False
+    factor: float = 1.0  # of all weights
     rescaled: bool = False  # given variances are multiplied by χ² / df where that exceeds 1
 
     @property
@@ -78,7 +79,7 @@ class Model:
         if self.weights == "relative":
             return self._fit_relative(at, sizes)
         variance = self.known_variance(sizes)
-        weights = wls.size_weights(self.weights, sizes.folds, variance)
+        weights = self.factor * wls.size_weights(self.weights, sizes.folds, variance)
         theta, at_bound = self.curves(at, weights, sizes.means)
         unknown = np.asarray(np.isnan(variance).any(axis=1))
         if unknown.any():

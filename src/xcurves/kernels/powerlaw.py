@@ -106,6 +106,7 @@ def t_quantile(alpha: float, degrees: Floats) -> Floats:
 
 
 RULES = ("combined", "power-law", "last-fall", "linear")
+FAR = 4.0  # so many times the largest size is the paper's limit of extrapolation
 _NORMAL = np.array(np.inf)  # degrees of freedom
 _OF_CHANGE = 3 * float(t_quantile(0.05, _NORMAL))  # a third of the predicted change is a half width for 95 %
 
@@ -169,6 +170,12 @@ class Curves(NamedTuple):
     fall: LastFall
     rho: Floats  # by how much the combined rule misses the curve's own last octaves
     rho_law: Floats  # and the law
+    smallest: Floats  # size that the law is fitted to
+
+    def far(self, n: Floats) -> NDArray[np.bool_]:
+        """Return which sizes, (curve, n), are beyond 4 times the largest or below a quarter of the smallest."""
+        largest = self.fall.largest[:, np.newaxis]
+        return np.asarray((n > FAR * largest) | (n < self.smallest[:, np.newaxis] / FAR))
 
 
 def added_width(alpha: float, rho: Floats, octaves: Floats, log_change: Floats) -> Floats:
@@ -252,6 +259,7 @@ def predict_errors(
         "change_ci": change_interval,
         "change_ratio": ratio,
         "change_ratio_ci": ratio_interval,
+        "extrapolated": curves.far(n),
     }
 
 

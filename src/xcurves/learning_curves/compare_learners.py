@@ -17,9 +17,7 @@ from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import in_stretches
 from xcurves.kernels.powerlaw import Curves
 from xcurves.learning_curves import fitted_curves as curves
-from xcurves.learning_curves.curvefit import far
-from xcurves.learning_curves.error_rates import bare, check_n, on_dims
-from xcurves.learning_curves.fitted_curves import Read
+from xcurves.learning_curves.error_rates import bare, check_n
 from xcurves.learning_curves.kinds import COMPARE_LEARNERS, FIT_POWER_LAW
 from xcurves.learning_curves.text import STRETCH
 
@@ -99,28 +97,27 @@ def compare_learners(fit: xr.Dataset, *, reference: Any = None, at: float | None
     [1.58]
     """
     FIT_POWER_LAW.check(fit, "fit")
-    curves.check_fit(fit)
     if reference is None and "algorithm" in fit.indexes:
         reference = fit.indexes["algorithm"][0]
     chosen, against = curves.beside_reference(fit, reference)
     if "delta" in fit.data_vars:
         raise ValueError("fit is quadratic; learners are compared by power laws. Fit with quadratic=False")
+    first, *parts = curves.curves_of(chosen)
     where = _size_of(chosen, against, at)
-    theta, *parts = curves.curves_of(chosen)
     return per_task(
         COMPARE_LEARNERS,
         _compare_group,
-        theta,
+        first,
         *parts,
         *curves.curves_of(against),
-        on_dims(where, curves.task_sizes(chosen)),
-        context=Context.of(theta, confidence_level=fit.attrs["confidence_level"], core=(curves.THETA,)),
-        core=(curves.THETA,),
+        where,
+        context=Context.of(first, confidence_level=fit.attrs["confidence_level"], core=("training",)),
+        core=("training",),
         sizes={"crossing": 2},
         options={"model": curves.model_of(fit), "known": fit.attrs["variances"] == "known"},
         attrs={"reference": reference, "at": at, "units": fit.attrs["units"]},
         coords={"at": where.variable},
-        units=curves.rate_units(theta.attrs.get("units", "1"), fit),
+        units=curves.rate_units(first.attrs.get("units", "1"), fit),
     )
 
 
@@ -144,43 +141,37 @@ def _compare_group(group: Group, *, model: Model, known: bool) -> dict[str, Floa
 
     def compared(some: slice) -> dict[str, Floats]:
         *parts, at = (each[some] for each in group.data)
-        halves = parts[: curves.N_PARTS], parts[curves.N_PARTS :]
-        ours, theirs = (curves.curves_of_fit(half, model, known=known) for half in halves)
-        return _compare(ours, theirs, at, model, group.context.alpha)
+        (ours, _), (theirs, _) = curves.read(parts, model, known=known)
+        return _compare(ours, theirs, at, group.context.alpha, widened=model.nonnegative)
 
     return in_stretches(compared, len(group.tasks), _AT_ONCE)
 
 
-def _compare(ours: Read, theirs: Read, at: Floats, model: Model, alpha: float) -> dict[str, Floats]:
-    has = np.stack([ours.folds, theirs.folds]) > 0
-    low = np.where(has, model.n, np.inf).min(axis=-1).max(axis=0)
-    high = np.where(has, model.n, -np.inf).max(axis=-1).min(axis=0)
-    unknown = np.isnan(ours.curves.theta[:, powerlaw.GAMMA] + theirs.curves.theta[:, powerlaw.GAMMA])
+def _compare(ours: Curves, theirs: Curves, at: Floats, alpha: float, *, widened: bool) -> dict[str, Floats]:
+    """Compare curves at N; differences of sizes where both were measured, worth in data by the reference's curve."""
+    low = np.maximum(ours.smallest, theirs.smallest)
+    high = np.minimum(ours.fall.largest, theirs.fall.largest)
+    learner, reference = (compare.restated(each, at) for each in (ours, theirs))
     beyond = ~(at <= high)
-    learner, reference = (compare.restated(each.curves, at) for each in (ours, theirs))
     learner.theta[beyond] = np.nan
-    unknown |= beyond
+    unknown = beyond | np.isnan(ours.theta[:, powerlaw.GAMMA] + theirs.theta[:, powerlaw.GAMMA])
     apart = unknown | ~(low <= high)
     low, high = np.where(apart, 1.0, low), np.where(apart, 2.0, high)
     stretches = compare.equal_sizes(learner, reference, low, high, alpha)
-    return {
-        **_differences(learner, reference, unknown, alpha),
-        **{n: np.where(apart[:, np.newaxis], np.nan, size) for n, size in zip(STRETCH, stretches, strict=True)},
-        **_multipliers(learner, reference, unknown, theirs.folds, model, alpha),
-    }
-
-
-def _differences(learner: Curves, reference: Curves, unknown: NDArray[np.bool_], alpha: float) -> dict[str, Floats]:
-    """Return the differences of parameters with their intervals."""
     difference = (learner.theta - reference.theta)[:, :2] @ _COMBINED[:, :2].T
     difference[unknown, 1:] = np.nan
     variances = np.stack([powerlaw.variance(_COMBINED, each.covariance) for each in (learner, reference)])
     half = compare.half_width(learner, reference, variances, alpha)
-    return {"difference": difference, "difference_ci": powerlaw.around(difference, half)}
+    return {
+        "difference": difference,
+        "difference_ci": powerlaw.around(difference, half),
+        **{n: np.where(apart[:, np.newaxis], np.nan, size) for n, size in zip(STRETCH, stretches, strict=True)},
+        **_multipliers(learner, reference, unknown, alpha, widened),
+    }
 
 
 def _multipliers(
-    learner: Curves, reference: Curves, unknown: NDArray[np.bool_], folds: Floats, model: Model, alpha: float
+    learner: Curves, reference: Curves, unknown: NDArray[np.bool_], alpha: float, widened: bool
 ) -> dict[str, Floats]:
     """Return how many times the data the learner is worth, with the interval in logarithms."""
     at, error = learner.at, powerlaw.ERROR
@@ -197,9 +188,9 @@ def _multipliers(
         change = np.log(reached / top)
         added = reached * powerlaw.added_width(alpha, reference.rho_law, octaves, change)
     known = compare.half_width(learner, reference, of_errors, alpha)
-    half = np.hypot(known, model.nonnegative * added[:, 0])
+    half = np.hypot(known, widened * added[:, 0])
     return {
         "data_multiplier": np.exp(log),
         "data_multiplier_ci": np.exp(powerlaw.around(log, half / steepness)),
-        "data_multiplier_extrapolated": far(there, folds, model.n)[:, 0].astype(float),
+        "data_multiplier_extrapolated": reference.far(there)[:, 0],
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any, Literal, NamedTuple
 
@@ -34,8 +34,8 @@ class Unit(NamedTuple):
 
     @property
     def cap(self) -> float:
-        """The largest possible error as it is fitted."""
-        return np.inf if self.name == "loss" else 100.0
+        """The largest possible error."""
+        return np.inf if self.name == "loss" else 100.0 / self.percent
 
 
 def check_unit(errors: xr.DataArray, units: str | None, name: str = "errors") -> Unit:
@@ -88,31 +88,30 @@ def check_sizes(errors: xr.DataArray, unit: Unit | None = None) -> Floats:
 def check_values(errors: Floats, unit: Unit, names: Sequence[str]) -> None:
     """Refuse infinite errors and those whose unit is in doubt, `errors` of shape (task, ...)."""
     flat = errors.reshape(len(names), -1)
-    least, largest = np.fmin.reduce(flat, axis=1), np.fmax.reduce(flat, axis=1)  # NaN of a task without errors
-    for task in np.flatnonzero(np.isinf(least) | np.isinf(largest))[:1]:
-        raise ValueError(
-            f"{names[task]}errors has infinite values. Mask them as missing: errors.where(np.isfinite(errors))"
-        )
-    run_checks.check_size(np.stack([least, largest], axis=1), names, "errors")
-    for task in np.flatnonzero((least < 0) & (unit.name != "loss"))[:1]:
-        raise ValueError(
-            f"{names[task]}errors must not be negative; got {least[task]:.4g}. Give error rates, not scores"
-        )
-    for task in np.flatnonzero((largest > 100) & (not unit.stated))[:1]:
-        raise ValueError(
-            f"{names[task]}errors are up to {largest[task]:.4g} and have no units, but percent end at 100. "
-            "Give error rates, not scores; of losses say units='loss'"
-        )
-    for task in np.flatnonzero((largest <= 1) & (not unit.stated))[:1]:
-        raise ValueError(
-            f"{names[task]}errors are at most {largest[task]:.3g} and have no units: percent or fractions? "
-            "Say units='percent', units='fraction' or units='loss'"
-        )
-    for task in np.flatnonzero((largest > 1) & (unit.name == "fraction"))[:1]:
-        raise ValueError(
-            f"{names[task]}errors are fractions by units {unit.written!r}; got {largest[task]:.4g}. "
-            "Say units='percent' and correct the attrs"
-        )
+    least, most = np.fmin.reduce(flat, axis=1), np.fmax.reduce(flat, axis=1)  # NaN of a task without errors
+    infinite, rate, unknown = np.isinf(least) | np.isinf(most), unit.name != "loss", not unit.stated
+    for affected, what in (
+        (infinite, "has infinite values. Mask them as missing: errors.where(np.isfinite(errors))"),
+        ((least < 0) & rate, "must not be negative; got {least:.4g}. Give error rates, not scores"),
+        (
+            (most > 100) & unknown,
+            "are up to {most:.4g} and have no units, but percent end at 100. Give error rates, not scores; of losses "
+            "say units='loss'",
+        ),
+        (
+            (most <= 1) & unknown,
+            "are at most {most:.3g} and have no units: percent or fractions? Say units='percent', units='fraction' or "
+            "units='loss'",
+        ),
+        (
+            (most > 1) & (unit.name == "fraction"),
+            "are fractions by units {written!r}; got {most:.4g}. Say units='percent' and correct the attrs",
+        ),
+    ):
+        for task in np.flatnonzero(affected)[:1]:
+            said = what.format(least=least[task], most=most[task], written=unit.written)
+            raise ValueError(f"{names[task]}errors {said}")
+    run_checks.check_size(np.stack([least, most], axis=1), names, "errors")
 
 
 def applicable_errors(curves: xr.DataArray) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
@@ -132,12 +131,12 @@ Asymptote = Literal["nonnegative", "free"]
 At = float | Sequence[float] | Floats | xr.DataArray
 
 WEIGHTS = ("variance-folds", "variance", "relative", "uniform")
-ASYMPTOTES = ("nonnegative", "free")
 _OCTAVES = 3.0  # up to 2 and 4 are at most 4 % worse on published curves
 
 
 def check_model(
     n: Floats,
+    unit: Unit,
     *,
     gamma: Gamma,
     quadratic: bool,
@@ -147,9 +146,9 @@ def check_model(
     sigma_hat_sq: float | None,
     prior_strength: float,
 ) -> Model:
-    """Return the model of curves of sizes `n`."""
+    """Return the model of curves of sizes `n`, in the unit of the errors: variances are given in percent²."""
     validation.check_choice("weights", weights, WEIGHTS)
-    validation.check_choice("asymptote", asymptote, ASYMPTOTES)
+    validation.check_choice("asymptote", asymptote, ("nonnegative", "free"))
     searched = isinstance(gamma, str)
     if gamma != "search" if searched else not (isinstance(gamma, Real) and -np.inf < gamma < 0):
         raise ValueError(f"gamma must be 'search' or a negative number; got {labels.shown(gamma)}. Usual: -0.5")
@@ -159,9 +158,18 @@ def check_model(
         if value is not None and not fits:
             most, got = f"{validation.LARGEST:g}", labels.shown(value)
             raise ValueError(f"{name} must be a number from 0 to {most}; got {got}. Leave it out for the default")
-    exponent = None if searched else float(gamma)
-    bounded = asymptote == "nonnegative"
-    return Model(n, exponent, quadratic, weights, sigma0_sq, sigma_hat_sq, prior_strength, bounded)
+    square = unit.percent**2
+    return Model(
+        n,
+        None if searched else float(gamma),
+        quadratic,
+        weights,
+        sigma0_sq / square,
+        None if sigma_hat_sq is None else sigma_hat_sq / square,
+        prior_strength,
+        asymptote == "nonnegative",
+        factor=square if weights == "uniform" else 1.0,
+    )
 
 
 def check_octaves(octaves: object, asymptote: str) -> float | None:
@@ -224,7 +232,7 @@ def check_at(errors: xr.DataArray, extra: Sequence[Any], at: float | str | xr.Da
     if where.dtype.kind not in "iuf" or not set(where.dims) <= set(extra):
         raise ValueError(f"at must be a size, or sizes on dims {tuple(extra)}, or 'largest'; got {labels.shown(at)}")
     like(errors, where, "at")
-    check_n("at", np.unique(where.to_numpy()))
+    check_positive("at", where.to_numpy(), "A curve has no value there")
     return bare(where.astype(np.float64))
 
 
@@ -285,21 +293,3 @@ def check_labels(name: str, array: xr.DataArray, other: xr.DataArray, of: str) -
 def on_dims(array: xr.DataArray, sizes: dict[Any, int]) -> xr.DataArray:
     """Return an array without coordinates on dims of these sizes."""
     return xr.DataArray(array.variable.set_dims(sizes))  # type: ignore[no-untyped-call]  # xarray has no annotation
-
-
-def parts_of(fit: xr.Dataset, variables: Mapping[str, tuple[str, ...]], like: str, n_params: int) -> list[xr.DataArray]:
-    """Return variables of a fit, dims (*tasks, *core), the first with the history of the fit and the units of `like`.
-
-    Core dims are renamed: those of the result may have the same names.
-    """
-    lost = [name for name in variables if name not in fit]
-    lost += [dim for core in variables.values() for dim in core if dim not in fit.dims]
-    if lost or fit.sizes["param"] < n_params:
-        what = (lost or ["param"])[0]
-        raise ValueError(f"fit has not all of {what!r}, which a selection left out. Select tasks only before this call")
-    first, *others = (fit[name].transpose(..., *core) for name, core in variables.items())
-    about = {"history": fit.attrs.get("history"), "units": fit[like].attrs.get("units")}
-    first.attrs = {name: each for name, each in about.items() if each}
-    first = first.drop_vars([name for name in labels.RESERVED if name in first.coords and name not in first.dims])
-    inner = [{dim: f"_{dim}" for dim in core} for core in list(variables.values())[1:]]
-    return [first, *(each.drop_vars(list(each.coords)).rename(own) for each, own in zip(others, inner, strict=True))]

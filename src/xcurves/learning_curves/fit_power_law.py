@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance, validation
 from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.run_checks import Context
 from xcurves.kernels import wls
 from xcurves.learning_curves import error_rates as checks
-from xcurves.learning_curves.curvefit import FITTED, REASONS, Fitter, parameters_of, say_unfit
+from xcurves.learning_curves.curvefit import FITTED, REASONS, Fitter, parameters_of, refuse_unfit, say_unfit
 from xcurves.learning_curves.error_rates import Asymptote, At, Gamma, Weighting
 from xcurves.learning_curves.fitted_curves import rate_units, size_units
 from xcurves.learning_curves.kinds import COMPARE_LEARNERS, FIT_POWER_LAW, PREDICT
@@ -185,10 +184,8 @@ def fit_power_law(
     unit = checks.check_unit(errors, units)
     checks.refuse_accuracy(errors, unit)
     aggregates = checks.check_aggregates(errors, standard_error, n_folds, sigma_hat_sq, unit)
-    extra: dict[Any, int] = {dim: errors.sizes[dim] for dim in labels.extra_dims(errors, core)}
-    where = checks.check_at(errors, list(extra), at)
+    where = checks.check_at(errors, labels.extra_dims(errors, core), at)
     one_fold = n_folds is None or (not is_lazy(xr.DataArray(n_folds)) and bool(np.all(xr.DataArray(n_folds) == 1)))
-    known = standard_error is not None and one_fold
     by_folds = unit.name != "loss" and (sigma_hat_sq is not None or errors.sizes.get("run", 1) > 1)
     scheme: str = "variance-folds" if by_folds or n_folds is not None else "relative"
     scheme = weights or ("variance" if standard_error is not None and n_folds is None else scheme)
@@ -201,29 +198,29 @@ def fit_power_law(
         "sigma_hat_sq": sigma_hat_sq,
         "prior_strength": prior_strength,
     }
-    model = checks.check_model(checks.check_sizes(errors, unit), **given)
+    model = checks.check_model(checks.check_sizes(errors, unit), unit, **given)
     last_octaves = checks.check_octaves(octaves, asymptote)
+    rescaled = standard_error is not None and one_fold
     fitter = Fitter(
-        model=replace(model, rescaled=known),
+        model=replace(model, rescaled=rescaled),
         by_curve=weights is None and scheme == "variance-folds" and not aggregates and sigma_hat_sq is None,
-        eager=not is_lazy(errors),
         unit=unit,
-        known=sigma_hat_sq is not None or known,
+        known=sigma_hat_sq is not None or rescaled,
         predict_at=np.empty(0) if predict_at is None else checks.check_n("predict_at", predict_at),
         n_resamples=validation.check_total("n_resamples", n_resamples, "0 or 999", least=0, most=_MOST_RESAMPLES),
         octaves=last_octaves,
     )
     folded = (errors if "run" in errors.dims else errors.expand_dims("run", axis=-2)).rename(run="_fold")
-    seed = 0 if rng is None and not n_resamples else rng
     params = list(parameters_of(model))
     coords: dict[Hashable, Any] = {"param": params, "cov_param": params, "at": xr.Variable(where.dims, where.data)}
     if predict_at is not None:
         coords["n"] = ("n", fitter.predict_at, {"long_name": "training size", **size_units(errors)})
+    seed = 0 if rng is None and not n_resamples else rng
     result = per_task(
         FIT_POWER_LAW,
         fitter,
         folded,
-        checks.on_dims(where, extra),
+        where,
         *aggregates,
         context=Context.of(errors, confidence_level=confidence_level, rng=seed, core=core),
         core=("_fold", "training"),
@@ -238,10 +235,7 @@ def fit_power_law(
             "n_resamples": n_resamples,
         },
         coords=coords,
-        units={
-            **rate_units(unit.written, errors),
-            "objective": "percent^2" if scheme == "uniform" else "1",
-        },
+        units=rate_units(unit.written, errors) | {"objective": "percent^2" if scheme == "uniform" else "1"},
     ).set_coords(["gamma_at_edge", "at_extrapolated", "mean_error", "unfit", "fitted_from"])
     if not is_lazy(errors):
         estimated = not (aggregates or fitter.known) and scheme != "relative"
@@ -255,21 +249,23 @@ def core_dims(errors: object) -> tuple[str, ...]:
 
 
 def _warn_of_fits(result: xr.Dataset, names: Sequence[str], folded: xr.DataArray | None) -> None:
-    """Give one warning of all in a computed result that a reader would not expect."""
+    """Give one warning of all in a computed result that a reader would not expect; refuse one without a fit."""
     gamma, unfit, edge = (result[name].to_numpy().ravel() for name in ("gamma", "unfit", "gamma_at_edge"))
     fitted = unfit == FITTED
-    said = say_unfit(unfit, names, REASONS, "curve")
-    cases: list[tuple[NDArray[np.bool_], Callable[[int], str]]] = [
-        (np.isnan(gamma) & fitted, lambda _: "errors are all equal: gamma cannot be identified and is NaN"),
-        (edge != 0, lambda task: f"gamma is {gamma[task]:g}, the edge of the grid: the curve may not be a power law"),
-    ]
+    if not fitted.any():
+        refuse_unfit(unfit, names)
+    cases = {
+        "errors are all equal: gamma cannot be identified and is NaN": np.isnan(gamma) & fitted,
+        "gamma is {gamma:g}, the edge of the grid: the curve may not be a power law": edge != 0,
+    }
     if folded is not None:
         folds, _, spread = wls.size_statistics(folded.to_numpy().reshape(-1, *folded.shape[-2:]))
         pvalue = wls.variance_pvalue(folds, spread, result["error_sd"].to_numpy().reshape(folds.shape) ** 2)
-        cases.append(((pvalue < 0.001 / len(folds)) & fitted, lambda _: _CHECK_VARIANCES))
-    for affected, say in cases:
-        if affected.any():
-            first, count = int(affected.argmax()), int(affected.sum())
-            said.append(names[first] + say(first) + (f" (in {count} curves)" if count > 1 else ""))
+        cases[_CHECK_VARIANCES] = (pvalue < 0.001 / len(folds)) & fitted
+    said = say_unfit(unfit, names, REASONS, "curve")
+    for words, affected in cases.items():
+        for first in np.flatnonzero(affected)[:1]:
+            more = f" (in {affected.sum()} curves)" if affected.sum() > 1 else ""
+            said.append(names[first] + words.format(gamma=gamma[first]) + more)
     if said:
         provenance.warn("; ".join(said))

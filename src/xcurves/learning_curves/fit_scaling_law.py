@@ -17,7 +17,7 @@ from xcurves.kernels.moments import Floats
 from xcurves.kernels.powerlaw import around, around_in_logs, t_quantile
 from xcurves.kernels.scaling_law import ALPHA, HIGHEST, LOWEST, A, B, E, Runs
 from xcurves.learning_curves import scaling_laws as laws
-from xcurves.learning_curves.curvefit import of_all, say_unfit
+from xcurves.learning_curves.curvefit import blank, put, say_unfit
 from xcurves.learning_curves.error_rates import check_n
 from xcurves.learning_curves.kinds import FIT_SCALING_LAW
 
@@ -140,7 +140,7 @@ def fit_scaling_law(
         core=["run"],
         sizes={"param": 5, "cov_param": 5, "ci_bound": 2, "n": len(at), "flop": len(budgets)},
         when=["predict_at"] * bool(len(at)) + ["compute"] * bool(len(budgets)),
-        options={"delta": width, "at": at.T, "product": budgets / cost, "eager": not is_lazy(losses)},
+        options={"delta": width, "at": at.T, "product": budgets / cost},
         coords={
             "param": list(laws.PARAMS),
             "cov_param": list(laws.PARAMS),
@@ -152,7 +152,12 @@ def fit_scaling_law(
     )
     result = result.set_coords([name for name in laws.FLAGS if name in result])
     if not is_lazy(losses):
-        for said in say_unfit(result["unfit"].to_numpy().ravel(), context.names, laws.LAW_REASONS, "law"):
+        unfit = result["unfit"].to_numpy().ravel()
+        if (unfit != laws.FITTED).all():
+            why = int(unfit[0])
+            cure = _CURES.get(why, "Add runs of other sizes and amounts of tokens")
+            raise ValueError(f"{context.names[0]}no law can be fitted: {laws.LAW_REASONS[why]}. {cure}")
+        for said in say_unfit(unfit, context.names, laws.LAW_REASONS, "law"):
             provenance.warn(said)
     return result
 
@@ -167,19 +172,17 @@ def _check_number(name: str, value: object, usual: str, most: float = laws.LARGE
     return float(value)
 
 
-def _fit_laws(group: Group, *, eager: bool, **options: Any) -> dict[str, Any]:
+def _fit_laws(group: Group, **options: Any) -> dict[str, Any]:
     """Return the variables of laws, NaN for those that cannot be fitted."""
     losses, *sizes = group.data
     runs = laws.runs_of(losses, *sizes, names=group.names)
     reasons = laws.unfit_laws(runs, losses)
+    out: dict[str, Any] = blank(group.layout, len(losses))
+    out |= {"unfit": reasons, "loss": losses, "n_runs": (~np.isnan(losses)).sum(axis=1)}
     fitted = np.flatnonzero(reasons == laws.FITTED)
-    if eager and not fitted.size:
-        why = int(reasons[0])
-        cure = _CURES.get(why, "Add runs of other sizes and amounts of tokens")
-        raise ValueError(f"{group.names[0]}no law can be fitted: {laws.LAW_REASONS[why]}. {cure}")
-    out: dict[str, Any] = {"unfit": reasons, "loss": losses, "n_runs": (~np.isnan(losses)).sum(axis=1)}
-    found = _fit(runs, losses[fitted], alpha=group.context.alpha, **options) if fitted.size else {}
-    return out | of_all(found, fitted, len(losses))
+    if fitted.size:
+        put(out, fitted, _fit(runs, losses[fitted], alpha=group.context.alpha, **options))
+    return out
 
 
 def _fit(

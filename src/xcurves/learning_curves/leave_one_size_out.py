@@ -16,8 +16,8 @@ from xcurves.core.validation import check_curves
 from xcurves.kernels import powerlaw, wls
 from xcurves.kernels.learning import Model, Sizes
 from xcurves.kernels.moments import Floats
-from xcurves.learning_curves import curvefit, error_rates
-from xcurves.learning_curves.curvefit import FITTED, RISING
+from xcurves.learning_curves import error_rates
+from xcurves.learning_curves.curvefit import FITTED, RISING, refuse_unfit, unfit
 from xcurves.learning_curves.error_rates import check_model
 from xcurves.learning_curves.fit_power_law import core_dims
 from xcurves.learning_curves.kinds import LEAVE_ONE_SIZE_OUT
@@ -108,11 +108,11 @@ def leave_one_size_out(
     n = error_rates.check_sizes(errors)
     named = _check_variants(PAPER if variants is None else variants)
     numbers: dict[str, Any] = {"sigma0_sq": sigma0_sq, "sigma_hat_sq": sigma_hat_sq, "prior_strength": prior_strength}
-    models = {name: check_model(n, **options, **numbers) for name, options in named.items()}
-    algorithms = labels.words(errors["algorithm"]) if "algorithm" in errors.dims else []
-    learners = [f"algorithm {word}" for word in algorithms] or [""]
-    absent = [dim for dim in ("algorithm", "run") if dim not in errors.dims]
+    models = {name: check_model(n, unit, **options, **numbers) for name, options in named.items()}
+    named_algorithms = labels.words(errors["algorithm"]) if "algorithm" in errors.dims else []
+    learners = [f"algorithm {word}" for word in named_algorithms] or [""]
     dims = ("_learner", "_fold", "training")
+    absent = [dim for dim in ("algorithm", "run") if dim not in errors.dims]
     shaped = errors.expand_dims(absent).rename(algorithm="_learner", run="_fold").transpose(..., *dims)
     return per_task(
         LEAVE_ONE_SIZE_OUT,
@@ -130,21 +130,14 @@ def leave_one_size_out(
 
 def _check_variants(variants: Variants) -> dict[str, dict[str, Any]]:
     """Return all options of every variant."""
-    if not isinstance(variants, Mapping):
-        raise TypeError(
-            f"variants must be a mapping of names to options; got {labels.shown(variants)}. Try {{'power law': {{}}}}"
-        )
-    if not variants:
-        raise ValueError("variants is empty. Give one at least: {'power law': {}}")
+    good = isinstance(variants, Mapping) and all(isinstance(options, Mapping) for options in variants.values())
+    if not good or not variants:
+        example = "{'power law': {}}"
+        raise TypeError(f"variants must be names with mappings of options; got {labels.shown(variants)}. Try {example}")
     for name, options in variants.items():
-        if not isinstance(options, Mapping):
-            raise TypeError(f"variant {name!r} must have a mapping of options; got {labels.shown(options)}. None: {{}}")
-        unknown = [option for option in options if option not in _OPTIONS]
-        if unknown:
-            raise ValueError(
-                f"variant {name!r} has the option {unknown[0]!r}; options are {', '.join(_OPTIONS)}"
-                f"{labels.did_you_mean(unknown[0], _OPTIONS)}"
-            )
+        for option in set(options) - set(_OPTIONS):
+            known = f"options are {', '.join(_OPTIONS)}{labels.did_you_mean(option, _OPTIONS)}"
+            raise ValueError(f"variant {name!r} has the option {option!r}; {known}")
     return {str(name): {**_OPTIONS, **options} for name, options in variants.items()}
 
 
@@ -153,47 +146,40 @@ def _try_variants(
 ) -> dict[str, Floats]:
     """Predict left-out sizes by several models, given errors, shape (task, learner, fold, size)."""
     errors = group.data[0].reshape(-1, *group.data[0].shape[-2:])
-    parts = [[task.removesuffix(": "), learner] for task in group.names for learner in learners]
+    parts = [(task.removesuffix(": "), learner) for task in group.names for learner in learners]
     names = [f"{', '.join(filter(None, each))}: ".removeprefix(": ") for each in parts]
     error_rates.check_values(errors, unit, names)
-    sizes = Sizes(*wls.size_statistics(errors * unit.percent))
-    curves = np.flatnonzero(sizes.folds.any(axis=1))
-    kept, kept_names = sizes.take(curves), [names[curve] for curve in curves]
-    first = next(iter(models.values()))
-    reasons = curvefit.unfit(first, kept, known=first.sigma_hat_sq is not None)
-    curvefit.refuse_unfit(first, kept, unit, kept_names, np.where(reasons == RISING, reasons, FITTED))
-    shape = (len(group.names), len(learners))
-    residual = np.full((len(models), len(names), errors.shape[-1]), np.nan)
-    explained = np.full((len(models), len(names)), np.nan)
+    sizes = Sizes(*wls.size_statistics(errors))
+    has = np.asarray(sizes.folds.any(axis=1))
+    kept, names = sizes.take(np.flatnonzero(has)), [name for name, there in zip(names, has, strict=True) if there]
+    shape = (len(models), len(group.names), len(learners))
+    residual = np.full((len(models), *sizes.means.shape), np.nan)
+    explained = np.full((len(models), len(has)), np.nan)
     for i, (variant, model) in enumerate(models.items()):
-        residual[i, curves] = _left_out(variant, model, unit, kept, kept_names)
-        at = np.full(len(curves), model.n[-1])
+        residual[i, has] = _left_out(variant, model, kept, names)
+        at = np.full(len(names), model.n[-1])
         fitted = powerlaw.curve(model.fit(at, kept).theta, model.n, at)
-        explained[i, curves] = wls.r_squared(kept.folds, kept.means, fitted)
-    by_task = np.abs(residual).reshape(len(models), *shape, -1).swapaxes(0, 1)
+        explained[i, has] = wls.r_squared(kept.folds, kept.means, fitted)
+    by_task = np.abs(residual).reshape(*shape, -1).swapaxes(0, 1)
     return {
-        "rmse": np.sqrt(_mean(by_task**2, axis=2)) / unit.percent,
-        "r_squared": _mean(explained.reshape(len(models), *shape).swapaxes(0, 1), axis=2),
+        "rmse": np.sqrt(_mean(by_task**2, axis=2)),
+        "r_squared": _mean(explained.reshape(shape).swapaxes(0, 1), axis=2),
         "pvalue": _paired_t(by_task.reshape(len(group.names), len(models), -1)),
-        "n_curves": sizes.folds.any(axis=1).reshape(shape).sum(axis=1).astype(float),
+        "n_curves": has.reshape(shape[1:]).sum(axis=1),
     }
 
 
-def _left_out(variant: str, model: Model, unit: error_rates.Unit, sizes: Sizes, names: Sequence[str]) -> Floats:
-    """Return predicted less mean errors, shape (curve, size), in percent."""
-    n_sizes = (sizes.folds > 0).sum(axis=1)
-    for curve in np.flatnonzero(n_sizes <= model.n_sizes_needed)[:1]:
-        raise ValueError(
-            f"{names[curve]}errors has {n_sizes[curve]} training sizes; variant {variant!r} needs "
-            f"{model.n_sizes_needed + 1}, one of them to leave out. Add sizes, or give variants without it"
-        )
+def _left_out(variant: str, model: Model, sizes: Sizes, names: Sequence[str]) -> Floats:
+    """Return predicted less mean errors, shape (curve, size)."""
     residual = np.full(sizes.means.shape, np.nan)
     at = np.full(len(sizes.means), model.n[-1])
-    for size in range(len(model.n)):
-        without = sizes.where(model.n != model.n[size])
-        left = [f"{name}without size {model.n[size]:g}: " for name in names]
-        reasons = curvefit.unfit(model, without, known=model.sigma_hat_sq is not None)
-        curvefit.refuse_unfit(model, without, unit, left, np.where(reasons == RISING, FITTED, reasons))
+    rising = unfit(model, sizes, known=model.sigma_hat_sq is not None) == RISING
+    refuse_unfit(np.where(rising, RISING, FITTED).astype(np.int8), names)
+    for size, n in enumerate(model.n):
+        without = sizes.where(model.n != n)
+        reasons = unfit(model, without, known=model.sigma_hat_sq is not None)
+        left = [f"{name}variant {variant!r} without size {n:g}: " for name in names]
+        refuse_unfit(np.where(reasons == RISING, FITTED, reasons).astype(np.int8), left)
         theta = model.fit(at, without).theta
         residual[:, size] = powerlaw.curve(theta, model.n[size : size + 1], at)[:, 0] - sizes.means[:, size]
     return np.where(sizes.folds > 0, residual, np.nan)

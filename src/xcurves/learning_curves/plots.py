@@ -14,7 +14,6 @@ from xcurves.core.wording import label_of, number, with_units
 from xcurves.kernels import scaling_intervals
 from xcurves.kernels.moments import Floats
 from xcurves.learning_curves.curvefit import REASONS
-from xcurves.learning_curves.fitted_curves import predicted_curves
 from xcurves.learning_curves.scaling_laws import COST, LAW_REASONS, known_of, laws_of
 from xcurves.learning_curves.scaling_text import ONE_SIDED, amount
 from xcurves.learning_curves.text import MISSED
@@ -33,13 +32,15 @@ _LONG = 14  # letters of a name beside which error and data-reliance have no roo
 
 def draw_learning_curves(fit: xr.Dataset, ax: Axes) -> None:
     """Draw mean errors, fitted curves with intervals and predictions against training size, both axes logarithmic."""
+    from xcurves.learning_curves.predict import predict  # imports the kinds, which import this module
+
     has = (fit["n_folds"] > 0).any([dim for dim in fit["n_folds"].dims if dim != "training"])
     levels = fit["training"].to_numpy()[has.to_numpy()]
     if not levels.size:
         ax.text(0.5, 0.5, "no errors", transform=ax.transAxes, ha="center", va="center")
         return
     x = np.geomspace(levels[0], _FARTHER * levels[-1], _POINTS)
-    curves = predicted_curves(fit, x)
+    curves = predict(fit, x)
     heights = []
     for style, curve, _ in _curves(fit):
         found = curves.sel(algorithm=curve["algorithm"]) if "algorithm" in curves.dims else curves

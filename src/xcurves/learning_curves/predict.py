@@ -7,12 +7,14 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
-from xcurves.core import validation
-from xcurves.core.driver import per_task
+from xcurves.core import labels, validation
+from xcurves.core.driver import Group, per_task
 from xcurves.core.run_checks import Context
-from xcurves.kernels import powerlaw
+from xcurves.kernels import powerlaw, wls
+from xcurves.kernels.learning import Model
+from xcurves.kernels.moments import Floats
 from xcurves.learning_curves import fitted_curves as curves
-from xcurves.learning_curves.error_rates import At, bare, check_n, like, on_dims
+from xcurves.learning_curves.error_rates import At, bare, check_labels, check_n, check_positive
 from xcurves.learning_curves.kinds import FIT_POWER_LAW, PREDICT
 
 Rule = Literal["combined", "power-law", "last-fall", "linear"]
@@ -99,50 +101,86 @@ def predict(fit: xr.Dataset, n: At, *, method: Rule = "combined", reference: Any
     [0, 0, 1]
     """
     FIT_POWER_LAW.check(fit, "fit")
-    curves.check_fit(fit)
-    validation.check_choice("method", method, powerlaw.RULES)
-    sizes = None if isinstance(n, xr.DataArray) else check_n("n", n)
-    own = _check_sizes_of(fit, n) if isinstance(n, xr.DataArray) else None
+    rule = powerlaw.rule_of(validation.check_choice("method", method, powerlaw.RULES), curves.model_of(fit).nonnegative)
+    sizes = np.ones(1) if isinstance(n, xr.DataArray) else check_n("n", n)
+    own = [_check_sizes_of(fit, n)] if isinstance(n, xr.DataArray) else []
     chosen, others = fit, []
     if reference is not None:
         chosen, against = curves.beside_reference(fit, reference)
         others = curves.curves_of(against)
-    if own is not None:
-        own = own.sel(algorithm=chosen["algorithm"]) if "algorithm" in own.indexes else own
-        others.append(on_dims(own, curves.task_sizes(chosen)))
-    theta, *parts = curves.curves_of(chosen)
-    options = curves.prediction_options(fit, sizes, method)
+        own = [each.sel(algorithm=chosen["algorithm"]) if "algorithm" in each.indexes else each for each in own]
+    first, *parts = curves.curves_of(chosen)
     result = per_task(
         PREDICT,
-        curves.predict_group,
-        theta,
+        _predict_group,
+        first,
         *parts,
         *others,
-        context=Context.of(theta, confidence_level=fit.attrs["confidence_level"], core=(curves.THETA,)),
-        core=(curves.THETA,),
-        sizes={"n": 1 if sizes is None else len(sizes)},
+        *(bare(each) for each in own),
+        context=Context.of(first, confidence_level=fit.attrs["confidence_level"], core=("training",)),
+        core=("training",),
+        sizes={"n": len(sizes)},
         when=["reference"] * (reference is not None),
-        options=options,
+        options={
+            "model": curves.model_of(fit),
+            "sizes": None if own else sizes,
+            "rule": rule,
+            "known": fit.attrs["variances"] == "known",
+            "cap": {"percent": 100.0, "fraction": 1.0}.get(fit.attrs["units"], np.inf),
+        },
         attrs={
-            "method": options["rule"],
+            "method": rule,
             "units": fit.attrs["units"],
             "asymptote": fit.attrs["asymptote"],
             "reference": reference,
         },
-        units=curves.rate_units(theta.attrs.get("units", "1"), fit),
+        units=curves.rate_units(first.attrs.get("units", "1"), fit),
     )
     said = {"long_name": "training size", **curves.size_units(fit)}
-    if own is None:
+    if not own:
         return result.assign_coords(n=("n", sizes, said))
-    return result.isel(n=0).assign_coords(n=(own.dims, own.data, said))
+    return result.isel(n=0).assign_coords(n=(own[0].dims, own[0].data, said))
 
 
 def _check_sizes_of(fit: xr.Dataset, n: xr.DataArray) -> xr.DataArray:
     """Return a size for each curve, on some of the dims of tasks."""
-    dims = tuple(curves.task_sizes(fit))
+    dims = labels.task_dims(fit["error_at_n"])
     if n.dtype.kind not in "iuf" or not set(n.dims) <= set(dims):
         raise ValueError(f"n must be sizes on further dims of the fit, {dims}; got dims {n.dims}. Select one")
-    like(fit["error_at_n"], n, "n")
+    check_labels("n", n, fit["error_at_n"], "the fit")
     values = n.to_numpy()
-    check_n("n", np.unique(values[~np.isnan(values)]))  # NaN: a curve without errors
-    return bare(n.astype(np.float64))
+    check_positive("n", values[~np.isnan(values)], "A curve has no value there")  # NaN: a curve without errors
+    return n.astype(np.float64)
+
+
+def _predict_group(
+    group: Group, *, model: Model, sizes: Floats | None, rule: str, known: bool, cap: float
+) -> dict[str, Floats]:
+    """Predict, given what `curves_of` returns, of a reference too if there is one, and sizes of curves."""
+    arrays, alpha = list(group.data), group.context.alpha
+    n = arrays.pop()[:, np.newaxis] if sizes is None else sizes
+    found = []
+    for fitted, named in curves.read(arrays, model, known=known):
+        last = np.arange(len(fitted.at)), powerlaw.last_of(named["n_folds"] > 0)
+        variance = named["error_sd"] ** 2 / np.maximum(named["n_folds"], 1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            noise = np.sqrt(variance[last]) / np.exp(fitted.fall.log_error)
+        noise = np.where((model.weights != "relative") & np.isfinite(noise), noise, 0.0)  # else only residuals tell it
+        weights = wls.size_weights(model.weights, named["n_folds"], named["error_sd"] ** 2)
+        given_gamma = wls.covariance(
+            fitted.theta,
+            model.n,
+            fitted.at,
+            np.where(named["n_folds"] > 0, weights, 0.0),
+            variance,
+            gamma_free=False,
+            quadratic=model.quadratic,
+            at_bound=named["asymptote_at_bound"] > 0,
+        )
+        law, slopes = powerlaw.law_of(fitted, n, rule)
+        half = powerlaw.t_quantile(alpha, np.array(np.inf)) * np.sqrt(powerlaw.variance(slopes, given_gamma))
+        bounds, nonnegative = powerlaw.around(law, half), model.nonnegative
+        options: dict[str, Any] = {"method": rule, "nonnegative": nonnegative, "cap": cap, "noise": noise}
+        found.append(powerlaw.predict_errors(fitted, n, alpha, **options))
+        found[-1]["prediction_ci_given_gamma"] = np.clip(bounds, 0, cap) if nonnegative else bounds
+    return found[0] if len(found) == 1 else found[0] | powerlaw.differences(*found)

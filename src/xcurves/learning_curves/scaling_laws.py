@@ -17,7 +17,8 @@ from xcurves.kernels.moments import Floats
 from xcurves.kernels.scaling_intervals import DISTINCT, Known, extent_of, loss
 from xcurves.kernels.scaling_law import Runs
 from xcurves.learning_curves import error_rates
-from xcurves.learning_curves.error_rates import array_of, bare, check_positive, on_dims, parts_of
+from xcurves.learning_curves.error_rates import array_of, bare, check_positive, on_dims
+from xcurves.learning_curves.fitted_curves import parts_of
 
 PARAMS = ("E", "A", "B", "alpha", "beta")
 COST = "flops_per_token_and_parameter"

@@ -13,8 +13,8 @@ from xcurves.core import labels
 from xcurves.core.labels import named_tasks
 from xcurves.core.schema import Statement, statements
 from xcurves.core.wording import ends_of, interval, joined, listed, number, quantity, span, units_of
+from xcurves.kernels.powerlaw import FAR
 from xcurves.learning_curves.curvefit import REASONS
-from xcurves.learning_curves.fitted_curves import check_fit, predicted_curves
 
 _FEW = 3  # curves of which each has sentences
 MISSED = 0.1  # backtest error from which a curve is named
@@ -128,13 +128,13 @@ def _used(curve: xr.Dataset) -> Iterator[str]:
 
 def _with_more_data(result: xr.Dataset) -> list[tuple[xr.Dataset, str, xr.Dataset | None]]:
     """Return each curve with its name and what is predicted for four times its data."""
+    from xcurves.learning_curves.predict import predict  # imports the kinds, which import this module
+
     curves = list(named_tasks(result, "error_at_n"))
     try:
-        check_fit(result)
+        predicted = predict(result, FAR * result["training"].where(result["n_folds"] > 0).max("training"))
     except ValueError:  # a selection left out what predictions need
         return [(curve, name, None) for curve, name in curves]
-    predicted = predicted_curves(result, None).assign_attrs(result.attrs)
-    predicted["prediction"].attrs = result["error_at_n"].attrs
     there = labels.tasks_of(predicted, "prediction")
     return [(curve, name, more) for (curve, name), more in zip(curves, there, strict=True)]
 
@@ -144,7 +144,7 @@ def _more_data(curve: xr.Dataset, more: xr.Dataset) -> str:
     predicted = between(more["prediction"], more["prediction_ci"])
     low, high = ends_of(more["change_ratio_ci"])
     verdict = "a fall is shown" if high < 1 else "a rise is shown" if low > 1 else "whether it falls is not shown"
-    at, size = number(curve["at"].item()), number(more["size"].item())
+    at, size = number(curve["at"].item()), number(more["n"].item())
     return f"four times the data, {size}, give a predicted error of {predicted}; from {at} {verdict}."
 
 
