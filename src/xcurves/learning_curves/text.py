@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import xarray as xr
 from xcurves.core import labels
 from xcurves.core.labels import named_tasks
 from xcurves.core.schema import Statement, statements
-from xcurves.core.wording import ends_of, interval, joined, listed, number, quantity, span, units_of
+from xcurves.core.wording import ends_of, interval, joined, listed, number, percent, quantity, span, units_of
 from xcurves.kernels.powerlaw import FAR
 from xcurves.learning_curves.curvefit import REASONS
 
@@ -49,62 +49,53 @@ _INDEPENDENT = (
 
 def fit_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield what more data would change, every curve, and how it was fitted."""
-    missed = _missed(result)
-    return statements(_fit_answer(result, missed), _of_few(result, "error_at_n", _fit_details(result, missed)))
-
-
-def _fit_answer(result: xr.Dataset, missed: list[str]) -> str:
-    """Return what four times the data would change, curve by curve."""
-    known = [each for each in _with_more_data(result) if each[0]["data_reliance"].notnull()]
-    if len(known) > _FEW:
-        return " ".join([*_of_many(known), *missed])
+    curves = _with_more_data(result)
+    known = [each for each in curves if each[0]["data_reliance"].notnull()]
+    claims = [f"{name}{' '.join([*_fit_claim(curve), *_used(curve)])}" for curve, name, _ in curves]
     fitted = [each for each in known if each[0]["gamma"].notnull()]
     said = [name + _more_data(curve, more) for curve, name, more in fitted if more is not None]
-    if result["error_at_n"].size == 1 and known:
-        (curve, name, _) = known[0]
-        said = [name + _fit_claim(curve), *(here[0].upper() + here[1:] for here in said)]
-    return " ".join(said + missed) or "Nothing can be said: no curve has errors that change with training size."
+    answer = list(_of_many(known)) if len(known) > _FEW else said or claims[: len(known)]
+    answer = answer or ["nothing can be said: no curve has errors that change with training size."]
+    missed = _missed(curves)
+    start = answer[0] if curves[0][1] else answer[0][0].upper() + answer[0][1:]
+    details = [*(claims if len(claims) <= _FEW else ()), *missed, *_fitted_how(result)]
+    return statements(" ".join([start, *answer[1:], *missed]), details)
 
 
-def _fit_details(result: xr.Dataset, missed: list[str]) -> Iterator[str]:
-    """Yield sentences for each curve, then what holds for all."""
-    for curve, name in named_tasks(result, "error_at_n"):
-        said = [name + _fit_claim(curve), *_used(curve)]
-        yield from said if result["error_at_n"].size == 1 else [" ".join(said)]
-    yield from missed
+def _fitted_how(result: xr.Dataset) -> Iterator[str]:
+    """Yield what holds for all curves."""
     attrs = result.attrs
-    included = "standard errors that include the uncertainty of gamma"
-    how = included if attrs["gamma"] == "search" else "standard errors, gamma being given"
+    how = "standard errors" + (", gamma being given" if attrs["gamma"] != "search" else " that include that of gamma")
     how = f"{attrs['n_resamples']:,} bootstrap refits" if attrs["n_resamples"] else how
     yield f"Errors were taken as {attrs['units']}, weighted by {_SCHEMES[attrs['weights']]}; intervals are by {how}."
     if attrs["asymptote"] == "nonnegative":
-        yield _WIDENED
         n_untested = int((result["backtest_error"].isnull() & result["gamma"].notnull()).sum())
-        several = result["gamma"].size > 1
-        if n_untested:
-            yield f"{f'{n_untested} of {result.gamma.size} curves have' if several else 'The curve has'} {_UNTESTED}"
+        several = f"{n_untested} of {result['gamma'].size} curves have" if result["gamma"].size > 1 else "The curve has"
+        yield _WIDENED + f" {several} {_UNTESTED}" * (n_untested > 0)
     if attrs["units"] != "loss":
         yield _TEST_SET
 
 
-def _fit_claim(curve: xr.Dataset) -> str:
+def _fit_claim(curve: xr.Dataset) -> Iterator[str]:
+    """Yield what one curve is, and what to know of it."""
     at, gamma = curve["at"].item(), curve["gamma"].item()
     if curve["unfit"].item():
-        return f"not fitted: {REASONS[int(curve['unfit'].item())]}."
+        yield f"not fitted: {REASONS[int(curve['unfit'].item())]}."
+        return
     if gamma != gamma:
-        return f"all errors are {_rate(curve['error_at_n'])}; nothing tells how they change with training size."
+        yield f"all errors are {_rate(curve['error_at_n'])}; nothing tells how they change with training size."
+        return
     error, reliance, stated = (
         between(curve[name], curve["estimate_ci"].sel(param=name)) for name in ("error_at_n", "data_reliance", "gamma")
     )
     stated = stated if curve.attrs["gamma"] == "search" else f"{number(gamma)} as given"
-    said = [f"at size {number(at)} the error is {error} and the data-reliance {reliance}; gamma {stated}."]
+    yield f"at size {number(at)} the error is {error} and the data-reliance {reliance}; gamma {stated}."
     if curve["gamma_at_edge"].item():
-        said.append(f"Gamma is at the {edge_word(gamma)} edge of its grid: the curve may not be a power law.")
+        yield f"Gamma is at the {edge_word(gamma)} edge of its grid: the curve may not be a power law."
     if curve["asymptote_at_bound"].item():
-        said.append("The asymptotic error is at its lower bound, 0.")
+        yield "The asymptotic error is at its lower bound, 0."
     if curve["at_extrapolated"].item():
-        said.append(f"Size {number(at)} is far outside the measured ones.")
-    return " ".join(said)
+        yield f"Size {number(at)} is far outside the measured ones."
 
 
 def edge_word(gamma: float) -> str:
@@ -122,8 +113,8 @@ def _used(curve: xr.Dataset) -> Iterator[str]:
         octaves = number(curve.attrs["octaves"])
         yield f"The law is fitted to {last} ({octaves} octaves; {left_out} smaller ones left out)."
     if curve["backtest_error"].notnull():
-        by_law, by_fall = (number(100 * curve[f"backtest_error_{rule}"].item(), 2) for rule in ("law", "last_fall"))
-        yield f"In its own last octaves the law misses by {by_law} %, the last fall by {by_fall} % an octave."
+        by_law, by_fall = (percent(curve[f"backtest_error_{rule}"].item(), 2) for rule in ("law", "last_fall"))
+        yield f"In its own last octaves the law misses by {by_law}, the last fall by {by_fall} an octave."
 
 
 def _with_more_data(result: xr.Dataset) -> list[tuple[xr.Dataset, str, xr.Dataset | None]]:
@@ -150,65 +141,52 @@ def _more_data(curve: xr.Dataset, more: xr.Dataset) -> str:
 
 def _of_many(known: list[tuple[xr.Dataset, str, xr.Dataset | None]]) -> Iterator[str]:
     """Yield the range of errors of many curves, and for how many of them more data is shown to lower it."""
-    ranked = _ranked(known, "error_at_n")
-    yield f"Errors at {_at([curve['at'] for curve, _, _ in ranked])}: {_extremes(ranked, 'error_at_n')}."
+    yield f"Errors at {_at(known, 'at')}: {_extremes(known, 'error_at_n')}."
     more = [(each, name) for _, name, each in known if each is not None]
     if more:
         n_falls = sum(ends_of(each["change_ratio_ci"])[1] < 1 for each, _ in more)
-        best, name = _ranked(more, "prediction")[0]
-        predicted = f"{_rate(best['prediction'])} ({interval(*ends_of(best['prediction_ci']))}), {_plain(name)}"
         shown = f"With four times the data a fall is shown for {n_falls} of {len(more)}"
-        yield f"{shown}; the lowest predicted error is {predicted}."
+        yield f"{shown}; the predicted errors are {_extremes(more, 'prediction')}."
 
 
-def _missed(result: xr.Dataset) -> list[str]:
+def _missed(curves: list[tuple[xr.Dataset, str, xr.Dataset | None]]) -> list[str]:
     """Return which curves miss their own last octaves, as a sentence, if any does."""
     said = [
-        f"{_plain(name) or 'the curve'} ({number(100 * curve['backtest_error'].item())} %)"
-        for curve, name in named_tasks(result, "error_at_n")
+        f"{_plain(name) or 'the curve'} ({percent(curve['backtest_error'].item())})"
+        for curve, name, _ in curves
         if curve["backtest_error"] > MISSED
     ]
     verb, law = ("miss their", "they are no power laws") if len(said) > 1 else ("misses its", "it is no power law")
-    sentence = (
-        f"Do not rely on predictions: {joined(said, most=2)} {verb} own last octaves by more than 10 % a doubling, by "
-        f"noise or because {law}."
-    )
-    return [sentence] if said else []
+    missed = f"{joined(said, most=2)} {verb} own last octaves by more than 10 % a doubling, by noise or because {law}"
+    return [f"Do not rely on predictions: {missed}."] if said else []
 
 
 def prediction_statements(result: xr.Dataset) -> Iterator[Statement]:
-    """Yield the predictions and how they were made."""
-    return statements(_prediction_answer(result), _of_few(result, "prediction", _prediction_details(result)))
-
-
-def _prediction_answer(result: xr.Dataset) -> str:
-    """Return the prediction at the largest size, curve by curve."""
-    last = result.isel(n=-1) if "n" in result.dims else result
-    known = [each for each in named_tasks(last, "prediction") if each[0]["prediction"].notnull()]
+    """Yield the predictions at the largest size, all of few curves, and how they were made."""
+    curves = list(named_tasks(result, "prediction"))
+    last = [(curve.isel(n=-1, missing_dims="ignore"), name) for curve, name in curves]
+    known = [each for each in last if each[0]["prediction"].notnull()]
     if len(known) > _FEW:
-        ends = _extremes(_ranked(known, "prediction"), "prediction")
-        return f"Predicted errors at {_at([curve['n'] for curve, _ in known])}: {ends}."
-    said = [
-        f"{name}{between(curve['prediction'], curve['prediction_ci'])} at size {number(curve['n'].item())}"
-        for curve, name in known
+        answer = f"Predicted errors at {_at(known, 'n')}: {_extremes(known, 'prediction')}."
+    else:
+        said = [
+            f"{name}{between(curve['prediction'], curve['prediction_ci'])} at size {number(curve['n'].item())}"
+            for curve, name in known
+        ]
+        answer = f"Predicted errors: {'; '.join(said)}." if said else "Nothing can be said: there is no fitted curve."
+    details = [
+        f"{name}{_say_prediction(here)}."
+        for curve, name in (curves if len(curves) <= _FEW else [])
+        for here in (labels.each_of(curve, "n") if "n" in curve.dims else [curve])
     ]
-    return f"Predicted errors: {'; '.join(said)}." if said else "Nothing can be said: there is no fitted curve."
-
-
-def _prediction_details(result: xr.Dataset) -> Iterator[str]:
-    """Yield a sentence for each curve and size, then what holds for all."""
-    for curve, name in named_tasks(result, "prediction"):
-        if curve["prediction"].isnull().all():
-            yield f"{name}nothing can be said; there is no fitted curve."
-            continue
-        for here in labels.each_of(curve, "n") if "n" in curve.dims else [curve]:
-            yield f"{name}{_say_prediction(here)}."
-    rule = _RULES[result.attrs["method"]]
-    yield f"Predictions are by {rule}; intervals are for the expected error, not for that of one more training."
+    how = f"Predictions are by {_RULES[result.attrs['method']]}; intervals are for the expected error"
+    return statements(answer, [*details, f"{how}, not for that of one more training."])
 
 
 def _say_prediction(here: xr.Dataset) -> str:
     """Return what is predicted for one size of a curve."""
+    if here["prediction"].isnull():
+        return "nothing can be said; there is no fitted curve"
     predicted, change, ratio = (
         between(here[name], here[f"{name}_ci"]) for name in ("prediction", "change", "change_ratio")
     )
@@ -241,23 +219,16 @@ def left_out_statements(result: xr.Dataset) -> Iterator[Statement]:
 def learner_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield how much data each learner is worth, and the differences."""
     pairs = list(named_tasks(result, "data_multiplier"))
-    worth = [name + _worth(pair) for pair, name in pairs]
-    answer = _beside(pairs) if len(pairs) > _FEW else f"{'; '.join(worth)}."
-    return statements(answer, _of_few(result, "data_multiplier", _learner_details(pairs)))
-
-
-def _learner_details(pairs: list[tuple[xr.Dataset, str]]) -> Iterator[str]:
-    """Yield a sentence for each learner, then what holds for all."""
+    if len(pairs) > _FEW:
+        return statements(_beside(pairs), [_INDEPENDENT])
+    details = []
     for pair, name in pairs:
         error, reliance = (pair.sel(param=param) for param in ("error_at_n", "data_reliance"))
-        said = [_worth(pair)]
-        if error["difference"].notnull():
-            between_both = between(error["difference"], error["difference_ci"])
-            said.insert(0, f"error differs from that of {pair.attrs['reference']} by {between_both}")
-        if reliance["difference"].notnull():
-            said.append(_crossings(pair))
-        yield f"{name}{'; '.join(said)}."
-    yield _INDEPENDENT
+        by = between(error["difference"], error["difference_ci"])
+        said = [f"error differs from that of {pair.attrs['reference']} by {by}"] * bool(error["difference"].notnull())
+        crossings = [_crossings(pair)] * bool(reliance["difference"].notnull())
+        details.append(f"{name}{'; '.join([*said, _worth(pair), *crossings])}.")
+    return statements(f"{'; '.join(name + _worth(pair) for pair, name in pairs)}.", [*details, _INDEPENDENT])
 
 
 def _worth(pair: xr.Dataset) -> str:
@@ -289,17 +260,18 @@ def _beside(pairs: list[tuple[xr.Dataset, str]]) -> str:
     errors = [(pair.sel(param="error_at_n"), _plain(name)) for pair, name in pairs]
     known = [(error["difference"].item(), *ends_of(error["difference_ci"]), name) for error, name in errors]
     known = sorted(each for each in known if each[0] == each[0])
-    lower, higher = [each for each in known if each[2] < 0], [each for each in known[::-1] if each[1] > 0]
     said = []
-    for word, found in (("lower", lower), ("higher", higher)):
+    for word, found in (
+        ("lower", [each for each in known if each[2] < 0]),
+        ("higher", [each for each in known[::-1] if each[1] > 0]),
+    ):
         ends = dict.fromkeys([*found[:1], *found[-1:]])
         by = " … ".join(f"{number(abs(size))} ({name})" for size, _, _, name in ends)
         said += [f"shown {word} for {len(found)}, by {by}"] * bool(found)
     rest = [each[3] for each in known if each[1] <= 0 <= each[2]]
     said += [f"not shown to differ for {listed(rest, 3)}"] * bool(rest)
-    at = _at([pair["at"] for pair, _ in pairs])
     reference = pairs[0][0].attrs["reference"]
-    return f"Beside {reference}, the error at {at}: {'; '.join(said) or 'nothing can be said'}."
+    return f"Beside {reference}, the error at {_at(pairs, 'at')}: {'; '.join(said) or 'nothing can be said'}."
 
 
 def between(estimate: xr.DataArray, bounds: xr.DataArray) -> str:
@@ -307,9 +279,9 @@ def between(estimate: xr.DataArray, bounds: xr.DataArray) -> str:
     return f"{_rate(estimate)} ({interval(*ends_of(bounds), 4)})"
 
 
-def _at(sizes: list[xr.DataArray]) -> str:
-    """Return the size of curves, or the range of unlike ones."""
-    said = span(size.item() for size in sizes)
+def _at(curves: Sequence[tuple[Any, ...]], size: str) -> str:
+    """Return the size of curves, each with what goes with it, or the range of unlike ones."""
+    said = span(curve[size].item() for curve, *_ in curves)
     return f"sizes {said}" if " to " in said else f"size {said}"
 
 
@@ -322,18 +294,8 @@ def _plain(name: str) -> str:
     return re.sub(r"^\w+ '([^']*)'$", r"\1", name.removesuffix(": "))
 
 
-def _ranked(curves: list[Any], variable: str) -> list[Any]:
-    """Return curves, each with what goes with it, by the size of a variable; without those that lack it."""
-    known = [each for each in curves if each[0][variable].notnull()]
-    return sorted(known, key=lambda each: float(each[0][variable].item()))
-
-
-def _extremes(ranked: list[Any], variable: str) -> str:
-    """Return the least and the largest of a variable, with the names of their curves."""
-    return " … ".join(f"{_rate(each[0][variable])} ({_plain(each[1])})" for each in (ranked[0], ranked[-1]))
-
-
-def _of_few(result: xr.Dataset, variable: str, said: Iterator[str]) -> list[str]:
-    """Return sentences without those of single curves, if there are many: the table has them."""
-    names = tuple(name for name in labels.result_names(result[variable].isel(n=0, missing_dims="ignore")) if name)
-    return [each for each in said if len(names) <= _FEW or not each.startswith(names)]
+def _extremes(curves: Sequence[tuple[Any, ...]], variable: str) -> str:
+    """Return the least and the largest of a variable, with the names of their curves, the second in each tuple."""
+    ranked = sorted((float(each[0][variable]), i) for i, each in enumerate(curves) if each[0][variable].notnull())
+    ends = [curves[i] for _, i in (ranked[0], ranked[-1])]
+    return " … ".join(f"{_rate(each[0][variable])} ({_plain(each[1])})" for each in ends)
