@@ -78,23 +78,23 @@ CASES = {
     ),
     "a fit without a variable": (
         lambda: FIT.drop_vars("gamma").curves.predict([1000]),
-        "fit has no variable 'gamma', which a selection left out. Select along tasks only, before the prediction",
+        "fit has not all of 'gamma', which a selection left out. Select tasks only before this call",
     ),
     "a fit without a dim": (
         lambda: FIT.isel(cov_param=0).curves.predict([1000]),
-        "fit has no dim 'cov_param', which a selection left out. Select along tasks only, before the prediction",
+        "fit has not all of 'cov_param', which a selection left out. Select tasks only before this call",
     ),
     "a fit without parameters": (
         lambda: FIT.isel(param=slice(3), cov_param=slice(3)).curves.predict([1000]),
-        "fit has 3 labels of 'param'; a whole one has 4 or more. Select along tasks only, before the prediction",
+        "fit has not all of 'param', which a selection left out. Select tasks only before this call",
     ),
     "variants that are a list": (
         lambda: ERRORS.curves.leave_one_size_out(variants=["power law"]),
-        "variants must be a mapping of names to options; got ['power law']. Try {'power law': {}}",
+        "variants must be names with mappings of options; got ['power law']. Try {'power law': {}}",
     ),
     "a variant without options": (
         lambda: ERRORS.curves.leave_one_size_out(variants={"free": True}),
-        "variant 'free' must have a mapping of options; got True. None: {}",
+        "variants must be names with mappings of options; got {'free': True}. Try {'power law': {}}",
     ),
     "a misspelt option of a variant": (
         lambda: ERRORS.curves.leave_one_size_out(variants={"free": {"gama": -0.5}}),

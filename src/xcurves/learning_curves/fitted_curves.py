@@ -37,7 +37,7 @@ def parts_of(fit: xr.Dataset, variables: Mapping[str, tuple[str, ...]], like: st
     """
     lost = [name for name in variables if name not in fit]
     lost += [dim for core in variables.values() for dim in core if dim not in fit.dims]
-    if lost or fit.sizes["param"] < n_params:
+    if lost or min(fit.sizes["param"], fit.sizes["cov_param"]) < n_params:
         what = (lost or ["param"])[0]
         raise ValueError(f"fit has not all of {what!r}, which a selection left out. Select tasks only before this call")
     first, *others = (fit[name].transpose(..., *core) for name, core in variables.items())

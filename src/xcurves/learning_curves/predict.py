@@ -101,7 +101,7 @@ def predict(fit: xr.Dataset, n: At, *, method: Rule = "combined", reference: Any
     [0, 0, 1]
     """
     FIT_POWER_LAW.check(fit, "fit")
-    rule = powerlaw.rule_of(validation.check_choice("method", method, powerlaw.RULES), curves.model_of(fit).nonnegative)
+    validation.check_choice("method", method, powerlaw.RULES)
     sizes = np.ones(1) if isinstance(n, xr.DataArray) else check_n("n", n)
     own = [_check_sizes_of(fit, n)] if isinstance(n, xr.DataArray) else []
     chosen, others = fit, []
@@ -110,6 +110,8 @@ def predict(fit: xr.Dataset, n: At, *, method: Rule = "combined", reference: Any
         others = curves.curves_of(against)
         own = [each.sel(algorithm=chosen["algorithm"]) if "algorithm" in each.indexes else each for each in own]
     first, *parts = curves.curves_of(chosen)
+    model = curves.model_of(fit)
+    rule = powerlaw.rule_of(method, model.nonnegative)
     result = per_task(
         PREDICT,
         _predict_group,
@@ -122,7 +124,7 @@ def predict(fit: xr.Dataset, n: At, *, method: Rule = "combined", reference: Any
         sizes={"n": len(sizes)},
         when=["reference"] * (reference is not None),
         options={
-            "model": curves.model_of(fit),
+            "model": model,
             "sizes": None if own else sizes,
             "rule": rule,
             "known": fit.attrs["variances"] == "known",

@@ -124,7 +124,7 @@ def _with_more_data(result: xr.Dataset) -> list[tuple[xr.Dataset, str, xr.Datase
     curves = list(named_tasks(result, "error_at_n"))
     try:
         predicted = predict(result, FAR * result["training"].where(result["n_folds"] > 0).max("training"))
-    except ValueError:  # a selection left out what predictions need
+    except (ValueError, KeyError):  # a selection left out what predictions need
         return [(curve, name, None) for curve, name in curves]
     there = labels.tasks_of(predicted, "prediction")
     return [(curve, name, more) for (curve, name), more in zip(curves, there, strict=True)]
