@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from xcurves import kinds
 from xcurves.core import labels, provenance
 from xcurves.core.axes import SHADE, Style, fill_band, scale_training, short_level, style_in
 from xcurves.core.wording import label_of, number, with_units
@@ -32,15 +33,13 @@ _LONG = 14  # letters of a name beside which error and data-reliance have no roo
 
 def draw_learning_curves(fit: xr.Dataset, ax: Axes) -> None:
     """Draw mean errors, fitted curves with intervals and predictions against training size, both axes logarithmic."""
-    from xcurves.learning_curves.predict import predict  # imports the kinds, which import this module
-
     has = (fit["n_folds"] > 0).any([dim for dim in fit["n_folds"].dims if dim != "training"])
     levels = fit["training"].to_numpy()[has.to_numpy()]
     if not levels.size:
         ax.text(0.5, 0.5, "no errors", transform=ax.transAxes, ha="center", va="center")
         return
     x = np.geomspace(levels[0], _FARTHER * levels[-1], _POINTS)
-    curves = predict(fit, x)
+    curves = kinds.function("predict")(fit, x)
     heights = []
     for style, curve, _ in _curves(fit):
         found = curves.sel(algorithm=curve["algorithm"]) if "algorithm" in curves.dims else curves

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from xcurves import kinds
 from xcurves.core import labels
 from xcurves.core.labels import named_tasks
 from xcurves.core.schema import Statement, statements
@@ -119,11 +120,11 @@ def _used(curve: xr.Dataset) -> Iterator[str]:
 
 def _with_more_data(result: xr.Dataset) -> list[tuple[xr.Dataset, str, xr.Dataset | None]]:
     """Return each curve with its name and what is predicted for four times its data."""
-    from xcurves.learning_curves.predict import predict  # imports the kinds, which import this module
-
     curves = list(named_tasks(result, "error_at_n"))
     try:
-        predicted = predict(result, FAR * result["training"].where(result["n_folds"] > 0).max("training"))
+        predicted = kinds.function("predict")(
+            result, FAR * result["training"].where(result["n_folds"] > 0).max("training")
+        )
     except (ValueError, KeyError):  # a selection left out what predictions need
         return [(curve, name, None) for curve, name in curves]
     there = labels.tasks_of(predicted, "prediction")
