@@ -58,7 +58,7 @@ def test_a_folder_of_monitor_files(here, capsys):
     grid = [100, 200, 300, 400]
     same("logs-anova.nc", frame.curves.to_dataarray("return", training="step", extra="task", on=grid, method="mean"))
     assert main(["logs"]) == 2
-    assert "--folders ['algorithm', 'run'] names 2 levels of folders below 'logs'" in capsys.readouterr().err
+    assert "--folders ['algorithm', 'run'] are not the levels of folders below 'logs'" in capsys.readouterr().err
 
 
 @pytest.mark.slow

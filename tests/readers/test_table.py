@@ -60,6 +60,13 @@ def test_a_compressed_table_cut_short_is_refused(tmp_path):
             readers.read(path, source="table")
 
 
+def test_runs_01_and_1_are_two_and_numbers_written_in_one_way_are_numbers(path):
+    path.write_text("run,step,return\n01,0,1\n1,0,2\n02,0,3\n")
+    assert readers.read(path, source="table")["run"].tolist() == ["01", "1", "02"]
+    path.write_text("run,step,return\n01,0,1\n02,0,2\n10,0,3\n")
+    assert readers.read(path, source="table")["run"].tolist() == [1, 2, 10]
+
+
 def test_a_file_for_each_run_below_a_folder(tmp_path):
     for algorithm in ("sac", "td3"):
         for run in ("01", "1"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import re
 import sqlite3
 import zlib
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ import pandas as pd
 
 _SQLITE = b"SQLite format 3\0"  # the first bytes of a database, in which MLflow and Optuna keep runs
 _TABLES = ".csv", ".csv.gz"
+_LEADING_ZERO = re.compile(rb'(?:^|[,"])\s*0\d', re.MULTILINE)
 _GZIP = b"\x1f"  # the first byte of a file of gzip; no text begins with it
 
 
@@ -120,9 +122,12 @@ def parse(data: bytes, path: Path, first_line: int = 1, **options: Any) -> pd.Da
     """Return the rows of a CSV file, whose first line is that number of the file."""
     try:
         check_fields(data, path, first_line)
-        rows: pd.DataFrame = pd.read_csv(
-            io.BytesIO(data), index_col=False, low_memory=False, encoding="utf-8-sig", **options
-        )
+        options |= {"index_col": False, "low_memory": False, "encoding": "utf-8-sig"}
+        rows: pd.DataFrame = pd.read_csv(io.BytesIO(data), **options)
+        if _LEADING_ZERO.search(data):  # of run ids "01" and "1" each stays itself
+            texts = pd.read_csv(io.BytesIO(data), **options | {"dtype": str}).apply(lambda column: column.str.strip())
+            for name in rows.select_dtypes("integer"):
+                rows[name] = texts[name] if texts[name].nunique() > rows[name].nunique() else rows[name]
         return rows
     except pd.errors.EmptyDataError:
         raise LogError(f"{path} is empty. Write it again, or name another") from None

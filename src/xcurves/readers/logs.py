@@ -74,30 +74,29 @@ def read_each_run(
     root: str | Path, source: Source, folders: str | Sequence[str] | None = None, names: str | None = None
 ) -> pd.DataFrame:
     """Read the logs of every run, and put them below each other with what their folders or files say."""
-    logs = find_logs(root, source.is_log, source.logs)
-    labels, groups = _by_folders(root, logs, folders) if names is None else _by_pattern(root, logs, names)
-    runs = [_read(source, files) for files in groups.values()]
-    places = [str(files[0] if names and len(files) == 1 else _home(files[0])) for files in groups.values()]
+    assert source.read_run is not None
+    labels, groups = _by_label(root, find_logs(root, source.is_log, source.logs), folders, names)
+    runs, places = list[Run](), list[Path]()
+    for files in groups.values():
+        with parsing(files[0], source.what):
+            run = source.read_run(files)
+            runs.append(run._replace(rows=check_cells(run.rows, files[0])))
+            places.append(files[0] if names and len(files) == 1 else _home(files[0]))
     warn_first([run.left_out for run in runs if run.left_out])
     kept = {of: run.rows for of, run in zip(groups, runs, strict=True) if len(run.rows)}
     if not kept:
         raise ValueError(f"path {str(root)!r}: its {source.logs} have no rows. Check what was logged")
     empty = [f"{place} has no rows and is left out" for place, of in zip(places, groups, strict=True) if of not in kept]
     warn_first(empty)
-    frame = pd.concat(kept.values(), ignore_index=True)
-    twice = [name for name in labels if name in frame]
-    if twice:
-        raise ValueError(
-            f"{'folders' if names is None else 'names'}={labels}: a log below {str(root)!r} has a column {twice[0]!r} "
-            "too. Name that level of folders otherwise, or rename the column"
-        )
     said = pd.DataFrame(list(kept), columns=labels, dtype=str).apply(whole_numbers)
     said = said.loc[said.index.repeat([len(rows) for rows in kept.values()])].reset_index(drop=True)
-    read = pd.concat([said, frame], axis=1)
-    units = dict(source.units)
+    read = pd.concat([said, pd.concat(kept.values(), ignore_index=True)], axis=1)
+    if not read.columns.is_unique:
+        twice = read.columns[read.columns.duplicated()][0]
+        raise ValueError(f"a log below {str(root)!r} has a column {twice!r} too. Name that level of folders otherwise")
+    about = {"units": {**source.units}, "long_name": {**source.long_names}}
     for rows in kept.values():
-        units |= rows.attrs.get("units", {})
-    about = {"units": units, "long_name": dict(source.long_names)}
+        about["units"] |= rows.attrs.get("units", {})
     read.attrs = {key: told for key, told in about.items() if told} | {"source": f"{source.what} {where(root)}"}
     return read
 
@@ -105,13 +104,6 @@ def read_each_run(
 def warn_first(said: Sequence[str], things: str = "runs") -> None:
     """Warn once of several runs: what is said of the first, and how many there are."""
     provenance.warn_of(np.ones(len(said), bool), said, lambda _: "", things)
-
-
-def _read(source: Source, files: Sequence[Path]) -> Run:
-    assert source.read_run is not None
-    with parsing(files[0], source.what):
-        run = source.read_run(files)
-        return Run(check_cells(run.rows, files[0]), run.left_out)
 
 
 def only(logs: Sequence[Path]) -> Path:
@@ -129,52 +121,38 @@ def _home(log: Path) -> Path:
     return log.parent.parent if _WITHIN_RUN.fullmatch(log.parent.name) else log.parent
 
 
-Groups = dict[tuple[str, ...], list[Path]]
-
-
-def _by_folders(
-    root: str | Path, logs: Sequence[Path], folders: str | Sequence[str] | None
-) -> tuple[list[str], Groups]:
-    """Return the names of levels of folders, and the logs of each run by the names of its folders."""
-    if Path(root).is_file():
-        return [], {(): list(logs)}
-    names = [folders] if isinstance(folders, str) else list(FOLDERS if folders is None else folders)
-    if len(set(names)) < len(names):
-        raise ValueError(f"folders must name a column for each level of folders, each once; got {names}")
-    groups: Groups = {}
-    for log in logs:
-        parts = _home(log).relative_to(root).parts
-        if len(parts) != len(names):
-            cure = "folders=('task', 'algorithm', 'run')"
-            if len(parts) < len(names):
-                cure = f"names='{{algorithm}}_seed{{run}}{'' if parts else log.suffix}'"
-            raise ValueError(
-                f"folders={names} names {len(names)} level{'s' * (len(names) != 1)} of folders below {str(root)!r}; "
-                f"{str(Path(*parts))!r} has {len(parts)}. Name a column for each, such as {cure}"
-            )
-        groups.setdefault(parts, []).append(log)
-    return names, groups
-
-
-def _by_pattern(root: str | Path, logs: Sequence[Path], names: str) -> tuple[list[str], Groups]:
-    """Return the names in a pattern, and the logs of each run by what they match in its folder or its file."""
-    pattern = compiled(names)
+def _by_label(
+    root: str | Path, logs: Sequence[Path], folders: str | Sequence[str] | None, names: str | None
+) -> tuple[list[str], dict[tuple[str, ...], list[Path]]]:
+    """Return the names of labels, and the logs of each run by the labels in the path of its folder or its file."""
     top = Path(root).parent if Path(root).is_file() else Path(root)
-    groups: Groups = {}
+    if names is not None:
+        pattern = compiled(names)
+        labels = list(pattern.groupindex)
+    elif Path(root).is_file():
+        return [], {(): list(logs)}
+    else:
+        labels = [folders] if isinstance(folders, str) else list(FOLDERS if folders is None else folders)
+        pattern = re.compile("/".join(["([^/]+)"] * len(labels)))
+    groups: dict[tuple[str, ...], list[Path]] = {}
     strange = []
     for log in logs:
-        file = log.relative_to(top).as_posix()
-        tried = (_home(log).relative_to(top).as_posix(), _SUFFIX.sub("", file) if names.endswith("}") else file)
+        home, file = (path.relative_to(top).as_posix() for path in (_home(log), log))
+        tried = [home.removeprefix(".")]
+        if names is not None:
+            tried.append(_SUFFIX.sub("", file) if names.endswith("}") else file)
         found = next((match for match in map(pattern.fullmatch, tried) if match), None)
         if found:
             groups.setdefault(found.groups(), []).append(log)
         else:
             strange.append(file)
-    if not groups:
-        raise ValueError(f"names={names!r} matches no log below {str(root)!r}, such as {strange[0]!r}. Correct it")
+    if strange and (names is None or not groups):
+        what = f"folders={labels} are not the levels" if names is None else f"names={names!r} do not match the names"
+        cure = f"Name each level, or say how names are made: names='{{algorithm}}_seed{{run}}{Path(strange[0]).suffix}'"
+        raise ValueError(f"{what} of folders below {str(root)!r}, such as of {strange[0]!r}. {cure}")
     if strange:
         provenance.warn(f"names={names!r}: {len(strange)} logs do not match and are left out, such as {strange[0]!r}")
-    return list(pattern.groupindex), groups
+    return labels, groups
 
 
 def compiled(names: str) -> re.Pattern[str]:
