@@ -174,3 +174,4 @@ def test_without_threadpoolctl_chunks_are_computed_all_the_same(monkeypatch):
         each.curves.contrast({"a0": 1, "a1": -1}, rng=0).compute() for each in (curves, curves.compute())
     )
     xr.testing.assert_allclose(found, expected)
+    chunking._blas.cache_clear()

@@ -23,13 +23,11 @@ class NotApplicableError(Exception):
 def comparable(curves: xr.DataArray, least_levels: int = 1) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
     """Return curves with the tasks absent that cannot be compared, no options, and attrs with the reasons."""
     has = curves.notnull()
-    known = xr.Dataset({"of_curve": has.sum("training"), "in_grid": has.any(["algorithm", "run"]).sum("training")})
-    known = known.compute()
-    in_grid = known["in_grid"]
+    counts, in_grid = has.sum("training").transpose(..., "algorithm", "run"), has.any(["algorithm", "run"])
+    known = xr.Dataset({"of_curve": counts, "in_grid": in_grid.sum("training")}).compute()
     names, algorithms, runs = labels.task_names(curves), labels.words(curves["algorithm"]), labels.words(curves["run"])
-    counts = known["of_curve"].transpose(..., "algorithm", "run").to_numpy().reshape(len(names), -1)
-    n_levels = in_grid.to_numpy().ravel()
-    why = []  # of each task, "" where its algorithms can be compared
+    of_curve, n_levels = known["of_curve"].to_numpy().reshape(len(names), -1), known["in_grid"].to_numpy().ravel()
+    why: dict[int, str] = {}  # of each task whose algorithms cannot be compared
     for task, name in enumerate(names):
         one = slice(task, task + 1)
         try:
@@ -37,18 +35,17 @@ def comparable(curves: xr.DataArray, least_levels: int = 1) -> tuple[xr.DataArra
                 needed = f"{n_levels[task]:.0f} training levels; this needs {least_levels}"
                 raise ValueError(name + (needed if n_levels[task] else "no run has a score"))
             with run_checks.with_cure(curves):
-                (present,) = run_checks.check_runs(counts[one], n_levels[one], names[one], algorithms, runs)
+                (present,) = run_checks.check_runs(of_curve[one], n_levels[one], names[one], algorithms, runs)
             run_checks.check_groups(present, name, algorithms, runs, paired=False)
-            why.append("")
         except ValueError as error:
-            why.append(str(error))
-    if all(why):
+            why[task] = str(error)
+    if len(why) == len(names):
         raise NotApplicableError(why[0] + (f" (none of {len(why)} tasks can be compared)" if len(why) > 1 else ""))
-    if not any(why):
+    if not why:
         return curves, {}, {}
-    compared = in_grid.copy(data=np.reshape([not reason for reason in why], in_grid.shape))
-    left_out = "\n".join(reason for reason in why if reason)
-    return curves.where(compared), {}, {"left_out": left_out}
+    compared = [task not in why for task in range(len(names))]
+    kept = curves.where(known["in_grid"].copy(data=np.reshape(compared, known["in_grid"].shape)))
+    return kept, {}, {"left_out": "\n".join(why.values())}
 
 
 def is_error(curves: xr.DataArray) -> bool:

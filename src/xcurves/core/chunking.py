@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, partial
@@ -24,14 +24,16 @@ _TASKS = 100  # in a block, so that scheduling takes little of its time
 _BLOCKS = 100  # at least, so that a cluster can distribute them
 _BYTES = 2**26  # of a block
 _lock = Lock()
-_computed: list[Callable[[], None]] = []  # for each chunk at this moment, what lifts the limit of threads
+_limits: list[Any] = []  # for each chunk at this moment, the limit that the first one set
 
 
 @cache
 def _blas() -> Any:
-    """Return what sets the threads of BLAS; finding its libraries takes milliseconds."""
-    from threadpoolctl import ThreadpoolController
-
+    """Return what sets the threads of BLAS, None without threadpoolctl; finding the libraries takes milliseconds."""
+    try:
+        from threadpoolctl import ThreadpoolController
+    except ImportError:
+        return None
     return ThreadpoolController()
 
 
@@ -43,36 +45,23 @@ def one_blas_thread() -> Iterator[None]:
     times the processor time for the small products of a chunk. The limit is one of the whole process, so the first
     chunk sets it and the last one lifts it.
     """
+    blas = _blas()
     with _lock:
-        _computed.append(_computed[0] if _computed else _limit_blas())
+        _limits.append(_limits[0] if _limits else blas and blas.limit(limits=1, user_api="blas"))
     try:
         yield
     finally:
         with _lock:
-            lift = _computed.pop()
-            if not _computed:
-                lift()
+            limit = _limits.pop()
+            if limit and not _limits:
+                _free(blas)
+                limit.restore_original_limits()
+                _free(blas)
 
 
-def _limit_blas() -> Callable[[], None]:
-    """Limit BLAS to one thread; return what lifts the limit, in any thread."""
-    try:
-        blas = _blas()
-    except ImportError:
-        return _free_blas
-    limit = blas.limit(limits=1, user_api="blas")
-
-    def lift() -> None:
-        _free_blas(blas)
-        limit.restore_original_limits()
-        _free_blas(blas)
-
-    return lift
-
-
-def _free_blas(blas: Any = None) -> None:
+def _free(blas: Any) -> None:
     """Let any thread set limits: threadpoolctl 3.8 ignores all but the one that set the last."""
-    for library in blas.lib_controllers if blas else ():
+    for library in blas.lib_controllers:
         if hasattr(library, "clear_controlling_thread"):
             library.clear_controlling_thread(force=True)
 

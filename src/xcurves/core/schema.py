@@ -268,14 +268,11 @@ class ResultKind:
         """Return the names that a dim or coordinate of what is given must not have."""
         return frozenset([*self.variables, *self.coords])
 
-    def dims(self) -> frozenset[str]:
-        """Return the dims of results that are no tasks."""
-        return frozenset([*self.own_dims(), *(dim for var in self.variables.values() for dim in var.core)])
-
     def task_dims(self, result: xr.Dataset) -> tuple[Hashable, ...]:
         """Return the dims of a result that broadcast."""
+        own = {*self.own_dims(), *(dim for var in self.variables.values() for dim in var.core)}
         of_tasks = [result[name] for name, var in self.variables.items() if name in result and TASK in var.dims]
-        return tuple(dict.fromkeys(dim for array in of_tasks for dim in array.dims if dim not in self.dims()))
+        return tuple(dict.fromkeys(dim for array in of_tasks for dim in array.dims if dim not in own))
 
     def panel_dims(self, result: xr.Dataset) -> list[Hashable]:
         """Return the task dims of which every label has a panel of its own in a picture."""
