@@ -57,8 +57,7 @@ def test_the_hull_and_p_are_those_of_loops_over_a_grid(seed, sizes, paired):
     grid, share, difference = by_loops(u, runs, others, paired)
     alpha, step = 0.2, grid[1] - grid[0]
     place = float(grid[86])
-    curve = dealt_times.DealtTime.of(u, runs, others, place, plan)
-    made = dealt_times.dealt_times(curve, place, np.floor(alpha * plan.n_total + 1e-9))
+    made = dealt_times.dealt_times(u, runs, others, place, plan, alpha)
     before = share[0] if difference[0] < 0 else 1.0
     after = share[-1] if difference[-1] > 0 else 1.0
     accepted = grid[share > alpha]
@@ -78,9 +77,6 @@ def test_random_deals_come_near_all_deals():
     some = plan_runs((5, 6), 300, entropy=3)
     assert not some.exact
     place = float(u[3])
-    made, drawn = (
-        dealt_times.dealt_times(dealt_times.DealtTime.of(u, runs, others, place, each), place, 0.1 * each.n_total)
-        for each in (plan, some)
-    )
+    made, drawn = (dealt_times.dealt_times(u, runs, others, place, each, 0.1) for each in (plan, some))
     assert drawn.pvalue == pytest.approx(made.pvalue, abs=0.09)
     assert drawn.lower == pytest.approx(made.lower, rel=0.1)

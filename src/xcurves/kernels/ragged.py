@@ -36,15 +36,6 @@ def own_levels(rows: Rows, n_curves: int) -> tuple[Floats, Floats]:
     return scores, levels
 
 
-class Neighbours(NamedTuple):
-    """For every curve and grid level, the nearest rows on both sides and their distances (inf: none)."""
-
-    before: NDArray[np.int64]
-    after: NDArray[np.int64]
-    behind: Floats
-    ahead: Floats
-
-
 def ranges(rows: Rows) -> tuple[NDArray[np.int64], Floats, Floats]:
     """Return the curves that have rows, and the first and the last level of each."""
     starts = np.flatnonzero(np.diff(rows.curve, prepend=-1))
@@ -64,16 +55,20 @@ def at_levels(rows: Rows, n_curves: int, grid: Floats, method: str | None, toler
         return np.full((n_curves, len(grid)), np.nan)
     if method == "mean":
         return _means(rows, n_curves, grid, tolerance or 0.0)
-    near = _neighbours(rows, n_curves, grid)
+    before, after, behind, ahead = _neighbours(rows, n_curves, grid)
     within = np.finfo(np.float64).max if tolerance is None else tolerance
     if method == "nearest":
-        known = np.minimum(near.behind, near.ahead) <= within
-        return np.where(known, rows.score[np.where(near.ahead < near.behind, near.after, near.before)], np.nan)
-    inside = np.isfinite(near.behind + near.ahead)  # not past an end of the curve
+        known = np.minimum(behind, ahead) <= within
+        return np.where(known, rows.score[np.where(ahead < behind, after, before)], np.nan)
+    inside = np.isfinite(behind + ahead)  # not past an end of the curve
     if method == "previous":
-        return np.where(inside & (near.behind <= within), rows.score[near.before], np.nan)
-    known = inside & (np.maximum(near.behind, near.ahead) <= within)
-    return np.where(known, _between(rows.score, near), np.nan)
+        return np.where(inside & (behind <= within), rows.score[before], np.nan)
+    low, high = rows.score[before], rows.score[after]
+    with np.errstate(invalid="ignore"):
+        share = np.where(behind > 0, behind / (behind + ahead), 0.0)
+        made = np.where(share > 0, low + share * (high - low), low)
+    made = np.where(np.isnan(made), np.inf, made)  # where a neighbour is infinite, so that a later check finds it
+    return np.where(inside & (np.maximum(behind, ahead) <= within), made, np.nan)
 
 
 def _bins(rows: Rows, n_curves: int, grid: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -83,7 +78,8 @@ def _bins(rows: Rows, n_curves: int, grid: Floats) -> tuple[NDArray[np.int64], N
     return flat, counts.reshape(n_curves, len(grid) + 1)
 
 
-def _neighbours(rows: Rows, n_curves: int, grid: Floats) -> Neighbours:
+def _neighbours(rows: Rows, n_curves: int, grid: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats, Floats]:
+    """Return the nearest rows on both sides of every level of a grid, (curve, level), and their distances, inf: none."""
     _, counts = _bins(rows, n_curves, grid)
     totals = counts.sum(axis=1, keepdims=True)
     up_to = counts.cumsum(axis=1)[:, :-1]
@@ -92,16 +88,7 @@ def _neighbours(rows: Rows, n_curves: int, grid: Floats) -> Neighbours:
     behind = np.where(up_to > 0, grid - rows.level[before], np.inf)
     after = np.where(behind == 0, before, np.minimum(first + up_to, len(rows.level) - 1))
     ahead = np.where((up_to < totals) | (behind == 0), rows.level[after] - grid, np.inf)
-    return Neighbours(before, after, behind, ahead)
-
-
-def _between(scores: Floats, near: Neighbours) -> Floats:
-    """Interpolate between neighbours; infinite where one is, so that a later check finds it."""
-    low, high = scores[near.before], scores[near.after]
-    with np.errstate(invalid="ignore"):
-        share = np.where(near.behind > 0, near.behind / (near.behind + near.ahead), 0.0)
-        made = np.where(share > 0, low + share * (high - low), low)
-    return np.where(np.isnan(made), np.inf, made)
+    return before, after, behind, ahead
 
 
 def _means(rows: Rows, n_curves: int, grid: Floats, tolerance: float) -> Floats:
@@ -120,20 +107,10 @@ def at_fractions(curves: Floats, levels: Floats, fractions: Floats) -> Floats:
     out = np.full((*curves.shape[:2], len(fractions)), np.nan)
     kinds, kind = np.unique(levels, axis=0, return_inverse=True)
     for number, own in enumerate(kinds):
-        tasks = kind.ravel() == number
-        out[tasks] = _between_levels(curves[tasks], own, fractions * own[-1])
+        tasks, wanted = kind.ravel() == number, fractions * own[-1]
+        near = own[np.abs(wanted[:, np.newaxis] - own).argmin(axis=1)]
+        wanted = np.where(np.abs(wanted - near) <= _ROUNDING * np.abs(own).max(), near, wanted)  # 0.1 · 30 is not 3
+        flat = curves[tasks].reshape(-1, len(own))
+        read = at_levels(rows_of(flat, own), len(flat), wanted, "linear", None)
+        out[tasks] = read.reshape(-1, *out.shape[1:])
     return out
-
-
-def _between_levels(curves: Floats, levels: Floats, wanted: Floats) -> Floats:
-    """Interpolate complete curves at levels, NaN below the first."""
-    near = np.abs(wanted[:, np.newaxis] - levels).argmin(axis=1)
-    slack = _ROUNDING * np.abs(levels).max()
-    wanted = np.where(np.abs(wanted - levels[near]) <= slack, levels[near], wanted)  # 0.1 · 30 is not 3
-    right = np.clip(np.searchsorted(levels, wanted), min(1, len(levels) - 1), len(levels) - 1)
-    left = np.maximum(right - 1, 0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        share = np.where(right > left, (wanted - levels[left]) / (levels[right] - levels[left]), 0.0)
-    between = curves[..., left] + share * (curves[..., right] - curves[..., left])
-    between = np.where(share == 1, curves[..., right], between)
-    return np.where(wanted < levels[0], np.nan, between)

@@ -167,8 +167,7 @@ def _dealt(
         task, a = cell
         curve = curves[task * shape[1] + a]
         plan = group.context.plan((len(curve.runs), len(last[task])))
-        most, at = float(np.floor(alpha * plan.n_total + 1e-9)), float(horizon[task])
-        dealt = dealt_times.dealt_times(dealt_times.DealtTime.of(curve.u, curve.runs, last[task], at, plan), at, most)
+        dealt = dealt_times.dealt_times(curve.u, curve.runs, last[task], float(horizon[task]), plan, alpha)
         ends[task, a], pvalue[task, a] = (dealt.lower, dealt.upper), dealt.pvalue
         gap[task, a], n_resamples[task, a] = dealt.gap, plan.n_resamples
     return {"time_ci": ends, "pvalue": pvalue, "speedup_gap": gap, "n_resamples": n_resamples}
