@@ -1,12 +1,13 @@
 """The randomization test of a time: whole runs dealt anew, exactly along the pieces of a mean curve.
 
-A deal g counts where N_g² V_0 - N_0² V_g (N linear, V quadratic) is not negative, or N_g² - N_0² in equal groups. In
-Bernstein's basis coefficients bound values: only what may change sign, where it may change the answer, is solved.
+A deal g counts where N_g² V_0 - N_0² V_g (N linear, V quadratic) is not negative; in equal groups, where N_g - |N_0| or
+-N_g - |N_0| is not. In Bernstein's basis coefficients bound values: only what may change sign, where it may change the
+answer, is solved.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from math import comb
 from typing import NamedTuple
@@ -20,6 +21,7 @@ from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import TIE, RunPlan, stretches
 
 _HELD = 2**22  # coefficients held at once
+_POLISHED = 3  # Newton steps
 _ROUNDING = 64 * np.finfo(float).eps
 
 
@@ -58,12 +60,13 @@ class DealtRuns(NamedTuple):
         fixed = np.broadcast_to(others[:, np.newaxis], (len(others), len(wanted)))
         return cls(wanted, n, np.concatenate([runs, fixed]) - centre, len(runs), plan)
 
-    def polynomials(self, pieces: slice) -> Iterator[Floats]:
-        """Yield coefficients, shape (deal, piece, degree + 1), of batches of deals."""
+    def polynomials(self, pieces: slice) -> Iterator[Sequence[Floats]]:
+        """Yield polynomials, 0 or more where deals count: their coefficients, each of shape (polynomial, piece)."""
         size, paired = self.size, self.plan.paired
         levels = slice(pieces.start, pieces.stop + 1)
         pool, n0 = self.pool[:, levels], self.n[levels]
-        others, total, squares = len(pool) - size, pool.sum(axis=0), _products(pool, pool)
+        others, total = len(pool) - size, pool.sum(axis=0)
+        least = np.sqrt((1 - TIE) / (1 + TIE)) * np.abs(n0)
 
         def spread(q: Floats, n: Floats, size: int) -> Floats:
             return np.asarray((q - _products(n, n) / size) / (size * (size - 1)))
@@ -72,73 +75,99 @@ class DealtRuns(NamedTuple):
             first = (labels[:, :size] if paired else labels) == 0  # of a pair: whether the run stays
             for some in stretches(len(first), max(1, _HELD // (5 * pool.shape[1]))):
                 mine = first[some].astype(float)
+                observed = mine[:, :size].all(axis=1)  # counts everywhere, whatever rounding says
                 n_a = mine @ pool
                 n = (2 * n_a - total) / size if paired else n_a / size - (total - n_a) / others
-                made, observed = _products(n, n), _products(n0, n0)
-                if not paired and size != others:  # T² does not increase with N² alone
-                    rest = pool[:size] - pool[:size].mean(axis=0)
-                    v0 = spread(_products(rest, rest).sum(axis=0), 0 * n0, size) + pool[size:, 0].var(ddof=1) / others
-                    q_a = np.einsum("gj,jkc->gkc", mine, squares)
-                    v = spread(q_a, n_a, size) + spread(squares.sum(axis=0) - q_a, total - n_a, others)
-                    made, observed = _product(made, v0), _product(observed, v)
-                made = (1 + TIE) * made - (1 - TIE) * observed
-                made[mine[:, :size].all(axis=1)] = 1  # the observed deal counts everywhere, whatever rounding says
-                yield made
+                if paired or size == others:  # T² increases with N²
+                    for sign in (1, -1):
+                        made = sign * n - least
+                        made[observed] = sign
+                        yield made[:, :-1], made[:, 1:]
+                    continue
+                rest, squares = pool[:size] - pool[:size].mean(axis=0), _products(pool, pool)
+                v0 = (
+                    spread(_products(rest, rest).sum(axis=1, keepdims=True), 0 * n0[np.newaxis], size)
+                    + pool[size:, 0].var(ddof=1) / others
+                )
+                q_a = np.einsum("gj,cjk->cgk", mine, squares)
+                v = spread(q_a, n_a, size) + spread(squares.sum(axis=1, keepdims=True) - q_a, total - n_a, others)
+                made = (1 + TIE) * _product(_products(n, n), v0) - (1 - TIE) * _product(
+                    _products(n0[np.newaxis], n0[np.newaxis]), v
+                )
+                made[:, observed] = 1
+                yield tuple(made)
 
     def bounds(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
         """Return how many deals count everywhere in each piece, how many may somewhere, and how many at each level."""
         always, some = np.zeros((2, len(self.u) - 1), np.intp)
         level = np.zeros(len(self.u), np.intp)
         for each in self.polynomials(slice(0, len(self.u) - 1)):
-            met = each >= 0
-            always += met.all(axis=-1).sum(axis=0)
-            some += met.any(axis=-1).sum(axis=0)
-            level += np.append(met[..., 0].sum(axis=0), met[:, -1, -1].sum())
+            met = np.array([coefficient >= 0 for coefficient in each])
+            always += np.count_nonzero(met.all(axis=0), axis=0)
+            some += np.count_nonzero(met.any(axis=0), axis=0)
+            level += np.append(np.count_nonzero(met[0], axis=0), np.count_nonzero(met[-1, :, -1]))
         level[self.n == 0] = self.plan.n_resamples
         return always, some, level
 
     def steps(self, piece: int) -> tuple[Floats, NDArray[np.intp]]:
         """Return where the number of deals that count changes in a piece, and the number from there on."""
-        always, changes = 0, []
+        always, undecided = 0, []
         for each in self.polynomials(slice(piece, piece + 1)):
-            met = each[:, 0] >= 0
-            always += int(met.all(axis=-1).sum())
-            changes.append(_not_negative(each[:, 0][met.any(axis=-1) & ~met.all(axis=-1)]))
-        begins, ends = np.concatenate(changes, axis=1)
+            coefficients = np.array(each)[..., 0]
+            all_met, met = (coefficients >= 0).all(axis=0), (coefficients >= 0).any(axis=0)
+            always += int(all_met.sum())
+            undecided.append(coefficients[:, met & ~all_met])
+        begins, ends = _not_negative(np.concatenate(undecided, axis=1))
         where, change = np.append(begins, ends), np.repeat([1, -1], len(begins))
         order = np.lexsort([-change, where])  # stretches are closed: at one place those that begin come first
-        return np.append(0.0, where[order]), np.append(0, change[order].cumsum()) + always
+        count = np.append(0, change[order].cumsum()) + always
+        return np.append(0.0, where[order]), np.minimum(count, self.plan.n_resamples)
 
 
 def _products(a: Floats, b: Floats) -> Floats:
     """Return Bernstein coefficients of the products of linear functions, given their values at levels."""
     middle = (a[..., :-1] * b[..., 1:] + a[..., 1:] * b[..., :-1]) / 2
-    return np.stack([a[..., :-1] * b[..., :-1], middle, a[..., 1:] * b[..., 1:]], axis=-1)
+    return np.stack([a[..., :-1] * b[..., :-1], middle, a[..., 1:] * b[..., 1:]])
 
 
 def _product(a: Floats, b: Floats) -> Floats:
     """Return Bernstein coefficients of the product of two quadratics."""
-    out = np.zeros((*np.broadcast_shapes(a.shape, b.shape)[:-1], 5))
+    out = np.zeros((5, *np.broadcast_shapes(a.shape, b.shape)[1:]))
     for i in range(3):
         for j in range(3):
-            out[..., i + j] += comb(2, i) * comb(2, j) / comb(4, i + j) * a[..., i] * b[..., j]
+            out[i + j] += comb(2, i) * comb(2, j) / comb(4, i + j) * a[i] * b[j]
     return out
 
 
 def _not_negative(bernstein: Floats) -> Floats:
-    """Return where polynomials, shape (polynomial, degree + 1), begin and end not to be negative in [0, 1]."""
-    if not len(bernstein):
-        return np.zeros((2, 0))
-    polynomials = PPoly.from_bernstein_basis(BPoly(bernstein.T[:, np.newaxis], [0.0, 1.0]))
-    roots = polynomials.roots(discontinuity=False, extrapolate=False)
-    breaks = np.ones((len(roots), 2 + max(map(len, roots))))
-    breaks[:, 0] = 0.0
-    for row, own in zip(breaks, roots, strict=True):
-        row[1 : 1 + len(own)] = own
+    """Return where polynomials, shape (degree + 1, polynomial), begin and end not to be negative in [0, 1]."""
+    powers = PPoly.from_bernstein_basis(BPoly(bernstein[:, np.newaxis], [0.0, 1.0])).c[::-1, 0].T
+    breaks = np.pad(_roots(powers), ((0, 0), (1, 1)), constant_values=(0.0, 1.0))
     starts, stops = breaks[:, :-1], breaks[:, 1:]
-    middle = polyval(((starts + stops) / 2).T, polynomials.c[::-1, 0], tensor=False).T
-    inside = (middle >= 0) & (stops > starts)
+    inside = (_values_at(powers, (starts + stops) / 2) >= 0) & (stops > starts)
     return np.stack([starts[inside], stops[inside]])
+
+
+def _values_at(powers: Floats, h: Floats) -> Floats:
+    return np.asarray(polyval(h.T, powers.T, tensor=False).T)
+
+
+def _roots(powers: Floats) -> Floats:
+    """Return the real roots in [0, 1], sorted; others are 0 or 1, or where they do not change the sign."""
+    degree = powers.shape[1] - 1
+    largest = np.abs(powers).max(axis=1, keepdims=True, initial=0.0)
+    scaled = powers / np.where(largest > 0, largest, 1.0)
+    lead = np.where(np.abs(scaled[:, -1:]) < 1e-30, 1e-30, scaled[:, -1:])
+    companion = np.zeros((len(powers), degree, degree))
+    companion[:, 0] = -(scaled[:, -2::-1] / lead)
+    companion[:, np.arange(1, degree), np.arange(degree - 1)] = 1.0
+    real = np.clip(np.linalg.eigvals(companion).real, 0.0, 1.0)
+    slopes = powers[:, 1:] * np.arange(1, degree + 1)
+    for _ in range(_POLISHED):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            step = np.nan_to_num(_values_at(powers, real) / _values_at(slopes, real), nan=0.0, posinf=0.0, neginf=0.0)
+        real = np.where(np.abs(step) < 1e-3, np.clip(real - step, 0.0, 1.0), real)
+    return np.sort(real, axis=1)
 
 
 def dealt_times(u: Floats, runs: Floats, others: Floats, at: float, plan: RunPlan, alpha: float) -> Dealt:

@@ -79,7 +79,7 @@ def _bins(rows: Rows, n_curves: int, grid: Floats) -> tuple[NDArray[np.int64], N
 
 
 def _neighbours(rows: Rows, n_curves: int, grid: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats, Floats]:
-    """Return the nearest rows on both sides of every level of a grid, (curve, level), and their distances, inf: none."""
+    """Return the nearest rows on both sides of each level, (curve, level), and their distances, inf where none is."""
     _, counts = _bins(rows, n_curves, grid)
     totals = counts.sum(axis=1, keepdims=True)
     up_to = counts.cumsum(axis=1)[:, :-1]

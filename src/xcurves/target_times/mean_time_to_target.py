@@ -59,10 +59,9 @@ def mean_time_to_target(
     Dataset
         With the extra dims of `curves` in front, in units of training: `time` (algorithm), +inf where the mean does not
         reach the target within the budget, `time_ci` (algorithm, ci_bound), open to one side where the curve ends
-        first, `training_last` (algorithm), the last level that all runs have; of scores, `score_best` (algorithm), the
-        best of any run. Without unit: `time_gap` (algorithm), 1
-        where some time within the interval is rejected; `reason` (algorithm), why there is no estimate. Counts:
-        `n_runs`, `n_ended_early` (algorithm).
+        first, `training_last` (algorithm), the last level that all runs have; `score_best` (algorithm), of any run;
+        `time_gap` (algorithm), 1 where some time within the interval is rejected; `reason` (algorithm), why there is no
+        estimate. Counts: `n_runs`, `n_ended_early` (algorithm).
 
     Raises
     ------
@@ -127,9 +126,8 @@ def time_kernel(group: Group, *, reading: Reading) -> dict[str, Any]:
 
 
 class Reading(NamedTuple):
-    """How kernels read runs: at these levels (None: each run has its own); `sign` is -1 where lower is better."""
+    """How kernels read runs: in the logarithm of training; `sign` is -1 where lower is better."""
 
-    levels: Any
     log: bool
     sign: float
 
@@ -137,27 +135,25 @@ class Reading(NamedTuple):
 def curves_and_target(
     curves: xr.DataArray, target: Reference | None, scale: str, *, higher: bool, joined: Sequence[str] = ()
 ) -> tuple[xr.DataArray, list[xr.DataArray], tuple[str, ...], Reading]:
-    """Return curves as kernels take them, their own levels if they have some, and targets; core dims; the reading."""
+    """Return curves as kernels take them, their levels and targets; core dims; the reading."""
     validation.check_flag("higher_is_better", higher)
     log = validation.check_choice("training_scale", scale, SCALES) == "log"
-    last, training, core = str(curves.dims[-1]), curves["training"], (*joined, "algorithm", "run", EVALUATION)
-    if training.chunks is None:
-        check_time_levels(training.to_numpy(), log=log)
+    core, training = (*joined, "algorithm", "run", EVALUATION), curves["training"].reset_coords(drop=True)
     bare = curves.drop_vars(["training", EVALUATION], errors="ignore")
-    scores = bare.rename({last: EVALUATION}).transpose(..., *core)
+    scores = bare.rename({curves.dims[-1]: EVALUATION}).transpose(..., *core)
     of_task = scores.isel({"algorithm": 0, "run": 0, EVALUATION: 0}, drop=True)
     wanted = check_reference(of_task, "target", 0.0 if target is None else target)
-    own = [in_label_order(training.transpose(*scores.dims), core)] if training.ndim > 1 else []
+    levels = xr.DataArray(training.data, dims=EVALUATION) if training.ndim == 1 else training.transpose(*scores.dims)
     unit = xr.Variable((), 0.0, training.attrs)  # which results take from the coordinate training
     return (
         scores.assign_coords(training=unit),
-        [*own, wanted.broadcast_like(of_task).transpose(*of_task.dims)],
+        [in_label_order(levels, core), wanted.broadcast_like(of_task).transpose(*of_task.dims)],
         core,
-        Reading(None if own else training.to_numpy(), log, 1.0 if higher else -1.0),
+        Reading(log, 1.0 if higher else -1.0),
     )
 
 
-def check_time_levels(levels: Floats, *, log: bool) -> None:
+def _check_time_levels(levels: Floats, *, log: bool) -> None:
     """Refuse levels of which no ratio or logarithm is a time."""
     least = np.nanmin(levels, initial=np.inf)
     if least < 0:
@@ -170,31 +166,28 @@ def check_time_levels(levels: Floats, *, log: bool) -> None:
 
 
 class Readings:
-    """What is read of every algorithm in every task, from arrays of shape (task, algorithm, run, evaluation).
+    """What is read of every algorithm in every task, from arrays of shape (..., algorithm, run, evaluation).
 
     `curves`, task after task, are less the target, higher better; arrays have the shape (task, algorithm).
     """
 
     def __init__(self, group: Group, reading: Reading) -> None:
-        scores, *own, target = group.data
+        scores, levels, target = group.data
         self.target, self.log, self.sign = target.ravel(), reading.log, reading.sign
-        scores = scores.reshape(-1, *scores.shape[-3:])  # joined tasks one by one
-        scores = reading.sign * (scores - self.target[:, np.newaxis, np.newaxis, np.newaxis])
-        levels = own[0].reshape(scores.shape) if own else reading.levels
-        if own:
-            check_time_levels(levels, log=self.log)
+        _check_time_levels(levels, log=self.log)
+        scores = reading.sign * (scores - target[..., np.newaxis, np.newaxis, np.newaxis])
+        _check_read(scores.reshape(-1, *scores.shape[-3:]), group)
+        if levels.ndim < scores.ndim:  # a grid that all share
+            levels = levels.reshape(len(levels), *[1] * (scores.ndim - 2), -1)
         levels = np.broadcast_to(np.log(levels) if self.log else levels, scores.shape)
-        _check_read(scores, group)
-        n_tasks, n = scores.shape[:2]
-        read = [mean_curves.curve_of_runs(levels[cell], scores[cell]) for cell in np.ndindex(n_tasks, n)]
+        read = [mean_curves.curve_of_runs(levels[cell], scores[cell]) for cell in np.ndindex(scores.shape[:-2])]
         numbers = np.array([(len(each.runs), len(each.u), each.n_ended_early, each.last) for each in read])
-        self.n_runs, n_levels, self.n_ended_early, self.last = numbers.reshape(n_tasks, n, 4).transpose(2, 0, 1)
+        numbers = np.moveaxis(numbers.reshape(-1, scores.shape[-3], 4), -1, 0)
+        self.n_runs, n_levels, self.n_ended_early, self.last = numbers
         few, none = self.n_runs < 2, n_levels == 0
-        self.reason = np.where(
-            few, Reason.FEWER_THAN_TWO_RUNS, np.where(none, Reason.NO_LEVELS_IN_COMMON, Reason.ESTIMATED)
-        )
+        self.reason = np.where(few, Reason.FEWER_THAN_TWO_RUNS, np.where(none, Reason.NO_LEVELS_IN_COMMON, 0))
         self.curves = [NO_CURVE if why else curve for curve, why in zip(read, self.reason.flat, strict=True)]
-        self.best = np.where(np.isnan(scores), -np.inf, scores).max(axis=(-2, -1))
+        self.best = np.where(np.isnan(scores), -np.inf, scores).max(axis=(-2, -1)).reshape(self.reason.shape)
 
     def as_scores(self, y: Any) -> Any:
         """Return numbers of tasks, shape (task, ...), as the scores that were given."""

@@ -81,10 +81,9 @@ def performance_profile(
 
     The score is a mean over tasks of numbers from 0 to 1: the claim about tasks like these flips their signs (subset
     means), p-values of differences are adjusted by step-down max-\|T\|; that about these tasks draws runs with
-    replacement within task and algorithm, 2,000 times. With eight tasks and five studies the intervals of 0.95 hold
-    0.97 for these tasks where runs differ by a tenth, 0.81 to 0.89 where they differ by three tenths, and 0.88 to 0.96
-    for tasks like these, the best algorithm's least. The best algorithm of a task defines its unit, so that scores
-    depend on who takes part.
+    replacement within task and algorithm, 2,000 times. With eight tasks and five studies intervals of 0.95 hold 0.97
+    for these tasks where runs differ by a tenth, 0.81 to 0.89 where by three tenths, and 0.88 to 0.96 for tasks like
+    these. The best algorithm of a task defines its unit: scores depend on who takes part.
 
     References
     ----------
@@ -233,10 +232,9 @@ def time_to_target(
 
     .. math:: T = \min\{t_j : y_j, \dots, y_{j+s-1} \ge c\}, \quad T = \infty \text{ if there is none.}
 
-    A noisy run reaches a target early, the earlier the more often it is evaluated: compare times of runs that were
-    evaluated alike, or mean curves (`speedup`). Runs that do not reach the target take longer than their budget, but it
-    is not known by how much: compare times by ranks, medians and shares, not by means. Low times are better: use
-    ``higher_is_better=False`` in methods that have this option.
+    A noisy run reaches a target early, the earlier the more often it is evaluated: compare runs that were evaluated
+    alike, or mean curves (`speedup`). How much longer than their budget runs take is not known: compare times by ranks,
+    medians and shares, not by means, and with ``higher_is_better=False`` in methods that have this option.
 
     References
     ----------
