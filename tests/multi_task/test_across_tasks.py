@@ -226,9 +226,9 @@ def test_an_interaction_of_nothing_by_nothing_does_not_reach():
 
 @pytest.mark.parametrize("margin", [-1, True, "small", np.nan])
 def test_margins_are_refused(margin):
-    with pytest.raises(ValueError, match=r"margin must be (at least 0, in score units|a finite number); got"):
+    with pytest.raises(ValueError, match="margin must be a number of at least 0, in score units; got"):
         across(make(), margin=margin)
-    with pytest.raises(ValueError, match=r"margin must be (at least 0, in score units|a finite number); got"):
+    with pytest.raises(ValueError, match="margin must be a number of at least 0, in score units; got"):
         make().curves.contrast({"a": 1, "b": -1}, margin=margin)
 
 

@@ -19,8 +19,8 @@ from xcurves.kernels.engine import holm
 from xcurves.multi_task import options
 from xcurves.multi_task.comparison import CORRECTIONS, Comparison
 from xcurves.multi_task.kinds import ACROSS_TASKS
-from xcurves.multi_task.options import TaskGroups, TaskWeights, few_carry, task_spread_ratio
-from xcurves.multi_task.text import TASK_CLAIMS
+from xcurves.multi_task.options import TaskGroups, TaskWeights
+from xcurves.multi_task.text import TASK_CLAIMS, carrying_tasks, task_spread_ratio
 
 PVALUES = ("pvalue", "pvalue_adjusted", "prob_greater_pvalue", "prob_greater_pvalue_adjusted")
 
@@ -225,7 +225,7 @@ def across_tasks(
 def _warn_of_benchmarks(result: xr.Dataset) -> None:
     """Warn once of each thing in a computed result that a reader would not expect."""
     task, every = result.attrs["task"], list(labels.named_tasks(result, "difference"))
-    unlike = [(name, task_spread_ratio(one).item()) for one, name in every if few_carry(one)]
+    unlike = [(name, task_spread_ratio(one).item()) for one, name in every if carrying_tasks(one)]
     for name, ratio in unlike[:1]:
         provenance.warn(
             f"{name}runs differ {ratio:.0f} times as much in one {task} as in another, so that the mean difference is "

@@ -1,9 +1,8 @@
-"""The options that methods over several tasks share, checked; and how much runs differ in one task and in another."""
+"""The options that methods over several tasks share, checked."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,12 +11,10 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from xcurves.core import labels, validation
-from xcurves.kernels.moments import Floats
 
 TaskWeights = Sequence[float] | xr.DataArray
 TaskGroups = str | Sequence[Any] | xr.DataArray
 GROUP = "task_group"
-_UNLIKE = 10.0  # times that runs may differ more in one task than in another
 
 
 class TaskFamilies(NamedTuple):
@@ -32,7 +29,9 @@ def check_task(curves: xr.DataArray, task: str | Sequence[str]) -> tuple[xr.Data
     """Return curves and their dim of tasks: the only extra dim, whatever its name, or several joined to one."""
     extra = labels.extra_dims(curves)
     if not isinstance(task, str) and isinstance(task, Sequence) and len(set(task)) > 1 and set(task) <= set(extra):
-        return _joined_tasks(curves, list(task), extra), "task"
+        joined = curves.assign_coords({dim: curves[dim] for dim in task}).stack(task=list(task), create_index=False)  # noqa: PD013  # of xarray
+        every = zip(*(joined[dim].to_numpy().tolist() for dim in task), strict=True)
+        return joined.assign_coords(task=[", ".join(map(str, each)) for each in every]), "task"
     if isinstance(task, str) and task in extra:
         return curves, task
     if task == "task" and len(extra) == 1:
@@ -42,19 +41,6 @@ def check_task(curves: xr.DataArray, task: str | Sequence[str]) -> tuple[xr.Data
     cure = f". Name one: task={extra[0]!r}" if extra else ". Add one: curves.expand_dims(task=['name'])"
     cure = labels.did_you_mean(task, extra) or cure
     raise ValueError(f"task={labels.shown(task)} is no dim of curves, which have {tuple(curves.dims)}{cure}")
-
-
-def _joined_tasks(curves: xr.DataArray, dims: list[str], extra: Sequence[Hashable]) -> xr.DataArray:
-    """Return curves with one dim of tasks, which keeps the labels of each of its dims as a coordinate."""
-    labelled = list(product(*(curves[dim].to_numpy().tolist() for dim in dims)))
-    kept: dict[str, Any] = {
-        dim: ("task", np.array(each)) for dim, each in zip(dims, zip(*labelled, strict=True), strict=True)
-    }
-    joined = curves.stack({"task": dims}, create_index=False).drop_vars(dims, errors="ignore")  # noqa: PD013  # of xarray
-    names = [", ".join(map(str, each)) for each in labelled]
-    return joined.assign_coords(task=names, **kept).transpose(
-        ..., "task", *(dim for dim in curves.dims if dim not in extra)
-    )
 
 
 def check_task_weights(curves: xr.DataArray, task: str, weights: TaskWeights | None) -> list[float] | None:
@@ -106,16 +92,13 @@ def _on_tasks(curves: xr.DataArray, task: str, given: ArrayLike | xr.DataArray, 
             raise ValueError(f"{argument} must have the dim {task!r}; got {given.dims}")
         if task not in given.coords:
             return given.to_numpy()
-        place = {label: i for i, label in enumerate(given[task].to_numpy().tolist())}
-        if len(place) < given.size:
-            raise ValueError(
-                f"{argument} names a label of {task} twice. Keep one: {argument}.drop_duplicates({task!r})"
-            )
+        of_label = dict(zip(given[task].to_numpy().tolist(), given.to_numpy(), strict=True))
         wanted = curves[task].to_numpy().tolist()
-        for label in wanted:
-            if label not in place:
-                raise ValueError(f"{argument} lacks {task} {label!r}. Give a value for every task")
-        return given.to_numpy()[[place[label] for label in wanted]]
+        lacking = [label for label in wanted if label not in of_label]
+        if lacking or len(of_label) < given.size:
+            what = f"lacks {task} {lacking[0]!r}" if lacking else f"names a label of {task} twice"
+            raise ValueError(f"{argument} {what}. Give one value for every task")
+        return np.array([of_label[label] for label in wanted])
     values = np.asarray(given)
     if values.shape != (curves.sizes[task],):
         raise ValueError(
@@ -123,36 +106,3 @@ def _on_tasks(curves: xr.DataArray, task: str, given: ArrayLike | xr.DataArray, 
             f"Name tasks with a DataArray of dim {task!r}"
         )
     return values
-
-
-def task_spread_ratio(result: xr.Dataset) -> Floats:
-    """Return how many times as much runs differ in one task as in another, of tasks in which they do.
-
-    That is in each task the mean over pairs of the root mean square of both spreads.
-    """
-    counts, task = result["n_runs"].where(result["n_runs"] > 0), result.attrs["task"]
-    names = counts["algorithm"].to_numpy().tolist()
-    # By place: pandas finds no label with a lone surrogate.
-    places = (
-        [names.index(each) for each in result[side].to_numpy().tolist()] for side in ("algorithm_a", "algorithm_b")
-    )
-    a, b = (counts.isel(algorithm=xr.DataArray(each, dims="pair")) for each in places)
-    sd = (result["task_stderr"] / np.sqrt(1 / a + 1 / b)).mean("pair")
-    return np.asarray((sd.max(task) / sd.where(sd > 0).min(task)).fillna(1.0))
-
-
-def carrying_tasks(result: xr.Dataset) -> list[object]:
-    """Return the fewest tasks that make up nine tenths of all differences, those of one benchmark."""
-    task = result.attrs["task"]
-    sizes = np.nan_to_num(abs(result["task_difference"]).mean("pair").to_numpy())
-    largest = np.argsort(-sizes, kind="stable")
-    n = int(np.searchsorted(sizes[largest].cumsum(), 0.9 * sizes.sum() - 1e-12)) + 1
-    return list(result[task].to_numpy()[largest[:n]].tolist())
-
-
-def few_carry(result: xr.Dataset) -> bool:
-    """Return whether few tasks carry the mean difference of a benchmark, as runs differ far more in them."""
-    if "normalize(" in result.attrs.get("history", ""):
-        return False
-    few = len(carrying_tasks(result)) <= result.sizes[result.attrs["task"]] / 4
-    return few and bool(task_spread_ratio(result).item() > _UNLIKE)
