@@ -146,7 +146,7 @@ def test_weights_of_training(curves):
         ({"n_looks": 3, "task": "env"}, ValueError, "task must be an extra dim of curves; got 'env'. It has none"),
         ({"n_looks": 3, "training_weights": "last"}, ValueError, "None, 'final' or weights; got 'last'"),
         ({"n_looks": None}, ValueError, r"n_looks is not given, and the curves store no plan.*n_looks=6"),
-        ({"n_looks": 3, "n_resamples": None}, ValueError, "n_resamples must be a whole number; got None. Usual: 9999"),
+        ({"n_looks": 3, "n_resamples": None}, TypeError, "n_resamples must be a whole number; got None. Usual: 9999"),
     ],
 )
 def test_bad_options_are_refused(curves, options, error, message):

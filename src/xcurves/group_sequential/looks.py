@@ -79,9 +79,10 @@ def assign_looks(
         raise TypeError(
             f"by must be a number of runs, a mapping or a Series; got {labels.shown(by)}. Try assign_looks(5)"
         )
-    planned = validation.check_count("n_looks", n_looks)
-    plan |= {} if planned is None else {"n_looks": planned}
-    plan |= {} if spending is None else {"spending": validation.check_choice("spending", spending, SPENDINGS)}
+    if (planned := validation.check_count("n_looks", n_looks)) is not None:
+        plan["n_looks"] = planned
+    if spending is not None:
+        plan["spending"] = validation.check_choice("spending", spending, SPENDINGS)
     stored = curves["look"].attrs if "look" in curves.coords else {}
     for name, value in plan.items():
         check_stored(stored, name, value)
@@ -136,33 +137,32 @@ def _by_number(curves: xr.DataArray, size: int) -> NDArray[np.int64]:
             f"run labels must be numbers for batches of {size}; got {labels.words(curves['run'])[0]}: texts have no "
             "order that stays when runs are added. Give the batch of every run: assign_looks({run: batch, ...})"
         )
-    other = [dim for dim in curves.dims if dim not in ("algorithm", "run")]
-    order = curves["run"].to_numpy().argsort(kind="stable")
-    present = curves.notnull().any(other).transpose("algorithm", "run").to_numpy()[:, order]
+    ordered = curves.sortby("run")
+    scored = ordered.notnull().any([dim for dim in curves.dims if dim not in ("algorithm", "run")])
+    present = scored.transpose("algorithm", "run").to_numpy()
     looks = np.where(present, (present.cumsum(axis=1) - 1) // min(size, curves.sizes["run"]) + 1, 0)
-    runs, algorithms = np.array(labels.words(curves["run"]))[order], labels.words(curves["algorithm"])
-    for row, algorithm in enumerate(algorithms):
-        between = present[row].cumsum() * present[row, ::-1].cumsum()[::-1] * ~present[row]
-        for column in np.flatnonzero(between)[:1]:
+    runs, values = labels.words(ordered["run"]), looks.max(axis=0)
+    for algorithm, here, look in zip(labels.words(curves["algorithm"]), present, looks, strict=True):
+        between = here.cumsum() * here[::-1].cumsum()[::-1] * ~here
+        if between.any():
             raise ValueError(
-                f"run {runs[column]} of algorithm {algorithm} has no score, and later runs have: did it crash? Give it "
-                "the score that a crash is worth, or give the batch of every run: assign_looks({run: batch, ...})"
+                f"run {runs[int(between.argmax())]} of algorithm {algorithm} has no score, and later runs have: did it "
+                "crash? Give it the score that a crash is worth, or give the batch of every run: assign_looks({run: "
+                "batch, ...})"
             )
-        n_over = int(present[row].sum()) % size
+        n_over = int(here.sum()) % size
         if n_over:
             raise ValueError(
-                f"algorithm {algorithm} has {int(present[row].sum())} runs, the last batch {n_over} of {size}. Run "
-                f"{size - n_over} more, or leave them out"
+                f"algorithm {algorithm} has {here.sum()} runs, the last batch {n_over} of {size}. Run {size - n_over} "
+                "more, or leave them out"
             )
-    values = looks.max(axis=0)
-    for row, column in np.argwhere(present & (looks != values))[:1]:
-        raise ValueError(
-            f"run {runs[column]} would be in look {looks[row, column]} of algorithm {algorithms[row]}, but in look "
-            f"{values[column]} of another. Give the batch of every run: assign_looks({{run: batch, ...}})"
-        )
-    numbered = np.empty(len(order), np.int64)
-    numbered[order] = np.maximum(values, 1)
-    return numbered
+        for run in np.flatnonzero(here & (look != values))[:1]:
+            raise ValueError(
+                f"run {runs[run]} would be in look {look[run]} of algorithm {algorithm}, but in look {values[run]} of "
+                "another. Give the batch of every run: assign_looks({run: batch, ...})"
+            )
+    numbered = xr.DataArray(np.maximum(values, 1), {"run": ordered["run"]}, ("run",))
+    return np.asarray(numbered.sel(run=curves["run"]), np.int64)
 
 
 def check_looks(curves: xr.DataArray, look: Hashable, n_looks: int) -> None:
@@ -240,13 +240,13 @@ def check_previous(
                 f"{name} must stay as it was at the earlier look, {was!r}; got {now!r}. "
                 "A plan is made before the first look"
             )
-    runs, now, before = _label_words(curves["run"]), _digests_by_run(digests), record["digests"]
-    for algorithm in before | now:
-        found, seen = now.get(algorithm, {}), before.get(algorithm, {})
-        for run in seen | found:
-            at = curves[look].to_numpy()[runs.index(run)] if run in runs else 0
-            if found.get(run, 0) != seen.get(run, 0) and (run in seen or at <= record["n_done"]):
-                how = "was not there" if run not in seen else "is gone" if not found.get(run) else "differs"
+    looks = dict(zip(_label_words(curves["run"]), curves[look].to_numpy().tolist(), strict=True))
+    found = _digests_by_run(digests)
+    for algorithm in record["digests"] | found:
+        now, before = (each.get(algorithm, {}) for each in (found, record["digests"]))
+        for run in before | now:
+            if now.get(run) != before.get(run) and (run in before or looks[run] <= record["n_done"]):
+                how = "was not there" if run not in before else "differs" if run in now else "is gone"
                 raise ValueError(
                     f"previous: run {run} of algorithm {algorithm!r} {how} at the earlier look {record['n_done']}, "
                     "which a later one must repeat. Give the runs, looks and scores that it had"

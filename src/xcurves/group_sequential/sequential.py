@@ -24,7 +24,6 @@ from xcurves.kernels.sequential_pvalues import Spending, futile, spent
 from xcurves.kernels.sequential_tests import sequential_tests
 from xcurves.kernels.task_plans import Look, nest
 
-_BY_LOOK = ("pvalue", "statistic", "critical_value", "pvalue_stagewise", "difference")
 _MOST, _USUAL = 1_000, "2 to 20"  # looks
 
 
@@ -156,10 +155,9 @@ def sequential(
     n_looks, spending = _plan_of(curves, look, n_looks, spending)
     flag = validation.check_flag("higher_is_better", higher_is_better)
     tasks, extra = [] if task is None else [task], labels.extra_dims(curves)
-    for each in tasks:
-        if not isinstance(each, Hashable) or each not in extra:
-            has = ", ".join(map(repr, extra)) or "none"
-            raise ValueError(f"task must be an extra dim of curves; got {labels.shown(each)}. It has {has}")
+    if task is not None and (not isinstance(task, Hashable) or task not in extra):
+        has = ", ".join(map(repr, extra)) or "none"
+        raise ValueError(f"task must be an extra dim of curves; got {labels.shown(task)}. It has {has}")
     if n_looks > _MOST:
         raise ValueError(f"n_looks must be at most {_MOST}; got {n_looks}. Usual: {_USUAL}")
     check_looks(curves, look, n_looks)
@@ -256,39 +254,37 @@ def _test_pairs(
         raise ValueError(f"{name}fewer than two algorithms have runs; a comparison needs two. Add runs")
     by_look = np.stack([present[..., plan.look == k].sum(axis=-1) for k in range(n_looks)])  # look, task, algorithm
     n_done = int(np.flatnonzero(by_look.any(axis=(1, 2))).max()) + 1
-    done = slice(n_done)
-    out["n_runs"][:, done] = by_look.sum(axis=1).cumsum(axis=0)[done].T
+    by_look = by_look[:n_done]
+    batches = by_look.sum(axis=1)
+    out["n_runs"][:, :n_done] = batches.cumsum(axis=0).T
     out["futile"][:] = 0
     share = spent(plan.spending, n_looks)
     for pair, (a, b) in enumerate(plan.pairs):
-        if not (present[:, a].any(axis=-1) & present[:, b].any(axis=-1)).any():
+        if not by_look[..., [a, b]].any(axis=0).all(axis=-1).any():
             continue
         in_order = sorted((a, b))  # so that the order of the algorithms changes nothing
-        sizes = by_look[done][:, :, in_order]
+        sizes = by_look[..., in_order]
         key = sizes.tobytes()
         looks = nested[key] = nested.get(key) or nest(sizes, plan.n_resamples, context.entropy)
-        numbers, interval = u[:, in_order].swapaxes(0, 1), plan.intervals
-        found = sequential_tests(numbers, plan.look, looks, np.ones(len(u)), share, context.alpha, interval=interval)
+        numbers = u[:, in_order].swapaxes(0, 1)
+        found = sequential_tests(
+            numbers, plan.look, looks, np.ones(len(u)), share, context.alpha, interval=plan.intervals
+        )
         if a > b:
-            found["difference"] = -found["difference"]
-        for variable in _BY_LOOK:
-            out[variable][pair, done] = found[variable]
-        if interval:
-            ends = found["difference_ci"]
-            out["difference_ci"][pair, done] = ends if a < b else -ends[:, ::-1]
-        out["n_assignments"][pair, done] = [each.n_total for each in looks]
-        stops = np.flatnonzero(provenance.significant(found["pvalue"], context.alpha))[:1].tolist()
-        keep = np.isin(np.arange(n_looks), [*stops, n_looks - 1])
-        out["pvalue_stagewise"][pair, ~keep] = np.nan
-        z = np.full(n_looks, np.nan)
-        z[done] = found["z"]
+            found["difference"] *= -1
+            if plan.intervals:
+                found["difference_ci"] = -found["difference_ci"][:, ::-1]
+        for variable in found.keys() & out.keys():
+            out[variable][pair, :n_done] = found[variable]
+        out["n_assignments"][pair, :n_done] = [each.n_total for each in looks]
+        stops = np.flatnonzero(provenance.significant(found["pvalue"], context.alpha))[:1]
+        out["pvalue_stagewise"][pair, ~np.isin(np.arange(n_looks), [*stops, n_looks - 1])] = np.nan
+        z = np.append(found["z"], np.full(n_looks - n_done, np.nan))
         out["futile"][pair] = np.nan_to_num(futile(z, plan.spending, context.alpha))
     out["pvalue_adjusted"][:] = holm(out["pvalue"].T).T
     out["rejected"][:] = provenance.significant(out["pvalue_adjusted"], context.alpha)
     out["futile"][out["rejected"] == 1] = 0
-    tested = ~np.isnan(out["pvalue"][:, n_done - 1])
-    out["undecided"][:] = tested & (out["rejected"][:, n_done - 1] == 0) & (n_done < n_looks)
-    goes_on = [place for pair, still in zip(plan.pairs, out["undecided"], strict=True) if still for place in pair]
-    batches = by_look[:n_done].sum(axis=1)
+    open_pairs = ~np.isnan(out["pvalue"][:, n_done - 1]) & (out["rejected"][:, n_done - 1] == 0) & (n_done < n_looks)
+    out["undecided"][:] = open_pairs
     latest = batches[n_done - 1 - (batches > 0)[::-1].argmax(axis=0), np.arange(batches.shape[1])]
-    out["n_runs_next"][:] = np.isin(np.arange(len(latest)), goes_on) * latest
+    out["n_runs_next"][:] = np.isin(np.arange(len(latest)), plan.pairs[open_pairs]) * latest

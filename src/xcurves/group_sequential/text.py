@@ -60,7 +60,7 @@ def next_batch(task: xr.Dataset) -> dict[Hashable, int]:
 def _after_look(task: xr.Dataset) -> str:
     done, planned = n_done(task), task.sizes["look"]
     latest = task.isel(look=done - 1)
-    pairs = [latest.isel(pair=place) for place in range(task.sizes["pair"])]
+    pairs = list(labels.each_of(latest, "pair"))
     said = [_say_best(pair) for pair in pairs if pair["rejected"] == 1]
     left = [_versus(pair) for pair in pairs if pair["undecided"] == 1]
     if left:
@@ -72,7 +72,7 @@ def _after_look(task: xr.Dataset) -> str:
         said.append(f"{which} {still} still open: {run} ({most}), or stop and report nothing of them")
     closed = [pair for pair in pairs if pair["rejected"] == 0 and pair["undecided"] == 0]
     for pair in closed[:2]:
-        missing = pair["pvalue"].isnull().item()
+        missing = pair["pvalue"].isnull()
         why = "nothing can be said, runs are missing" if missing else f"not shown to differ{_in_brackets(pair)}"
         said.append(f"{_versus(pair)}: {why}")
     if len(closed) > 2:
@@ -104,26 +104,14 @@ def _in_brackets(pair: xr.Dataset, *, turned: bool = False) -> str:
 
 
 def _notes(task: xr.Dataset) -> Iterator[str]:
-    """Yield which open pairs are unlikely to be shown, and which looks could reject nothing."""
-    latest = task.isel(look=n_done(task) - 1)
+    """Yield which open pairs are unlikely to be shown, unusual batches, and which looks could reject nothing."""
+    done = n_done(task)
+    latest = task.isel(look=done - 1)
     unlikely = (latest["futile"] == 1) & (latest["undecided"] == 1)
     if unlikely.any():
         pairs = joined(task["pair"].to_numpy()[unlikely.to_numpy()].tolist())
         yield f"Unlikely to be shown with the looks that are left: {pairs}. To stop there is allowed, never needed."
-    yield from _batches(task)
-    blind = looks_without_rejection(task)
-    if blind:
-        yield (
-            f"At look {joined(list(map(str, blind)))} no pair could be shown to differ, whatever its scores: there are "
-            "too few assignments for so small a share of the level."
-        )
-
-
-def _batches(task: xr.Dataset) -> Iterator[str]:
-    """Yield what is unusual about the numbers of runs in the batches."""
-    done = n_done(task)
-    runs = task["n_runs"].transpose("algorithm", "look").to_numpy()[:, :done]
-    added = np.diff(runs, prepend=0)
+    added = np.diff(task["n_runs"].transpose("algorithm", "look").to_numpy()[:, :done], prepend=0).astype(int)
     names = task["algorithm"].to_numpy().tolist()
     for name, row in zip(names, added, strict=True):
         looks = np.flatnonzero(row) + 1
@@ -134,14 +122,19 @@ def _batches(task: xr.Dataset) -> Iterator[str]:
         gaps = [str(look) for look in range(looks[0], looks[-1]) if look not in looks] if looks.size else []
         if gaps:
             yield f"{name} has no runs at look {joined(gaps)} and has some later: there its pairs stay as they were."
-    for look in range(done):
-        sizes = {int(n) for n in added[:, look] if n}
-        if len(sizes) > 1:
-            each = joined([f"{name} {int(n)}" for name, n in zip(names, added[:, look], strict=True) if n])
+    for look, sizes in enumerate(added.T.tolist(), 1):
+        if len({*sizes} - {0}) > 1:
+            each = joined([f"{name} {n}" for name, n in zip(names, sizes, strict=True) if n])
             yield (
-                f"At look {look + 1} the numbers of runs differ ({each}): with unlike spread the test then rejects too "
+                f"At look {look} the numbers of runs differ ({each}): with unlike spread the test then rejects too "
                 "often. A run that crashed counts with the score that a crash is worth."
             )
+    blind = looks_without_rejection(task)
+    if blind:
+        yield (
+            f"At look {joined(list(map(str, blind)))} no pair could be shown to differ, whatever its scores: there are "
+            "too few assignments for so small a share of the level."
+        )
 
 
 def looks_without_rejection(task: xr.Dataset) -> list[int]:
