@@ -132,11 +132,3 @@ def test_what_is_refused_is_named_with_its_cure(case, tmp_path, monkeypatch):
     message = str(caught.value.args[0])
     assert message.endswith(said)
     assert "\n" not in message
-
-
-def test_a_table_of_a_whole_analysis_is_that_of_a_part():
-    tree = CURVES.curves.analyze(include=["anova", "pairwise"], n_resamples=20, rng=0)
-    with pytest.raises(ValueError, match=r"a whole analysis has a table for each part: tree\['anova'\]\.curves\.table"):
-        tree.curves.table()
-    one = xr.DataTree.from_dict({"anova": tree["anova"].to_dataset()})
-    pd.testing.assert_frame_equal(xcurves.table(one), xcurves.table(tree["anova"].to_dataset()))

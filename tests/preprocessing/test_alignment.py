@@ -36,12 +36,6 @@ def test_what_was_dropped_is_recorded_once_per_task(ragged):
     )
 
 
-def test_history_grows_and_reaches_the_result(ragged):
-    ready = ragged.curves.align("intersection").curves.drop_incomplete()
-    steps = xcurves.randomized_anova(ready, confidence_level=0.5).attrs["history"].split("\n")
-    assert [step.split("(")[0] for step in steps] == ["align", "drop_incomplete", "randomized_anova"]
-
-
 def apart(*grids):
     levels = sorted(set().union(*grids))
     curves = make_curves(np.ones((len(grids), 2, len(levels))), training=levels)
@@ -176,14 +170,6 @@ def test_bins_hold_the_means_of_their_scores(ragged):
         aligned.sel(task="Ant", algorithm="b", run=0), [whole[:2].mean(), whole[2:4].mean(), whole[4:].mean()]
     )
     assert np.isnan(aligned.sel(task="Ant", algorithm="a", run=1, training=500))
-
-
-def test_a_tolerance_bounds_how_far_a_score_may_be(ragged):
-    near = ragged.curves.align([90, 160, 510], method="nearest", tolerance=20)
-    here = {"task": "Ant", "algorithm": "b", "run": 0}
-    expected = ragged.sel(here).sel(training=[100, 500]).values
-    np.testing.assert_array_equal(near.sel(here), [expected[0], np.nan, expected[1]])
-    assert near.attrs["history"].startswith("align(on=[90, 160, 510], method='nearest', tolerance=20.0): ")
 
 
 @pytest.mark.parametrize(

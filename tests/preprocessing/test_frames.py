@@ -129,12 +129,6 @@ def test_columns_of_usual_names_are_suggested_all_at_once_and_the_suggestion_wor
     assert frame.curves.to_dataarray("return", **eval(f"dict({cure})")).dims == ("Env", "algorithm", "run", "training")
 
 
-def test_one_column_of_scores_is_named(frame):
-    with pytest.raises(TypeError, match=r"^value must be the name of a column; .*to_dataset\(\['return'\]"):
-        frame.curves.to_dataarray(["return"], **NAMES)
-    assert list(frame.curves.to_dataset(["return"], **NAMES)) == ["return"]
-
-
 def test_categories_keep_their_order_and_unused_ones_go(frame):
     frame["agent"] = pd.Categorical(frame["agent"], ["td3", "ppo", "sac"])
     assert frame.curves.to_dataarray("return", **NAMES).algorithm.values.tolist() == ["td3", "sac"]
@@ -208,15 +202,6 @@ def test_several_columns_of_scores_make_a_dataset(frame):
     assert both.training.attrs["units"] == "steps"
 
 
-def test_columns_of_scores_are_each_aligned_on_their_own_levels(frame):
-    frame["loss"] = frame["return"].where(frame.step != 50)
-    both = frame.curves.to_dataset(["return", "loss"], **NAMES, on="intersection")
-    assert both.training.values.tolist() == [0, 50, 100]
-    assert both.loss.sel(training=50).isnull().all()
-    with pytest.raises(ValueError, match=r"^values must name at least one column of scores; got none"):
-        frame.curves.to_dataset([], **NAMES)
-
-
 @pytest.mark.parametrize("column", ["agent", "seed", "step", "return", "task"])
 def test_arrow_columns_are_as_good_as_any(frame, column):
     pytest.importorskip("pyarrow")
@@ -224,16 +209,6 @@ def test_arrow_columns_are_as_good_as_any(frame, column):
     xr.testing.assert_identical(
         arrow.curves.to_dataarray("return", **NAMES), frame.curves.to_dataarray("return", **NAMES)
     )
-
-
-def test_provenance_is_carried_on_and_history_goes_on(frame):
-    frame.attrs = {"source": "logs of 2026", "history": "read", "units": {"return": "points"}}
-    frame.attrs |= {"tags": ["x"], "smoothed": False, "seed": 2**62, "n": 3}
-    curves = frame.curves.to_dataarray("return", **NAMES, on="final")
-    assert curves.attrs["source"] == "logs of 2026"
-    assert curves.attrs["history"].startswith("read\nto_dataarray(on='final'): ")
-    assert curves.attrs["n"] == 3
-    assert not {"tags", "smoothed", "seed"} & set(curves.attrs)
 
 
 class Arrow:

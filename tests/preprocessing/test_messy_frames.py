@@ -125,19 +125,6 @@ def test_restarts_of_tdmpc_are_counted_and_kept_as_asked(tdmpc2):
             assert found == pytest.approx(expected, rel=1e-12)
 
 
-def test_runs_that_stopped_early_decide_the_final_level_and_are_named(tdmpc2):
-    rows = tdmpc2[tdmpc2.task.isin(["turn-faucet", "mw-reach", "cheetah-run"])].assign(
-        score=lambda rows: rows.reward.fillna(rows.success)
-    )
-    final = rows.curves.to_dataarray("score", **TDMPC2, on="final", duplicates="last")
-    history = final.attrs["history"]
-    assert "task 'turn-faucet': the last common training level is 300000, some runs go up to 4000000" in history
-    assert "task 'mw-reach': the last common training level is 400000, some runs go up to 2000000" in history
-    result = final.curves.randomized_anova(rng=0, n_resamples=99, confidence_level=0.5)
-    assert history in result.attrs["history"]
-    assert (result.n_levels == 1).all()
-
-
 def test_a_run_of_one_point_decides_nothing_once_it_is_left_out(tianshou):
     rows = tianshou[
         (tianshou.task == "Hopper-v3") & tianshou.algorithm.isin(["td3", "sac"]) & (tianshou.env_step <= 250_000)

@@ -192,20 +192,9 @@ def to_dataset(
         As for `to_dataarray`.
     values : sequence of str
         Columns of scores. A row may lack some of them.
-    algorithm, run, training : str, the last two optional
-        Columns that become the dims of these names, as for `to_dataarray`.
-    extra, coords : str or sequence of str, optional
-        Columns that become further dims, and coordinates of runs.
-    levels : {"union", "run"}
-        As for `to_dataarray`: the levels of any run, or each run's own. These need the same rows in all columns.
-    on : {"intersection", "union", "final"} or sequence of float, optional
-        As in `align`; each column of scores is aligned by itself.
-    method : {None, "previous", "linear", "nearest", "mean"}
-        As in `align`: how a run gets a score at a level.
-    tolerance : float, optional
-        As in `align`, in units of training.
-    duplicates : {"raise", "first", "last", "mean"}
-        What to do with several rows of one run at one training level.
+    algorithm, run, training, extra, coords, levels, on, method, tolerance, duplicates : as of `to_dataarray`
+        What they are for `to_dataarray`; with `on`, each column of scores is aligned by itself, and runs
+        with levels of their own need the same rows in all columns.
 
     Returns
     -------
