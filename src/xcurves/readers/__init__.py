@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from xcurves.core import provenance
-from xcurves.core.labels import did_you_mean
+from xcurves.core.validation import check_choice
 from xcurves.readers import (
     hydra,
     keras,
@@ -139,10 +139,7 @@ def recognize(path: str | Path, source: str | None = None, *, besides: Sequence[
     files = logs.files_below(path)
     known = {each.name: each for each in SOURCES if each.name not in besides}
     if source is not None:
-        if source not in known:
-            near = did_you_mean(source, known)
-            raise ValueError(f"source={source!r} is unknown; it is one of {', '.join(known)}{near}")
-        return known[source]
+        return known[check_choice("source", source, list(known))]
     is_folder = Path(path).is_dir()
     found = [each for each in known.values() if not (each.single and is_folder) and any(map(each.is_log, files))]
     if not found:

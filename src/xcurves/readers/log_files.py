@@ -48,17 +48,10 @@ def check_cells(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
     """Return rows if each cell is one number or text that a file can hold."""
     for name, column in rows.items():
         for value in column if column.dtype == object else ():
-            if value is None or isinstance(value, float):
-                continue
-            if isinstance(value, str):
-                lone = not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value)
-                kind = "text that cannot be encoded" if lone else ""
-            elif isinstance(value, int):
-                kind = "a whole number of over 64 bits" if abs(value) >= 2**64 else ""
-            else:
-                kind = f"a cell of type {type(value).__name__}"
-            if kind:
-                raise LogError(f"{path}: {name!r} has {kind}; a cell is one number or text. Correct or remove it")
+            is_text = isinstance(value, str) and value.encode(errors="ignore").decode() == value
+            is_number = value is None or isinstance(value, float) or (isinstance(value, int) and abs(value) < 2**64)
+            if not is_text and not is_number:
+                raise LogError(f"{path}: {name!r} has {repr(value)[:40]}; a cell is one number or text. Remove it")
     return rows
 
 

@@ -86,8 +86,8 @@ def read_each_run(
     kept = {of: run.rows for of, run in zip(groups, runs, strict=True) if len(run.rows)}
     if not kept:
         raise ValueError(f"path {str(root)!r}: its {source.logs} have no rows. Check what was logged")
-    empty = [f"{place} has no rows and is left out" for place, of in zip(places, groups, strict=True) if of not in kept]
-    warn_first(empty)
+    empty = [place for place, run in zip(places, runs, strict=True) if not len(run.rows)]
+    warn_first([f"{place} has no rows and is left out" for place in empty])
     said = pd.DataFrame(list(kept), columns=labels, dtype=str).apply(whole_numbers)
     said = said.loc[said.index.repeat([len(rows) for rows in kept.values()])].reset_index(drop=True)
     read = pd.concat([said, pd.concat(kept.values(), ignore_index=True)], axis=1)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from xcurves.readers.log_files import has_sqlite_rows
+from xcurves.readers.log_files import has_sqlite_rows, parsing
 from xcurves.readers.logs import Source
 
 
@@ -45,13 +45,11 @@ def metric_history(store: str | Path) -> pd.DataFrame:
         from mlflow import MlflowClient
     except ImportError:
         raise ImportError("readers.mlflow needs mlflow. Install it: pip install 'xcurves[mlflow]'") from None
-    try:
+    with parsing(Path(str(store)), "store of MLflow"):
         client = MlflowClient(tracking_uri=_address(store))
         experiments = {each.experiment_id: each.name for each in _pages(client.search_experiments)}
         runs = _pages(client.search_runs, list(experiments))
         rows = [row for run in runs for row in _rows(client, run, experiments[run.info.experiment_id])]
-    except Exception as error:  # its own and those of SQLAlchemy
-        raise ValueError(f"MLflow cannot read {store}: {' '.join(str(error).split())}") from None
     if not rows:
         raise ValueError(f"{store}: no run has a metric. Check what was logged")
     frame = pd.DataFrame(rows)

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from xcurves.core import provenance
-from xcurves.readers.log_files import check_cells, has_sqlite_rows, say_cut, split_cut_line
+from xcurves.readers.log_files import check_cells, has_sqlite_rows, parsing, say_cut, split_cut_line
 from xcurves.readers.logs import Source
 
 _MARKS = {  # the first letters of attributes that samplers store with trials and studies
@@ -46,10 +46,8 @@ def trials(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame:
 
     Raises
     ------
-    ImportError
-        If `studies` is a path and optuna is not installed.
-    FileNotFoundError
-        If `studies` is a path at which there is nothing.
+    ImportError, FileNotFoundError
+        If `studies` is a path and optuna is not installed, or nothing is there.
     TypeError
         If `studies` is neither a path nor a mapping from names to studies.
     ValueError
@@ -132,17 +130,14 @@ def _stored(path: Path) -> dict[str, Any]:
     """Return all studies of a storage in a file."""
     try:
         import optuna
-        from sqlalchemy.exc import SQLAlchemyError
     except ImportError:
         raise ImportError("readers.optuna needs optuna. Install it: pip install 'xcurves[optuna]'") from None
     if not path.exists():
         raise FileNotFoundError(f"path {str(path)!r} does not exist. Check the path")
-    try:
+    with parsing(path, "storage of Optuna"):
         storage = _journal(path) if _is_journal(path) else optuna.storages.RDBStorage(f"sqlite:///{path.resolve()}")
         names = optuna.get_all_study_names(storage)
         return {name: optuna.load_study(study_name=name, storage=storage) for name in names}
-    except (SQLAlchemyError, RuntimeError, ValueError, LookupError) as error:
-        raise ValueError(f"Optuna cannot read {path}: {' '.join(str(error).split())}. Copy it again") from None
 
 
 def _journal(path: Path) -> Any:

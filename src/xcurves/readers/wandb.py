@@ -100,32 +100,25 @@ def _chart(path: str | Path) -> pd.DataFrame:
         provenance.warn(missing_end)
     with parsing(path, "export of a chart"):
         numbers = wide.replace({"": np.nan, **_WORDS}).apply(pd.to_numeric)
-    pointwise = [column for column in head[1:] if not column.endswith(_BOUNDS)]
-    _warn_of_means(path, numbers, pointwise)
-    keys = {column: tuple(column.rsplit(_BETWEEN, 1)) for column in pointwise}
-    names, metrics = (list(dict.fromkeys(parts)) for parts in zip(*keys.values(), strict=True))
-    taken = [metric for metric in metrics if metric in ("name", "step", "algorithm", "run")]
-    if taken:
-        raise LogError(f"{path}: the metric {taken[0]!r} has the name of a label. Rename it in the first line")
-    steps = numbers[head[0]]
-    runs = [
-        pd.DataFrame({"name": name, "step": steps} | {m: numbers[c] for c, (n, m) in keys.items() if n == name})
-        for name in names
-    ]
-    frame = pd.concat(runs, ignore_index=True).dropna(subset=metrics, how="all", ignore_index=True)
+    runs: dict[str, dict[str, Any]] = {}
+    several = []
+    for column in head[1:]:
+        if column.endswith(_BOUNDS):
+            continue
+        low, high = (numbers.get(column + bound) for bound in _BOUNDS)
+        if low is not None and high is not None and (low < high).any():
+            several.append(
+                f"{path}: {column!r} has points that stand for several scores (a group of runs, or sampled steps)"
+            )
+        name, metric = column.rsplit(_BETWEEN, 1)
+        if metric in ("name", "step", "algorithm", "run"):
+            raise LogError(f"{path}: the metric {metric!r} has the name of a label. Rename it in the first line")
+        runs.setdefault(name, {"name": name, "step": numbers[head[0]]})[metric] = numbers[column]
+    logs.warn_first(several, "columns")
+    frame = pd.concat([pd.DataFrame(columns) for columns in runs.values()])
+    frame = frame.dropna(subset=list(frame.columns[2:]), how="all", ignore_index=True)
     frame.attrs = {"long_name": {"step": head[0]}, "source": f"Weights & Biases chart {path.name}"}
     return logs.split_names(frame, _USUAL_NAME) if frame["name"].str.fullmatch(_USUAL_NAME).all() else frame
-
-
-def _warn_of_means(path: Path, numbers: pd.DataFrame, columns: list[str]) -> None:
-    bounded = {column: [column + bound for bound in _BOUNDS] for column in columns}
-    several = [
-        column
-        for column, (low, high) in bounded.items()
-        if {low, high} <= set(numbers) and (numbers[low] < numbers[high]).any()
-    ]
-    what = "has points that stand for several scores (a group of runs, or sampled steps)"
-    logs.warn_first([f"{path}: {column!r} {what}" for column in several], "columns")
 
 
 def _is_chart(path: Path) -> bool:
