@@ -129,6 +129,7 @@ def test_a_half_written_file_is_refused_by_name(curves, tmp_path, engine, chunks
             "its units of score differ from a0-0.nc",
         ),
         (lambda data: data.assign_attrs(experiment="second"), "its experiment differ from a0-0.nc"),
+        (lambda data: data.assign_coords(run="x"), "its labels of run differ from a0-0.nc"),
         (lambda data: data.expand_dims(metric=["a"]), "its dims of metric, dims of score"),
         (lambda data: data.assign_attrs(run=7), "differ in run: 7 and 2"),
         (lambda data: data.drop_vars("run"), "no coordinate, attribute or part of its path says its run"),

@@ -260,7 +260,10 @@ def _description(data: xr.Dataset) -> dict[str, str]:
     names = [*map(str, data.data_vars), *_labelled_dims(data)]
     dims = {f"dims of {name}": str(sorted(map(str, data[name].dims))) for name in names}
     units = {f"units of {name}": str(data[name].attrs.get("units")) for name in names}
-    return dims | units | {"experiment": str(data.attrs.get("experiment"))}
+    labels = {
+        f"labels of {dim}": str(data[dim].dtype.kind in "OUST") for dim in _labelled_dims(data)
+    }  # text or numbers
+    return dims | units | labels | {"experiment": str(data.attrs.get("experiment"))}
 
 
 def _joined(files: Mapping[str, xr.Dataset], dims: Sequence[str]) -> xr.Dataset:
