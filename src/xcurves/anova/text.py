@@ -287,9 +287,4 @@ def _averaged(task: xr.Dataset) -> str:
         return "mean scores over training"
     used = weights["training"].to_numpy()[weights.to_numpy() != 0]
     levels = number(used[0]) if len(used) == 1 else f"{len(used)} levels from {number(used[0])} to {number(used[-1])}"
-    if (weights < 0).any():
-        return f"sums of scores over training with weights of both signs, {levels}"
-    if len(used) == 1:
-        return f"scores at training {levels}"
-    equal = np.ptp(weights.to_numpy()[weights.to_numpy() != 0]) < 1e-12
-    return f"{'mean' if equal else 'weighted mean'} scores over training, {levels}"
+    return f"scores at training {levels}" if len(used) == 1 else f"weighted scores over training, {levels}"

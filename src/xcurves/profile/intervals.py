@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels, validation
@@ -17,61 +15,38 @@ Intervals = Sequence[float] | NDArray[np.float64] | pd.IntervalIndex
 _CURE = "Try edges, [0, 1000, 5000], or pd.IntervalIndex.from_tuples([(0, 1000), (2000, 5000)])"
 
 
-@dataclass(frozen=True)
-class Stretches:
+class Stretches(NamedTuple):
     """Intervals of training: their ends, and the indices of the first level in each and of the first one after it."""
 
     left: NDArray[np.float64]
     right: NDArray[np.float64]
-    closed: str
     start: NDArray[np.intp]
     stop: NDArray[np.intp]
-
-    def __len__(self) -> int:
-        """Return the number of intervals."""
-        return len(self.left)
 
     def hold(self, levels: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Return which intervals contain levels of given indices, shape (..., level), as (..., interval, level)."""
         levels = levels[..., np.newaxis, :]
         return np.asarray((self.start[:, np.newaxis] <= levels) & (levels < self.stop[:, np.newaxis]))
 
-    def coords(self, training: xr.DataArray) -> dict[Hashable, Any]:
+    def coords(self) -> dict[Hashable, Any]:
         """Return the coordinates of the dim `interval`."""
-        units = str(training.attrs.get("units", "1"))
-        ends = {"left": "the left end belongs to it", "right": "the right end belongs to it"}
-        ends |= {"both": "both ends belong to it", "neither": "neither end belongs to it"}
-        ends["edges"] = "the left end belongs to it, and the right one of the last"
-        coords: dict[Hashable, Any] = {"interval": np.arange(len(self))}
-        for side, values in (("left", self.left), ("right", self.right)):
-            attrs = {"long_name": f"{side} end of the interval ({ends[self.closed]})", "units": units}
-            coords[f"interval_{side}"] = ("interval", values, attrs)
-        return coords
-
-    def names(self) -> list[str]:
-        """Return the names of intervals in messages."""
-        opening = "[" if self.closed in ("edges", "left", "both") else "("
-        closing = ["]" if self.closed in ("right", "both") else ")"] * len(self)
-        if self.closed == "edges":
-            closing[-1] = "]"
-        ends = zip(self.left, self.right, closing, strict=True)
-        return [f"interval {opening}{left:g}, {right:g}{end}" for left, right, end in ends]
+        ends = {"interval_left": ("interval", self.left), "interval_right": ("interval", self.right)}
+        return {"interval": np.arange(len(self.left)), **ends}
 
 
 def check_intervals(intervals: Intervals | None, training: NDArray[np.float64]) -> Stretches:
     """Return the intervals that edges or an IntervalIndex define; none for None."""
-    if intervals is None:
-        intervals = pd.IntervalIndex([])
-    if isinstance(intervals, pd.IntervalIndex):
-        left, right, closed = _check_index(intervals)
+    if intervals is None or isinstance(intervals, pd.IntervalIndex):
+        index = pd.IntervalIndex([]) if intervals is None else intervals
+        (left, right), closed = _check_index(index), str(index.closed)
     else:
         edges = _check_edges(intervals)
-        left, right, closed = edges[:-1], edges[1:], "edges"
-    start = training.searchsorted(left, "left" if closed in ("left", "both", "edges") else "right")
+        left, right, closed = edges[:-1], edges[1:], "left"
+    start = training.searchsorted(left, "left" if closed in ("left", "both") else "right")
     stop = training.searchsorted(right, "right" if closed in ("right", "both") else "left")
-    if closed == "edges":
+    if not isinstance(intervals, pd.IntervalIndex):
         stop[-1:] = training.searchsorted(right[-1:], "right")
-    return Stretches(left, right, closed, start, stop)
+    return Stretches(left, right, start, stop)
 
 
 def _check_edges(edges: Any) -> NDArray[np.float64]:
@@ -89,7 +64,7 @@ def _check_edges(edges: Any) -> NDArray[np.float64]:
     return values
 
 
-def _check_index(index: pd.IntervalIndex) -> tuple[NDArray[np.float64], NDArray[np.float64], str]:
+def _check_index(index: pd.IntervalIndex) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     if len(index) and index.left.dtype.kind not in "iuf":
         raise TypeError(f"intervals must be of numbers; got {index.dtype}. {_CURE}")
     if index.hasnans:
@@ -99,4 +74,4 @@ def _check_index(index: pd.IntervalIndex) -> tuple[NDArray[np.float64], NDArray[
         raise ValueError(f"intervals must not overlap; {got}. Give intervals that do not")
     if not index.is_monotonic_increasing:
         raise ValueError(f"intervals must be increasing; {got}. Sort: intervals.sort_values()")
-    return index.left.to_numpy(np.float64), index.right.to_numpy(np.float64), str(index.closed)
+    return index.left.to_numpy(np.float64), index.right.to_numpy(np.float64)

@@ -19,7 +19,7 @@ from xcurves.core.validation import check_curves
 from xcurves.kernels import level_tests, profiles
 from xcurves.kernels.engine import Progress
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.plans import RunPlan
+from xcurves.kernels.plans import RunPlan, in_stretches
 from xcurves.profile.intervals import Intervals, Stretches, check_intervals
 from xcurves.profile.kinds import SS_PROFILE
 
@@ -181,8 +181,8 @@ def ss_profile(
     )
     asked = {
         "inference": options.inference,
-        "intervals": len(stretches) > 0,
-        "interval tests": len(stretches) > 0 and options.inference,
+        "intervals": len(stretches.left) > 0,
+        "interval tests": len(stretches.left) > 0 and options.inference,
         "margin": margin is not None,
         "few pairs": few,
     }
@@ -191,7 +191,7 @@ def ss_profile(
         profile_kernel,
         curves,
         context=context,
-        sizes={"interval": len(stretches), "pair": len(pairs)},
+        sizes={"interval": len(stretches.left), "pair": len(pairs)},
         when=[option for option, wanted in asked.items() if wanted],
         options={"options": options},
         attrs={
@@ -201,7 +201,7 @@ def ss_profile(
             "margin": margin,
             "cluster_threshold": cluster_threshold,
         },
-        coords=(stretches.coords(training) if len(stretches) else {}) | (labels.pair_coords(curves) if few else {}),
+        coords=(stretches.coords() if len(stretches.left) else {}) | (labels.pair_coords(curves) if few else {}),
     )
     result = result.set_coords(["n_runs", "n_resamples", "n_assignments"])
     if not lazy:
@@ -224,10 +224,11 @@ def _warn_of_profile(result: xr.Dataset, context: Context, options: ProfileOptio
     in_grid = ~np.isnan(ss.reshape(len(context.names), -1))
     profiled = np.asarray(in_grid.any(axis=1))
     provenance.warn_of(~profiled, context.names, lambda _: "no run has a value; the result is NaN")
-    if len(options.stretches):
+    if len(options.stretches.left):
         holds = options.stretches.hold(np.arange(in_grid.shape[1]))
         empty = profiled[:, np.newaxis] & (in_grid.astype(float) @ holds.T == 0)
-        where = [name + interval for name in context.names for interval in options.stretches.names()]
+        ends = list(zip(options.stretches.left, options.stretches.right, strict=True))
+        where = [f"{name}interval {left:g} to {right:g}" for name in context.names for left, right in ends]
         provenance.warn_of(empty.ravel(), where, lambda _: " holds no training level; it is NaN", "intervals")
     if not options.inference:
         return
@@ -278,11 +279,8 @@ def profile_kernel(group: Group, *, options: ProfileOptions) -> dict[str, Any]:
     with np.errstate(divide="ignore", invalid="ignore"):
         out["f"] = np.asarray(measured.simple * (df[1] / df[0]) / measured.error)
     out["fraction_corrected"] = profiles.corrected_share(measured.simple, measured.error, df)
-    width = level_tests.tasks_at_once(plan, curves.shape[-1], len(options.stretches))
-    starts = range(0, len(group.tasks), width)
-    parts = [_infer(group, measured, slice(start, start + width), plan, options) for start in starts]
-    joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]} if len(parts) > 1 else parts[0]
-    return out | joined
+    width = level_tests.tasks_at_once(plan, curves.shape[-1], len(options.stretches.left))
+    return out | in_stretches(lambda some: _infer(group, measured, some, plan, options), len(group.tasks), width)
 
 
 def _degrees_of_freedom(group: Group) -> tuple[float, float]:
@@ -296,7 +294,7 @@ def _describe_levels(group: Group, measured: profiles.Levels, stretches: Stretch
     ss = profiles.effects(measured, group.sizes)
     fraction, cumulative = profiles.shares(ss, measured.simple.sum(axis=-1) + measured.error.sum(axis=-1))
     out = {"ss": ss, "fraction": fraction, "cumulative_fraction": cumulative}
-    if len(stretches):
+    if len(stretches.left):
         holds = stretches.hold(group.grid)
         held = np.asarray(holds.any(axis=-1))[:, np.newaxis]
         share = fraction @ holds.swapaxes(1, 2).astype(float)
