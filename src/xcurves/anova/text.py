@@ -22,6 +22,7 @@ from xcurves.core.wording import (
     number,
     percent,
     pvalue,
+    reassigned,
     say_against,
     say_best,
     say_floor,
@@ -70,7 +71,8 @@ def anova_statements(result: xr.Dataset) -> Iterator[Statement]:
             yield Statement(
                 "caution", f"Level is tested by Welch's statistic in {n_welch} {noun}s, by F in the others."
             )
-    yield Statement("detail", _how_reassigned([task for task, _ in tasks]))
+    what = "algorithms within each run (paired)" if result.attrs.get("paired") else "whole runs to algorithms"
+    yield Statement("detail", reassigned(result, what))
     for text in _out_of_reach([task for task, _ in tasks], alpha, noun):
         yield Statement("caution", text)
 
@@ -122,17 +124,6 @@ def tests_that_speak(result: xr.Dataset) -> xr.Dataset:
     if not speaks.any():
         return by_f
     return tests.sel(error_term="welch", drop=True).where(speaks & (by_f["effect"] == "algorithm"), by_f)
-
-
-def _how_reassigned(tasks: list[xr.Dataset]) -> str:
-    """Say what the p-values of all tasks are made from."""
-    exact = {task["n_assignments"].item() for task in tasks if provenance.is_exact(task)}
-    random = {task["n_resamples"].item() for task in tasks if not provenance.is_exact(task)} - {0}
-    among = [f"all {span(exact)} distinct ones"] * bool(exact) + [f"{span(random)} random ones"] * bool(random)
-    what = "algorithms within each run (paired)" if tasks[0].attrs.get("paired") else "whole runs to algorithms"
-    return (
-        f"p is the share of reassignments of {what} with an F at least as large, among {' or '.join(among) or 'none'}."
-    )
 
 
 def _by_chance(result: xr.Dataset, alpha: float, noun: str) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core.labels import CI_BOUNDS
-from xcurves.core.provenance import significant
+from xcurves.core.provenance import is_exact, significant
 from xcurves.kernels.moments import Floats
 
 MOST_NAMED = 12  # phrases of a list; of longer lists the rest is counted
@@ -127,6 +127,18 @@ def unadjusted_over_tasks(n_tasks: int, task: str) -> Iterator[str]:
     """If there are several tasks, of this noun, yield that p is for each by itself."""
     if n_tasks > 1:
         yield f"Each {task} was tested by itself: p is not adjusted for the number of {task}s."
+
+
+def reassigned(result: xr.Dataset, what: str) -> str:
+    """Return what p is the share of, with the numbers of reassignments of all tasks."""
+    made, exact = result["n_resamples"].to_numpy().ravel(), is_exact(result).ravel()
+    among = [
+        f"{which} {span(made[some].tolist())} {kind}"
+        for some, which, kind in ((exact & (made > 0), "all", "distinct ones"), (~exact, "", "random ones"))
+        if some.any()
+    ]
+    said = " or ".join(each.strip() for each in among) or "none"
+    return f"p is the share of reassignments of {what} with an F at least as large, among {said}."
 
 
 def label_of(variable: xr.DataArray) -> str:

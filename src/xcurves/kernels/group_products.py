@@ -6,6 +6,7 @@ Of two groups only the first is summed: features that add up to 0 have minus tha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -59,13 +60,21 @@ def _in_order(labels: Labels, sizes: tuple[int, ...]) -> Callable[[Floats, Float
 
 def squares_of_pairs(comoment: Floats, labels: Labels, sizes: tuple[int, ...]) -> Floats:
     """Sum co-moments over pairs of curves that share a group, over its size: (task, reassignment)."""
-    group = np.repeat(np.arange(len(sizes)), sizes)
-    first, second = np.nonzero(np.triu(group[:, np.newaxis] == group))
-    weight = np.where(first == second, 1.0, 2.0) / np.array(sizes)[group[first]]
+    first, second, weight = _pairs_of(sizes)
     order = orders_of(labels).astype(np.int32)
-    pairs = order.take(first, axis=1) * np.int32(len(group)) + order.take(second, axis=1)
+    pairs = order.take(first, axis=1)
+    pairs *= np.int32(order.shape[1])
+    pairs += order.take(second, axis=1)
     by_pair = np.ascontiguousarray(comoment.reshape(len(comoment), -1).T)
     return np.asarray(_sparse(np.tile(weight, len(pairs)), pairs, np.zeros(1, np.intp), len(by_pair)) @ by_pair).T
+
+
+@lru_cache(maxsize=8)
+def _pairs_of(sizes: tuple[int, ...]) -> tuple[Index, Index, Floats]:
+    """Return the pairs of places in groups one after the other, each once, and the weights of their products."""
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    first, second = np.nonzero(np.triu(group[:, np.newaxis] == group))
+    return first, second, np.where(first == second, 1.0, 2.0) / np.array(sizes)[group[first]]
 
 
 def _sparse(data: Floats, columns: NDArray[Any], starts: NDArray[Any], width: int) -> scipy.sparse.csr_matrix:

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from xcurves.kernels.engine import Progress, compare_with_null, n_rare, squared_sums
+from xcurves.kernels.group_products import squares_of_pairs, squares_over_groups
 from xcurves.kernels.moments import Floats, is_factor, trace
 from xcurves.kernels.plans import TIE, RunPlan, in_stretches, rows_that_fit
 
@@ -82,20 +82,15 @@ def _centre_runs(means: Floats, comoment: Floats, sizes: tuple[int, ...]) -> tup
 
 def effect_sums(design: AnovaDesign) -> Floats:
     """Return SS_algorithm and SS_interaction as observed, shape (effect, task)."""
-    starts = np.cumsum((0, *design.sizes[:-1]))
-    means = np.add.reduceat(design.means, starts, axis=-1)
-    algorithm = design.n_levels * (means**2 / design.sizes).sum(axis=-1)
-    interaction = (_own_products(design.comoment, starts) / design.sizes).sum(axis=-1)
+    sizes, comoment = design.sizes, design.comoment
+    observed = np.repeat(np.arange(len(sizes)), sizes)[np.newaxis]
+    algorithm = design.n_levels * squares_over_groups(design.means[:, np.newaxis], observed, sizes)[:, 0, 0]
+    if is_factor(comoment):
+        interaction = squares_over_groups(comoment.swapaxes(1, 2), observed, sizes).sum(axis=(1, 2))
+    else:
+        interaction = squares_of_pairs(comoment, observed, sizes)[:, 0]
     sums = np.stack([algorithm, interaction])
     return np.where(sums <= design.rounding, 0.0, sums)
-
-
-def _own_products(comoment: Floats, starts: NDArray[np.int64]) -> Floats:
-    """Return the products of the sums over groups of curves, which begin at `starts`, with themselves."""
-    sums = np.add.reduceat(comoment, starts, axis=-2)
-    if is_factor(comoment):
-        return np.asarray(np.einsum("...gr,...gr->...g", sums, sums))
-    return np.asarray(np.diagonal(np.add.reduceat(sums, starts, axis=-1), axis1=-2, axis2=-1))
 
 
 def shared_sums(design: AnovaDesign, sums: Floats) -> Floats:

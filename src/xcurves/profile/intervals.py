@@ -30,8 +30,11 @@ class Stretches(NamedTuple):
 
     def coords(self) -> dict[Hashable, Any]:
         """Return the coordinates of the dim `interval`."""
-        ends = {"interval_left": ("interval", self.left), "interval_right": ("interval", self.right)}
-        return {"interval": np.arange(len(self.left)), **ends}
+        return {
+            "interval": np.arange(len(self.left)),
+            "interval_left": ("interval", self.left),
+            "interval_right": ("interval", self.right),
+        }
 
 
 def check_intervals(intervals: Intervals | None, training: NDArray[np.float64]) -> Stretches:

@@ -13,7 +13,7 @@ from xcurves.core import labels, provenance
 from xcurves.core.provenance import alpha_of
 from xcurves.core.schema import Statement, statements
 from xcurves.core.tables import frame_of
-from xcurves.core.wording import number, pvalue, unadjusted_over_tasks
+from xcurves.core.wording import number, pvalue, reassigned, unadjusted_over_tasks
 
 _LIMITS = (
     "A level that is not named is not shown to be equal, and where a difference ends is not known: that takes a margin."
@@ -44,7 +44,7 @@ def profile_sentences(result: xr.Dataset) -> Iterator[str]:
             yield name + _equivalent(here)
     if "pvalue_adjusted" in result:
         if "n_resamples" in result.coords:
-            yield _how_many(result)
+            yield reassigned(result, "whole runs")
         yield _LIMITS
         yield from unadjusted_over_tasks(len(tasks), labels.task_noun(result["fraction"], ("training",)))
 
@@ -88,16 +88,6 @@ def _equivalent(task: xr.Dataset) -> str:
     if not within.any():
         return f"No training level is shown to have all differences within ± {size}."
     return f"All differences are shown to lie within ± {size} at {_say_stretches(task, within)}."
-
-
-def _how_many(result: xr.Dataset) -> str:
-    counts = {
-        f"all {n:,} distinct ones" if exact else f"{n:,} random ones"
-        for n, exact in zip(result["n_resamples"].to_numpy().ravel(), provenance.is_exact(result).ravel(), strict=True)
-        if n
-    }
-    among = " or ".join(sorted(counts))
-    return f"p is the share of reassignments of whole runs with an F at least as large, among {among}."
 
 
 def _say_stretches(task: xr.Dataset, chosen: NDArray[np.bool_]) -> str:
