@@ -1,7 +1,6 @@
 """Ragged curves at the levels of a grid, against plain loops over one curve and level at a time."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -65,22 +64,6 @@ def test_every_method_is_that_of_a_plain_loop(own, grid, method, tolerance, seed
         for levels, values in zip(own, scores, strict=True)
     ]
     np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-13)
-
-
-@pytest.mark.parametrize(("method", "pandas_name"), [("nearest", "nearest"), ("previous", "ffill")])
-def test_holding_and_the_nearest_are_those_of_pandas_inside_a_run(method, pandas_name):
-    rng = np.random.default_rng(0)
-    levels = np.sort(rng.choice(10_000, 300, replace=False)).astype(float)
-    scores = rng.normal(size=300)
-    grid = np.arange(np.ceil(levels[0]), levels[-1], 7.3)
-    found = ragged.at_levels(ragged.Rows(np.zeros(300, dtype=int), levels, scores), 1, grid, method, 20)
-    expected = pd.Series(scores, levels).reindex(grid, method=pandas_name, tolerance=20)
-    np.testing.assert_array_equal(found[0], expected)
-
-
-def test_rows_of_dense_curves():
-    rows = ragged.rows_of(np.array([[np.nan, 2.0], [3.0, 4.0]]), np.array([10.0, 20.0]))
-    assert [column.tolist() for column in rows] == [[0, 1, 1], [20, 10, 20], [2, 3, 4]]
 
 
 @pytest.mark.parametrize("method", ["linear", "mean"])

@@ -75,9 +75,8 @@ def speedup_kernel(group: Group, *, options: Options) -> dict[str, Any]:
         adjusted = holm(np.where(np.isnan(p) & ~np.isin(made.reason, BY_DESIGN), 1.0, p))
         return found | {"pvalue_adjusted": np.where(np.isnan(p), np.nan, adjusted)}
     lead = group.data[0].shape[:2]
-    found = {name: value.reshape(*lead, *value.shape[1:]) for name, value in found.items()}
-    of_tasks = {f"task_{name}": found.pop(name, None) for name in ("speedup", "speedup_ci", "pvalue", "speedup_gap")}
-    found |= {name: value for name, value in of_tasks.items() if value is not None}
+    of_tasks = {name: f"task_{name}" for name in ("speedup", "speedup_ci", "pvalue", "speedup_gap")}
+    found = {of_tasks.get(name, name): value.reshape(*lead, *value.shape[1:]) for name, value in found.items()}
     return found | _claims(made, lead, options.families, group)
 
 

@@ -50,7 +50,6 @@ MEAN_TIME_TO_TARGET = ResultKind(
     variables={
         "time": Var(_CELL, "training at which the mean score reaches the target", "training"),
         "time_ci": Var((*_CELL, "ci_bound"), "confidence interval of the time", "training"),
-        "time_gap": Var(_CELL, _GAP),
         **_of_runs(_CELL),
     },
     coords={"ci_bound": CI_BOUNDS},

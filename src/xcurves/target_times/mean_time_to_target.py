@@ -60,8 +60,7 @@ def mean_time_to_target(
         With the extra dims of `curves` in front, in units of training: `time` (algorithm), +inf where the mean does not
         reach the target within the budget, `time_ci` (algorithm, ci_bound), open to one side where the curve ends
         first, `training_last` (algorithm), the last level that all runs have; `score_best` (algorithm), of any run;
-        `time_gap` (algorithm), 1 where some time within the interval is rejected; `reason` (algorithm), why there is no
-        estimate. Counts: `n_runs`, `n_ended_early` (algorithm).
+        `reason` (algorithm), why there is no estimate. Counts: `n_runs`, `n_ended_early` (algorithm).
 
     Raises
     ------
@@ -108,11 +107,7 @@ def mean_time_to_target(
         context=Context.of(taken, confidence_level=confidence_level, core=core),
         core=core,
         options={"reading": reading},
-        attrs={
-            "target": say_reference(target),
-            "training_scale": training_scale,
-            "higher_is_better": higher_is_better,
-        },
+        attrs={"target": say_reference(target), "training_scale": training_scale, "higher_is_better": higher_is_better},
     ).drop_vars("training")
     return described(result, lazy=is_lazy(curves))
 
@@ -121,8 +116,7 @@ def time_kernel(group: Group, *, reading: Reading) -> dict[str, Any]:
     """Return the times of all algorithms in all tasks."""
     cells = Readings(group, reading)
     _, times = times_to_target(cells, group.context.alpha)
-    found = {"time": times.time, "time_ci": times.interval, "time_gap": times.gap, "reason": times.reason}
-    return found | cells.ranges()
+    return {"time": times.time, "time_ci": times.interval, "reason": times.reason} | cells.ranges()
 
 
 class Reading(NamedTuple):
