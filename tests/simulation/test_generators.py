@@ -170,9 +170,7 @@ def test_effects_are_of_one_kind_each_and_matched_runs_share_their_part():
         {"offset": np.nan},
         {"n_levels": 0},
         {"n_algorithms": 1},
-        {"n_runs": None},
-        {"n_levels": None},
-        {"n_algorithms": None},
+        {"n_runs": 0},
     ],
 )
 def test_bad_settings_of_simulated_curves_are_refused(options):

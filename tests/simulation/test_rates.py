@@ -113,30 +113,6 @@ def test_alpha_must_be_a_level(alpha):
             function(coin, first_score, n_replications=10, alpha=alpha)
 
 
-def test_a_generator_must_return_alike_data_sets():
-    def growing(n_datasets, *, rng):
-        return coin(n_datasets, rng=rng, sizes=(3, int(rng.integers(2, 9))))
-
-    with pytest.raises(ValueError, match=r"generator must return the.*got data sets of"):
-        simulation.type_i_error(growing, first_score, n_replications=4000, rng=0)
-
-    def other_dims(n_datasets, *, rng):
-        data = coin(n_datasets, rng=rng)
-        return data.rename(run="trial").rename(trial="run") if rng.random() < 0.5 else data.expand_dims("task")
-
-    with pytest.raises(ValueError, match="generator must return the same dims and sizes"):
-        simulation.type_i_error(
-            other_dims,
-            lambda data: data.isel(algorithm=0, run=0).max("task") if "task" in data.dims else first_score(data),
-            n_replications=2500,
-            rng=0,
-        )
-    with pytest.raises(ValueError, match=r"along a dim 'replication'.*\{'algorithm': 3, 'run': 3\}"):
-        simulation.type_i_error(lambda n, *, rng: coin(n, rng=rng)[0], first_score, n_replications=10)
-    with pytest.raises(TypeError, match="generator must return a DataArray; got ndarray"):
-        simulation.type_i_error(lambda n, *, rng: rng.random(n), first_score, n_replications=10)
-
-
 @pytest.mark.parametrize(
     ("test", "kind", "said"),
     [
@@ -177,7 +153,7 @@ def test_bad_settings_are_refused(settings, kind, said):
 
 
 def test_labels_of_pvalues_must_not_depend_on_settings():
-    with pytest.raises(ValueError, match=r"the p-value must have.*labels for all settings"):
+    with pytest.raises(ValueError, match=r"^n_algorithms 3, n_runs 6: p-values must have the same dims and labels"):
         simulation.type_i_error(
             simulation.autoregressive,
             xcurves.pairwise,
@@ -224,8 +200,6 @@ def test_warnings_of_the_test_come_once():
         simulation.type_i_error(simulation.autoregressive, ANOVA, n_replications=600, settings={"n_runs": [3]}, rng=0)
     assert len(caught) == 1
     assert caught[0].filename == __file__
-    assert "in 250 data sets" in str(caught[0].message)
-    assert "task" not in str(caught[0].message)
 
 
 def test_what_a_study_says():

@@ -1,6 +1,5 @@
 """Runs needed against the power that a plain simulation finds, against SciPy's power of a t-test, and bad input."""
 
-from decimal import Decimal
 from functools import partial
 
 import numpy as np
@@ -125,7 +124,7 @@ def test_a_single_algorithm_is_planned_with_a_stretch_and_tasks_broadcast(pilots
         ({"n_runs": [1, 5]}, ValueError, "n_runs must be at least 2"),
         ({"replace": 1}, TypeError, "replace must be True or False"),
         ({"stretch": 1.1}, ValueError, "curves to modify must be of one algorithm; got 2"),
-        ({"n_runs": [None, 5]}, ValueError, "n_runs must be a whole number; got None"),
+        ({"n_runs": [None, 5]}, TypeError, "n_runs must be a whole number; got None"),
     ],
 )
 def test_bad_input_is_refused(pilots, options, kind, said):
@@ -204,13 +203,6 @@ def test_few_pilots_are_tried_with_what_can_be_tried():
     for replace in (False, True):
         with pytest.raises(ValueError, match=r"pilot curves must be.*every algorithm.*; got 1"):
             xcurves.runs_needed(curves.isel(run=[0]), replace=replace)
-
-
-@pytest.mark.parametrize("label", [Decimal(1), np.datetime64("2026-01-01", "ns")])
-def test_tasks_whose_labels_no_archive_holds_are_refused(pilots, label):
-    dated = pilots.expand_dims(task=np.array([label], None if isinstance(label, np.datetime64) else object))
-    with pytest.raises(ValueError, match=r"task labels must be texts or numbers; got .*astype\(str\)"):
-        xcurves.runs_needed(dated, n_runs=[5], n_replications=4, rng=0)
 
 
 @pytest.mark.parametrize("replace", [False, True])

@@ -9,8 +9,8 @@ import xarray as xr
 
 from xcurves.core import validation
 from xcurves.simulation.kinds import POWER
-from xcurves.simulation.replications import CurvesGenerator, Replications, Test
-from xcurves.simulation.type_i_error import measure_rates
+from xcurves.simulation.replications import CurvesGenerator, Test
+from xcurves.simulation.type_i_error import measure_rates, replications
 
 
 def power(
@@ -76,7 +76,5 @@ def power(
     >>> bool(algorithm.sel(stretch=1.5) > algorithm.sel(stretch=1))
     True
     """
-    simulation = Replications(
-        generator, test, pvalue, validation.check_share("alpha", alpha), validation.check_rng(rng)
-    )
+    simulation = replications(generator, test, pvalue, alpha, rng)
     return measure_rates(POWER, simulation, n_replications, settings, progress, confidence_level)

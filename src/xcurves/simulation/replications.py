@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import inspect
-import re
 import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -21,13 +20,6 @@ from xcurves.simulation.grid import cell_name, cell_number, setting_labels
 
 CurvesGenerator = Callable[..., xr.DataArray]
 Test = Callable[..., xr.Dataset | xr.DataArray]
-
-
-class Counted(NamedTuple):
-    """The counts of a block, of p-values and perhaps of runs summed over data sets, and their sizes."""
-
-    counts: xr.Dataset
-    sizes: dict[Hashable, int]
 
 
 @dataclass(frozen=True)
@@ -52,14 +44,12 @@ class Replications:
         result = self.test(curves, **seed)
         return result, _pick(result, self.pvalue, size), curves
 
-    def __call__(self, cell: Mapping[str, Any], number: int, size: int) -> Counted:
-        """Return the counts of one block."""
-        result, p, curves = self.tested(cell, number, size)
-        _check_labels(p)
+    def __call__(self, cell: Mapping[str, Any], number: int, size: int) -> xr.Dataset:
+        """Return the counts of one block, of p-values and perhaps of runs, summed over data sets."""
+        result, p, _ = self.tested(cell, number, size)
         p = p.reset_coords(drop=True)
         found = {"rejected": provenance.significant(p, self.alpha), "undefined": p.isnull(), "tried": p.notnull()}
-        counts = xr.Dataset(found | _runs_until_decided(result, self.pvalue, self.alpha)).sum(REPLICATION)
-        return Counted(counts.drop_attrs(), {dim: n for dim, n in curves.sizes.items() if dim != REPLICATION})
+        return xr.Dataset(found | _runs_until_decided(result, self.pvalue, self.alpha)).sum(REPLICATION).drop_attrs()
 
 
 def count_rejections(
@@ -74,12 +64,10 @@ def count_rejections(
         warnings.simplefilter("always")
         blocks = [simulation(cell, number, sizes[number]) for cell, number in bar(work)]
     _repeat_first(caught)
-    first = _layout(blocks[0].counts)
-    for place, cell in enumerate(cells):
-        _check_alike(blocks[place * len(sizes) : (place + 1) * len(sizes)], first, cell_name(cell))
+    _check_alike(blocks, [cell_name(cell) for cell, _ in work])
     coords = {name: setting_labels(values) for name, values in settings.items()}
     shape = [*map(len, coords.values()), len(sizes)]
-    flat = xr.concat([each.counts for each in blocks], "_block").transpose("_block", ...)
+    flat = xr.concat(blocks, "_block").transpose("_block", ...)
     variables = {
         name: ((*coords, *each.dims[1:]), each.to_numpy().reshape(*shape, *each.shape[1:]).sum(axis=len(coords)))
         for name, each in flat.data_vars.items()
@@ -124,23 +112,10 @@ def warn_of_missing(counted: xr.Dataset) -> None:
 
 
 def _repeat_first(caught: Sequence[warnings.WarningMessage]) -> None:
-    """Repeat the first of many warnings of a test, in words of data sets, with the number of the others."""
+    """Repeat the first of many warnings of a test, with the number of the others."""
     if caught:
-        said = re.sub(rf"^{REPLICATION} ", "data set ", str(caught[0].message))
-        said = re.sub(r"\(in (\d+) tasks\)", r"(in \1 data sets)", said)
         more = f" (and {len(caught) - 1} more warnings)" if len(caught) > 1 else ""
-        provenance.warn(f"{said}{more}")
-
-
-def _check_labels(p: xr.DataArray) -> None:
-    """Refuse labels of p-values that no file holds."""
-    for dim in p.dims[1:]:
-        found = p[dim]
-        strange = [label for label in found.to_numpy().tolist() if not isinstance(label, str | int | float)]
-        if strange or found.dtype.kind in "mM":
-            got = labels.shown(strange[0] if strange else found.to_numpy()[0])
-            cure = f"Convert: curves.assign_coords({dim}=curves[{str(dim)!r}].astype(str))"
-            raise ValueError(f"{dim} labels must be texts or numbers; got {got}. {cure}")
+        provenance.warn(f"{caught[0].message}{more}")
 
 
 def _check_data(curves: Any, size: int) -> None:
@@ -175,21 +150,15 @@ def _pick(result: Any, name: str, size: int) -> xr.DataArray:
     return last.transpose(REPLICATION, ...)
 
 
-def _check_alike(blocks: Sequence[Counted], first: Sequence[Any], name: str) -> None:
-    """Refuse blocks of one cell that differ in dims, sizes or labels, also from the labels of the first cell."""
-    layouts = [_layout(each.counts) for each in blocks]
-    for what, whose, found in (
-        ("generator must return the same dims and sizes each time", "data sets", [each.sizes for each in blocks]),
-        ("test must return p-values with the same dims and labels each time", "p-values", layouts),
-    ):
-        other = next((each for each in found if each != found[0]), None)
-        if other is not None:
-            raise ValueError(f"{name}{what}; got {whose} of {found[0]} and of {other}. Make them alike")
-    if layouts[0] != first:
-        raise ValueError(
-            f"the p-value must have the same dims and labels for all settings; got {first}, "
-            f"then ({name[:-2]}) {layouts[0]}. Simulate these settings one by one"
-        )
+def _check_alike(blocks: Sequence[xr.Dataset], names: Sequence[str]) -> None:
+    """Refuse p-values whose dims, sizes or labels are not those of the first block."""
+    first, *others = map(_layout, blocks)
+    for name, found in zip(names[1:], others, strict=True):
+        if found != first:
+            raise ValueError(
+                f"{name}p-values must have the same dims and labels for all data sets; got {found}, not {first}. "
+                "Simulate settings that differ in them one by one"
+            )
 
 
 def _runs_until_decided(result: object, pvalue: str, alpha: float) -> dict[str, xr.DataArray]:

@@ -17,7 +17,8 @@ from xcurves.multi_task.across_tasks import PVALUES, across_tasks, many_pvalues
 from xcurves.simulation import pilots
 from xcurves.simulation.generators import Case, resampled, with_algorithm
 from xcurves.simulation.kinds import RUNS_NEEDED
-from xcurves.simulation.replications import Replications, Test, count_rejections, rates, warn_of_missing
+from xcurves.simulation.replications import Test, count_rejections, rates, warn_of_missing
+from xcurves.simulation.type_i_error import replications
 
 _TIMES = (1, 1.5, 2, 3, 4, 6, 8)  # the pilots, that are tried by default
 _ASSURANCE = 0.8
@@ -152,8 +153,8 @@ def runs_needed(
     given = given if test is not None else pilots.in_fewer_levels(given)
     changed: dict[str, Any] = {"modification": modification, "factor": factor, "stretch": stretch}
     draw = given if replace else partial(resampled, curves=curves, **changed)
-    chosen = partial(randomized_anova, n_resamples=399) if test is None else validation.check_function("test", test)
-    simulation = Replications(draw, chosen, pvalue, validation.check_share("alpha", alpha), validation.check_rng(rng))
+    chosen = partial(randomized_anova, n_resamples=399) if test is None else test
+    simulation = replications(draw, chosen, pvalue, alpha, rng)
     counted = count_rejections(simulation, {"n_runs": wanted}, total, bar)
     warn_of_missing(counted.where(counted["tried"] > 0, 0))
     measured = rates(counted.transpose(..., "n_runs"), error)

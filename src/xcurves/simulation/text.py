@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import product
+from collections.abc import Callable, Iterable, Iterator
+from itertools import compress, product
 
 import numpy as np
 import xarray as xr
@@ -13,35 +13,33 @@ from xcurves.core.provenance import alpha_of
 from xcurves.core.schema import Statement, statements
 from xcurves.core.wording import ends_of, joined, number, span
 
+_NO_PVALUE = "the test gives no p-value."
 _OF_PVALUES = ("effect", "error_term", "pair", "task_effect")
 Claim = Callable[[xr.Dataset, float], str]
 
 
-def _rate_answer(result: xr.Dataset, claim: Claim) -> str:
-    parts = list(_parts(result, pooled=False))
-    known = [(name, one) for name, one in parts if one["rate"].notnull().any()]
-    said = [f"{name}{_claimed(one, claim)}".removesuffix(".") for name, one in known or parts]
-    answer = joined(said, "; ", 2)
-    return f"{answer[:1].upper()}{answer[1:]}."
-
-
-def _rate_sentences(result: xr.Dataset, claim: Claim) -> Iterator[str]:
-    for name, one in _parts(result):
-        yield name + _claimed(one, claim)
+def _rate_statements(result: xr.Dataset, claim: Claim, cautions: Iterable[str] = ()) -> Iterator[Statement]:
+    """Yield what is claimed of the rate of each p-value; those of the pooled error term are details."""
+    alpha = float(result.attrs.get("alpha", 0.05))
+    parts = [(name, "pooled" in name, one) for name, one in _parts(result)]
+    known = [bool(one["rate"].notnull().any()) for _, _, one in parts]
+    claimed = [
+        f"{name}{claim(one, alpha) if is_known else _NO_PVALUE}"
+        for (name, _, one), is_known in zip(parts, known, strict=True)
+    ]
+    spoken = [is_known and not pooled for (_, pooled, _), is_known in zip(parts, known, strict=True)]
+    said = [each.removesuffix(".") for each in compress(claimed, spoken)] or [_NO_PVALUE.removesuffix(".")]
+    answer = f"{joined(said, '; ', 2)}."
     tried = set(result["n_replications"].to_numpy().ravel().tolist())
-    yield (
+    details = [
+        *claimed,
         f"Each rate is of {span(tried)} data sets; intervals are exact binomial ones at "
-        f"{100 * (1 - alpha_of(result)):g} %, for each rate by itself."
-    )
+        f"{100 * (1 - alpha_of(result)):g} %, for each rate by itself.",
+    ]
     if "expected_runs" in result:
         runs = set(result["expected_runs"].to_numpy().ravel().tolist())
-        yield f"Stopped once all its pairs are decided, an algorithm takes {span(runs)} runs on average."
-
-
-def _claimed(one: xr.Dataset, claim: Claim) -> str:
-    if bool(one["rate"].isnull().all()):
-        return "the test gives no p-value."
-    return claim(one, float(one.attrs.get("alpha", 0.05)))
+        details.append(f"Stopped once all its pairs are decided, an algorithm takes {span(runs)} runs on average.")
+    return statements(f"{answer[:1].upper()}{answer[1:]}", details, cautions)
 
 
 def plan_sentences(result: xr.Dataset) -> Iterator[str]:
@@ -79,16 +77,13 @@ def plan_answer(result: xr.Dataset) -> str:
     plans = list(_plans(result))
     if len(plans) == 1:
         return _needed(plans[0][1]).capitalize()
-    said = [f"{name}{_number(task)}" for name, task in plans]
+    said = [f"{name}{_at_most(task['runs_needed'].item(), task)}" for name, task in plans]
     return f"Runs per algorithm for a power of {float(result.attrs.get('power', 0.8)):g}: {joined(said, '; ')}."
 
 
-def _number(task: xr.Dataset) -> str:
-    needed = task["runs_needed"].item()
-    return "none" if needed != needed else _at_most(needed, task)
-
-
 def _at_most(number: float, task: xr.Dataset) -> str:
+    if np.isnan(number):
+        return "none"
     return f"{number:g}" if np.isfinite(number) else f"more than {task['n_runs'].to_numpy()[-1]}"
 
 
@@ -104,7 +99,7 @@ def _needed(task: xr.Dataset) -> str:
     needed = task["runs_needed"].item()
     low, high = ends_of(task["runs_needed_ci"])
     if needed != needed:
-        return "the test gives no p-value."
+        return _NO_PVALUE
     if low == high:
         might = f"other pilots would give {_at_most(low, task)} too"
     else:
@@ -175,13 +170,13 @@ def _parts(result: xr.Dataset, *, pooled: bool = True) -> Iterator[tuple[str, xr
 
 def level_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield how often a true null hypothesis is rejected."""
-    return statements(_rate_answer(result, _level_claim), _rate_sentences(result, _level_claim))
+    return _rate_statements(result, _level_claim)
 
 
 def power_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield how often the difference is detected, and when that counts."""
     caution = "Power counts only where the test holds its level: see simulation.type_i_error."
-    return statements(_rate_answer(result, _power_claim), _rate_sentences(result, _power_claim), [caution])
+    return _rate_statements(result, _power_claim, [caution])
 
 
 def plan_statements(result: xr.Dataset) -> Iterator[Statement]:

@@ -113,10 +113,17 @@ def type_i_error(
     >>> bool((abs(found.rate.to_series().dropna() - 0.05) < 0.05).all())
     True
     """
-    simulation = Replications(
-        generator, test, pvalue, validation.check_share("alpha", alpha), validation.check_rng(rng)
-    )
+    simulation = replications(generator, test, pvalue, alpha, rng)
     return measure_rates(TYPE_I_ERROR, simulation, n_replications, settings, progress, confidence_level)
+
+
+def replications(
+    generator: CurvesGenerator, test: Test, pvalue: str, alpha: float, rng: validation.Rng
+) -> Replications:
+    """Check what makes data sets and tests them."""
+    validation.check_function("generator", generator)
+    validation.check_function("test", test)
+    return Replications(generator, test, pvalue, validation.check_share("alpha", alpha), validation.check_rng(rng))
 
 
 def measure_rates(
@@ -130,11 +137,9 @@ def measure_rates(
     """Return the rates of rejections over the grid of settings, with their intervals."""
     error = validation.check_confidence_level(confidence_level)
     total = validation.check_total("n_replications", n_replications)
-    validation.check_function("generator", simulation.generator)
-    validation.check_function("test", simulation.test)
-    grid = check_settings(settings)
-    bar = validation.check_progress(progress, "data sets")
-    counted = count_rejections(simulation, grid, total, bar)
+    counted = count_rejections(
+        simulation, check_settings(settings), total, validation.check_progress(progress, "data sets")
+    )
     attrs = kind.attrs(
         xr.Dataset(),
         simulation.entropy,
