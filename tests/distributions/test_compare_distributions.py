@@ -204,7 +204,7 @@ def test_one_algorithm_is_no_comparison(scores):
 
 def test_infinite_scores_are_refused_by_name(scores):
     scores[0, 2, 3] = -np.inf
-    with pytest.raises(ValueError, match=r"task 'x': algorithm 'c'.*Mask them as missing"):
+    with pytest.raises(ValueError, match=r"task 'x', algorithm 'c'.*Mask them as missing"):
         xcurves.compare_distributions(scores)
 
 
@@ -219,7 +219,7 @@ POOL = {"dim": ("task", "run"), "strata": "task", "n_resamples": 19, "rng": 0}
 def test_a_stratum_that_an_algorithm_lacks_leaves_nothing_to_say():
     scores = strata_scores(12)
     scores.loc[{"algorithm": "b", "task": "w"}] = np.nan
-    said = "a - b: no trial of one of them in the stratum task 'w'; the result is NaN"
+    said = "a - b: no trial of one of them in a stratum; the result is NaN"
     with pytest.warns(UserWarning, match="^a - b") as caught:
         result = xcurves.compare_distributions(scores, **POOL)
     assert [str(warning.message) for warning in caught] == [said]
@@ -229,13 +229,11 @@ def test_a_stratum_that_an_algorithm_lacks_leaves_nothing_to_say():
 
 def test_few_trials_in_a_stratum_are_warned_of():
     with pytest.warns(UserWarning, match="^a - b: 3.*few for a bootstrap"):
-        few = xcurves.compare_distributions(strata_scores(3), **POOL)
-    assert "With 3 trials in the smallest stratum it covers less" in few.curves.summary()
+        xcurves.compare_distributions(strata_scores(3), **POOL)
     with pytest.warns(UserWarning, match="^a - b: one.*spread; the interval is"):
         one = xcurves.compare_distributions(strata_scores(1), **POOL)
     assert one.prob_greater_ci.isnull().all()
     assert not one.prob_greater.isnull().any()
-    assert "From one trial in a stratum there is none" in one.curves.summary()
     xcurves.compare_distributions(strata_scores(10), **POOL)
 
 

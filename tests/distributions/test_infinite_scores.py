@@ -162,7 +162,7 @@ def test_bad_values_are_refused(times):
         xcurves.performance_cdf(times, interval="bca", rng=0)
     with pytest.raises(ValueError, match=r"^algorithm 'a': scores has values of -inf\. Mask them"):
         xcurves.performance_cdf(-times)
-    with pytest.raises(ValueError, match=r"^algorithm 'a' has scores of -inf\. Mask them"):
+    with pytest.raises(ValueError, match=r"^algorithm 'a': scores has values of -inf\. Mask them"):
         xcurves.compare_distributions(-times)
     with pytest.raises(ValueError, match=r"bounds are 0 to 100, but there is a score of inf"):
         xcurves.performance_cdf(times, bounds=(0, 100))

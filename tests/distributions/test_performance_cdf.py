@@ -261,13 +261,13 @@ BAD = [
     ({"threshold": np.nan}, "threshold must be finite; got nan. Give a number or a list of them"),
     ({"scores_at": [0, np.inf]}, "scores_at must be finite; got inf. Give a number or a list of them"),
     ({"probabilities": [0.5, 1.2]}, "probabilities must lie between 0 and 1; got 1.2. The median is at 0.5"),
-    ({"target": np.nan}, "target must be a finite number; got nan"),
+    ({"target": np.nan}, "target must be a finite number; got nan. At most 1e+140 in size"),
     ({"bounds": (1, 0)}, "bounds must be a smaller and a larger score; got (1, 0). Try bounds=(0, 1)"),
     ({"interval": "exakt"}, "interval must be 'exact', 'percentile' or 'bca'; got 'exakt'. Did you mean 'exact'?"),
     ({"cvar": "upper"}, "cvar must be 'tail-mean' or 'conditional'; got 'upper'"),
     (
         {"strata": "task", "interval": "percentile"},
-        "strata must be among the dims of trials, dim=('run',); got 'task'. Pool it too: dim=('task', 'run'), "
+        "strata must be of the dims of trials, dim=('run',); got 'task'. Pool it too: dim=('task', 'run'), "
         "strata='task'",
     ),
     (
@@ -276,7 +276,7 @@ BAD = [
     ),
     (
         {"unit": "draw", "interval": "bca"},
-        "unit must be one of the dims of trials that is no stratum, dim=('run',); got 'draw'. Pool it too: "
+        "unit must be of the dims of trials, dim=('run',), and no stratum; got 'draw'. Pool it too: "
         "dim=('draw', 'run'), unit='draw'",
     ),
     (
@@ -348,7 +348,7 @@ def test_a_stratum_that_an_algorithm_lacks_is_not_replaced_by_the_others():
     )
     with pytest.warns(UserWarning, match="algorithm") as caught:
         result = xcurves.performance_cdf(scores, **POOL, scores_at=[0])
-    said = "algorithm 'b': no trial in the stratum task 'v'; the result is NaN"
+    said = "algorithm 'b': no trial in a stratum; the result is NaN"
     assert [str(warning.message) for warning in caught] == [said]
     assert all(result[name].sel(algorithm="b").isnull().all() for name in result)
     np.testing.assert_allclose(result.score_mean.sel(algorithm="a"), scores.sel(algorithm="a").mean())
@@ -473,15 +473,6 @@ def test_many_trials_have_the_intervals_of_large_samples():
     np.testing.assert_array_equal(lazy.statistic_ci, found.statistic_ci)
 
 
-def test_bca_of_many_trials_is_refused_before_the_work():
-    scores = make_scores(np.zeros((1, 2**15 + 1)), algorithm=["b"], run=np.arange(2**15 + 1))
-    with pytest.raises(ValueError, match=r"interval='bca' leaves out each of at most 32768 trials in turn; got 32769"):
-        scores.curves.performance_cdf(interval="bca", n_resamples=10)
-    lazy = scores.chunk(algorithm=1).curves.performance_cdf(interval="bca", n_resamples=10)
-    with pytest.raises(ValueError, match="Use 'percentile'"):
-        lazy.compute()
-
-
 WIDTHS = [  # methods: mean widths of 95 % intervals between 0 and 1 of the mean, and of the best and the worst tenth
     (stats.uniform(), 100, (0.245, 0.128, 0.125)),
     (stats.uniform(), 400, (0.127, 0.066, 0.066)),
@@ -532,5 +523,5 @@ def test_tolerance_holds_the_share_as_often_as_it_says():
 def test_a_tolerance_that_is_none_is_refused(scores):
     with pytest.raises(ValueError, match=r"tolerance must lie between 0 and 1; got 90\."):
         xcurves.performance_cdf(scores, tolerance=90)
-    with pytest.raises(ValueError, match=r"got interval='percentile'\. Use interval='exact'"):
+    with pytest.raises(ValueError, match="interval must be 'exact'; got 'percentile'"):
         xcurves.performance_cdf(scores, tolerance=0.9, interval="percentile")

@@ -103,7 +103,7 @@ def test_each_task_stays_by_itself_and_lazy():
 def test_levels_that_a_task_has_not_are_left_out():
     curves = make()
     curves[:, 2, :, 0] = np.nan
-    with pytest.warns(UserWarning, match="no trial in the stratum task 2"):
+    with pytest.warns(UserWarning, match="no trial in a stratum"):
         found = banded(curves).statistic_ci.sel(param="iqm")
     assert found.isel(training=0).isnull().all()
     np.testing.assert_allclose(found[:, 1:], banded(curves[..., 1:]).statistic_ci.sel(param="iqm"))
@@ -120,7 +120,7 @@ def test_a_level_at_which_runs_share_a_score_is_named_and_leaves_the_others_as_t
     """Means of equal scores round to another score."""
     curves = make(n_runs=12)
     same = curves.where(curves.training != 1, score)
-    with pytest.warns(UserWarning, match=f"^algorithm 'a', training 1.0: all runs share the score {score:g}"):
+    with pytest.warns(UserWarning, match="^algorithm 'a', training 1.0: all runs share a score"):
         found = banded(same)
     assert found.statistic_ci.sel(training=1).isnull().all()
     others = found.statistic_ci.drop_sel(training=1)
@@ -143,7 +143,7 @@ def test_one_group_has_no_band_of_tails_and_few_runs_are_warned_of():
     ("change", "options", "message"),
     [
         ({}, {"simultaneous": "task"}, "simultaneous must be 'training'; got 'task'"),
-        ({"training": 0}, {}, r"simultaneous='training' needs the dim 'training' .* Leave simultaneous out"),
+        ({"training": 0}, {}, r"simultaneous='training' needs the dim 'training' "),
         ({}, {"interval": "bca"}, r"got interval='bca'. Use interval='percentile'"),
         ({}, {"strata": None, "unit": "task"}, r"got unit='task'. Average the trials of each unit first"),
     ],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Literal
@@ -17,13 +16,13 @@ from xcurves.core.run_checks import BUDGET, within_budget
 from xcurves.core.validation import check_curves
 from xcurves.distributions import trial_checks
 from xcurves.distributions.kinds import BAND, COMPARE_DISTRIBUTIONS
-from xcurves.distributions.trial_checks import Dims
-from xcurves.distributions.trials import difference_band
+from xcurves.distributions.trial_checks import HUNDREDTHS, Dims
+from xcurves.distributions.trials import check_trials, difference_band, names_of
 from xcurves.kernels import ecdf, plans, twosample
 from xcurves.kernels.bootstrap import are_few
 from xcurves.kernels.engine import ADJUSTMENTS
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.plans import DEFAULT_RESAMPLES
+from xcurves.kernels.plans import DEFAULT_RESAMPLES, in_stretches
 
 _OF_PROBABILITY = {
     "independent": "Newcombe's method 5, for distributions of similar spread",
@@ -34,6 +33,7 @@ _FEW = (
     "trials in the smallest stratum are few for a bootstrap: the interval is too short (coverage: see performance_cdf)"
 )
 _SWAPS = "permutation: the two trials of a run change places, all ways or a random sample of them"
+_AT_ONCE, _STRATIFIED = 2**20, 256  # trials, or comparisons within strata, at once
 _ASSIGNMENTS = (
     "permutation, exact under ties, up to 10,000 trials in a pair or 100,000 if one has at most 500; beyond, "
     "Kolmogorov's limit, which is conservative under ties"
@@ -153,118 +153,89 @@ def compare_distributions(
     >>> pairs.dominance.values.tolist()
     [0, 0, 0]
     """
-    dims = trial_checks.check_trial_dims(dim)
     fixed = "dim={rest} to compare within each {task}" if paired else "strata={task!r} if its labels are a fixed set"
-    trial_checks.check_pooling(dims, strata, unit, fixed)
-    within = trial_checks.check_strata(dims, strata)
-    outer = trial_checks.check_units(dims, within, unit)
-    if outer:
-        inner = [name for name in dims if name not in outer]
+    design = trial_checks.check_design(dim, strata, unit, fixed)
+    if design.units:
         raise ValueError(
-            f"unit must name all dims of trials, {dims}, which says that every trial is independent; got {outer}. "
-            f"Average the trials of each unit: scores.mean({inner}), dim={outer}"
+            f"unit must name all dims of trials, {design.dims}, which says that every trial is independent; got "
+            f"{design.units}. Average the trials of each unit: scores.mean({list(design.trials)}), dim={design.units}"
         )
-    core = (*within, *(name for name in dims if name not in within))
-    reserved = COMPARE_DISTRIBUTIONS.reserved()
-    scores = check_curves(scores, core=("algorithm", *core), name="scores", reserved=reserved)
-    scores, budget = within_budget(scores, ("algorithm", *core))
+    stratified, core = bool(design.strata), ("algorithm", *design.core)
+    scores = check_curves(scores, core=core, name="scores", reserved=COMPARE_DISTRIBUTIONS.reserved())
+    scores, budget = within_budget(scores, core)
+    scores = scores.transpose(..., *core)
     validation.check_choice("correction", correction, tuple(ADJUSTMENTS))
     pairs = labels.algorithm_pairs(scores, name="scores")
-    if validation.check_flag("paired", paired) and within:
+    if validation.check_flag("paired", paired) and stratified:
         raise ValueError("paired=True and strata were both given; one can be. Leave out strata to compare each task")
-    if n_resamples is not None and not (paired or within):
+    if n_resamples is not None and not (paired or stratified):
         raise ValueError(f"nothing is random without paired or strata; got n_resamples={n_resamples}. Leave it out")
-    probabilities = trial_checks.check_probabilities(None)
-    n_strata, n_trials = (prod(scores.sizes[name] for name in names) for names in (within, core[len(within) :]))
     kernel = _PairComparison(
-        pairs=labels.pairs_in_label_order(scores).tolist(),
-        shape=(n_strata, n_trials),
-        stratified=bool(within),
-        probabilities=probabilities,
+        pairs=labels.pairs_in_label_order(scores),
+        n_strata=prod(scores.sizes[name] for name in design.strata),
+        stratified=stratified,
         n_resamples=validation.check_count("n_resamples", n_resamples),
         paired=paired,
         correction=correction,
         alpha=validation.check_confidence_level(confidence_level),
-        entropy=validation.check_rng(rng if paired or within or rng is not None else 0),
+        entropy=validation.check_rng(rng if paired or stratified or rng is not None else 0),
     )
-    scores = scores.transpose(..., "algorithm", *core)
-    at = ("probability", probabilities, {"long_name": labels.LONG_NAMES["probability"]})
+    at = ("probability", HUNDREDTHS, {"long_name": labels.LONG_NAMES["probability"]})
     result = per_task(
         COMPARE_DISTRIBUTIONS,
         kernel,
         scores,
-        context=trial_checks.context_of(scores, ("algorithm", *core), confidence_level, kernel.alpha, kernel.entropy),
-        core=("algorithm", *core),
-        sizes={"pair": len(pairs), "probability": len(probabilities)},
-        when=["strata" if within else "no strata"],
+        context=trial_checks.context_of(scores, core, confidence_level, kernel.alpha, kernel.entropy),
+        core=core,
+        sizes={"pair": len(pairs), "probability": len(HUNDREDTHS)},
+        when=["strata" if stratified else "no strata"],
         coords={**labels.pair_coords(scores), "probability": at},
-        attrs={
-            "dim": ", ".join(dims),
-            "n_resamples": n_resamples,
-            "paired": paired,
-            "correction": correction,
-            "strata": ", ".join(within) or None,
-            "unit": trial_checks.say_unit(dims, (), unit),
-        },
+        attrs={**design.attrs, "n_resamples": n_resamples, "paired": paired, "correction": correction},
     )
-    _say_methods(result, stratified=kernel.stratified, paired=paired)
+    _say_methods(result, "strata" if stratified else "paired" if paired else "independent")
     if not is_lazy(scores):
-        empty = trial_checks.empty_strata(scores, within, dims) if within else []
-        _warn(result, pairs, labels.task_names(scores, ("algorithm", *core)), kernel.shape[0], empty)
+        _warn(result, labels.task_names(scores, core), kernel.n_strata)
     if budget is not None:  # a quantile that one of them does not reach differs by an unknown time
-        names = [name for name in ("quantile_difference", "quantile_difference_band") if name in result]
-        finite = {name: result[name].where(np.isfinite(result["quantile_difference"])) for name in names}
-        finite = {name: each.transpose(*result[name].dims) for name, each in finite.items()}
+        known = np.isfinite(result["quantile_difference"])
+        names = result.keys() & {"quantile_difference", "quantile_difference_band"}
+        finite = {name: result[name].where(known).transpose(*result[name].dims) for name in names}
         result = result.assign(finite).assign_coords({BUDGET: budget})
-    return result.set_coords(["share_infinite_a", "share_infinite_b", "n_trials", *["n_units"] * kernel.stratified])
+    return result.set_coords(["share_infinite_a", "share_infinite_b", "n_trials", *["n_units"] * stratified])
 
 
-def _warn(
-    result: xr.Dataset, pairs: list[tuple[int, int]], names: list[str], n_strata: int, empty: Sequence[str]
-) -> None:
+def _warn(result: xr.Dataset, names: list[str], n_strata: int) -> None:
     """Warn once of each thing in a computed result that a reader would not expect, and name the first pair."""
     where = [f"{name}{pair}: " for name in names for pair in result["pair"].to_numpy()]
     none = result["prob_greater"].transpose(..., "pair").isnull().to_numpy().ravel()
-    n_algorithms = result.sizes["algorithm"]
-
-    def lacking(comparison: int) -> str:
-        task, pair = divmod(comparison, len(pairs))
-        strata = [empty[task * n_algorithms + place] for place in pairs[pair]] if empty else []
-        within = f" in the stratum {next(filter(None, strata))}" if strata else ""
-        return f"no trial of one of them{within}; the result is NaN"
-
-    provenance.warn_of(none, where, lacking, "comparisons")
-    if "n_units" not in result:
-        return
-    n_units = result["n_units"].transpose(..., "pair").to_numpy().ravel()
-    provenance.warn_of(
-        n_units == 1, where, lambda _: "one trial in the smallest stratum shows no spread; the interval is NaN", "pairs"
-    )
-    few = (n_units > 1) & are_few(n_units * n_strata, n_units, stratified=True)
-    provenance.warn_of(few, where, lambda comparison: f"{n_units[comparison]} {_FEW}", "pairs")
+    lacking = "no trial of one of them" + " in a stratum" * ("n_units" in result)
+    provenance.warn_of(none, where, lambda _: f"{lacking}; the result is NaN", "comparisons")
+    if "n_units" in result:
+        n = result["n_units"].transpose(..., "pair").to_numpy().ravel()
+        single = "one trial in the smallest stratum shows no spread; the interval is NaN"
+        provenance.warn_of(n == 1, where, lambda _: single, "pairs")
+        few = (n > 1) & are_few(n * n_strata, n, stratified=True)
+        provenance.warn_of(few, where, lambda comparison: f"{n[comparison]} {_FEW}", "pairs")
 
 
-def _say_methods(result: xr.Dataset, *, stratified: bool, paired: bool) -> None:
+def _say_methods(result: xr.Dataset, design: str) -> None:
     """Let intervals and p-values say, in the attrs `interval` and `method`, what they are."""
-    kind = _OF_PROBABILITY["strata" if stratified else "paired" if paired else "independent"]
-    result["prob_greater_ci"].attrs["interval"] = kind
+    result["prob_greater_ci"].attrs["interval"] = _OF_PROBABILITY[design]
     provenance.add_comment(
         result["quantile_difference"], "NaN where both are infinite: times not reached within the budget"
     )
-    if not stratified:
+    if design != "strata":
         result["quantile_difference_band"].attrs["interval"] = BAND
         for name in ("ks_pvalue", "ks_pvalue_adjusted"):
-            result[name].attrs["method"] = _SWAPS if paired else _ASSIGNMENTS
+            result[name].attrs["method"] = _SWAPS if design == "paired" else _ASSIGNMENTS
 
 
 @dataclass(frozen=True, kw_only=True)
 class _PairComparison:
     """How pairs of algorithms are compared."""
 
-    pairs: list[list[int]]  # the indices of both algorithms of each pair
-    shape: tuple[int, int]  # strata and trials, to which the trials of each are reshaped
+    pairs: NDArray[np.intp]  # the indices of both algorithms of each pair
+    n_strata: int
     stratified: bool
-    probabilities: Floats
     n_resamples: int | None
     paired: bool
     correction: str
@@ -272,38 +243,39 @@ class _PairComparison:
     entropy: int
 
     def __call__(self, group: Group) -> dict[str, NDArray[Any]]:
-        """Compare pairs in tasks, given trials, shape (task, algorithm, *core)."""
-        trials = group.data[0].reshape(*group.data[0].shape[:2], *self.shape)
-        for task, algorithm, *_ in np.argwhere(np.isneginf(trials))[:1]:
-            raise ValueError(
-                f"{group.names[task]}algorithm {group.algorithms[algorithm]} has scores of -inf. "
-                "Mask them as missing: scores.where(np.isfinite(scores))"
-            )
-        pooled = trials.reshape(*trials.shape[:2], -1)
-        x = np.sort(pooled, axis=-1)
-        n = np.count_nonzero(~np.isnan(pooled), axis=-1)
-        share = np.count_nonzero(np.isposinf(x), axis=-1) / np.where(n > 0, n, np.nan)
-        columns = []
-        for a, b in self.pairs:
-            found = self._quantiles(x[:, a], x[:, b], n[:, a], n[:, b])
-            found |= {"share_infinite_a": share[:, a].copy(), "share_infinite_b": share[:, b].copy()}
+        """Compare pairs in tasks, given trials, shape (task, algorithm, *core), not too many at once."""
+        lead, n_pairs = group.data[0].shape[:2], len(self.pairs)
+        trials = np.sort(group.data[0].reshape(*lead, self.n_strata, -1), axis=-1) if self.stratified else group.data[0]
+        trials = trials.reshape(*lead, -1)
+        x, n = np.sort(trials, axis=-1), np.count_nonzero(~np.isnan(trials), axis=-1)
+        check_trials(x.reshape(-1, x.shape[-1]), n.ravel(), names_of(group))
+
+        def compare(some: slice) -> dict[str, Floats]:
+            task, pair = np.divmod(np.arange(some.start, some.stop), n_pairs)
+            sides = [(task, algorithm) for algorithm in self.pairs[pair].T]
+            found = self._quantiles(*(x[side] for side in sides), *(n[side] for side in sides))
+            for name, side in zip(("share_infinite_a", "share_infinite_b"), sides, strict=True):
+                found[name] = np.isposinf(x[side]).sum(axis=-1) / np.where(n[side] > 0, n[side], np.nan)
             if self.stratified:
-                found |= self._by_stratum(trials[:, a], trials[:, b])
-                for values in found.values():
-                    values[found["n_units"] == 0] = np.nan
-                found["n_units"] = np.nan_to_num(found["n_units"])
-            else:
-                one_sided = (np.isnan(pooled[:, a]) != np.isnan(pooled[:, b])) & self.paired
-                for task in np.flatnonzero(one_sided.any(axis=-1))[:1]:
-                    raise ValueError(
-                        f"{group.names[task]}paired=True needs every trial in every algorithm; {one_sided[task].sum()} "
-                        f"of {group.algorithms[a]} and {group.algorithms[b]} have no partner. Select the common runs, "
-                        "or use paired=False"
-                    )
-                found |= self._distances(pooled[:, a], pooled[:, b])
-            columns.append(found)
-        out = {name: np.stack([found[name] for found in columns], axis=1) for name in columns[0]}
-        if not self.stratified:
+                return found | self._by_stratum(*(trials[side].reshape(len(task), self.n_strata, -1) for side in sides))
+            first, second = (trials[side] for side in sides)
+            apart = np.isnan(first) != np.isnan(second)
+            for row in np.flatnonzero(apart.any(axis=-1) & self.paired)[:1]:
+                a, b = (group.algorithms[place] for place in self.pairs[pair[row]])
+                raise ValueError(
+                    f"{group.names[task[row]]}paired=True needs every trial in every algorithm; {apart[row].sum()} of "
+                    f"{a} and {b} have no partner. Select the common runs, or use paired=False"
+                )
+            return found | self._distances(first, second)
+
+        at_once = _STRATIFIED if self.stratified else max(1, _AT_ONCE // trials.shape[-1])
+        found = in_stretches(compare, lead[0] * n_pairs, at_once)
+        out = {name: values.reshape(lead[0], n_pairs, *values.shape[1:]) for name, values in found.items()}
+        if self.stratified:
+            for values in out.values():
+                values[out["n_units"] == 0] = np.nan
+            out["n_units"] = np.nan_to_num(out["n_units"])
+        else:
             out["ks_pvalue_adjusted"] = ADJUSTMENTS[self.correction](out["ks_pvalue"])
         return out | {"n_trials": n}
 
@@ -311,8 +283,8 @@ class _PairComparison:
         """Return differences of inverse CDFs of sorted trials and their band, half of alpha for each sample."""
         sides = []
         for each, size in ((x, m), (y, n)):
-            allowed = ecdf.ranks_in_band(self.probabilities, size, self.alpha / 2)
-            ranks = (ecdf.quantile_ranks(self.probabilities, size), *allowed)
+            allowed = ecdf.ranks_in_band(HUNDREDTHS, size, self.alpha / 2)
+            ranks = (ecdf.quantile_ranks(HUNDREDTHS, size), *allowed)
             sides.append([ecdf.value_at(each, rank, np.maximum(size, 1)) for rank in ranks])
         first, second = sides
         with np.errstate(invalid="ignore"):  # of two trials that are infinite there is no difference
@@ -323,7 +295,7 @@ class _PairComparison:
         return found
 
     def _by_stratum(self, x: Floats, y: Floats) -> dict[str, Floats]:
-        x, y = np.sort(x, axis=-1), np.sort(y, axis=-1)
+        """Return the probability with its interval of sorted trials, shape (comparison, stratum, trial)."""
         probability = twosample.stratified_probability(x, y)
         interval = np.full((len(x), 2), np.nan)
         turned = probability < 0.5  # swapped samples then have exactly the complementary interval

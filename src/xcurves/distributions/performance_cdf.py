@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import replace
+from functools import partial
 from math import prod
 from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance, validation
 from xcurves.core.driver import is_lazy, per_task
@@ -132,8 +132,7 @@ def performance_cdf(
     ------
     ValueError, TypeError
         If dims or options are not as described, if there are several dims and neither `strata` nor `unit`, if scores
-        are -inf, or +inf with `interval="bca"`, if that interval is of more than 32,768 trials, or if a score violates
-        `bounds`.
+        are -inf, or +inf with `interval="bca"`, or if a score violates `bounds`.
 
     Warns
     -----
@@ -200,27 +199,31 @@ def performance_cdf(
     >>> bool((cdf.cvar >= cdf.cvar_lower).all())
     True
     """
-    dims = trial_checks.check_trial_dims(dim)
-    scores = check_curves(scores, core=dims, name="scores", reserved=PERFORMANCE_CDF.reserved())
-    scores, budget = within_budget(scores, dims)
-    within, outer = trial_checks.check_design(dims, strata, unit, interval, n_resamples)
-    training = trial_checks.check_simultaneous(simultaneous, scores, dims, interval, outer)
-    rest = tuple(name for name in dims if name not in (*within, *outer))
-    core = [*within, *outer, *rest]
-    n_strata, n_units, n_trials = (
-        prod(scores.sizes[name] for name in names) for names in (within, outer or rest, rest)
+    cure = "strata={task!r}{} if its labels are a fixed set".replace(
+        "{}", ", interval='percentile'" * (interval == "exact")
     )
+    design = trial_checks.check_design(dim, strata, unit, cure)
+    scores = check_curves(scores, core=design.dims, name="scores", reserved=PERFORMANCE_CDF.reserved())
+    scores, budget = within_budget(scores, design.dims)
+    trial_checks.check_resampling(design, interval, n_resamples)
+    training = trial_checks.check_simultaneous(simultaneous, scores, design, interval)
+    if tolerance is not None:
+        tolerance = validation.check_share("tolerance", tolerance, "0.9, nine in ten trials")
+        validation.check_choice("interval", interval, ("exact",))  # a tolerance is one
+    scores = scores.transpose(..., *design.core)
+    parts = (design.strata, design.units or design.trials, design.trials if design.units else ())
+    sizes = [prod(scores.sizes[name] for name in names) for names in parts]
     wanted = trial_checks.check_statistics(cvar_level, cvar, threshold, target, higher_is_better)
     alpha = validation.check_confidence_level(confidence_level)
     kernel = Distributions(
-        shape=(n_strata, n_units, n_trials if outer else 1),
-        stratified=bool(within),
-        by_unit=bool(outer),
+        shape=(sizes[0], sizes[1], sizes[2]),
+        stratified=bool(design.strata),
+        by_unit=bool(design.units),
         wanted=wanted,
         scores_at=np.zeros(0) if scores_at is None else trial_checks.check_numbers("scores_at", scores_at),
         probabilities=trial_checks.check_probabilities(probabilities),
         bounds=trial_checks.check_bounds(bounds),
-        tolerance=trial_checks.check_tolerance(tolerance, interval),
+        tolerance=tolerance,
         interval=interval,
         simultaneous=training,
         n_resamples=validation.check_count("n_resamples", n_resamples) or DEFAULT_RESAMPLES,
@@ -233,22 +236,21 @@ def performance_cdf(
         "threshold": len(wanted.thresholds) > 0,
         "target": len(wanted.targets) > 0,
         "tolerance": tolerance is not None,
-        "strata or unit": bool(within or outer),
+        "strata or unit": bool(design.strata or design.units),
     }
     when = [option for option, is_asked in asked.items() if is_asked]
     coords = _coords_of(kernel, when)
-    scores = scores.transpose(..., *core)
     result = per_task(
         replace(PERFORMANCE_CDF, references=(JORDAN, *_PAPERS[interval], *[WILKS] * (tolerance is not None))),
         kernel,
         scores,
-        context=trial_checks.context_of(scores, core, confidence_level, alpha, kernel.entropy),
-        core=core,
+        context=trial_checks.context_of(scores, design.core, confidence_level, alpha, kernel.entropy),
+        core=design.core,
         sizes={str(name): len(values[1]) for name, values in coords.items()},
         when=when,
         coords=coords,
         attrs={
-            "dim": ", ".join(dims),
+            **design.attrs,
             "cvar": cvar,
             "target": target,
             "bounds": None if bounds is None else " to ".join(map(as_digits, kernel.bounds)),
@@ -256,30 +258,19 @@ def performance_cdf(
             "higher_is_better": higher_is_better,
             "interval": interval,
             "n_resamples": None if interval == "exact" else kernel.n_resamples,
-            "strata": ", ".join(within) or None,
-            "unit": trial_checks.say_unit(dims, outer, unit),
             "simultaneous": simultaneous,
         },
     )
     _name_intervals(result, kernel)
     if training:
-        result = _simultaneous_intervals(result, scores, core, kernel, confidence_level)
+        result = _simultaneous_intervals(result, scores, design.core, kernel, confidence_level)
     if not is_lazy(scores):
-        empty = trial_checks.empty_strata(scores, within, dims) if within else []
-        _warn_of_groups(result, kernel, labels.task_names(scores, dims), empty)
-    if budget is not None:
-        result = _up_to(result, budget)
+        _warn_of_groups(result, kernel, labels.task_names(scores, design.dims))
+    if budget is not None:  # what comes later is not known
+        own = [name for name, each in result.data_vars.items() if "score" in each.dims]
+        known = {name: result[name].where(result["score"] <= budget).transpose(*result[name].dims) for name in own}
+        result = result.assign(known).assign_coords({BUDGET: budget})
     return result.set_coords([name for name in ("share_infinite", "n_trials", "n_units") if name in result])
-
-
-def _up_to(result: xr.Dataset, budget: xr.DataArray) -> xr.Dataset:
-    """Return a result without shares beyond the budget, which stays as a coordinate: what comes later is not known."""
-    known = {
-        name: each.where(result["score"] <= budget).transpose(*each.dims)
-        for name, each in result.data_vars.items()
-        if "score" in each.dims
-    }
-    return result.assign(known).assign_coords({BUDGET: budget})
 
 
 def _simultaneous_intervals(
@@ -331,29 +322,27 @@ def _coords_of(kernel: Distributions, when: Collection[str]) -> dict[Hashable, A
     return {name: (name, values, {"long_name": LONG_NAMES[name]}) for name, values in every.items()}
 
 
-def _warn_of_groups(result: xr.Dataset, kernel: Distributions, names: Sequence[str], empty: Sequence[str]) -> None:
-    """Warn once of each unexpected thing; `empty` names a stratum without a trial for each group that has one."""
+def _warn_of_groups(result: xr.Dataset, kernel: Distributions, names: Sequence[str]) -> None:
+    """Warn once of each thing that a reader of the result would not expect."""
     n_trials = result["n_trials"].to_numpy().ravel()
     n_units = result.get("n_units", result["n_trials"]).to_numpy().ravel()
-    medians = result["score_median"].to_numpy().ravel()
     what, where = ("unit" if kernel.by_unit else "trial"), " in the smallest stratum" * kernel.stratified
-
-    def warn(affected: NDArray[np.bool_], say: Callable[[int], str], things: str = "groups") -> None:
-        provenance.warn_of(affected, names, say, things)
-
-    warn(n_trials == 0, lambda _: "no trial; the result is NaN")
-    none = (n_trials > 0) & (n_units == 0)
-    warn(none, lambda group: f"no trial in the stratum {empty[group]}; the result is NaN")
-    if kernel.interval == "exact":
-        return
-    warn(n_units == 1, lambda _: f"one {what}{where} shows no spread; the intervals are NaN")
-    if "simultaneous" not in result.attrs:
+    if kernel.simultaneous:  # the replicates are no bootstrap
+        few = (n_trials > 1) & (n_trials < _FEW_IN_A_BAND) & (not kernel.stratified)
+        said = "runs of one group are few for a band along training, too narrow where scores are skewed or runs fail"
+    else:
         few = (n_units > 1) & are_few(n_trials, n_units, kernel.stratified)
-        said = "are few for a bootstrap: intervals are too short, the more so for tails (coverage: see performance_cdf)"
-        warn(few, lambda group: f"{n_units[group]} {what}s{where} {said}")
-        return
-    few = (n_trials > 1) & (n_trials < _FEW_IN_A_BAND) & (not kernel.stratified)  # its replicates are no bootstrap
-    band = "for a band along training, which is too narrow where scores are skewed or runs fail"
-    warn(few, lambda group: f"{n_trials[group]} runs of one group are few {band}", "levels")
-    alike = (n_trials > 1) & (result["score_std"] == 0).to_numpy().ravel()
-    warn(alike, lambda group: f"all runs share the score {medians[group]:g}; this level has no interval", "levels")
+        said = f"{what}s{where} are few for a bootstrap: intervals are too short (coverage: see performance_cdf)"
+    alike = kernel.simultaneous & (n_trials > 1) & (result["score_std"] == 0).to_numpy().ravel()
+    of_bootstraps = (
+        (n_units == 1, f"one {what}{where} shows no spread; the intervals are NaN"),
+        (few, f"{{}} {said}"),
+        (alike, "all runs share a score; this level has no interval"),
+    )
+    for affected, text in (
+        (n_trials == 0, "no trial; the result is NaN"),
+        ((n_trials > 0) & (n_units == 0), "no trial in a stratum; the result is NaN"),
+        *(of_bootstraps if kernel.interval != "exact" else ()),
+    ):
+        message = text.format(n_units[affected.argmax()])
+        provenance.warn_of(affected, names, partial(str.format, message), "groups")

@@ -9,12 +9,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves.core import labels, wording
+from xcurves.core import labels
 from xcurves.core.schema import Statement, statements
 from xcurves.core.tables import bounds, frame_of, frame_of_pairs, turned_pairs
-from xcurves.core.wording import Lead, PairDifferences, interval, joined, number, pvalue, span
-from xcurves.kernels.bootstrap import are_few
-from xcurves.kernels.ecdf import Ints
+from xcurves.core.wording import Lead, PairDifferences, ends_of, interval, joined, number, percent, pvalue, span
 
 _FEW = 4  # groups of trials, or pairs, of which each has a sentence
 _WHAT = {
@@ -22,9 +20,12 @@ _WHAT = {
     "score_median": "median",
     "score_std": "standard deviation",
     "iqm": "IQM",
+    "cvar": "mean of the best {}",
+    "cvar_lower": "mean of the worst {}",
+    "partial_mean_above": "partial mean of scores {}",
+    "prob_above": "share of scores {}",
     "optimality_gap": "optimality gap",
 }
-_SHARES = ("cvar", "cvar_lower", "partial_mean_above", "prob_above")
 _HOW = {
     "exact": "Intervals hold for independent trials of one distribution, whatever it is. Trials that share a "
     "hyper-parameter draw, a data set or a seed are not independent, and a pool of tasks is not one distribution.",
@@ -50,143 +51,113 @@ _VERDICTS = {
 
 def statistics(result: xr.Dataset) -> xr.DataArray:
     """Return the statistics of a performance distribution that it has, in the order of their intervals."""
-    found = {str(name): _statistic(result, str(name)) for name in result["param"].to_numpy()}
-    known = {name: value for name, value in found.items() if value is not None}
-    values = xr.concat(list(known.values()), "param", coords="minimal", compat="override", combine_attrs="drop")
-    return values.assign_coords(param=list(known))
-
-
-def _statistic(result: xr.Dataset, name: str) -> xr.DataArray | None:
-    """Return a statistic by its name, "cvar 0.5"; None if its level was left out of the result."""
-    variable, *at = name.split(" ")
-    if not at or variable not in result:
-        return result.get(variable)
-    dim = "cvar_level" if variable in ("cvar", "cvar_lower") else "threshold"
-    array = result[variable] if dim in result.dims else result[variable].expand_dims(dim)
-    places = np.flatnonzero(array[dim].to_numpy() == float(at[0]))
-    return array.isel({dim: places[0]}, drop=True) if places.size else None
-
-
-def statistic_sentences(result: xr.Dataset) -> Iterator[str]:
-    """Yield a sentence for each group of trials, then a description of the intervals."""
-    values = statistics(result)
-    bounds = result["statistic_ci"].sel(param=values["param"])
-    dims = labels.task_dims(result["score_mean"])
-    stacked = values.transpose(*dims, "param").to_numpy().reshape(-1, values.sizes["param"])
-    limits = bounds.transpose(*dims, "param", "ci_bound").to_numpy().reshape(-1, values.sizes["param"], 2)
-    counts = [result[name] for name in ("n_trials", "n_units" if "n_units" in result else "n_trials")]
-    n_trials, n_units = (count.transpose(*dims).to_numpy().ravel() for count in counts)
-    infinite = result["share_infinite"].transpose(*dims).to_numpy().ravel()
-    said = [say_statistic(result, str(name)) for name in values["param"].to_numpy()]
-    for group, name in enumerate(labels.result_names(result["score_mean"])):
-        if n_trials[group] == 0:
-            yield f"{name}no trial."
-            continue
-        if n_units[group] == 0:
-            yield f"{name}{n_trials[group]} trials, but none in a stratum: nothing can be said."
-            continue
-        each = "; ".join(
-            f"{what} {_interval(*numbers)}"
-            for what, *numbers in zip(said, stacked[group], *limits[group].T, strict=True)
-            if not (infinite[group] and np.isnan(numbers[0]))
-        )
-        never = f", {wording.percent(infinite[group])} of them infinite (not reached within the budget)"
-        yield f"{name}{n_trials[group]} trials{never if infinite[group] else ''}: {each}."
-    yield from _say_tolerance(result)
-    interval = result.attrs.get("interval", "exact")
-    level = 100 * float(result.attrs["confidence_level"])
-    what = _ALONG if "simultaneous" in result.attrs else _say_intervals(result, interval, n_trials, n_units)
-    yield f"In brackets: {level:g} % intervals, if they exist. {what}"
-
-
-def _say_tolerance(result: xr.Dataset) -> Iterator[str]:
-    """Yield between which scores a share of all trials lies, for each group."""
-    if "tolerance" not in result or "tolerance" not in result.attrs:
-        return
-    share = wording.percent(float(result.attrs["tolerance"]))
-    for group, name in labels.named_tasks(result, "score_mean"):
-        ends = wording.ends_of(group["tolerance"])
-        yield (
-            f"{name}{share} of all trials, not only of these, lie between {wording.number(ends[0])} and "
-            f"{wording.number(ends[1])}."
-            if ends[0] == ends[0]
-            else f"{name}to say between which scores {share} of all trials lie takes "
-            f"{wording.number(group['tolerance_n'].item())} trials."
-        )
-
-
-def statistic_answer(result: xr.Dataset) -> str:
-    """Return the mean and the median of each group of trials."""
-    found = [result[name].to_numpy().ravel() for name in ("score_mean", "score_median")]
-    names = [re.sub(r"^algorithm '(.*)': $", r"\1 ", name) for name in labels.result_names(result["score_mean"])]
-    said = [
-        f"{name}{number(mean, 4)} ({number(median, 4)})"
-        for name, mean, median in zip(names, *(each.tolist() for each in found), strict=True)
-        if mean == mean
-    ]
-    if len(said) > _FEW:
-        means, medians = (span(set(each[~np.isnan(each)].tolist()), 4) for each in found)
-        return f"Of {len(said)} groups of trials, the means are {means}, the medians {medians}."
-    return f"Mean (and median) score: {joined(said, '; ') or 'no trial'}."
+    found = {}
+    for name in result["param"].to_numpy().tolist():
+        variable, *level = name.split(" ")
+        values = result.get(variable)
+        if level and values is not None:  # the level may be left out of the result, or the only one
+            dim = "cvar_level" if variable in ("cvar", "cvar_lower") else "threshold"
+            values = values if dim in values.dims else values.expand_dims(dim)
+            places = np.flatnonzero(values[dim].to_numpy() == float(level[0]))
+            values = values.isel({dim: places[0]}, drop=True) if places.size else None
+        if values is not None:
+            found[name] = values
+    joint = xr.concat(list(found.values()), "param", coords="minimal", compat="override", combine_attrs="drop")
+    return joint.assign_coords(param=list(found))
 
 
 def say_statistic(result: xr.Dataset, name: str) -> str:
     """Return a statistic in words: "cvar 0.5" is the mean of the best 50 %."""
-    variable, *at = name.split(" ")
-    if variable not in _SHARES:
-        return _WHAT[variable]
-    higher = bool(result.attrs.get("higher_is_better", 1))
+    variable, *level = name.split(" ")
     if variable in ("cvar", "cvar_lower"):
-        side = "best" if variable == "cvar" else "worst"
-        return f"mean of the {side} {wording.percent(1 - float(at[0]), 6)}"
-    side = "at least" if higher else "at most"
-    return f"share of scores {side} {at[0]}" if variable == "prob_above" else f"partial mean of scores {side} {at[0]}"
+        level = [percent(1 - float(level[0]), 6)]
+    side = "at least" if result.attrs.get("higher_is_better", 1) else "at most"
+    return _WHAT[variable].format(*level if "cvar" in variable else [f"{side} {each}" for each in level])
 
 
-def _interval(value: float, low: float, high: float) -> str:
-    return number(value, 4) + (f" ({interval(low, high, 4)})" if np.isfinite([low, high]).any() else "")
+def statistic_statements(result: xr.Dataset) -> Iterator[Statement]:
+    """Yield the means and medians, every statistic of a few groups of trials, and what the intervals are."""
+    groups = list(labels.named_tasks(result, "score_mean")) if result["score_mean"].size <= _FEW else []
+    tolerances = (_tolerance(group, name) for group, name in groups if {"tolerance"} <= result.keys() & result.attrs)
+    how = f"In brackets: {100 * float(result.attrs['confidence_level']):g} % intervals, if they exist. {_how(result)}"
+    said = (f"{name}{_described(group)}" for group, name in groups)
+    return statements(_means(result), [*said, *tolerances, how])
 
 
-def _say_intervals(result: xr.Dataset, interval: str, n_trials: Ints, n_units: Ints) -> str:
-    if interval == "exact":
-        return _HOW[interval] + _say_pool(result)
-    by_unit = "unit" in result.attrs and result.attrs["unit"] != result.attrs["dim"]
-    whole = f", of whole labels of {result.attrs['unit']!r}" if by_unit else ""
-    within = f", within {result.attrs['strata']}" if "strata" in result.attrs else ""
-    stratified, what = "strata" in result.attrs, "units" if by_unit else "trials"
-    poor = n_units[(n_units > 1) & are_few(n_trials, n_units, stratified)]
-    where = " in the smallest stratum" * stratified
-    few = f" With {poor.min()} {what}{where} they cover less than they say, the more so for tails." if poor.size else ""
-    none = f" From one{where} there are none." * bool((n_units == 1).any())
-    return f"{_HOW[interval]}{whole}{within}: approximate.{few}{none}{_say_pool(result)}"
+def _described(group: xr.Dataset) -> str:
+    """Return every statistic of a group of trials with its interval."""
+    n, infinite = group["n_trials"].item(), group["share_infinite"].item()
+    if n == 0 or group.get("n_units", group["n_trials"]).item() == 0:
+        return f"{n} trials, but none in a stratum: nothing can be said." if n else "no trial."
+    values = statistics(group)
+    each = []
+    for value, ends in zip(values, group["statistic_ci"].sel(param=values["param"]), strict=True):
+        if not (infinite and np.isnan(value)):
+            limits = f" ({interval(*ends_of(ends), 4)})" if np.isfinite(ends).any() else ""
+            each.append(f"{say_statistic(group, value['param'].item())} {number(value.item(), 4)}{limits}")
+    never = f", {percent(infinite)} of them infinite (not reached within the budget)" if infinite else ""
+    return f"{n} trials{never}: {'; '.join(each)}."
 
 
-def _say_pool(result: xr.Dataset) -> str:
-    """Say that trials along several dims are taken for independent, where the call said so."""
+def _tolerance(group: xr.Dataset, name: str) -> str:
+    """Return between which scores a share of all trials lies."""
+    share, ends = percent(float(group.attrs["tolerance"])), ends_of(group["tolerance"])
+    if np.isnan(ends[0]):
+        needed = number(group["tolerance_n"].item())
+        return f"{name}to say between which scores {share} of all trials lie takes {needed} trials."
+    return f"{name}{share} of all trials, not only of these, lie between {number(ends[0])} and {number(ends[1])}."
+
+
+def _means(result: xr.Dataset) -> str:
+    """Return the mean and the median of each group of trials."""
+    means, medians = (result[name].to_numpy().ravel() for name in ("score_mean", "score_median"))
+    known = np.flatnonzero(~np.isnan(means))
+    if len(known) > _FEW:
+        spans = [span(set(each[known].tolist()), 4) for each in (means, medians)]
+        return f"Of {len(known)} groups of trials, the means are {spans[0]}, the medians {spans[1]}."
+    names = [re.sub(r"^algorithm '(.*)': $", r"\1 ", name) for name in labels.result_names(result["score_mean"])]
+    said = [f"{names[group]}{number(means[group], 4)} ({number(medians[group], 4)})" for group in known]
+    return f"Mean (and median) score: {joined(said, '; ') or 'no trial'}."
+
+
+def _how(result: xr.Dataset) -> str:
+    """Return what the intervals of statistics are."""
+    if "simultaneous" in result.attrs:
+        return _ALONG
+    how, unit = result.attrs.get("interval", "exact"), result.attrs.get("unit")
+    if how != "exact":
+        whole = f", of whole labels of {unit!r}" if unit and unit != result.attrs["dim"] else ""
+        within = f", within {result.attrs['strata']}" if "strata" in result.attrs else ""
+        poor = "approximate, and too short for few trials, the more so for tails."
+        return f"{_HOW[how]}{whole}{within}: {poor}{_pool(result)}"
+    return _HOW[how] + _pool(result)
+
+
+def _pool(result: xr.Dataset) -> str:
+    """Return that trials along several dims are taken for independent, where the call said so."""
     dim = str(result.attrs.get("dim", "run"))
     pooled = ", " in dim and "strata" not in result.attrs and result.attrs.get("unit", dim) == dim
     return f" Here all trials along {dim} are taken for independent ones of one distribution." * pooled
 
 
-def comparison_sentences(result: xr.Dataset) -> Iterator[str]:
-    """Yield a sentence for each task and pair, then what holds for all."""
-    for task, name in labels.named_tasks(result, "prob_greater"):
-        yield from (f"{name}{_compared(pair)}" for pair in labels.each_of(task, "pair"))
-    if "ks_statistic" not in result:
-        yield (
-            "The probability is the mean over strata of that within each; its interval is a percentile bootstrap "
-            "within strata, approximate."
-            f"{_say_few(result)} KS test and band are for one distribution, and left out."
-        )
-        return
-    yield (
-        "The band holds everywhere at once for one pair. Intervals and bands are not adjusted for the number of pairs; "
-        f"p is adjusted ({result.attrs.get('correction', 'holm')}). {_SAMPLES[bool(result.attrs.get('paired', 0))]}"
-        f"{_say_pool(result)}"
+def comparison_statements(result: xr.Dataset) -> Iterator[Statement]:
+    """Yield which algorithm is likeliest to score higher, every one of a few pairs, and what the intervals are."""
+    tasks = labels.named_tasks(result, "prob_greater") if result["prob_greater"].size <= _FEW else []
+    pairs = [f"{name}{_compared(pair)}" for task, name in tasks for pair in labels.each_of(task, "pair")]
+    how = (
+        "The probability is the mean over strata of that within each; its interval is a percentile bootstrap within "
+        "strata, approximate, and too short for few trials. KS test and band are for one distribution, and left out."
     )
+    if "ks_statistic" in result:
+        how = (
+            "The band holds everywhere at once for one pair. Intervals and bands are not adjusted for the number of "
+            f"pairs; p is adjusted ({result.attrs.get('correction', 'holm')}). "
+            f"{_SAMPLES[bool(result.attrs.get('paired', 0))]}{_pool(result)}"
+        )
+    return statements(_higher(result), [*pairs, how])
 
 
-def comparison_answer(result: xr.Dataset) -> str:
+def _higher(result: xr.Dataset) -> str:
     """Return in which pairs one scores higher more often than not, or in how many of all tasks."""
     probability = result["prob_greater"]
     low, high = (result["prob_greater_ci"].sel(ci_bound=bound) for bound in labels.CI_BOUNDS)
@@ -199,10 +170,10 @@ def comparison_answer(result: xr.Dataset) -> str:
     one = result.squeeze([dim for dim in probability.dims if dim != "pair"], drop=True)
     unshown = xr.DataArray(np.where(shown.to_numpy().ravel(), 0.0, 1.0), dims="pair")
     pairs = PairDifferences.of(one, "prob_greater", "prob_greater_ci", unshown)
-    return say_likeliest(pairs._replace(difference=pairs.difference - 0.5, bounds=pairs.bounds - 0.5))
+    return _likeliest(pairs._replace(difference=pairs.difference - 0.5, bounds=pairs.bounds - 0.5))
 
 
-def say_likeliest(pairs: PairDifferences) -> str:
+def _likeliest(pairs: PairDifferences) -> str:
     """Return who is likeliest to score higher than the others, and against whom that is shown; p is 0 where it is."""
     best = pairs.best()
     leads = [lead for lead in pairs.leads(best) if not np.isnan(lead.size)]
@@ -226,13 +197,6 @@ def _against(lead: Lead) -> str:
     return f"{lead.other} (probability {number(0.5 + lead.size)}{limits})"
 
 
-def _say_few(result: xr.Dataset) -> str:
-    n_units = result["n_units"].to_numpy().ravel()
-    poor = n_units[(n_units > 1) & are_few(n_units, n_units, stratified=True)]
-    few = f" With {poor.min()} trials in the smallest stratum it covers less than it says." if poor.size else ""
-    return few + " From one trial in a stratum there is none." * bool((n_units == 1).any())
-
-
 def _compared(pair: xr.Dataset) -> str:
     a, b = pair["algorithm_a"].item(), pair["algorithm_b"].item()
     low, high = pair["prob_greater_ci"].to_numpy()
@@ -242,28 +206,13 @@ def _compared(pair: xr.Dataset) -> str:
     said = f"{a} scores higher than {b} with probability {number(pair['prob_greater'].item())}{limits}"
     shares = [pair[name].item() for name in ("share_infinite_a", "share_infinite_b")]
     if any(shares):
-        infinite = f"{wording.percent(shares[0])} of {a}, {wording.percent(shares[1])} of {b}"
+        infinite = f"{percent(shares[0])} of {a}, {percent(shares[1])} of {b}"
         said += f"; infinite (not reached within the budget): {infinite}"
     if "dominance" not in pair:
         return f"{said}."
     verdict = _VERDICTS[int(pair["dominance"].item())].format(a=a, b=b)
     distance, p = pair["ks_statistic"].item(), pair["ks_pvalue_adjusted"].item()
     return f"{said}; {verdict}; KS distance {number(distance)}, {pvalue(p)}."
-
-
-def statistic_statements(result: xr.Dataset) -> Iterator[Statement]:
-    """Yield the means and medians, every statistic of a few groups of trials, and what the intervals are."""
-    *groups, how = statistic_sentences(result)
-    return statements(statistic_answer(result), [*groups[: _FEW * (len(groups) <= _FEW)], how])
-
-
-def comparison_statements(result: xr.Dataset) -> Iterator[Statement]:
-    """Yield which algorithm is likeliest to score higher, every one of a few pairs, and what the intervals are."""
-    *pairs, how = comparison_sentences(result)
-    return statements(comparison_answer(result), [*pairs[: _FEW * (len(pairs) <= _FEW)], how])
-
-
-_NO_SIDE = ("score_std",)  # neither a high nor a low one is good
 
 
 def statistic_table(result: xr.Dataset) -> pd.DataFrame:
@@ -283,7 +232,7 @@ def _marks(result: xr.Dataset, table: pd.DataFrame) -> list[str]:
     marks = np.full(len(table), "", object)
     for _, rows in table.assign(place=np.arange(len(table))).groupby(groups, sort=False, dropna=False):
         name = str(rows.index.get_level_values("statistic")[0]).split(" ")[0]
-        if name in _NO_SIDE or (name == "partial_mean_above" and not higher) or rows["value"].isna().all():
+        if name == "score_std" or (name == "partial_mean_above" and not higher) or rows["value"].isna().all():
             continue
         upward = name == "prob_above" or (higher and name != "optimality_gap")
         value, low, high = rows["value"].to_numpy(), rows["lower"].to_numpy(), rows["upper"].to_numpy()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -16,45 +16,34 @@ from xcurves.kernels.summaries import Summaries
 Numbers = float | Sequence[float] | Floats | xr.DataArray
 Dims = str | Sequence[str]
 
-_PERCENT = np.arange(1, 100) / 100
+HUNDREDTHS = np.arange(1, 100) / 100
 
 
-def check_trial_dims(dim: Dims) -> tuple[str, ...]:
-    """Return the dims that trials run along."""
+class Design(NamedTuple):
+    """What the dims of trials are."""
+
+    dims: tuple[str, ...]
+    strata: tuple[str, ...]
+    units: tuple[str, ...]  # none where every trial of a stratum is one
+    attrs: dict[str, str | None]  # of a result
+
+    @property
+    def trials(self) -> tuple[str, ...]:
+        """Dims of trials within a stratum, or within a unit."""
+        return tuple(name for name in self.dims if name not in (*self.strata, *self.units))
+
+    @property
+    def core(self) -> tuple[str, ...]:
+        """All dims, strata first."""
+        return (*self.strata, *self.units, *self.trials)
+
+
+def check_design(dim: Dims, strata: Dims | None, unit: Dims | None, fixed: str) -> Design:
+    """Return what the dims of trials are; `fixed` is the cure of a set of tasks that nothing is said about."""
     dims = _names("dim", dim)
     if not dims or len(set(dims)) < len(dims):
         raise ValueError(f"dim must name one or more dims, each once; got {labels.shown(dim)}. Try dim='run'")
-    return dims
-
-
-def check_strata(dims: tuple[str, ...], strata: Dims | None) -> tuple[str, ...]:
-    """Return the dims whose labels are strata."""
-    within = () if strata is None else _names("strata", strata)
-    for name in within:
-        if name not in dims:
-            raise ValueError(
-                f"strata must be among the dims of trials, dim={dims}; got {labels.shown(name)}. "
-                f"Pool it too: dim={(name, *dims)}, strata={name!r}"
-            )
-    if within and set(within) == set(dims):
-        raise ValueError(f"strata leave nothing to resample; got strata={within} of dim={dims}. Leave a dim out")
-    return within
-
-
-def check_units(dims: tuple[str, ...], within: tuple[str, ...], unit: Dims | None) -> tuple[str, ...]:
-    """Return the dims whose labels are units; none where every trial of a stratum is one."""
-    outer = () if unit is None else _names("unit", unit)
-    for name in outer:
-        if name not in dims or name in within:
-            raise ValueError(
-                f"unit must be one of the dims of trials that is no stratum, dim={dims}; got {labels.shown(name)}. "
-                f"Pool it too: dim={(name, *dims)}, unit={name!r}"
-            )
-    return () if set(outer) == set(dims) - set(within) else outer
-
-
-def check_pooling(dims: tuple[str, ...], strata: Dims | None, unit: Dims | None, fixed: str) -> None:
-    """Refuse trials along several dims of which nothing says how they depend; `fixed` is the cure of a set of tasks."""
+    within, outer = (() if each is None else _names(name, each) for name, each in (("strata", strata), ("unit", unit)))
     if len(dims) > 1 and strata is None and unit is None:
         task = next(name for name in dims if name != "run")
         rest = tuple(name for name in dims if name != task)
@@ -62,25 +51,33 @@ def check_pooling(dims: tuple[str, ...], strata: Dims | None, unit: Dims | None,
             f"dim={dims} pools trials that may not be independent; got neither strata nor unit. "
             f"Give {fixed.format(task=task, rest=rest)}, or unit={dims} if every trial is independent"
         )
+    for argument, name, taken in [
+        *(("strata", name, ()) for name in within),
+        *(("unit", name, within) for name in outer),
+    ]:
+        if name not in dims or name in taken:
+            raise ValueError(
+                f"{argument} must be of the dims of trials, dim={dims}{', and no stratum' * (argument == 'unit')}; got "
+                f"{labels.shown(name)}. Pool it too: dim={(name, *dims)}, {argument}={name!r}"
+            )
+    if within and set(within) == set(dims):
+        raise ValueError(f"strata leave nothing to resample; got strata={within} of dim={dims}. Leave a dim out")
+    units = () if set(outer) == set(dims) - set(within) else outer
+    said = None if unit is None else ", ".join(units or dims)
+    return Design(dims, within, units, {"dim": ", ".join(dims), "strata": ", ".join(within) or None, "unit": said})
 
 
-def check_design(
-    dims: tuple[str, ...], strata: Dims | None, unit: Dims | None, interval: str, n_resamples: int | None
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the dims of strata and those of units, which only a bootstrap has."""
+def check_resampling(design: Design, interval: str, n_resamples: int | None) -> None:
+    """Refuse strata, units and resamples for exact intervals, which only a bootstrap has."""
     validation.check_choice("interval", interval, ("exact", "percentile", "bca"))
-    drawn = "" if interval != "exact" else ", interval='percentile'"
-    check_pooling(dims, strata, unit, f"strata={{task!r}}{drawn} if its labels are a fixed set")
-    within = check_strata(dims, strata)
-    outer = check_units(dims, within, unit)
-    for name, value in (("strata", within or None), ("unit", outer or None), ("n_resamples", n_resamples)):
+    options = {"strata": design.strata or None, "unit": design.units or None, "n_resamples": n_resamples}
+    for name, value in options.items():
         if interval == "exact" and value is not None:
             got = value[0] if isinstance(value, tuple) and len(value) == 1 else value
             raise ValueError(
                 f"interval='exact' is for independent trials of one distribution and resamples nothing; got "
                 f"{name}={labels.shown(got)}. Use interval='percentile' or 'bca'"
             )
-    return within, outer
 
 
 def context_of(
@@ -89,20 +86,6 @@ def context_of(
     """Return what all groups of trials share; words for algorithms are in the order of their labels."""
     algorithms = labels.words(np.sort(scores["algorithm"].to_numpy())) if "algorithm" in core else []
     return Context(labels.task_names(scores, core), algorithms, [], None, False, confidence_level, alpha, entropy)
-
-
-def say_unit(dims: tuple[str, ...], outer: tuple[str, ...], unit: Dims | None) -> str | None:
-    """Return the dims of units as a result records them: all dims of trials where every trial is one."""
-    return None if unit is None else ", ".join(outer or dims)
-
-
-def empty_strata(scores: xr.DataArray, within: tuple[str, ...], dims: tuple[str, ...]) -> list[str]:
-    """Return the name of a stratum without a trial for each group of trials, "" where there is none."""
-    present = scores.notnull().any([dim for dim in dims if dim not in within]).transpose(..., *within)
-    words = [labels.words(scores[dim].to_numpy()) for dim in within]
-    names = [", ".join(f"{dim} {word}" for dim, word in zip(within, each, strict=True)) for each in product(*words)]
-    flat = present.to_numpy().reshape(-1, len(names))
-    return ["" if row.all() else names[row.argmin()] for row in flat]
 
 
 def as_digits(value: float) -> str:
@@ -129,7 +112,7 @@ def check_statistics(
 
 def check_probabilities(probabilities: Numbers | None) -> Floats:
     """Return probabilities, by default each hundredth between 0 and 1."""
-    checked = _PERCENT if probabilities is None else check_numbers("probabilities", probabilities)
+    checked = HUNDREDTHS if probabilities is None else check_numbers("probabilities", probabilities)
     for probability in checked[(checked < 0) | (checked > 1)][:1]:
         raise ValueError(f"probabilities must lie between 0 and 1; got {probability:g}. The median is at 0.5")
     return checked
@@ -149,38 +132,20 @@ def check_bounds(bounds: tuple[float, float] | None) -> tuple[float, float]:
     return low, high
 
 
-def check_tolerance(tolerance: float | None, interval: str) -> float | None:
-    """Return a share of trials."""
-    if tolerance is None:
-        return None
-    share = validation.check_share("tolerance", tolerance, "0.9, nine in ten trials")
-    if interval != "exact":
-        raise ValueError(f"tolerance is an exact interval; got interval={interval!r}. Use interval='exact'")
-    return share
-
-
-def check_simultaneous(
-    simultaneous: str | None, scores: xr.DataArray, core: Sequence[str], interval: str, outer: Sequence[str]
-) -> bool:
+def check_simultaneous(simultaneous: str | None, scores: xr.DataArray, design: Design, interval: str) -> bool:
     """Return whether intervals must hold at all training levels together."""
     if simultaneous is None:
         return False
     validation.check_choice("simultaneous", simultaneous, ("training",))
-    if "training" not in scores.dims or "training" in core:
-        raise ValueError(
-            f"simultaneous='training' needs the dim 'training' beside dim={tuple(core)}; scores have "
-            f"{tuple(map(str, scores.dims))}. Leave simultaneous out"
-        )
-    if interval != "percentile":
-        raise ValueError(
-            f"simultaneous='training' resamples residual runs; got interval={interval!r}. Use interval='percentile'"
-        )
-    if outer:
-        raise ValueError(
-            f"simultaneous='training' gives single trials random signs; got unit={outer[0]!r}. Average the trials of "
-            "each unit first"
-        )
-    return True
+    if "training" not in scores.dims or "training" in design.dims:
+        cure = f"needs the dim 'training' beside dim={design.dims}; scores have {tuple(map(str, scores.dims))}"
+    elif interval != "percentile":
+        cure = f"resamples residual runs; got interval={interval!r}. Use interval='percentile'"
+    elif design.units:
+        cure = f"gives single trials random signs; got unit={design.units[0]!r}. Average the trials of each unit first"
+    else:
+        return True
+    raise ValueError(f"simultaneous='training' {cure}")
 
 
 def check_numbers(name: str, values: Numbers) -> Floats:

@@ -22,7 +22,6 @@ from xcurves.kernels.summaries import Summaries
 Interval = Literal["exact", "percentile", "bca"]
 _DEVIATION = 2  # place of the standard deviation among the statistics
 _AT_ONCE = 2**21  # trials and results of groups that are described at once
-_MOST_LEFT_OUT = 2**15  # trials of a group, each left out in turn: work grows with their square, 10 s here
 
 
 class Alike(NamedTuple):
@@ -35,7 +34,7 @@ class Alike(NamedTuple):
     design: bootstrap.BootstrapDesign
 
 
-def check_trials(x: Floats, n: Ints, names: list[str], bounds: tuple[float, float]) -> None:
+def check_trials(x: Floats, n: Ints, names: list[str], bounds: tuple[float, float] = (-np.inf, np.inf)) -> None:
     """Refuse sorted trials, shape (group, trial), that are too large, minus infinity, or outside the bounds."""
     least, most = x[:, 0], ecdf.value_at(x, n[:, np.newaxis], n)[:, 0]
     n_finite = ecdf.count_up_to(x, np.array([[np.inf]]), "below")
@@ -51,6 +50,12 @@ def check_trials(x: Floats, n: Ints, names: list[str], bounds: tuple[float, floa
             f"{names[group]}bounds are {low:g} to {high:g}, but there is a score of {outside:g}. "
             "Give bounds that contain all possible scores, or leave them out"
         )
+
+
+def names_of(group: Group) -> list[str]:
+    """Return the prefix of messages about each algorithm of each task."""
+    tasks = [name.removesuffix(": ") + ", " * bool(name) for name in group.names]
+    return [f"{task}algorithm {algorithm}: " for task in tasks for algorithm in group.algorithms]
 
 
 def difference_band(first: Sequence[Floats], second: Sequence[Floats]) -> Floats:
@@ -184,15 +189,7 @@ class Distributions:
         lengths = {"statistic_ci": self.wanted.length, "cdf_ci": len(self.scores_at)}
         lengths["score_quantile_ci"] = len(self.probabilities)
         found = {name: np.full((len(x), length, 2), np.nan) for name, length in lengths.items()}
-        parts = list(self._alike(trials, x, n_units > 1))  # one unit has no spread
-        for part in parts if self.interval == "bca" else []:
-            if sum(part.design.sizes) > _MOST_LEFT_OUT:
-                raise ValueError(
-                    f"{names[part.tasks[0]]}interval='bca' leaves out each of at most {_MOST_LEFT_OUT} trials in turn; "
-                    f"got {sum(part.design.sizes)}. Use 'percentile', from which it does not differ visibly at this "
-                    "size, or 'exact'"
-                )
-        for part in parts:
+        for part in self._alike(trials, x, n_units > 1):  # one unit has no spread
             at, quantiles = self._of_units(part) if self.by_unit else self._limits(part)
             if not self.simultaneous:
                 found["statistic_ci"][part.tasks] = self._intervals(part, self.wanted.resampled, self.wanted.length)

@@ -16,7 +16,7 @@ from xcurves.core.validation import check_curves
 from xcurves.distributions import trial_checks
 from xcurves.distributions.kinds import TUNING_CURVE
 from xcurves.distributions.trial_checks import Dims
-from xcurves.distributions.trials import check_trials, difference_band
+from xcurves.distributions.trials import check_trials, difference_band, names_of
 from xcurves.kernels import tuning
 from xcurves.kernels.ecdf import Ints
 from xcurves.kernels.moments import Floats
@@ -117,9 +117,8 @@ def tuning_curve(
     >>> bool((best.best_median.diff("trials") >= 0).all())
     True
     """
-    dims = trial_checks.check_trial_dims(dim)
-    trial_checks.check_pooling(dims, None, unit, "unit={task!r} if its labels are draws")
-    outer = trial_checks.check_units(dims, (), unit) or dims
+    design = trial_checks.check_design(dim, None, unit, "unit={task!r} if its labels are draws")
+    dims, draws = design.dims, design.units or design.dims
     scores = _with_algorithm(validation.check_array("scores", scores))
     scores = check_curves(scores, core=("algorithm", *dims), name="scores", reserved=TUNING_CURVE.reserved())
     _check_search(scores.attrs)
@@ -133,9 +132,9 @@ def tuning_curve(
         alpha=validation.check_confidence_level(confidence_level),
         selecting=select is not None,
     )
-    inner = [name for name in dims if name not in outer]
+    inner = [name for name in dims if name not in draws]
     data = scores if select is None else _with_selection(scores, select, ("algorithm", *dims))
-    core = ("algorithm", *outer, *["_selection"] * kernel.selecting)
+    core = ("algorithm", *draws, *["_selection"] * kernel.selecting)
     data = (data.mean(inner) if inner else data).transpose(..., *core).assign_attrs(scores.attrs)
     at = ("trials", kernel.trials, {"long_name": labels.LONG_NAMES["trials"]})
     of_pairs = ["pairs", *["pairs, no select"] * (select is None)] if pairs else []
@@ -149,8 +148,7 @@ def tuning_curve(
         when=[*["no select"] * (select is None), *of_pairs],
         coords={"trials": at, **(labels.pair_coords(scores) if pairs else {})},
         attrs={
-            "dim": ", ".join(dims),
-            "unit": trial_checks.say_unit(dims, () if outer == dims else outer, unit),
+            **design.attrs,
             "select": select is not None or None,
             "bounds": None if bounds is None else " to ".join(map(trial_checks.as_digits, kernel.bounds)),
             "higher_is_better": higher_is_better,
@@ -233,10 +231,7 @@ class _Tuning:
         by = data[..., 1].reshape(lead[0] * lead[1], -1) if self.selecting else None
         scores = (data[..., 0] if self.selecting else data).reshape(lead[0] * lead[1], -1)
         n = np.count_nonzero(~np.isnan(scores), axis=-1)
-        names = [
-            f"{(name[:-2] + ', ') if name else ''}algorithm {a}: " for name in group.names for a in group.algorithms
-        ]
-        check_trials(np.sort(scores, axis=-1), n, names, self.bounds)
+        check_trials(np.sort(scores, axis=-1), n, names_of(group), self.bounds)
         sign = 1.0 if self.higher else -1.0
         if by is None:
             found = self._curves(sign * scores, n)
