@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
-from math import ceil, prod
+from math import prod
 from typing import Any, Generic
 
 import numpy as np
@@ -135,11 +135,9 @@ class Room:
         what = f"{self.grid.n_panels} panels ({' × '.join(map(str, dims))})" if dims else "so many rows and columns"
         wide, high = self.asked or (LARGEST, LARGEST)
         said = f"view {view!r} of {what} cannot be read in a figure of {wide:g} by {high:g} inches."
-        if self.asked is None:
-            return f"{said} Select {_selection(overlaid, tasks)}"
-        if max(self._larger()) <= max(LARGEST, *self.asked):
-            return f"{said} Give figsize={self._larger()}"
-        return f"{said} Leave figsize out{f', or select {_selection(overlaid, ())}' if overlaid == 'pair' else ''}"
+        if self.asked is not None and replace(self, asked=None).size() is not None:
+            return f"{said} Leave figsize out, or give a larger one"
+        return f"{said} Select {_selection(overlaid, tasks)}"
 
     def _usual(self) -> Size:
         grid = self.grid
@@ -157,12 +155,6 @@ class Room:
         high = max(_LEAST_HIGH * several, (around + _LEAST_ROW * self.rows) * (self.rows > 0))
         share = 1.0 if self.asked is None else SMALL
         return share * wide * self.grid.n_columns, share * high * self.grid.n_rows
-
-    def _larger(self) -> Size:
-        """Return a size that is large enough, in tenths of an inch."""
-        wide, high = (max(each, ceil(10 * least - 1e-6) / 10)
-                      for each, least in zip(self.asked or self._usual(), self._least(), strict=True))  # fmt: skip
-        return wide, high
 
 
 def _selection(overlaid: str | None, tasks: Sequence[Hashable]) -> str:

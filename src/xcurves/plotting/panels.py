@@ -17,7 +17,6 @@ from xcurves.plotting.facets import LARGEST, LEAST_WIDE, SMALL, Grid, Room
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.text import Text
 
 
 _SIDES = ("algorithm_a", "algorithm_b")
@@ -25,13 +24,12 @@ _IN_A_ROW = 3  # panels, where there are few
 _SMALL = 3.0  # inches of a panel with few ticks
 _FEW_TICKS = 4
 _SMALLER = 0.833  # letters of names, of those of labels
-_SHORT = 0.4  # of the size of a cell: a label that surely fits
+_AROUND = 0.9  # inches of a cell above and below its panel, at least
 _FEW = 4  # curves that are named at their ends
 _NARROW = 5.0  # inches of a figure whose legend is below
 _LETTER = 0.62  # width of a letter, of its height
 _LINE = 1.45  # height of a line, of that of its letters
 _LINES, _GAP = 4.0, 2.0  # letters that the line before a name takes with its padding, and between columns
-_FAR = 1.0  # lines that a name may be away from the end of its curve
 _STYLE: dict[str, Any] = {"fontsize": "small", "frameon": False, "handlelength": 2.8}
 
 
@@ -95,16 +93,17 @@ def draw_panels(
     with grid.letters(size):
         share_x = "all" if named is not None else "col" if by_column else False
         axes = grid.axes(size, sharex=share_x, sharey=named is not None)
-        letters = 72 / (_LETTER * _points(axes[0]))
+        letters = 72 / (_LETTER * _points(axes[0]))  # in an inch
         wide, high = size[0] / grid.n_columns, size[1] / grid.n_rows
         panels = _draw_all(cells, axes, letters * wide)
         for ax in panels:
             _thin_ticks(ax, wide, high)
+            ax.set_xlabel(wrapped(ax.get_xlabel(), letters * wide))
+            ax.set_ylabel(wrapped(ax.get_ylabel(), letters * (high - _AROUND)))
         _label_outer(axes, cells, grid, shared=bool(share_x))
         if title:
             _add_title(panels, wrapped(title, letters / 1.2 * size[0]))
         _name_curves(panels, _names(named), width=LARGEST if canvas.figsize is None else size[0])
-        _fit_labels(panels, wide, high)
     return axes.item() if len(axes) == 1 else grid.shaped(axes)
 
 
@@ -211,42 +210,6 @@ def _points(ax: Axes) -> float:
     return float(ax.xaxis.label.get_fontsize())
 
 
-def _fit_labels(panels: Sequence[Axes], wide: float, high: float) -> None:
-    """Write labels of axes that are longer than their panel is high, or than there is room below it, in lines."""
-    figure: Any = panels[0].figure
-    for ax in _with_long(panels, "yaxis", high):
-        _break(ax.yaxis.label, ax.bbox.height / ax.yaxis.label.get_window_extent().height)
-    for ax in _with_long(panels, "xaxis", wide):
-        middle = (ax.bbox.x0 + ax.bbox.x1) / 2
-        room = min(2 * middle, 2 * (figure.bbox.width - middle), _between(panels))
-        _break(ax.xaxis.label, room / ax.xaxis.label.get_window_extent().width)
-
-
-def _between(panels: Sequence[Axes]) -> float:
-    """Return the smallest distance between columns of panels, in pixels."""
-    return float(np.diff(np.unique([float(round(ax.bbox.x0)) for ax in panels])).min(initial=np.inf))
-
-
-def _with_long(panels: Sequence[Axes], axis: str, inches: float) -> list[Axes]:
-    """Return the panels with a label that may be too long for a cell; they have their sizes then."""
-    labels = [(ax, getattr(ax, axis).label) for ax in panels]
-    found = [ax for ax, label in labels if label.get_visible() and _inches(label) > _SHORT * inches]
-    if found:
-        found[0].figure.draw_without_rendering()  # type: ignore[union-attr]  # whole
-    return found
-
-
-def _break(label: Text, share: float) -> None:
-    """Write a label in lines of at most such a share of its length."""
-    if share < 1:
-        label.set_text(wrapped(label.get_text(), share * longest_line([label.get_text()])))
-
-
-def _inches(label: Text) -> float:
-    """Return about how long a label is."""
-    return longest_line([label.get_text()]) * _LETTER * float(label.get_fontsize()) / 72
-
-
 def _add_title(panels: Sequence[Axes], title: str) -> None:
     """Add a title, above all panels if there are several."""
     if len(panels) == 1:
@@ -283,29 +246,16 @@ def _name_ends(ax: Axes, handles: dict[str, Any], widest: float) -> bool:
     box, letter = ax.get_window_extent(), _SMALLER * _points(ax) / 72 * figure.dpi
     if not np.isfinite(y).all() or (x < box.x1 - 0.1 * box.width).any():
         return False
-    placed = _spread(y, _LINE * letter * (1 + any("\n" in name for name in handles)))
-    if np.abs(placed - y).max() > _FAR * letter or placed.min() < box.y0 or placed.max() > box.y1:
+    lines_each = 1 + any("\n" in name for name in handles)
+    if np.diff(np.sort(y)).min(initial=np.inf) < _LINE * letter * lines_each or y.min() < box.y0 or y.max() > box.y1:
         return False
-    heights = ax.transAxes.inverted().transform(np.column_stack([x, placed]))[:, 1]
+    heights = ax.transAxes.inverted().transform(np.column_stack([x, y]))[:, 1]
     for height, (name, line) in zip(heights, handles.items(), strict=True):
         ax.annotate(name, (1, height), (4, 0), xycoords="axes fraction", textcoords="offset points", va="center",
                     color=line.get_color(), fontsize=_SMALLER * _points(ax), annotation_clip=False)  # fmt: skip
     longest = longest_line(handles) * _LETTER * _SMALLER * _points(ax) / 72
     _widen(figure, longest, widest)
     return True
-
-
-def _spread(heights: np.ndarray[Any, Any], least: float) -> np.ndarray[Any, Any]:
-    """Return heights moved apart as little as needed, so that neighbours have at least a distance."""
-    order = np.argsort(heights)
-    placed = heights[order].astype(float)
-    for _ in range(50):
-        for low in range(len(placed) - 1):
-            lacking = least - (placed[low + 1] - placed[low])
-            if lacking > 1e-6:
-                placed[low] -= lacking / 2
-                placed[low + 1] += lacking / 2
-    return placed[np.argsort(order)]
 
 
 def _add_legend(panels: Sequence[Axes], handles: list[Any], widest: float) -> None:
