@@ -188,18 +188,6 @@ def test_assignments_that_matter_near_a_shift_decide_as_all_do(sizes, whole):
     assert 4 <= n_rejected <= 20
 
 
-@pytest.mark.parametrize("interval", [False, True])
-@pytest.mark.parametrize("n_tasks", [1, 6])
-def test_earlier_looks_repeat_when_runs_are_added(n_tasks, interval):
-    batches = drawn([(5, 5), (3, 5), (8, 8), (2, 2)], 0, n_tasks=n_tasks)
-    share = spent("square", 4)
-    whole, _ = evaluated(batches, share, n_resamples=999, interval=interval)
-    for n_done in (1, 2, 3):
-        part, _ = evaluated(batches[:n_done], share, n_resamples=999, interval=interval)
-        for name, values in part.items():
-            np.testing.assert_array_equal(values, whole[name][:n_done], err_msg=name)
-
-
 def test_random_assignments_come_near_all():
     batches = drawn([(3, 3), (3, 3), (3, 3)], 2)
     share = spent("square", 3)

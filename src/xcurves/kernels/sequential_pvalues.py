@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from xcurves.kernels.moments import Floats
@@ -19,8 +20,7 @@ from xcurves.kernels.plans import TIE, Index
 Spending = Literal["square", "linear"]
 
 LEVEL_TIE = 1e-12  # of a p-value and the level
-_POINTS = 501  # of the grid on which the statistic's density is carried from look to look
-_HALVINGS = 50
+_POINTS = 201  # at which the statistic's density is carried from look to look
 
 
 def spent(spending: Spending, n_looks: int) -> Floats:
@@ -143,25 +143,16 @@ def last_look_factor(spending: Spending, n_looks: int, alpha: float) -> float:
     # McPherson & Rowe 1969, doi:10.2307/2343787).
     rises = np.diff(np.concatenate([[0.0], alpha * spent(spending, n_looks)]))
     bound = -float(ndtri(rises[0] / 2))  # of the sum of k standard normal increments
-    x, step = np.linspace(-bound, bound, _POINTS, retstep=True)
+    nodes, weights = np.polynomial.legendre.leggauss(_POINTS)
+    x = bound * nodes
     density = np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)
-    weights = _simpson(step)
-    for number in range(2, n_looks + 1):
-        mass = density * weights
-        low, high = 0.0, 12.0 * number
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2
-            crossed = mass @ (ndtr(x - middle) + ndtr(-x - middle))
-            low, high = (middle, high) if crossed > rises[number - 1] else (low, middle)
-        bound = (low + high) / 2
-        new, step = np.linspace(-bound, bound, _POINTS, retstep=True)
-        density = np.exp(-((new[:, np.newaxis] - x) ** 2) / 2) / np.sqrt(2 * np.pi) @ mass
-        x, weights = new, _simpson(step)
+    for number, rise in enumerate(rises[1:].tolist(), 2):
+        mass = density * bound * weights
+
+        def excess(end: float, x: Floats = x, mass: Floats = mass, rise: float = rise) -> float:
+            return float(mass @ (ndtr(x - end) + ndtr(-x - end))) - rise
+
+        bound = brentq(excess, 0.0, 12.0 * number)
+        density = np.exp(-((bound * nodes[:, np.newaxis] - x) ** 2) / 2) / np.sqrt(2 * np.pi) @ mass
+        x = bound * nodes
     return float(bound / np.sqrt(n_looks) / -ndtri(alpha / 2))
-
-
-def _simpson(step: float) -> Floats:
-    weights = np.full(_POINTS, 2.0)
-    weights[1::2] = 4.0
-    weights[[0, -1]] = 1.0
-    return np.asarray(weights * step / 3)
