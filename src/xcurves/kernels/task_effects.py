@@ -7,7 +7,7 @@ numbers less Δ. Numbers are (pair, task, run), runs in front and NaN behind, as
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -90,34 +90,23 @@ def task_effect_tests(
 ) -> dict[str, Floats]:
     """Test the difference over tasks of every pair, with intervals at `alpha`, `ranks` and a `margin` if asked for."""
     width = rows_that_fit(max(32 * plan.n_resamples, 8 * min(plan.rows, plan.n_resamples) * x.shape[1]))
-    return in_stretches(
-        lambda some: _effect_panel(x[some], y[some], weights, plan, alpha, progress, margin, sign, ranks), len(x), width
-    )
-
-
-def _effect_panel(
-    x: Floats,
-    y: Floats,
-    weights: Floats,
-    plan: DealPlan,
-    alpha: float | Sequence[float],
-    progress: Progress,
-    margin: float | None,
-    sign: int,
-    with_ranks: bool,
-) -> dict[str, Floats]:
+    if len(x) > width:
+        more: dict[str, Any] = {"margin": margin, "sign": sign, "ranks": ranks}
+        return in_stretches(
+            lambda some: task_effect_tests(x[some], y[some], weights, plan, alpha, progress, **more), len(x), width
+        )
     d, v = task_differences(x, y, paired=plan.paired)
     tasks = np.concatenate([cells.tasks for cells in plan.cells])
     w = weights[tasks]
     estimate = weighted_sum(d[:, tasks], w)
     error = np.sqrt(v[:, tasks] @ w**2)
     parts = [_numbers_of(x, y, weights, cells, estimate, paired=plan.paired) for cells in plan.cells]
-    ranks = RankTest(x, y, weights, plan) if with_ranks and not plan.paired else None
+    rank_test = RankTest(x, y, weights, plan) if ranks and not plan.paired else None
     kept = []
     for _, labels in label_batches(plan, plan.rows, progress):
         kept.append(_sums(parts, labels))
-        if ranks:
-            ranks.add(labels)
+        if rank_test:
+            rank_test.add(labels)
     observed, sums = _sums(parts, plan.observed), Sums(*(np.concatenate(each) for each in zip(*kept, strict=True)))
     count, ratio, ratio_count, rounding = _counts(parts, observed, sums, estimate)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -152,7 +141,7 @@ def _effect_panel(
         found["margin_pvalue"], found["margin_limit"] = np.full((2, len(x)), np.nan)
         found["margin_pvalue"][varies], found["margin_limit"][varies] = count / plan.n_total, own - error * distance
     found["difference_ci"] = ends if np.ndim(alpha) else ends[:, 0]
-    return found | (ranks.found if ranks else {})
+    return found | (rank_test.found if rank_test else {})
 
 
 def weighted_sum(d: Floats, weights: Floats) -> Floats:
@@ -201,25 +190,24 @@ def _sums_of_part(part: TaskNumbers, deals: Floats) -> Sums:
     _, _, u, shift, w, of_sum, of_all, of_squares, of_square = part
     w2 = w**2
     s, c = deals @ u, deals @ shift
-    once = _weigh(w, s)
-    within = -of_square * _weigh(w, s * s)
-    v0 = -of_square * _weigh(w2, s * s)
+    once = np.tensordot(w, s, 1)
+    within = -of_square * np.tensordot(w, s * s, 1)
+    v0 = -of_square * np.tensordot(w2, s * s, 1)
     v1 = 2 * of_square * np.einsum("tbp,tb->bp", s, w2[:, np.newaxis] * c)
     v2 = -of_square * (w2 @ c**2)
     products = u * u, -2 * u * shift[:, np.newaxis], np.broadcast_to((shift * shift)[:, np.newaxis], (*u.shape[:2], 1))
-    within += of_all * _weigh(w, products[0].sum(axis=1))
-    v0, v1 = (v + of_all * _weigh(w2, each.sum(axis=1)) for v, each in zip((v0, v1), products[:2], strict=True))
-    v2 = v2[:, np.newaxis] + of_all * _weigh(w2, products[2].sum(axis=1))
+    within += of_all * np.tensordot(w, products[0].sum(axis=1), 1)
+    v0, v1 = (
+        v + of_all * np.tensordot(w2, each.sum(axis=1), 1) for v, each in zip((v0, v1), products[:2], strict=True)
+    )
+    v2 = v2[:, np.newaxis] + of_all * np.tensordot(w2, products[2].sum(axis=1), 1)
     if of_squares:
-        within += of_squares * _weigh(w, deals @ products[0])
-        v0, v1, v2 = (v + of_squares * _weigh(w2, deals @ each) for v, each in zip((v0, v1, v2), products, strict=True))
-    spread = of_sum**2 * _weigh(w, s * s)
+        within += of_squares * np.tensordot(w, deals @ products[0], 1)
+        v0, v1, v2 = (
+            v + of_squares * np.tensordot(w2, deals @ each, 1) for v, each in zip((v0, v1, v2), products, strict=True)
+        )
+    spread = of_sum**2 * np.tensordot(w, s * s, 1)
     return Sums(of_sum * once, of_sum * (w @ c)[:, np.newaxis], v0, v1, v2, spread, within)
-
-
-def _weigh(weights: Floats, values: Floats) -> Floats:
-    """Return the weighted sum over the first axis."""
-    return np.tensordot(weights, values, 1)
 
 
 def _counts(
