@@ -53,10 +53,8 @@ def write(data: xr.Dataset | xr.DataTree, path: str | os.PathLike[str]) -> Path:
     ------
     FileExistsError
         If the path holds anything but a netCDF file that `write` wrote. A zarr store is never replaced.
-    OSError
-        If the folder is missing or cannot be written to.
-    ImportError
-        If the format needs the extra ``io``.
+    OSError, ImportError
+        If the folder is missing or cannot be written to, or the format needs the extra ``io``.
     TypeError, ValueError
         If `data` is something else, or a name, an attribute or a value would not be the same after reading.
 

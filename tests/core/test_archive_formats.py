@@ -139,14 +139,6 @@ def test_an_attribute_that_readers_act_on_comes_back_and_changes_no_value(curves
         assert set(opened.data_vars) == {"score"}
 
 
-def test_through_an_analysis(curves, tmp_path):
-    scores = make_curves(np.random.default_rng(0).normal(size=(2, 4, 3))).rename("score")
-    scores.attrs = {"scale_factor": 0.01, "add_offset": 5, "missing_value": 0.0, "dtype": "bool"}
-    tree = scores.curves.analyze(include=["anova"], n_resamples=50, confidence_level=0.5, rng=0)
-    for name in ("a.nc", "a.zarr"):
-        xr.testing.assert_identical(read(write(tree, tmp_path / name)), tree)
-
-
 ATTRS = ["x\0y", "\ud800", ["a", "b", ""], [], 2**80, ["a"], [1.5], b"\xff", True, None, {"lr": 0.1}]
 NAMES = [".", "..", ".hidden", "eval/return"]
 VALUES = [
