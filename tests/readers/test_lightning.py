@@ -43,15 +43,6 @@ def test_a_row_without_a_step_is_kept(tmp_path):
     assert rows["step"].isna().tolist() == [False, True]
 
 
-def test_a_row_that_lacks_fields_is_named(tmp_path):
-    path = tmp_path / "metrics.csv"
-    path.write_text("epoch,step,a\n0,5,1.0\n0,7\n")
-    with pytest.raises(
-        ValueError, match=rf"^{path} is cut short: its last line, line 3, has 2 fields where the header"
-    ):
-        readers.read(path, source="lightning")
-
-
 def test_other_files_of_this_name_are_not_taken_for_it(tmp_path):
     (tmp_path / "metrics.csv").write_text("x,y\n1,2\n")
     with pytest.raises(FileNotFoundError, match=r"holds no metrics\.csv of Lightning"):

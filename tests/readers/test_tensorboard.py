@@ -35,12 +35,6 @@ def test_all_scalars_of_all_runs_are_read(logs):
     assert returns.attrs["source"] == f"TensorBoard event files below {root.name}"
 
 
-def test_a_tag_can_be_a_dim(logs):
-    both = readers.read(logs[0], source="tensorboard").curves.to_dataarray("value", training="step", extra="tag")
-    assert both.dims == ("tag", "algorithm", "run", "training")
-    assert both.notnull().any(["algorithm", "run"]).sum("training").values.tolist() == [50, 5]
-
-
 @pytest.mark.slow
 def test_nothing_is_sampled(tmp_path):
     with event_writer(tmp_path / "sac" / "1") as writer:
