@@ -212,12 +212,11 @@ def _by_target(cells: Readings, reason: Reasons, options: Options, group: Group)
 
 def _of_times(group: Group, options: Options) -> Ratios:
     """Compare medians of given times, shape (..., algorithm, run), beside which their budgets may stand."""
-    times, *budgets = (each.reshape(-1, *each.shape[-2:]) for each in group.data)
+    times, budget = (each.reshape(-1, *each.shape[-2:]) for each in group.data)
     check_times(times)
     time = medians(times)
     # A time that is not reached is at least its budget, of which 0 is all that is known where there is none.
-    budget = np.nan_to_num(budgets[0], nan=0.0) if budgets else 0.0
-    last = medians(np.where(np.isinf(times), budget, times))
+    last = medians(np.where(np.isinf(times), np.nan_to_num(budget, nan=0.0), times))
     least, reached = np.where(np.isinf(time), last, time), ~np.isinf(time)
     time_b, least_b, reached_b = (each[:, [options.reference]] for each in (time, least, reached))
     reason = np.where(

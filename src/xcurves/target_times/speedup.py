@@ -20,7 +20,7 @@ from xcurves.multi_task.options import TaskGroups, check_task, check_task_groups
 from xcurves.preprocessing.normalization import Reference, say_reference
 from xcurves.target_times.comparisons import DRAWN, Options, speedup_kernel
 from xcurves.target_times.kinds import SPEEDUP
-from xcurves.target_times.mean_time_to_target import SCALES, curves_and_target
+from xcurves.target_times.mean_time_to_target import SCALES, Reading, curves_and_target
 from xcurves.target_times.text import described
 
 
@@ -145,17 +145,15 @@ def speedup(
     groups = None if task is None else check_task_groups(curves, task, task_groups)
     joined = [] if task is None else [task]
     families = None if groups is None else np.array(groups.numbers)
-    reading, others = None, []
+    reading: Reading | None
     if of_times:
         core: tuple[str, ...] = (*joined, *names)
         taken = curves.drop_vars("budget", errors="ignore").transpose(..., *core)
-        if "budget" in curves.coords:
-            budget = curves["budget"].astype(np.float64).broadcast_like(taken).transpose(*taken.dims)
-            others = [in_label_order(budget.drop_vars("budget"), core)]
+        budget = curves.coords.get("budget", xr.DataArray(0.0)).astype(np.float64).drop_vars("budget", errors="ignore")
+        reading, others = None, [in_label_order(budget.broadcast_like(taken).transpose(*taken.dims), core)]
     else:
-        taken, others, core, reading = curves_and_target(
-            curves, target, training_scale, higher=higher_is_better, joined=joined
-        )
+        of_curves = curves_and_target(curves, target, training_scale, higher=higher_is_better, joined=joined)
+        taken, others, core, reading = of_curves
     first = np.sort(taken["algorithm"].to_numpy()).tolist()
     options = Options(reading, first.index(reference), target is not None, test == "randomization", families)
     needs_none = test == "welch" and (families is None or 2 ** len(set(families)) <= EXACT_LIMIT)
@@ -167,7 +165,7 @@ def speedup(
         context=Context.of(taken, None, paired, confidence_level, 0 if rng is None and needs_none else rng, core=core),
         core=core,
         joined=task,
-        sizes={labels.EVALUATION: DRAWN, "task_effect": 2, "ci_bound": 2},
+        sizes={labels.EVALUATION: DRAWN},
         options={"options": options},
         attrs={
             "reference": reference,
@@ -204,10 +202,9 @@ def _check_options(
         raise ValueError(f"reference must be an algorithm; got None. Name one: {curves['algorithm'].to_numpy()[0]!r}")
     validation.check_flag("paired", paired)
     validation.check_choice("test", test, ("welch", "randomization"))
-    if target is not None and paired:
-        raise ValueError("paired=True has no target: two times are read at different levels. Leave target= out")
-    if target is not None and test == "randomization":
-        raise ValueError("test='randomization' has no target: limits of two times are combined. Leave target= out")
+    for said, other in (("paired=True", paired), ("test='randomization'", test == "randomization")):
+        if target is not None and other:
+            raise ValueError(f"{said} has no target: two times are read at different levels. Leave target= out")
     if of_times and (target is not None or paired):
         what = "target" if target is not None else "paired"
         raise ValueError(f"{what} is an option of curves; these are times, without training. Leave {what}= out")
