@@ -25,6 +25,7 @@ _SEEN = (
     "The best score seen contains selection on the noise of scores: validation scores that choose the best trial, "
     "given beside test scores, leave it out."
 )
+_NOTHING = "There are too few trials to say how good the best of several is."
 _DRAWN = "Trials are taken for independent draws, as random search makes them."
 
 
@@ -50,88 +51,70 @@ def tuning_statements(result: xr.Dataset) -> Iterator[Statement]:
     return statements(_answer_of_tasks(tasks, noun), each if len(tasks) <= _MOST_TASKS else [], cautions)
 
 
-def _place(result: xr.Dataset) -> int:
-    """Return the place of the number of trials to speak of: the last up to ten of which every algorithm says enough."""
+def _best(result: xr.Dataset) -> tuple[int, xr.Dataset | None]:
+    """Return the number of trials to speak of, by its place, and the algorithm with the best median there, if any.
+
+    It is the last up to ten of which every algorithm says enough, otherwise the first of which one does.
+    """
     known = result["best_median"].notnull()
     some = known.all("algorithm") if known.all("algorithm").any() else known.any("algorithm")
-    few = some & (result["trials"] <= _USUAL)
-    places = np.flatnonzero(few if few.any() else some)
-    return int(places[-1 if few.any() else 0]) if places.size else 0
-
-
-def _leader(result: xr.Dataset, place: int) -> int | None:
-    """Return the place of the algorithm with the best median, None if there is none."""
-    values = result["best_median"].isel(trials=place).to_numpy()
-    if np.isnan(values).all():
-        return None
-    return int(np.nanargmax(values) if result.attrs.get("higher_is_better", 1) else np.nanargmin(values))
+    few = np.flatnonzero(some & (result["trials"] <= _USUAL))
+    place = int(few[-1] if few.size else some.argmax("trials"))
+    values = result["best_median"].isel(trials=place) * (1 if result.attrs.get("higher_is_better", 1) else -1)
+    return place, result.isel(algorithm=int(values.fillna(-np.inf).argmax("algorithm"))) if some.any() else None
 
 
 def _answer(result: xr.Dataset) -> str:
     """Return whose best score seen is best after some trials, by how much, and how many trials another needs."""
-    place = _place(result)
-    best = _leader(result, place)
+    place, best = _best(result)
     if best is None:
-        return "There are too few trials to say how good the best of several is."
-    own = result.isel(algorithm=best, trials=place)
+        return _NOTHING
+    own = best.isel(trials=place)
     limits = f" ({interval(*ends_of(own['best_median_band']))})" if "best_median_band" in own else ""
     k, value = count(own["trials"].item(), "trial"), number(own["best_median"].item())
     said = f"After {k} the best score seen has a median of {value}{limits} for {own['algorithm'].item()}"
-    pairs = _with(result, best)
-    ahead = joined([each for each in (_ahead(pair, best, place) for pair in pairs) if each], most=4)
-    match = _to_match(pairs[0], best, place) if len(pairs) == 1 and ahead else ""
+    others = list(_others(result, best["algorithm"].item(), place))
+    ahead = joined([each for each, _ in others if each], most=4)
+    match = others[0][1] if len(others) == 1 and ahead else ""
     return f"{said}{f', ahead of {ahead}' if ahead else ''}{f'; {match}' if match else ''}."
 
 
-def _with(result: xr.Dataset, best: int) -> list[xr.Dataset]:
-    """Return the pairs with one algorithm."""
-    name = result["algorithm"].to_numpy()[best]
-    pairs = labels.each_of(result, "pair") if "difference" in result else []
-    return [pair for pair in pairs if name in (pair["algorithm_a"].item(), pair["algorithm_b"].item())]
+def _others(result: xr.Dataset, best: object, place: int) -> Iterator[tuple[str, str]]:
+    """Yield how far each other algorithm is behind, "A by 0.018 (0.016 to 0.02)", and what it needs to match the best.
 
-
-def _ahead(pair: xr.Dataset, best: int, place: int) -> str:
-    """Return the other one of a pair and how far it is behind: "A by 0.018 (0.016 to 0.02)"; "" if not known."""
-    here = pair.isel(trials=place)
-    difference = float(here["difference"].item())
-    first = pair["algorithm"].to_numpy()[best] == pair["algorithm_a"].item()
-    turned = first != bool(pair.attrs.get("higher_is_better", 1))
-    other = here["algorithm_b" if first else "algorithm_a"].item()
-    return "" if np.isnan(difference) else f"{other} by {number(abs(difference))}{_limits(here, turned=turned)}"
-
-
-def _limits(here: xr.Dataset, *, turned: bool) -> str:
-    """Return the band of a difference in brackets; that it holds 0 is said."""
-    if "difference_band" not in here:
-        return ""
-    low, high = ends_of(here["difference_band"], turned=turned)
-    return f" ({interval(low, high)}{', not shown' if low <= 0 <= high else ''})"
-
-
-def _to_match(pair: xr.Dataset, best: int, place: int) -> str:
-    """Return how many trials the other one of a pair needs: "A needs 31 trials (20 to 55) to match B's 5"."""
-    algorithms = pair["algorithm"].to_numpy().tolist()
-    leader, first = algorithms[best], algorithms[best] == pair["algorithm_a"].item()
-    name = "trials_to_match_reversed" if first else "trials_to_match"
-    half = int(np.flatnonzero(pair["trials"] <= max(1, pair["trials"].to_numpy()[place] // 2)).max(initial=0))
-    if name not in pair or np.isnan(ends_of(pair[f"{name}_ci"].isel(trials=half))[0]):
-        return ""
-    needed, ends = pair[name].isel(trials=half).item(), interval(*ends_of(pair[f"{name}_ci"].isel(trials=half)))
-    said = f"{count(needed, 'trial')} ({ends})" if np.isfinite(needed) else f"{ends} trials"
-    behind = pair["algorithm_b" if first else "algorithm_a"].item()
-    return f"{behind} needs {said} to match {leader}'s {number(pair['trials'].to_numpy()[half])}"
+    That is "A needs 31 trials (20 to 55) to match B's 5"; "" where it is not known.
+    """
+    half = int(np.flatnonzero(result["trials"] <= max(1, result["trials"].to_numpy()[place] // 2)).max(initial=0))
+    for pair in labels.each_of(result, "pair") if "difference" in result else ():
+        sides = [pair[side].item() for side in ("algorithm_a", "algorithm_b")]
+        if best not in sides:
+            continue
+        first, here, there = best == sides[0], pair.isel(trials=place), pair.isel(trials=half)
+        difference, ahead, match = here["difference"].item(), "", ""
+        if not np.isnan(difference):
+            ahead = f"{sides[first]} by {number(abs(difference))}"
+        if ahead and "difference_band" in here:
+            turned = first != bool(result.attrs.get("higher_is_better", 1))
+            low, high = ends_of(here["difference_band"], turned=turned)
+            ahead += f" ({interval(low, high)}{', not shown' if low <= 0 <= high else ''})"
+        name = "trials_to_match" + "_reversed" * first
+        if name in pair and not np.isnan(ends_of(there[f"{name}_ci"])[0]):
+            needed, ends = there[name].item(), interval(*ends_of(there[f"{name}_ci"]))
+            trials = f"{count(needed, 'trial')} ({ends})" if np.isfinite(needed) else f"{ends} trials"
+            match = f"{sides[first]} needs {trials} to match {best}'s {number(there['trials'].item())}"
+        yield ahead, match
 
 
 def _details(result: xr.Dataset) -> Iterator[str]:
     """Yield how many trials others need to match the best one, and how far the numbers of trials reach."""
-    place = _place(result)
-    best = _leader(result, place)
-    matches = [_to_match(pair, best, place) for pair in _with(result, best)] if best is not None else []
-    if len(matches) > 1 and any(matches):
-        yield f"{joined([match for match in matches if match], '; ')}."
-    names, n_trials = result["algorithm"].to_numpy().tolist(), result["n_trials"].to_numpy()
-    for n in sorted(set(n_trials.tolist())):
-        alike = [name for name, own in zip(names, n_trials, strict=True) if own == n]
+    place, best = _best(result)
+    others = list(_others(result, best["algorithm"].item(), place)) if best is not None else []
+    matches = [match for _, match in others if match]
+    if len(others) > 1 and matches:
+        yield f"{joined(matches, '; ')}."
+    names, n_trials = result["algorithm"].to_numpy(), result["n_trials"].to_numpy()
+    for n in np.unique(n_trials).tolist():
+        alike = names[n_trials == n].tolist()
         whose, each = listed(alike), " each" * (len(alike) > 1)
         if n < 2:
             yield f"{count(n, 'trial') if n else 'No trial'} of {whose}: nothing can be said."
@@ -142,13 +125,11 @@ def _details(result: xr.Dataset) -> Iterator[str]:
 
 def _answer_of_tasks(tasks: list[xr.Dataset], noun: str) -> str:
     """Return in how many tasks each algorithm has the best median."""
-    places = [_place(task) for task in tasks]
-    known = [(task, place, _leader(task, place)) for task, place in zip(tasks, places, strict=True)]
-    best = [(str(task["algorithm"].to_numpy()[each]), place) for task, place, each in known if each is not None]
+    best = [own.isel(trials=place) for place, own in map(_best, tasks) if own is not None]
     if not best:
-        return "There are too few trials to say how good the best of several is."
-    ks = sorted({int(tasks[0]["trials"].to_numpy()[place]) for _, place in best})
-    tally = Counter(name for name, _ in best)
+        return _NOTHING
+    ks = sorted({own["trials"].item() for own in best})
+    tally = Counter(str(own["algorithm"].item()) for own in best)
     said = listed([f"{name} in {number(times)}" for name, times in tally.items()])
     after = count(ks[0], "trial") if len(ks) == 1 else f"{listed(ks)} trials"
     return f"After {after} the median best score seen is best of {said} of {len(tasks)} {noun}s."
