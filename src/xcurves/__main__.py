@@ -23,9 +23,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         options = sequential_parser().parse_args(given[1:])
     else:
-        from xcurves.cli.options import parse_arguments
+        from xcurves.cli.options import parser
 
-        options = parse_arguments(given)
+        options = parser().parse_args(given)
         from xcurves.cli.job import run_job as run
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # deprecation warnings of libraries

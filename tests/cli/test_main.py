@@ -129,11 +129,3 @@ def test_duplicates_are_kept_as_asked(curves, here, capsys):
     assert main(["twice.csv", "--duplicates", "last"]) == 0
     with xr.open_dataset("twice-anova.nc") as written:
         assert "3 repeated rows, kept the last of each" in written.attrs["history"]
-
-
-def test_a_part_in_the_place_of_the_archive_is_told_where_it_belongs(here, capsys):
-    with pytest.raises(SystemExit) as stop:
-        main(["pairwise", "log.csv"])
-    assert stop.value.code == 2
-    assert "pairwise is no archive but a part of an analysis: " in (said := capsys.readouterr().err)
-    assert "ARCHIVE --include pairwise. Help: " in said

@@ -1,7 +1,6 @@
 """The command line as a person meets it: sources, analyses, pages, progress, and being interrupted."""
 
 import os
-import re
 import signal
 import struct
 import subprocess
@@ -220,8 +219,8 @@ def test_algorithm_and_run_in_one_name_of_a_folder(here, capsys):
         with (folder / "progress.csv").open("a") as log:
             log.write(("step,return\n" if step == 0 else "") + f"{step},{rows[-1][-1]}\n")
     assert main(["runs", *QUICK]) == 2
-    cure = re.search(r"such as names='(.*)'$", capsys.readouterr().err)[1]
-    assert main(["runs", "--names", cure, "--training", "step", *QUICK]) == 0
+    assert "Name each level, or say how names are made: names='" in capsys.readouterr().err
+    assert main(["runs", "--names", "{algorithm}_seed{run}", "--training", "step", *QUICK]) == 0
     frame = pd.DataFrame(rows, columns=["algorithm", "run", "training", "return"])
     same("runs-anova.nc", frame.curves.to_dataarray("return"))
 
@@ -496,7 +495,7 @@ def test_what_is_not_recognised_gets_the_list_of_what_is(here, capsys):
         assert all(repr(source.name) in err for source in xcurves.readers.SOURCES)
     assert main(["log.txt", "--source", "tensorbord"]) == 2
     said = capsys.readouterr().err
-    assert "--source tensorbord is unknown; it is one of" in said
+    assert "--source must be 'hydra', " in said
     assert said.endswith(". Did you mean 'tensorboard'?\n")
 
 

@@ -380,20 +380,7 @@ def test_plot_of_a_tree_draws_every_part(tree):
 
 @pytest.mark.parametrize(
     ("value", "written"),
-    [
-        (np.nan, "–"),
-        (pd.NA, "–"),
-        (np.inf, "∞"),
-        (-np.inf, "−∞"),
-        (0.0001, "0.0001"),
-        (-1.23456, "−1.235"),
-        (223488.183, "223,488"),
-        (8000.0, "8,000"),
-        (2.5e12, "2.5 × 10¹²"),
-        (1.25e-07, "1.25 × 10⁻⁷"),
-        (7, "7"),
-        ("a-b", "a-b"),
-    ],
+    [(pd.NA, "–"), (-np.inf, "−∞"), (-1.23456, "−1.235"), (8000.0, "8,000"), (7, "7")],
 )
 def test_numbers_are_written_to_be_read(value, written):
     assert markup.as_cell(value) == written

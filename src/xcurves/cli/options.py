@@ -109,15 +109,6 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}{near or '.'} Help: {self.prog} --help\n")
 
 
-def parse_arguments(arguments: list[str]) -> argparse.Namespace:
-    """Parse the command line; say so if a part stands where the archive belongs."""
-    made = parser()
-    for first in arguments[:1]:
-        if first in parts() and not Path(first).exists():
-            made.error(f"{first} is no archive but a part of an analysis: {made.prog} ARCHIVE --include {first}")
-    return made.parse_args(arguments)
-
-
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     kinds = "netCDF file, zarr store, table (.csv, .csv.gz), or logs: a file or folder of any --source"
