@@ -8,7 +8,7 @@ import numpy as np
 
 from xcurves.core.axes import MOST_CURVES
 from xcurves.core.labels import CI_BOUNDS
-from xcurves.core.schema import Part, ResultKind, Var, View, captioned
+from xcurves.core.schema import PAIR_COORDS, Part, ResultKind, Var, View, captioned
 from xcurves.learning_curves import plots, scaling_text, tables, text
 from xcurves.learning_curves.curvefit import REASONS
 from xcurves.learning_curves.error_rates import applicable_errors
@@ -76,9 +76,7 @@ FIT_POWER_LAW = ResultKind(
         "alpha": Var(_TASK, "asymptotic error", "rate"),
         "eta": Var(_TASK, "factor of n^gamma", "eta"),
         "delta": Var(_TASK, "factor of n^(2 gamma)", "delta", when="quadratic"),
-        "backtest_error": Var(
-            _TASK, "root mean squared log error, per root octave, of predicting the curve's own last octaves"
-        ),
+        "backtest_error": Var(_TASK, "root mean squared log error, per root octave, at its own last octaves"),
         "backtest_error_law": Var(_TASK, "the same of the power law alone"),
         "backtest_error_last_fall": Var(_TASK, "the same of the last fall alone"),
         "n_cuts": Var(_TASK, "number of cuts at which the curve was backtested", dtype=np.int64),
@@ -86,13 +84,9 @@ FIT_POWER_LAW = ResultKind(
         "n_sizes_used": Var(_TASK, "number of sizes that the power law is fitted to", dtype=np.int64),
         "asymptote_at_bound": _one_where(_TASK, "the asymptotic error is 0, its lower bound"),
         "estimate_ci": Var((*_PARAM, "ci_bound"), "confidence interval of the parameter", _OF_PARAM),
-        "stderr": Var(_PARAM, "standard error of the parameter, the exponent's uncertainty included", _OF_PARAM),
+        "stderr": Var(_PARAM, "standard error of the parameter, with that of the exponent", _OF_PARAM),
         "stderr_given_gamma": Var(_PARAM, "standard error of the parameter, given the exponent", _OF_PARAM),
-        "covariance": Var(
-            (*_PARAM, "cov_param"),
-            "covariance of the parameters, the exponent's uncertainty included",
-            _OF_BOTH,
-        ),
+        "covariance": Var((*_PARAM, "cov_param"), "covariance of the parameters, with the exponent's", _OF_BOTH),
         "fitted": Var(_SIZE, "error by the learning curve", "rate"),
         "r_squared": Var(_TASK, "share of the variance of the mean errors that the curve explains"),
         "objective": Var(_TASK, "weighted sum of squares (Eq. 2), errors in percent", "objective"),
@@ -115,8 +109,8 @@ FIT_POWER_LAW = ResultKind(
     ),
     table=captioned(
         tables.fit_table,
-        "Learning curves: error e_N and data-reliance beta_N at the size N, the parameters, by how much the "
-        "curve misses its own last octaves, as a share of the error for one octave, and what to know of a curve.",
+        "Learning curves: error e_N and data-reliance beta_N at N, parameters, by how much each misses its own last "
+        "octaves an octave, and what to know of it.",
     ),
     statements=text.fit_statements,
     part=Part("power_law", 3, applicable_errors, refuses=True),
@@ -151,15 +145,10 @@ PREDICT = ResultKind(
         **_predicted(*_ERRORS),
         "prediction_by_law": Var(_N, "predicted error by the power law alone", "rate"),
         "prediction_last_fall": Var(_N, "predicted error if the last fall goes on", "rate"),
-        "prediction_ci_given_gamma": Var(
-            (*_N, "ci_bound"), "confidence interval of the predicted error, given the exponent", "rate"
-        ),
-        "change": Var(_N, "predicted error less that at the size N", "rate"),
-        "change_ci": Var((*_N, "ci_bound"), "confidence interval of the change of the error", "rate"),
-        "change_ratio": Var(_N, "predicted error over that at the size N"),
-        "change_ratio_ci": Var((*_N, "ci_bound"), "confidence interval of the ratio of errors"),
-        "difference": Var(_N, "difference to the prediction for the reference", "rate", when="reference"),
-        "difference_ci": Var((*_N, "ci_bound"), "confidence interval of the difference", "rate", when="reference"),
+        "prediction_ci_given_gamma": Var((*_N, "ci_bound"), "interval of the prediction, given the exponent", "rate"),
+        **_with_interval("change", _N, "predicted error less that at the size N", "rate"),
+        **_with_interval("change_ratio", _N, "predicted error over that at the size N"),
+        **_with_interval("difference", _N, "difference to the prediction for the reference", "rate", "reference"),
     },
     coords={"n": (), "ci_bound": CI_BOUNDS, **_AT},
     rows=("n",),
@@ -170,10 +159,7 @@ PREDICT = ResultKind(
         "intervals that allow for the error of extrapolation.",
         "folds",
     ),
-    table=captioned(
-        tables.prediction_table,
-        "Predicted errors with intervals, and the change from the size N.",
-    ),
+    table=captioned(tables.prediction_table, "Predicted errors with intervals, and the change from the size N."),
     statements=text.prediction_statements,
 )
 
@@ -182,14 +168,8 @@ LEAVE_ONE_SIZE_OUT = ResultKind(
     question="Does the power law fit?",
     argument="errors",
     variables={
-        "rmse": Var(
-            ("task", "variant", "training"),
-            "root mean squared error of predicting the mean error at a size from the other sizes",
-            "rate",
-        ),
-        "r_squared": Var(
-            ("task", "variant"), "share of the variance of the mean errors that the curve explains, all sizes fitted"
-        ),
+        "rmse": Var(("task", "variant", "training"), "root mean squared error at a size, from others", "rate"),
+        "r_squared": Var(("task", "variant"), "share of the variance of mean errors explained, all sizes fitted"),
         "pvalue": Var(("task", "variant"), "p-value of the paired t-test against the first variant"),
         "n_curves": Var(_TASK, "number of curves", dtype=np.int64),
     },
@@ -203,8 +183,7 @@ LEAVE_ONE_SIZE_OUT = ResultKind(
     ),
     table=captioned(
         tables.left_out_table,
-        "Variants of the learning curve: R², root mean squared error of predicting each size from the "
-        "others, their mean, and p of the comparison with the first variant.",
+        "Variants: R², root mean squared error of predicting each size from the others, their mean, and p.",
     ),
     statements=text.left_out_statements,
 )
@@ -214,18 +193,12 @@ COMPARE_LEARNERS = ResultKind(
     question="Which learner needs more data?",
     argument="fit_power_law",
     variables={
-        "difference": Var(_PARAM, "difference to the reference learner", "rate"),
-        "difference_ci": Var((*_PARAM, "ci_bound"), "confidence interval of the difference", "rate"),
+        **_with_interval("difference", _PARAM, "difference to the reference learner", "rate"),
         "equal_from": Var(_CROSSING, "smallest size from where no difference is shown", "training"),
         "equal_to": Var(_CROSSING, "largest size up to where no difference is shown", "training"),
-        "crossing_size": Var(
-            _CROSSING, "training size at which the curves cross, opposite differences being shown around it", "training"
-        ),
-        "data_multiplier": Var(_TASK, "times the data that the reference needs for the same error"),
-        "data_multiplier_ci": Var(("task", "ci_bound"), "confidence interval of the data multiplier"),
-        "data_multiplier_extrapolated": _one_where(
-            _TASK, "the multiplied data lie far outside the reference's measured sizes"
-        ),
+        "crossing_size": Var(_CROSSING, "size at which the curves cross, with shown differences around it", "training"),
+        **_with_interval("data_multiplier", _TASK, "times the data that the reference needs for the same error"),
+        "data_multiplier_extrapolated": _one_where(_TASK, "that is far outside the reference's measured sizes"),
     },
     coords={"param": COMPARED, "ci_bound": CI_BOUNDS, "crossing": (), **_AT},
     core=(),
@@ -237,8 +210,7 @@ COMPARE_LEARNERS = ResultKind(
     ),
     table=captioned(
         tables.learner_table,
-        "Learners beside the reference: differences with their intervals, the sizes between which none is "
-        "shown and at which the curves cross, and how many times the data the difference is worth.",
+        "Learners beside the reference: differences, sizes between which none is shown, crossings, worth in data.",
     ),
     statements=text.learner_statements,
 )
@@ -273,19 +245,13 @@ FIT_SCALING_LAW = ResultKind(
         **_allocated("compute"),
         **_EXPONENT,
         "estimate": Var(_PARAM, "parameter of the law", _OF_PARAM),
-        "estimate_ci_given_law": Var(
-            (*_PARAM, "ci_bound"), "confidence interval of the parameter, given the law", _OF_PARAM
-        ),
+        "estimate_ci_given_law": Var((*_PARAM, "ci_bound"), "interval of the parameter, given the law", _OF_PARAM),
         "stderr": Var(_PARAM, "standard error of the parameter, given the law", _OF_PARAM),
         "covariance": Var((*_PARAM, "cov_param"), "covariance of the parameters", _OF_BOTH),
         "at_bound": _one_where(_PARAM, "the parameter is at an end of what is fitted"),
-        "backtest_error": Var(
-            _TASK, "root mean squared log error, per root octave, of predicting the law's own later runs"
-        ),
+        "backtest_error": Var(_TASK, "root mean squared log error, per root octave, at its own later runs"),
         "exponent_backtest_error": Var(_TASK, "root mean squared drift of the allocation exponent, per root octave"),
-        "n_opt_backtest_error": Var(
-            _TASK, "root mean squared drift of the log of the best model size, per root octave"
-        ),
+        "n_opt_backtest_error": Var(_TASK, "root mean squared drift of log best model sizes, per root octave"),
         "delta": Var(_TASK, "log residual at which Huber's loss turns linear"),
         "objective": Var(_TASK, "sum of Huber's loss of log residuals"),
         "n_runs": Var(_TASK, "number of runs", dtype=np.int64),
@@ -308,8 +274,7 @@ FIT_SCALING_LAW = ResultKind(
     references=_HOFFMANN,
     table=captioned(
         scaling_text.law_table,
-        "Scaling laws: the parameters, by how much each law misses its own later runs (as a share of the loss for one "
-        "octave), and the exponent a of compute in the best model size.",
+        "Scaling laws: parameters, by how much each misses its own later runs an octave, and the exponent a.",
     ),
     statements=scaling_text.law_statements,
     views={
@@ -326,8 +291,7 @@ FIT_SCALING_LAW = ResultKind(
         ),
         "allocation": View(
             plots.draw_allocation,
-            "Best model size against compute, with the interval shaded. Dots are runs; the largest run is at the "
-            "dashed line.",
+            "Best model size against compute, its interval shaded. Dots: runs; the dashed line: the largest.",
             default=False,
             panels={"algorithm": 1},
         ),
@@ -353,7 +317,7 @@ OPTIMAL_ALLOCATION = _of_law(
     rows=("flop",),
     table=captioned(
         scaling_text.allocation_table,
-        "Best division of compute: parameters, tokens, tokens per parameter and loss, with intervals.",
+        "Best division of compute, with intervals.",
     ),
     statements=scaling_text.allocation_statements,
 )
@@ -364,24 +328,17 @@ COMPARE_SCALING_LAWS = _of_law(
     variables={
         **_with_interval("exponent_difference", _TASK, "difference of the allocation exponents, second minus first"),
         **_with_interval("loss_ratio", _TASK, "loss of the second suite over that of the first", when="at"),
-        **_with_interval(
-            "compute_multiplier",
-            _FLOP,
-            "times the compute that the second suite needs for the same loss",
-            when="compute",
-        ),
+        **_with_interval("compute_multiplier", _FLOP, "times the compute of the second suite", when="compute"),
     },
     coords={
         "flop": (),
         "ci_bound": CI_BOUNDS,
-        "algorithm_a": Var(("pair",), "first suite of the pair"),
-        "algorithm_b": Var(("pair",), "second suite of the pair"),
+        **PAIR_COORDS,
     },
     rows=("flop",),
     table=captioned(
         scaling_text.suite_table,
-        "Pairs of suites: the loss of the second over that of the first, and how many times the compute it needs for "
-        "the same loss, with intervals.",
+        "Pairs of suites: ratio of losses, and how many times the compute the second needs for the same loss.",
     ),
     statements=scaling_text.suite_statements,
 )

@@ -9,13 +9,12 @@ import numpy as np
 import xarray as xr
 
 from xcurves import kinds
-from xcurves.core import labels, provenance
 from xcurves.core.axes import SHADE, Style, fill_band, scale_training, short_level, style_in
 from xcurves.core.wording import label_of, number, with_units
 from xcurves.kernels import scaling_intervals
 from xcurves.kernels.moments import Floats
 from xcurves.learning_curves.curvefit import REASONS
-from xcurves.learning_curves.scaling_laws import COST, LAW_REASONS, known_of, laws_of
+from xcurves.learning_curves.scaling_laws import COST, LAW_REASONS
 from xcurves.learning_curves.scaling_text import ONE_SIDED, amount
 from xcurves.learning_curves.text import MISSED
 
@@ -39,35 +38,37 @@ def draw_learning_curves(fit: xr.Dataset, ax: Axes) -> None:
         ax.text(0.5, 0.5, "no errors", transform=ax.transAxes, ha="center", va="center")
         return
     x = np.geomspace(levels[0], _FARTHER * levels[-1], _POINTS)
-    curves = kinds.function("predict")(fit, x)
-    heights = []
-    for style, curve, _ in _curves(fit):
-        found = curves.sel(algorithm=curve["algorithm"]) if "algorithm" in curves.dims else curves
+    predicted = kinds.function("predict")(fit, x)
+    alone, heights = len(ax.figure.axes) == 1, []
+    for style, curve, name in _curves(fit):
+        found = predicted.sel(algorithm=curve["algorithm"]) if "algorithm" in predicted.dims else predicted
         heights += [_draw_curve(ax, x, found, curve, style), _draw_errors(ax, levels, curve, style)]
+        said = name + _legend(curve, short=len(name) > _LONG) if alone else name.removesuffix(": ")
+        ax.plot([], [], label=said or None, gid="missed" if said.endswith("*") else None, **style._asdict(), **_EDGE)
     ax.axvline(levels[-1], color="black", linewidth=0.8, linestyle=":", zorder=1)
     ax.set_yscale("log")
     _leave_room(ax, np.concatenate(heights))
     scale_training(ax, fit["training"].sel(training=levels), log=True)
     ax.set_ylabel(with_units("error", fit["error_at_n"]))
-    _name_curves(fit, ax)
 
 
 def _draw_curve(ax: Axes, x: Floats, found: xr.Dataset, curve: xr.Dataset, style: Style) -> Floats:
     """Draw one curve with its interval from the first size that it is fitted to, dashed beyond the last one."""
-    last = x[-1] / _FARTHER
     known = x >= curve["fitted_from"].item()
-    low, high = (found["prediction_ci"].sel(ci_bound=bound).to_numpy()[known] for bound in labels.CI_BOUNDS)
+    y = found["prediction"].to_numpy()
+    low, high = found["prediction_ci"].transpose("ci_bound", "n").to_numpy()[:, known]
     fill_band(ax, x[known], low, high, style)
-    for beyond, flag in ((x <= last, "fitted"), (x >= last, "predicted")):
-        part = known & beyond
-        if np.isfinite(found["prediction"].to_numpy()[part]).any():
-            dashes = style.linestyle if flag == "fitted" else (0, (2, 2))
-            ax.plot(x[part], found["prediction"][part], color=style.color, linestyle=dashes, gid=flag)
-    if "prediction" in curve and "n" in curve["prediction"].dims:
-        y = curve["prediction"].to_numpy()
-        ends = np.abs(curve["prediction_ci"].transpose("ci_bound", "n").to_numpy() - y)
-        ax.errorbar(curve["n"], y, ends, fmt="D", markersize=4, capsize=3, color=style.color, gid="asked")
-    return np.asarray(found["prediction"].to_numpy()[known])
+    for part, flag, dashes in (
+        (known & (x <= x[-1] / _FARTHER), "fitted", style.linestyle),
+        (known & (x >= x[-1] / _FARTHER), "predicted", (0, (2, 2))),
+    ):
+        if np.isfinite(y[part]).any():
+            ax.plot(x[part], y[part], color=style.color, linestyle=dashes, gid=flag)
+    if "n" in curve.dims:
+        asked = curve["prediction"].to_numpy()
+        ends = np.abs(curve["prediction_ci"].transpose("ci_bound", "n").to_numpy() - asked)
+        ax.errorbar(curve["n"], asked, ends, fmt="D", markersize=4, capsize=3, color=style.color, gid="asked")
+    return np.asarray(y[known])
 
 
 def _draw_errors(ax: Axes, levels: Floats, curve: xr.Dataset, style: Style) -> Floats:
@@ -80,15 +81,6 @@ def _draw_errors(ax: Axes, levels: Floats, curve: xr.Dataset, style: Style) -> F
         look: dict[str, Any] = {"markerfacecolor": "white", "markeredgecolor": style.color, "gid": "left out"}
         ax.plot(levels[out], errors[out], style.marker, **look)
     return errors
-
-
-def _name_curves(fit: xr.Dataset, ax: Axes) -> None:
-    """Name each curve by its line with its marker; where the panel stands alone, with its parameters."""
-    alone = len(ax.figure.axes) == 1
-    for style, curve, name in _curves(fit):
-        said = name + _legend(curve, short=len(name) > _LONG) if alone else name.removesuffix(": ")
-        missed = "missed" if said.endswith("*") else None
-        ax.plot([], [], label=said or None, gid=missed, **style._asdict(), **_EDGE)
 
 
 def _leave_room(ax: Axes, heights: Floats) -> None:
@@ -108,14 +100,15 @@ def _leave_room(ax: Axes, heights: Floats) -> None:
 
 
 def _legend(curve: xr.Dataset, *, short: bool) -> str:
+    """Return the parameters of a curve, with a star if it misses its own last octaves."""
     if curve["unfit"].item():
         return f"not fitted ({REASONS[int(curve['unfit'].item())]})"
-    at = short_level(curve["at"].item())
-    values = curve["gamma"].item(), curve["error_at_n"].item(), curve["data_reliance"].item()
-    star = " *" if curve["backtest_error"] > MISSED else ""
-    if short:
-        return rf"$\gamma$ = {values[0]:.2f}{star}"
-    return rf"$\gamma$ = {values[0]:.2f}, $e_{{{at}}}$ = {values[1]:.4g}, $\beta_{{{at}}}$ = {values[2]:.4g}{star}"
+    at, star = short_level(curve["at"].item()), " *" * bool(curve["backtest_error"] > MISSED)
+    said = [rf"$\gamma$ = {curve['gamma'].item():.2f}"]
+    if not short:
+        said += [f"$e_{{{at}}}$ = {curve['error_at_n'].item():.4g}"]
+        said += [rf"$\beta_{{{at}}}$ = {curve['data_reliance'].item():.4g}"]
+    return ", ".join(said) + star
 
 
 def draw_scatter(fit: xr.Dataset, ax: Axes) -> None:
@@ -150,37 +143,31 @@ def draw_isoflop(fit: xr.Dataset, ax: Axes) -> None:
     from matplotlib import colormaps
     from matplotlib.colors import LogNorm
 
-    fit = _one(fit)
-    if _without_law(fit, ax):
+    law, runs = _law_of(fit, ax)
+    if law is None:
         return
-    n, d, loss, cost = *_runs(fit), fit.attrs[COST]
-    flop = cost * n * d
+    n, loss, flop, cost = runs["model_size"], runs["loss"], runs["flop"], fit.attrs[COST]
     first, last = np.floor(np.log10(flop.min())), np.ceil(np.log10(flop.max()))
-    colours = LogNorm(10**first, 10**last)
-    colour_map = colormaps["viridis"]
-    estimate = fit["estimate"].to_numpy()
+    colours, colour_map = LogNorm(10**first, 10**last), colormaps["viridis"]
     x = np.geomspace(n.min() / 2, n.max() * 2, _POINTS)
-    for power in np.arange(first, last + 1, np.ceil((last - first + 1) / _BUDGETS)):
-        budget = 10**power
-        y = scaling_intervals.predicted_losses(estimate[np.newaxis], x, budget / cost / x)[0]
+    for budget in 10 ** np.arange(first, last + 1, np.ceil((last - first + 1) / _BUDGETS)):
+        y = scaling_intervals.predicted_losses(law["estimate"].to_numpy()[np.newaxis], x, budget / cost / x)[0]
         near = y <= loss.max() * 1.1
         ax.plot(x[near], y[near], color=colour_map(colours(budget)), label=f"{number(budget)} FLOP")
     ax.scatter(n, loss, c=flop, norm=colours, cmap=colour_map, edgecolors="black", linewidths=0.5, zorder=3)
     ax.set_xscale("log")
     ax.set_xlabel("parameters of the model")
-    ax.set_ylabel(label_of(fit["loss"]))
+    ax.set_ylabel(label_of(law["loss"]))
 
 
 def draw_fitted(fit: xr.Dataset, ax: Axes) -> None:
     """Draw measured against fitted losses; later runs against what earlier ones predicted for them."""
-    fit = _one(fit)
-    if _without_law(fit, ax):
+    law, runs = _law_of(fit, ax)
+    if law is None:
         return
-    loss = fit["loss"]
-    later = fit["backtest_prediction"]
-    ax.plot(fit["fitted"], loss, "o", markersize=4, label="fitted, all runs")
-    ax.plot(later, loss, "x", markersize=5, label="predicted by the runs before")
-    drawn = np.concatenate([fit["fitted"], later.dropna("run"), loss.dropna("run")])
+    ax.plot(runs["fitted"], runs["loss"], "o", markersize=4, label="fitted, all runs")
+    ax.plot(runs["backtest_prediction"], runs["loss"], "x", markersize=5, label="predicted by the runs before")
+    drawn = [runs[name] for name in ("fitted", "backtest_prediction", "loss")]
     ends = np.nanmin(drawn), np.nanmax(drawn)
     ax.plot(ends, ends, color="black", linewidth=0.8)
     ax.set_xlabel("loss by the law")
@@ -189,20 +176,19 @@ def draw_fitted(fit: xr.Dataset, ax: Axes) -> None:
 
 def draw_allocation(fit: xr.Dataset, ax: Axes) -> None:
     """Draw the best model size against compute with its interval; sizes of the runs as dots."""
-    fit = _one(fit)
-    if _without_law(fit, ax, ONE_SIDED if fit["allocation_exponent"].isnull() else ""):
+    law, runs = _law_of(fit, ax, "allocation_exponent")
+    if law is None:
         return
-    n, d, _, cost = *_runs(fit), fit.attrs[COST]
-    flop = cost * n * d
-    budgets = fit["flop"].to_numpy() if "flop" in fit.dims else np.empty(0)
+    flop = runs["flop"]
+    budgets = law["flop"].to_numpy() if "flop" in law.dims else np.empty(0)
     x = np.geomspace(flop.min(), max([flop.max() * _FARTHER_COMPUTE, *budgets]), _POINTS)
-    known = known_of(*(each.to_numpy()[np.newaxis] for each in laws_of(fit)))
-    found = scaling_intervals.allocation(known, provenance.alpha_of(fit), x / cost)
-    (line,) = ax.plot(x, found["n_opt"][0], label="best model size")
-    ax.fill_between(x, *found["n_opt_ci"][0].T, color=line.get_color(), alpha=SHADE, linewidth=0)
-    ax.plot(flop, n, "o", color="grey", markersize=3, label="runs")
+    found = kinds.function("optimal_allocation")(law, x)
+    (line,) = ax.plot(x, found["n_opt"], label="best model size")
+    low, high = found["n_opt_ci"].transpose("ci_bound", "flop").to_numpy()
+    ax.fill_between(x, low, high, color=line.get_color(), alpha=SHADE, linewidth=0)
+    ax.plot(flop, runs["model_size"], "o", color="grey", markersize=3, label="runs")
     ax.axvline(flop.max(), color="black", linewidth=0.8, linestyle="--")
-    for budget, size in zip(budgets, fit["n_opt"].to_numpy() if budgets.size else [], strict=True):
+    for budget, size in zip(budgets, law["n_opt"].to_numpy() if budgets.size else [], strict=True):
         ax.plot(budget, size, "s", color=line.get_color())
         ax.annotate(f" {amount(size)}", (budget, size), va="top")
     ax.set_xscale("log")
@@ -211,21 +197,14 @@ def draw_allocation(fit: xr.Dataset, ax: Axes) -> None:
     ax.set_ylabel("parameters of the model")
 
 
-def _one(fit: xr.Dataset) -> xr.Dataset:
-    """Return the one law that is drawn, without dims of one label."""
-    return fit.squeeze(list(fit["backtest_error"].dims))
-
-
-def _runs(fit: xr.Dataset) -> tuple[Floats, Floats, Floats]:
-    """Return sizes, tokens and losses of the runs that a law has."""
-    here = fit["loss"].notnull().to_numpy()
-    n, d, loss = (fit[name].to_numpy()[here] for name in ("model_size", "tokens", "loss"))
-    return n, d, loss
-
-
-def _without_law(fit: xr.Dataset, ax: Axes, why: str = "") -> bool:
-    """Say in the panel why there is nothing to draw."""
-    reason = LAW_REASONS.get(int(fit["unfit"].item()), why)
+def _law_of(fit: xr.Dataset, ax: Axes, needed: str = "") -> tuple[xr.Dataset | None, dict[str, Floats]]:
+    """Return the one law that is drawn, and its runs with their compute; None, the panel saying why, if unknown."""
+    law = fit.squeeze(list(fit["backtest_error"].dims))
+    one_sided = ONE_SIDED if needed and law[needed].isnull() else ""
+    reason = LAW_REASONS.get(int(law["unfit"].item()), one_sided)
     if reason:
         ax.text(0.5, 0.5, reason, transform=ax.transAxes, ha="center", va="center", wrap=True)
-    return bool(reason)
+        return None, {}
+    names = ("model_size", "tokens", "loss", "fitted", "backtest_prediction")
+    runs = {name: law[name].to_numpy()[law["loss"].notnull().to_numpy()] for name in names}
+    return law, runs | {"flop": fit.attrs[COST] * runs["model_size"] * runs["tokens"]}
