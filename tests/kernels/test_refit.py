@@ -10,9 +10,8 @@ FOLDS = np.array([[16.0, 8, 4, 2, 1], [10, 8, 4, 1, 0]])
 
 
 def test_draws_have_their_distributions():
-    draws = refits.Draws(1, 4000, 5)
-    assert stats.kstest(draws.normal().ravel(), "norm").pvalue > 1e-3
-    ratio = draws.variance_ratio(FOLDS)
+    assert stats.kstest(refits.normal_draws(1, 4000, 5).ravel(), "norm").pvalue > 1e-3
+    ratio = refits.variance_ratios(1, 4000, FOLDS)
     for curve, size in np.ndindex(FOLDS.shape):
         degrees = FOLDS[curve, size] - 1
         if degrees > 0:
@@ -23,8 +22,7 @@ def test_draws_have_their_distributions():
 
 
 def test_a_curve_has_the_same_draws_beside_any_others():
-    both = refits.Draws(1, 50, 5).variance_ratio(FOLDS)
-    alone = refits.Draws(1, 50, 5).variance_ratio(FOLDS[1:])
+    both, alone = (refits.variance_ratios(1, 50, folds) for folds in (FOLDS, FOLDS[1:]))
     np.testing.assert_array_equal(both[1:], alone)
 
 
@@ -37,17 +35,14 @@ def test_percentiles_are_those_of_refits_one_by_one(given):
         sizes = sizes._replace(variance=np.where(sizes.folds > 1, np.nan_to_num(sizes.spread), 1.0))
     model = Model(n)
     fit = model.fit(at, sizes)
-    draws = refits.Draws(7, 40, 5)
-    intervals, bounds = refits.refit_percentiles(model, at, sizes, fit, np.array([100.0, 1600]), draws, 0.1)
-    standard, ratio = draws.normal(), draws.variance_ratio(sizes.folds)
+    intervals, bounds = refits.refit_percentiles(model, at, sizes, fit, np.array([100.0, 1600]), 7, 40, 0.1)
+    standard, ratio = refits.normal_draws(7, 40, 5), refits.variance_ratios(7, 40, sizes.folds)
     for i in range(3):
         found, curves = [], []
         for r in range(40):
             means = powerlaw.curve(fit.theta, n, at)[i] + standard[r] * np.sqrt(fit.variance[i] / sizes.folds[i])
             spread = fit.variance[i] * ratio[i, r]
-            one = Sizes(
-                sizes.folds[i : i + 1], means[np.newaxis], spread[np.newaxis], spread[np.newaxis] if given else None
-            )
+            one = Sizes(sizes.folds[i : i + 1], means[np.newaxis], spread[np.newaxis])
             one = one._replace(variance=one.spread if given else None)
             theta = Model(n, strength=0.0).fit(at[:1], one).theta
             found.append(powerlaw.parameters(theta, at[:1])[0])

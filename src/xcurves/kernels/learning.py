@@ -80,88 +80,65 @@ class Model:
             return self._fit_relative(at, sizes)
         variance = self.known_variance(sizes)
         weights = self.factor * wls.size_weights(self.weights, sizes.folds, variance)
-        theta, at_bound = self.curves(at, weights, sizes.means)
+        fit = self._solve(at, weights, sizes.means)._replace(variance=variance)
         unknown = np.asarray(np.isnan(variance).any(axis=1))
         if unknown.any():
-            squares = sizes.folds * (sizes.means - powerlaw.curve(theta, self.n, at)) ** 2
-            residual = _by_degrees(squares.sum(axis=1), sizes.folds.sum(axis=1) - self.n_parameters + at_bound)
-            variance = np.where(unknown[:, np.newaxis], residual[:, np.newaxis], variance)
+            squares = sizes.folds * (sizes.means - powerlaw.curve(fit.theta, self.n, at)) ** 2
+            degrees = sizes.folds.sum(axis=1) - self.n_parameters + fit.at_bound
+            residual = _by_degrees(squares.sum(axis=1), degrees)
+            fit = fit._replace(variance=np.where(unknown[:, np.newaxis], residual[:, np.newaxis], variance))
         if self.rescaled:
-            scale = self._relative_variance(at, sizes, theta, weights, at_bound)
-            variance = variance * np.fmax(scale, 1.0)[:, np.newaxis]
-        return Fit(theta, weights, variance, at_bound)
+            scale = np.fmax(self._relative_variance(at, sizes, fit), 1.0)
+            fit = fit._replace(variance=fit.variance * scale[:, np.newaxis])
+        return fit
 
     def _fit_relative(self, at: Floats, sizes: Sizes) -> Fit:
         """Fit with weights 1 / mean², and 1 / curve² where the noise is above a fifth of the curve."""
         has = sizes.folds > 0
-        weights = np.where(has, 1 / np.where(has, sizes.means, 1.0) ** 2, 0.0)
-        theta, at_bound = self.curves(at, weights, sizes.means)
-        noise = self._relative_variance(at, sizes, theta, weights, at_bound)
-        self._reweight(at, sizes, theta, weights, at_bound, np.flatnonzero(noise > _NOISY**2))
-        noise = self._relative_variance(at, sizes, theta, weights, at_bound)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            variance = np.where(has, sizes.folds * noise[:, np.newaxis] / weights, noise[:, np.newaxis])
-        return Fit(theta, weights, variance, at_bound)
-
-    def _reweight(
-        self,
-        at: Floats,
-        sizes: Sizes,
-        theta: Floats,
-        weights: Floats,
-        at_bound: NDArray[np.bool_],
-        curves: NDArray[np.intp],
-    ) -> None:
-        """Refit curves in place with weights 1 / curve² until they stay; not those that come to lie below 0."""
-        for _ in range(_REWEIGHTINGS):
-            fitted = powerlaw.curve(theta[curves], self.n, at[curves])
-            new_weights = np.where(sizes.folds[curves] > 0, fitted**-2.0, 0.0)
-            new_theta, new_bound = self.curves(at[curves], new_weights, sizes.means[curves])
-            again = powerlaw.curve(new_theta, self.n, at[curves])
+        fit = self._solve(at, np.where(has, 1 / np.where(has, sizes.means, 1.0) ** 2, 0.0), sizes.means)
+        curves = np.flatnonzero(self._relative_variance(at, sizes, fit) > _NOISY**2)
+        for _ in range(_REWEIGHTINGS if curves.size else 0):  # until they stay; not those that come to lie below 0
+            fitted = powerlaw.curve(fit.theta[curves], self.n, at[curves])
+            new = self._solve(at[curves], np.where(has[curves], fitted**-2.0, 0.0), sizes.means[curves])
+            again = powerlaw.curve(new.theta, self.n, at[curves])
             positive = (fitted > 0).all(axis=1) & (again > 0).all(axis=1)
-            kept = curves[positive]
-            theta[kept], weights[kept], at_bound[kept] = new_theta[positive], new_weights[positive], new_bound[positive]
+            for target, values in zip(fit, new, strict=True):
+                target[curves[positive]] = values[positive]
             curves = curves[positive & (np.abs(again / fitted - 1).max(axis=1) > _SAME)]
             if not curves.size:
                 break
+        noise = self._relative_variance(at, sizes, fit)[:, np.newaxis]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return fit._replace(variance=np.where(has, sizes.folds * noise / fit.weights, noise))
 
-    def _relative_variance(
-        self, at: Floats, sizes: Sizes, theta: Floats, weights: Floats, at_bound: NDArray[np.bool_]
-    ) -> Floats:
+    def _relative_variance(self, at: Floats, sizes: Sizes, fit: Fit) -> Floats:
         """Return S / df, the squared coefficient of variation of the means, shape (curve,)."""
-        squares = weights * (sizes.means - powerlaw.curve(theta, self.n, at)) ** 2
-        return _by_degrees(squares.sum(axis=1), self._residual_degrees(sizes.folds, at_bound))
+        squares = fit.weights * (sizes.means - powerlaw.curve(fit.theta, self.n, at)) ** 2
+        return _by_degrees(squares.sum(axis=1), self._residual_degrees(sizes.folds, fit.at_bound))
 
     def _residual_degrees(self, folds: Floats, at_bound: NDArray[np.bool_]) -> Floats:
         return np.asarray((folds > 0).sum(axis=1) - self.n_parameters + at_bound, dtype=float)
 
-    def curves(self, at: Floats, weights: Floats, means: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return θ and where α is at its bound; γ, if not given, and δ are NaN where all means are equal."""
+    def _solve(self, at: Floats, weights: Floats, means: Floats) -> Fit:
+        """Return curves and where α is at its bound; γ, if not given, and δ are NaN where all means are equal."""
         kind = {"quadratic": self.quadratic}
+        gammas = np.full(len(at), self.gamma, dtype=float)
         if self.gamma is None:
-            relative = self.weights == "relative"
-            gammas = wls.search_exponents(
-                self.n, weights, means, self.strength, nonnegative=self.nonnegative, logarithmic=relative, **kind
-            )
-        else:
-            gammas = np.full(len(at), self.gamma)
+            options = {"nonnegative": self.nonnegative, "logarithmic": self.weights == "relative"}
+            gammas = wls.search_exponents(self.n, weights, means, self.strength, **options, **kind)
         theta = wls.solve(self.n, at, weights, means, gammas, **kind)
-        at_bound = np.zeros(len(at), dtype=bool)
-        if self.nonnegative:
-            at_bound = powerlaw.parameters(theta, at)[:, 3] < 0
+        at_bound = self.nonnegative & (powerlaw.parameters(theta, at)[:, 3] < 0)
         if at_bound.any():
-            theta[at_bound] = wls.solve_zero_asymptote(
-                self.n, at[at_bound], weights[at_bound], means[at_bound], gammas[at_bound], **kind
-            )
+            some = (each[at_bound] for each in (at, weights, means, gammas))
+            theta[at_bound] = wls.solve_zero_asymptote(self.n, *some, quadratic=self.quadratic)
         if self.gamma is None:
             has = weights > 0
-            low = np.where(has, means, np.inf).min(axis=1)
-            high = np.where(has, means, -np.inf).max(axis=1)
+            low, high = np.where(has, means, np.inf).min(axis=1), np.where(has, means, -np.inf).max(axis=1)
             equal = high - low <= 1e-12 * np.abs(high)
             theta[equal] = np.array([0.0, 0.0, np.nan, np.nan if self.quadratic else 0.0])
             theta[equal, powerlaw.ERROR] = high[equal]
             at_bound &= ~equal
-        return theta, at_bound
+        return Fit(theta, weights, weights, at_bound)
 
     def covariance(self, at: Floats, sizes: Sizes, fit: Fit, *, given_gamma: bool = False) -> Floats:
         """Return the covariance of θ, shape (curve, 4, 4): given γ as the paper's, or with that of γ."""

@@ -6,7 +6,7 @@ each size, by seed, place and number of folds only: a curve's replicates do not 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -109,62 +109,42 @@ def _errors_of_cuts(model: Model, at: Floats, sizes: Sizes, last: NDArray[np.int
     return np.stack(found)
 
 
-@dataclass(frozen=True)
-class Draws:
-    """Standard draws that all curves share, `n_resamples` for each of `n_sizes` sizes."""
+def normal_draws(entropy: int, n_resamples: int, n_sizes: int) -> Floats:
+    """Return standard normal draws that all curves share, shape (resample, size)."""
+    return np.random.default_rng([entropy, 0]).normal(size=(n_resamples, n_sizes))
 
-    entropy: int
-    n_resamples: int
-    n_sizes: int
-    _known: dict[tuple[int, int], Floats] = field(default_factory=dict, repr=False)
 
-    def normal(self) -> Floats:
-        """Return standard normal draws, shape (resample, size)."""
-        return np.random.default_rng([self.entropy, 0]).normal(size=(self.n_resamples, self.n_sizes))
-
-    def variance_ratio(self, folds: Floats) -> Floats:
-        """Return redrawn by true sample variance, shape (curve, resample, size); 1 for less than two folds."""
-        found = np.ones((len(folds), self.n_resamples, self.n_sizes))
-        for size, column in enumerate(folds.T):
-            for count in np.unique(column[column > 1]).astype(int).tolist():
-                found[column == count, :, size] = self._chi_square(size, count - 1) / (count - 1)
-        return found
-
-    def _chi_square(self, size: int, degrees: int) -> Floats:
-        if (size, degrees) not in self._known:
-            rng = np.random.default_rng([self.entropy, 1, size, degrees])
-            self._known[size, degrees] = rng.chisquare(degrees, self.n_resamples)
-        return self._known[size, degrees]
+def variance_ratios(entropy: int, n_resamples: int, folds: Floats) -> Floats:
+    """Return redrawn by true sample variance, shape (curve, resample, size); 1 for less than two folds."""
+    found = np.ones((len(folds), n_resamples, folds.shape[1]))
+    for size, column in enumerate(folds.T):
+        for count in np.unique(column[column > 1]).astype(int).tolist():
+            rng = np.random.default_rng([entropy, 1, size, count - 1])
+            found[column == count, :, size] = rng.chisquare(count - 1, n_resamples) / (count - 1)
+    return found
 
 
 def refit_percentiles(
-    model: Model, at: Floats, sizes: Sizes, fit: Fit, n: Floats, draws: Draws, alpha: float
+    model: Model, at: Floats, sizes: Sizes, fit: Fit, n: Floats, entropy: int, n_resamples: int, alpha: float
 ) -> tuple[Floats, Floats]:
     """Return percentile intervals of the parameters, shape (curve, 6, 2), and of the curve at sizes `n`."""
     refitted = replace(model, strength=0.0)
-    standard = draws.normal()
+    standard = normal_draws(entropy, n_resamples, len(model.n))
     expected = powerlaw.curve(fit.theta, model.n, at)
-    intervals = np.empty((len(at), 6, 2))
-    bounds = np.empty((len(at), len(n), 2))
-    for some in stretches(len(at), max(1, _BLOCK // draws.n_resamples)):
-        folds, variance = sizes.folds[some], fit.variance[some]
-        ratio = draws.variance_ratio(folds)
-        noise = standard * np.sqrt(variance / np.maximum(folds, 1))[:, np.newaxis]
-        means = np.where(folds[:, np.newaxis] > 0, expected[some, np.newaxis] + noise, 0.0)
-        redrawn = _join_resamples(variance[:, np.newaxis] * ratio)
-        counts = _join_resamples(np.broadcast_to(folds[:, np.newaxis], ratio.shape))
-        drawn = Sizes(counts, _join_resamples(means), redrawn, None if sizes.variance is None else redrawn)
-        where = np.repeat(at[some], draws.n_resamples)
+    targets = np.empty((len(at), 6, 2)), np.empty((len(at), len(n), 2))
+    for some in stretches(len(at), max(1, _BLOCK // n_resamples)):
+        folds, variance = sizes.folds[some, np.newaxis], fit.variance[some, np.newaxis]
+        ratio = variance_ratios(entropy, n_resamples, sizes.folds[some])
+        means = expected[some, np.newaxis] + standard * np.sqrt(variance / np.maximum(folds, 1))
+        every = np.broadcast_to(folds, ratio.shape), np.where(folds > 0, means, 0.0), variance * ratio
+        counts, redrawn, spread = (each.reshape(-1, each.shape[-1]) for each in every)
+        drawn = Sizes(counts, redrawn, spread, None if sizes.variance is None else spread)
+        where = np.repeat(at[some], n_resamples)
         theta = refitted.fit(where, drawn).theta
         found = powerlaw.parameters(theta, where), powerlaw.curve(theta, n, where)
-        for target, values in zip((intervals, bounds), found, strict=True):
-            replicates = values.reshape(len(folds), draws.n_resamples, values.shape[-1])
+        for target, values in zip(targets, found, strict=True):
+            replicates = values.reshape(len(folds), n_resamples, values.shape[-1])
             target[some] = np.moveaxis(np.quantile(replicates, [alpha / 2, 1 - alpha / 2], axis=1), 0, -1)
-    unknown = np.isnan(fit.theta).any(axis=1)
-    intervals[unknown] = bounds[unknown] = np.nan
-    return intervals, bounds
-
-
-def _join_resamples(values: Floats) -> Floats:
-    """Join the axes of curves and resamples."""
-    return values.reshape(-1, values.shape[-1])
+    for target in targets:
+        target[np.isnan(fit.theta).any(axis=1)] = np.nan
+    return targets

@@ -104,9 +104,8 @@ class Fitter:
         tested = refits.backtest(model, at, every, self.octaves)
         law_bounds = None
         if self.n_resamples:
-            draws = refits.Draws(context.entropy, self.n_resamples, len(model.n))
             interval, law_bounds = refits.refit_percentiles(
-                model, at, sizes, fit, self.predict_at, draws, context.alpha
+                model, at, sizes, fit, self.predict_at, context.entropy, self.n_resamples, context.alpha
             )
         if model.nonnegative:
             rates = [0, _ALPHA]  # error_at_n and alpha
