@@ -119,7 +119,7 @@ SPEEDUP = ResultKind(
     table=captioned(
         text.speedup_table,
         "Speed-ups over the reference with their intervals (by itself, each), p, p adjusted over algorithms (Holm), "
-        "and the time at which the level is reached.",
+        "and the time at which the level is reached; over tasks for these (fixed) and for tasks like these (random).",
     ),
     statements=text.speedup_statements,
     part=Part("speedup", 9, against_reference, on_request=True),

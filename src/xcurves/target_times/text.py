@@ -114,23 +114,16 @@ def speedup_statements(result: xr.Dataset) -> Iterator[Statement]:
         task = str(attrs["task"])
         said = [_over_tasks(name, one, task) for name, one in compared]
         details = [f"{name}: {text}." for name, one in compared for text in _of_tasks(one, task)][:_LINES]
-        details.append(
-            f"For these {task}s (fixed): had other runs been made on them. For {task}s like these (random): had other "
-            f"{task}s been drawn from where these come from."
-        )
     else:
         compared.sort(key=lambda cell: not _is_shown(cell[1], alpha))
         said = [f"{name}: {_comparison(one, alpha)}" for name, one in compared]
         details = [f"{each}." for each in said[_MOST : _MOST + _LINES]]
         details += [_TOO_FLAT] * any("(any ratio)" in each for each in said)
+        details += [_NO_INTERVAL] * bool(attrs.get("of_times"))
         details += unadjusted_over_tasks(
             result["speedup"].size // result.sizes.get("algorithm", 1),
             labels.task_noun(result["speedup"], ("algorithm",)),
         )
-    if attrs.get("of_times") and not joins:
-        details.append(_NO_INTERVAL)
-    elif result.sizes.get("algorithm", 1) > 1:
-        details.append("p is adjusted over algorithms (Holm); intervals are not.")
     to_last = "target" not in attrs and not attrs.get("of_times")
     cautions = [_NO_INVERSE] * to_last + [f"{reference} {_FALLS}."] * bool((result["reference_falls"] > 0).any())
     mean = f", geometric mean over {attrs['task']}s" if joins else ""
@@ -159,10 +152,10 @@ def _comparison(one: xr.Dataset, alpha: float) -> str:
     """Return what is said of one comparison in one task."""
     ratio, p = one["speedup"].item(), one["pvalue_adjusted"].item()
     said, limits = _ratio_words(ratio, one["speedup_ci"])
-    if np.isnan(ratio):
-        return f"no interval: {_why(one)}" if limits == "no interval" else f"{said} ({_why(one)})"
+    if np.isnan(ratio) and limits == "no interval":
+        return f"no interval: {_why(one)}"
     verdict = "" if np.isnan(p) else f"{', not shown to differ' * (not _is_shown(one, alpha))}, {pvalue(p)}"
-    return f"{said} ({limits}){verdict}"
+    return f"{said} ({_why(one) if np.isnan(ratio) else limits}){verdict}"
 
 
 def _over_tasks(name: str, one: xr.Dataset, task: str) -> str:
@@ -179,9 +172,10 @@ def _over_tasks(name: str, one: xr.Dataset, task: str) -> str:
     claims = f" ({'; '.join(said)})" if said else ""
     if not np.isnan(ratio):
         return f"{name} {_ratio_words(ratio, one['median_speedup_ci'])[0]}{claims}"
-    bound = f"{number(one['n_censored'].item())} of {count(n, task)}"
+    censored = one["n_censored"].item()
+    bound = f"{number(censored)} of {count(n, task)} {'bounds' if censored == 1 else 'bound'}"
     median = "".join(f"{text}; " for text in _median(one, task))
-    return f"{name}: {median}no mean, as {bound} bound the ratio on one side only{claims}"
+    return f"{name}: {median}no mean, as {bound} the ratio on one side only{claims}"
 
 
 def _median(one: xr.Dataset, task: str) -> Iterator[str]:
