@@ -23,7 +23,7 @@ from xcurves.kernels.engine import (
 from xcurves.kernels.group_products import squares_over_groups
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import CACHE, MEMORY, TIE, Labels, Plan, RunPlan, rows_that_fit, stretches
-from xcurves.kernels.welch import squared_difference
+from xcurves.kernels.sums import squared_difference
 
 _TABLE = 3 * MEMORY  # bytes up to which the table of levels by reassignments is held whole
 _ROWS = 256  # reassignments whose sums are computed at once

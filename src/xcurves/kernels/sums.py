@@ -215,3 +215,21 @@ def _f_of_share(design: AnovaDesign, share: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = share / np.where(rest <= sum(design.sizes) * np.finfo(float).eps, 0.0, rest)
         return np.asarray(ratio * _behind(df_error / df, share.ndim))
+
+
+def squared_difference(
+    first: Floats, squares: Floats | None, total: Floats, sizes: tuple[int, ...]
+) -> tuple[Floats, Floats]:
+    """Return the squared difference of the means of two groups, and its variance, of numbers that add up to 0.
+
+    `first` and `squares` are sums over the first group, the latter needed of unlike sizes only; `total` is of squares.
+    """
+    size = np.array(sizes, float)
+    by_square = 1 / (size * (size - 1))
+    square = first * first
+    variance = -(by_square / size).sum() * square
+    variance += by_square[1] * total
+    if squares is not None:
+        variance += (by_square[0] - by_square[1]) * squares
+    square *= (1 / size).sum() ** 2
+    return square, variance

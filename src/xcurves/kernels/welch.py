@@ -16,6 +16,7 @@ import scipy
 from xcurves.kernels.engine import compare_with_null, group_sums
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import TIE, RunPlan, in_stretches
+from xcurves.kernels.sums import squared_difference
 
 _ROUNDING = 64 * np.finfo(float).eps
 _PANEL = 32  # tasks evaluated together
@@ -66,24 +67,6 @@ def _shuffled(u: Floats, plan: RunPlan) -> Iterator[Floats]:
             variance[nothing] = 1.0
         w /= variance
         yield w
-
-
-def squared_difference(
-    first: Floats, squares: Floats | None, total: Floats, sizes: tuple[int, ...]
-) -> tuple[Floats, Floats]:
-    """Return the squared difference of the means of two groups, and its variance, of numbers that add up to 0.
-
-    `first` and `squares` are sums over the first group, the latter needed of unlike sizes only; `total` is of squares.
-    """
-    size = np.array(sizes, float)
-    by_square = 1 / (size * (size - 1))
-    square = first * first
-    variance = -(by_square / size).sum() * square
-    variance += by_square[1] * total
-    if squares is not None:
-        variance += (by_square[0] - by_square[1]) * squares
-    square *= (1 / size).sum() ** 2
-    return square, variance
 
 
 def spread_ratio(u: Floats, sizes: tuple[int, ...]) -> Floats:

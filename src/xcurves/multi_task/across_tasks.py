@@ -19,8 +19,8 @@ from xcurves.kernels.engine import holm
 from xcurves.multi_task import options
 from xcurves.multi_task.comparison import CORRECTIONS, Comparison
 from xcurves.multi_task.kinds import ACROSS_TASKS
-from xcurves.multi_task.options import TaskGroups, TaskWeights
-from xcurves.multi_task.text import TASK_CLAIMS, carrying_tasks, task_spread_ratio
+from xcurves.multi_task.options import TaskGroups, TaskWeights, carrying_tasks, task_spread_ratio
+from xcurves.multi_task.text import TASK_CLAIMS
 
 PVALUES = ("pvalue", "pvalue_adjusted", "prob_greater_pvalue", "prob_greater_pvalue_adjusted")
 

@@ -28,11 +28,10 @@ from xcurves.core.wording import (
     span,
     value_of_best,
 )
-from xcurves.kernels.moments import Floats
 from xcurves.kernels.task_flips import NO_BAND, SUBSET_MEANS
+from xcurves.multi_task.options import carrying_tasks, task_spread_ratio
 
 _SKEWED = 1.5  # skewness beyond which the interval for tasks like these holds .83 in place of .95
-_UNLIKE = 10.0  # times that runs may differ more in one task than in another
 _FEW = 3  # pairs of which each has a sentence
 _NAMED = 2  # pairs that an answer names
 TASK_CLAIMS = ("fixed", "random")
@@ -247,36 +246,6 @@ def _details_of_pair(pair: xr.Dataset, task: str) -> Iterator[str]:
             f"With so many runs {a} scores better than {b} in {percent(share.item(), 2)} of {unit}{task}s like these "
             f"({ends} %)."
         )
-
-
-def task_spread_ratio(result: xr.Dataset) -> Floats:
-    """Return how many times as much runs differ in one task as in another, of tasks in which they do.
-
-    That is in each task the mean over pairs of the root mean square of both spreads.
-    """
-    counts, task = result["n_runs"].where(result["n_runs"] > 0), result.attrs["task"]
-    names = counts["algorithm"].to_numpy().tolist()  # by place: pandas finds no label with a lone surrogate
-    a, b = (
-        counts.isel(
-            algorithm=xr.DataArray([names.index(each) for each in result[side].to_numpy().tolist()], dims="pair")
-        )
-        for side in ("algorithm_a", "algorithm_b")
-    )
-    sd = (result["task_stderr"] / np.sqrt(1 / a + 1 / b)).mean("pair")
-    return np.asarray((sd.max(task) / sd.where(sd > 0).min(task)).fillna(1.0))
-
-
-def carrying_tasks(one: xr.Dataset) -> list[object]:
-    """Return the tasks of one benchmark that carry its mean difference: few, in which runs differ far more.
-
-    They are the fewest that make up nine tenths of all differences; none if scores were normalized.
-    """
-    task = one.attrs["task"]
-    sizes = np.nan_to_num(abs(one["task_difference"]).mean("pair").to_numpy())
-    largest = np.argsort(-sizes, kind="stable")
-    n = int(np.searchsorted(sizes[largest].cumsum(), 0.9 * sizes.sum() - 1e-12)) + 1
-    few = n <= len(sizes) / 4 and "normalize(" not in one.attrs.get("history", "") and task_spread_ratio(one) > _UNLIKE
-    return list(one[task].to_numpy()[largest[:n]].tolist()) if few else []
 
 
 def aggregate_statements(result: xr.Dataset) -> Iterator[Statement]:
