@@ -49,26 +49,22 @@ def draw_f(result: xr.Dataset, ax: Axes) -> None:
         if f > 0:
             ax.plot(f / critical, row, "D", markersize=7, markerfacecolor=fill, markeredgecolor="black", zorder=3,
                     gid=term)  # fmt: skip
-    _mark_ratios(ax)
+    _mark_ratios(ax, result)
     list_rows(ax, [f"{effect}, {term.replace('_', '-')}" for effect, term in shown])
     ax.set_ylim(len(shown) - 0.5, -0.9)
     tests = [result.sel(effect=effect, error_term=term) for effect, term in shown]
     _write_beside(ax, [f"{_say_symbol('F', test['f'])}, {_say_symbol('p', test['pvalue'])}" for test in tests])
-    ax.set_xlabel(_say_axis(result))
 
 
-def _mark_ratios(ax: Axes) -> None:
-    """Label the axis of ratios in plain numbers, if they are not too far apart."""
+def _mark_ratios(ax: Axes, result: xr.Dataset) -> None:
+    """Label the axis of ratios, in plain numbers if they are not too far apart."""
+    ax.set_xlabel(f"F ratio / critical value at the {provenance.alpha_of(result):g} level")
     low, high = ax.get_xlim()
     ax.set_xlim(min(low, 0.45), max(high, 2.2))
     if max(high, 2.2) < 100 * min(low, 0.45):
         ax.set_xticks([tick for tick in _TICKS if min(low, 0.45) <= tick <= max(high, 2.2)])
         ax.xaxis.set_major_formatter("{x:g}")
         ax.minorticks_off()
-
-
-def _say_axis(result: xr.Dataset) -> str:
-    return f"F ratio / critical value at the {provenance.alpha_of(result):g} level"
 
 
 def _draw_null(ratios: Floats, row: int, ax: Axes) -> None:
@@ -118,8 +114,7 @@ def draw_f_of_tasks(result: xr.Dataset, ax: Axes) -> None:
         rows = np.flatnonzero(drawn)
         ax.plot(ratios[drawn, place], rows, marker, label=effect, markersize=5, linestyle="none",
                 markerfacecolor=fill, markeredgecolor="black")  # fmt: skip
-    _mark_ratios(ax)
-    ax.set_xlabel(_say_axis(result))
+    _mark_ratios(ax, result)
     list_rows(ax, names)
     ax.grid(axis="y", alpha=0.3)
     _write_beside(

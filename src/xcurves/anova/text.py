@@ -73,7 +73,7 @@ def anova_statements(result: xr.Dataset) -> Iterator[Statement]:
             )
     what = "algorithms within each run (paired)" if result.attrs.get("paired") else "whole runs to algorithms"
     yield Statement("detail", reassigned(result, what))
-    for text in _out_of_reach([task for task, _ in tasks], alpha, noun):
+    for text in _out_of_reach(result, alpha, noun):
         yield Statement("caution", text)
 
 
@@ -136,17 +136,15 @@ def _by_chance(result: xr.Dataset, alpha: float, noun: str) -> str:
     return f"{expected}, for each effect.{'' if provenance.significant(smallest, alpha) else few}"
 
 
-def _out_of_reach(tasks: list[xr.Dataset], alpha: float, noun: str) -> Iterator[str]:
+def _out_of_reach(result: xr.Dataset, alpha: float, noun: str) -> Iterator[str]:
     """Yield that nothing can be shown where runs, or reassignments, are too few for a small p."""
-    tested = [task for task in tasks if task["n_resamples"] > 0]
-    least = [float(provenance.smallest_reachable(task)) for task in tested]
-    short = [place for place, each in enumerate(least) if not provenance.significant(each, alpha)]
-    if short:
-        exact = [bool(provenance.is_exact(tested[place])) for place in short]
-        few = "Runs" if all(exact) else "Runs, or reassignments (n_resamples)," if any(exact) else "Reassignments"
-        where = "" if len(tested) == 1 else f" in {len(short)} of {len(tested)} {noun}s"
-        smallest = number(min(least[place] for place in short))
-        yield f"{few} are so few{where} that p cannot be below {smallest}, whatever the scores."
+    tested = result["n_resamples"].to_numpy().ravel() > 0
+    least, exact = (of(result).ravel()[tested] for of in (provenance.smallest_reachable, provenance.is_exact))
+    short = ~provenance.significant(least, alpha)
+    if short.any():
+        few = "Runs" if exact[short].all() else "Runs, or reassignments (n_resamples),"
+        where = "" if len(least) == 1 else f" in {np.count_nonzero(short)} of {len(least)} {noun}s"
+        yield f"{few} are so few{where} that p cannot be below {number(least[short].min())}, whatever the scores."
 
 
 def pair_statements(result: xr.Dataset) -> Iterator[Statement]:
