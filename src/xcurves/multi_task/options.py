@@ -1,4 +1,4 @@
-"""The options that methods over several tasks share, checked."""
+"""The options that methods over several tasks share, checked; and which tasks carry a mean difference."""
 
 from __future__ import annotations
 

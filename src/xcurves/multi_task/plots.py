@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
+from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -188,14 +189,12 @@ def _joined_ranks(result: xr.Dataset) -> tuple[list[int], list[tuple[int, int]]]
     names = result["algorithm"].to_numpy().tolist()
     sides = zip(*(result[side].to_numpy().tolist() for side in ("algorithm_a", "algorithm_b")), strict=True)
     alike = {frozenset(pair) for pair, differ in zip(sides, shown.tolist(), strict=True) if not differ}
+    rows = combinations(range(len(order)), 2)
+    apart = [(a, b) for a, b in rows if frozenset((names[order[a]], names[order[b]])) not in alike]
     found: list[tuple[int, int]] = []
     for start in range(len(order)):
-        stop = start
-        while stop + 1 < len(order) and all(
-            frozenset((names[order[stop + 1]], names[order[other]])) in alike for other in range(start, stop + 1)
-        ):
-            stop += 1
-        if stop > start and not any(a <= start and stop <= b for a, b in found):
+        stop = min((below - 1 for above, below in apart if above >= start), default=len(order) - 1)
+        if stop > max([start, *(end for _, end in found)]):
             found.append((start, stop))
     return order, found
 
