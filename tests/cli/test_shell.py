@@ -1,6 +1,7 @@
 """The command line as a person meets it: sources, analyses, pages, progress, and being interrupted."""
 
 import os
+import re
 import signal
 import struct
 import subprocess
@@ -219,8 +220,8 @@ def test_algorithm_and_run_in_one_name_of_a_folder(here, capsys):
         with (folder / "progress.csv").open("a") as log:
             log.write(("step,return\n" if step == 0 else "") + f"{step},{rows[-1][-1]}\n")
     assert main(["runs", *QUICK]) == 2
-    assert "Name each level, or say how names are made: names='" in capsys.readouterr().err
-    assert main(["runs", "--names", "{algorithm}_seed{run}", "--training", "step", *QUICK]) == 0
+    cure = re.search(r"are made: names='(.*)'$", capsys.readouterr().err)[1]
+    assert main(["runs", "--names", cure, "--training", "step", *QUICK]) == 0
     frame = pd.DataFrame(rows, columns=["algorithm", "run", "training", "return"])
     same("runs-anova.nc", frame.curves.to_dataarray("return"))
 

@@ -148,7 +148,8 @@ def _by_label(
             strange.append(file)
     if strange and (names is None or not groups):
         what = f"folders={labels} are not the levels" if names is None else f"names={names!r} do not match the names"
-        cure = f"Name each level, or say how names are made: names='{{algorithm}}_seed{{run}}{Path(strange[0]).suffix}'"
+        suffix = "" if "/" in strange[0] else Path(strange[0]).suffix  # of files that no folder names
+        cure = f"Name each level, or say how names are made: names='{{algorithm}}_seed{{run}}{suffix}'"
         raise ValueError(f"{what} of folders below {str(root)!r}, such as of {strange[0]!r}. {cure}")
     if strange:
         provenance.warn(f"names={names!r}: {len(strange)} logs do not match and are left out, such as {strange[0]!r}")
