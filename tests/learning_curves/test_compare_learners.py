@@ -226,7 +226,6 @@ def test_units_and_sentences_say_what_is_what(fit):
 @pytest.mark.parametrize(
     ("change", "reference", "message"),
     [
-        (lambda e: e, ["plain"], r"reference must be an algorithm of the fit; got \['plain'\]. It has 'plain', "),
         (lambda e: e, "sgd", "reference must be an algorithm of the fit; got 'sgd'. It has 'plain', "),
         (lambda e: e.isel(algorithm=[0]), "plain", "fit has one algorithm, 'plain'; a comparison needs two"),
         (lambda e: e.isel(algorithm=0), "plain", "fit has no dim 'algorithm'"),
@@ -235,8 +234,3 @@ def test_units_and_sentences_say_what_is_what(fit):
 def test_bad_references_are_refused(errors, change, reference, message):
     with pytest.raises(ValueError, match=message):
         xcurves.compare_learners(fit_free(change(errors)), reference=reference)
-
-
-def test_quadratic_fits_are_refused(errors):
-    with pytest.raises(ValueError, match=r"fit is quadratic; learners are compared by power laws"):
-        xcurves.compare_learners(fit_free(errors, quadratic=True), reference="plain")

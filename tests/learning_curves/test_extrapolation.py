@@ -233,15 +233,6 @@ def test_a_table_of_curves_is_one_call_with_one_warning():
     assert len(fit.curves.summary().split("\n")) <= 12
 
 
-def test_standard_errors_that_are_zero_leave_one_curve_out():
-    errors = laws(3)
-    spread = xr.full_like(errors, 0.004)
-    spread[1, 2] = 0
-    with pytest.warns(UserWarning, match=r"^1 of 3 curves .*: standard error not positive \(curve 1\)"):
-        fit = xcurves.fit_power_law(errors, standard_error=spread)
-    assert fit.gamma.isnull().values.tolist() == [False, True, False]
-
-
 def test_curves_that_miss_their_last_octaves_are_named():
     errors = laws(3)
     errors[1] = np.maximum(0.6 * (N / N[0]) ** -0.5, 0.2)

@@ -174,12 +174,6 @@ def test_points_grids_and_ladders_are_the_same_runs():
     np.testing.assert_allclose(fit.estimate, expected, rtol=2e-3)
 
 
-def test_a_frame_of_points_is_fitted_in_two_lines():
-    frame = grid().stack(run=["model_size", "tokens"], create_index=False).to_dataframe("loss").reset_index()
-    losses = frame.curves.to_dataarray("loss", algorithm=None, run=None, training=None, coords=["model_size", "tokens"])
-    np.testing.assert_allclose(losses.curves.fit_scaling_law().estimate, xcurves.fit_scaling_law(grid()).estimate)
-
-
 def test_a_table_that_wandb_exports_is_fitted_in_two_lines(tmp_path):
     """A row for each run, with its name, its state and settings in quotation marks; crashed runs have no loss."""
     table = (
@@ -287,7 +281,6 @@ def test_a_law_without_a_term_has_no_optimum():
     assert fit.estimate.sel(param="B") == 0
     assert fit.estimate.sel(param="beta").isnull()
     assert fit.n_opt.isnull().all()
-    assert fit.prediction.notnull().all() if "prediction" in fit else True
     assert "depends on one of model size and tokens only" in fit.curves.summary()
 
 
@@ -330,17 +323,8 @@ RATIO = {"model_size": ("run", np.geomspace(1e7, 1e9, 12)), "tokens": ("run", 20
         ),
         (lambda: xcurves.fit_scaling_law(grid(), compute=[1e21, 1e21]), "compute has numbers twice"),
         (lambda: xcurves.fit_scaling_law(grid(), predict_at=[1e9]), r"predict_at must be \(model_size, tokens\)"),
-        (
-            lambda: xcurves.fit_scaling_law(grid()).curves.predict_loss(model_size=-1, tokens=1),
-            "model_size must be pos",
-        ),
         (predict(model_size=1e300), "model_size must be positive and finite, 1e-50 to 1e.50; got 1e.300"),
-        (predict(tokens=[]), r"tokens must be a number or a sequence; got \[\]. For example tokens=7e9"),
         (predict(tokens=[[1], [1, 2]]), "tokens must be a number or a sequence; got"),
-        (
-            lambda: xcurves.fit_scaling_law(grid(), compute=1e101),
-            "compute must be positive .*; got 1e.101",
-        ),
         (
             lambda: xcurves.fit_scaling_law(grid(), predict_at=(1e9, 1e51)),
             "predict_at must be positive and finite, 1e-50",

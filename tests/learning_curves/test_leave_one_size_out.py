@@ -88,7 +88,6 @@ def test_percent_and_fractions_and_own_variants(errors):
             {},
             "algorithm 0: variant 'quadratic' without size 25: too few sizes",
         ),
-        (lambda e: e, {"variants": {}}, "variants must be names with mappings of options; got {}"),
         (lambda e: e, {"variants": {"a": {"at": 3}}}, "variant 'a' has the option 'at'; options are gamma, quadratic"),
         (lambda e: e, {"variants": {"a": {"gamma": 1}}}, "gamma must be 'search' or a negative number; got 1"),
         (lambda e: e.isel(run=[0]), {}, "one fold at every size"),

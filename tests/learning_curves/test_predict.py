@@ -138,25 +138,8 @@ def test_one_curve_and_one_size_keep_their_shape(errors):
     assert found.prediction.dims == ("n",)
     assert found.n.attrs["long_name"] == "training size"
     assert found.prediction.attrs["units"] == "%"
-    assert found.curves.table().columns.tolist() == [
-        "prediction",
-        "lower",
-        "upper",
-        "change",
-        "change_lower",
-        "change_upper",
-        "ratio",
-        "ratio_lower",
-        "ratio_upper",
-        "extrapolated",
-    ]
-
-
-def test_a_fit_from_an_archive_predicts_the_same(errors, tmp_path):
-    fit = fit_free(errors)
-    fit.to_netcdf(tmp_path / "fit.nc", engine="scipy")
-    back = xr.load_dataset(tmp_path / "fit.nc", engine="scipy")
-    xr.testing.assert_identical(xcurves.predict(back, N), xcurves.predict(fit, N))
+    columns = "prediction lower upper change change_lower change_upper ratio ratio_lower ratio_upper extrapolated"
+    assert found.curves.table().columns.tolist() == columns.split()
 
 
 @pytest.mark.parametrize(
@@ -178,14 +161,3 @@ def test_what_is_no_fit_is_refused(errors):
     left_out = xcurves.leave_one_size_out(errors)
     with pytest.raises(TypeError, match="fit must be a result of fit_power_law; got leave_one_size_out"):
         left_out.curves.predict(100)
-
-
-def test_a_reference_that_has_no_hash_is_refused():
-    errors = xr.DataArray(
-        [[[40.0, 30.0, 25.0, 22.0]], [[42.0, 31.0, 26.0, 23.0]]],
-        {"algorithm": ["a", "b"], "training": [50, 100, 200, 400]},
-        ["algorithm", "run", "training"],
-        attrs={"units": "%"},
-    )
-    with pytest.raises(ValueError, match="reference must be an algorithm of the fit"):
-        xcurves.predict(xcurves.fit_power_law(errors, gamma=-0.5), 800, reference=([],))
