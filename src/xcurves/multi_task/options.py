@@ -33,7 +33,8 @@ def check_task(curves: xr.DataArray, task: str | Sequence[str]) -> tuple[xr.Data
     if not isinstance(task, str) and isinstance(task, Sequence) and len(set(task)) > 1 and set(task) <= set(extra):
         joined = curves.assign_coords({dim: curves[dim] for dim in task}).stack(task=list(task), create_index=False)  # noqa: PD013  # of xarray
         every = zip(*(joined[dim].to_numpy().tolist() for dim in task), strict=True)
-        return joined.assign_coords(task=[", ".join(map(str, each)) for each in every]), "task"
+        named = joined.assign_coords(task=[", ".join(map(str, each)) for each in every])
+        return named.transpose("task", ...), "task"
     if isinstance(task, str) and task in extra:
         return curves, task
     if task == "task" and len(extra) == 1:
