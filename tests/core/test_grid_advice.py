@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import xcurves
 from layers import every
 from strategies import make_curves
 
@@ -133,3 +134,14 @@ def test_every_call_in_an_error_about_incomplete_runs_works(name, options, lacki
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             getattr(ready.curves, name)(**options)
+
+
+@pytest.mark.parametrize("call", [lambda curves: curves.curves.align("intersection"), xcurves.randomized_anova])
+def test_runs_that_never_meet_are_to_be_left_out(call):
+    levels = {("x", "a", 0): np.arange(5.0), ("x", "b", 0): np.arange(6.0, 10)}
+    levels |= {("x", algorithm, 1): np.arange(10.0) for algorithm in "ab"}
+    curves = ragged(levels).curves.to_dataarray("r", extra="task")
+    with pytest.raises(
+        ValueError, match=r"Leave out runs that end at 4 or those that begin at 6, which share no level"
+    ):
+        call(curves)

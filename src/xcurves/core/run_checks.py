@@ -255,18 +255,27 @@ def cure_incomplete(curves: xr.DataArray) -> str:
         cures = ["Bring runs to common levels with .curves.align('intersection')"]
     else:
         levels = curves["training"].where(has)
-        cures = [suggest(levels.min("training").max().item(), levels.max("training").min().item())]
+        begins, ends = (
+            levels.min("training").max(["algorithm", "run"]),
+            levels.max("training").min(["algorithm", "run"]),
+        )
+        cures = [suggest(begins.to_numpy(), ends.to_numpy())]
     n_left = (there & (has.sum("training") == n_levels)).sum("run")
     if ((n_left > 1) | ~there.any("run")).all():
         cures.append("leave incomplete ones out with .curves.drop_incomplete()")
     return " or ".join(cures)
 
 
-def suggest(low: float, high: float, *, frame: bool = False, final: bool = False) -> str:
-    """Return the call that brings ragged runs, which all have scores from `low` to `high`, to common levels.
+def suggest(begins: Floats, ends: Floats, *, frame: bool = False, final: bool = False) -> str:
+    """Return the call that brings ragged runs to common levels; with `frame`, it is that of `to_dataarray`.
 
-    With `frame`, it is that of `to_dataarray`.
+    All runs of a task have scores from the place at which the last begins to that at which the first ends.
     """
+    begins, ends = (each[~np.isnan(each)] for each in (np.ravel(begins), np.ravel(ends)))
+    for begin, end in zip(begins, ends, strict=True):
+        if begin > end:
+            return f"Leave out runs that end at {end:g} or those that begin at {begin:g}, which share no level"
+    low, high = begins.max().item(), ends.min().item()
     if not final and (1 - 1 / FRACTIONS) * high < low < high:  # no fraction but the last is in the range of all
         grid = f"np.linspace({low!r}, {high!r}, {FRACTIONS}), method='linear'"
         return f"Bring runs to levels that all reach with {f'on={grid}' if frame else f'.curves.align({grid})'}"

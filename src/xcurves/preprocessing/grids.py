@@ -9,6 +9,7 @@ from numbers import Real
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
@@ -167,8 +168,11 @@ def _leave_out_disjoint(
         algorithms = np.array(labels.words(runs["algorithm"]), object)[there].tolist()
         who = _disjoint_algorithms(algorithms, shared[task, there].astype(int))
         why.append(f"{names[task]}on={asked.on!r} leaves {count}{at}: {who} share fewer than two levels")
-    _, first, last = ranges(every)
-    cure = run_checks.suggest(first.max().item(), last.min().item(), frame=frame, final=asked.on == "final")
+    curve, first, last = ranges(every)
+    ends = pd.DataFrame({"begin": first, "end": last}).groupby(curve // (n_algorithms * runs.sizes["run"]))
+    cure = run_checks.suggest(
+        ends["begin"].max().to_numpy(), ends["end"].min().to_numpy(), frame=frame, final=asked.on == "final"
+    )
     if disjoint[known > 0].all():
         others = [names[task].removesuffix(": ") for task in np.flatnonzero(disjoint)[1:].tolist()]
         also = f". The same holds for {'; '.join(others)}" if others else ""
