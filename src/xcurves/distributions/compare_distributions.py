@@ -17,7 +17,7 @@ from xcurves.core.validation import check_curves
 from xcurves.distributions import trial_checks
 from xcurves.distributions.kinds import BAND, COMPARE_DISTRIBUTIONS
 from xcurves.distributions.trial_checks import HUNDREDTHS, Dims
-from xcurves.distributions.trials import check_trials, difference_band, names_of
+from xcurves.distributions.trials import check_trials, difference_band, prefixes_of
 from xcurves.kernels import ecdf, plans, twosample
 from xcurves.kernels.bootstrap import are_few
 from xcurves.kernels.engine import ADJUSTMENTS
@@ -248,7 +248,7 @@ class _PairComparison:
         trials = np.sort(group.data[0].reshape(*lead, self.n_strata, -1), axis=-1) if self.stratified else group.data[0]
         trials = trials.reshape(*lead, -1)
         x, n = np.sort(trials, axis=-1), np.count_nonzero(~np.isnan(trials), axis=-1)
-        check_trials(x.reshape(-1, x.shape[-1]), n.ravel(), names_of(group))
+        check_trials(x.reshape(-1, x.shape[-1]), n.ravel(), prefixes_of(group))
 
         def compare(some: slice) -> dict[str, Floats]:
             task, pair = np.divmod(np.arange(some.start, some.stop), n_pairs)

@@ -52,7 +52,7 @@ def check_trials(x: Floats, n: Ints, names: list[str], bounds: tuple[float, floa
         )
 
 
-def names_of(group: Group) -> list[str]:
+def prefixes_of(group: Group) -> list[str]:
     """Return the prefix of messages about each algorithm of each task."""
     tasks = [name.removesuffix(": ") + ", " * bool(name) for name in group.names]
     return [f"{task}algorithm {algorithm}: " for task in tasks for algorithm in group.algorithms]

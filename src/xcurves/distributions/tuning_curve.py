@@ -16,7 +16,7 @@ from xcurves.core.validation import check_curves
 from xcurves.distributions import trial_checks
 from xcurves.distributions.kinds import TUNING_CURVE
 from xcurves.distributions.trial_checks import Dims
-from xcurves.distributions.trials import check_trials, difference_band, names_of
+from xcurves.distributions.trials import check_trials, difference_band, prefixes_of
 from xcurves.kernels import tuning
 from xcurves.kernels.ecdf import Ints
 from xcurves.kernels.moments import Floats
@@ -231,7 +231,7 @@ class _Tuning:
         by = data[..., 1].reshape(lead[0] * lead[1], -1) if self.selecting else None
         scores = (data[..., 0] if self.selecting else data).reshape(lead[0] * lead[1], -1)
         n = np.count_nonzero(~np.isnan(scores), axis=-1)
-        check_trials(np.sort(scores, axis=-1), n, names_of(group), self.bounds)
+        check_trials(np.sort(scores, axis=-1), n, prefixes_of(group), self.bounds)
         sign = 1.0 if self.higher else -1.0
         if by is None:
             found = self._curves(sign * scores, n)

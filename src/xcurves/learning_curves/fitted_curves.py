@@ -30,7 +30,9 @@ _READ: dict[str, tuple[str, ...]] = {  # what later methods read from fitted cur
 }
 
 
-def parts_of(fit: xr.Dataset, variables: Mapping[str, tuple[str, ...]], like: str, n_params: int) -> list[xr.DataArray]:
+def variables_of_fit(
+    fit: xr.Dataset, variables: Mapping[str, tuple[str, ...]], like: str, n_params: int
+) -> list[xr.DataArray]:
     """Return variables of a fit, dims (*tasks, *core), the first with the history of the fit and the units of `like`.
 
     Core dims are renamed: those of the result may have the same names.
@@ -94,7 +96,7 @@ def model_of(fit: xr.Dataset) -> Model:
 def curves_of(fit: xr.Dataset) -> list[xr.DataArray]:
     """Return what `read` reads from a fit, dims (..., training) first."""
     quadratic = "delta" in fit.data_vars
-    return parts_of(fit, _READ | {"delta": ()} if quadratic else _READ, "error_at_n", 5 + quadratic)
+    return variables_of_fit(fit, _READ | {"delta": ()} if quadratic else _READ, "error_at_n", 5 + quadratic)
 
 
 def read(arrays: Sequence[Floats], model: Model, *, known: bool) -> list[tuple[powerlaw.Curves, dict[str, Floats]]]:

@@ -18,7 +18,7 @@ from xcurves.kernels.scaling_intervals import DISTINCT, Known, extent_of, loss
 from xcurves.kernels.scaling_law import Runs
 from xcurves.learning_curves import error_rates
 from xcurves.learning_curves.error_rates import array_of, bare, check_positive, on_dims
-from xcurves.learning_curves.fitted_curves import parts_of
+from xcurves.learning_curves.fitted_curves import variables_of_fit
 
 PARAMS = ("E", "A", "B", "alpha", "beta")
 COST = "flops_per_token_and_parameter"
@@ -176,7 +176,7 @@ def flop_coords(compute: Floats | None) -> dict[Hashable, Any]:
 
 def laws_of(fit: xr.Dataset) -> list[xr.DataArray]:
     """Return what `known_of` reads from a fit, dims (..., param) first; predictions may be along a dim run."""
-    return parts_of(fit, _READ, like="loss", n_params=len(PARAMS))
+    return variables_of_fit(fit, _READ, like="loss", n_params=len(PARAMS))
 
 
 def known_of(*arrays: Floats) -> Known:
