@@ -100,7 +100,8 @@ def search_exponents(
 
 def _centre(weights: Floats, means: Floats) -> tuple[Floats, Floats]:
     """Return the weighted mean, shape (curve, 1), and what the means differ from it."""
-    centre = (_dot(weights, means) / weights.sum(axis=1))[:, np.newaxis]
+    with np.errstate(invalid="ignore"):  # of curves without sizes
+        centre = (_dot(weights, means) / weights.sum(axis=1))[:, np.newaxis]
     return centre, means - centre
 
 
@@ -111,7 +112,8 @@ def _reductions(
     middle = np.exp(np.log(n).mean())
     v = np.ascontiguousarray(powerlaw.basis(n, np.full(len(GAMMAS), middle), GAMMAS).T)
     total = weights.sum(axis=1, keepdims=True)
-    root, weighted = weights / np.sqrt(total), weights * centred
+    with np.errstate(invalid="ignore"):  # of curves without sizes
+        root, weighted = weights / np.sqrt(total), weights * centred
     first, product = root @ v, weighted @ v
     spread = weights @ v**2
     spread -= first**2

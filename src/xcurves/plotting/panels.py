@@ -17,6 +17,7 @@ from xcurves.plotting.facets import LARGEST, LEAST_WIDE, SMALL, Grid, Room
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.text import Text
 
 
 _SIDES = ("algorithm_a", "algorithm_b")
@@ -24,7 +25,7 @@ _IN_A_ROW = 3  # panels, where there are few
 _SMALL = 3.0  # inches of a panel with few ticks
 _FEW_TICKS = 4
 _SMALLER = 0.833  # letters of names, of those of labels
-_AROUND = 0.9  # inches of a cell above and below its panel, at least
+_SHORT = 0.4  # of the size of a cell: a label that surely fits
 _FEW = 4  # curves that are named at their ends
 _NARROW = 5.0  # inches of a figure whose legend is below
 _LETTER = 0.62  # width of a letter, of its height
@@ -98,12 +99,11 @@ def draw_panels(
         panels = _draw_all(cells, axes, letters * wide)
         for ax in panels:
             _thin_ticks(ax, wide, high)
-            ax.set_xlabel(wrapped(ax.get_xlabel(), letters * wide))
-            ax.set_ylabel(wrapped(ax.get_ylabel(), letters * (high - _AROUND)))
         _label_outer(axes, cells, grid, shared=bool(share_x))
         if title:
             _add_title(panels, wrapped(title, letters / 1.2 * size[0]))
         _name_curves(panels, _names(named), width=LARGEST if canvas.figsize is None else size[0])
+        _fit_labels(panels, wide, high)
     return axes.item() if len(axes) == 1 else grid.shaped(axes)
 
 
@@ -208,6 +208,42 @@ def _label_outer(axes: NDArray[Any], cells: Sequence[Cell | None], grid: Grid, *
 
 def _points(ax: Axes) -> float:
     return float(ax.xaxis.label.get_fontsize())
+
+
+def _fit_labels(panels: Sequence[Axes], wide: float, high: float) -> None:
+    """Write labels of axes that are longer than their panel is high, or than there is room below it, in lines."""
+    figure: Any = panels[0].figure
+    for ax in _with_long(panels, "yaxis", high):
+        _break(ax.yaxis.label, ax.bbox.height / ax.yaxis.label.get_window_extent().height)
+    for ax in _with_long(panels, "xaxis", wide):
+        middle = (ax.bbox.x0 + ax.bbox.x1) / 2
+        room = min(2 * middle, 2 * (figure.bbox.width - middle), _between(panels))
+        _break(ax.xaxis.label, room / ax.xaxis.label.get_window_extent().width)
+
+
+def _between(panels: Sequence[Axes]) -> float:
+    """Return the smallest distance between columns of panels, in pixels."""
+    return float(np.diff(np.unique([float(round(ax.bbox.x0)) for ax in panels])).min(initial=np.inf))
+
+
+def _with_long(panels: Sequence[Axes], axis: str, inches: float) -> list[Axes]:
+    """Return the panels with a label that may be too long for a cell; they have their sizes then."""
+    labels = [(ax, getattr(ax, axis).label) for ax in panels]
+    found = [ax for ax, label in labels if label.get_visible() and _inches(label) > _SHORT * inches]
+    if found:
+        found[0].figure.draw_without_rendering()  # type: ignore[union-attr]  # whole
+    return found
+
+
+def _break(label: Text, share: float) -> None:
+    """Write a label in lines of at most such a share of its length."""
+    if share < 1:
+        label.set_text(wrapped(label.get_text(), share * longest_line([label.get_text()])))
+
+
+def _inches(label: Text) -> float:
+    """Return about how long a label is."""
+    return longest_line([label.get_text()]) * _LETTER * float(label.get_fontsize()) / 72
 
 
 def _add_title(panels: Sequence[Axes], title: str) -> None:
