@@ -436,3 +436,42 @@ def test_tasks_in_which_different_tests_speak():
     assert result.level_test.dtype == np.int8
     rows = result.curves.table().xs("Algorithm (Welch)", level="source")
     assert rows.p.notnull().tolist() == [True, False]
+
+
+@given(strategies.curves())
+def test_renaming_algorithms_leaves_f(curves):
+    renamed = curves.assign_coords(algorithm=[f"z{9 - i}" for i in range(curves.sizes["algorithm"])])
+    np.testing.assert_allclose(quiet(renamed, **EXACT).f, quiet(curves, **EXACT).f, rtol=1e-9)
+
+
+def test_levels_that_rise_by_1e5_under_noise_of_1_leave_p():
+    rng = np.random.default_rng(2)
+    curves = make_curves(rng.normal(size=(2, 6, 8)) + np.array([0, 0.8])[:, np.newaxis, np.newaxis])
+    plain, risen = quiet(curves), quiet(curves + 1e5 * np.arange(8))
+    assert plain.pvalue.sel(effect="algorithm", error_term="split_plot") < 0.2
+    np.testing.assert_array_equal(risen.pvalue, plain.pvalue)
+    np.testing.assert_allclose(risen.f, plain.f, rtol=1e-9)
+
+
+def test_an_absent_run_is_as_if_it_had_no_label(curves):
+    groups = [curves.isel(algorithm=i).dropna("run", how="all").values for i in range(3)]
+    import oracles
+
+    expected = oracles.f_ratios(groups)
+    f = quiet(curves).f
+    for effect, by_term in expected.items():
+        for term, value in by_term.items():
+            np.testing.assert_allclose(f.sel(effect=effect, error_term=term), value)
+
+
+def test_paired_equals_brute_force_through_the_accessor():
+    import oracles
+
+    curves = make_curves(np.random.default_rng(7).normal(size=(3, 3, 4)))
+    counts, total = oracles.exact_paired_counts(list(curves.values))
+    result = quiet(curves, paired=True)
+    assert result.n_assignments == 36
+    for effect, by_term in counts.items():
+        for term, count in by_term.items():
+            np.testing.assert_allclose(result.pvalue.sel(effect=effect, error_term=term), count / total)
+    assert result.error_df.sel(effect="algorithm", error_term="split_plot") == 4

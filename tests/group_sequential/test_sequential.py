@@ -405,3 +405,10 @@ def test_published_curves_equal_the_reference():
     found = curves.curves.assign_looks(2).curves.sequential(n_looks=5, n_resamples=10_000)
     np.testing.assert_allclose(found.pvalue[0], [look["q"] for look in case["looks"]], rtol=1e-9)
     np.testing.assert_allclose(found.difference[0], [look["estimate"] for look in case["looks"]], rtol=1e-9)
+
+
+def test_lower_may_be_better(curves):
+    found = curves.curves.sequential(n_looks=6, higher_is_better=False, n_resamples=999)
+    p, low, high = found.pvalue_adjusted[0, 2].item(), *found.difference_ci[0, 2].values
+    best = f"td3 is below sac, that is better (p = {p:.3g}, −{high:.3g} to −{low:.3g})"
+    assert best in found.curves.summary()
