@@ -257,3 +257,22 @@ def test_what_is_no_archive_is_told(tmp_path):
         read(tmp_path / "a.csv")
     with pytest.raises(ValueError, match=r"it is a folder.*for each run: "):
         read(tmp_path / "folder")
+
+
+@pytest.mark.parametrize("engine", ["scipy", "netcdf4"])
+def test_written_netcdf_3_files_open_in_xarray(result, tmp_path, engine, monkeypatch):
+    monkeypatch.setattr(archive_formats, "engines", list)
+    with xr.open_dataset(write(result, tmp_path / "a.nc"), engine=engine) as opened:
+        xr.testing.assert_identical(opened.load(), result.assign_attrs(xcurves_digest=opened.attrs["xcurves_digest"]))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_link_to_what_others_wrote_is_refused(tree, tmp_path, name):
+    target = tmp_path / f"theirs.{name}"
+    target.mkdir() if name.endswith("zarr") else target.write_text("x")
+    inside = target / "thesis.tex" if target.is_dir() else target
+    inside.write_text("x")
+    (tmp_path / name).symlink_to(target)
+    with pytest.raises(FileExistsError, match="exists and is not replaced"):
+        write(tree, tmp_path / name)
+    assert inside.read_text() == "x"

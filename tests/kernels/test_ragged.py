@@ -1,6 +1,7 @@
 """Ragged curves at the levels of a grid, against plain loops over one curve and level at a time."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -71,3 +72,14 @@ def test_what_infinite_scores_give_is_infinite_and_no_gap(method):
     rows = ragged.Rows(np.zeros(3, dtype=int), np.array([0.0, 2.0, 4.0]), np.array([np.inf, -np.inf, 1.0]))
     assert np.isinf(ragged.at_levels(rows, 1, np.array([2.0]), method, None)).all()
     assert np.isinf(ragged.at_levels(rows, 1, np.array([1.0, 3.0]), method, None)).all()
+
+
+@pytest.mark.parametrize(("method", "pandas_name"), [("nearest", "nearest"), ("previous", "ffill")])
+def test_holding_and_the_nearest_are_those_of_pandas_inside_a_run(method, pandas_name):
+    rng = np.random.default_rng(0)
+    levels = np.sort(rng.choice(10_000, 300, replace=False)).astype(float)
+    scores = rng.normal(size=300)
+    grid = np.arange(np.ceil(levels[0]), levels[-1], 7.3)
+    found = ragged.at_levels(ragged.Rows(np.zeros(300, dtype=int), levels, scores), 1, grid, method, 20)
+    expected = pd.Series(scores, levels).reindex(grid, method=pandas_name, tolerance=20)
+    np.testing.assert_array_equal(found[0], expected)

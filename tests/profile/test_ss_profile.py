@@ -544,3 +544,39 @@ def test_many_stretches_are_said_in_few_words():
     first = said.splitlines()[0]
     assert "58 % of the training levels (longest stretch: 4,000 to 5,000)" in first
     assert len(first) < 250
+
+
+@pytest.mark.parametrize("sizes", [(3, 2), (2,) * 8, (1, 2, 3, 1, 2, 3, 2)])
+def test_shuffled_shares_are_those_of_plain_loops_for_few_groups_and_many(sizes):
+    plan = plans.plan_runs(sizes, 9)
+    scores = np.random.default_rng(sum(sizes)).normal(size=(3, sum(sizes)))
+    scores -= scores.mean(axis=1, keepdims=True)
+    scores /= np.sqrt((scores**2).sum(axis=1, keepdims=True))
+    found = level_tests._shuffled_shares(scores[np.newaxis], plan, 4)[0]
+    between, within = len(sizes) - 1, sum(sizes) - len(sizes)
+    for order, share in zip(group_products.orders_of(plan.block(0)), found.T, strict=True):
+        parts = np.split(order, np.cumsum(sizes)[:-1])
+        f = np.array(oracles.level_f([scores[:, part].T.tolist() for part in parts], False))
+        np.testing.assert_allclose(share, between * f / (between * f + within), rtol=1e-10)
+
+
+def test_steps_are_between_the_single_level_and_the_single_step(curves):
+    down = profile(curves, rng=0)
+    single = profile(curves, step_down=False, rng=0)
+    assert (down.pvalue <= down.pvalue_adjusted).all()
+    assert (down.pvalue_adjusted <= single.pvalue_adjusted).all()
+    assert (down.pvalue_adjusted < single.pvalue_adjusted).any()
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 9))
+@settings(deadline=None)
+def test_cluster_masses_are_those_of_plain_loops(seed, n_resamples):
+    rng = np.random.default_rng(seed)
+    table, threshold = rng.random((2, 12, n_resamples)), rng.random((2, 12))
+    masses = level_tests.largest_masses(table, threshold, (1, 1))
+    f = table / (1 - table)
+    for task in range(2):
+        for shuffle in range(n_resamples):
+            relative = f[task, :, shuffle] * (table[task, :, shuffle] > threshold[task])  # 0 where not above
+            expected = max((mass for _, mass in oracles.clusters_of(relative.tolist(), 0)), default=0)
+            np.testing.assert_allclose(masses[task, shuffle], expected, rtol=1e-12)
