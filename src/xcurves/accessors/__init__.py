@@ -139,8 +139,7 @@ def register_polars() -> None:
 
     Examples
     --------
-    >>> import polars as pl
-    >>> import xcurves
+    >>> import polars as pl, xcurves
     >>> xcurves.register_polars()
     >>> frame = pl.DataFrame({"algorithm": ["a", "a"], "run": [0, 0], "training": [1, 2], "score": [0.5, 0.7]})
     >>> frame.curves.to_dataarray("score").sizes["training"]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from types import FunctionType
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast, overload
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 P = ParamSpec("P")
 Given = TypeVar("Given")
@@ -21,7 +20,7 @@ class method(Generic[Given, P, Returned]):  # used like a decorator
 
     def __init__(self, load: Callable[[], Callable[Concatenate[Given, P], Returned]]) -> None:
         self._load = load
-        self._call: FunctionType | None = None
+        self._call: Any = None
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -39,6 +38,6 @@ class method(Generic[Given, P, Returned]):  # used like a decorator
                 return function(accessor._data, *args, **kwargs)
 
             call.__qualname__ = f"{owner.__qualname__}.{self._name}"
-            self._call = cast(FunctionType, call)
+            self._call = call
         found: Callable[..., Returned] = self._call.__get__(accessor, owner)
         return found
