@@ -11,7 +11,7 @@ from scipy import stats
 
 import xcurves
 from xcurves import simulation
-from xcurves.simulation.grid import cell_number
+from xcurves.simulation.replications import cell_number
 
 ANOVA = partial(xcurves.randomized_anova, n_resamples=99)
 SMALL = {"n_replications": 260, "rng": 3}

@@ -241,13 +241,13 @@ def _warn_of_benchmarks(result: xr.Dataset) -> None:
 
 
 def many_pvalues(
-    scores: xr.DataArray, *, task: str, name: str, n_resamples: int, rng: validation.Rng = None
+    curves: xr.DataArray, *, task: str, name: str, n_resamples: int, rng: validation.Rng = None
 ) -> xr.DataArray:
     """Return one of the `PVALUES` of each data set, dims (..., pair, task_effect): those of `across_tasks`.
 
-    `scores` have the dims (..., task, algorithm, run) and all runs, two at least; other options are the defaults.
+    Curves have one level and all runs, two at least; other options are the defaults.
     """
-    core = (task, "algorithm", "run")
+    scores, core = curves.isel(training=0, drop=True), (task, "algorithm", "run")
     ordered = labels.in_label_order(scores.transpose(..., *core), core)
     first, second = labels.pairs_in_label_order(scores).T
     lead, (n_tasks, _, n_runs) = ordered.shape[:-3], ordered.shape[-3:]

@@ -35,7 +35,7 @@ def resampled(
     Parameters
     ----------
     n_datasets : int
-        How many data sets to draw.
+        Number of data sets.
     curves : DataArray, dims (..., algorithm, run, training) or (..., run, training)
         Real curves. Those of a single algorithm stand for two: the second are the same curves, modified and stretched.
     n_runs : int or sequence of int
@@ -66,9 +66,8 @@ def resampled(
 
     Notes
     -----
-    A single algorithm's curves L, ``shuffled``: the procedure of the conference paper's Section 3 without
-    modification, of its Section 5.1 with one (the pool is L and L' together, 2 L curves). Not shuffled: that of
-    Section 5.2, and with ``stretch`` of the report's Section 4.2.
+    A single algorithm's curves ``shuffled``: Section 3 of the conference paper, with a modification its Section 5.1
+    (the pool is L and L' together). Not shuffled: Section 5.2, with ``stretch`` Section 4.2 of the report.
 
     Examples
     --------
@@ -154,8 +153,7 @@ def autoregressive(
     .. math:: y_{ijh} = \sigma_i (\omega u_{ij} + x_{ijh}) + \text{effects}, \quad x_{ij1} = e_{ij1}, \;
               x_{ijh} = \rho x_{ij,h-1} + e_{ijh}, \quad u, e \sim N(0, 1)
 
-    With an odd number of levels the effects added by `interaction_effect` have their mean subtracted, so that it is
-    never an algorithm effect too.
+    `interaction_effect` is never an algorithm effect too: with an odd number of levels its mean is subtracted.
 
     Examples
     --------
@@ -166,10 +164,10 @@ def autoregressive(
     """
     m = validation.check_total("n_algorithms", n_algorithms, "2", least=2, most=_MOST)
     k = validation.check_total("n_levels", n_levels, "8", most=_MOST)
-    correlation = validation.check_number("correlation", correlation)
-    shared = validation.check_number("shared", shared)
-    algorithm_effect = validation.check_number("algorithm_effect", algorithm_effect)
-    interaction_effect = validation.check_number("interaction_effect", interaction_effect)
+    given = {"correlation": correlation, "shared": shared}
+    given |= {"algorithm_effect": algorithm_effect, "interaction_effect": interaction_effect}
+    for name, value in given.items():
+        validation.check_number(name, value)
     sizes = _sizes(n_runs, m)
     spread, offsets = _each("noise", noise, m), _each("offset", offset, m)
     shape = (n_datasets, m, max(sizes))
@@ -356,10 +354,8 @@ def _sizes(n_runs: int | Sequence[int], n_algorithms: int) -> list[int]:
 def _each(name: str, given: PerAlgorithm, n_algorithms: int) -> NDArray[np.float64]:
     """Return one number for each algorithm."""
     values = validation.numbers_of(given)
-    if values is None:
-        raise TypeError(f"{name} must be one number or one for each of {n_algorithms} algorithms; got {given!r}")
-    if values.ndim and values.shape != (n_algorithms,):
-        raise ValueError(f"{name} must be one number or one for each of {n_algorithms} algorithms; got {given}")
-    if not (np.isfinite(values) & (values >= 0)).all():
-        raise ValueError(f"{name} must be finite and not negative; got {given}")
+    if values is None or values.shape not in ((), (n_algorithms,)) or not (np.isfinite(values) & (values >= 0)).all():
+        raise ValueError(
+            f"{name} must be a finite number from 0, or one for each of {n_algorithms} algorithms; got {given!r}"
+        )
     return np.broadcast_to(values, n_algorithms).copy()

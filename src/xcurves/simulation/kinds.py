@@ -21,17 +21,19 @@ REFERENCES = (*PIATER, "Clopper & Pearson (1934), Biometrika 26, 404-413, doi:10
 EFRON_1979 = "Efron (1979), Ann. Stat. 7, 1-26, doi:10.1214/aos/1176344552"
 _OF_PVALUE = ("task", "effect", "error_term")
 _COORDS: dict[str, tuple[str, ...]] = {"effect": (), "error_term": (), "pair": (), "ci_bound": CI_BOUNDS}
-_RATE = "share of data sets in which the test rejects"
-_RATE_CI = "exact binomial interval of the rate"
-_N_REPLICATIONS = "number of data sets with a p-value"
-_EXPECTED = "mean number of runs per algorithm until all its pairs are decided"
-_LOOKS = "a test that is looked at several times"
-_VARIABLES = {
-    "rate": Var(_OF_PVALUE, _RATE),
-    "rate_ci": Var((*_OF_PVALUE, "ci_bound"), _RATE_CI),
-    "n_replications": Var(_OF_PVALUE, _N_REPLICATIONS, dtype=np.int64),
-    "expected_runs": Var(("task",), _EXPECTED, when=_LOOKS),
-}
+
+
+def _rates(*over: str) -> dict[str, Var]:
+    """Return the variables that a study has for each p-value, and perhaps over further dims."""
+    dims, looks = (*_OF_PVALUE, *over), "a test that is looked at several times"
+    return {
+        "rate": Var(dims, "share of data sets in which the test rejects"),
+        "rate_ci": Var((*dims, "ci_bound"), "exact binomial interval of the rate"),
+        "n_replications": Var(dims, "number of data sets with a p-value", dtype=np.int64),
+        "expected_runs": Var(
+            ("task", *over), "mean number of runs per algorithm until all its pairs are decided", when=looks
+        ),
+    }
 
 
 def _rate_table(result: xr.Dataset) -> pd.DataFrame:
@@ -60,7 +62,7 @@ TYPE_I_ERROR = ResultKind(
     name="type_i_error",
     question="How often does the test reject a true null hypothesis?",
     argument="generator",
-    variables=_VARIABLES,
+    variables=_rates(),
     coords=_COORDS,
     rows=("effect", "error_term", "pair"),
     core=(),
@@ -108,10 +110,7 @@ RUNS_NEEDED = ResultKind(
         "runs_needed": Var(_OF_PVALUE, "runs per algorithm for the power wanted"),
         "runs_needed_assured": Var(_OF_PVALUE, "runs per algorithm that reach the power with assurance 0.8"),
         "runs_needed_ci": Var((*_OF_PVALUE, "ci_bound"), "interval of the runs needed, over pilots"),
-        "rate": Var((*_OF_PVALUE, "n_runs"), _RATE),
-        "rate_ci": Var((*_OF_PVALUE, "n_runs", "ci_bound"), _RATE_CI),
-        "n_replications": Var((*_OF_PVALUE, "n_runs"), _N_REPLICATIONS, dtype=np.int64),
-        "expected_runs": Var(("task", "n_runs"), _EXPECTED, when=_LOOKS),
+        **_rates("n_runs"),
     },
     coords={**_COORDS, "n_runs": ()},
     rows=("effect", "error_term", "pair", "n_runs"),

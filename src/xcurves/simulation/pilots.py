@@ -108,11 +108,10 @@ def rates_of_sets(simulation: Replications, sets: PilotSets, n_runs: Sequence[in
     found = []
     for size in bar(n_runs):
         at_once = max(1, _VALUES_AT_ONCE // (n_values * size * sets.n_datasets))
-        starts = range(0, N_SETS, at_once)
-        blocks = [
-            simulation.tested({"n_runs": size, "first": first}, 0, min(at_once, N_SETS - first) * sets.n_datasets)[1]
-            for first in starts
-        ]
+        blocks = []
+        for first in range(0, N_SETS, at_once):
+            n_drawn = min(at_once, N_SETS - first) * sets.n_datasets
+            blocks.append(simulation.tested({"n_runs": size, "first": first}, 0, n_drawn)[1])
         p = np.concatenate(blocks)
         p = p.reshape(N_SETS, sets.n_datasets, *p.shape[1:])
         tried = np.count_nonzero(~np.isnan(p), axis=1)

@@ -39,16 +39,11 @@ def power(
     Returns
     -------
     Dataset
-        As of `type_i_error`; `rate` is the power.
+        As of `type_i_error`, with its warnings; `rate` is the power.
 
     Raises
     ------
     ValueError, TypeError
-        As `type_i_error`.
-
-    Warns
-    -----
-    UserWarning
         As `type_i_error`.
 
     Notes

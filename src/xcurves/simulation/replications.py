@@ -3,23 +3,62 @@
 from __future__ import annotations
 
 import inspect
+import json
 import warnings
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from numbers import Real
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import xarray as xr
 
 from xcurves.core import labels, provenance
-from xcurves.core.validation import Bar, no_bar
+from xcurves.core.validation import Bar
 from xcurves.kernels import engine
 from xcurves.simulation.generators import REPLICATION
-from xcurves.simulation.grid import cell_name, cell_number, setting_labels
+from xcurves.simulation.kinds import TYPE_I_ERROR
 
 CurvesGenerator = Callable[..., xr.DataArray]
 Test = Callable[..., xr.Dataset | xr.DataArray]
+_TAKEN = labels.RESERVED | TYPE_I_ERROR.reserved() | {"rng", REPLICATION, "n_datasets"}
+
+
+def check_settings(settings: Mapping[str, Sequence[Any]] | None) -> dict[str, list[Any]]:
+    """Return the settings as lists of distinct values, under names that can be dims."""
+    settings = {} if settings is None else settings
+    if not isinstance(settings, Mapping):
+        raise TypeError(
+            f"settings must map names to lists of values; got {labels.shown(settings)}. Try {{'n_runs': [5, 10]}}"
+        )
+    for name, values in settings.items():
+        if name in _TAKEN:
+            raise ValueError(
+                f"settings must not have the name {name!r}, which results use. Rename the generator's keyword"
+            )
+        if isinstance(values, str) or np.ndim(np.asarray(values, dtype=object)) == 0:
+            raise TypeError(f"settings[{name!r}] must be a list of values; got {labels.shown(values)}. Try a list")
+        known = list(map(_label, values))
+        if not known or len(set(known)) < len(known):
+            raise ValueError(f"settings[{name!r}] must be different values, at least one; got {known}")
+    return {str(name): list(values) for name, values in settings.items()}
+
+
+def cell_number(cell: Mapping[str, Any]) -> int:
+    """Return a checksum of one combination of settings, the same in any grid, for seeds."""
+    return crc32(json.dumps(cell, sort_keys=True, default=_plain).encode())
+
+
+def _label(value: Any) -> str:
+    """Return the label of a value: that of sizes is 15/5."""
+    return "/".join(map(str, value)) if isinstance(value, list | tuple | np.ndarray) else str(value)
+
+
+def _plain(value: Any) -> Any:
+    """Return a number, or the label of anything else."""
+    return value.item() if isinstance(value, np.generic) else value if isinstance(value, Real) else _label(value)
 
 
 @dataclass(frozen=True)
@@ -33,39 +72,47 @@ class Replications:
     entropy: int
     block: int = 250  # data sets that are made and tested at once
 
-    def tested(self, cell: Mapping[str, Any], number: int, size: int) -> tuple[Any, xr.DataArray, xr.DataArray]:
-        """Return the test's result of one block, its p-values, the dim `replication` first, and its data sets."""
+    def tested(self, cell: Mapping[str, Any], number: int, size: int) -> tuple[Any, xr.DataArray]:
+        """Return the test's result of one block, and its p-values, the dim `replication` first."""
         draw, shuffle = np.random.SeedSequence([self.entropy, cell_number(cell), number]).spawn(2)
         curves = self.generator(size, rng=np.random.default_rng(draw), **cell)
-        _check_data(curves, size)
+        if not isinstance(curves, xr.DataArray):
+            raise TypeError(f"generator must return a DataArray; got {type(curves).__name__}")
+        if curves.sizes.get(REPLICATION) != size:
+            raise ValueError(
+                f"generator must return data sets along a dim {REPLICATION!r} of size {size}; got "
+                f"{dict(curves.sizes)}. Its first argument says how many"
+            )
         takes = inspect.signature(self.test).parameters.get("rng")
         free = takes is not None and (takes.default is None or takes.default is takes.empty)
         seed = {"rng": int(shuffle.generate_state(1, np.uint64)[0]) >> 1} if free else {}
         result = self.test(curves, **seed)
-        return result, _pick(result, self.pvalue, size), curves
+        return result, _pick(result, self.pvalue, size)
 
     def __call__(self, cell: Mapping[str, Any], number: int, size: int) -> xr.Dataset:
         """Return the counts of one block, of p-values and perhaps of runs, summed over data sets."""
-        result, p, _ = self.tested(cell, number, size)
+        result, p = self.tested(cell, number, size)
         p = p.reset_coords(drop=True)
         found = {"rejected": provenance.significant(p, self.alpha), "undefined": p.isnull(), "tried": p.notnull()}
         return xr.Dataset(found | _runs_until_decided(result, self.pvalue, self.alpha)).sum(REPLICATION).drop_attrs()
 
 
-def count_rejections(
-    simulation: Replications, settings: Mapping[str, Sequence[Any]], total: int, bar: Bar = no_bar
-) -> xr.Dataset:
+def count_rejections(simulation: Replications, settings: Mapping[str, list[Any]], total: int, bar: Bar) -> xr.Dataset:
     """Return the counts of `total` data sets of every combination of settings, dims (*settings, ...)."""
-    block = simulation.block
-    sizes = [block] * (total // block) + [total % block] * (total % block > 0)
+    sizes = [min(simulation.block, total - start) for start in range(0, total, simulation.block)]
     cells = [dict(zip(settings, values, strict=True)) for values in product(*settings.values())]
     work = [(cell, number) for cell in cells for number in range(len(sizes))]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         blocks = [simulation(cell, number, sizes[number]) for cell, number in bar(work)]
-    _repeat_first(caught)
-    _check_alike(blocks, [cell_name(cell) for cell, _ in work])
-    coords = {name: setting_labels(values) for name, values in settings.items()}
+    if caught:  # the first of the test's warnings
+        more = f" (and {len(caught) - 1} more warnings)" if len(caught) > 1 else ""
+        provenance.warn(f"{caught[0].message}{more}")
+    _check_alike(blocks, [cell for cell, _ in work])
+    coords = {
+        name: np.array(list(map(_plain if all(map(_is_number, values)) else _label, values)))
+        for name, values in settings.items()
+    }
     shape = [*map(len, coords.values()), len(sizes)]
     flat = xr.concat(blocks, "_block").transpose("_block", ...)
     variables = {
@@ -76,10 +123,23 @@ def count_rejections(
     return counted.assign(runs=counted["runs"] / total) if "runs" in counted else counted
 
 
-def _layout(counts: xr.Dataset) -> list[tuple[Hashable, Any]]:
-    """Return the dims of p-values with their labels, or with their number if they have none."""
-    p = counts["rejected"]
-    return [(dim, p[dim].to_numpy().tolist() if dim in p.coords else p.sizes[dim]) for dim in p.dims]
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+
+
+def _check_alike(blocks: Sequence[xr.Dataset], cells: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse p-values whose dims, sizes or labels are not those of the first block."""
+    layouts = [
+        [(dim, p[dim].to_numpy().tolist() if dim in p.coords else p.sizes[dim]) for dim in p.dims]
+        for p in (block["rejected"] for block in blocks)
+    ]
+    for cell, found in zip(cells, layouts, strict=True):
+        if found != layouts[0]:
+            said = ", ".join(f"{name} {_label(value)}" for name, value in cell.items())
+            raise ValueError(
+                f"{said}{': ' * bool(said)}p-values must have the same dims and labels for all data sets; got {found}, "
+                f"not {layouts[0]}. Simulate settings that differ in them one by one"
+            )
 
 
 def rates(counted: xr.Dataset, error: float) -> dict[str, xr.Variable]:
@@ -111,23 +171,6 @@ def warn_of_missing(counted: xr.Dataset) -> None:
     )
 
 
-def _repeat_first(caught: Sequence[warnings.WarningMessage]) -> None:
-    """Repeat the first of many warnings of a test, with the number of the others."""
-    if caught:
-        more = f" (and {len(caught) - 1} more warnings)" if len(caught) > 1 else ""
-        provenance.warn(f"{caught[0].message}{more}")
-
-
-def _check_data(curves: Any, size: int) -> None:
-    if not isinstance(curves, xr.DataArray):
-        raise TypeError(f"generator must return a DataArray; got {type(curves).__name__}")
-    if curves.sizes.get(REPLICATION) != size:
-        raise ValueError(
-            f"generator must return data sets along a dim {REPLICATION!r} of size {size}; got {dict(curves.sizes)}. "
-            "Its first argument says how many"
-        )
-
-
 def _pick(result: Any, name: str, size: int) -> xr.DataArray:
     """Return the p-values, the dim `replication` first."""
     if isinstance(result, xr.Dataset):
@@ -148,17 +191,6 @@ def _pick(result: Any, name: str, size: int) -> xr.DataArray:
         raise ValueError(f"test returned values of {name!r} that are no p-values: they must lie between 0 and 1")
     last: xr.DataArray = result.min("look") if "look" in result.dims else result  # a sequential p never rises
     return last.transpose(REPLICATION, ...)
-
-
-def _check_alike(blocks: Sequence[xr.Dataset], names: Sequence[str]) -> None:
-    """Refuse p-values whose dims, sizes or labels are not those of the first block."""
-    first, *others = map(_layout, blocks)
-    for name, found in zip(names[1:], others, strict=True):
-        if found != first:
-            raise ValueError(
-                f"{name}p-values must have the same dims and labels for all data sets; got {found}, not {first}. "
-                "Simulate settings that differ in them one by one"
-            )
 
 
 def _runs_until_decided(result: object, pvalue: str, alpha: float) -> dict[str, xr.DataArray]:

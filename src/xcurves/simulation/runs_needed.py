@@ -149,9 +149,9 @@ def runs_needed(
     bar = validation.check_progress(progress, "data sets")
     error = validation.check_confidence_level(confidence_level)
     total = validation.check_total("n_replications", n_replications)
-    given = pilots.pilots(curves, modification, factor, stretch)
-    given = given if test is not None else pilots.in_fewer_levels(given)
     changed: dict[str, Any] = {"modification": modification, "factor": factor, "stretch": stretch}
+    given = pilots.pilots(curves, **changed)
+    given = given if test is not None else pilots.in_fewer_levels(given)
     draw = given if replace else partial(resampled, curves=curves, **changed)
     chosen = partial(randomized_anova, n_resamples=399) if test is None else test
     simulation = replications(draw, chosen, pvalue, alpha, rng)
@@ -169,21 +169,9 @@ def runs_needed(
         "runs_needed_assured": xr.Variable(lead, ecdf.quantile(possible, _ASSURANCE)),
         "runs_needed_ci": xr.Variable((*lead, "ci_bound"), np.stack(ends, axis=-1)),
     }
-    attrs = RUNS_NEEDED.attrs(
-        curves,
-        simulation.entropy,
-        confidence_level,
-        n_replications=total,
-        alpha=simulation.alpha,
-        power=power,
-        pvalue=pvalue,
-        replace=replace,
-        modification=modification,
-        factor=factor,
-        stretch=stretch,
-    )
-    attrs["pilot_runs"] = available
-    result = RUNS_NEEDED.dataset(needed | measured, counted.coords, attrs, curves)
+    options = {"n_replications": total, "alpha": simulation.alpha, "power": power, "pvalue": pvalue, "replace": replace}
+    attrs = RUNS_NEEDED.attrs(curves, simulation.entropy, confidence_level, **options, **changed)
+    result = RUNS_NEEDED.dataset(needed | measured, counted.coords, attrs | {"pilot_runs": available}, curves)
     result["n_runs"].attrs = {"long_name": "runs per algorithm", "units": "1"}
     if available < _ENOUGH:
         provenance.warn(
@@ -209,23 +197,19 @@ def _across_tasks(curves: xr.DataArray, test: str, pvalue: str) -> tuple[Test, x
     run_checks.check_size(means.transpose(task, ...).to_numpy(), labels.task_names(curves), limit=1e70)
     if pvalue not in PVALUES:
         return partial(across_tasks, task=task, n_resamples=399), means
-    return partial(_many_pvalues, task=task, name=pvalue, n_resamples=399), means
-
-
-def _many_pvalues(curves: xr.DataArray, *, rng: validation.Rng = None, **options: Any) -> xr.DataArray:
-    """Test curves of one level: all data sets at once take a hundredth of the time of `across_tasks` of each."""
-    return many_pvalues(curves.isel(training=0, drop=True), rng=rng, **options)
+    # All data sets at once take a hundredth of the time of `across_tasks` of each.
+    return partial(many_pvalues, task=task, name=pvalue, n_resamples=399), means
 
 
 def _check_pilots(curves: xr.DataArray) -> int:
     """Return the number of pilot curves of the algorithm that has fewest, two at least; refuse incomplete ones."""
     flat = curves.transpose(..., *labels.DIMS)
     has = flat.notnull()
-    counts = has.sum("training").where((abs(flat) < np.inf).sum("training") == has.sum("training"))
+    counts = has.sum("training").where(~(abs(flat) == np.inf).any("training"))
     n_levels = has.any(["algorithm", "run"]).sum("training").to_numpy().ravel()
-    names = labels.task_names(curves)
     words = [labels.words(curves[dim]) for dim in ("algorithm", "run")]
-    available = int(run_checks.check_runs(counts.to_numpy(), n_levels, names, *words).sum(axis=-1).min())
+    present = run_checks.check_runs(counts.to_numpy(), n_levels, labels.task_names(curves), *words)
+    available = int(present.sum(axis=-1).min())
     if available < 2:
         raise ValueError(
             f"pilot curves must be two at least of every algorithm, to show how runs vary; got {available}. "
@@ -237,8 +221,7 @@ def _check_pilots(curves: xr.DataArray) -> int:
 def _check_runs(n_runs: Sequence[int] | None, available: int, *, replace: bool) -> list[int]:
     """Return rising numbers of runs that the pilot curves allow."""
     if n_runs is None:
-        several = sorted({int(np.ceil(times * available)) for times in _TIMES})
-        n_runs = several if replace else list(range(2, available + 1))
+        n_runs = [int(np.ceil(times * available)) for times in _TIMES] if replace else range(2, available + 1)
     if isinstance(n_runs, str) or not isinstance(n_runs, Iterable):
         got = labels.shown(n_runs)
         raise TypeError(f"n_runs must be a list of numbers of runs; got {got}. Try [{got}]")

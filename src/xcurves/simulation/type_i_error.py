@@ -9,12 +9,12 @@ import xarray as xr
 
 from xcurves.core import validation
 from xcurves.core.schema import ResultKind
-from xcurves.simulation.grid import check_settings
 from xcurves.simulation.kinds import TYPE_I_ERROR
 from xcurves.simulation.replications import (
     CurvesGenerator,
     Replications,
     Test,
+    check_settings,
     count_rejections,
     rates,
     warn_of_missing,
@@ -137,16 +137,9 @@ def measure_rates(
     """Return the rates of rejections over the grid of settings, with their intervals."""
     error = validation.check_confidence_level(confidence_level)
     total = validation.check_total("n_replications", n_replications)
-    counted = count_rejections(
-        simulation, check_settings(settings), total, validation.check_progress(progress, "data sets")
-    )
-    attrs = kind.attrs(
-        xr.Dataset(),
-        simulation.entropy,
-        confidence_level,
-        n_replications=total,
-        alpha=simulation.alpha,
-        pvalue=simulation.pvalue,
-    )
+    bar = validation.check_progress(progress, "data sets")
+    counted = count_rejections(simulation, check_settings(settings), total, bar)
     warn_of_missing(counted)
+    options = {"n_replications": total, "alpha": simulation.alpha, "pvalue": simulation.pvalue}
+    attrs = kind.attrs(xr.Dataset(), simulation.entropy, confidence_level, **options)
     return kind.dataset(rates(counted, error), counted.coords, attrs, counted["rejected"])
