@@ -13,40 +13,21 @@ from xcurves.core.axes import MOST_CURVES
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.matrices import n_pair_columns, n_pair_rows
 from xcurves.core.schema import PAIR_COORDS, Drawing, Part, ResultKind, Var, View, captioned
-from xcurves.core.wording import number, units_of
+from xcurves.core.wording import span, units_of
 from xcurves.distributions import plots, text, tuning_text
 from xcurves.preprocessing.alignment import align
 
 JORDAN = "Jordan, Cohen & Thomas, Using Cumulative Distribution Based Performance Analysis to Benchmark Models"
 LOCAL_LEVELS = (
-    "Aldor-Noiman, Brown, Buja, Rolke & Stine (2013), The Power to See: A New Graphical Test of Normality, Am. Stat. "
-    "67, 249-260, doi:10.1080/00031305.2013.847865"
+    "Aldor-Noiman, Brown, Buja, Rolke & Stine (2013), Am. Stat. 67, 249-260, doi:10.1080/00031305.2013.847865"
 )
-MOSCOVICH = (
-    "Moscovich & Nadler (2017), Fast Calculation of Boundary Crossing Probabilities for Poisson Processes, Stat. "
-    "Probab. Lett. 123, 177-182, doi:10.48550/arXiv.1503.04363"
-)
-WILKS = (
-    "Wilks (1941), Determination of Sample Sizes for Setting Tolerance Limits, Ann. Math. Stat. 12, 91-96, "
-    "doi:10.1214/aoms/1177731788"
-)
-LOURIE = (
-    "Lourie, Cho & He (2023), Show Your Work with Confidence: Confidence Bands for Tuning Curves, "
-    "doi:10.48550/arXiv.2311.09480"
-)
+MOSCOVICH = "Moscovich & Nadler (2017), Stat. Probab. Lett. 123, 177-182, doi:10.48550/arXiv.1503.04363"
+WILKS = "Wilks (1941), Ann. Math. Stat. 12, 91-96, doi:10.1214/aoms/1177731788"
+LOURIE = "Lourie, Cho & He (2023), Confidence Bands for Tuning Curves, doi:10.48550/arXiv.2311.09480"
 TANG = "Tang, Lee, Xin, Liu, Yu & Lin (2020), Showing Your Work Doesn't Always Work, doi:10.48550/arXiv.2004.13705"
-TANGO = (
-    "Tango (1998), Equivalence Test and Confidence Interval for the Difference in Proportions for the Paired-Sample "
-    "Design, Stat. Med. 17, 891-908, doi:10.1002/(SICI)1097-0258(19980430)17:8<891::AID-SIM780>3.0.CO;2-B"
-)
-EFRON_1987 = (
-    "Efron (1987), Better Bootstrap Confidence Intervals, J. Am. Stat. Assoc. 82, 171-185, "
-    "doi:10.1080/01621459.1987.10478410"
-)
-NEWCOMBE = (
-    "Newcombe (2006), Confidence Intervals for an Effect Size Measure Based on the Mann-Whitney Statistic, Part 2, "
-    "Stat. Med. 25, 559-573, doi:10.1002/sim.2324"
-)
+TANGO = "Tango (1998), Stat. Med. 17, 891-908, doi:10.1002/(SICI)1097-0258(19980430)17:8<891::AID-SIM780>3.0.CO;2-B"
+EFRON_1987 = "Efron (1987), J. Am. Stat. Assoc. 82, 171-185, doi:10.1080/01621459.1987.10478410"
+NEWCOMBE = "Newcombe (2006), Part 2, Stat. Med. 25, 559-573, doi:10.1002/sim.2324"
 BAND = "exact equal local levels (beyond 20,000 trials Dvoretzky-Kiefer-Wolfowitz-Massart), everywhere at once"
 
 
@@ -61,7 +42,7 @@ def final_scores(curves: xr.DataArray) -> tuple[xr.DataArray, dict[str, Any], di
     level.attrs = curves["training"].attrs
     scores = scores.assign_coords(training=level)
     units, name = units_of(level), level.attrs.get("long_name", "")
-    ends = " to ".join(number(each, 12) for each in sorted({level.min().item(), level.max().item()}))
+    ends = span([level.min().item(), level.max().item()], 12)
     said = f"{name} {ends}".strip() if units in ("1", "") else f"{ends} {units}"
     by_task = ", task by task: see the coordinate training" if level.min() < level.max() else ""
     return scores, {"higher_is_better": not is_lower_better(curves)}, {"final": said + by_task}
@@ -72,6 +53,8 @@ _PAIR = ("task", "pair")
 _PAIR_CI = ("task", "pair", "ci_bound")
 _CVAR = ("task", "cvar_level")
 _THRESHOLD = ("task", "threshold")
+_SCORE_CI = ("task", "score", "ci_bound")
+_DOMINANCE = "1: first higher somewhere outside the band, lower nowhere; -1: second; 2: each somewhere; 0: none"
 
 PERFORMANCE_CDF = ResultKind(
     name="performance_cdf",
@@ -86,17 +69,11 @@ PERFORMANCE_CDF = ResultKind(
         "cvar_lower": Var(_CVAR, "CVaR of the worst scores", "score"),
         "statistic_ci": Var(("task", "param", "ci_bound"), "confidence interval of a statistic, in its units", "score"),
         "score_quantile": Var(("task", "probability"), "score", "score"),
-        "score_quantile_ci": Var(
-            ("task", "probability", "ci_bound"), "confidence interval of the inverse CDF", "score"
-        ),
+        "score_quantile_ci": Var(("task", "probability", "ci_bound"), "interval of the inverse CDF", "score"),
         "cdf": Var(("task", "score"), "share of trials at or below the score", when="scores_at"),
-        "cdf_ci": Var(("task", "score", "ci_bound"), "confidence interval of the CDF", when="scores_at"),
-        "cdf_band": Var(
-            ("task", "score", "ci_bound"), "confidence band of the CDF", when="scores_at, interval='exact'"
-        ),
-        "partial_mean_above": Var(
-            _THRESHOLD, "mean of scores that meet the threshold, others counted as 0", "score", when="threshold"
-        ),
+        "cdf_ci": Var(_SCORE_CI, "confidence interval of the CDF", when="scores_at"),
+        "cdf_band": Var(_SCORE_CI, "confidence band of the CDF", when="scores_at, interval='exact'"),
+        "partial_mean_above": Var(_THRESHOLD, "mean score, 0 below the threshold", "score", when="threshold"),
         "prob_above": Var(_THRESHOLD, "share of trials that meet the threshold", when="threshold"),
         "optimality_gap": Var(_TASK, "mean distance to the target, none beyond it", "score", when="target"),
         "tolerance": Var(("task", "ci_bound"), "interval of the share of trials", "score", when="tolerance"),
@@ -104,12 +81,7 @@ PERFORMANCE_CDF = ResultKind(
         "tolerance_n": Var(_TASK, "trials that the interval of the share needs", dtype=np.int64, when="tolerance"),
         "share_infinite": Var(_TASK, "share of trials with an infinite score: times not reached"),
         "n_trials": Var(_TASK, "number of trials", dtype=np.int64),
-        "n_units": Var(
-            _TASK,
-            "number of units that are resampled, in the smallest stratum",
-            dtype=np.int64,
-            when="strata or unit",
-        ),
+        "n_units": Var(_TASK, "number of units in the smallest stratum", dtype=np.int64, when="strata or unit"),
     },
     coords={"cvar_level": (), "param": (), "probability": (), "ci_bound": CI_BOUNDS, "score": (), "threshold": ()},
     core=("run",),
@@ -174,24 +146,12 @@ COMPARE_DISTRIBUTIONS = ResultKind(
         "n_trials": Var(("task", "algorithm"), "number of trials", dtype=np.int64),
         "n_units": Var(_PAIR, "number of trials in the smallest stratum of either", dtype=np.int64, when="strata"),
         "quantile_difference_band": Var(
-            (*_PAIR, "probability", "ci_bound"),
-            "confidence band of the difference of inverse CDFs",
-            "score",
-            when="no strata",
+            (*_PAIR, "probability", "ci_bound"), "confidence band of that difference", "score", when="no strata"
         ),
-        "dominance": Var(
-            _PAIR,
-            "1: first higher somewhere outside the band, lower nowhere; -1: second; 2: each somewhere; 0: none",
-            dtype=np.int8,
-            when="no strata",
-        ),
+        "dominance": Var(_PAIR, _DOMINANCE, dtype=np.int8, when="no strata"),
         "ks_statistic": Var(_PAIR, "Kolmogorov-Smirnov distance", when="no strata"),
         "ks_pvalue": Var(_PAIR, "permutation p-value of the Kolmogorov-Smirnov distance", when="no strata"),
-        "ks_pvalue_adjusted": Var(
-            _PAIR,
-            "permutation p-value of the Kolmogorov-Smirnov distance, adjusted over pairs",
-            when="no strata",
-        ),
+        "ks_pvalue_adjusted": Var(_PAIR, "that p-value adjusted over pairs", when="no strata"),
     },
     coords={"pair": (), "ci_bound": CI_BOUNDS, "probability": (), **PAIR_COORDS},
     rows=("pair",),
@@ -236,6 +196,7 @@ COMPARE_DISTRIBUTIONS = ResultKind(
 _CURVE = ("task", "algorithm", "trials")
 _PAIRS = ("task", "pair", "trials")
 _CURVE_CI, _PAIRS_CI = (*_CURVE, "ci_bound"), (*_PAIRS, "ci_bound")
+_MATCH = "pairs, no select"
 
 TUNING_CURVE = ResultKind(
     name="tuning_curve",
@@ -243,43 +204,19 @@ TUNING_CURVE = ResultKind(
     argument="scores",
     variables={
         "best_median": Var(_CURVE, "median best score seen", "score"),
-        "best_median_ci": Var(
-            _CURVE_CI,
-            "confidence interval of the median best, for each number of trials by itself",
-            "score",
-            when="no select",
-        ),
-        "best_median_band": Var(
-            _CURVE_CI,
-            "confidence band of the median best, for all numbers of trials together",
-            "score",
-            when="no select",
-        ),
+        "best_median_ci": Var(_CURVE_CI, "pointwise interval of the median best", "score", when="no select"),
+        "best_median_band": Var(_CURVE_CI, "simultaneous band of the median best", "score", when="no select"),
         "best_mean": Var(_CURVE, "mean best score seen", "score"),
-        "best_mean_band": Var(
-            _CURVE_CI,
-            "confidence band of the mean best, for all numbers of trials together",
-            "score",
-            when="no select",
-        ),
+        "best_mean_band": Var(_CURVE_CI, "simultaneous band of the mean best", "score", when="no select"),
         "difference": Var(_PAIRS, "difference of median best scores", "score", when="pairs"),
-        "difference_band": Var(
-            _PAIRS_CI,
-            "confidence band of the difference of median best scores",
-            "score",
-            when="pairs, no select",
-        ),
-        "trials_to_match": Var(
-            _PAIRS, "trials of the first with the median best of so many of the second", when="pairs, no select"
-        ),
-        "trials_to_match_ci": Var(
-            _PAIRS_CI, "trials of the first that may match so many of the second", when="pairs, no select"
-        ),
+        "difference_band": Var(_PAIRS_CI, "simultaneous band of that difference", "score", when=_MATCH),
+        "trials_to_match": Var(_PAIRS, "trials of the first with the median best of k of the second", when=_MATCH),
+        "trials_to_match_ci": Var(_PAIRS_CI, "trials of the first that may match k of the second", when=_MATCH),
         "trials_to_match_reversed": Var(
-            _PAIRS, "trials of the second with the median best of so many of the first", when="pairs, no select"
+            _PAIRS, "trials of the second with the median best of k of the first", when=_MATCH
         ),
         "trials_to_match_reversed_ci": Var(
-            _PAIRS_CI, "trials of the second that may match so many of the first", when="pairs, no select"
+            _PAIRS_CI, "trials of the second that may match k of the first", when=_MATCH
         ),
         "n_trials": Var(("task", "algorithm"), "number of trials", dtype=np.int64),
     },

@@ -41,12 +41,17 @@ _SAMPLES = {
     "spread as well: it covers less than it says if the smaller sample is the more spread one.",
     True: "All hold for independent pairs of trials.",
 }
+_OF_STRATA = (
+    "The probability is the mean over strata of that within each; its interval is a percentile bootstrap within "
+    "strata, approximate, and too short for few trials. KS test and band are for one distribution, and left out."
+)
 _VERDICTS = {
     1: "{a} scores higher somewhere outside the band and is nowhere shown to score lower",
     -1: "{b} scores higher somewhere outside the band and is nowhere shown to score lower",
     2: "each of them scores higher somewhere outside the band: which is better depends on the probability",
     0: "nowhere does one of them score higher outside the band",
 }
+_NEVER = "infinite (not reached within the budget)"
 
 
 def statistics(result: xr.Dataset) -> xr.DataArray:
@@ -68,20 +73,19 @@ def statistics(result: xr.Dataset) -> xr.DataArray:
 
 def say_statistic(result: xr.Dataset, name: str) -> str:
     """Return a statistic in words: "cvar 0.5" is the mean of the best 50 %."""
-    variable, *level = name.split(" ")
-    if variable in ("cvar", "cvar_lower"):
-        level = [percent(1 - float(level[0]), 6)]
+    variable, _, level = name.partition(" ")
     side = "at least" if result.attrs.get("higher_is_better", 1) else "at most"
-    return _WHAT[variable].format(*level if "cvar" in variable else [f"{side} {each}" for each in level])
+    return _WHAT[variable].format(percent(1 - float(level), 6) if "cvar" in variable else f"{side} {level}")
 
 
 def statistic_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield the means and medians, every statistic of a few groups of trials, and what the intervals are."""
     groups = list(labels.named_tasks(result, "score_mean")) if result["score_mean"].size <= _FEW else []
-    tolerances = (_tolerance(group, name) for group, name in groups if {"tolerance"} <= result.keys() & result.attrs)
+    said = [f"{name}{_described(group)}" for group, name in groups]
+    if {"tolerance"} <= result.keys() & result.attrs:
+        said += [f"{name}{_tolerance(group)}" for group, name in groups]
     how = f"In brackets: {100 * float(result.attrs['confidence_level']):g} % intervals, if they exist. {_how(result)}"
-    said = (f"{name}{_described(group)}" for group, name in groups)
-    return statements(_means(result), [*said, *tolerances, how])
+    return statements(_means(result), [*said, how])
 
 
 def _described(group: xr.Dataset) -> str:
@@ -89,23 +93,23 @@ def _described(group: xr.Dataset) -> str:
     n, infinite = group["n_trials"].item(), group["share_infinite"].item()
     if n == 0 or group.get("n_units", group["n_trials"]).item() == 0:
         return f"{n} trials, but none in a stratum: nothing can be said." if n else "no trial."
-    values = statistics(group)
     each = []
-    for value, ends in zip(values, group["statistic_ci"].sel(param=values["param"]), strict=True):
+    for value in statistics(group):
+        name, ends = value["param"].item(), group["statistic_ci"].sel(param=value["param"])
         if not (infinite and np.isnan(value)):
             limits = f" ({interval(*ends_of(ends), 4)})" if np.isfinite(ends).any() else ""
-            each.append(f"{say_statistic(group, value['param'].item())} {number(value.item(), 4)}{limits}")
-    never = f", {percent(infinite)} of them infinite (not reached within the budget)" if infinite else ""
+            each.append(f"{say_statistic(group, name)} {number(value.item(), 4)}{limits}")
+    never = f", {percent(infinite)} of them {_NEVER}" if infinite else ""
     return f"{n} trials{never}: {'; '.join(each)}."
 
 
-def _tolerance(group: xr.Dataset, name: str) -> str:
+def _tolerance(group: xr.Dataset) -> str:
     """Return between which scores a share of all trials lies."""
-    share, ends = percent(float(group.attrs["tolerance"])), ends_of(group["tolerance"])
-    if np.isnan(ends[0]):
+    share, (low, high) = percent(float(group.attrs["tolerance"])), ends_of(group["tolerance"])
+    if np.isnan(low):
         needed = number(group["tolerance_n"].item())
-        return f"{name}to say between which scores {share} of all trials lie takes {needed} trials."
-    return f"{name}{share} of all trials, not only of these, lie between {number(ends[0])} and {number(ends[1])}."
+        return f"to say between which scores {share} of all trials lie takes {needed} trials."
+    return f"{share} of all trials, not only of these, lie between {number(low)} and {number(high)}."
 
 
 def _means(result: xr.Dataset) -> str:
@@ -113,7 +117,7 @@ def _means(result: xr.Dataset) -> str:
     means, medians = (result[name].to_numpy().ravel() for name in ("score_mean", "score_median"))
     known = np.flatnonzero(~np.isnan(means))
     if len(known) > _FEW:
-        spans = [span(set(each[known].tolist()), 4) for each in (means, medians)]
+        spans = [span(each[known].tolist(), 4) for each in (means, medians)]
         return f"Of {len(known)} groups of trials, the means are {spans[0]}, the medians {spans[1]}."
     names = [re.sub(r"^algorithm '(.*)': $", r"\1 ", name) for name in labels.result_names(result["score_mean"])]
     said = [f"{names[group]}{number(means[group], 4)} ({number(medians[group], 4)})" for group in known]
@@ -125,12 +129,12 @@ def _how(result: xr.Dataset) -> str:
     if "simultaneous" in result.attrs:
         return _ALONG
     how, unit = result.attrs.get("interval", "exact"), result.attrs.get("unit")
-    if how != "exact":
-        whole = f", of whole labels of {unit!r}" if unit and unit != result.attrs["dim"] else ""
-        within = f", within {result.attrs['strata']}" if "strata" in result.attrs else ""
-        poor = "approximate, and too short for few trials, the more so for tails."
-        return f"{_HOW[how]}{whole}{within}: {poor}{_pool(result)}"
-    return _HOW[how] + _pool(result)
+    if how == "exact":
+        return _HOW[how] + _pool(result)
+    whole = f", of whole labels of {unit!r}" if unit and unit != result.attrs["dim"] else ""
+    within = f", within {result.attrs['strata']}" if "strata" in result.attrs else ""
+    poor = "approximate, and too short for few trials, the more so for tails."
+    return f"{_HOW[how]}{whole}{within}: {poor}{_pool(result)}"
 
 
 def _pool(result: xr.Dataset) -> str:
@@ -144,10 +148,7 @@ def comparison_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield which algorithm is likeliest to score higher, every one of a few pairs, and what the intervals are."""
     tasks = labels.named_tasks(result, "prob_greater") if result["prob_greater"].size <= _FEW else []
     pairs = [f"{name}{_compared(pair)}" for task, name in tasks for pair in labels.each_of(task, "pair")]
-    how = (
-        "The probability is the mean over strata of that within each; its interval is a percentile bootstrap within "
-        "strata, approximate, and too short for few trials. KS test and band are for one distribution, and left out."
-    )
+    how = _OF_STRATA
     if "ks_statistic" in result:
         how = (
             "The band holds everywhere at once for one pair. Intervals and bands are not adjusted for the number of "
@@ -158,36 +159,34 @@ def comparison_statements(result: xr.Dataset) -> Iterator[Statement]:
 
 
 def _higher(result: xr.Dataset) -> str:
-    """Return in which pairs one scores higher more often than not, or in how many of all tasks."""
-    probability = result["prob_greater"]
-    low, high = (result["prob_greater_ci"].sel(ci_bound=bound) for bound in labels.CI_BOUNDS)
-    shown, known = (low > 0.5) | (high < 0.5), probability.notnull()
+    """Return who is likeliest to score higher, and against whom that is shown; or in how many of all tasks one is."""
+    above = result[["prob_greater", "prob_greater_ci"]] - 0.5
+    known = above["prob_greater"].notnull()
+    low, high = (above["prob_greater_ci"].sel(ci_bound=bound) for bound in labels.CI_BOUNDS)
+    shown = (low > 0) | (high < 0)
     if not known.any():
         return "No pair could be compared: trials are missing."
-    if probability.size > probability.sizes["pair"]:
-        counted = f"In {int(shown.sum())} of {int(known.sum())} pairs within a {labels.task_noun(probability)}"
+    if known.size > known.sizes["pair"]:
+        counted = (
+            f"In {int(shown.sum())} of {int(known.sum())} pairs within a {labels.task_noun(result['prob_greater'])}"
+        )
         return f"{counted} one algorithm is shown to score higher more often than the other, not adjusted for pairs."
-    one = result.squeeze([dim for dim in probability.dims if dim != "pair"], drop=True)
-    unshown = xr.DataArray(np.where(shown.to_numpy().ravel(), 0.0, 1.0), dims="pair")
+    one = above.squeeze([dim for dim in known.dims if dim != "pair"], drop=True)
+    unshown = xr.DataArray(np.where(shown.to_numpy().ravel(), 0.0, 1.0), dims="pair")  # in place of p
     pairs = PairDifferences.of(one, "prob_greater", "prob_greater_ci", unshown)
-    return _likeliest(pairs._replace(difference=pairs.difference - 0.5, bounds=pairs.bounds - 0.5))
-
-
-def _likeliest(pairs: PairDifferences) -> str:
-    """Return who is likeliest to score higher than the others, and against whom that is shown; p is 0 where it is."""
     best = pairs.best()
     leads = [lead for lead in pairs.leads(best) if not np.isnan(lead.size)]
-    shown = [lead for lead in leads if lead.p == 0 and lead.size > 0]
-    rest = [lead for lead in leads if lead not in shown]
-    more = f" and {len(rest) - 2} more" if len(rest) > 2 else ""
-    others = f"{' and '.join(map(_against, rest[:2]))}{more}"
+    ahead = [lead for lead in leads if lead.p == 0 and lead.size > 0]
+    rest = [_against(lead) for lead in leads if lead not in ahead]
+    others = " and ".join(rest[:2]) + (f" and {len(rest) - 2} more" if len(rest) > 2 else "")
     each = ", each pair by itself" if len(pairs.p) > 1 else ""
-    if not (pairs.p == 0).any():
+    if pairs.p.all():
         nothing = "No algorithm is shown to score higher more often than another"
         return f"{nothing}; the likeliest is {best}, beside {others}{each}."
-    said = [_against(lead) for lead in (shown if len(shown) < 3 else [shown[0], shown[-1]])]
-    whom = " and ".join(said) if len(shown) < 3 else f"{len(shown)} of {len(leads)} others, {' … '.join(said)}"
-    parts = [f"shown to score higher more often than {whom}"] * bool(shown)
+    whom = " and ".join(map(_against, ahead))
+    if len(ahead) > 2:
+        whom = f"{len(ahead)} of {len(leads)} others, {_against(ahead[0])} … {_against(ahead[-1])}"
+    parts = [f"shown to score higher more often than {whom}"] * bool(ahead)
     parts += [f"not shown to score higher more often than {others}"] * bool(rest)
     return f"{best} is the likeliest to score higher: {'; '.join(parts)}{each}."
 
@@ -198,49 +197,48 @@ def _against(lead: Lead) -> str:
 
 
 def _compared(pair: xr.Dataset) -> str:
+    """Return what is known of one pair."""
     a, b = pair["algorithm_a"].item(), pair["algorithm_b"].item()
-    low, high = pair["prob_greater_ci"].to_numpy()
     if pair["prob_greater"].isnull():
         return f"{a} - {b}: nothing can be said; trials are missing."
-    limits = f" ({number(low)} to {number(high)})" * bool(np.isfinite(low))
-    said = f"{a} scores higher than {b} with probability {number(pair['prob_greater'].item())}{limits}"
+    low, high = ends_of(pair["prob_greater_ci"])
+    limits = f" ({number(low)} to {number(high)})" if np.isfinite(low) else ""
+    said = [f"{a} scores higher than {b} with probability {number(pair['prob_greater'].item())}{limits}"]
     shares = [pair[name].item() for name in ("share_infinite_a", "share_infinite_b")]
     if any(shares):
-        infinite = f"{percent(shares[0])} of {a}, {percent(shares[1])} of {b}"
-        said += f"; infinite (not reached within the budget): {infinite}"
-    if "dominance" not in pair:
-        return f"{said}."
-    verdict = _VERDICTS[int(pair["dominance"].item())].format(a=a, b=b)
-    distance, p = pair["ks_statistic"].item(), pair["ks_pvalue_adjusted"].item()
-    return f"{said}; {verdict}; KS distance {number(distance)}, {pvalue(p)}."
+        said.append(f"{_NEVER}: {percent(shares[0])} of {a}, {percent(shares[1])} of {b}")
+    if "dominance" in pair:
+        said.append(_VERDICTS[pair["dominance"].item()].format(a=a, b=b))
+        p = pvalue(pair["ks_pvalue_adjusted"].item())
+        said.append(f"KS distance {number(pair['ks_statistic'].item())}, {p}")
+    return f"{'; '.join(said)}."
 
 
 def statistic_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each statistic."""
     values = statistics(result).transpose(..., "param")
-    frame = frame_of({"value": values, **bounds(result["statistic_ci"].sel(param=values["param"]))}, ["param"])
-    frame = frame.rename_axis(index={"param": "statistic"})
-    if "algorithm" in frame.index.names:
-        frame.attrs["marks"] = _marks(result, frame)
+    ends = bounds(result["statistic_ci"].sel(param=values["param"]))
+    columns = {"value": values, **ends}
+    if "algorithm" in values.dims:
+        columns["mark"] = _marks(values, *ends.values(), higher=bool(result.attrs.get("higher_is_better", 1)))
+    frame = frame_of(columns, ["param"]).rename_axis(index={"param": "statistic"})
+    if "mark" in frame:
+        frame.attrs["marks"] = frame.pop("mark").tolist()
     return frame
 
 
-def _marks(result: xr.Dataset, table: pd.DataFrame) -> list[str]:
+def _marks(values: xr.DataArray, low: xr.DataArray, high: xr.DataArray, *, higher: bool) -> xr.DataArray:
     """Return which algorithm has the "best" value of each statistic, and whose intervals overlap it, a "tie"."""
-    higher = bool(result.attrs.get("higher_is_better", 1))
-    groups = [name for name in table.index.names if name != "algorithm"]
-    marks = np.full(len(table), "", object)
-    for _, rows in table.assign(place=np.arange(len(table))).groupby(groups, sort=False, dropna=False):
-        name = str(rows.index.get_level_values("statistic")[0]).split(" ")[0]
-        if name == "score_std" or (name == "partial_mean_above" and not higher) or rows["value"].isna().all():
-            continue
-        upward = name == "prob_above" or (higher and name != "optimality_gap")
-        value, low, high = rows["value"].to_numpy(), rows["lower"].to_numpy(), rows["upper"].to_numpy()
-        best = np.nanargmax(value) if upward else np.nanargmin(value)
-        low, high = np.nan_to_num(low, nan=-np.inf, neginf=-np.inf), np.nan_to_num(high, nan=np.inf, posinf=np.inf)
-        overlap = (low <= high[best]) & (high >= low[best]) & ~np.isnan(value)
-        marks[rows["place"]] = np.select([value == value[best], overlap], ["best", "tie"], "")
-    return marks.tolist()
+    signs = {"score_std": 0, "optimality_gap": -1, "prob_above": 1, "partial_mean_above": int(higher)}
+    names = [name.split(" ")[0] for name in values["param"].to_numpy().tolist()]
+    sign = xr.DataArray([signs.get(name, 1 if higher else -1) for name in names], dims="param")
+    upward = (values * sign.where(sign != 0)).fillna(-np.inf)
+    low, high = low.fillna(-np.inf), high.fillna(np.inf)
+    best = upward.argmax("algorithm")
+    overlap = (low <= high.isel(algorithm=best)) & (high >= low.isel(algorithm=best))
+    known = values.notnull() & (sign != 0)
+    cases = [known & (upward == upward.max("algorithm")), known & overlap]
+    return values.copy(data=np.select([case.transpose(*values.dims).to_numpy() for case in cases], ["best", "tie"], ""))
 
 
 def statistic_digest(result: xr.Dataset) -> pd.DataFrame:
