@@ -144,11 +144,12 @@ def made(name):
 
 
 def along_training(name):
-    """Return a result of one task that has the dim training, for views along it."""
+    """Return a result of one task that has the dim training, or evaluation, for views along it."""
     function, one = getattr(xcurves, name), curves().isel(task=0, drop=True)
+    of_cdf = {"interval": "percentile", "simultaneous": "training", "n_resamples": 99, "rng": 0}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        return function(one, interval="percentile", simultaneous="training", n_resamples=99, rng=0)
+        return function(one, **({"reference": "a0", "target": 2.0} if name == "speedup" else of_cdf))
 
 
 @pytest.fixture(params=kinds.NAMES)
@@ -444,7 +445,7 @@ def test_in_a_tree_and_in_a_report(kind, drawn, tmp_path, monkeypatch):
     one = result.isel(task=0, drop=True) if "task" in result.dims else result
     page = xr.DataTree.from_dict({"/other": one}).curves.report(tmp_path / "one.html").read_text(encoding="utf-8")
     assert kind.question in page.replace("&#x27;", "'")
-    shown = sum(view.default for view in kind.views.values())
+    shown = sum(view.default and view.drawing.suits(one) for view in kind.views.values())
     assert page.count("<figure") == shown
     assert len(set(re.findall('<img src="([^"]*)"', page))) == shown
 

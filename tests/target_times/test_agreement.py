@@ -200,12 +200,3 @@ def test_a_task_that_is_reached_at_0_bounds_nothing():
     np.testing.assert_array_equal(random, others.speedup_ci.sel(task_effect="random"))
     assert np.isnan(made.speedup.item()) == np.isnan(others.speedup.item())
     assert made.speedup_ci.sel(task_effect="fixed").isnull().all()
-
-
-def test_the_picture_of_times_leaves_out_tasks_that_the_reference_does_not_reach():
-    times = drawn(np.random.default_rng(14), 3, 1).isel(dataset=0, drop=True).curves.time_to_target(0.7)
-    times.loc[{"task": 1, "algorithm": "b"}] = np.inf
-    ax = times.curves.speedup(reference="b", task="task", rng=0).curves.plot("curves")
-    shares = np.concatenate([line.get_xdata() for line in ax.lines if len(line.get_xdata()) == 3])
-    assert np.isnan(shares[1])
-    assert (shares[[0, 2]] > 0).all()

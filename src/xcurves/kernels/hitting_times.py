@@ -21,18 +21,20 @@ _AT_ONCE = 2**21  # evaluations of all runs of a batch
 
 
 def first_level(met: NDArray[np.bool_], known: NDArray[np.bool_], levels: Floats, sustained: int) -> Floats:
-    """Return the first level of `sustained` known evaluations in a row that are met, (run, evaluation); else inf."""
+    """Return the first level of `sustained` known evaluations in a row that are met, (..., evaluation); else inf."""
+    n = met.shape[-1]
+    lead, met, known, levels = met.shape[:-1], met.reshape(-1, n), known.reshape(-1, n), levels.reshape(-1, n)
     times = np.empty(len(met))
-    levels = np.broadcast_to(levels, met.shape)
-    for part in stretches(len(met), max(1, _AT_ONCE // met.shape[-1])):
-        place = np.cumsum(known[part], axis=-1)
-        unmet = np.where(known[part] & ~met[part], place, met.shape[-1] + 1)
+    for part in stretches(len(times), max(1, _AT_ONCE // n)):
+        own = known[part]
+        place = np.cumsum(own, axis=-1)
+        unmet = np.where(own & ~met[part], place, n + 1)
         unmet[:, -1] = np.minimum(unmet[:, -1], place[:, -1] + 1)  # after the last evaluation none is met
         unmet = np.minimum.accumulate(unmet[:, ::-1], axis=-1)[:, ::-1]
-        long = known[part] & (unmet - place >= sustained)
+        long = own & (unmet - place >= sustained)
         first = np.take_along_axis(levels[part], long.argmax(axis=-1)[:, np.newaxis], axis=-1)[:, 0]
         times[part] = np.where(long.any(axis=-1), first, np.inf)
-    return times
+    return times.reshape(lead)
 
 
 def medians(times: Floats) -> Floats:

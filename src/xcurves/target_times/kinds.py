@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -131,15 +133,22 @@ SPEEDUP = ResultKind(
             "like these.",
         ),
         "curves": View(
-            Drawing(plots.draw_levels, rows=plots.level_rows, title=plots.against),
+            Drawing(plots.draw_levels, title=plots.against, suits=plots.has_curves),
             "Mean curves, the score that is to be reached (dashed), and when each algorithm reaches it, with its "
-            "interval; the distance to the black point, the reference, is the speed-up. Over tasks, these times as "
-            "shares of that of the reference.",
+            "interval; the distance to the black point, the reference, is the speed-up.",
+            panels={EVALUATION: inf},
         ),
     },
     overlaid=joined_dims,
 )
-
+EACH_SPEEDUP = replace(  # of each task by itself
+    SPEEDUP,
+    variables={
+        name: replace(var, dims=tuple(dim for dim in var.dims if dim not in (JOINED, "task_effect")), when=None)
+        for name, var in SPEEDUP.variables.items()
+        if var.when != "task"
+    },
+)
 
 PERFORMANCE_PROFILE = ResultKind(
     name="performance_profile",

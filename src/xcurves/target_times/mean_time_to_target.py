@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,14 +20,6 @@ from xcurves.kernels.moments import Floats
 from xcurves.preprocessing.normalization import Reference, check_reference, say_reference
 from xcurves.target_times.kinds import MEAN_TIME_TO_TARGET
 from xcurves.target_times.text import Reason, described
-
-SCALES = ("linear", "log")
-BY_DESIGN = (
-    Reason.FEWER_THAN_TWO_RUNS,
-    Reason.NO_LEVELS_IN_COMMON,
-    Reason.LAST_LEVEL_OF_THE_REFERENCE_IS_0,
-    Reason.NOT_COMPARED,
-)  # whatever the scores are
 
 
 def mean_time_to_target(
@@ -98,98 +90,91 @@ def mean_time_to_target(
     (('algorithm',), True)
     """
     curves = check_curves(curves, own_levels=True, reserved=MEAN_TIME_TO_TARGET.reserved())
-    taken, others, core, reading = curves_and_target(curves, target, training_scale, higher=higher_is_better)
+    data, core, options = curves_and_target(curves, target, training_scale, higher=higher_is_better)
     result = per_task(
         MEAN_TIME_TO_TARGET,
-        time_kernel,
-        taken,
-        *others,
-        context=Context.of(taken, confidence_level=confidence_level, core=core),
+        mean_time_kernel,
+        *data,
+        context=Context.of(data[0], confidence_level=confidence_level, core=core),
         core=core,
-        options={"reading": reading},
+        options=options,
         attrs={"target": say_reference(target), "training_scale": training_scale, "higher_is_better": higher_is_better},
     ).drop_vars("training")
     return described(result, lazy=is_lazy(curves))
 
 
-def time_kernel(group: Group, *, reading: Reading) -> dict[str, Any]:
+def mean_time_kernel(group: Group, *, log: bool, sign: float) -> dict[str, Any]:
     """Return the times of all algorithms in all tasks."""
-    cells = Readings(group, reading)
+    cells = Readings(group, log, sign)
     _, times = times_to_target(cells, group.context.alpha)
-    return {"time": times.time, "time_ci": times.interval, "reason": times.reason} | cells.ranges()
-
-
-class Reading(NamedTuple):
-    """How kernels read runs: in the logarithm of training; `sign` is -1 where lower is better."""
-
-    log: bool
-    sign: float
+    found = {"time": times.time, "time_ci": times.interval, "reason": times.reason}
+    return cells.by_task(found | cells.ranges(cells.best))
 
 
 def curves_and_target(
     curves: xr.DataArray, target: Reference | None, scale: str, *, higher: bool, joined: Sequence[str] = ()
-) -> tuple[xr.DataArray, list[xr.DataArray], tuple[str, ...], Reading]:
-    """Return curves as kernels take them, their levels and targets; core dims; the reading."""
+) -> tuple[list[xr.DataArray], tuple[str, ...], dict[str, Any]]:
+    """Return curves as kernels take them, their levels and targets; core dims; the options of `Readings`."""
     validation.check_flag("higher_is_better", higher)
-    log = validation.check_choice("training_scale", scale, SCALES) == "log"
-    core, training = (*joined, "algorithm", "run", EVALUATION), curves["training"].reset_coords(drop=True)
+    log = validation.check_choice("training_scale", scale, ("linear", "log")) == "log"
+    core: tuple[str, ...] = (*joined, "algorithm", "run")
+    if not {"training", EVALUATION} & {*curves.dims}:  # times, beside which their budgets may stand
+        times = curves.drop_vars("budget", errors="ignore").transpose(..., *core)
+        budget = curves.coords.get("budget", xr.DataArray(0.0)).astype(np.float64).drop_vars("budget", errors="ignore")
+        return [times, in_label_order(budget.broadcast_like(times).transpose(*times.dims), core)], core, {}
+    core, training = (*core, EVALUATION), curves["training"].reset_coords(drop=True)
     bare = curves.drop_vars(["training", EVALUATION], errors="ignore")
     scores = bare.rename({curves.dims[-1]: EVALUATION}).transpose(..., *core)
     of_task = scores.isel({"algorithm": 0, "run": 0, EVALUATION: 0}, drop=True)
     wanted = check_reference(of_task, "target", 0.0 if target is None else target)
     levels = xr.DataArray(training.data, dims=EVALUATION) if training.ndim == 1 else training.transpose(*scores.dims)
-    unit = xr.Variable((), 0.0, training.attrs)  # which results take from the coordinate training
-    return (
-        scores.assign_coords(training=unit),
-        [in_label_order(levels, core), wanted.broadcast_like(of_task).transpose(*of_task.dims)],
-        core,
-        Reading(log, 1.0 if higher else -1.0),
-    )
-
-
-def _check_time_levels(levels: Floats, *, log: bool) -> None:
-    """Refuse levels of which no ratio or logarithm is a time."""
-    least = np.nanmin(levels, initial=np.inf)
-    if least < 0:
-        raise ValueError(f"training must not be negative: ratios of times need a zero; got {least:g}. Subtract it")
-    if log and least == 0:
-        raise ValueError(
-            "training_scale='log' needs levels above 0; got 0. Leave it out: "
-            "curves.where(curves.training > 0, drop=True), or use 'linear'"
-        )
+    scores = scores.assign_coords(training=xr.Variable((), 0.0, training.attrs))  # results take its unit
+    targets = wanted.broadcast_like(of_task).transpose(*of_task.dims)
+    return [scores, in_label_order(levels, core), targets], core, {"log": log, "sign": 1.0 if higher else -1.0}
 
 
 class Readings:
-    """What is read of every algorithm in every task, from arrays of shape (..., algorithm, run, evaluation).
+    """What is read of every algorithm in every task, of arrays (..., algorithm, run, evaluation).
 
-    `curves`, task after task, are less the target, higher better; arrays have the shape (task, algorithm).
+    Lists and arrays have an item for each cell, the algorithms of a task one after the other. `curves` are less the
+    target, higher better; `log` says whether they are linear in the logarithm of training.
     """
 
-    def __init__(self, group: Group, reading: Reading) -> None:
+    def __init__(self, group: Group, log: bool, sign: float) -> None:
         scores, levels, target = group.data
-        self.target, self.log, self.sign = target.ravel(), reading.log, reading.sign
-        _check_time_levels(levels, log=self.log)
-        scores = reading.sign * (scores - target[..., np.newaxis, np.newaxis, np.newaxis])
+        self.log, self.sign, self.n_algorithms = log, sign, scores.shape[-3]
+        self.target = target.repeat(self.n_algorithms)
+        least = np.nanmin(levels, initial=np.inf)
+        if least < 0:
+            raise ValueError(f"training must not be negative: ratios of times need a zero; got {least:g}. Subtract it")
+        if log and least == 0:
+            raise ValueError(
+                "training_scale='log' needs levels above 0; got 0. Leave it out: "
+                "curves.where(curves.training > 0, drop=True), or use 'linear'"
+            )
+        scores = sign * (scores - target[..., np.newaxis, np.newaxis, np.newaxis])
         _check_read(scores.reshape(-1, *scores.shape[-3:]), group)
         if levels.ndim < scores.ndim:  # a grid that all share
             levels = levels.reshape(len(levels), *[1] * (scores.ndim - 2), -1)
-        levels = np.broadcast_to(np.log(levels) if self.log else levels, scores.shape)
+        levels = np.broadcast_to(np.log(levels) if log else levels, scores.shape)
         read = [mean_curves.curve_of_runs(levels[cell], scores[cell]) for cell in np.ndindex(scores.shape[:-2])]
-        numbers = np.array([(len(each.runs), len(each.u), each.n_ended_early, each.last) for each in read])
-        numbers = np.moveaxis(numbers.reshape(-1, scores.shape[-3], 4), -1, 0)
-        self.n_runs, n_levels, self.n_ended_early, self.last = numbers
-        few, none = self.n_runs < 2, n_levels == 0
-        self.reason = np.where(few, Reason.FEWER_THAN_TWO_RUNS, np.where(none, Reason.NO_LEVELS_IN_COMMON, 0))
-        self.curves = [NO_CURVE if why else curve for curve, why in zip(read, self.reason.flat, strict=True)]
-        self.best = np.where(np.isnan(scores), -np.inf, scores).max(axis=(-2, -1)).reshape(self.reason.shape)
+        numbers = [(len(each.runs), len(each.u), each.n_ended_early, each.last) for each in read]
+        self.n_runs, n_levels, self.n_ended_early, self.last = np.array(numbers).T
+        none = np.where(n_levels == 0, Reason.NO_LEVELS_IN_COMMON, Reason.ESTIMATED)
+        self.reason = np.where(self.n_runs < 2, Reason.FEWER_THAN_TWO_RUNS, none)
+        self.curves = [NO_CURVE if why else curve for curve, why in zip(read, self.reason, strict=True)]
+        self.best = np.where(np.isnan(scores), -np.inf, scores).max(axis=(-2, -1)).ravel()
 
-    def as_scores(self, y: Any) -> Any:
-        """Return numbers of tasks, shape (task, ...), as the scores that were given."""
-        return self.sign * y + self.target.reshape(-1, *[1] * (np.ndim(y) - 1))
+    def as_scores(self, y: Floats) -> Floats:
+        """Return numbers of cells, shape (cell, ...), as the scores that were given."""
+        return np.asarray(self.sign * y + self.target.reshape(-1, *[1] * (y.ndim - 1)))
 
-    def ranges(self, reference: int | None = None) -> dict[str, Any]:
-        """Return the variables that say how far runs get, those of the reference too, and how many there are."""
-        best = self.best if reference is None else np.maximum(self.best, self.best[:, [reference]])
+    def by_task(self, found: Mapping[str, Any]) -> dict[str, Any]:
+        """Return variables of cells with the shape (task, algorithm, ...)."""
+        return {name: each.reshape(-1, self.n_algorithms, *each.shape[1:]) for name, each in found.items()}
+
+    def ranges(self, best: Floats) -> dict[str, Any]:
+        """Return the variables that say how far runs get, and how many there are."""
         return {
             "score_best": self.as_scores(np.where(np.isinf(best), np.nan, best)),
             "training_last": np.exp(self.last) if self.log else self.last,
@@ -211,34 +196,33 @@ def _check_read(scores: Floats, group: Group) -> None:
 
 
 class Times(NamedTuple):
-    """When curves reach their levels, shape (task, algorithm, ...), NaN where nothing is read."""
+    """When cells reach a score, NaN where nothing is read."""
 
     time: Floats
-    interval: Floats
-    gap: Floats
-    reason: NDArray[np.intp]
     low: Floats  # training between which the time is known to lie
     high: Floats
+    reason: NDArray[np.intp]
+    interval: Floats  # (cell, 2)
+    gap: Floats
 
 
 def times_of(track: Tracks, reason: NDArray[np.intp], alpha: float) -> Times:
     """Return the times of the tracks of all cells, given why some of these cannot be read."""
     u, point = mean_curves.first_crossing(track)
     hull, readable = mean_curves.hull_by_pvalue(track, alpha), reason == Reason.ESTIMATED
-    time, first, last, lower, upper = (
-        track.training(each).reshape(reason.shape) for each in (u, track.u[0], track.u[-1], hull.lower, hull.upper)
-    )
-    never, at_once = (readable & where.reshape(reason.shape) for where in (point < 0, point == 0))
+    time, first, last, *ends = map(track.training, (u, track.u[0], track.u[-1], hull.lower, hull.upper))
+    never, at_once = readable & (point < 0), readable & (point == 0)
     time = np.where(readable, time, np.nan)
+    why = np.select(
+        [never, at_once], [Reason.NOT_REACHED_WITHIN_ITS_BUDGET, Reason.THERE_FROM_ITS_FIRST_LEVEL_ON], reason
+    )
     return Times(
         time=np.where(at_once, np.nan, time),
-        interval=np.stack([lower, upper], axis=-1),
-        gap=np.where(readable, hull.gap.reshape(reason.shape), 0.0),
-        reason=np.where(
-            never, Reason.NOT_REACHED_WITHIN_ITS_BUDGET, np.where(at_once, Reason.THERE_FROM_ITS_FIRST_LEVEL_ON, reason)
-        ),
-        low=np.where(at_once, 0.0, np.where(never, last, time)),
+        low=np.select([at_once, never], [0.0, last], time),
         high=np.where(at_once, first, time),
+        reason=why,
+        interval=np.stack(ends, axis=-1),
+        gap=np.where(readable, hull.gap, 0.0),
     )
 
 
@@ -246,8 +230,9 @@ def times_to_target(cells: Readings, alpha: float) -> tuple[Tracks, Times]:
     """Return all curves less the target with their times, which have no interval in tasks where no run gets there."""
     track = mean_curves.tracks(cells.curves, [0.0] * len(cells.curves), log=cells.log)
     times = times_of(track, cells.reason, alpha)
-    beyond = (cells.best.max(axis=-1, initial=-np.inf) < 0)[:, np.newaxis] & (cells.reason == Reason.ESTIMATED)
+    best = cells.best.reshape(-1, cells.n_algorithms).max(axis=1).repeat(cells.n_algorithms)
+    beyond = (best < 0) & (cells.reason == Reason.ESTIMATED)
     return track, times._replace(
         reason=np.where(beyond, Reason.NO_RUN_REACHES_IT, times.reason),
-        interval=np.where(beyond[..., np.newaxis], np.nan, times.interval),
+        interval=np.where(beyond[:, np.newaxis], np.nan, times.interval),
     )

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance, validation
 from xcurves.core.driver import Group, per_task
@@ -17,6 +16,7 @@ from xcurves.core.validation import check_curves
 from xcurves.kernels import hitting_times, plans, task_flips
 from xcurves.kernels.hitting_times import medians
 from xcurves.kernels.moments import Floats
+from xcurves.kernels.plans import Index
 from xcurves.multi_task.options import check_task
 from xcurves.preprocessing.normalization import Reference, check_reference, say_reference
 from xcurves.target_times.comparisons import check_times
@@ -32,7 +32,7 @@ def performance_profile(
     task: str | Sequence[str] = "task",
     tau_max: float = 4.0,
     points: int | None = None,
-    gates: str | Mapping[Any, Any] | None = None,
+    gates: Mapping[Any, Any] | None = None,
     confidence_level: float = 0.95,
     rng: validation.Rng = None,
 ) -> xr.Dataset:
@@ -49,11 +49,10 @@ def performance_profile(
         Factor of the best time up to which the area counts.
     points : int, optional
         Take the area by the trapezoidal rule at so many factors, as AlgoPerf does with 100. None: exactly.
-    gates : str or mapping, optional
-        Held-out variants of tasks: a mapping of each variant to its base, or the name of a coordinate of the tasks
-        that has the base of each (its own name, of bases). In this order, a variant is not solved where its base is
-        not, times beyond `tau_max` times the best are not solved, and a base is not solved where its variant is not;
-        the profile is over bases.
+    gates : mapping, optional
+        The base of each held-out variant of a task. In this order, a variant is not solved where its base is not, times
+        beyond `tau_max` times the best are not solved, and a base is not solved where its variant is not; the profile
+        is over bases.
     confidence_level : float, default 0.95
         Of each interval.
     rng : int, Generator or None
@@ -79,11 +78,11 @@ def performance_profile(
     .. math:: \rho_a(\tau) = \frac 1 n \left|\{t : t_{at} \le \tau \min_b t_{bt}\}\right|, \quad
               \mathrm{score}_a = \frac{1}{\tau_{\max} - 1} \int_1^{\tau_{\max}} \rho_a(\tau)\, d\tau .
 
-    The score is a mean over tasks of numbers from 0 to 1: the claim about tasks like these flips their signs (subset
-    means), p-values of differences are adjusted by step-down max-\|T\|; that about these tasks draws runs with
-    replacement within task and algorithm, 2,000 times. With eight tasks and five studies intervals of 0.95 hold 0.97
-    for these tasks where runs differ by a tenth, 0.81 to 0.89 where by three tenths, and 0.88 to 0.96 for tasks like
-    these. The best algorithm of a task defines its unit: scores depend on who takes part.
+    The claim about tasks like these flips the signs of tasks (subset means), p-values of differences are adjusted by
+    step-down max-\|T\|; that about these tasks draws runs with replacement within task and algorithm, 2,000 times.
+    With eight tasks and five studies intervals of 0.95 hold 0.97 for these tasks where runs differ by a tenth, 0.81 to
+    0.89 where by three tenths, and 0.88 to 0.96 for tasks like these. The best algorithm of a task defines its unit:
+    scores depend on who takes part.
 
     References
     ----------
@@ -107,7 +106,7 @@ def performance_profile(
     if validation.check_number("tau_max", tau_max) <= 1:
         raise ValueError(f"tau_max must be above 1; got {tau_max:g}. Usual: 4")
     points = validation.check_count("points", points, 2, 100_000)
-    bases = None if gates is None else check_gates(times, task, gates)
+    bases = None if gates is None else check_gates(times[task].to_numpy().tolist(), gates, task)
     core = (task, "algorithm", "run")
     bare = times.drop_vars("budget", errors="ignore").transpose(..., *core)
     pairs = pairs_in_label_order(times)
@@ -120,16 +119,8 @@ def performance_profile(
         core=core,
         sizes={"tau": _N_TAU, "pair": len(pairs)},
         options={"bases": bases, "tau": tau, "points": points, "pairs": pairs},
-        attrs={
-            "task": task,
-            "tau_max": float(tau_max),
-            "points": points,
-            "gates": gates if isinstance(gates, str) else None,
-        },
-        coords={
-            "tau": ("tau", tau, {"long_name": labels.LONG_NAMES["tau"], "units": "1"}),
-            **labels.pair_coords(times),
-        },
+        attrs={"task": task, "tau_max": float(tau_max), "points": points},
+        coords=labels.pair_coords(times) | {"tau": ("tau", tau, {"long_name": labels.LONG_NAMES["tau"], "units": "1"})},
     )
 
 
@@ -141,12 +132,7 @@ def score_kernel(group: Group, **options: Any) -> dict[str, Any]:
 
 
 def _profile(
-    times: Floats,
-    group: Group,
-    bases: NDArray[np.intp] | None,
-    tau: Floats,
-    points: int | None,
-    pairs: NDArray[np.intp],
+    times: Floats, group: Group, bases: Index | None, tau: Floats, points: int | None, pairs: Index
 ) -> dict[str, Any]:
     alpha, entropy, tau_max = group.context.alpha, group.context.entropy, float(tau[-1])
     found = hitting_times.ratios(medians(times), bases, tau_max)
@@ -155,7 +141,7 @@ def _profile(
     plan = plans.plan_flips(n_tasks, None, entropy)
     drawn = hitting_times.bootstrap_scores(times, bases, tau_max, points, N_DRAWS, entropy)
     first, second = pairs.T
-    between, between_drawn = u[first] - u[second], drawn[:, first] - drawn[:, second]
+    between = u[first] - u[second]
     pvalue, adjusted = task_flips.pvalues(between / n_tasks, plan)
 
     def intervals(means: Floats, drawn: Floats, least: float) -> Floats:
@@ -168,7 +154,7 @@ def _profile(
         "score_ci": intervals(u, drawn, 0.0),
         "share": (found[..., np.newaxis] <= tau).mean(axis=0),
         "difference": between.mean(axis=1),
-        "difference_ci": intervals(between, between_drawn, -1.0),
+        "difference_ci": intervals(between, drawn[:, first] - drawn[:, second], -1.0),
         "pvalue": pvalue,
         "pvalue_adjusted": adjusted,
         "n_reached": np.isfinite(found).sum(axis=0),
@@ -176,23 +162,18 @@ def _profile(
     }
 
 
-def check_gates(times: xr.DataArray, task: str, gates: str | Mapping[Any, Any]) -> NDArray[np.intp]:
-    """Return the index of the base of each variant, -1 of bases."""
-    names = times[task].to_numpy().tolist()
-    if isinstance(gates, str):
-        if gates not in times.coords or times[gates].dims != (task,):
-            raise ValueError(f"gates={gates!r} is no coordinate of dim {task!r}. Give a mapping of variants to bases")
-        gates = dict(zip(names, times[gates].to_numpy().tolist(), strict=True))
+def check_gates(names: list[Any], gates: Mapping[Any, Any], task: str) -> Index:
+    """Return the index of the base of each task that is a variant, -1 of bases."""
     if not isinstance(gates, Mapping):
         raise TypeError(f"gates must be a mapping of variants to bases; got {labels.shown(gates)}")
     for name in (*gates, *gates.values()):
         if name not in names:
             raise ValueError(f"gates name {labels.shown(name)}, which is no {task}{labels.did_you_mean(name, names)}")
-    of_variants = {variant: base for variant, base in gates.items() if variant != base}
-    chained = [base for base in of_variants.values() if base in of_variants]
-    if chained:
-        raise ValueError(f"gates: {labels.shown(chained[0])} is a base and a variant. Name bases that are no variants")
-    return np.array([names.index(of_variants[name]) if name in of_variants else -1 for name in names])
+    bases = {name: gates.get(name, name) for name in names}  # a base is its own
+    for base in bases.values():
+        if bases[base] != base:
+            raise ValueError(f"gates: {labels.shown(base)} is a base and a variant. Name bases that are no variants")
+    return np.array([names.index(base) if base != name else -1 for name, base in bases.items()])
 
 
 def time_to_target(
@@ -260,8 +241,7 @@ def time_to_target(
     validation.check_total("sustained", sustained, "1", most=curves.sizes[last])
     levels, scores = curves["training"].variable, curves.drop_vars("training")
     core = ["algorithm", "run", last]
-    of_task = scores.isel(dict.fromkeys(core, 0), drop=True)
-    wanted = check_reference(of_task, "target", target)
+    wanted = check_reference(scores.isel(dict.fromkeys(core, 0), drop=True), "target", target)
     times, budget = xr.apply_ufunc(
         _times,
         scores,
@@ -276,28 +256,26 @@ def time_to_target(
     )
     units = curves["training"].attrs.get("units")
     of_training = {"units": units} if units else {}
-    side = "at least" if higher_is_better else "at most"
     during = f" at {sustained} evaluations in a row" * (sustained > 1)
-    kept = {name: curves.attrs[name] for name in ("source", "history") if name in curves.attrs}
-    attrs: dict[str, Any] = {
-        "long_name": f"training until the score is {side} {say_reference(target)}{during}",
+    side, words = "at least" if higher_is_better else "at most", say_reference(target)
+    times = times.transpose(..., *core[:2]).rename("time_to_target")
+    times.attrs = {
+        "long_name": f"training until the score is {side} {words}{during}",
         "comment": "infinite where the target is not reached within the budget",
+        **of_training,
+        **{name: curves.attrs[name] for name in ("source", "history") if name in curves.attrs},
     }
-    times = times.transpose(..., *core[:2]).rename("time_to_target").assign_attrs(attrs | of_training | kept)
     known = budget.transpose(..., *core[:2]).variable
     known.attrs = {"long_name": LAST_LEVEL} | of_training
-    said = f"time_to_target(target={say_reference(target)}, sustained={sustained}, higher_is_better={higher_is_better})"
+    said = f"time_to_target(target={words}, sustained={sustained}, higher_is_better={higher_is_better})"
     return provenance.record(times.assign_coords(budget=known), said)
 
 
 def _times(scores: Floats, target: Floats, levels: Floats, sustained: int, higher: bool) -> tuple[Floats, Floats]:
     """Return times and budgets, shape (..., algorithm, run)."""
-    own = np.broadcast_to(levels, scores.shape)
-    known = ~np.isnan(scores)
+    own, known = np.broadcast_to(levels, scores.shape), ~np.isnan(scores)
     c = np.asarray(target)[..., np.newaxis, np.newaxis, np.newaxis]
-    met = known & (scores >= c if higher else scores <= c)
-    flat = (-1, scores.shape[-1])
-    times = hitting_times.first_level(met.reshape(flat), known.reshape(flat), own.reshape(flat), sustained)
-    present = known.any(axis=-1)
+    times = hitting_times.first_level(known & (scores >= c if higher else scores <= c), known, own, sustained)
     budget = np.where(known, own, -np.inf).max(axis=-1)
-    return np.where(present, times.reshape(present.shape), np.nan), np.where(present, budget, np.nan)
+    present = known.any(axis=-1)
+    return np.where(present, times, np.nan), np.where(present, budget, np.nan)

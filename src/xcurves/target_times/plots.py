@@ -36,32 +36,25 @@ def draw_times(result: xr.Dataset, ax: Axes) -> None:
     """Draw the time of each algorithm in its row."""
     groups, every = [], _each_algorithm(result)
     for row, one in enumerate(every):
-        value, last, (low, high) = one["time"].item(), one["training_last"].item(), one["time_ci"].to_numpy()
-        style, start = style_in(one), low if low > 0 else -np.inf
-        if np.isfinite(value):
-            y, x, lower, upper = np.array([[row], [value], [start], [high]], float)
-            groups.append(IntervalGroup(y, x, lower, upper, style))
-        elif np.isfinite(last):
-            ax.plot(last, row, style.marker, color=style.color, markerfacecolor="white", markersize=6, zorder=4)
-            if np.isfinite(start):
-                ax.hlines(row, low, last, color=style.color, linestyle=":")
+        low, high = one["time_ci"].to_numpy()
+        reached, start = bool(np.isfinite(one["time"])), low if low > 0 else -np.inf
+        value = one["time" if reached else "training_last"].item()  # to which a curve is known to stay below
+        y, x, lower, upper = np.array([[row], [value], [start], [high if reached else value]], float)
+        groups.append(IntervalGroup(y, x, lower, upper, style_in(one), filled=reached))
     draw_intervals(ax, groups)
     list_rows(ax, [str(one["algorithm"].item()) for one in every])
     ax.set_xlabel(wrapped(label_of(result["time"])))
     ax.grid(axis="x", alpha=0.3)
 
 
-def level_rows(result: xr.Dataset) -> float:
-    """Return how many rows the picture of times over tasks has; 9 have the height of one of curves."""
-    return 9 if "mean_curve" in result else result["time"].size
+def has_curves(result: xr.Dataset) -> bool:
+    """Return whether the result has mean curves."""
+    return "mean_curve" in result
 
 
 def draw_levels(result: xr.Dataset, ax: Axes) -> None:
-    """Draw mean curves, and when each reaches the level with its interval; over tasks relative times."""
-    if "mean_curve" not in result:
-        _draw_relative(result, ax)
-        return
-    level, last = result["reference_level"].item(), result["curve_training"].max().fillna(result["reference_time"])
+    """Draw mean curves, and when each reaches the level with its interval."""
+    level, last = result["reference_level"].item(), float(result["curve_training"].max())
     parts = [(result, "reference_", "reference_curve", Style("black", "-", "o"), 9, 0.15)]
     parts += [(one, "", "mean_curve", style_in(one), 5, 0.35) for one in _each_algorithm(result)]
     for one, which, curve, style, width, alpha in parts:
@@ -69,26 +62,13 @@ def draw_levels(result: xr.Dataset, ax: Axes) -> None:
         ax.plot(one["curve_training"], one[curve], color=style.color, linestyle=style.linestyle, label=name)
         time, (low, high) = one[f"{which}time"].item(), one[f"{which}time_ci"].to_numpy()
         if np.isfinite(low):
-            ax.hlines(level, low, min(high, float(last)), color=style.color, linewidth=width, alpha=alpha)
+            ax.hlines(level, low, min(high, last), color=style.color, linewidth=width, alpha=alpha)
         if np.isfinite(time):
             ax.plot(time, level, style.marker, color=style.color, markersize=6, zorder=4)
     ax.axhline(level, color="0.6", linewidth=1, linestyle="--")
     ax.set_xlabel(label_of(result["time"].assign_attrs(long_name="training")))
     ax.set_ylabel(wrapped(label_of(result["mean_curve"])))
     ax.grid(alpha=0.3)
-
-
-def _draw_relative(result: xr.Dataset, ax: Axes) -> None:
-    """Draw times in each task as shares of the time of the reference."""
-    names, every = np.atleast_1d(result[result.attrs["task"]]).tolist(), _each_algorithm(result)
-    for a, one in enumerate(every):
-        share = (one["time"] / one["reference_time"]).where(np.isfinite(one["time"] * one["reference_time"]))
-        rows, style = np.arange(len(names)) * len(every) + a, style_in(one)
-        ax.plot(np.atleast_1d(share), rows, style.marker, color=style.color)
-    ax.axvline(1, color="black", linewidth=1, linestyle="--")
-    list_rows(ax, [f"{name}, {one['algorithm'].item()}" for name in names for one in every])
-    ax.set_xlabel(f"time as a share of that of {result.attrs['reference']}")
-    ax.grid(axis="x", alpha=0.3)
 
 
 def speedup_rows(result: xr.Dataset) -> float:

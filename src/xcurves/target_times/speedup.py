@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Sequence
 from typing import Literal
 
 import numpy as np
 import xarray as xr
 
 from xcurves.core import labels, validation
-from xcurves.core.driver import JOINED, is_lazy, per_task
-from xcurves.core.labels import in_label_order
+from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.run_checks import Context
-from xcurves.core.schema import ResultKind
 from xcurves.core.validation import check_curves
 from xcurves.kernels.plans import EXACT_LIMIT
 from xcurves.multi_task.options import TaskGroups, check_task, check_task_groups
 from xcurves.preprocessing.normalization import Reference, say_reference
-from xcurves.target_times.comparisons import DRAWN, Options, speedup_kernel
-from xcurves.target_times.kinds import SPEEDUP
-from xcurves.target_times.mean_time_to_target import SCALES, Reading, curves_and_target
+from xcurves.target_times.comparisons import (
+    DRAWN,
+    Comparison,
+    of_given_times,
+    speedup_kernel,
+    to_last_level,
+    to_target,
+)
+from xcurves.target_times.kinds import EACH_SPEEDUP, SPEEDUP
+from xcurves.target_times.mean_time_to_target import curves_and_target
 from xcurves.target_times.text import described
 
 
@@ -135,38 +139,32 @@ def speedup(
     of_times = "training" not in curves.dims and labels.EVALUATION not in curves.dims
     names = ("algorithm", "run") if of_times else labels.DIMS
     curves = check_curves(curves, names, own_levels=not of_times, reserved=SPEEDUP.reserved())
+    groups, joined = None, []
     if task is not None:
         curves, task = check_task(curves, task)
+        groups, joined = check_task_groups(curves, task, task_groups), [task]
     elif task_groups is not None:
         raise ValueError("task_groups are families of tasks that are joined. Name the dim of tasks: task='task'")
     _check_options(curves, reference, target, paired, test, of_times)
-    validation.check_flag("higher_is_better", higher_is_better)
-    validation.check_choice("training_scale", training_scale, SCALES)
-    groups = None if task is None else check_task_groups(curves, task, task_groups)
-    joined = [] if task is None else [task]
+    data, core, options = curves_and_target(curves, target, training_scale, higher=higher_is_better, joined=joined)
+    compare: Callable[..., Comparison] = of_given_times if of_times else to_target
+    if target is None and not of_times:
+        compare, options = to_last_level, options | {"randomized": test == "randomization"}
+    order = np.sort(curves["algorithm"].to_numpy()).tolist()
     families = None if groups is None else np.array(groups.numbers)
-    reading: Reading | None
-    if of_times:
-        core: tuple[str, ...] = (*joined, *names)
-        taken = curves.drop_vars("budget", errors="ignore").transpose(..., *core)
-        budget = curves.coords.get("budget", xr.DataArray(0.0)).astype(np.float64).drop_vars("budget", errors="ignore")
-        reading, others = None, [in_label_order(budget.broadcast_like(taken).transpose(*taken.dims), core)]
-    else:
-        of_curves = curves_and_target(curves, target, training_scale, higher=higher_is_better, joined=joined)
-        taken, others, core, reading = of_curves
-    first = np.sort(taken["algorithm"].to_numpy()).tolist()
-    options = Options(reading, first.index(reference), target is not None, test == "randomization", families)
     needs_none = test == "welch" and (families is None or 2 ** len(set(families)) <= EXACT_LIMIT)
     result = per_task(
-        _kind(task is not None),
+        SPEEDUP if joined else EACH_SPEEDUP,
         speedup_kernel,
-        taken,
-        *others,
-        context=Context.of(taken, None, paired, confidence_level, 0 if rng is None and needs_none else rng, core=core),
+        *data,
+        context=Context.of(
+            data[0], None, paired, confidence_level, 0 if rng is None and needs_none else rng, core=core
+        ),
         core=core,
         joined=task,
+        when=["task"],
         sizes={labels.EVALUATION: DRAWN},
-        options={"options": options},
+        options=options | {"compare": compare, "reference": order.index(reference), "families": families},
         attrs={
             "reference": reference,
             "target": None if target is None else say_reference(target),
@@ -181,17 +179,6 @@ def speedup(
     )
     result = result.drop_vars("training", errors="ignore").drop_sel(algorithm=[reference])
     return described(result, lazy=is_lazy(curves))
-
-
-def _kind(joined: bool) -> ResultKind:
-    """Return the declaration of results of each task by itself, or over tasks, with the dims that these have."""
-    skipped, without = ("each", ()) if joined else ("task", (JOINED, "task_effect"))
-    variables = {
-        name: replace(var, dims=tuple(dim for dim in var.dims if dim not in without), when=None)
-        for name, var in SPEEDUP.variables.items()
-        if var.when != skipped
-    }
-    return replace(SPEEDUP, variables=variables)
 
 
 def _check_options(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import IntEnum
+from itertools import islice
 
 import numpy as np
 import pandas as pd
@@ -29,11 +30,12 @@ _MOST = 3  # algorithms that an answer names
 _LINES = 6  # further facts that a summary has
 _SKEWED = "Intervals of a time of 0.95 hold 0.88 to 0.90 where runs are skewed; those of ratios hold theirs."
 _NO_INTERVAL = "Ratios of given times have an interval over tasks only: task=."
-_TOO_FLAT = "Any ratio: the curve is too flat or too noisy here to tell times apart."
+_TOO_FLAT = "No limit: the curve is too flat or too noisy here to tell times apart."
 _NO_INVERSE = (
     "The speed-up of a second algorithm over the first is not the inverse of this one: each is read at the other's "
     "last level."
 )
+_FALLS = "has been better before its last level than there: consider target="
 
 
 class Reason(IntEnum):
@@ -56,55 +58,46 @@ class Reason(IntEnum):
         return self.name.lower().replace("_", " ")
 
 
-def _cells(result: xr.Dataset, name: str, where: xr.DataArray | None = None) -> Iterator[tuple[str, xr.Dataset]]:
-    """Yield every cell of a variable, or those where something holds, with its words: "task 'x', sac"."""
-    variable = result[name]
-    for cell in np.argwhere(np.ones(variable.shape, bool) if where is None else where.to_numpy()).tolist():
-        places = dict(zip(variable.dims, cell, strict=True))
+def _cells(result: xr.Dataset, where: xr.DataArray) -> Iterator[tuple[str, xr.Dataset]]:
+    """Yield the cells where something holds with their words: "task 'x', sac"."""
+    for cell in np.argwhere(where.to_numpy()).tolist():
+        places = dict(zip(where.dims, cell, strict=True))
         one = result.isel(places)
         said = [f"{dim} {result[dim][place].item()!r}" for dim, place in places.items() if dim != "algorithm"]
         yield ", ".join([*said, *[str(one["algorithm"].item())] * (not one["algorithm"].dims)]), one
 
 
 def _sorted(result: xr.Dataset, name: str, sign: int = 1) -> list[tuple[str, xr.Dataset]]:
-    """Return the cells with their words, the smallest value of a variable (times `sign`) first, unknown ones last."""
-    cells = list(_cells(result, name))
-    return [cells[place] for place in np.argsort([sign * one[name].item() for _, one in cells], kind="stable")]
+    """Return all cells with their words, the smallest value of a variable (times `sign`) first, unknown ones last."""
+    cells = _cells(result, xr.ones_like(result[name], bool))
+    return sorted(cells, key=lambda cell: np.nan_to_num(sign * cell[1][name].item(), nan=np.inf, posinf=1e308))
 
 
 def _why(one: xr.Dataset) -> str:
     return Reason(int(one["reason"].item())).words
 
 
+def _limits(bounds: xr.DataArray) -> str:
+    """Return an interval of times or ratios, of which 0 is no limit."""
+    low, high = ends_of(bounds)
+    return interval(low or -np.inf, high)
+
+
 def time_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield when each mean curve reaches the target."""
     said = []
     for name, one in _sorted(result, "time"):
-        time, (low, high) = one["time"].item(), ends_of(one["time_ci"])
+        time = one["time"].item()
         known = f" at {quantity(time, units_of(one['time']))}" if np.isfinite(time) else f": {_why(one)}"
-        said.append(f"{name}{known} ({interval(low or -np.inf, high)})")
+        said.append(f"{name}{known} ({_limits(one['time_ci'])})")
     sign = "at least" if result.attrs.get("higher_is_better", 1) else "at most"
     answer = f"The mean score is {sign} {result.attrs['target']}: {joined(said, '; ', max(_MOST, 7 - len(said)))}."
     yield from statements(answer, _ended_early(result), [_SKEWED])
 
 
-def _ratio_words(ratio: float, bounds: xr.DataArray) -> tuple[str, str]:
-    """Return a ratio of times, "1.27 times sooner" or "1.2 times as long", and its interval in the same words."""
-    low, high = np.array(ends_of(bounds))
-    later = ratio < 1 or (np.isnan(ratio) and high <= 1)
-    if later:
-        with np.errstate(divide="ignore"):
-            low, high, ratio = 1 / np.array([high, low, ratio])
-    limits = "any ratio" if low == 0 and np.isinf(high) else interval(low if low > 0 else -np.inf, high)
-    if np.isnan(ratio) and not (later or low >= 1):
-        return f"{limits} is possible" if limits == "any ratio" else f"a speed-up of {limits}", limits
-    return f"{limits if np.isnan(ratio) else number(ratio)} times {'as long' if later else 'sooner'}", limits
-
-
 def speedup_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield how much sooner each algorithm is than the reference."""
     attrs, reference, joins = result.attrs, result.attrs["reference"], "median_speedup" in result
-    alpha = provenance.alpha_of(result)
     compared = [cell for cell in _sorted(result, "speedup", -1) if joins or cell[1]["reason"] != Reason.NOT_COMPARED]
     if not compared:
         answer = f"Nothing is compared with {reference}: no other algorithm has runs where it has some."
@@ -112,93 +105,75 @@ def speedup_statements(result: xr.Dataset) -> Iterator[Statement]:
         return
     if joins:
         task = str(attrs["task"])
-        said = [_over_tasks(name, one, task) for name, one in compared]
-        details = [f"{name}: {text}." for name, one in compared for text in _of_tasks(one, task)][:_LINES]
+        said = [f"{name}: {_over_tasks(one, task)}" for name, one in compared]
+        details = [f"{name}: {text}." for name, one in compared for text in _of_tasks(one, task)]
+        details = sorted(details, key=lambda text: ": in the median" not in text)[:_LINES]
     else:
-        compared.sort(key=lambda cell: not _is_shown(cell[1], alpha))
-        said = [f"{name}: {_comparison(one, alpha)}" for name, one in compared]
-        details = [f"{each}." for each in said[_MOST : _MOST + _LINES]]
-        details += [_TOO_FLAT] * any("(any ratio)" in each for each in said)
+        alpha = provenance.alpha_of(result)
+        shown = [bool(provenance.significant(one["pvalue_adjusted"].item(), alpha)) for _, one in compared]
+        each = [f"{name}: {_comparison(one, is_shown)}" for (name, one), is_shown in zip(compared, shown, strict=True)]
+        said = [text for _, text in sorted(zip(shown, each, strict=True), key=lambda pair: not pair[0])]
+        details = [f"{text}." for text in said[_MOST : _MOST + _LINES]]
+        details += [_TOO_FLAT] * any("no limit" in text for text in said)
         details += [_NO_INTERVAL] * bool(attrs.get("of_times"))
-        details += unadjusted_over_tasks(
-            result["speedup"].size // result.sizes.get("algorithm", 1),
-            labels.task_noun(result["speedup"], ("algorithm",)),
-        )
-    to_last = "target" not in attrs and not attrs.get("of_times")
-    cautions = [_NO_INVERSE] * to_last + [f"{reference} {_FALLS}."] * bool((result["reference_falls"] > 0).any())
+        noun = labels.task_noun(result["speedup"], ("algorithm",))
+        details += unadjusted_over_tasks(result["speedup"].size // result.sizes.get("algorithm", 1), noun)
+    level = ", in the given times" if attrs.get("of_times") else f", to {attrs.get('target')}"
+    cautions = []
+    if "target" not in attrs and not attrs.get("of_times"):
+        level, cautions = f", to the last mean score of {reference}", [_NO_INVERSE]
+        if result["reference_level"].size == 1:
+            end = quantity(result["reference_time"].item(), units_of(result["time"]))
+            level += f" ({number(result['reference_level'].item())} at {end})"
+    cautions += [f"{reference} {_FALLS}."] * bool((result["reference_falls"] > 0).any())
     mean = f", geometric mean over {attrs['task']}s" if joins else ""
-    answer = f"Against {reference}{_level(result)}{mean}: {joined(said, '; ', _MOST)}."
+    answer = f"Against {reference}{level}{mean}: {joined(said, '; ', _MOST)}."
     yield from statements(answer, [*details, *_ended_early(result)], cautions)
 
 
-def _level(result: xr.Dataset) -> str:
-    """Return in words which score is to be reached."""
-    if result.attrs.get("of_times"):
-        return ", in the given times"
-    if "target" in result.attrs:
-        return f", to {result.attrs['target']}"
-    level = ""
-    if result["reference_level"].size == 1:
-        end = quantity(result["reference_time"].item(), units_of(result["time"]))
-        level = f" ({number(result['reference_level'].item())} at {end})"
-    return f", to the last mean score of {result.attrs['reference']}{level}"
+def _ratio(ratio: float, bounds: xr.DataArray) -> str:
+    return f"speed-up: {_limits(bounds)}" if np.isnan(ratio) else f"{number(ratio)} times as fast ({_limits(bounds)})"
 
 
-def _is_shown(one: xr.Dataset, alpha: float) -> bool:
-    return bool(provenance.significant(one["pvalue_adjusted"].item(), alpha))
-
-
-def _comparison(one: xr.Dataset, alpha: float) -> str:
+def _comparison(one: xr.Dataset, is_shown: bool) -> str:
     """Return what is said of one comparison in one task."""
-    ratio, p = one["speedup"].item(), one["pvalue_adjusted"].item()
-    said, limits = _ratio_words(ratio, one["speedup_ci"])
-    if np.isnan(ratio) and limits == "no interval":
-        return f"no interval: {_why(one)}"
-    verdict = "" if np.isnan(p) else f"{', not shown to differ' * (not _is_shown(one, alpha))}, {pvalue(p)}"
-    return f"{said} ({_why(one) if np.isnan(ratio) else limits}){verdict}"
+    said, p = _ratio(one["speedup"].item(), one["speedup_ci"]), one["pvalue_adjusted"].item()
+    said = said if one["reason"] == Reason.ESTIMATED else f"{_why(one)}, {said}"
+    if np.isnan(p):
+        return said
+    later = ends_of(one["speedup_ci"])[1] <= 1
+    return f"{said}, {'not shown to differ' if not is_shown else 'later' if later else 'sooner'}, {pvalue(p)}"
 
 
-def _over_tasks(name: str, one: xr.Dataset, task: str) -> str:
+def _over_tasks(one: xr.Dataset, task: str) -> str:
     """Return both claims of one algorithm, or its median task where there is no mean."""
     n, ratio = one["n_tasks"].item(), one["speedup"].item()
     if not n:
-        return f"{name}: no {task} says anything"
-    said = []
+        return f"no {task} says anything"
+    said = f"{number(ratio)} times as fast"
+    if np.isnan(ratio):
+        said = f"no mean, as {number(one['n_censored'].item())} of {count(n, task)} bound the ratio on one side only"
+    claims = []
     for claim, where in (("fixed", f"these {task}s"), ("random", f"{task}s like these")):
         own = one.sel(task_effect=claim) if claim in one["task_effect"] else None
         if own is not None and own["speedup_ci"].notnull().all():
-            limits = _ratio_words(ratio, own["speedup_ci"])[1]
-            said.append(f"{where}: {limits}, {pvalue(own['pvalue_adjusted'].item())}")
-    claims = f" ({'; '.join(said)})" if said else ""
-    if not np.isnan(ratio):
-        return f"{name} {_ratio_words(ratio, one['median_speedup_ci'])[0]}{claims}"
-    censored = one["n_censored"].item()
-    bound = f"{number(censored)} of {count(n, task)} {'bounds' if censored == 1 else 'bound'}"
-    median = "".join(f"{text}; " for text in _median(one, task))
-    return f"{name}: {median}no mean, as {bound} the ratio on one side only{claims}"
-
-
-def _median(one: xr.Dataset, task: str) -> Iterator[str]:
-    """Yield the ratio in the median task, unless nothing bounds it."""
-    words, limits = _ratio_words(one["median_speedup"].item(), one["median_speedup_ci"])
-    if limits not in ("any ratio", "no interval"):
-        yield f"in the median {task} {words}" + f" ({limits})" * (limits not in words)
+            claims.append(f"{where}: {_limits(own['speedup_ci'])}, {pvalue(own['pvalue_adjusted'].item())}")
+    return said + f" ({'; '.join(claims)})" * bool(claims)
 
 
 def _of_tasks(one: xr.Dataset, task: str) -> Iterator[str]:
     """Yield the median task, and which tasks are bounded or say nothing."""
-    if one["speedup"].notnull():  # otherwise the answer has it
-        yield from _median(one, task)
-    if task not in one["reason"].dims:
-        return
-    codes, names = one["reason"].to_numpy(), one[task].to_numpy()
-    for reason in Reason:
-        mine = names[codes == reason].tolist()
-        if mine and reason not in (Reason.ESTIMATED, Reason.NOT_COMPARED):
-            yield f"{reason.words} in {count(len(mine), task)} ({listed(mine, 4)})"
-    silent = int((codes != Reason.NOT_COMPARED).sum()) - int(one["n_tasks"].item())
-    if silent > 0:
-        yield f"without {count(silent, task)} that neither reaches"
+    if _limits(one["median_speedup_ci"]) not in ("no limit", "no interval"):
+        yield f"in the median {task} {_ratio(one['median_speedup'].item(), one['median_speedup_ci'])}"
+    if task in one["reason"].dims:
+        codes, names = one["reason"].to_numpy(), one[task].to_numpy()
+        for reason in Reason:
+            mine = names[codes == reason].tolist()
+            if mine and reason not in (Reason.ESTIMATED, Reason.NOT_COMPARED):
+                yield f"{reason.words} in {count(len(mine), task)} ({listed(mine, 4)})"
+        silent = int((codes != Reason.NOT_COMPARED).sum()) - int(one["n_tasks"].item())
+        if silent > 0:
+            yield f"without {count(silent, task)} that neither reaches"
 
 
 def score_statements(result: xr.Dataset) -> Iterator[Statement]:
@@ -216,16 +191,13 @@ def score_statements(result: xr.Dataset) -> Iterator[Statement]:
     yield from statements(f"{best}; intervals are for {task}s like these.", [differ, *more], [caution])
 
 
-_FALLS = "has been better before its last level than there: consider target="
-
-
 def _ended_early(result: xr.Dataset) -> Iterator[str]:
     """Yield where the first curve that is cut ends, and how many more are."""
-    cut = list(_cells(result, "n_ended_early", result["n_ended_early"] > 0))
-    for words, one in cut[:1]:
+    cut = result["n_ended_early"] > 0
+    for words, one in islice(_cells(result, cut), 1):
         n, last = one["n_ended_early"].item(), quantity(one["training_last"].item(), units_of(one["training_last"]))
         ends = f"{number(n)} of its {number(one['n_runs'].item())} runs {'end' if n > 1 else 'ends'}"
-        more = f" (so {len(cut) - 1} more)" * (len(cut) > 1)
+        more = f" (so {int(cut.sum()) - 1} more)" * bool(cut.sum() > 1)
         yield f"{words} is read up to {last}: {ends} earlier than others{more}."
 
 
@@ -234,9 +206,9 @@ def described(result: xr.Dataset, *, lazy: bool) -> xr.Dataset:
     result["reason"].attrs["flag_meanings"] = " ".join(each.name.lower() for each in Reason)
     if lazy:
         return result
-    beyond = list(_cells(result, "reason", result["reason"] == Reason.NO_RUN_REACHES_IT))
-    for words, one in beyond[:1]:
-        more = f" (in {len(beyond)} comparisons)" * (len(beyond) > 1)
+    beyond = result["reason"] == Reason.NO_RUN_REACHES_IT
+    for words, one in islice(_cells(result, beyond), 1):
+        more = f" (in {int(beyond.sum())} comparisons)" * bool(beyond.sum() > 1)
         best = quantity(one["score_best"].item(), units_of(one["score_best"]))
         provenance.warn(
             f"{words}: no run reaches the target (the best score is {best}), so that nothing is said of times{more}. "
