@@ -1,3 +1,4 @@
+import copy
 import inspect
 import os
 import pickle
@@ -172,3 +173,10 @@ def test_a_tree_says_which_methods_it_has():
     )
     pd.testing.assert_frame_equal(tree["anova"].curves.table(), tree["anova"].to_dataset().curves.table())
     assert pickle.loads(pickle.dumps(tree)).identical(tree)
+
+
+def test_objects_with_a_used_accessor_can_be_copied_and_pickled():
+    dataset = make_curves(np.zeros((2, 2, 2))).to_dataset()
+    assert dataset.curves is not None
+    assert pickle.loads(pickle.dumps(dataset)).identical(dataset)
+    assert copy.deepcopy(dataset).identical(dataset)

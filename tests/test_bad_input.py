@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import xcurves
 from places import TICTACTOE
@@ -230,3 +231,13 @@ def test_what_should_not_be_is_a_line_too_and_shows_where_if_asked(capsys, monke
     )
     with pytest.raises(AttributeError, match="a defect"):
         main(["--traceback"])
+
+
+def test_a_table_of_numbers_as_labels_can_be_selected(curves):
+    table(curves)
+    chosen = [*(f"run={run}" for run in range(4)), *(f"training={level}" for level in (100, 200, 3e2))]
+    assert main(["c.csv", *(word for label in chosen for word in ("--select", label)), "--output", "r.nc"]) == 0
+    expected = xcurves.randomized_anova(curves.sel(run=[0, 1, 2, 3], training=slice(100, 300)), rng=0)
+    with xr.open_dataset("r.nc") as written:
+        np.testing.assert_array_equal(written.pvalue, expected.pvalue)
+        assert written.n_levels == 3

@@ -53,6 +53,9 @@ def test_a_table_has_the_rows_of_its_error_term(result, term, rows):
     table = result.sel(error_term=term).curves.table()
     assert table["df"].to_dict() == rows
     assert list(table) == ["df", "SS", "MS", "F", "p"]
+    for effect, column in ((effect, column) for effect in ("Interaction", "Algorithm") for column in "Fp"):
+        found = result["f" if column == "F" else "pvalue"].sel(effect=effect.lower(), error_term=term)
+        assert table.loc[effect, column] == found
     assert term == "pooled" or table.equals(result.curves.table())
 
 
@@ -146,6 +149,40 @@ def test_the_answer_of_pairs_has_the_numbers_of_the_best(three):
     assert beside.startswith("Beside a1, in mean score over training: a2 (")
 
 
+def test_table_and_summary_of_a_contrast_have_its_numbers_and_go_by_its_alternative(three):
+    result = xcurves.contrast(three, {"a0": 1, "a2": -1}, rng=0)
+    table = result.curves.table()
+    assert table.columns.tolist() == ["estimate", "lower", "upper", "T", "p"]
+    np.testing.assert_array_equal(table, np.c_[result.estimate, result.estimate_ci, result.statistic, result.pvalue])
+    for alternative, said in (("two-sided", "differ from"), ("less", "be below"), ("greater", "be above")):
+        shown = "not shown" if alternative == "greater" else "shown"
+        one = xcurves.contrast(three.isel(task=0), {"a0": 1, "a2": -1}, alternative=alternative, rng=0)
+        assert f", is {shown} to {said} zero (T = " in one.curves.summary().split("\n")[0]
+
+
+def test_summary_of_many_tasks_of_few_runs_says_that_holm_can_show_nothing():
+    """Of 26 tasks of 5 v 5 runs, the smallest adjusted p is 26 of 126 assignments."""
+    scores = np.random.default_rng(0).normal(size=(26, 2, 5, 2))
+    said = xcurves.randomized_anova(make_curves(scores, task=range(26)), rng=0).curves.summary()
+    assert f"by Holm, a task of the fewest runs could reach no p below {26 / 126:.3g}." in said
+    said = xcurves.randomized_anova(make_curves(scores[:6], task=range(6)), rng=0).curves.summary()
+    assert "Holm" not in said  # 6 / 126 is below .05
+
+
+def test_summary_of_paired_runs_names_their_error_terms():
+    summary = make_curves(np.random.default_rng(0).normal(size=(2, 8, 3))).curves.randomized_anova(paired=True)
+    said = summary.curves.summary()
+    assert "of level against algorithm by run; " in said
+    assert "of shape against algorithm by run by training." in said
+    assert "among all 128 distinct ones" in said
+
+
+def test_a_fit_without_attrs_is_not_read_with_the_defaults():
+    fit = xcurves.tutorial.open_dataset("digits_learning")["error"].curves.fit_power_law(gamma=-0.3)
+    with pytest.raises(ValueError, match="a result of fit_power_law without its attrs"):
+        xcurves.predict(fit.drop_attrs(), 1e4)
+
+
 @pytest.mark.parametrize("method", ["randomized_anova", "pairwise"])
 def test_results_without_attrs_make_no_statements(three, method):
     """Their confidence level is not known: a summary would be of 95 %, whatever they were made for."""
@@ -198,3 +235,10 @@ def test_summary_of_a_profile_says_where_and_no_more_than_is_known(profile):
     assert "All differences are shown to lie within ± 5 at training 0, 300, 500." in lines
     assert "among all 6,435 distinct ones." in lines[-2]
     assert "where a difference ends is not known: that takes a margin." in lines[-1]
+
+
+def test_table_of_a_profile_has_a_row_for_each_level(profile):
+    table = profile.curves.table()
+    np.testing.assert_array_equal(table["p_adjusted"], profile.pvalue_adjusted)
+    np.testing.assert_array_equal(table["SS"], profile.ss.sel(effect="simple"))
+    assert table.index.tolist() == profile.training.values.tolist()

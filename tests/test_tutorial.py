@@ -2,6 +2,7 @@ import importlib.util
 import io
 import re
 import shlex
+import socket
 import zipfile
 from importlib.resources import files
 from pathlib import Path
@@ -128,3 +129,43 @@ def test_the_benchmark_is_remade_where_no_linear_algebra_decides():
     tasks, names = ["parity", "wine", "Friedman"], ["decision tree"]
     found = benchmark.learning_curves(tasks, names, seed=int(dataset.attrs["seed"]))
     xr.testing.assert_identical(found.accuracy, dataset.accuracy.sel(task=tasks, algorithm=names))
+
+
+def whole(counts):
+    np.testing.assert_allclose(counts, np.round(counts), atol=1e-9)
+
+
+def test_bundled_data_have_their_sizes_and_whole_numbers_of_games_and_examples(monkeypatch):
+    monkeypatch.setattr(socket, "socket", None)  # no network
+    open_dataset = xcurves.tutorial.open_dataset
+    open_dataset("tictactoe").score[:] = 0  # a copy
+    score = open_dataset("tictactoe").score
+    assert dict(score.sizes) == {"algorithm": 3, "run": 10, "training": 8}
+    assert score.algorithm.values.tolist() == ["rate 0.001", "rate 0.8", "rate 0.1"]
+    assert score.training.values.tolist() == [0, 200, 500, 1000, 2000, 3000, 5000, 8000]
+    assert (abs(score) <= 100).all()
+    assert (score.mean("run")[:, -1] > score.mean("run")[:, 0] + 50).all()
+    whole(score)
+    for name, n_examples in (("chess", 28056), ("endgame", 958)):
+        accuracy = open_dataset(name).accuracy
+        assert dict(accuracy.sizes) == {"algorithm": 3, "run": 20, "training": 10}
+        in_fold = n_examples // 20 + (np.arange(20) < n_examples % 20)
+        whole(accuracy * xr.DataArray(in_fold, dims="run") / 100)
+        assert accuracy.training.values.tolist() == [(n_examples - max(in_fold)) * step // 10 for step in range(1, 11)]
+    digits = open_dataset("digits_learning")
+    assert digits.training.values.tolist() == [80, 160, 320, 640, 1280]
+    assert (digits.error.count("run") == [16, 8, 4, 2, 1]).all()
+    assert digits.attrs["n_test"] == 517
+    whole(digits.error.fillna(0) * 517 / 100)
+
+
+def test_the_benchmark_has_sixteen_tasks_on_grids_of_their_own_and_whole_numbers_of_examples():
+    accuracy = xcurves.tutorial.open_dataset("benchmark").accuracy
+    assert dict(accuracy.sizes) == {"task": 16, "algorithm": 5, "run": 5, "training": 6}
+    n_levels = accuracy.notnull().all(["algorithm", "run"]).sum("training")
+    n_expected = {"breast cancer": 5, "iris": 3, "wine": 3}
+    assert n_levels.values.tolist() == [n_expected.get(task, 6) for task in accuracy.task.values]
+    assert (accuracy.notnull().any(["algorithm", "run"]).sum("training") == n_levels).all()
+    tables = {"breast cancer": 569 - 320, "iris": 150 - 80, "wine": 178 - 80, "tic-tac-toe": 958 - 640}
+    n_examples = xr.DataArray([tables.get(task, 1000) for task in accuracy.task.values], dims="task")
+    whole(accuracy.fillna(0) * n_examples / 100)

@@ -2,6 +2,7 @@ import itertools
 
 import dask
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from scipy import stats
@@ -248,3 +249,19 @@ def test_p_is_the_share_of_all_relabellings_counted_in_plain_loops(training_weig
     assert test.n_assignments == len(null) == 560
     np.testing.assert_allclose(test.statistic, observed)
     np.testing.assert_allclose(test.pvalue, sum(reached) / len(reached))
+
+
+def test_alternatives_turn_with_the_weights_which_may_be_a_series(curves):
+    def p(a, b, alternative):
+        return xcurves.contrast(curves, pd.Series({"a0": a, "a2": b}), alternative=alternative).pvalue.item()
+
+    assert p(1, -1, "greater") == p(-1, 1, "less")
+    assert p(1, -1, "two-sided") == p(-1, 1, "two-sided")
+    assert p(1, -1, "two-sided") >= min(p(1, -1, "greater"), p(1, -1, "less"))
+
+
+@pytest.mark.parametrize(("score", "said"), [(np.inf, "has infinite values"), (np.nan, "lacks 1 of 5 training levels")])
+def test_infinite_and_incomplete_runs_are_named(curves, score, said):
+    curves[0, 1, 2] = score
+    with pytest.raises(ValueError, match=rf"^algorithm 'a0', run 1 {said}"):
+        xcurves.contrast(curves, {"a0": 1, "a1": -1})

@@ -116,3 +116,8 @@ def test_a_bar_of_a_method_changes_no_number(monkeypatch, name):
     monkeypatch.setattr(sys, "stderr", screen)
     xr.testing.assert_identical(call(), plain)
     assert "/" in screen.getvalue()
+
+
+def test_without_standard_error_there_is_no_bar(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", None)
+    assert check_progress(None) is validation.no_bar

@@ -63,3 +63,8 @@ def test_scores_whose_squares_overflow_or_vanish_are_refused(curves, method, sca
     ):
         getattr(xcurves, method)(curves * scale)
     getattr(xcurves, method)(curves * scale / abs(curves * scale).max())
+
+
+def test_one_run_each_leaves_no_error(curves):
+    with pytest.raises(ValueError, match=r"^no algorithm has two runs; without them there is no error .*Add runs$"):
+        xcurves.randomized_anova(curves.isel(run=[0]))

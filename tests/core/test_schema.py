@@ -33,3 +33,11 @@ def test_coordinates_equal_those_that_xarray_makes():
             assert found[name].dims == each.dims
             assert (found[name].to_numpy() == each.to_numpy()).all()
         assert set(found.xindexes) == set(given.xindexes) | {"task", "effect", "error_term"}
+
+
+def test_results_share_no_labels_and_given_coordinates_keep_their_attributes():
+    given = xr.DataArray([1.0, 2.0], {"task": ["x", "y"]}, ["task"])
+    found = make(RANDOMIZED_ANOVA, **given.coords)
+    found["task"].attrs["comment"], found["effect"].values[0] = "of the result", "changed"
+    assert not given["task"].attrs
+    assert make(RANDOMIZED_ANOVA, **given.coords)["effect"].values.tolist() == ["algorithm", "interaction"]

@@ -292,3 +292,13 @@ def test_numbers_are_finite_and_not_too_large_to_be_squared(value):
 def test_what_would_overflow_is_refused_without_a_warning(curves, call):
     with pytest.raises(ValueError, match=r"1e|e\+"):
         call(curves.assign_coords(training=[1.0, 2.0, 4.0]))
+
+
+@pytest.mark.parametrize(
+    "labels", [pd.Index([1, 2], dtype="Int64"), np.array([1, 2], ">i8"), np.array([1, 2], object), None]
+)
+def test_numbers_of_any_dtype_are_labels_and_none_are_numbered(curves, labels):
+    curves = curves.drop_vars("algorithm") if labels is None else curves.assign_coords(algorithm=("algorithm", labels))
+    found = check_curves(curves)["algorithm"]
+    assert found.dtype == np.int64
+    assert found.values.tolist() == ([0, 1] if labels is None else [1, 2])

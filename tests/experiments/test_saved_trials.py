@@ -283,3 +283,12 @@ def test_a_bar_counts_what_is_left(tmp_path, capsys):
     run_trials(trial, 3, path=tmp_path)
     run_trials(trial, 5, path=tmp_path, progress=True)
     assert "/2" in capsys.readouterr().err
+
+
+def test_a_long_error_is_cut():
+    def long(index):
+        raise ValueError("x" * 10_000)
+
+    text = run_trials(long, 1)["error"].item()
+    assert len(text) == 500
+    assert text.endswith("x…")

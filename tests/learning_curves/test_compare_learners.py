@@ -234,3 +234,8 @@ def test_units_and_sentences_say_what_is_what(fit):
 def test_bad_references_are_refused(errors, change, reference, message):
     with pytest.raises(ValueError, match=message):
         xcurves.compare_learners(fit_free(change(errors)), reference=reference)
+
+
+def test_quadratic_fits_are_refused(errors):
+    with pytest.raises(ValueError, match=r"fit is quadratic; learners are compared by power laws"):
+        xcurves.compare_learners(fit_free(errors, quadratic=True), reference="plain")

@@ -292,3 +292,12 @@ def test_a_frame_without_runs_is_fitted():
     assert errors.dims == ("algorithm", "training")
     fit = quiet(errors.assign_attrs(units="1"))
     np.testing.assert_allclose(fit.gamma, [-0.5])
+
+
+def test_standard_errors_that_are_zero_leave_one_curve_out():
+    errors = laws(3)
+    spread = xr.full_like(errors, 0.004)
+    spread[1, 2] = 0
+    with pytest.warns(UserWarning, match=r"^1 of 3 curves .*: standard error not positive \(curve 1\)"):
+        fit = xcurves.fit_power_law(errors, standard_error=spread)
+    assert fit.gamma.isnull().values.tolist() == [False, True, False]

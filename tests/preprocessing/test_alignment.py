@@ -272,3 +272,29 @@ def test_relative_to_the_budget_every_task_has_fractions_of_its_own(chunked):
             np.testing.assert_allclose(aligned.sel(task=task)[algorithm, run], expected)
     if not chunked:
         assert "task 'long': without 0.1" in aligned.attrs["history"]
+
+
+def test_a_single_level_that_all_have_is_no_mistake():
+    assert make_curves(np.ones((2, 2, 1))).curves.align("intersection").sizes["training"] == 1
+    assert apart({0, 10}, {0, 15}).curves.align("final").training.values.tolist() == [0]
+
+
+def test_a_grid_without_a_method_takes_scores_where_there_are_some(ragged):
+    aligned = ragged.curves.align([0, 150, 300])
+    assert aligned.sel(training=150).isnull().all()
+    xr.testing.assert_equal(aligned.sel(training=[0.0, 300.0]), ragged.sel(training=[0.0, 300.0]))
+    with pytest.warns(UserWarning, match=r"^algorithm 'a1', run 0:.*run \(in 2 runs\)$"):  # left without a score
+        apart({0, 10, 20}, {5, 15}).curves.align([0, 10])
+
+
+def test_a_tolerance_bounds_how_far_a_score_may_be(ragged):
+    near = ragged.curves.align([90, 160, 510], method="nearest", tolerance=20).sel(task="Ant", algorithm="b", run=0)
+    expected = ragged.sel(task="Ant", algorithm="b", run=0, training=[100, 500]).values
+    np.testing.assert_array_equal(near, [expected[0], np.nan, expected[1]])
+
+
+def test_incomplete_runs_become_absent_and_are_recorded(ragged):
+    whole = ragged.sel(task="Ant").curves.drop_incomplete()
+    assert whole.sel(algorithm="a", run=1).isnull().all()
+    assert whole.notnull().sum() == 5 * 6
+    assert whole.attrs["history"] == "drop_incomplete(): algorithm 'a', run 1 (lacks 2 of 6 training levels)"

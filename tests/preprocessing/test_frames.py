@@ -35,6 +35,16 @@ def test_columns_and_units_are_kept(frame):
     assert curves.training.attrs == {"long_name": "step", "units": "steps"}
     assert curves.algorithm.attrs == {"long_name": "agent"}
     assert curves.run.attrs == {"long_name": "seed"}
+    frame.attrs["units"] = "points"  # those of the scores
+    curves = frame.curves.to_dataarray("return", **NAMES)
+    assert (curves.attrs["units"], curves.training.attrs) == ("points", {"long_name": "step"})
+
+
+def test_provenance_is_carried_on_without_what_no_archive_holds_and_history_goes_on(frame):
+    frame.attrs = {"source": "logs", "history": "read", "tags": ["x"], "smoothed": False, "seed": 2**62, "n": 3}
+    curves = frame.curves.to_dataarray("return", **NAMES, on="final")
+    assert curves.attrs.pop("history").startswith("read\nto_dataarray(on='final'): ")
+    assert curves.attrs == {"source": "logs", "n": 3}
 
 
 def test_repeated_rows_are_counted_shown_and_cured(frame):
@@ -54,6 +64,7 @@ def test_of_repeated_rows_the_chosen_is_kept_and_none_without_a_score(choice, ke
     np.testing.assert_array_equal(frame.curves.to_dataarray("y", duplicates=choice).squeeze(), [0.0, kept])
     frame["y"] = [0.0, np.nan, 4.0]
     np.testing.assert_array_equal(frame.curves.to_dataarray("y", duplicates=choice).squeeze(), [0.0, 4.0])
+    assert frame.assign(y=np.nan).curves.to_dataarray("y", duplicates=choice).isnull().all()
 
 
 @pytest.mark.parametrize(
@@ -329,3 +340,53 @@ def test_a_column_has_a_name_that_can_be_looked_up(frame, argument, given):
     named |= {argument: [given] if argument == "extra" else given}
     with pytest.raises(TypeError, match=rf"^{argument} must be the name of a column; got .* Name one of frame.columns"):
         xcurves.to_dataarray(frame, **named)
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "Float64", "Float32", "double[pyarrow]"])
+def test_gaps_in_nullable_columns_are_gaps(frame, dtype):
+    if "pyarrow" in dtype:
+        pytest.importorskip("pyarrow")
+    frame["return"] = pd.array([None, *range(1, len(frame))], dtype=dtype)
+    curves = frame.curves.to_dataarray("return", **NAMES)
+    assert curves.dtype == np.float64
+    assert curves.isnull().sum() == 1
+    assert curves.max() == len(frame) - 1
+
+
+@pytest.mark.parametrize("dtype", ["category", "string", object])
+def test_labels_are_of_kinds_that_an_archive_holds(frame, dtype):
+    curves = frame.astype({"agent": dtype, "task": dtype}).curves.to_dataarray("return", **NAMES)
+    assert curves.algorithm.dtype.kind == curves.task.dtype.kind == "U"
+    assert curves.algorithm.values.tolist() == ["sac", "td3"]
+
+
+def test_columns_of_scores_are_each_aligned_on_their_own_levels(frame):
+    frame["loss"] = frame["return"].where(frame.step != 50)
+    both = frame.curves.to_dataset(["return", "loss"], **NAMES, on="intersection")
+    assert both.training.values.tolist() == [0, 50, 100]
+    assert both.loss.sel(training=50).isnull().all()
+
+
+@pytest.mark.parametrize(("level", "score"), [(1, np.nan), (np.inf, 1.0)])
+def test_rows_that_repeat_without_a_score_or_at_an_infinite_level_are_refused(level, score):
+    frame = pd.DataFrame({"algorithm": "a", "run": 0, "training": [0, level, level], "y": [0.0, score, 4.0]})
+    with pytest.raises(ValueError, match=rf"^1 row repeats a \(algorithm, run, training\), first \('a', 0, {level}\)"):
+        frame.curves.to_dataarray("y")
+
+
+def test_a_column_for_each_algorithm_is_melted_with_and_without_runs():
+    wide = pd.DataFrame({"n": [100, 200], "seed": 0, "sac": [1.0, 2.0], "td3": [3.0, 4.0]})
+    for run, frame in (("seed", wide), (None, wide.drop(columns="seed"))):
+        names = {"algorithm": "agent", "run": run, "training": "n"}
+        with pytest.raises(KeyError, match="a column for each algorithm") as caught:
+            frame.curves.to_dataarray("return", **names)
+        curves = cured(frame, caught.value.args[0]).curves.to_dataarray("return", **names)
+        assert curves.sel(algorithm="td3").squeeze().values.tolist() == [3, 4]
+
+
+def test_runs_are_not_taken_for_episodes():
+    frame = episodes(20, 3, 1)
+    own_ids = frame.assign(seed=frame.groupby(["algorithm", "seed"]).ngroup())
+    for each in (frame, frame.sort_values(["step", "seed"], ignore_index=True), own_ids):
+        each.curves.to_dataarray("y", run="seed", training="step")  # without a warning
+    frame.query("step == 0").curves.to_dataarray("y", run="seed", training=None)

@@ -188,3 +188,11 @@ def test_coordinates_of_runs_that_have_a_name() -> None:
     frame["look"] = np.nan
     with pytest.raises(ValueError, match="coords column 'look' has 16 rows without a label"):
         xcurves.to_dataarray(frame, "score", coords="look")
+
+
+def test_tasks_with_grids_of_their_own_are_no_reason_to_refuse() -> None:
+    frame = pd.DataFrame(
+        [(f"t{t}", a, r, t + s, 1.0) for t in range(30) for a in "ab" for r in (0, 1) for s in (0.1, 0.2)],
+        columns=NAMES,
+    )
+    assert xcurves.to_dataarray(frame, "score", extra="task").sizes["training"] == 60

@@ -95,3 +95,12 @@ def test_a_result_becomes_a_frame_with_a_row_for_each_label_of_its_rows(name, ro
     assert list(frame)[: len(tasks) + len(rows)] == [*tasks, *rows]
     assert len(frame) == np.prod([result.sizes[dim] for dim in [*tasks, *rows]])
     assert not frame.duplicated([*tasks, *rows]).any()
+
+
+def test_labels_that_stand_beside_are_columns_and_mixed_ones_keep_their_order(curves):
+    frame = curves.sel(task="a").assign_coords(rate=("algorithm", [0.1, 0.2, 0.3])).rename(None).curves.to_frame()
+    assert set(frame.task) == {"a"}
+    assert "score" in frame
+    assert frame.groupby("algorithm", observed=True).rate.first().to_dict() == {"td3": 0.1, "sac": 0.2, "ppo": 0.3}
+    mixed = make_curves(np.zeros((2, 3, 2))).assign_coords(run=np.array([1, "a", 0.5], dtype=object))
+    assert mixed.curves.to_frame()["run"].cat.categories.tolist() == [1, "a", 0.5]

@@ -580,3 +580,7 @@ def test_cluster_masses_are_those_of_plain_loops(seed, n_resamples):
             relative = f[task, :, shuffle] * (table[task, :, shuffle] > threshold[task])  # 0 where not above
             expected = max((mass for _, mass in oracles.clusters_of(relative.tolist(), 0)), default=0)
             np.testing.assert_allclose(masses[task, shuffle], expected, rtol=1e-12)
+
+
+def test_an_alpha_of_almost_one_is_no_trouble(curves):
+    assert (profile(curves, confidence_level=1e-12, n_resamples=5, rng=0).ss_null_upper >= 0).all()

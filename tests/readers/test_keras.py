@@ -36,3 +36,12 @@ def test_a_history_and_the_file_of_its_logger_are_the_same_curves(histories):
 def test_the_dict_of_a_history_does_too(histories):
     plain = {key: fitted.history for key, fitted in histories.items()}
     assert keras.fit_history(plain).equals(keras.fit_history(histories))
+
+
+def test_histories_need_the_names_of_their_runs():
+    with pytest.raises(TypeError, match=r"^histories must map \(algorithm,.*got dict. Name them"):
+        keras.fit_history({"cnn": {"loss": [1.0]}})
+    with pytest.raises(TypeError, match=r"^histories\[\('cnn', 0\)\] must be what model.fit returned; got list"):
+        keras.fit_history({("cnn", 0): [1.0]})
+    with pytest.raises(ValueError, match=r"^histories have no epochs.*Leave such runs out"):
+        keras.fit_history({("cnn", 0): {"loss": []}})

@@ -57,6 +57,8 @@ def test_p_and_interval_agree_in_each_task_and_over_tasks(target, seed, n_tasks,
     wrong, n = disagreements(made.speedup_ci, made.pvalue, alpha)
     assert wrong == 0
     assert n > n_datasets / 3
+    if options:
+        assert disagreements(made.task_speedup_ci, made.task_pvalue, alpha)[0] == 0
 
 
 def quietly(curves, **options):
