@@ -6,12 +6,10 @@ import pytest
 
 from plain_tictactoe import (
     PLAIN_OPPONENTS,
-    START,
     board_of,
     code,
     empty_squares,
     is_over,
-    minimax,
     put,
     reachable,
     winner,
@@ -119,13 +117,6 @@ def test_training_games_are_legal(moves, i_begin):
     assert_all_legal(moves, i_begin)
 
 
-def test_testing_does_not_learn():
-    values = np.random.default_rng(3).normal(size=(2, 3**9))
-    before = values.copy()
-    tictactoe._test(values, True, np.random.default_rng(4).random((2, 50, 9)), OPPONENTS["random"]())
-    np.testing.assert_array_equal(values, before)
-
-
 def with_the_move():
     """All reachable boards on which o moves, whoever began."""
     boards = [b for b in reachable("x") if b.count("x") > b.count("o")]
@@ -140,13 +131,3 @@ def test_opponents_consider_the_squares_of_a_plain_program_on_every_board(oppone
     table = OPPONENTS[opponent]()[[code(board) for board in boards]]
     found = [np.flatnonzero(squares).tolist() for squares in table]
     assert found == [PLAIN_OPPONENTS[opponent](board) for board in boards]
-
-
-def test_perfect_play_of_both_sides_is_a_draw():
-    assert minimax(START, "x") == minimax(START, "o") == 0
-
-
-@pytest.mark.parametrize("opponent", OPPONENTS)
-def test_opponents_never_consider_a_square_that_is_taken(opponent):
-    taken = np.array([[mark != "." for mark in board_of(number)] for number in range(3**9)])
-    assert not (OPPONENTS[opponent]() & taken).any()

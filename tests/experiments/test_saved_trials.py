@@ -92,30 +92,19 @@ def saved(folder):
     return {index for name in listing(folder) for index in xr.load_dataset(folder / name, engine="scipy")["run"].values}
 
 
-def test_a_kill_loses_no_trial_that_has_ended(tmp_path):
-    ended = []
-
-    def last(index):
-        if index == 5:
-            raise KeyboardInterrupt  # as deadly as a signal: no exception that is recorded
-        ended.append(index)
-        return {"x": index}
-
-    with pytest.raises(KeyboardInterrupt):
-        run_trials(last, 9, path=tmp_path)
-    assert saved(tmp_path) == set(ended) == set(range(5))
-
-
-def test_a_batch_is_there_whole_or_not_at_all(tmp_path):
+@pytest.mark.parametrize(("batch", "kept"), [(1, 8), (3, 6)])
+def test_a_batch_is_there_whole_or_not_at_all(tmp_path, batch, kept):
     def last(index):
         if index == 8:
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt  # as deadly as a signal: no exception that is recorded
         return {"x": index}
 
+    options = {"path": tmp_path, "batch": batch, "settings": {"n": np.int32(5), "x": np.float64(0.1), "y": np.nan}}
     with pytest.raises(KeyboardInterrupt):
-        run_trials(last, 9, path=tmp_path, batch=3)
-    assert saved(tmp_path) == set(range(6))
-    assert run_trials(lambda index: {"x": index}, 9, path=tmp_path, batch=3)["x"].values.tolist() == list(range(9))
+        run_trials(last, 9, **options)
+    assert saved(tmp_path) == set(range(kept))
+    options["settings"] = {"n": 5, "x": 0.1, "y": np.nan}
+    assert run_trials(lambda index: {"x": index}, 9, **options)["x"].values.tolist() == list(range(9))
 
 
 def test_trials_in_the_archive_are_not_run_again(tmp_path):
@@ -179,12 +168,6 @@ def test_an_archive_of_other_settings_is_refused(tmp_path, settings, message):
     run_trials(trial, 2, path=tmp_path, settings=SETTINGS)
     with pytest.raises(ValueError, match=message):
         run_trials(trial, 2, path=tmp_path, settings=settings)
-
-
-def test_settings_may_be_numbers_of_numpy_or_no_number(tmp_path):
-    run_trials(trial, 2, path=tmp_path, settings={"n": np.int32(5), "x": np.float64(0.1), "y": np.nan})
-    more = run_trials(trial, 3, path=tmp_path, settings={"n": 5, "x": 0.1, "y": np.nan})
-    assert more.sizes["run"] == 3
 
 
 def test_a_trial_in_two_files_counts_once(tmp_path):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from plain_tictactoe import START, PlainLearner, board_of, code, random_play, reply_of, winner
+from plain_tictactoe import START, PlainLearner, code, random_play, reply_of
 from xcurves import tutorial
 from xcurves.experiments import command, tictactoe
 from xcurves.experiments.tictactoe import OPPONENTS
@@ -108,17 +108,6 @@ def test_a_curve_that_comes_with_the_package_equals_a_plain_loop(algorithm, run)
     assert found.score.isel(algorithm=algorithm, run=run).values.tolist() == expected
 
 
-def test_won_games_pull_my_last_board_up_and_lost_ones_down():
-    rng = np.random.default_rng(7)
-    values = np.zeros((500, 3**9))
-    tictactoe._train(values, np.full(500, 0.25), True, 0.1, rng.random((500, 9, 2)), RANDOM)
-    pulled = [[(board_of(state), row[state]) for state in np.flatnonzero(row)] for row in values]
-    assert {len(boards) for boards in pulled} == {0, 1}  # nothing but the end of a first game is news
-    boards = [one for boards in pulled for one in boards]
-    assert {value for _, value in boards} == {0.25, -0.25}
-    assert all((winner(board) == "x") == (value > 0) for board, value in boards)
-
-
 # Streams: which learners are made, and seeds
 
 SMALL = (0, 60, 520)
@@ -155,17 +144,6 @@ def test_no_two_streams_are_the_same():
 
 
 # Labels and the command line
-
-
-def test_curves_say_what_they_are():
-    curves = small_curves(seed=1)
-    assert curves.score.dims == ("algorithm", "run", "training")
-    assert curves.algorithm.values.tolist() == ["rate 0.1", "rate 0.8", "rate 0.3"]
-    assert curves.run.values.tolist() == [0, 1, 2]
-    assert curves.training.values.tolist() == [0.0, 60.0, 520.0]
-    assert curves.training.attrs["units"] == "games"
-    assert curves.attrs["seed"] == 1
-    assert curves.attrs["epsilon"] == 0.1
 
 
 def test_the_command_writes_the_curves_asked_for(tmp_path):

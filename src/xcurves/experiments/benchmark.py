@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import product
 from typing import Any
 from zlib import crc32
 
@@ -139,7 +140,7 @@ def learning_curves(
     Raises
     ------
     ValueError, TypeError
-        If there is no such task or classifier, or a number is no whole number as described.
+        If there is no such task or classifier, or a number is not whole or too small.
     ModuleNotFoundError
         If scikit-learn is not installed.
 
@@ -162,17 +163,19 @@ def learning_curves(
     >>> curves.accuracy.dims, curves.accuracy.count("training").values.ravel().tolist()
     (('task', 'algorithm', 'run', 'training'), [6, 6, 3, 3])
     """
-    wanted = check_chosen("names", names, tasks())
-    chosen = check_chosen("algorithms", algorithms, learners())
+    wanted, chosen = check_chosen("names", names, tasks()), check_chosen("algorithms", algorithms, learners())
     n_runs, seed = validation.check_total("n_runs", n_runs), check_seed(seed)
     accuracy = np.full((len(wanted), len(chosen), n_runs, len(SIZES)), np.nan)
-    tables = {task: make(np.random.default_rng([seed, crc32(task.encode())])) for task, make in wanted.items()}
-    for place, (task, (x, y)) in enumerate(tables.items()):
-        for column, (algorithm, estimator) in enumerate(chosen.items()):
-            for run in range(n_runs):
-                entropy = [seed, crc32(task.encode()), crc32(algorithm.encode()), run]
-                curve = _curve(estimator, x, y, entropy)
-                accuracy[place, column, run, : len(curve)] = curve
+    for place, (task, make) in enumerate(wanted.items()):
+        x, y = make(np.random.default_rng([seed, crc32(task.encode())]))
+        sizes = [size for size in SIZES if size <= LARGEST_SHARE * len(y)]
+        for (column, name), run in product(enumerate(chosen), range(n_runs)):
+            entropy = [seed, crc32(task.encode()), crc32(name.encode()), run]
+            order = in_proportion(y, np.random.default_rng(entropy))
+            test = order[sizes[-1] : sizes[-1] + N_TEST]
+            for level, size in enumerate(sizes):
+                right = percent_right({name: chosen[name]}, x, y, order[:size], test, [*entropy, size])
+                accuracy[place, column, run, level] = right.item()
     attrs = {
         "title": "accuracy of classifiers on many tasks by number of training examples",
         "comment": "Every run has its own split of its task's table. Runs of different algorithms are not matched.",
@@ -180,14 +183,6 @@ def learning_curves(
     }
     said = "accuracy on test data"
     return labelled("accuracy", accuracy, chosen, SIZES, long_name=said, attrs=attrs, tasks=wanted)
-
-
-def _curve(estimator: Any, x: NDArray[Any], y: NDArray[Any], entropy: Sequence[int]) -> list[float]:
-    """Return the accuracies of one run."""
-    sizes = [size for size in SIZES if size <= LARGEST_SHARE * len(y)]
-    order = in_proportion(y, np.random.default_rng(entropy))
-    test = order[sizes[-1] : sizes[-1] + N_TEST]
-    return [percent_right({"": estimator}, x, y, order[:size], test, [*entropy, size]).item() for size in sizes]
 
 
 if __name__ == "__main__":

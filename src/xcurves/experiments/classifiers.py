@@ -6,11 +6,11 @@ the same tasks, or scikit-learn's default.
 
 from __future__ import annotations
 
+import importlib
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import lru_cache, partial
+from importlib.metadata import version
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ import xarray as xr
 
 from xcurves.core import validation
 from xcurves.experiments import command
-from xcurves.experiments.command import draw_seed, log_uniform
+from xcurves.experiments.command import draw_seed, log_uniform, sklearn
 from xcurves.experiments.dse import TAKEN, Hyperparameters, SampleData, SampleHyperparameters, TrainAndScore, dse
 
 Generator = np.random.Generator
@@ -32,6 +32,7 @@ TEST_SHARE = 0.4
 N_COMPONENTS = 20  # of digits, which replace faces: on their first eigenvectors, as these, and whitened
 
 TUNINGS = ("tuned", "random")
+ALGORITHMS = ("k-NN", "RF", "SVM", "LR", "NN")
 N_DRAWS = 50
 N_FOLDS = 3
 SEED = 2018
@@ -68,87 +69,63 @@ def sample_data(dataset: str, *, n_points: int = N_POINTS) -> SampleData:
 
 
 def _sample_data(dataset: str, n_points: int, rng: Generator) -> tuple[Data, Data]:
-    from sklearn.decomposition import PCA
-    from sklearn.model_selection import train_test_split
-
     points, classes = _points(dataset, n_points, draw_seed(rng))
-    seed = draw_seed(rng)
-    n_test = round(TEST_SHARE * min(n_points, len(points)))
-    n_train = min(n_points, len(points)) - n_test
-    train, test, train_classes, test_classes = train_test_split(
-        points.astype(np.float32), classes, train_size=n_train, test_size=n_test, random_state=seed
+    n_points = min(n_points, len(points))
+    n_test = round(TEST_SHARE * n_points)
+    train, test, train_classes, test_classes = sklearn("model_selection").train_test_split(
+        points.astype(np.float32), classes, train_size=n_points - n_test, test_size=n_test, random_state=draw_seed(rng)
     )
     if dataset == "digits":
-        eigenvectors = PCA(N_COMPONENTS, whiten=True, svd_solver="full").fit(train)
+        eigenvectors = sklearn("decomposition").PCA(N_COMPONENTS, whiten=True, svd_solver="full").fit(train)
         train, test = eigenvectors.transform(train), eigenvectors.transform(test)
     return (train, train_classes), (test, test_classes)
 
 
-def _points(dataset: str, n_points: int, seed: int) -> Data:
-    from sklearn import datasets
-
+def _points(dataset: str, n_points: int, seed: int) -> Any:
+    """Return all points of a task, and their classes."""
+    datasets = sklearn("datasets")
     if dataset == "moons":
-        return datasets.make_moons(n_points, noise=0.3, random_state=seed)  # type: ignore[no-any-return]
+        return datasets.make_moons(n_points, noise=0.3, random_state=seed)
     if dataset == "circles":
-        return datasets.make_circles(n_points, noise=0.2, factor=0.5, random_state=seed)  # type: ignore[no-any-return]
+        return datasets.make_circles(n_points, noise=0.2, factor=0.5, random_state=seed)
     if dataset == "linear":
-        return datasets.make_classification(  # type: ignore[no-any-return]
-            n_points, 10, n_informative=10, n_redundant=0, n_classes=4, n_clusters_per_class=2, random_state=seed
+        return datasets.make_classification(
+            n_points, n_features=10, n_informative=10, n_redundant=0, n_classes=4, random_state=seed
         )
     return _digits()
 
 
 @lru_cache
-def _digits() -> Data:
-    from sklearn.datasets import load_digits
-
-    return load_digits(return_X_y=True)  # type: ignore[no-any-return]
+def _digits() -> Any:
+    return sklearn("datasets").load_digits(return_X_y=True)
 
 
-def _one_of(rng: Generator, values: Sequence[Any]) -> Any:
-    return values[int(rng.integers(len(values)))]
+def _draw(algorithm: str, rng: Generator) -> Hyperparameters:
+    """Draw hyper-parameters from the ranges of Appendix A; None stands for one that a draw does not have."""
 
+    def one_of(*values: Any) -> Any:
+        return values[int(rng.integers(len(values)))]
 
-def _knn(rng: Generator) -> Hyperparameters:
-    return {"n_neighbors": _one_of(rng, (3, 4, 5, 10, 25, 50))}
-
-
-def _svm(rng: Generator) -> Hyperparameters:
-    kernel = _one_of(rng, ("linear", "poly", "rbf", "sigmoid"))
-    degree = _one_of(rng, (2, 3, 4, 5))
-    return {"C": log_uniform(rng, 0.01, 100), "kernel": kernel, "degree": degree if kernel == "poly" else None}
-
-
-def _forest(rng: Generator) -> Hyperparameters:
+    if algorithm == "k-NN":
+        return {"n_neighbors": one_of(3, 4, 5, 10, 25, 50)}
+    if algorithm == "RF":
+        return {
+            "n_estimators": round(log_uniform(rng, 10, 100)),
+            "criterion": one_of("gini", "entropy"),
+            "min_samples_split": one_of(2, 4, 8, 16),
+            "min_samples_leaf": one_of(1, 3, 5),
+        }
+    if algorithm == "SVM":
+        kernel, degree = one_of("linear", "poly", "rbf", "sigmoid"), one_of(2, 3, 4, 5)
+        return {"C": log_uniform(rng, 0.01, 100), "kernel": kernel, "degree": degree if kernel == "poly" else None}
+    if algorithm == "LR":
+        return {"C": log_uniform(rng, 1e-4, 1e4)}  # the upper end is misprinted
     return {
-        "n_estimators": round(log_uniform(rng, 10, 100)),
-        "criterion": _one_of(rng, ("gini", "entropy")),
-        "min_samples_split": _one_of(rng, (2, 4, 8, 16)),
-        "min_samples_leaf": _one_of(rng, (1, 3, 5)),
-    }
-
-
-def _logistic(rng: Generator) -> Hyperparameters:
-    return {"C": log_uniform(rng, 1e-4, 1e4)}  # the upper end is misprinted
-
-
-def _network(rng: Generator) -> Hyperparameters:
-    return {
-        "activation": _one_of(rng, ("logistic", "tanh", "relu")),
-        "units_1": _one_of(rng, (50, 100, 150)),
-        "units_2": _one_of(rng, (50, 100, 150)) if rng.integers(2) else None,
+        "activation": one_of("logistic", "tanh", "relu"),
+        "units_1": one_of(50, 100, 150),
+        "units_2": one_of(50, 100, 150) if rng.integers(2) else None,
         "learning_rate_init": log_uniform(rng, 1e-4, 0.1),
     }
-
-
-_SAMPLERS: Mapping[str, SampleHyperparameters] = {
-    "k-NN": _knn,
-    "RF": _forest,
-    "SVM": _svm,
-    "LR": _logistic,
-    "NN": _network,
-}
-ALGORITHMS = tuple(_SAMPLERS)
 
 
 def sample_hyperparameters(algorithm: str) -> SampleHyperparameters:
@@ -175,38 +152,7 @@ def sample_hyperparameters(algorithm: str) -> SampleHyperparameters:
     >>> sample_hyperparameters("k-NN")(np.random.default_rng(0))
     {'n_neighbors': 50}
     """
-    return _SAMPLERS[validation.check_choice("algorithm", algorithm, ALGORITHMS)]
-
-
-def _accuracy(algorithm: str, hyperparameters: Hyperparameters, train: Data, test: Data, seed: int) -> float:
-    """Return the test accuracy of a classifier of scikit-learn."""
-    from sklearn.ensemble import RandomForestClassifier
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.neighbors import KNeighborsClassifier
-    from sklearn.neural_network import MLPClassifier
-    from sklearn.svm import SVC
-
-    chosen = {name: value for name, value in hyperparameters.items() if value is not None}
-    layers = tuple(chosen.pop(name) for name in ("units_1", "units_2") if name in chosen)
-    classifiers = {
-        "k-NN": KNeighborsClassifier,
-        "RF": partial(RandomForestClassifier, random_state=seed),
-        "SVM": SVC,
-        "LR": partial(LogisticRegression, solver="saga", max_iter=1000, random_state=seed),
-        "NN": partial(MLPClassifier, layers, early_stopping=True, max_iter=200, random_state=seed),
-    }
-    return float(classifiers[algorithm](**chosen).fit(*train).score(*test))
-
-
-@contextmanager
-def _quietly() -> Iterator[None]:
-    """Train on one thread, which is fastest for small data; the limit of iterations is intended, so no warnings."""
-    from sklearn.exceptions import ConvergenceWarning
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        yield
+    return partial(_draw, validation.check_choice("algorithm", algorithm, ALGORITHMS))
 
 
 def train_and_score(algorithm: str) -> TrainAndScore:
@@ -217,35 +163,41 @@ def train_and_score(algorithm: str) -> TrainAndScore:
 def tune_and_score(algorithm: str, *, n_draws: int = N_DRAWS, n_folds: int = N_FOLDS) -> TrainAndScore:
     """Return a function that tunes a classifier by cross-validated random search, whatever it is given."""
     validation.check_choice("algorithm", algorithm, ALGORITHMS)
-    if validation.check_total("n_folds", n_folds) < 2:
-        raise ValueError(f"n_folds must be at least 2; got {n_folds}")
-    return partial(_train_and_score, algorithm, validation.check_total("n_draws", n_draws), n_folds)
+    n_draws, n_folds = validation.check_total("n_draws", n_draws), validation.check_total("n_folds", n_folds, least=2)
+    return partial(_train_and_score, algorithm, n_draws, n_folds)
 
 
 def _train_and_score(
     algorithm: str, n_draws: int, n_folds: int, given: Hyperparameters, train: Data, test: Data, rng: Generator
 ) -> float:
     seed = draw_seed(rng)
-    with _quietly():
-        best = _tuned(algorithm, n_draws, n_folds, train, seed, rng) if n_draws else given
-        return _accuracy(algorithm, best, train, test, seed)
+    # One thread is fastest for small data; the limit of iterations is intended.
+    with importlib.import_module("threadpoolctl").threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", sklearn("exceptions").ConvergenceWarning)
+        best = _classifier(algorithm, given, seed)
+        if n_draws:
+            draws = [_draw(algorithm, rng) for _ in range(n_draws)]
+            folds = sklearn("model_selection").StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+            validated = partial(sklearn("model_selection").cross_val_score, cv=folds, error_score="raise")
+            distinct = {repr(draw): _classifier(algorithm, draw, seed) for draw in draws}.values()
+            best = max(distinct, key=lambda classifier: validated(classifier, *train).sum())
+        return float(best.fit(*train).score(*test))
 
 
-def _tuned(algorithm: str, n_draws: int, n_folds: int, train: Data, seed: int, rng: Generator) -> Hyperparameters:
-    from sklearn.model_selection import StratifiedKFold
-
-    points, classes = train
-    draws = [sample_hyperparameters(algorithm)(rng) for _ in range(n_draws)]
-    distinct = list({repr(sorted(draw.items())): draw for draw in draws}.values())
-    folds = list(StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(points, classes))
-
-    def validated(draw: Hyperparameters) -> float:
-        return sum(
-            _accuracy(algorithm, draw, (points[fit], classes[fit]), (points[held], classes[held]), seed)
-            for fit, held in folds
-        )
-
-    return max(distinct, key=validated)
+def _classifier(algorithm: str, hyperparameters: Hyperparameters, seed: int) -> Any:
+    """Return a classifier of scikit-learn."""
+    chosen = {name: value for name, value in hyperparameters.items() if value is not None}
+    if algorithm == "k-NN":
+        return sklearn("neighbors").KNeighborsClassifier(**chosen)
+    if algorithm == "RF":
+        return sklearn("ensemble").RandomForestClassifier(**chosen, random_state=seed)
+    if algorithm == "SVM":
+        return sklearn("svm").SVC(**chosen)
+    if algorithm == "LR":
+        return sklearn("linear_model").LogisticRegression(**chosen, solver="saga", max_iter=1000, random_state=seed)
+    layers = tuple(chosen.pop(name) for name in ("units_1", "units_2") if name in chosen)
+    network = sklearn("neural_network").MLPClassifier
+    return network(layers, **chosen, early_stopping=True, max_iter=200, random_state=seed)
 
 
 def trials(
@@ -280,9 +232,7 @@ def _nothing(_: Generator) -> Hyperparameters:
 
 def versions() -> dict[str, str]:
     """Return the versions of the packages that accuracies depend on."""
-    import sklearn
-
-    return {"scikit_learn": sklearn.__version__, "numpy": np.__version__}
+    return {"scikit_learn": version("scikit-learn"), "numpy": version("numpy")}
 
 
 def classifier_trials(
@@ -319,49 +269,36 @@ def classifier_trials(
         random trials by algorithm and name, as `svm_kernel` (run): they are the same on all tasks.
     """
     n_digits = tuned if tuned_digits is None else tuned_digits
-
-    def cell(dataset: str, tuning: str, algorithm: str) -> xr.DataArray:
-        n_trials = random if tuning == "random" else n_digits if dataset == "digits" else tuned
-        return trials(dataset, tuning, algorithm, n_trials, n_points=points, seed=seed, archive=archive, n_jobs=jobs)
-
-    cells = {names: cell(*names) for names in product(DATASETS, TUNINGS, ALGORITHMS)}
-    failed = [f"{' '.join(names)}: {each.error.max().item()}" for names, each in cells.items() if each.isnull().any()]
-    if failed:
-        raise RuntimeError(f"trials failed: {'; '.join(failed)}")
     runs = np.arange(max(random, tuned, n_digits))
-    whole = [each.reindex(run=runs).to_numpy() for each in cells.values()]
-    accuracy = np.reshape(whole, (len(DATASETS), len(TUNINGS), len(ALGORITHMS), len(runs)))
-    hyperparameters = {
-        f"{algorithm.replace('-', '').lower()}_{name}": _padded(values, runs)
-        for algorithm in ALGORITHMS
-        for name, values in cells[DATASETS[0], "random", algorithm].coords.items()
-        if name not in TAKEN
+    cells = {}
+    for names in product(DATASETS, TUNINGS, ALGORITHMS):
+        n_trials = random if names[1] == "random" else n_digits if names[0] == "digits" else tuned
+        made = cells[names] = trials(*names, n_trials, n_points=points, seed=seed, archive=archive, n_jobs=jobs)
+        if failed := made.error.max().item():
+            raise RuntimeError(f"trials failed: {' '.join(names)}: {failed}")
+    dims: dict[str, Any] = {
+        "dataset": list(DATASETS),
+        "tuning": list(TUNINGS),
+        "algorithm": list(ALGORITHMS),
+        "run": runs,
     }
-    return xr.Dataset(
-        {
-            "accuracy": (
-                ("dataset", "tuning", "algorithm", "run"),
-                accuracy,
-                {"long_name": "accuracy on test data", "units": "1"},
-            ),
-            **hyperparameters,
-        },
-        {"dataset": list(DATASETS), "tuning": list(TUNINGS), "algorithm": list(ALGORITHMS), "run": runs},
-        {
-            "title": "Five classifiers on four tasks, with random and with tuned hyper-parameters",
-            "references": "Jordan, Cohen & Thomas, Using Cumulative Distribution Based Performance Analysis",
-            "n_points": points,
-            "seed": seed,
-            **versions(),
-            "arithmetic": command.fingerprint(),
-        },
-    )
-
-
-def _padded(hyperparameter: xr.DataArray, runs: np.ndarray[Any, Any]) -> xr.DataArray:
-    """Return values of all runs, missing where there are fewer trials."""
-    fill = "" if hyperparameter.dtype.kind == "U" else np.nan
-    return hyperparameter.reset_coords(drop=True).reindex(run=runs, fill_value=fill).drop_vars("run")
+    accuracy = np.reshape([each.reindex(run=runs) for each in cells.values()], [len(each) for each in dims.values()])
+    data: dict[str, Any] = {"accuracy": (list(dims), accuracy, {"long_name": "accuracy on test data", "units": "1"})}
+    for algorithm in ALGORITHMS:
+        drawn = cells[DATASETS[0], "random", algorithm].reset_coords()
+        for name in [each for each in drawn.data_vars if each not in TAKEN]:
+            missing = "" if drawn[name].dtype.kind == "U" else np.nan
+            values = drawn[name].reindex(run=runs, fill_value=missing).variable
+            data[f"{algorithm.replace('-', '').lower()}_{name}"] = values
+    attrs = {
+        "title": "Five classifiers on four tasks, with random and with tuned hyper-parameters",
+        "references": "Jordan, Cohen & Thomas, Using Cumulative Distribution Based Performance Analysis",
+        "n_points": points,
+        "seed": seed,
+        **versions(),
+        "arithmetic": command.fingerprint(),
+    }
+    return xr.Dataset(data, dims, attrs)
 
 
 if __name__ == "__main__":

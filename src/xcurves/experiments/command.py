@@ -163,6 +163,6 @@ def fingerprint() -> int:
     """
     x = np.linspace(-9, 9, 999)
     matrix = np.sin(np.arange(2500.0)).reshape(50, 50)
-    parts = [np.sin(x), np.cos(x), np.exp(x), np.log(x + 10), np.tanh(x), matrix @ matrix]
-    parts += [part.astype(np.float32) @ part.astype(np.float32).T for part in (matrix,)]
+    single = matrix.astype(np.float32)  # the product with a copy: that with itself has a routine of its own
+    parts = [np.sin(x), np.cos(x), np.exp(x), np.log(x + 10), np.tanh(x), matrix @ matrix, single @ single.copy().T]
     return zlib.crc32(b"".join(part.tobytes() for part in parts)) >> 1

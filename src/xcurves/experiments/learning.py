@@ -56,8 +56,8 @@ def cross_validation(
     Raises
     ------
     ValueError, TypeError
-        If `levels` do not increase, are less than the number of classes or more than the folds leave; if there are
-        more folds than examples; if `estimators`, `x` and `y` are not as described.
+        If `levels` do not increase, or do not lie between the number of classes and what the folds leave; if there
+        are more folds than examples; if `estimators`, `x` and `y` are not as described.
     ModuleNotFoundError
         If scikit-learn is not installed.
 
@@ -131,8 +131,8 @@ def partition_errors(
     Raises
     ------
     ValueError, TypeError
-        If `sizes` do not increase, are less than the number of classes or no multiples of it; if the data do not allow
-        so many examples or parts; if `estimators`, `x` and `y` are not as described.
+        If `sizes` do not increase, are no multiples of the number of classes or more than the data allow; if
+        `estimators`, `x` and `y` are not as described.
     ModuleNotFoundError
         If scikit-learn is not installed.
 
@@ -155,7 +155,12 @@ def partition_errors(
     """
     x, y, classes = _check_examples(estimators, x, y)
     seed, sizes = check_seed(seed), check_rising("sizes", sizes, len(classes), "the number of classes")
-    _check_parts(sizes, y, classes)
+    odd = [size for size in sizes if size % len(classes)]
+    if odd:
+        raise ValueError(f"sizes must be multiples of {len(classes)}, the number of classes; got {odd[0]}")
+    most = (np.unique(y, return_counts=True)[1].min() - 1) * len(classes)
+    if sizes[-1] > most:
+        raise ValueError(f"sizes must be at most {most}: as many of every class, one left to test on; got {sizes[-1]}")
     folds = [sizes[-1] // size for size in sizes]
     rng = np.random.default_rng(seed)
     by_class = [rng.permutation(np.flatnonzero(y == one)) for one in classes]
@@ -192,22 +197,6 @@ def _check_examples(
     if len(classes) < 2:
         raise ValueError(f"y must have two classes or more; got {len(classes)}. There is nothing to learn")
     return x, y, classes
-
-
-def _check_parts(sizes: Sequence[int], y: NDArray[Any], classes: NDArray[Any]) -> None:
-    """Refuse sizes for which there are not enough examples of every class."""
-    for size in sizes:
-        if size % len(classes):
-            raise ValueError(
-                f"sizes must be multiples of {len(classes)}, the number of classes; got {size}. "
-                f"Nearest: {size - size % len(classes)}"
-            )
-    rarest = np.unique(y, return_counts=True)[1].min()
-    if sizes[-1] // len(classes) >= rarest:
-        raise ValueError(
-            f"size {sizes[-1]} needs {sizes[-1] // len(classes)} examples of every class and one to test on; "
-            f"the rarest has {rarest}. Largest possible: {(rarest - 1) * len(classes)}"
-        )
 
 
 def _deal(y: NDArray[Any], n_folds: int, rng: np.random.Generator) -> Ints:

@@ -5,7 +5,8 @@ A trial draws all its numbers from a stream of its own; `swingup` says what thei
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -95,9 +96,8 @@ def learning_curves(
     (2, 2)
     """
     chosen = hyperparameters(algorithm, runs, seed=seed)
-    lives = [_stream(seed, algorithm, run, 1) for run in runs]
-    curves = _curves(algorithm, chosen, lives, n_episodes, n_levels)
-    return curves.assign_coords({"run": chosen["run"], **chosen.data_vars})
+    streams = [_stream(seed, algorithm, run, 1) for run in runs]
+    return _curves(algorithm, chosen, streams, n_episodes, n_levels).assign_coords(chosen.data_vars)
 
 
 def repeated(
@@ -111,24 +111,24 @@ def repeated(
 ) -> xr.DataArray:
     """Run `n_runs` new trials, all with the hyper-parameters of one, as `learning_curves` does."""
     chosen = hyperparameters(algorithm, [run] * validation.check_total("n_runs", n_runs), seed=seed)
-    lives = [_stream(seed, algorithm, run, 2, repeat) for repeat in range(n_runs)]
-    return _curves(algorithm, chosen, lives, n_episodes, n_levels).assign_coords(run=np.arange(n_runs))
+    streams = [_stream(seed, algorithm, run, 2, repeat) for repeat in range(n_runs)]
+    return _curves(algorithm, chosen, streams, n_episodes, n_levels).assign_coords(run=np.arange(n_runs))
 
 
 def _curves(
-    algorithm: str, chosen: xr.Dataset, lives: Sequence[np.random.Generator], n_episodes: int, n_levels: int
+    algorithm: str, chosen: xr.Dataset, streams: Sequence[np.random.Generator], n_episodes: int, n_levels: int
 ) -> xr.DataArray:
     if validation.check_total("n_episodes", n_episodes) % validation.check_total("n_levels", n_levels):
         raise ValueError(f"n_episodes must be a multiple of n_levels; got {n_episodes} and {n_levels}")
     returns = []
-    for first in range(0, len(lives), _SIDE_BY_SIDE):
+    for first in range(0, len(streams), _SIDE_BY_SIDE):
         some = slice(first, first + _SIDE_BY_SIDE)
         settings = {str(name): values.to_numpy() for name, values in chosen.isel(run=some).data_vars.items()}
-        returns.append(swingup.learn(algorithm, settings, lives[some], n_episodes))
-    training = {"long_name": "training", "units": "episodes"}
+        returns.append(swingup.learn(algorithm, settings, streams[some], n_episodes))
+    levels = np.linspace(0, n_episodes, n_levels + 1)[1:]
     return xr.DataArray(
-        np.concatenate(returns).reshape(len(lives), n_levels, -1).mean(axis=-1),
-        {"training": ("training", np.arange(1.0, n_levels + 1) * (n_episodes // n_levels), training)},
+        np.concatenate(returns).reshape(len(streams), n_levels, -1).mean(axis=-1),
+        {"training": ("training", levels, {"long_name": "training", "units": "episodes"})},
         ("run", "training"),
         name="score",
         attrs={"long_name": f"mean return of an episode of {ACTIONS} actions", "units": "1"},
@@ -153,20 +153,15 @@ def pendulum_trials(actor_critic: int = 1000, ppo: int = 300, repeats: int = 50,
         `score` (algorithm, run, training), NaN for trials that an algorithm does not have; `repeated_score`
         (percentile, repeat, training), and `percentile_run`, the trial at each percentile.
     """
-    curves = [
-        learning_curves(algorithm, range(n), seed=seed)
-        for algorithm, n in zip(ALGORITHMS, (actor_critic, ppo), strict=True)
-    ]
-    ranked = np.argsort(curves[1].mean("training").to_numpy(), kind="stable")
-    runs = [int(ranked[-(-ppo * percentile // 100) - 1]) for percentile in PERCENTILES]
-    again = [repeated("PPO", run, repeats, seed=seed).rename(run="repeat") for run in runs]
-    bare = [curve.reset_coords(drop=True) for curve in curves]
-    score = xr.concat(bare, xr.DataArray(list(ALGORITHMS), dims="algorithm", name="algorithm"), join="outer")
-    repeated_score = xr.concat(again, xr.DataArray(list(PERCENTILES), dims="percentile", name="percentile"))
+    of_each = dict(zip(ALGORITHMS, (actor_critic, ppo), strict=True))
+    curves = {name: learning_curves(name, range(n), seed=seed) for name, n in of_each.items()}
+    ranked = np.argsort(curves["PPO"].mean("training").to_numpy(), kind="stable")
+    chosen = {each: int(ranked[-(-ppo * each // 100) - 1]) for each in PERCENTILES}
+    again = {each: repeated("PPO", run, repeats, seed=seed).rename(run="repeat") for each, run in chosen.items()}
     data = {
-        "score": score.transpose("algorithm", "run", "training").astype(np.float32),
-        "repeated_score": repeated_score.transpose("percentile", "repeat", "training").astype(np.float32),
-        "percentile_run": ("percentile", runs, {"long_name": "run of PPO at this percentile"}),
+        "score": _stacked(curves, "algorithm").transpose("algorithm", "run", "training"),
+        "repeated_score": _stacked(again, "percentile").transpose("percentile", "repeat", "training"),
+        "percentile_run": ("percentile", list(chosen.values()), {"long_name": "run of PPO at this percentile"}),
     }
     attrs = {
         "title": "Actor-critic and PPO on the pendulum, hyper-parameters drawn at random",
@@ -176,6 +171,12 @@ def pendulum_trials(actor_critic: int = 1000, ppo: int = 300, repeats: int = 50,
         "arithmetic": command.fingerprint(),
     }
     return xr.Dataset(data, attrs=attrs)
+
+
+def _stacked(curves: Mapping[Any, xr.DataArray], dim: str) -> xr.DataArray:
+    """Return curves along a dim of their names, in single precision."""
+    bare = [each.reset_coords(drop=True).astype(np.float32) for each in curves.values()]
+    return xr.concat(bare, xr.DataArray(list(curves), dims=dim, name=dim), join="outer")
 
 
 if __name__ == "__main__":

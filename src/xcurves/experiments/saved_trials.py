@@ -136,15 +136,17 @@ def _outcomes(done: Mapping[int, Record]) -> xr.Dataset:
     """Return trials by index; a column with any text is of texts, in which 5 and 5.0 are the same."""
     table = pd.DataFrame([done[index] for index in sorted(done)], dtype=object)
     columns = {}
-    for name in [*(name for name in table if name != ERROR), ERROR]:
-        values = table[name].tolist() if name in table else [None] * len(table)
-        if name == ERROR or any(isinstance(value, str) for value in values):
-            numbers = ["" if pd.isnull(value) else str(value).removesuffix(".0") for value in values]
-            values = [
-                value if isinstance(value, str) else number for value, number in zip(values, numbers, strict=True)
-            ]
-        columns[name] = ("run", np.array(values, str if isinstance(values[0], str) else float))
+    for name, values in table.reindex(columns=[*table.columns.drop(ERROR, errors="ignore"), ERROR]).items():
+        is_text = name == ERROR or any(isinstance(value, str) for value in values)
+        plain = list(map(_text, values)) if is_text else values.tolist()
+        columns[name] = ("run", np.array(plain, str if is_text else float))
     return xr.Dataset(columns, {"run": np.array(sorted(done), np.int64)})
+
+
+def _text(value: float | str | None) -> str:
+    if isinstance(value, str):
+        return value
+    return "" if pd.isnull(value) else str(value).removesuffix(".0")
 
 
 def _write(folder: Path, records: Mapping[int, Record], settings: Mapping[str, str]) -> None:

@@ -29,24 +29,19 @@ def _acceleration(angle: Floats, speed: Floats, torque: Floats) -> Floats:
 
 
 def swing(angle: Floats, speed: Floats, torque: Floats) -> tuple[Floats, Floats]:
-    """Return angles within [-π, π) and speeds after an action."""
-    torque = np.clip(torque, -MAX_TORQUE, MAX_TORQUE)
+    """Return angles within [-π, π) and speeds after an action, by the method of Runge and Kutta."""
+    torque, h = np.clip(torque, -MAX_TORQUE, MAX_TORQUE), TIME_STEP
     for _ in range(STEPS_PER_ACTION):
-        angle, speed = _runge_kutta(angle, speed, torque)
-        speed = np.clip(speed, -MAX_SPEED, MAX_SPEED)
+        a1 = _acceleration(angle, speed, torque)
+        v2 = speed + h / 2 * a1
+        a2 = _acceleration(angle + h / 2 * speed, v2, torque)
+        v3 = speed + h / 2 * a2
+        a3 = _acceleration(angle + h / 2 * v2, v3, torque)
+        v4 = speed + h * a3
+        a4 = _acceleration(angle + h * v3, v4, torque)
+        angle = angle + h / 6 * (speed + 2 * v2 + 2 * v3 + v4)
+        speed = np.clip(speed + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4), -MAX_SPEED, MAX_SPEED)
     return (angle + np.pi) % (2 * np.pi) - np.pi, speed
-
-
-def _runge_kutta(angle: Floats, speed: Floats, torque: Floats) -> tuple[Floats, Floats]:
-    h = TIME_STEP
-    a1 = _acceleration(angle, speed, torque)
-    v2 = speed + h / 2 * a1
-    a2 = _acceleration(angle + h / 2 * speed, v2, torque)
-    v3 = speed + h / 2 * a2
-    a3 = _acceleration(angle + h / 2 * v2, v3, torque)
-    v4 = speed + h * a3
-    a4 = _acceleration(angle + h * v3, v4, torque)
-    return angle + h / 6 * (speed + 2 * v2 + 2 * v3 + v4), speed + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
 
 
 def features(angle: Floats, speed: Floats) -> Floats:
@@ -94,7 +89,6 @@ def learn(
         starts = [(stream.uniform(-np.pi, np.pi), stream.standard_normal(ACTIONS)) for stream in streams]
         angle, noise = (np.array(drawn) for drawn in zip(*starts, strict=True))
         speed, seen = np.zeros(n_trials), features(angle, np.zeros(n_trials))
-        learner.begin()
         for step in range(ACTIONS):
             mean = dot(learner.policy, for_policy(seen))
             angle, speed = swing(angle, speed, MAX_TORQUE * (mean + learner.sigma * noise[:, step]))
@@ -111,20 +105,18 @@ class ActorCritic:
     """Actor-critic with eligibility traces, reset in each episode (Sutton & Barto)."""
 
     def __init__(self, settings: Mapping[str, Floats], streams: Sequence[np.random.Generator]) -> None:
+        n_trials = len(streams)
         basis = in_basis(settings["independent_order"], settings["dependent_order"])
         self.critic_rate = settings["critic_rate"][:, np.newaxis] * SCALE * basis
         self.rate = settings["actor_rate"]
         self.fading = DISCOUNT * settings["trace_decay"]
-        self.weights, self.policy = np.zeros((len(streams), N_FEATURES)), np.zeros((len(streams), len(POLICY)))
-        self.log_sigma, self.sigma = np.zeros(len(streams)), np.ones(len(streams))
-        self.learns = np.ones(len(streams), bool)
+        self.weights, self.policy = np.zeros((n_trials, N_FEATURES)), np.zeros((n_trials, len(POLICY)))
+        self.log_sigma, self.sigma = np.zeros(n_trials), np.ones(n_trials)
+        self.traces = [np.zeros_like(each) for each in (self.weights, self.policy)]
+        self.sigma_trace = np.zeros(n_trials)
+        self.learns = np.ones(n_trials, bool)
 
-    def begin(self) -> None:
-        """Begin an episode."""
-        self.traces = [np.zeros_like(self.weights), np.zeros_like(self.policy)]
-        self.sigma_trace = np.zeros(len(self.sigma))
-
-    def learn(self, seen: Floats, noise: Floats, surprise: Floats, _: bool) -> None:
+    def learn(self, seen: Floats, noise: Floats, surprise: Floats, is_last: bool) -> None:
         """Learn from a step of each learner."""
         self.learns &= np.abs(surprise) < _DIVERGED  # others go on to act
         surprise = np.where(self.learns, surprise, 0)[:, np.newaxis]
@@ -138,73 +130,73 @@ class ActorCritic:
         self.log_sigma += self.rate * surprise[:, 0] * self.sigma_trace
         np.clip(self.log_sigma, *_LOG_SIGMA, out=self.log_sigma)
         self.sigma = np.exp(self.log_sigma)
+        if is_last:
+            self.traces = [np.zeros_like(trace) for trace in self.traces]
+            self.sigma_trace = np.zeros_like(self.sigma_trace)
 
 
 class PpoLearner:
-    """What one trial of PPO learns: policy, log σ and critic in one vector, and the moments of Adam."""
+    """What one trial of PPO learns, policy, log σ and critic in one vector, and the moments of Adam."""
 
     def __init__(self, settings: Mapping[str, float], stream: np.random.Generator) -> None:
         self.basis = np.flatnonzero(in_basis(settings["independent_order"], settings["dependent_order"]))
-        self.settings = settings
-        self.stream = stream
+        self.settings, self.stream = settings, stream
         self.n_steps = int(settings["steps_per_batch"])
-        self.size = min(int(settings["batch_size"]), self.n_steps)
+        self.steps: list[
+            tuple[Any, ...]
+        ] = []  # of the batch: features, noise, surprise, whether the last of an episode
         self.parameters = np.zeros(len(POLICY) + 1 + len(self.basis))
+        self.policy, self.log_sigma, self.weights = np.split(self.parameters, [len(POLICY), len(POLICY) + 1])  # views
         self.moments = np.zeros((2, len(self.parameters)))
         self.n_updates = 0
 
-    def parts(self) -> tuple[Floats, Any, Floats]:
-        """Return the weights of the policy, log σ, and the weights of the critic."""
-        n_policy = len(POLICY)
-        return self.parameters[:n_policy], self.parameters[n_policy], self.parameters[n_policy + 1 :]
-
-    def update(self, seen: Floats, noise: Floats, surprise: Floats, ends: NDArray[np.bool_]) -> None:
+    def update(self) -> None:
         """Learn from a batch of steps."""
+        seen, noise, surprise, ends = map(np.array, zip(*self.steps, strict=True))
+        self.steps = []
         chosen, seen = for_policy(seen), np.take(seen, self.basis, axis=1)
-        policy, log_sigma, weights = self.parts()
-        actions = dot(chosen, policy) + np.exp(log_sigma) * noise
-        old = -(noise**2) / 2 - log_sigma
+        actions = dot(chosen, self.policy) + np.exp(self.log_sigma) * noise
+        old = -(noise**2) / 2 - self.log_sigma
         advantage = advantages(surprise, ends, DISCOUNT * self.settings["trace_decay"])
-        target = advantage + dot(seen, weights)  # λ-returns
+        target = advantage + dot(seen, self.weights)  # λ-returns
         advantage = (advantage - advantage.mean()) / max(advantage.std(), 1e-8)
+        size = min(int(self.settings["batch_size"]), self.n_steps)
         for _ in range(int(self.settings["epochs"])):
             order = self.stream.permutation(self.n_steps)
-            for first in range(0, self.n_steps - self.size + 1, self.size):
-                rows = order[first : first + self.size]
-                self._step(chosen[rows], seen[rows], actions[rows], old[rows], advantage[rows], target[rows])
+            for first in range(0, self.n_steps - size + 1, size):
+                rows = order[first : first + size]
+                self.descend(self.gradient(*(each[rows] for each in (chosen, seen, actions, old, advantage, target))))
 
-    def _step(
+    def gradient(
         self, chosen: Floats, seen: Floats, actions: Floats, old: Floats, advantage: Floats, target: Floats
-    ) -> None:
-        policy, log_sigma, weights = self.parts()
-        noise = (actions - dot(chosen, policy)) / np.exp(log_sigma)
-        ratio = np.exp(np.minimum(-(noise**2) / 2 - log_sigma - old, 50))
-        clip = self.settings["clip"]
+    ) -> Floats:
+        """Return the gradient of the squared error of the critic less the clipped surrogate."""
+        sigma, clip = np.exp(self.log_sigma), self.settings["clip"]
+        noise = (actions - dot(chosen, self.policy)) / sigma
+        ratio = np.exp(np.minimum(-(noise**2) / 2 - self.log_sigma - old, 50))
         pays = np.where(advantage > 0, ratio <= 1 + clip, ratio >= 1 - clip)  # where the surrogate is not clipped
         push = advantage * ratio * pays / len(ratio)
-        wrong = 2 * (dot(seen, weights) - target) / len(ratio)
-        pushed = np.einsum("i,ij->j", push * noise / np.exp(log_sigma), chosen)
-        gradient = np.concatenate([-pushed, [-(push * (noise**2 - 1)).sum()], np.einsum("i,ij->j", wrong, seen)])
-        self._adam(gradient)
-        self.parameters[len(POLICY)] = np.clip(self.parameters[len(POLICY)], *_LOG_SIGMA)
+        wrong = 2 * (dot(seen, self.weights) - target) / len(ratio)
+        pushed = np.einsum("i,ij->j", push * noise / sigma, chosen)
+        return np.concatenate([-pushed, [-(push * (noise**2 - 1)).sum()], np.einsum("i,ij->j", wrong, seen)])
 
-    # One step for the clipped surrogate and the squared error of the critic together.
-    def _adam(self, gradient: Floats) -> None:
+    def descend(self, gradient: Floats) -> None:
+        """Take a step of Adam."""
         self.n_updates += 1
         for moment, beta, power in zip(self.moments, _BETA, (gradient, gradient**2), strict=True):
             moment += (1 - beta) * (power - moment)
         first, second = (1 - beta**self.n_updates for beta in _BETA)
         step = self.moments[0] / first / (np.sqrt(self.moments[1] / second) + _EPSILON)
         self.parameters -= self.settings["learning_rate"] * step
+        np.clip(self.log_sigma, *_LOG_SIGMA, out=self.log_sigma)
 
 
 def advantages(surprise: Floats, ends: NDArray[np.bool_], fading: float) -> Floats:
     """Return the discounted sums of later temporal-difference errors, up to the end of each episode."""
-    found = np.empty(len(surprise))
-    total = 0.0
-    for step in range(len(surprise) - 1, -1, -1):
-        total = surprise[step] + (0.0 if ends[step] else fading * total)
-        found[step] = total
+    found = surprise.copy()
+    for step in range(len(found) - 2, -1, -1):
+        if not ends[step]:
+            found[step] += fading * found[step + 1]
     return found
 
 
@@ -213,27 +205,16 @@ class Ppo:
 
     def __init__(self, settings: Mapping[str, Floats], streams: Sequence[np.random.Generator]) -> None:
         n_trials = len(streams)
-        self.learners = [
-            PpoLearner({name: float(values[trial]) for name, values in settings.items()}, stream)
-            for trial, stream in enumerate(streams)
-        ]
-        shape = (n_trials, max(learner.n_steps for learner in self.learners))
+        each = [{name: float(values[trial]) for name, values in settings.items()} for trial in range(n_trials)]
+        self.learners = list(map(PpoLearner, each, streams))
         self.weights, self.policy = np.zeros((n_trials, N_FEATURES)), np.zeros((n_trials, len(POLICY)))
-        self.sigma, self.filled = np.ones(n_trials), np.zeros(n_trials, int)
-        self.steps: Any = (np.empty((*shape, N_FEATURES)), np.empty(shape), np.empty(shape), np.zeros(shape, bool))
-
-    def begin(self) -> None:
-        """Begin an episode."""
+        self.sigma = np.ones(n_trials)
 
     def learn(self, seen: Floats, noise: Floats, surprise: Floats, is_last: bool) -> None:
         """Keep a step of each learner; those whose batch is full learn."""
-        each = np.arange(len(self.filled))
-        for kept, now in zip(self.steps, (seen, noise, surprise, is_last), strict=True):
-            kept[each, self.filled] = now
-        self.filled += 1
         for trial, learner in enumerate(self.learners):
-            if self.filled[trial] == learner.n_steps:
-                learner.update(*(kept[trial, : learner.n_steps] for kept in self.steps))
-                self.policy[trial], log_sigma, self.weights[trial, learner.basis] = learner.parts()
-                self.sigma[trial] = np.exp(log_sigma)
-                self.filled[trial] = 0
+            learner.steps.append((seen[trial], noise[trial], surprise[trial], is_last))
+            if len(learner.steps) == learner.n_steps:
+                learner.update()
+                self.policy[trial], self.weights[trial, learner.basis] = learner.policy, learner.weights
+                self.sigma[trial] = np.exp(learner.log_sigma).item()

@@ -17,13 +17,7 @@ from numpy.typing import NDArray
 
 from xcurves.core import validation
 from xcurves.experiments import command
-from xcurves.experiments.command import (
-    check_probability,
-    check_rising,
-    check_seed,
-    labelled,
-    recorded,
-)
+from xcurves.experiments.command import check_probability, check_rising, check_seed, labelled, recorded
 
 LEARNING_RATES = (0.001, 0.8, 0.1)
 LEVELS = (0, 200, 500, 1000, 2000, 3000, 5000, 8000)
@@ -81,15 +75,10 @@ class Games:
         self.board[on] += mark * POWERS[square]
 
 
-def _after(mark: int) -> Ints:
-    """Return the board that follows each board when a mark is put on each square; itself where that is taken."""
-    return np.arange(3**9)[:, np.newaxis] + np.where(_EMPTY, mark * POWERS, 0)
-
-
 def _perfect() -> Bools:
     """Squares with the lowest value to me under best play by both sides."""
     worth = {mover: WORTH.copy() for mover in (ME, OTHER)}  # of a board, by the side whose move it is
-    after = {mover: _after(mover) for mover in (ME, OTHER)}
+    after = {mover: np.arange(3**9)[:, np.newaxis] + np.where(_EMPTY, mover * POWERS, 0) for mover in (ME, OTHER)}
     marks = (SQUARES > 0).sum(axis=-1)
     for n_marks in range(8, -1, -1):
         boards = np.flatnonzero((marks == n_marks) & ~OVER)
@@ -194,7 +183,7 @@ def learning_curves(
     n_runs, levels, seed = validation.check_total("n_runs", n_runs), check_rising("levels", levels), check_seed(seed)
     replies = OPPONENTS[validation.check_choice("opponent", opponent, list(OPPONENTS))]()
     epsilon = check_probability("epsilon", epsilon)
-    learners = list(itertools.product(rates, range(n_runs)))
+    scores = _scores(list(itertools.product(rates, range(n_runs))), levels, epsilon, replies, seed)
     attrs = {
         "title": f"TD(0) on afterstates of tic-tac-toe against a {opponent} opponent",
         "references": "Sutton (1988), doi:10.1007/BF00115009",
@@ -203,7 +192,7 @@ def learning_curves(
     }
     return labelled(
         "score",
-        _scores(learners, levels, epsilon, replies, seed).reshape(len(rates), n_runs, len(levels)),
+        scores.reshape(len(rates), n_runs, len(levels)),
         [f"rate {rate}" for rate in rates],
         levels,
         long_name=f"wins minus losses in {N_TEST_GAMES} games",
@@ -218,8 +207,8 @@ def _scores(
     learners: Sequence[tuple[float, int]], levels: Sequence[int], epsilon: float, replies: Bools, seed: int
 ) -> Floats:
     """Return the scores of learners, each a rate and the number of a run, at each level, shape (learner, level)."""
-    rates = np.array([rate for rate, _ in learners])
-    training, testing = zip(*(_streams(seed, rate, run) for rate, run in learners), strict=True)
+    rates = np.array(learners)[:, 0]
+    training, testing = zip(*(_streams(seed, *learner) for learner in learners), strict=True)
     values = np.zeros((len(learners), 3**9))
     scores = np.empty((len(learners), len(levels)))
     played = 0
@@ -230,7 +219,7 @@ def _scores(
             for game in range(n_games):
                 _train(values, rates, (start + game) % 2 == 0, epsilon, chances[:, game], replies)
         played = level
-        halves = [np.stack([stream.random((N_TEST_GAMES // 2, 9)) for stream in testing]) for _ in range(2)]
+        halves = np.stack([stream.random((2, N_TEST_GAMES // 2, 9)) for stream in testing], axis=1)
         scores[:, column] = _test(values, True, halves[0], replies) + _test(values, False, halves[1], replies)
     return scores
 
