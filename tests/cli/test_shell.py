@@ -297,7 +297,7 @@ def test_labels_are_selected_as_they_are_written():
     numbers = np.array([0, 1.5, 1000])
     assert matching("x", ["1e3", "0"], numbers).tolist() == [True, False, True]
     for strange in ("4", "5:9", "one"):
-        with pytest.raises(ValueError, match=rf"^--select x={strange}: there is none\. x has 0\.0, 1\.5, 1000\.0$"):
+        with pytest.raises(ValueError, match=rf"^--select x={strange}: there is none\. x has 0\.0, 1\.5 and 1000\.0$"):
             matching("x", [strange], numbers)
 
 
@@ -514,7 +514,7 @@ def test_columns_without_their_options_are_named_with_them_and_near_misses_are_s
     assert lost == f"--algorithm algorithm is no column of the frame. {has}. Try algorithm='agent', training='step'"
     named = ["--value", "return", "--run", "my seed", "--algorithm", "agent", "--training", "step"]
     assert refused(*named, "--extra", "task") == f"--extra task is no column of the frame. {has}. Try extra='Env'"
-    assert refused(*named, "--select", "agent=sca").endswith("agent has sac, td3. Did you mean 'sac'?")
+    assert refused(*named, "--select", "agent=sca").endswith("agent has sac and td3. Did you mean 'sac'?")
     assert refused(*named, "--select", "agnet=sac").endswith(f"{has}. Did you mean 'agent'?")
     assert refused(*named, "--align", "7").startswith(
         "--align 7 leaves no score of any run. Name levels that runs reach, --align LEVELS"

@@ -5,139 +5,111 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
-import pandas as pd
 import xarray as xr
 
 import xcurves
 from xcurves import archive
 from xcurves.anova.randomized_anova import randomized_anova
-from xcurves.cli.sources import EXAMPLE, Table, curves_of_options, open_archive
+from xcurves.cli.sources import EXAMPLE, Table, curves_of_options, open_archive, select
 from xcurves.core.tables import cell_text
 from xcurves.reporting import page
 from xcurves.results import find_kind, parts_of, summary_of_part
 
-_EXAMPLE_PARTS = ("across_tasks", "profile_across_tasks")
+_EXAMPLE_PARTS = ["across_tasks", "profile_across_tasks"]
 _LONG = 24  # rows; longer tables are not printed
 _ENDINGS = re.compile(r"(?i)(?:\.csv\.gz|\.csv|\.nc|\.zarr)$")
 
 
-class Outputs(NamedTuple):
-    """What is made of the scores, and the files that are written of one value of them."""
-
-    what: str
-    parts: Sequence[str] | None
-    output: Path
-    report: Path | None
-
-
 def run_job(options: argparse.Namespace) -> list[Path]:
     """Do the job; return what was written."""
-    outputs = {value: _outputs(options, value) for value in options.value or [""]}
-    _check_places(options, outputs)
+    what = "analysis" if options.include or options.report else "anova"
+    if options.archive is None and options.include is None:  # the answer over the tasks of the example
+        what, options.include = "across_tasks", _EXAMPLE_PARTS
+        options.report = options.report or Path(f"{EXAMPLE}.html")
+    files = _files(options, what)
     opened = open_archive(options)
     if isinstance(opened, Table):
         print(f"Source: {opened.frame.attrs['source']}\n", flush=True)
-    if isinstance(opened, xr.DataTree):
+    elif isinstance(opened, xr.DataTree):
+        if options.include is None and (options.output or not options.report):
+            said = f"ARCHIVE {options.archive} holds an analysis. Make its page: --report page.html, or analyse its "
+            raise ValueError(f"{said}curves again: --include all")
         if options.include is None:
-            return [_page_of_analysis(opened, options)]
+            return [_write_report(opened, options.report)]
         opened = opened["curves"].to_dataset() if "curves" in opened else xr.Dataset()
-    elif isinstance(opened, xr.Dataset) and (kind := find_kind(opened)):
+    elif kind := find_kind(opened):
         said = f"ARCHIVE {options.archive} holds a result of {kind.name}, not curves. "
         raise ValueError(f"{said}Name the archive that it was made from")
     written: list[Path] = []
     try:
-        for value, curves in curves_of_options(opened, options):
-            if len(outputs) > 1:
-                print(f"== {value} ==\n")
-            _analyse(curves, options, outputs.get(value, next(iter(outputs.values()))), written)
+        for value, curves in curves_of_options(select(opened, options), options):
+            output, report = files.get(value, next(iter(files.values())))
+            result = _result(curves, options, what)
+            archive.write(result["across_tasks"].to_dataset() if what == "across_tasks" else result, output)
+            written.append(output)
+            _print(result, f"== {value} ==\n\n" if len(files) > 1 else "")
+            print(f"Results: {output}")
+            if report and isinstance(result, xr.DataTree):
+                written.append(_write_report(result, report))
     except KeyboardInterrupt:
         raise KeyboardInterrupt(*written) from None
     return written
 
 
-def _outputs(options: argparse.Namespace, value: str) -> Outputs:
-    """Return what options ask for: an ANOVA, an analysis, or the answer over the tasks of the example."""
-    is_example = options.archive is None and options.include is None
-    what = "across_tasks" if is_example else "analysis" if options.include or options.report else "anova"
-    parts = None if "all" in (options.include or ["all"]) else options.include
+def _files(options: argparse.Namespace, what: str) -> dict[str, tuple[Path, Path | None]]:
+    """Return the archive and the page that are written of each value; refuse what cannot be before the work."""
     stem = EXAMPLE if options.archive is None else _ENDINGS.sub("", options.archive.resolve().name)
-    output = options.output or Path(f"{stem}-{what}.nc")
-    report = options.report or (Path(f"{EXAMPLE}.html") if is_example else None)
-    if len(options.value or []) > 1:
-        output, report = (
-            path and path.with_stem(f"{path.stem}-{value.replace('/', '_')}") for path in (output, report)
-        )
-    return Outputs(what, _EXAMPLE_PARTS if is_example else parts, output, report)
+    given = {"output": options.output or Path(f"{stem}-{what}.nc"), "report": options.report}
+    values = options.value or [""]
+    if len(set(values)) < len(values):
+        raise ValueError(f"--value must name different scores; got {', '.join(values)}. Leave one out")
+    taken = {} if options.archive is None else {os.path.realpath(options.archive): "the archive"}
+    files: dict[str, Any] = {value: dict(given) for value in values}
+    for value, (option, path) in product(values, given.items()):
+        if path is None:
+            continue
+        said = f"--{option}"
+        if len(values) > 1:
+            path, said = path.with_stem(f"{path.stem}-{value.replace('/', '_')}"), f"{said} for --value {value}"
+        said, real = f"{said} {path}", os.path.realpath(path)
+        if real in taken:
+            raise ValueError(f"{said} is the file of {taken[real]}. Name another, or run one at a time")
+        files[value][option], taken[real] = path, said
+        try:
+            if option == "report":
+                page.check_replaceable(path)
+            else:
+                archive.check_writable(path, is_tree=what == "analysis")
+        except (OSError, ImportError) as error:
+            raise type(error)(said + str(error).removeprefix(f"path {str(path)!r}")) from error
+    return {value: (own["output"], own["report"]) for value, own in files.items()}
 
 
-def _page_of_analysis(tree: xr.DataTree, options: argparse.Namespace) -> Path:
-    if not options.report:
-        said = f"ARCHIVE {options.archive} holds an analysis. Make its page: --report page.html, or analyse its "
-        raise ValueError(f"{said}curves again: --include all")
-    if options.output:
-        raise ValueError(f"--output {options.output}: ARCHIVE is an analysis already. Leave it out, or say --include")
-    return _write_report(tree, options.report)
-
-
-def _analyse(curves: xr.DataArray, options: argparse.Namespace, outputs: Outputs, written: list[Path]) -> None:
-    """Analyse the curves of one value; add to what was written."""
+def _result(curves: xr.DataArray, options: argparse.Namespace, what: str) -> xr.Dataset | xr.DataTree:
     given = {name: getattr(options, name) for name in ("paired", "n_resamples", "confidence_level", "rng")}
-    if outputs.what == "anova":
-        result = randomized_anova(curves, **given).compute()
-        archive.write(result, outputs.output)
-        print(xcurves.summary(result), _format(xcurves.table(result)), "", sep="\n\n", end="")
-    else:
-        tree = xcurves.analyze(curves, include=outputs.parts, **given)
-        archive.write(tree["across_tasks"].to_dataset() if outputs.what == "across_tasks" else tree, outputs.output)
-        for part, result in parts_of(tree).items():
-            table = xcurves.table(result)
-            shown = [_format(table)] if len(table) <= _LONG else []
-            print(f"-- {part.replace('_', ' ')} --", summary_of_part(result), *shown, "", sep="\n\n", end="")
-        if "left_out" in tree.attrs:
-            print(f"Left out:\n{tree.attrs['left_out']}\n")
-    written.append(outputs.output)
-    print(f"Results: {outputs.output}")
-    if outputs.report:
-        written.append(_write_report(tree, outputs.report))
+    if what == "anova":
+        return randomized_anova(curves, **given).compute()
+    return xcurves.analyze(curves, include=None if "all" in (options.include or ["all"]) else options.include, **given)
+
+
+def _print(result: xr.Dataset | xr.DataTree, title: str) -> None:
+    """Print the sentences and the table; of an analysis those of each part, without long tables."""
+    print(title, end="")
+    parts = parts_of(result) if isinstance(result, xr.DataTree) else {"": result}
+    for part, own in parts.items():
+        table = xcurves.table(own)
+        shown = [table.to_string(float_format=cell_text, na_rep="")] if len(table) <= _LONG or not part else []
+        heading = [f"-- {part.replace('_', ' ')} --"] if part else []
+        print(*heading, summary_of_part(own), *shown, "", sep="\n\n", end="")
+    if isinstance(result, xr.DataTree) and "left_out" in result.attrs:
+        print(f"Left out:\n{result.attrs['left_out']}\n")
 
 
 def _write_report(tree: xr.DataTree, path: Path) -> Path:
     xcurves.report(tree, path)
     print(f"Report: {path}")
     return path
-
-
-def _check_places(options: argparse.Namespace, outputs: dict[str, Outputs]) -> None:
-    """Before the work, refuse paths that cannot be written, and a path that is given twice."""
-    taken = {} if options.archive is None else {_real_path(options.archive): "the archive"}
-    if len(options.value or []) > len(outputs):
-        raise ValueError(f"--value must name different scores; got {', '.join(options.value)}. Leave one out")
-    for value, own in outputs.items():
-        for option, path in (("output", own.output), ("report", own.report)):
-            if path is None:
-                continue
-            said = f"--{option}{f' for --value {value}' if len(outputs) > 1 else ''} {path}"
-            if other := taken.get(_real_path(path)):
-                raise ValueError(f"{said} is the file of {other}. Name another, or run one at a time")
-            taken[_real_path(path)] = said
-            try:
-                if option == "report":
-                    page.check_replaceable(path)
-                else:
-                    archive.check_writable(path, is_tree=own.what == "analysis")
-            except (OSError, ImportError) as error:
-                raise type(error)(said + str(error).removeprefix(f"path {str(path)!r}")) from error
-
-
-def _real_path(path: Path) -> str:
-    """Return the same path for all names of one file."""
-    return os.path.normcase(os.path.realpath(path))
-
-
-def _format(table: pd.DataFrame) -> str:
-    """Return a table as text."""
-    return table.to_string(float_format=cell_text, na_rep="")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,7 @@ import xarray as xr
 
 import xcurves
 from xcurves.cli.options import Parser, program
-from xcurves.cli.sources import Table, curves_of_options, not_found, open_archive, select_rows
+from xcurves.cli.sources import Table, curves_of_options, not_found, open_archive, select
 from xcurves.core import labels
 from xcurves.core.validation import check_confidence_level, check_total
 from xcurves.core.wording import joined
@@ -22,8 +20,8 @@ from xcurves.group_sequential.looks import record_of
 from xcurves.group_sequential.text import n_done, next_batch, planned_without_rejection
 
 MORE = 3  # exit status
-_MOST_LOOKS = 1000
 _MOST = 10**6  # runs, algorithms and reassignments of a plan
+# of a plan
 _FLAGS = ("rejected", "undecided", "futile")
 _OF_PAIR = (
     *("pair", "algorithm_a", "algorithm_b", *_FLAGS, "pvalue", "pvalue_adjusted", "statistic", "critical_value"),
@@ -53,7 +51,8 @@ def sequential_parser() -> argparse.ArgumentParser:
     batches = plan.add_mutually_exclusive_group(required=True)
     batches.add_argument("--look", metavar="NAME", help="column, or coordinate of runs, with the batch of a run")
     batches.add_argument("--batch-size", type=int, metavar="N", help="runs in a batch, in the order of their labels")
-    plan.add_argument("--algorithms", type=int, metavar="M", help="without ARCHIVE: how many algorithms (default: 2)")
+    said = "without ARCHIVE: how many algorithms (default: %(default)s)"
+    plan.add_argument("--algorithms", type=int, default=2, metavar="M", help=said)
     plan.add_argument("--spending", choices=("square", "linear"), default="square", help="(default %(default)s)")
     plan.add_argument("--task", metavar="NAME", help="dim of tasks that are tested together (default: each by itself)")
     plan.add_argument("--reference", metavar="ALGORITHM", help="compare the others with this one only")
@@ -66,25 +65,15 @@ def sequential_parser() -> argparse.ArgumentParser:
 
 def run_sequential(options: argparse.Namespace) -> int:
     """Look once; return the exit status."""
-    if options.looks > _MOST_LOOKS:
-        raise ValueError(f"--looks must be at most {_MOST_LOOKS:,}; got {labels.shown(options.looks)}. Usual: 2 to 10")
     if options.archive is None:
         print(_planned(options))
         return 0
-    archive = open_archive(options)
-    if isinstance(archive, xr.DataTree):
+    opened = open_archive(options)
+    if isinstance(opened, xr.DataTree):
         raise ValueError(f"ARCHIVE {options.archive} holds an analysis, not curves. Name the archive it was made from")
-    log = archive
-    if isinstance(archive, Table) and options.look is not None:
-        if options.look not in archive.frame:
-            raise not_found(f"--look {options.look} is no column of ARCHIVE", options.look, archive.frame)
-        log = archive._replace(frame=archive.frame.drop(columns=options.look))  # batches are no scores
-    curves = [curves for _, curves in curves_of_options(log, options)]
-    if len(curves) != 1:
-        raise ValueError(f"--value is given {len(curves)} times; a sequential test has one. Name one")
     same = ("previous", "spending", "task", "reference", "n_resamples", "confidence_level", "rng")
     result = xcurves.sequential(
-        _with_looks(curves[0], archive, options),
+        _with_looks(opened, options),
         n_looks=options.looks,
         training_weights="final" if options.final else None,
         higher_is_better=not options.lower_is_better,
@@ -102,14 +91,10 @@ def _planned(options: argparse.Namespace) -> str:
     """Return which of the planned looks could show a difference."""
     if options.batch_size is None:
         raise ValueError("ARCHIVE is missing. Name the log, or plan without one: --batch-size N")
-    n_looks, size, n_algorithms = options.looks, options.batch_size, options.algorithms or 2
-    for name, value, least in (
-        ("--looks", n_looks, 1),
-        ("--batch-size", size, 1),
-        ("--algorithms", n_algorithms, 2),
-        ("--n-resamples", options.n_resamples, 1),
-    ):
-        check_total(name, value, least=least, most=_MOST)
+    for name, least in {"looks": 1, "batch_size": 1, "algorithms": 2, "n_resamples": 1}.items():
+        most = 1000 if name == "looks" else _MOST
+        check_total(f"--{name.replace('_', '-')}", getattr(options, name), least=least, most=most)
+    n_looks, size, n_algorithms = options.looks, options.batch_size, options.algorithms
     n_pairs = n_algorithms - 1 if options.reference else n_algorithms * (n_algorithms - 1) // 2
     alpha = check_confidence_level(options.confidence_level)
     blind = planned_without_rejection(size, n_looks, n_pairs, options.spending, options.n_resamples, alpha)
@@ -124,56 +109,57 @@ def _planned(options: argparse.Namespace) -> str:
     return "\n".join(lines)
 
 
-def _with_looks(curves: xr.DataArray, archive: Table | xr.Dataset, options: argparse.Namespace) -> xr.DataArray:
-    """Return curves with the look of every run."""
+def _with_looks(opened: Table | xr.Dataset, options: argparse.Namespace) -> xr.DataArray:
+    """Return the curves of what was selected, with the look of every run."""
+    look = options.look
+    if look and isinstance(opened, Table) and look not in opened.frame:
+        raise not_found(f"--look {look} is no column of ARCHIVE", look, opened.frame)
+    opened = log = select(opened, options)
+    if look and isinstance(opened, Table):
+        log = opened._replace(frame=opened.frame.drop(columns=look))  # batches are no scores
+    curves, *more = [curves for _, curves in curves_of_options(log, options)]
+    if more:
+        raise ValueError(f"--value is given {1 + len(more)} times; a sequential test has one. Name one")
     if options.batch_size is not None:
         return xcurves.assign_looks(curves, options.batch_size)
-    if not isinstance(archive, Table):
-        if options.look not in curves.coords:
-            raise KeyError(f"--look {options.look} is no coordinate of ARCHIVE. Say how many runs: --batch-size 5")
-        return curves.rename({options.look: "look"}) if options.look != "look" else curves
-    frame = select_rows(archive, options)  # of the algorithms that are compared; others may have other batches
-    batches = pd.Series(frame[options.look].to_numpy(), index=frame[options.run or "run"].to_numpy())
-    return xcurves.assign_looks(curves, batches)
+    if isinstance(opened, Table):
+        return xcurves.assign_looks(curves, opened.frame.set_index(options.run or "run")[look])
+    if look not in curves.coords:
+        raise KeyError(f"--look {look} is no coordinate of ARCHIVE. Say how many runs: --batch-size 5")
+    return curves.rename({look: "look"}) if look != "look" else curves
 
 
 def _said(result: xr.Dataset) -> dict[str, Any]:
     """Return what a script needs to continue."""
-    tasks = list(_tasks(result))
+    dims = labels.task_dims(result["undecided"])
+    tasks = [
+        {"task": {str(dim): task[dim].item() for dim in dims}} | _said_of_task(task)
+        for task in labels.tasks_of(result, "undecided")
+    ]
     open_pairs = [{"task": task["task"], "pair": pair} for task in tasks for pair in task["undecided"]]
     shown = all(pair["rejected"] for task in tasks for pair in task["pairs"])
-    decision = "more runs needed" if open_pairs else ("all shown" if shown else "last look done, not all shown")
-    most: dict[str, dict[str, int]] = {"run_more": {}, "run_at_most": {}}  # over tasks
-    for name, task in product(most, tasks):
-        most[name] |= {each: max(n, most[name].get(each, 0)) for each, n in task[name].items()}
+    most = {name: pd.DataFrame([task[name] for task in tasks]).max() for name in ("run_more", "run_at_most")}
     return {
-        "decision": decision,
+        "decision": "more runs needed" if open_pairs else "all shown" if shown else "last look done, not all shown",
         "n_looks": result.sizes["look"],
         "undecided": open_pairs,
-        **most,
+        **{name: sizes.astype(int).to_dict() for name, sizes in most.items()},
         "past": record_of(result),
         "tasks": tasks,
         "summary": xcurves.summary(result),
     }
 
 
-def _tasks(result: xr.Dataset) -> Iterator[dict[str, Any]]:
-    dims = labels.task_dims(result["undecided"])
-    for task in labels.tasks_of(result, "undecided"):
-        done = n_done(task)
-        latest = task.isel(look=done - 1)
-        more = {str(name): size for name, size in next_batch(task).items()}
-        yield {
-            "task": {str(dim): task[dim].item() for dim in dims},
-            "look": done,
-            "undecided": task["pair"].to_numpy()[task["undecided"].to_numpy() == 1].tolist(),
-            "run_more": more,
-            "run_at_most": {name: n * (task.sizes["look"] - done) for name, n in more.items()},
-            "n_runs": {str(a["algorithm"].item()): int(a) for a in latest["n_runs"].fillna(0)},
-            "pairs": [_pair_record(pair) for pair in labels.each_of(latest, "pair")],
-        }
-
-
-def _pair_record(pair: xr.Dataset) -> dict[str, Any]:
-    record = {name: pair[name].to_numpy().tolist() for name in _OF_PAIR}
-    return record | {name: bool(record[name]) for name in _FLAGS}
+def _said_of_task(task: xr.Dataset) -> dict[str, Any]:
+    done = n_done(task)
+    latest = task.isel(look=done - 1)
+    more = {str(name): size for name, size in next_batch(task).items()}
+    pairs = [{name: pair[name].to_numpy().tolist() for name in _OF_PAIR} for pair in labels.each_of(latest, "pair")]
+    return {
+        "look": done,
+        "undecided": [pair["pair"] for pair in pairs if pair["undecided"] == 1],
+        "run_more": more,
+        "run_at_most": {name: n * (task.sizes["look"] - done) for name, n in more.items()},
+        "n_runs": {str(a["algorithm"].item()): int(a) for a in latest["n_runs"].fillna(0)},
+        "pairs": [pair | {name: bool(pair[name]) for name in _FLAGS} for pair in pairs],
+    }
