@@ -8,7 +8,7 @@ import pytest
 from strategies import make_curves, make_scores
 from synthetic_results import synthetic_curves
 from xcurves import kinds
-from xcurves.reporting.digests import counts_by_task
+from xcurves.reporting.page import counts
 
 RNG = np.random.default_rng(0)
 
@@ -125,7 +125,7 @@ def test_curves_that_have_no_room_say_what_to_select():
 def test_the_counts_of_each_task_are_those_of_its_own_runs_and_levels():
     curves = make_curves(RNG.normal(size=(3, 2, 4, 5)), task=list("xyz"))
     curves[1, 0, 2:], curves[1, :, :, 3:], curves[2] = np.nan, np.nan, np.nan
-    table = counts_by_task(curves, ["task x", "task y", "task z"])
+    table = counts(curves, ["task x", "task y", "task z"])
     assert table.index.name == "task"
     assert table["algorithms"].tolist() == [2, 2, 0]
     assert table["runs of each"].tolist() == ["4", "2 to 4", "none"]

@@ -303,7 +303,7 @@ def test_runs_of_an_absent_algorithm_are_no_part_of_the_range_of_counts():
     curves = make_curves(RNG.normal(size=(8, 2, 5, 4)), task=list("stuvwxyz"))
     curves[2, 1] = np.nan
     described = curves.curves.across_tasks(n_resamples=20, rng=0).curves.describe_methods()
-    assert described.count("number of runs: 5 (0 in 1 of 16 cases)") == 2
+    assert len(re.findall("umber of runs: 5[;.]", described)) == 2
 
 
 def test_the_adjustment_is_that_of_the_call(curves):

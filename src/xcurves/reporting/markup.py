@@ -53,11 +53,6 @@ def references(entries: Iterable[str]) -> str:
     return "<ol>" + "".join(f"<li>{entry}</li>" for entry in linked) + "</ol>"
 
 
-def html_terms(pairs: Iterable[tuple[str, object]]) -> str:
-    """Return a list of names and their values."""
-    return "<dl>" + "".join(f"<dt>{text(name)}</dt><dd>{text(value)}</dd>" for name, value in pairs) + "</dl>"
-
-
 def folded(title: str, body: str) -> str:
     """Return content that is shown when its title is clicked, nothing for none."""
     return f"<details><summary>{text(title)}</summary>{body}</details>" if body else ""
@@ -71,12 +66,10 @@ def section(anchor: str, title: str, body: str, *, is_open: bool = False) -> str
 
 
 def figure(wide: str, narrow: str | None, caption: str, alternative: str) -> str:
-    """Return a picture with its alternative text; a narrow screen has its own."""
+    """Return a picture with its caption; a narrow screen has its own."""
     source = f'<source media="(max-width: 40rem)" srcset="{escape(narrow)}">' if narrow else ""
-    return (
-        f"<figure><picture>{source}{image(wide, alternative)}</picture>\n"
-        f"<figcaption>{text(caption)}</figcaption></figure>"
-    )
+    shown = f"<picture>{source}{image(wide, alternative)}</picture>"
+    return f"<figure>{shown}\n<figcaption>{text(caption)}</figcaption></figure>"
 
 
 def image(source: str, alternative: str) -> str:
@@ -84,36 +77,31 @@ def image(source: str, alternative: str) -> str:
     return f'<img src="{escape(source)}" alt="{text(alternative)}">'
 
 
-def html_table(
-    frame: pd.DataFrame, caption: str, links: Mapping[tuple[Any, ...], str] | None = None, *, is_landmark: bool = True
-) -> str:
+def html_table(frame: pd.DataFrame, caption: str, links: Mapping[tuple[Any, ...], str] | None = None) -> str:
     """Return a table in a box of its own, which scrolls; index levels that have names are headings of rows.
 
     `links` has the anchors that the first heading of a row leads to, by the first labels of the row.
     """
-    heads = [name for name in frame.index.names if name is not None]
     named = not isinstance(frame.index, pd.RangeIndex)
-    levels = [_cell("th", name, 'scope="col"') for name in (heads or [""] * named)]
-    top = "".join(levels) + "".join(_cell("th", name, 'scope="col" class="number"') for name in frame.columns)
-    links = links or {}
+    heads = [name or "" for name in frame.index.names] if named else []
+    top = "".join(f'<th scope="col">{text(name)}</th>' for name in heads)
+    top += "".join(f'<th scope="col" class="number">{text(name)}</th>' for name in frame)
+    n_labels = len(next(iter(links or {}), ()))
     rows = ""
     for key, values in zip(frame.index, frame.astype(object).to_numpy().tolist(), strict=True):
         keys = (key if isinstance(key, tuple) else (key,)) if named else ()
         names = [text(as_cell(each)) for each in keys]
-        if anchor := links.get(keys[: len(next(iter(links), ()))]):
+        if links and (anchor := links.get(keys[:n_labels])):
             names[0] = f'<a href="#{anchor}">{names[0]}</a>'
-        cells = [f'<th scope="row">{name}</th>' for name in names] + [_cell("td", as_cell(value)) for value in values]
+        cells = [f'<th scope="row">{name}</th>' for name in names]
+        cells += [f"<td>{text(as_cell(value))}</td>" for value in values]
         rows += f"<tr>{''.join(cells)}</tr>\n"
-    role = "region" if is_landmark else "group"
     wide = " wide" if len(heads) + len(frame.columns) > _NARROW else ""
     return (
-        f'<div class="box{wide}" role="{role}" tabindex="0" aria-label="{text(caption)}"><table>\n'
-        f"<caption><span>{text(caption)}</span></caption>\n<thead><tr>{top}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>"
+        f'<div class="box{wide}" role="group" tabindex="0" aria-label="{text(caption)}"><table>\n'
+        f"<caption><span>{text(caption)}</span></caption>\n"
+        f"<thead><tr>{top}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>"
     )
-
-
-def _cell(tag: str, words: object, attributes: str = "") -> str:
-    return f"<{tag}{' ' * bool(attributes)}{attributes}>{text(words)}</{tag}>"
 
 
 def as_cell(value: Any) -> str:

@@ -4,39 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from typing import Any
 
 import pandas as pd
 import xarray as xr
 
 from xcurves.core.labels import escape_controls
 from xcurves.core.run_checks import cure_incomplete
-from xcurves.core.schema import ResultKind
 from xcurves.core.tables import cell_text, without_controls
 from xcurves.results import ask, find_kind, prepare
 
-_ROWS = 40
+_LOOK: dict[str, Any] = {"max_rows": 40, "na_rep": "", "float_format": cell_text}
 
 
 def as_text(result: xr.Dataset) -> str | None:
     """Return question, answer and table as text; None for a Dataset that is no result."""
-    kind = find_kind(result)
-    if kind is None:
+    if (said := _said(result)) is None:
         return None
-    answer, table = _answer_and_table(kind, result)
-    shown = (
-        [] if table is None else [table.to_string(line_width=100, max_rows=_ROWS, na_rep="", float_format=cell_text)]
-    )
-    return "\n".join([kind.question, answer, *shown])
+    *lines, table = said
+    shown = [] if table is None else [table.to_string(line_width=100, **_LOOK)]
+    return "\n".join([*lines, *shown])
 
 
 def as_html(result: xr.Dataset) -> str | None:
     """Return question, answer and table as HTML; None for a Dataset that is no result."""
-    kind = find_kind(result)
-    if kind is None:
+    if (said := _said(result)) is None:
         return None
-    answer, table = _answer_and_table(kind, result)
-    shown = "" if table is None else table.to_html(border=0, max_rows=_ROWS, na_rep="", float_format=cell_text)
-    return f"<p><strong>{escape(kind.question)}</strong></p><p>{escape(answer)}</p>{shown}"
+    question, answer, table = said
+    shown = "" if table is None else table.to_html(border=0, **_LOOK)
+    return f"<p><strong>{escape(question)}</strong></p><p>{escape(answer)}</p>{shown}"
 
 
 def curves_text(curves: xr.DataArray, calls_of: Mapping[tuple[str, ...], Sequence[str]]) -> str:
@@ -64,13 +60,16 @@ def _completeness(curves: xr.DataArray) -> str:
     return f"; of {levels.size} runs {absent} are absent and {lacking} lack levels{cure}"
 
 
-def _answer_and_table(kind: ResultKind, result: xr.Dataset) -> tuple[str, pd.DataFrame | None]:
-    """Return answer and table, or why there is none: a lazy result stays as it is, a selection may lack variables."""
+def _said(result: xr.Dataset) -> tuple[str, str, pd.DataFrame | None] | None:
+    """Return question, answer and table, or why there is none: the result is lazy, or lacks variables."""
+    kind = find_kind(result)
+    if kind is None:
+        return None
     if any(variable.chunks is not None for variable in result.variables.values()):
-        return f"Not computed yet: a lazy result of {kind.name}. Compute it: result.compute()", None
+        return kind.question, f"Not computed yet: a lazy result of {kind.name}. Compute it: result.compute()", None
     try:
         kind, result = prepare(result)
         answer, table = ask(kind, result, kind.answer, "table"), ask(kind, result, kind.table, "table")
     except (ValueError, IndexError) as error:  # which a repr must not raise
-        return escape_controls(f"No answer of this selection: {error}"), None
-    return escape_controls(answer), without_controls(table)
+        return kind.question, escape_controls(f"No answer of this selection: {error}"), None
+    return kind.question, escape_controls(answer), without_controls(table)

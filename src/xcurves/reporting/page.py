@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import platform
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import version
 from importlib.resources import files
 from math import prod
 from pathlib import Path
 from string import Template
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -17,13 +20,20 @@ from xcurves import results
 from xcurves.core import labels, provenance, validation
 from xcurves.core.applicability import is_lower_better
 from xcurves.core.atomic_write import atomic_write, check_place
-from xcurves.core.wording import count, label_of
+from xcurves.core.wording import count, interval, label_of, listed, span
 from xcurves.plotting.curves import CURVES_CAPTION
-from xcurves.reporting import digests, markup, pictures
+from xcurves.reporting import markup, pictures
 from xcurves.results import kind_of, left_out, missing_parts, parts_of, prepare, say_final
 
-Parts = Mapping[str, xr.Dataset]
+Links = Mapping[tuple[Any, ...], str]  # the anchor of each task, by its labels
 
+_GIVEN = {
+    "rng": "Seed",
+    "confidence_level": "Confidence level",
+    "n_resamples": "Reassignments at most",
+    "paired": "Runs matched over algorithms (1: yes)",
+}
+_ABSENT = 8  # runs that are named
 _GENERATOR = b'<meta name="generator" content="xcurves">'
 
 
@@ -104,42 +114,41 @@ def _curves_of(tree: xr.DataTree) -> xr.DataArray | None:
     return variables[0].compute() if variables and set(labels.DIMS) <= set(variables[0].dims) else None
 
 
-def _page(attrs: Mapping[Any, Any], parts: Parts, curves: xr.DataArray | None) -> str:
+def _page(attrs: Mapping[Any, Any], parts: Mapping[str, xr.Dataset], curves: xr.DataArray | None) -> str:
     names = [] if curves is None else [name.removesuffix(": ") for name in labels.task_names(curves)]
-    single = [_single(result) for result in parts.values()]
-
-    def is_by_task(result: xr.Dataset) -> bool:
-        return len(names) < 2 or _n_tasks(result) > 1
-
-    by_task = [*filter(is_by_task, single)]
-    over_all = len(by_task) < len(single)
-    frames = ((kind_of(result).question, _frame(result)) for result in by_task)
     links = pictures.links_of(curves) if curves is not None and len(names) > 1 else {}
+    single = [_single(result) for result in parts.values()]
     first = next(filter(_opens, single), single[0])
-    ordered = sorted(single, key=is_by_task)  # those over all tasks first
-    drawn = [
-        (result, [] if _n_tasks(result) > 1 else list(_pictures(result, only_default=not over_all)))
-        for result in ordered
-    ]
-    leading = next(own for result, own in drawn if result is first)
-    drawn_first = (
-        _drawn_curves(curves, _lead(curves, names)) if curves is not None and not links else "".join(leading[:1])
-    )
-    headline = drawn_first + _table(first, links)
+    over_all = [result for result in single if links and _n_tasks(result) == 1]
+    by_task = [result for result in single if not any(result is each for each in over_all)]
+    ordered = [*over_all, *by_task]
+    drawn = [[] if _n_tasks(result) > 1 else list(_pictures(result)) for result in ordered]
+    lead = "" if curves is None else _lead(curves, names)
+    if curves is not None and not links:
+        task = curves.squeeze(labels.extra_dims(curves), drop=True).transpose(*labels.DIMS)
+        headline = _figure(pictures.draw(task, CURVES_CAPTION), lead) or markup.paragraph(pictures.MISSING)
+    else:
+        headline = "".join(next(own for result, own in zip(ordered, drawn, strict=True) if result is first)[:1])
+    headline += _table(first, links)
+    if curves is not None:
+        said = f"Runs and training levels. Scores: {label_of(curves)}."
+        one_dim = links if len(labels.extra_dims(curves)) == 1 else None
+        compared = markup.html_table(counts(curves, names), said, one_dim)
+    frames = ((kind_of(result).question, _frame(result)) for result in by_task)
     sections = [
         ("answer", "In short", _answer(attrs, single, curves) + headline),
-        ("compared", "What was compared", "" if curves is None else _compared(curves, names, links)),
+        ("compared", "What was compared", "" if curves is None else compared),
         *(
             (f"part-{number}", kind_of(result).question, _part(result, links, headline, own))
-            for number, (result, own) in enumerate(drawn, 1)
+            for number, (result, own) in enumerate(zip(ordered, drawn, strict=True), 1)
         ),
-        ("tasks", "Each task", "" if curves is None or not links else pictures.gallery(curves, names, frames)),
-        ("settings", "Settings and versions", digests.settings_section(attrs, parts)),
+        ("tasks", "Each task", pictures.gallery(curves, names, frames) if curves is not None and links else ""),
+        ("settings", "Settings and versions", _settings(attrs, parts)),
         ("references", "References", markup.references(provenance.references_of(parts.values()))),
     ]
     shown = (markup.section(*each, is_open=each[0] == "answer") for each in sections if each[-1])
     template = Template(files("xcurves.reporting").joinpath("page.html").read_text(encoding="utf-8"))
-    lead = "" if curves is None else markup.paragraph(_lead(curves, names), "lead")
+    lead = markup.paragraph(lead, "lead") if lead else ""
     return template.substitute(title=markup.text(_title(curves)), lead=lead, sections="\n".join(shown))
 
 
@@ -147,20 +156,19 @@ def _title(curves: xr.DataArray | None) -> str:
     if curves is None:
         return "Comparison of algorithms"
     names = [str(name) for name in curves["algorithm"].to_numpy()]
-    said = f"{', '.join(names[:-1])} and {names[-1]}" if 1 < len(names) <= 5 else f"{len(names)} algorithms"
-    return f"Comparison of {said}" if len(names) > 1 else f"Curves of {names[0]}"
+    said = listed(names) if len(names) <= 5 else f"{len(names)} algorithms"
+    return f"Comparison of {said}" if len(names) > 1 else f"Curves of {said}"
 
 
 def _lead(curves: xr.DataArray, tasks: Sequence[str]) -> str:
     runs = int(curves.notnull().any("training").sum())
     where = f" on {len(tasks)} tasks" if len(tasks) > 1 else f" on {tasks[0]}" * bool(tasks[0])
-    levels = curves["training"].to_numpy()[curves.notnull().any([dim for dim in curves.dims if dim != "training"])]
     training = curves["training"]
-    units = f" {training.attrs['units']}" if training.attrs.get("units", "1") not in ("1", "") else ""
-    span = f"{markup.as_cell(levels[0])} to {markup.as_cell(levels[-1])}" if len(levels) else "none"
+    units = training.attrs.get("units", "1")
+    levels = span(training.to_numpy()[curves.notnull().any([dim for dim in curves.dims if dim != "training"])], 4)
     return (
-        f"{label_of(curves)}: {runs} runs of {curves.sizes['algorithm']} algorithms"
-        f"{where}, {training.attrs.get('long_name', 'training')} {span}{units}."
+        f"{label_of(curves)}: {runs} runs of {curves.sizes['algorithm']} algorithms{where}, "
+        f"{training.attrs.get('long_name', 'training')} {levels or 'none'}{'' if units in ('1', '') else f' {units}'}."
     )
 
 
@@ -193,18 +201,25 @@ def _plain(words: str) -> str:
     return markup.without_code(words).replace("_", " ")
 
 
-def _compared(curves: xr.DataArray, names: list[str], links: Mapping[tuple[Any, ...], str]) -> str:
-    frame = digests.counts_by_task(curves, names) if links else digests.counts(curves)
-    one_dim = links if len(labels.extra_dims(curves)) == 1 else None
-    return markup.html_table(frame, f"Runs and training levels. Scores: {label_of(curves)}.", one_dim)
-
-
-def _drawn_curves(curves: xr.DataArray, said: str) -> str:
-    task = curves.squeeze(labels.extra_dims(curves), drop=True).transpose(*labels.DIMS)
-    found = pictures.draw(task, CURVES_CAPTION)
-    if found is None:
-        return markup.paragraph(pictures.MISSING)
-    return markup.figure(*found, f"{found.caption} {said}")
+def counts(curves: xr.DataArray, names: Sequence[str]) -> pd.DataFrame:
+    """Return a table of runs and levels: a row for each task, or for each algorithm of a single one."""
+    has = curves.transpose(..., *labels.DIMS).notnull()
+    dims = labels.extra_dims(curves)
+    if len(names) > 1:
+        runs = has.any("training").sum("run").to_numpy().reshape(len(names), -1)
+        grid = has.any(["algorithm", "run"]).to_numpy().reshape(len(names), -1)
+        index = pd.Index(names if dims[1:] else curves[dims[0]], dtype=object, name="task" if dims[1:] else dims[0])
+        levels = pd.DataFrame(np.where(grid, curves["training"].to_numpy(), np.nan), index)
+        columns = {"algorithms": (runs > 0).sum(axis=1), "runs of each": [span(row[row > 0]) or "none" for row in runs]}
+        columns |= {"training levels": levels.count(axis=1), "first": levels.min(axis=1), "last": levels.max(axis=1)}
+    else:
+        has = has.squeeze(dims, drop=True)
+        present = has.any("training").to_numpy()
+        absent = [listed(curves["run"].to_numpy()[~row], _ABSENT) or "none" for row in present]
+        index = pd.Index(curves["algorithm"].to_numpy().astype(str), dtype=object, name="algorithm")
+        columns = {"runs": present.sum(axis=1), "absent runs": absent}
+        columns |= {"training levels": has.any("run").sum("training").to_numpy()}
+    return pd.DataFrame(columns, index)
 
 
 def _single(result: xr.Dataset) -> xr.Dataset:
@@ -220,35 +235,59 @@ def _n_tasks(result: xr.Dataset) -> int:
     return prod(result.sizes[dim] for dim in kind_of(result).panel_dims(result))
 
 
-def _frame(result: xr.Dataset) -> pd.DataFrame:
-    return digests.of_result(kind_of(result), result, _n_tasks(result))
-
-
-def _part(result: xr.Dataset, links: Mapping[tuple[Any, ...], str], headline: str, drawn: list[str]) -> str:
-    """Return picture and table of one result that the headline does not show, then the rest, folded."""
+def _part(result: xr.Dataset, links: Links, headline: str, drawn: list[str]) -> str:
+    """Return pictures and table of one result that the headline does not show, then the rest, folded."""
     left = left_out(result.attrs)
     missing = markup.paragraph("Tasks left out:") + markup.items(map(_plain, left)) if left else ""
     final = markup.paragraph(say_final(result)) if "final" in result.attrs else ""
-    drawn, tables = ([each for each in own if each not in headline] for own in (drawn, [_table(result, links)]))
-    more = markup.folded("More pictures", "".join(drawn[1:]))
+    shown, table = ([each for each in own if each not in headline] for own in (drawn, [_table(result, links)]))
     said = [markup.without_code(line) for line in results.summary(result).splitlines()]
     sentences = markup.folded(f"In {count(len(said), 'sentence')}", markup.items(said))
-    return "".join([final, *drawn[:1], *tables, sentences, more, missing])
+    more = markup.folded("More pictures", "".join(shown[1:]))
+    return "".join([final, *shown[:1], *table, sentences, more, missing])
 
 
-def _table(result: xr.Dataset, links: Mapping[tuple[Any, ...], str]) -> str:
+def _table(result: xr.Dataset, links: Links) -> str:
     """Return the table; a row of one task leads to it."""
     frame = _frame(result)
     dims = [str(dim).replace("_", " ") for dim in kind_of(result).panel_dims(result)]
-    return markup.html_table(
-        frame, frame.attrs["caption"], links if list(frame.index.names[: len(dims)]) == dims else None
-    )
+    of_tasks = list(frame.index.names[: len(dims)]) == dims
+    return markup.html_table(frame, frame.attrs["caption"], links if of_tasks else None)
 
 
-def _pictures(result: xr.Dataset, *, only_default: bool = True) -> Iterator[str]:
+def _frame(result: xr.Dataset) -> pd.DataFrame:
+    """Return the table of a result, of several tasks a short one; both ends of an interval stand in one column."""
+    kind = kind_of(result)
+    frame = kind.digest(result) if _n_tasks(result) > 1 and kind.digest else kind.table(result)
+    for name in [name for name in frame if str(name).endswith("lower")]:
+        ends = zip(frame[name], frame.pop(str(name).replace("lower", "upper")), strict=True)
+        frame[name] = [np.nan if low != low or high != high else interval(low, high) for low, high in ends]
+
+    def words(name: Any) -> Any:
+        return name and str(name).replace("lower", "interval").replace("_", " ")
+
+    return frame.rename(columns=words).rename_axis(index=words)
+
+
+def _pictures(result: xr.Dataset) -> Iterator[str]:
     """Yield the pictures of one task's result that suit it, each with its alternative text."""
     kind = kind_of(result)
-    views = {name: view for name, view in kind.views.items() if view.default or not only_default}
-    drawn = (pictures.draw(result, view.caption, name) for name, view in views.items() if view.drawing.suits(result))
-    for each in filter(None, drawn):
-        yield markup.figure(*each, f"{each.caption} {kind.answer(result)}")
+    for name, view in kind.views.items():
+        if view.default and view.drawing.suits(result):
+            yield _figure(pictures.draw(result, view.caption, name), kind.answer(result))
+
+
+def _figure(picture: pictures.Picture | None, said: str) -> str:
+    return markup.figure(*picture, f"{picture.caption} {said}") if picture else ""
+
+
+def _settings(attrs: Mapping[Any, Any], parts: Mapping[str, xr.Dataset]) -> str:
+    """Return the settings that give the same numbers again."""
+    seeds = "; ".join(f"{name} {result.attrs['rng']}" for name, result in parts.items() if "rng" in result.attrs)
+    packages = ", ".join(f"{name} {version(name)}" for name in ("xcurves", "numpy", "scipy", "pandas", "xarray"))
+    said = [f"{words}: {attrs[name]}" for name, words in _GIVEN.items() if name in attrs]
+    said += [f"Seed of each part: {seeds.replace('_', ' ')}"]
+    said += [f"This page was made with {packages}, Python {platform.python_version()}"]
+    return markup.items(said) + markup.paragraph(
+        "This page holds no data: the archive of the analysis does, with every number and how each part was made."
+    )

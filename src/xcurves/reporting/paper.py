@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import partial
 from importlib.resources import files
 from typing import Any, Literal
 
-import numpy as np
 import pandas as pd
 import xarray as xr
 
 from xcurves.core import provenance, validation
-from xcurves.core.schema import ResultKind
 from xcurves.core.tables import without_controls
+from xcurves.core.wording import span
 from xcurves.results import parts_of, prepare, table
 
 Mark = Literal["bold", "italic", "underline"]
@@ -85,12 +83,17 @@ def format_table(
     """
     validation.check_choice("to", to, ("latex", "markdown", "html"))
     digits = validation.check_count("precision", precision, 0, 17)
+    given = {rank: mark for rank, mark in (("best", best), ("tie", ties)) if mark is not None}
+    for mark in given.values():
+        validation.check_choice("best and ties", mark, ("bold", "italic", "underline"))
     frame = without_controls(table(result))
+    if given and "marks" not in frame.attrs:
+        raise ValueError("this table has no value for each algorithm to mark. Leave out best and ties")
+    marked = {row: given[rank] for row, rank in enumerate(frame.attrs.get("marks", ())) if rank in given}
     units = {name: var.attrs.get("units", "1") for name, var in result.data_vars.items()}
     named = any(name is not None for name in frame.index.names) or frame.index.inferred_type == "string"
     levels = [str(name or "") for name in frame.index.names] if named else []
     headers = (f"{name} ({units[name]})" if units.get(name, "1") != "1" else str(name) for name in frame.columns)
-    marked = dict(_marked_rows(frame, {"best": best, "tie": ties}))
     whole = frame.reset_index(drop=not named, allow_duplicates=True)
     whole.columns = pd.Index([*levels, *headers])
     cell = partial(_cell, to=to, digits=3 if digits is None else digits)
@@ -102,9 +105,8 @@ def format_table(
                 written.iloc[row, len(levels)] = _MARKS[to][mark].format(written.iloc[row, len(levels)])
             return str(written.to_markdown(index=False, disable_numparse=True, colalign=sides))
         styler = whole.style.hide(axis="index").format(cell, na_rep="", escape=to).format_index(cell, escape=to, axis=1)
-        for row, mark in marked.items():
-            look = _MARKS[to][mark]
-            styler = styler.map(lambda _, look=look: look, subset=([row], [whole.columns[len(levels)]]))
+        looks = [_MARKS[to][marked[row]] if row in marked else "" for row in range(len(whole))]
+        styler = styler.apply(lambda _: looks, subset=[whole.columns[len(levels)]])
         if to == "html":
             return str(styler.to_html())
         return str(styler.to_latex(hrules=True, column_format="".join(side[0] for side in sides)))
@@ -126,20 +128,6 @@ def _cell(value: Any, *, to: str, digits: int) -> str:
         return str(value)
     rounded = f"{value:.{digits}f}"
     return rounded if value == 0 or float(rounded) else f"{value:.0e}"
-
-
-def _marked_rows(frame: pd.DataFrame, marks: dict[str, Mark | None]) -> Iterator[tuple[int, Mark]]:
-    """Yield each row whose value is marked, and how."""
-    given: dict[str, Mark] = {rank: mark for rank, mark in marks.items() if mark is not None}
-    if not given:
-        return
-    for asked in given.values():
-        validation.check_choice("best and ties", asked, ("bold", "italic", "underline"))
-    if "marks" not in frame.attrs:
-        raise ValueError("this table has no value for each algorithm to mark. Leave out best and ties")
-    for row, rank in enumerate(frame.attrs["marks"]):
-        if rank in given:
-            yield row, given[rank]
 
 
 def describe_methods(result: xr.Dataset) -> str:
@@ -177,7 +165,14 @@ def describe_methods(result: xr.Dataset) -> str:
     said = {str(name): _SAID.get(str(value), str(value)) for name, value in (options | result.attrs).items()}
     papers = "; ".join(map(_cited, provenance.references_of([result])))
     method, unit = (each.format_map(said) for each in kind.method)
-    counts = "; ".join(_counts_said(kind, result))
+    if "weights" in result:  # of a contrast, whose other algorithms have no part in it
+        result = result.sel(algorithm=result["weights"] != 0)
+    counts = "; ".join(
+        f"{variable.long_name}: {span(values[values > 0]) or 'none'}"
+        for name, variable in kind.variables.items()
+        if name.startswith("n_") and variable.long_name.startswith("number") and name in result
+        for values in [result[name].to_numpy()]
+    )
     matched = " Runs were matched over algorithms." if result.attrs.get("paired") else ""
     version, seed = result.attrs["xcurves_version"], f"seed {result.attrs.get('rng', 'none')}"
     paragraph = (
@@ -199,26 +194,6 @@ def _cited(reference: str) -> str:
     many = reference[: found.end()].count(",") > 0
     authors = f"{found['author']} et al." if many else f"{found['author']}{found['more'] or ''}"
     return ", ".join(filter(None, [authors, found["year"], "longer version" * ("longer version" in reference)]))
-
-
-def _counts_said(kind: ResultKind, result: xr.Dataset) -> list[str]:
-    """Return each count with its name, such as "number of runs: 10"."""
-    if "weights" in result:  # of a contrast
-        result = result.sel(algorithm=result["weights"] != 0)
-    return [
-        f"{variable.long_name}: {_range(result[name])}"
-        for name, variable in kind.variables.items()
-        if name.startswith("n_") and variable.long_name.startswith("number") and name in result
-    ]
-
-
-def _range(counts: xr.DataArray) -> str:
-    """Return a count, or the range of counts; those that are 0 by themselves, such as runs of an absent algorithm."""
-    known = counts.to_numpy()[~np.isnan(counts.to_numpy())]
-    some = known[known > 0]
-    ends = sorted({some.min(), some.max()}) if some.size else []
-    absent = f" (0 in {known.size - some.size} of {known.size} cases)" if 0 < some.size < known.size else ""
-    return (" to ".join(f"{end:,.0f}" for end in ends) or "none") + absent
 
 
 def bibtex(result: xr.Dataset | xr.DataTree) -> str:
@@ -255,23 +230,14 @@ def bibtex(result: xr.Dataset | xr.DataTree) -> str:
     }
     """
     parts = parts_of(result).values() if isinstance(result, xr.DataTree) else [prepare(result)[1]]
-    version = str(next(iter(parts)).attrs["xcurves_version"])
-    software = {"author": "{The xcurves developers}", "title": "{xcurves}", "note": f"Version {version}"}
     text = files("xcurves.reporting").joinpath("references.bib").read_text(encoding="utf-8")
     known = {entry[entry.index("{") + 1 : entry.index(",")]: entry for entry in text.strip().split("\n\n")}
-    cited = {reference: re.sub("([&%$#_])", r"\\\1", reference) for reference in provenance.references_of(parts)}
-    entries = [
-        known.get(_citation_key(reference)) or _written(f"reference{number}", {"note": note})
-        for number, (reference, note) in enumerate(cited.items(), 1)
-    ]
-    return "\n\n".join([*entries, _written("xcurves", software)])
-
-
-def _citation_key(reference: str) -> str:
-    """Return the first author and the year of a paper."""
-    found = _MARK.match(reference)
-    return f"{found['author']}{found['year'] or ''}" if found else ""
-
-
-def _written(key: str, fields: dict[str, str]) -> str:
-    return f"@misc{{{key},\n" + ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items()) + "\n}"
+    entries = []
+    for number, reference in enumerate(provenance.references_of(parts), 1):
+        found = _MARK.match(reference)
+        key = f"{found['author']}{found['year'] or ''}" if found else ""
+        note = re.sub("([&%$#_])", r"\\\1", reference)
+        entries.append(known.get(key) or f"@misc{{reference{number},\n  note = {{{note}}}\n}}")
+    version = next(iter(parts)).attrs["xcurves_version"]
+    software = f"author = {{{{The xcurves developers}}}},\n  title = {{{{xcurves}}}},\n  note = {{Version {version}}}"
+    return "\n\n".join([*entries, f"@misc{{xcurves,\n  {software}\n}}"])

@@ -29,6 +29,7 @@ _LARGE = 400_000  # bytes of an SVG, beyond which a PNG is smaller
 _SMALL = (3.2, 2.0)  # inches of the picture of one of many tasks
 _IN_A_ROW = 5  # names
 _TICKS = 4
+_SAME = {"svg.hashsalt": "xcurves"}  # the same bytes each time
 
 
 class Picture(NamedTuple):
@@ -42,36 +43,36 @@ class Picture(NamedTuple):
 def draw(data: xr.DataArray | xr.Dataset, said: str | Mapping[str, str], view: str | None = None) -> Picture | None:
     """Return the picture of curves, or a view of a result, whose captions are `said`; None without matplotlib."""
     try:
-        from matplotlib import pyplot as plt
+        plt = import_pyplot()
     except ModuleNotFoundError:
         return None
     seed: dict[str, Any] = {"rng": 0} if isinstance(data, xr.DataArray) else {}
-    with plt.rc_context({"svg.hashsalt": "xcurves"}):
+    with plt.rc_context(_SAME):
         axes = np.ravel([plot(data, view, **seed)])
         figure = axes[0].figure
         width, height = figure.get_size_inches()
         if width < _TEXT:  # its words have the size of the page's
             figure.set_size_inches(_TEXT, height * min(_TEXT / width, _HIGHER))
-        wide, caption = _encode(figure), caption_of(said, figure)
-        plt.close(figure)
+        caption = caption_of(said, figure)
+        wide = _encode(figure)
         try:
             higher = height if len(axes) == 1 else height * width / _PHONE
-            figure = np.ravel([plot(data, view, figsize=(_PHONE, min(higher, 20.0)), **seed)])[0].figure
-            narrow = _encode(figure)
-            plt.close(figure)
+            narrow = _encode(np.ravel([plot(data, view, figsize=(_PHONE, min(higher, 20.0)), **seed)])[0].figure)
         except ValueError:  # no room
             narrow = None
     return Picture(wide, narrow, caption)
 
 
 def _encode(figure: Any) -> str:
-    drawing = _save(figure, "svg", {"Date": None})
-    if len(drawing) <= _LARGE:
-        return f"data:image/svg+xml;base64,{b64encode(drawing).decode()}"
-    return f"data:image/png;base64,{b64encode(_save(figure, 'png', {'Software': None})).decode()}"
+    """Return a figure as a data URI, and close it."""
+    mime, drawn = "svg+xml", _saved(figure, "svg", {"Date": None})
+    if len(drawn) > _LARGE:
+        mime, drawn = "png", _saved(figure, "png", {"Software": None})
+    import_pyplot().close(figure)
+    return f"data:image/{mime};base64,{b64encode(drawn).decode()}"
 
 
-def _save(figure: Any, kind: str, metadata: dict[str, None]) -> bytes:
+def _saved(figure: Any, kind: str, metadata: dict[str, None]) -> bytes:
     made = BytesIO()
     figure.savefig(made, format=kind, metadata=metadata, dpi=150, bbox_inches="tight")
     return made.getvalue()
@@ -91,7 +92,7 @@ def gallery(curves: xr.DataArray, names: Sequence[str], frames: Iterable[tuple[s
     what = f"{label_of(curves)} against {label_of(curves['training'])}"
     figures = []
     for place, ((key, anchor), name) in enumerate(zip(links_of(curves).items(), names, strict=True)):
-        own = [markup.html_table(of[key], title, is_landmark=False) for title, of in rows if key in of]
+        own = [markup.html_table(of[key], title) for title, of in rows if key in of]
         image = markup.image(drawn[place], f"{what}: means of runs on {name}.") if drawn else ""
         figures.append(
             f'<figure><h3 id="{anchor}">{markup.text(name)}</h3>{image}'
@@ -109,33 +110,29 @@ def draw_means(curves: xr.DataArray) -> list[str]:
     except ModuleNotFoundError:
         return []
     found = []
-    with plt.rc_context({"svg.hashsalt": "xcurves", "font.size": 9}):
-        for panel in split(drawable(curves), labels.extra_dims(curves)):
+    with plt.rc_context({**_SAME, "font.size": 9}):
+        for panel in split(with_styles(drawable(curves), {}), labels.extra_dims(curves)):
             task = panel.data.isel(training=panel.data.notnull().any(["algorithm", "run"]).to_numpy())
             figure, ax = plt.subplots(figsize=_SMALL)
             if task.size:
                 scale_training(ax, task["training"])
             ax.set_xlabel("")
             ax.locator_params("y", nbins=_TICKS)
-            lines = [
-                ax.plot(
-                    task["training"], mean, label=str(mean["algorithm"].item()), color=style.color, ls=style.linestyle
-                )[0]
-                for mean, style in ((mean, style_in(mean)) for mean in means_of_all(with_styles(task, {})))
-            ]
+            for mean in means_of_all(task):
+                style = style_in(mean)
+                line = {"label": str(mean["algorithm"].item()), "color": style.color, "linestyle": style.linestyle}
+                ax.plot(task["training"], mean, **line)
+            lines = ax.get_lines()
             found.append(_encode(figure))
-            plt.close(figure)
         figure = plt.figure(figsize=(_TEXT, 0.1))
         figure.legend(handles=lines, ncols=min(len(lines), _IN_A_ROW), frameon=False)
         found.append(_encode(figure))
-        plt.close(figure)
     return found
 
 
 def _split(frame: pd.DataFrame, dims: Sequence[Any]) -> Iterator[tuple[tuple[Any, ...], pd.DataFrame]]:
     """Yield the labels of each task in a frame and its rows, if the frame is one of tasks."""
-    if list(frame.index.names[: len(dims)]) != list(dims):
-        return
     levels: list[Any] = list(range(len(dims)))
-    for key, rows in frame.groupby(level=levels, sort=False):
-        yield key, rows.reset_index(drop=True) if rows.index.nlevels == len(dims) else rows.droplevel(levels)
+    if list(frame.index.names[: len(dims)]) == list(dims):
+        for key, rows in frame.groupby(level=levels, sort=False):
+            yield key, rows.reset_index(drop=True) if rows.index.nlevels == len(dims) else rows.droplevel(levels)
