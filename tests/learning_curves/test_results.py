@@ -83,7 +83,7 @@ def test_sentences_mark_what_is_to_be_kept_in_mind(errors):
     assert "far outside the measured sizes." in fit_free(one).curves.predict(1e5).curves.summary()
     lost = one.where(one.training < 0)
     with pytest.warns(UserWarning, match="no errors"):
-        assert "not fitted: no errors." in fit_free(lost).curves.summary()
+        assert "Not fitted: no errors." in fit_free(lost).curves.summary()
     flat = one.where(one.isnull(), 30.0)
     with pytest.warns(UserWarning, match="all equal"):
         assert "ll errors are 30 %; nothing tells how" in fit_free(flat).curves.summary()

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xcurves.core import labels
+from xcurves.core import labels, provenance
 from xcurves.kernels import powerlaw, refits
 from xcurves.kernels.learning import Model
 from xcurves.kernels.moments import Floats
+from xcurves.learning_curves.error_rates import on_dims
 
 _READ: dict[str, tuple[str, ...]] = {  # what later methods read from fitted curves: core dims of variables
     "mean_error": ("training",),
@@ -42,12 +43,13 @@ def variables_of_fit(
     if lost or min(fit.sizes["param"], fit.sizes["cov_param"]) < n_params:
         what = (lost or ["param"])[0]
         raise ValueError(f"fit has not all of {what!r}, which a selection left out. Select tasks only before this call")
-    first, *others = (fit[name].transpose(..., *core) for name, core in variables.items())
+    (name, core), *others = variables.items()
+    first = fit[name].transpose(..., *core)
     about = {"history": fit.attrs.get("history"), "units": fit[like].attrs.get("units")}
     first.attrs = {name: each for name, each in about.items() if each}
     first = first.drop_vars([name for name in labels.RESERVED if name in first.coords and name not in first.dims])
-    inner = [{dim: f"_{dim}" for dim in core} for core in list(variables.values())[1:]]
-    return [first, *(each.drop_vars(list(each.coords)).rename(own) for each, own in zip(others, inner, strict=True))]
+    bare = ((xr.DataArray(fit.variables[name].transpose(..., *core)), core) for name, core in others)
+    return [first, *(each.rename({dim: f"_{dim}" for dim in core}) for each, core in bare)]
 
 
 def beside_reference(fit: xr.Dataset, reference: Any) -> tuple[xr.Dataset, xr.Dataset]:
@@ -65,11 +67,6 @@ def beside_reference(fit: xr.Dataset, reference: Any) -> tuple[xr.Dataset, xr.Da
     place = known.index(reference)
     others = [i for i in range(len(known)) if i != place]
     return fit.isel(algorithm=others), fit.isel(algorithm=[place] * len(others))
-
-
-def task_sizes(fit: xr.Dataset) -> dict[Hashable, int]:
-    """Return the dims of the curves of a fit, with their sizes."""
-    return {dim: fit.sizes[dim] for dim in labels.task_dims(fit["error_at_n"])}
 
 
 def size_units(given: xr.DataArray | xr.Dataset) -> dict[str, str]:
@@ -122,3 +119,22 @@ def read(arrays: Sequence[Floats], model: Model, *, known: bool) -> list[tuple[p
         curves = powerlaw.Curves(np.stack(theta, axis=-1), covariance, at, degrees, fall, rho, rho_law, smallest)
         found.append((curves, named))
     return found
+
+
+def rule_of(fit: xr.Dataset, method: str = "combined") -> dict[str, Any]:
+    """Return the options by which errors are predicted from a fit."""
+    nonnegative = fit.attrs["asymptote"] == "nonnegative"
+    cap = {"percent": 100.0, "fraction": 1.0}.get(fit.attrs["units"], np.inf)
+    return {"method": powerlaw.rule_of(method, nonnegative), "nonnegative": nonnegative, "cap": cap}
+
+
+def with_more_data(fit: xr.Dataset, times: float) -> dict[str, Floats]:
+    """Return what a fit predicts for so many times the largest size of each curve, `n`, curves on the first axis."""
+    first, *others = curves_of(fit)
+    tasks = dict(list(first.sizes.items())[:-1])
+    whole = [on_dims(each, tasks | dict(each.sizes)).to_numpy() for each in (first, *others)]
+    arrays = [each.reshape(-1, *each.shape[len(tasks) :]) for each in whole]
+    ((curves, _),) = read(arrays, model_of(fit), known=fit.attrs["variances"] == "known")
+    n = times * curves.fall.largest[:, np.newaxis]
+    found = powerlaw.predict_errors(curves, n, provenance.alpha_of(fit), **rule_of(fit))
+    return {name: each[:, 0] for name, each in {"n": n, **found}.items()}

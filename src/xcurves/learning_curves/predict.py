@@ -11,7 +11,7 @@ from xcurves.core import labels, validation
 from xcurves.core.driver import Group, per_task
 from xcurves.core.run_checks import Context
 from xcurves.kernels import powerlaw, wls
-from xcurves.kernels.learning import Model
+from xcurves.kernels.learning import Fit, Model, Sizes
 from xcurves.kernels.moments import Floats
 from xcurves.learning_curves import fitted_curves as curves
 from xcurves.learning_curves.error_rates import At, bare, check_labels, check_n, check_positive
@@ -110,8 +110,7 @@ def predict(fit: xr.Dataset, n: At, *, method: Rule = "combined", reference: Any
         others = curves.curves_of(against)
         own = [each.sel(algorithm=chosen["algorithm"]) if "algorithm" in each.indexes else each for each in own]
     first, *parts = curves.curves_of(chosen)
-    model = curves.model_of(fit)
-    rule = powerlaw.rule_of(method, model.nonnegative)
+    rule = curves.rule_of(fit, method)
     result = per_task(
         PREDICT,
         _predict_group,
@@ -124,14 +123,13 @@ def predict(fit: xr.Dataset, n: At, *, method: Rule = "combined", reference: Any
         sizes={"n": len(sizes)},
         when=["reference"] * (reference is not None),
         options={
-            "model": model,
+            "model": curves.model_of(fit),
             "sizes": None if own else sizes,
             "rule": rule,
             "known": fit.attrs["variances"] == "known",
-            "cap": {"percent": 100.0, "fraction": 1.0}.get(fit.attrs["units"], np.inf),
         },
         attrs={
-            "method": rule,
+            "method": rule["method"],
             "units": fit.attrs["units"],
             "asymptote": fit.attrs["asymptote"],
             "reference": reference,
@@ -156,33 +154,25 @@ def _check_sizes_of(fit: xr.Dataset, n: xr.DataArray) -> xr.DataArray:
 
 
 def _predict_group(
-    group: Group, *, model: Model, sizes: Floats | None, rule: str, known: bool, cap: float
+    group: Group, *, model: Model, sizes: Floats | None, rule: dict[str, Any], known: bool
 ) -> dict[str, Floats]:
     """Predict, given what `curves_of` returns, of a reference too if there is one, and sizes of curves."""
     arrays, alpha = list(group.data), group.context.alpha
     n = arrays.pop()[:, np.newaxis] if sizes is None else sizes
     found = []
     for fitted, named in curves.read(arrays, model, known=known):
-        last = np.arange(len(fitted.at)), powerlaw.last_of(named["n_folds"] > 0)
-        variance = named["error_sd"] ** 2 / np.maximum(named["n_folds"], 1)
+        folds, of_fold = named["n_folds"], named["error_sd"] ** 2
+        of_mean = of_fold / np.maximum(folds, 1)
+        last = np.take_along_axis(of_mean, powerlaw.last_of(folds > 0)[:, np.newaxis], axis=1)[:, 0]
         with np.errstate(divide="ignore", invalid="ignore"):
-            noise = np.sqrt(variance[last]) / np.exp(fitted.fall.log_error)
+            noise = np.sqrt(last) / np.exp(fitted.fall.log_error)
         noise = np.where((model.weights != "relative") & np.isfinite(noise), noise, 0.0)  # else only residuals tell it
-        weights = wls.size_weights(model.weights, named["n_folds"], named["error_sd"] ** 2)
-        given_gamma = wls.covariance(
-            fitted.theta,
-            model.n,
-            fitted.at,
-            np.where(named["n_folds"] > 0, weights, 0.0),
-            variance,
-            gamma_free=False,
-            quadratic=model.quadratic,
-            at_bound=named["asymptote_at_bound"] > 0,
-        )
-        law, slopes = powerlaw.law_of(fitted, n, rule)
+        weights = wls.size_weights(model.weights, folds, of_fold)
+        fit = Fit(fitted.theta, weights, of_fold, named["asymptote_at_bound"] > 0)
+        given_gamma = model.covariance(fitted.at, Sizes(folds, folds, folds), fit, given_gamma=True)
+        law, slopes = powerlaw.law_of(fitted, n, rule["method"])
         half = powerlaw.t_quantile(alpha, np.array(np.inf)) * np.sqrt(powerlaw.variance(slopes, given_gamma))
-        bounds, nonnegative = powerlaw.around(law, half), model.nonnegative
-        options: dict[str, Any] = {"method": rule, "nonnegative": nonnegative, "cap": cap, "noise": noise}
-        found.append(powerlaw.predict_errors(fitted, n, alpha, **options))
-        found[-1]["prediction_ci_given_gamma"] = np.clip(bounds, 0, cap) if nonnegative else bounds
+        bounds = powerlaw.around(law, half)
+        found.append(powerlaw.predict_errors(fitted, n, alpha, noise=noise, **rule))
+        found[-1]["prediction_ci_given_gamma"] = np.clip(bounds, 0, rule["cap"]) if rule["nonnegative"] else bounds
     return found[0] if len(found) == 1 else found[0] | powerlaw.differences(*found)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import isfinite, isnan
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves.core.labels import each_of, named_tasks
 from xcurves.core.schema import Statement, statements
 from xcurves.core.tables import bounds, frame_of
-from xcurves.core.wording import ends_of, interval, joined, listed, number, percent
-from xcurves.learning_curves.scaling_laws import LAW_REASONS, SIZES
-from xcurves.learning_curves.text import between
+from xcurves.core.wording import interval, joined, listed, number, percent
+from xcurves.learning_curves.scaling_laws import LAW_REASONS, PARAMS, SIZES
+from xcurves.learning_curves.text import Row, between, rows_of
 
 MISSED = 0.02  # backtest error from which a law is named
 _WORDS = 52  # of an answer
@@ -24,140 +24,146 @@ _OF_RUNS = (
     "measured recipe only."
 )
 ONE_SIDED = "the loss depends on one of model size and tokens only"
+_NO_CUT = "predictions have no interval: no cut keeps eight runs of three sizes and leaves two later ones."
+_MISSES = "the law misses its own later runs by more than 2 % an octave."
 _CLIPPED = "E has its lower bound at 0, the exponent of the allocation lies from 0 to 1."
 
 
 def amount(value: float) -> str:
     """Return a number of parameters or tokens: 66 B, 1.4 T."""
-    for scale, letter in _SCALES:
-        if value >= scale:
-            return f"{number(value / scale)} {letter}"
-    return number(value)
+    return next((f"{number(value / scale)} {letter}" for scale, letter in _SCALES if value >= scale), number(value))
 
 
-def _say_allocation(here: xr.Dataset) -> str:
+def _budgets(result: xr.Dataset) -> list[tuple[str, str]]:
+    """Return the prefix of each law and how each budget is best divided by it."""
+    if "flop" not in result.dims:
+        return []
+    with_ci = ["n_opt", "tokens_per_parameter", "loss_at_optimum"]
+    names = [*with_ci, *(f"{name}_ci" for name in with_ci), "ratio_extrapolated", "flop"]
+    units = str(result["loss_at_optimum"].attrs.get("units", "1"))
+    return [(row.prefix, _say_allocation(row, units)) for row in rows_of(result, names, ["flop"])]
+
+
+def _say_allocation(row: Row, units: str) -> str:
     """Return how one budget is best divided."""
-    if here["n_opt"].isnull():
-        return f"at {number(here['flop'].item())} FLOP nothing can be said: {ONE_SIDED}"
-    far = "; this ratio is outside those of the runs" if here["ratio_extrapolated"].item() else ""
-    low, high = ends_of(here["n_opt_ci"])
-    size = f"{amount(low)} to {amount(high)}" if np.isfinite([low, high]).all() else interval(low, high)
-    ratio = f"{number(here['tokens_per_parameter'].item(), 2)} tokens a parameter"
-    return (
-        f"at {number(here['flop'].item())} FLOP the best model has {amount(here['n_opt'].item())} parameters "
-        f"({size}) and {ratio} ({interval(*ends_of(here['tokens_per_parameter_ci']), 2)}), "
-        f"with a loss of {between(here['loss_at_optimum'], here['loss_at_optimum_ci'])}{far}"
-    )
+    if isnan(row.n_opt):
+        return f"at {number(row.flop)} FLOP nothing can be said: {ONE_SIDED}"
+    low, high = row.n_opt_ci
+    size = f"{amount(low)} to {amount(high)}" if isfinite(low) and isfinite(high) else interval(low, high)
+    least, most = row.tokens_per_parameter_ci
+    ratio = f"{number(row.tokens_per_parameter, 2)} tokens a parameter ({interval(least, most, 2)})"
+    loss = between(row.loss_at_optimum, row.loss_at_optimum_ci, units)
+    far = "; this ratio is outside those of the runs" * row.ratio_extrapolated
+    best = f"the best model has {amount(row.n_opt)} parameters ({size}) and {ratio}"
+    return f"at {number(row.flop)} FLOP {best}, with a loss of {loss}{far}"
 
 
-def _budgets(law: xr.Dataset) -> list[str]:
-    return [_say_allocation(here) for here in each_of(law, "flop")] if "flop" in law.dims else []
-
-
-def _brief(said: Sequence[str], most: int = _WORDS) -> str:
+def _brief(said: Sequence[str]) -> str:
     """Return phrases as far as they are few words; the table has the others."""
     lengths = np.cumsum([len(each.split()) for each in said])
-    kept = max(1, int((lengths <= most).sum()))
+    kept = max(1, int((lengths <= _WORDS).sum()))
     more = f"; {len(said) - kept} more in the table" if len(said) > kept else ""
     return f"{said[0][0].upper()}{'; '.join(said[:kept])[1:]}{more}."
 
 
 def law_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield what compute buys, the law, and how it misses its own later runs."""
-    answers: list[str] = []
-    details: list[str] = []
-    cautions: dict[str, list[str]] = {}
-    for law, name in named_tasks(result, "backtest_error"):
-        if law["unfit"].item():
-            details.append(f"{name}not fitted: {LAW_REASONS[int(law['unfit'].item())]}.")
-            continue
-        share = _exponent(law)
-        answers += [f"{name}{each}" for each in _budgets(law) or [share]]
-        details.append(f"{name}{_law(law)}; {share}.")
-        details += [f"{name}{_predicted(law.isel(n=i))}." for i in range(law.sizes.get("n", 0))]
-        for caution in _cautions(law):
-            cautions.setdefault(caution, []).append(name.removesuffix(": "))
-    answer = _brief(answers) if answers else "Nothing can be said: no law could be fitted."
+    names = ["backtest_error", "unfit", "at_bound", "n_runs", "allocation_exponent", "allocation_exponent_ci"]
+    laws = rows_of(result, names, more={"estimate": result["estimate"].sel(param=list(PARAMS))})
+    fitted = [law for law in laws if not law.unfit]
+    known = {law.prefix for law in fitted}
+    budgets = [prefix + said for prefix, said in _budgets(result) if prefix in known]
+    answers = budgets or [law.prefix + _exponent(law) for law in fitted]
+    details = [f"{law.prefix}{_law(law)}." for law in laws]
+    if "prediction" in result:
+        predicted = rows_of(result, ["prediction", "prediction_ci", "at_model_size", "at_tokens"], ["n"])
+        details += [f"{row.prefix}{_predicted(row)}." for row in predicted if row.prefix in known]
     if len(details) > _LINES:
         details = [*details[:_LINES], f"{len(details) - _LINES} more lines are in the table."]
+    cautions: dict[str, list[str]] = {}
+    for law in fitted:
+        for caution in _cautions(law):
+            cautions.setdefault(caution, []).append(law.prefix.removesuffix(": "))
     said = [f"{listed(names, 3)}: {each}" if names[0] else each for each, names in cautions.items()]
-    yield from statements(answer, details, [*(each[:1].upper() + each[1:] for each in said), _OF_RUNS])
+    answer = _brief(answers) if answers else "Nothing can be said: no law could be fitted."
+    return statements(answer, details, [*(each[:1].upper() + each[1:] for each in said), _OF_RUNS])
 
 
-def _exponent(law: xr.Dataset) -> str:
-    if law["allocation_exponent"].isnull():
+def _exponent(law: Row) -> str:
+    if isnan(law.allocation_exponent):
         return ONE_SIDED
-    ends = interval(*ends_of(law["allocation_exponent_ci"]))
-    return f"the best model size grows as compute to the power {number(law['allocation_exponent'].item())} ({ends})"
+    share = f"{number(law.allocation_exponent)} ({interval(*law.allocation_exponent_ci)})"
+    return f"the best model size grows as compute to the power {share}"
 
 
-def _law(law: xr.Dataset) -> str:
-    estimate = law["estimate"]
-    e, a, b, alpha, beta = (estimate.sel(param=name).item() for name in ("E", "A", "B", "alpha", "beta"))
+def _law(law: Row) -> str:
+    if law.unfit:
+        return f"not fitted: {LAW_REASONS[law.unfit]}"
+    e, a, b, alpha, beta = law.estimate
     terms = [number(e, 4)] * (e > 0)
     terms += [f"{number(a, 4)} N^−{number(alpha)}"] * (a > 0) + [f"{number(b, 4)} D^−{number(beta)}"] * (b > 0)
-    later = f"it misses its own later runs by {percent(law['backtest_error'].item(), 2)} an octave"
-    later = "no cut leaves later runs" if law["backtest_error"].isnull() else later
-    return f"loss = {' + '.join(terms)} from {law['n_runs'].item():,.0f} runs; {later}"
+    later = f"it misses its own later runs by {percent(law.backtest_error, 2)} an octave"
+    later = "no cut leaves later runs" if isnan(law.backtest_error) else later
+    return f"loss = {' + '.join(terms)} from {law.n_runs:,.0f} runs; {later}; {_exponent(law)}"
 
 
-def _cautions(law: xr.Dataset) -> Iterator[str]:
+def _cautions(law: Row) -> Iterator[str]:
     """Yield what to know of a law before it is relied on."""
-    if law["backtest_error"].isnull():
-        yield "predictions have no interval: no cut keeps eight runs of three sizes and leaves two later ones."
-    if law["backtest_error"] > MISSED:
-        yield "the law misses its own later runs by more than 2 % an octave."
-    bound = [str(each) for each in law["param"].to_numpy() if law["at_bound"].sel(param=each).item()]
+    if isnan(law.backtest_error):
+        yield _NO_CUT
+    if law.backtest_error > MISSED:
+        yield _MISSES
+    bound = [name for name, at_bound in zip(PARAMS, law.at_bound, strict=True) if at_bound]
     if bound:
         yield f"{joined(bound)} at the bound of what is fitted. {_CLIPPED}"
 
 
-def _predicted(here: xr.Dataset) -> str:
-    n, d = amount(here["at_model_size"].item()), amount(here["at_tokens"].item())
-    return f"at {n} parameters and {d} tokens a run has a loss of {between(here['prediction'], here['prediction_ci'])}"
+def _predicted(row: Row) -> str:
+    size = f"{amount(row.at_model_size)} parameters and {amount(row.at_tokens)} tokens"
+    return f"at {size} a run has a loss of {between(row.prediction, row.prediction_ci, row.units)}"
 
 
 def loss_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield the predicted losses."""
     said = []
-    for here, name in named_tasks(result, "prediction"):
-        size = f"{amount(here['model_size'].item())} parameters and {amount(here['tokens'].item())} tokens"
-        parts = [each for each in name.removesuffix(": ").split(", ") if not each.startswith(tuple(SIZES))]
-        known = between(here["prediction"], here["prediction_ci"])
-        known = "nothing can be said" if here["prediction"].isnull() else known
-        said.append(f"{joined(parts)}{': ' * any(parts)}{size}, {known}")
-    yield from statements(_brief([f"predicted losses of a run: {said[0]}", *said[1:]]), [], [_OF_RUNS])
+    for row in rows_of(result, ["prediction", "prediction_ci", *SIZES]):
+        of_task = [each for each in row.prefix.removesuffix(": ").split(", ") if not each.startswith(tuple(SIZES))]
+        size = f"{amount(row.model_size)} parameters and {amount(row.tokens)} tokens"
+        known = between(row.prediction, row.prediction_ci, row.units)
+        known = "nothing can be said" if isnan(row.prediction) else known
+        said.append(f"{joined(of_task)}{': ' * any(of_task)}{size}, {known}")
+    return statements(_brief([f"predicted losses of a run: {said[0]}", *said[1:]]), [], [_OF_RUNS])
 
 
 def allocation_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield how compute is best divided."""
-    said = [f"{name}{each}" for law, name in named_tasks(result, "allocation_exponent") for each in _budgets(law)]
-    yield from statements(_brief(said), [], [_OF_RUNS])
+    return statements(_brief([prefix + said for prefix, said in _budgets(result)]), [], [_OF_RUNS])
 
 
 def suite_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield by how much the losses of suites differ, and what compute that is worth."""
+    given = [name for name in ("loss_ratio", "compute_multiplier") if name in result] or ["exponent_difference"]
+    names = [*given, *(f"{name}_ci" for name in given), "algorithm_a", "algorithm_b"]
     said: list[str] = []
-    pairs = each_of(result, "pair") if "pair" in result.dims else [result]
-    for pair, rest in (each for one in pairs for each in named_tasks(one, "exponent_difference")):
-        a, b = (str(pair[f"algorithm_{side}"].item()) for side in "ab")
-        if "loss_ratio" in pair:
+    for row in rows_of(result, [*names, *["flop"] * ("compute_multiplier" in given)], ["pair"]):
+        a, b = row.algorithm_a, row.algorithm_b
+        if "loss_ratio" in given:
             where = f"{amount(result.attrs['model_size'])} parameters and {amount(result.attrs['tokens'])} tokens"
-            ends = ends_of(pair["loss_ratio_ci"])
-            shown = "" if ends[0] > 1 or ends[1] < 1 else ", no difference is shown"
-            ratio = number(pair["loss_ratio"].item(), 4)
-            said.append(f"{rest}at {where} {b} has {ratio} ({interval(*ends, 4)}) times the loss of {a}{shown}")
-        for here in each_of(pair, "flop") if "flop" in pair.dims else []:
-            times = here["compute_multiplier"]
-            there = f"{rest}for the loss of {a} at {number(here['flop'].item())} FLOP {b} needs"
-            worth = f"{number(times.item())} ({interval(*ends_of(here['compute_multiplier_ci']))})"
-            never = f"the law of {b} never reaches the loss of {a} at {number(here['flop'].item())} FLOP"
-            said.append(f"{there} {worth} times the compute" if times.notnull() else rest + never)
-        if not {"loss_ratio", "compute_multiplier"} & set(pair.data_vars):
-            within = interval(*ends_of(pair["exponent_difference_ci"]))
-            gap = f"{number(pair['exponent_difference'].item())} ({within})"
-            said.append(f"{rest}the best model size grows as compute to powers that differ by {gap}, {a} less {b}")
-    yield from statements(_brief(said), ["Suites are taken to be trained separately."])
+            low, high = row.loss_ratio_ci
+            shown = ", no difference is shown" * (low <= 1 <= high)
+            ratio = f"{number(row.loss_ratio, 4)} ({interval(low, high, 4)})"
+            said.append(f"{row.prefix}at {where} {b} has {ratio} times the loss of {a}{shown}")
+        if "compute_multiplier" in given:
+            for flop, times, ends in zip(row.flop, row.compute_multiplier, row.compute_multiplier_ci, strict=True):
+                needs = f"for the loss of {a} at {number(flop)} FLOP {b} needs {number(times)} ({interval(*ends)})"
+                never = f"the law of {b} never reaches the loss of {a} at {number(flop)} FLOP"
+                said.append(row.prefix + (never if isnan(times) else f"{needs} times the compute"))
+        if "exponent_difference" in given:
+            gap = f"{number(row.exponent_difference)} ({interval(*row.exponent_difference_ci)})"
+            said.append(
+                f"{row.prefix}the best model size grows as compute to powers that differ by {gap}, {a} less {b}"
+            )
+    return statements(_brief(said), ["Suites are taken to be trained separately."])
 
 
 def law_table(result: xr.Dataset) -> pd.DataFrame:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from math import isnan, prod
+from types import SimpleNamespace
 
 import numpy as np
 import xarray as xr
 
-from xcurves import kinds
-from xcurves.core import labels
-from xcurves.core.labels import named_tasks
+from xcurves.core.labels import result_names, task_dims
 from xcurves.core.schema import Statement, statements
-from xcurves.core.wording import ends_of, interval, joined, listed, number, percent, quantity, span, units_of
+from xcurves.core.wording import interval, joined, number, percent, quantity, span, units_of
 from xcurves.kernels.powerlaw import FAR
 from xcurves.learning_curves.curvefit import REASONS
+from xcurves.learning_curves.error_rates import on_dims
+from xcurves.learning_curves.fitted_curves import with_more_data
 
 _FEW = 3  # curves of which each has sentences
 MISSED = 0.1  # backtest error from which a curve is named
@@ -47,56 +48,85 @@ _INDEPENDENT = (
     "itself."
 )
 
+Row = SimpleNamespace
+
+
+def rows_of(
+    result: xr.Dataset, names: Sequence[str], along: Sequence[str] = (), more: Mapping[str, xr.DataArray] | None = None
+) -> list[Row]:
+    """Return each task of a result, and each label of dims `along` in it, as plain numbers, lists of other dims.
+
+    `names` are variables, of which the first has the dims of tasks; `prefix` is that of messages, `units` its unit.
+    """
+    first = result[names[0]]
+    inner = {dim: result.sizes[dim] for dim in along if dim in result.dims}
+    sizes = {dim: result.sizes[dim] for dim in task_dims(first)} | inner
+    columns = {"prefix": np.repeat(result_names(first), prod(inner.values())).tolist()}
+    for name, variable in {**{name: result[name] for name in names}, **(more or {})}.items():
+        values = on_dims(variable, {**sizes, **variable.sizes}).to_numpy()
+        columns[name] = values.reshape(len(columns["prefix"]), *values.shape[len(sizes) :]).tolist()
+    rows = zip(*columns.values(), strict=True)
+    return [Row(units=units_of(first), **dict(zip(columns, row, strict=True))) for row in rows]
+
+
+def between(estimate: float, bounds: Sequence[float], units: str) -> str:
+    """Return an estimate with its unit and its interval."""
+    low, high = bounds
+    return f"{quantity(estimate, units, 4)} ({interval(low, high, 4)})"
+
 
 def fit_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield what more data would change, every curve, and how it was fitted."""
-    curves = _with_more_data(result)
-    known = [each for each in curves if each[0]["data_reliance"].notnull()]
-    claims = [f"{name}{' '.join([*_fit_claim(curve), *_used(curve)])}" for curve, name, _ in curves]
-    fitted = [each for each in known if each[0]["gamma"].notnull()]
-    said = [name + _more_data(curve, more) for curve, name, more in fitted if more is not None]
-    answer = list(_of_many(known)) if len(known) > _FEW else said or claims[: len(known)]
-    answer = answer or ["nothing can be said: no curve has errors that change with training size."]
-    missed = _missed(curves)
-    start = answer[0] if curves[0][1] else answer[0][0].upper() + answer[0][1:]
-    details = [*(claims if len(claims) <= _FEW else ()), *missed, *_fitted_how(result)]
-    return statements(" ".join([start, *answer[1:], *missed]), details)
+    names = ["error_at_n", "data_reliance", "gamma", "unfit", "gamma_at_edge", "at_extrapolated", "at", "n_folds"]
+    backtests = ["backtest_error", "backtest_error_law", "backtest_error_last_fall"]
+    stated = {f"{name}_ci": result["estimate_ci"].sel(param=name) for name in names[:3]}
+    stated["covariance"] = result["covariance"].sel(cov_param=names[:3])  # which predictions need whole
+    curves = rows_of(result, [*names, *backtests, "fitted_from", "n_sizes_used"], more=stated)
+    for name, values in with_more_data(result, FAR).items():
+        for curve, value in zip(curves, values.tolist(), strict=True):
+            setattr(curve, name, value)
+    known = [curve for curve in curves if not curve.unfit]
+    few = len(curves) <= _FEW
+    claims = [f"{curve.prefix}{' '.join(_fit_claim(curve, result))}" for curve in curves] if few else []
+    if len(known) > _FEW:
+        answer = _of_many(known)
+    else:
+        answer = " ".join(curve.prefix + _more_data(curve) for curve in known if not isnan(curve.gamma))
+    answer = answer or " ".join(claims) or "nothing can be said: no curve could be fitted."
+    start = answer if curves[0].prefix else answer[0].upper() + answer[1:]
+    missed = [f"{_plain(curve)} ({percent(curve.backtest_error)})" for curve in curves if curve.backtest_error > MISSED]
+    verb, law = ("miss their", "they are no power laws") if len(missed) > 1 else ("misses its", "it is no power law")
+    why = f"{verb} own last octaves by more than 10 % a doubling, by noise or because {law}"
+    cautions = [f"Do not rely on predictions: {joined(missed, most=2)} {why}."] if missed else []
+    return statements(" ".join([start, *cautions]), [*claims, *_fitted_how(result, known)])
 
 
-def _fitted_how(result: xr.Dataset) -> Iterator[str]:
-    """Yield what holds for all curves."""
-    attrs = result.attrs
-    how = "standard errors" + (", gamma being given" if attrs["gamma"] != "search" else " that include that of gamma")
-    how = f"{attrs['n_resamples']:,} bootstrap refits" if attrs["n_resamples"] else how
-    yield f"Errors were taken as {attrs['units']}, weighted by {_SCHEMES[attrs['weights']]}; intervals are by {how}."
-    if attrs["asymptote"] == "nonnegative":
-        n_untested = int((result["backtest_error"].isnull() & result["gamma"].notnull()).sum())
-        several = f"{n_untested} of {result['gamma'].size} curves have" if result["gamma"].size > 1 else "The curve has"
-        yield _WIDENED + f" {several} {_UNTESTED}" * (n_untested > 0)
-    if attrs["units"] != "loss":
-        yield _TEST_SET
-
-
-def _fit_claim(curve: xr.Dataset) -> Iterator[str]:
+def _fit_claim(curve: Row, result: xr.Dataset) -> Iterator[str]:
     """Yield what one curve is, and what to know of it."""
-    at, gamma = curve["at"].item(), curve["gamma"].item()
-    if curve["unfit"].item():
-        yield f"not fitted: {REASONS[int(curve['unfit'].item())]}."
+    if curve.unfit:
+        yield f"not fitted: {REASONS[curve.unfit]}."
         return
-    if gamma != gamma:
-        yield f"all errors are {_rate(curve['error_at_n'])}; nothing tells how they change with training size."
+    if isnan(curve.gamma):
+        error = quantity(curve.error_at_n, curve.units, 4)
+        yield f"all errors are {error}; nothing tells how they change with training size."
         return
-    error, reliance, stated = (
-        between(curve[name], curve["estimate_ci"].sel(param=name)) for name in ("error_at_n", "data_reliance", "gamma")
-    )
-    stated = stated if curve.attrs["gamma"] == "search" else f"{number(gamma)} as given"
-    yield f"at size {number(at)} the error is {error} and the data-reliance {reliance}; gamma {stated}."
-    if curve["gamma_at_edge"].item():
-        yield f"Gamma is at the {edge_word(gamma)} edge of its grid: the curve may not be a power law."
-    if curve["asymptote_at_bound"].item():
-        yield "The asymptotic error is at its lower bound, 0."
-    if curve["at_extrapolated"].item():
-        yield f"Size {number(at)} is far outside the measured ones."
+    error = between(curve.error_at_n, curve.error_at_n_ci, curve.units)
+    reliance = between(curve.data_reliance, curve.data_reliance_ci, curve.units)
+    searched = result.attrs["gamma"] == "search"
+    gamma = between(curve.gamma, curve.gamma_ci, "1") if searched else f"{number(curve.gamma)} as given"
+    yield f"at size {number(curve.at)} the error is {error} and the data-reliance {reliance}; gamma {gamma}."
+    if curve.gamma_at_edge:
+        yield f"Gamma is at the {edge_word(curve.gamma)} edge of its grid: the curve may not be a power law."
+    if curve.at_extrapolated:
+        yield f"Size {number(curve.at)} is far outside the measured ones."
+    measured = result["training"].to_numpy()[np.array(curve.n_folds) > 0]
+    if measured[0] < curve.fitted_from:
+        used, octaves = curve.n_sizes_used, number(result.attrs["octaves"])
+        last = f"the {used} sizes from {number(curve.fitted_from)} to {number(measured[-1])}"
+        yield f"The law is fitted to {last} ({octaves} octaves; {len(measured) - used} smaller ones left out)."
+    if not isnan(curve.backtest_error):
+        by_law, by_fall = (percent(each, 2) for each in (curve.backtest_error_law, curve.backtest_error_last_fall))
+        yield f"In its own last octaves the law misses by {by_law}, the last fall by {by_fall} an octave."
 
 
 def edge_word(gamma: float) -> str:
@@ -104,199 +134,152 @@ def edge_word(gamma: float) -> str:
     return "flat" if gamma > -0.5 else "steep"
 
 
-def _used(curve: xr.Dataset) -> Iterator[str]:
-    """Yield which sizes the law is fitted to, if some are left out, and how it and the last fall predicted others."""
-    begin, used = curve["fitted_from"].item(), int(curve["n_sizes_used"].item())
-    measured = curve["training"].where(curve["n_folds"] > 0)
-    left_out = int((measured < begin).sum())
-    if left_out:
-        last = f"the {used} sizes from {number(begin)} to {number(measured.max().item())}"
-        octaves = number(curve.attrs["octaves"])
-        yield f"The law is fitted to {last} ({octaves} octaves; {left_out} smaller ones left out)."
-    if curve["backtest_error"].notnull():
-        by_law, by_fall = (percent(curve[f"backtest_error_{rule}"].item(), 2) for rule in ("law", "last_fall"))
-        yield f"In its own last octaves the law misses by {by_law}, the last fall by {by_fall} an octave."
-
-
-def _with_more_data(result: xr.Dataset) -> list[tuple[xr.Dataset, str, xr.Dataset | None]]:
-    """Return each curve with its name and what is predicted for four times its data."""
-    curves = list(named_tasks(result, "error_at_n"))
-    try:
-        predicted = kinds.function("predict")(
-            result, FAR * result["training"].where(result["n_folds"] > 0).max("training")
-        )
-    except (ValueError, KeyError):  # a selection left out what predictions need
-        return [(curve, name, None) for curve, name in curves]
-    there = labels.tasks_of(predicted, "prediction")
-    return [(curve, name, more) for (curve, name), more in zip(curves, there, strict=True)]
-
-
-def _more_data(curve: xr.Dataset, more: xr.Dataset) -> str:
+def _more_data(curve: Row) -> str:
     """Return what four times the data are predicted to change."""
-    predicted = between(more["prediction"], more["prediction_ci"])
-    low, high = ends_of(more["change_ratio_ci"])
+    predicted = between(curve.prediction, curve.prediction_ci, curve.units)
+    low, high = curve.change_ratio_ci
     verdict = "a fall is shown" if high < 1 else "a rise is shown" if low > 1 else "whether it falls is not shown"
-    at, size = number(curve["at"].item()), number(more["n"].item())
-    return f"four times the data, {size}, give a predicted error of {predicted}; from {at} {verdict}."
+    given = f"four times the data, {number(curve.n)}, give a predicted error of {predicted}"
+    return f"{given}; from {number(curve.at)} {verdict}."
 
 
-def _of_many(known: list[tuple[xr.Dataset, str, xr.Dataset | None]]) -> Iterator[str]:
-    """Yield the range of errors of many curves, and for how many of them more data is shown to lower it."""
-    yield f"Errors at {_at(known, 'at')}: {_extremes(known, 'error_at_n')}."
-    more = [(each, name) for _, name, each in known if each is not None]
-    if more:
-        n_falls = sum(ends_of(each["change_ratio_ci"])[1] < 1 for each, _ in more)
-        shown = f"With four times the data a fall is shown for {n_falls} of {len(more)}"
-        yield f"{shown}; the predicted errors are {_extremes(more, 'prediction')}."
+def _of_many(known: list[Row]) -> str:
+    """Return the range of errors of many curves, and for how many of them more data is shown to lower it."""
+    n_falls = sum(curve.change_ratio_ci[1] < 1 for curve in known)
+    more = f"With four times the data a fall is shown for {n_falls} of {len(known)}; the predicted errors are"
+    errors = f"Errors at {_sizes(known, 'at')}: {_extremes(known, 'error_at_n')}."
+    return f"{errors} {more} {_extremes(known, 'prediction')}."
 
 
-def _missed(curves: list[tuple[xr.Dataset, str, xr.Dataset | None]]) -> list[str]:
-    """Return which curves miss their own last octaves, as a sentence, if any does."""
-    said = [
-        f"{_plain(name) or 'the curve'} ({percent(curve['backtest_error'].item())})"
-        for curve, name, _ in curves
-        if curve["backtest_error"] > MISSED
-    ]
-    verb, law = ("miss their", "they are no power laws") if len(said) > 1 else ("misses its", "it is no power law")
-    missed = f"{joined(said, most=2)} {verb} own last octaves by more than 10 % a doubling, by noise or because {law}"
-    return [f"Do not rely on predictions: {missed}."] if said else []
+def _fitted_how(result: xr.Dataset, known: list[Row]) -> Iterator[str]:
+    """Yield what holds for all curves."""
+    attrs = result.attrs
+    how = "standard errors" + (", gamma being given" if attrs["gamma"] != "search" else " that include that of gamma")
+    how = f"{attrs['n_resamples']:,} bootstrap refits" if attrs["n_resamples"] else how
+    yield f"Errors were taken as {attrs['units']}, weighted by {_SCHEMES[attrs['weights']]}; intervals are by {how}."
+    if attrs["asymptote"] == "nonnegative":
+        n_untested = sum(isnan(curve.backtest_error) for curve in known)
+        several = result["gamma"].size > 1
+        which = f"{n_untested} of {result['gamma'].size} curves have" if several else "The curve has"
+        yield _WIDENED + f" {which} {_UNTESTED}" * (n_untested > 0)
+    if attrs["units"] != "loss":
+        yield _TEST_SET
 
 
 def prediction_statements(result: xr.Dataset) -> Iterator[Statement]:
-    """Yield the predictions at the largest size, all of few curves, and how they were made."""
-    curves = list(named_tasks(result, "prediction"))
-    last = [(curve.isel(n=-1, missing_dims="ignore"), name) for curve, name in curves]
-    known = [each for each in last if each[0]["prediction"].notnull()]
-    if len(known) > _FEW:
-        answer = f"Predicted errors at {_at(known, 'n')}: {_extremes(known, 'prediction')}."
-    else:
-        said = [
-            f"{name}{between(curve['prediction'], curve['prediction_ci'])} at size {number(curve['n'].item())}"
-            for curve, name in known
-        ]
-        answer = f"Predicted errors: {'; '.join(said)}." if said else "Nothing can be said: there is no fitted curve."
-    details = [
-        f"{name}{_say_prediction(here)}."
-        for curve, name in (curves if len(curves) <= _FEW else [])
-        for here in (labels.each_of(curve, "n") if "n" in curve.dims else [curve])
+    """Yield the predictions at the last size, all of few curves, and how they were made."""
+    names = ["prediction", "prediction_ci", "change", "change_ci", "change_ratio", "change_ratio_ci", "at", "n"]
+    differences = ["difference", "difference_ci"] if "difference" in result else []
+    rows = rows_of(result, [*names, "extrapolated", *differences], ["n"])
+    n_sizes = result.sizes.get("n", 1)
+    known = [row for row in rows[n_sizes - 1 :: n_sizes] if not isnan(row.prediction)]
+    said = [
+        f"{row.prefix}{between(row.prediction, row.prediction_ci, row.units)} at size {number(row.n)}" for row in known
     ]
+    answer = f"Predicted errors: {'; '.join(said)}." if said else "Nothing can be said: there is no fitted curve."
+    if len(known) > _FEW:
+        answer = f"Predicted errors at {_sizes(known, 'n')}: {_extremes(known, 'prediction')}."
+    few = rows if len(rows) <= _FEW * n_sizes else []
     how = f"Predictions are by {_RULES[result.attrs['method']]}; intervals are for the expected error"
+    details = [f"{row.prefix}{_say_prediction(row, result)}." for row in few]
     return statements(answer, [*details, f"{how}, not for that of one more training."])
 
 
-def _say_prediction(here: xr.Dataset) -> str:
+def _say_prediction(row: Row, result: xr.Dataset) -> str:
     """Return what is predicted for one size of a curve."""
-    if here["prediction"].isnull():
+    if isnan(row.prediction):
         return "nothing can be said; there is no fitted curve"
-    predicted, change, ratio = (
-        between(here[name], here[f"{name}_ci"]) for name in ("prediction", "change", "change_ratio")
-    )
-    by_ratio = here.attrs["asymptote"] != "free" and here["change_ratio"].notnull()
-    change = f"changes to {ratio} of what it is" if by_ratio else f"changes by {change}"
-    if "difference" in here:
-        difference = between(here["difference"], here["difference_ci"])
-        change += f"; it differs from that of {here.attrs['reference']} by {difference}"
-    size, before = number(here["n"].item()), number(here["at"].item())
-    far = "; this is far outside the measured sizes" if here["extrapolated"].item() else ""
-    return f"at size {size} the predicted error is {predicted}; from {before} to {size} the error {change}{far}"
+    change = f"changes by {between(row.change, row.change_ci, row.units)}"
+    if result.attrs["asymptote"] != "free" and not isnan(row.change_ratio):
+        change = f"changes to {between(row.change_ratio, row.change_ratio_ci, '1')} of what it is"
+    if "difference" in result:
+        difference = between(row.difference, row.difference_ci, row.units)
+        change += f"; it differs from that of {result.attrs['reference']} by {difference}"
+    size, predicted = number(row.n), between(row.prediction, row.prediction_ci, row.units)
+    far = "; this is far outside the measured sizes" * row.extrapolated
+    return f"at size {size} the predicted error is {predicted}; from {number(row.at)} to {size} the error {change}{far}"
 
 
 def left_out_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield for each task which variant predicts best, and whether the first differs."""
-    first, said = str(result["variant"].to_numpy()[0]), []
-    for task, name in named_tasks(result, "r_squared"):
-        average, units = task["rmse"].mean("training"), units_of(task["rmse"])
-        if average.isnull().all():
-            said.append(f"{name}nothing can be said; there are no errors.")
+    first, *_ = variants = [str(variant) for variant in result["variant"].to_numpy()]
+    said = []
+    for task in rows_of(result, ["r_squared"], more={"average": result["rmse"].mean("training")}):
+        errors = dict(zip(variants, task.average, strict=True))
+        if np.isnan(task.average).all():
+            said.append(f"{task.prefix}nothing can be said; there are no errors.")
             continue
-        best = average.idxmin("variant").item()
-        least, own = (quantity(average.sel(variant=each).item(), units, 4) for each in (best, first))
+        best = min(errors, key=lambda variant: np.nan_to_num(errors[variant], nan=np.inf))
+        least, own = (quantity(errors[each], units_of(result["rmse"]), 4) for each in (best, first))
         beside = f"; {first!r} has {own}." if best != first else "."
-        said.append(f"{name}{best!r} predicts sizes left out best, with an average RMSE of {least}{beside}")
+        said.append(f"{task.prefix}{best!r} predicts sizes left out best, with an average RMSE of {least}{beside}")
     p = f"p compares with {first!r} by a paired t-test over curves and sizes, a guide only: they are dependent."
     return statements(joined(said, " "), [*said, p])
 
 
 def learner_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield how much data each learner is worth, and the differences."""
-    pairs = list(named_tasks(result, "data_multiplier"))
+    error, reliance = (result.sel(param=name) for name in ("error_at_n", "data_reliance"))
+    of_error = {"error": error["difference"], "error_ci": error["difference_ci"], "reliance": reliance["difference"]}
+    names = ["data_multiplier", "data_multiplier_ci", "data_multiplier_extrapolated", "at", *STRETCH]
+    pairs, reference = rows_of(result, names, more=of_error), result.attrs["reference"]
     if len(pairs) > _FEW:
-        return statements(_beside(pairs), [_INDEPENDENT])
+        return statements(_beside(pairs, reference), [_INDEPENDENT])
     details = []
-    for pair, name in pairs:
-        error, reliance = (pair.sel(param=param) for param in ("error_at_n", "data_reliance"))
-        by = between(error["difference"], error["difference_ci"])
-        said = [f"error differs from that of {pair.attrs['reference']} by {by}"] * bool(error["difference"].notnull())
-        crossings = [_crossings(pair)] * bool(reliance["difference"].notnull())
-        details.append(f"{name}{'; '.join([*said, _worth(pair), *crossings])}.")
-    return statements(f"{'; '.join(name + _worth(pair) for pair, name in pairs)}.", [*details, _INDEPENDENT])
+    for pair in pairs:
+        by = between(pair.error, pair.error_ci, units_of(result["difference"]))
+        said = [] if isnan(pair.error) else [f"error differs from that of {reference} by {by}"]
+        crossings = [] if isnan(pair.reliance) else [_crossings(pair)]
+        details.append(f"{pair.prefix}{'; '.join([*said, _worth(pair, reference), *crossings])}.")
+    worth = "; ".join(pair.prefix + _worth(pair, reference) for pair in pairs)
+    return statements(f"{worth}.", [*details, _INDEPENDENT])
 
 
-def _worth(pair: xr.Dataset) -> str:
+def _worth(pair: Row, reference: str) -> str:
     """Return how much data a learner is worth, or why that is not known."""
-    multiplier, reference = pair["data_multiplier"], pair.attrs["reference"]
-    if pair["difference"].sel(param="error_at_n").isnull():
+    if isnan(pair.error):
         return f"nothing can be said; it or {reference} has no fitted curve"
-    if pair["difference"].sel(param="data_reliance").isnull():
+    if isnan(pair.reliance):
         return "the errors of one of them are all equal: nothing tells what it is worth in data"
-    if multiplier.isnull():
+    if isnan(pair.data_multiplier):
         return f"no amount of data is its worth: the curve of {reference} does not fall, or levels off above its error"
-    far = _FAR * pair["data_multiplier_extrapolated"].item()
-    return f"it is worth {between(multiplier, pair['data_multiplier_ci'])} times the data{far}"
+    far = _FAR * pair.data_multiplier_extrapolated
+    return f"it is worth {between(pair.data_multiplier, pair.data_multiplier_ci, '1')} times the data{far}"
 
 
-def _crossings(pair: xr.Dataset) -> str:
+def _crossings(pair: Row) -> str:
     """Return between which sizes no difference is shown, and where the curves cross."""
     said = []
-    for begin, end, crossing in zip(*(np.atleast_1d(pair[name]).tolist() for name in STRETCH), strict=True):
-        if begin == begin:
-            where = f"no difference is shown between sizes {number(begin, 4)} and {number(end, 4)}"
-            here = f"{where}, where the curves cross: {number(crossing, 4)}, with that interval"
-            said.append(here if crossing == crossing else where)
+    for begin, end, crossing in zip(*(np.atleast_1d(getattr(pair, name)).tolist() for name in STRETCH), strict=True):
+        cross = "" if isnan(crossing) else f", where the curves cross: {number(crossing, 4)}, with that interval"
+        where = f"no difference is shown between sizes {number(begin, 4)} and {number(end, 4)}{cross}"
+        said += [] if isnan(begin) else [where]
     return "; ".join(said) or "a difference is shown at every size at which both were measured"
 
 
-def _beside(pairs: list[tuple[xr.Dataset, str]]) -> str:
-    """Return which of many learners have a lower or a higher error than the reference."""
-    errors = [(pair.sel(param="error_at_n"), _plain(name)) for pair, name in pairs]
-    known = [(error["difference"].item(), *ends_of(error["difference_ci"]), name) for error, name in errors]
-    known = sorted(each for each in known if each[0] == each[0])
-    said = []
-    for word, found in (
-        ("lower", [each for each in known if each[2] < 0]),
-        ("higher", [each for each in known[::-1] if each[1] > 0]),
-    ):
-        ends = dict.fromkeys([*found[:1], *found[-1:]])
-        by = " … ".join(f"{number(abs(size))} ({name})" for size, _, _, name in ends)
-        said += [f"shown {word} for {len(found)}, by {by}"] * bool(found)
-    rest = [each[3] for each in known if each[1] <= 0 <= each[2]]
-    said += [f"not shown to differ for {listed(rest, 3)}"] * bool(rest)
-    reference = pairs[0][0].attrs["reference"]
-    return f"Beside {reference}, the error at {_at(pairs, 'at')}: {'; '.join(said) or 'nothing can be said'}."
+def _beside(pairs: list[Row], reference: str) -> str:
+    """Return for how many learners a lower or a higher error than that of the reference is shown."""
+    lower, higher = (sum(pair.error_ci[1] < 0 for pair in pairs), sum(pair.error_ci[0] > 0 for pair in pairs))
+    known = [pair for pair in pairs if not isnan(pair.error)]
+    shown = f"is shown lower for {lower} of {len(known)} learners and higher for {higher}"
+    least = f"; the differences are {_extremes(known, 'error')}" if known else ""
+    return f"Beside {reference}, the error at {_sizes(pairs, 'at')} {shown}{least}."
 
 
-def between(estimate: xr.DataArray, bounds: xr.DataArray) -> str:
-    """Return an estimate with its unit and its interval."""
-    return f"{_rate(estimate)} ({interval(*ends_of(bounds), 4)})"
-
-
-def _at(curves: Sequence[tuple[Any, ...]], size: str) -> str:
-    """Return the size of curves, each with what goes with it, or the range of unlike ones."""
-    said = span(curve[size].item() for curve, *_ in curves)
+def _sizes(rows: Sequence[Row], name: str) -> str:
+    """Return the size of curves, or the range of unlike ones."""
+    said = span(getattr(row, name) for row in rows)
     return f"sizes {said}" if " to " in said else f"size {said}"
 
 
-def _rate(value: xr.DataArray) -> str:
-    return quantity(value.item(), units_of(value), 4)
+def _plain(row: Row) -> str:
+    """Return the label of "algorithm 'x': ", the prefix of several dims, "the curve" if there is none."""
+    return re.sub(r"^\w+ '([^']*)'$", r"\1", row.prefix.removesuffix(": ")) or "the curve"
 
 
-def _plain(name: str) -> str:
-    """Return the label in a prefix of messages, "algorithm 'x': "; of several dims the prefix."""
-    return re.sub(r"^\w+ '([^']*)'$", r"\1", name.removesuffix(": "))
-
-
-def _extremes(curves: Sequence[tuple[Any, ...]], variable: str) -> str:
-    """Return the least and the largest of a variable, with the names of their curves, the second in each tuple."""
-    ranked = sorted((float(each[0][variable]), i) for i, each in enumerate(curves) if each[0][variable].notnull())
-    ends = [curves[i] for _, i in (ranked[0], ranked[-1])]
-    return " … ".join(f"{_rate(each[0][variable])} ({_plain(each[1])})" for each in ends)
+def _extremes(rows: Sequence[Row], name: str) -> str:
+    """Return the least and the largest of a variable, with the names of their curves."""
+    ranked = sorted(rows, key=lambda row: getattr(row, name))
+    return " … ".join(
+        f"{quantity(getattr(row, name), row.units, 4)} ({_plain(row)})" for row in ranked[:: len(ranked) - 1]
+    )
