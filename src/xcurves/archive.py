@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,8 +15,8 @@ import xarray as xr
 
 from xcurves.core.archive_formats import (
     DIGEST,
-    ArchiveGroups,
     Engine,
+    Groups,
     engine_to_write,
     is_store,
     load_groups,
@@ -29,7 +29,7 @@ from xcurves.core.validation import check_choice, check_path
 __all__ = ["open_dataset", "read", "write"]
 
 _LAST = ("algorithm", "run")  # dims
-_LABELS = (*_LAST, "task")
+_JOIN: dict[str, Any] = {"data_vars": "all", "coords": "different", "compat": "equals", "join": "outer"}
 _IN_PATH = re.compile(r"([A-Za-z_]\w*)=([^=,/]+)")
 
 
@@ -39,10 +39,10 @@ def write(data: xr.Dataset | xr.DataTree, path: str | os.PathLike[str]) -> Path:
     Parameters
     ----------
     data : Dataset or DataTree
-        Curves, a result, or what `analyze` returned.
+        Curves, a result, or what `analyze` returned; lazy data are computed once.
     path : str or path
-        With the suffix ``.zarr`` a zarr store, otherwise a netCDF file. A Dataset needs no extra: without the extra
-        ``io`` it becomes netCDF-3. A tree is netCDF-4 or zarr and needs the extra ``io``.
+        With the suffix ``.zarr`` a zarr store, otherwise a netCDF file: netCDF-4, or of a Dataset netCDF-3 if the extra
+        ``io`` is missing.
 
     Returns
     -------
@@ -60,10 +60,9 @@ def write(data: xr.Dataset | xr.DataTree, path: str | os.PathLike[str]) -> Path:
 
     Notes
     -----
-    Lazy data are computed once. The archive is made under the name ``.NAME.*.part``, its names, attributes and text are
-    read back and compared with `data`, and it is renamed. The attribute `xcurves_digest` is a SHA-256 of all names,
-    attributes and values. Attributes that readers of netCDF interpret, such as ``scale_factor``, are stored as
-    ``xcurves_literal_scale_factor``, and `read` restores them.
+    The archive is made under the name ``.NAME.*.part``, its names, attributes and text are read back and compared with
+    `data`, and it is renamed. The attribute `xcurves_digest` is a SHA-256 of all names, attributes and values. An
+    attribute that readers of netCDF interpret, such as ``scale_factor``, is stored as ``xcurves_literal_scale_factor``.
 
     Examples
     --------
@@ -123,19 +122,13 @@ def read(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> xr.Da
 
     Examples
     --------
-    >>> import tempfile, xcurves
-    >>> scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
-    >>> tree = scores.curves.analyze(include=["anova", "distribution"], rng=0)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = xcurves.archive.write(tree, f"{folder}/tictactoe.zarr")
-    ...     xcurves.archive.read(path).identical(tree)
-    True
+    >>> xcurves.archive.read("analysis.nc").curves.summary()  # doctest: +SKIP
     """
     groups = _groups(check_path(path), max_bytes=max_bytes)
     return xr.DataTree.from_dict(groups) if len(groups) > 1 else groups["/"]
 
 
-def _groups(path: Path, *, chunks: Any = None, **options: Any) -> ArchiveGroups:
+def _groups(path: Path, *, chunks: Any = None, **options: Any) -> Groups:
     """Return the Datasets of an archive by group, in memory and verified unless chunks are given."""
     with FILE_LOCK, one_line(path, "cannot be read as a complete archive", "Write it again, or name another"):
         if chunks is None:
@@ -193,14 +186,7 @@ def open_dataset(
         name: _with_labels(_open(path / name, engine=engine, chunks=None if chunks is None else {}), path / name, found)
         for name, found in _labels_in_paths(path).items()
     }
-    first, usual = next((name, _description(data)) for name, data in files.items())
-    for name, data in files.items():
-        if differ := sorted(dict(usual.items() ^ _description(data).items())):
-            raise ValueError(
-                f"path {str(path / name)!r}: its {', '.join(differ)} differ from {first}. Move it elsewhere"
-            )
-    dims = sorted(_labelled_dims(files[first]) - {"training"}, key=lambda dim: (dim in _LAST, dim))
-    combined = _joined(files, dims).transpose(*dims, ...)
+    combined = _joined(files, path)
     return combined.chunk(chunks) if chunks else combined
 
 
@@ -214,7 +200,7 @@ def _open(path: Path, **options: Any) -> xr.Dataset:
 
 def _labels_in_paths(folder: Path) -> dict[str, dict[str, Any]]:
     """Return the labels in the path of each file; a label is a number if it is a whole one in all: 01 and 1 differ."""
-    found = (path.relative_to(folder).as_posix() for suffix in (".nc", ".zarr") for path in folder.rglob(f"*{suffix}"))
+    found = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.suffix in (".nc", ".zarr"))
     names = sorted(name for name in found if not re.search(r"(^|/)\.|\.zarr/", name))  # hidden, or within a store
     if not names:
         raise ValueError(f"path {str(folder)!r} is no zarr store and has no .nc file and no .zarr store. Name another")
@@ -229,11 +215,11 @@ def _labels_in_paths(folder: Path) -> dict[str, dict[str, Any]]:
 
 def _with_labels(data: xr.Dataset, path: Path, in_path: dict[str, Any]) -> xr.Dataset:
     """Return the Dataset of a file with its labels as dims."""
-    for dim in dict.fromkeys([*_LABELS, *in_path]):
+    for dim in dict.fromkeys([*_LAST, "task", *in_path]):
         if dim in data.dims and dim not in in_path:
             continue
         found = [in_path[dim]] if dim in in_path else []
-        if dim in _LABELS and dim in data.attrs:
+        if dim in (*_LAST, "task") and dim in data.attrs:
             found += np.ravel(data.attrs.pop(dim)).tolist()
         if dim in data.coords:
             found += data[dim].to_numpy().ravel().tolist()
@@ -243,42 +229,47 @@ def _with_labels(data: xr.Dataset, path: Path, in_path: dict[str, Any]) -> xr.Da
         if found and dim not in data.dims:
             data = data.drop_vars(dim, errors="ignore").expand_dims({dim: found[-1:]})
     for dim in _LAST:
-        if dim not in data.dims or dim not in data.coords:
+        if dim not in data.indexes:
             nothing = f"no coordinate, attribute or part of its path says its {dim}"
             raise ValueError(f"path {str(path)!r}: {nothing}. Rename it: algorithm=sac,run=3.nc")
     return data
 
 
-def _labelled_dims(data: xr.Dataset) -> set[str]:
-    return {str(dim) for dim in data.dims if dim in data.coords}
-
-
 def _description(data: xr.Dataset) -> dict[str, str]:
     """Return what is the same in all files of one experiment."""
-    names = [*map(str, data.data_vars), *_labelled_dims(data)]
-    dims = {f"dims of {name}": str(sorted(map(str, data[name].dims))) for name in names}
-    units = {f"units of {name}": str(data[name].attrs.get("units")) for name in names}
-    labels = {
-        f"labels of {dim}": str(data[dim].dtype.kind in "OUST") for dim in _labelled_dims(data)
-    }  # text or numbers
-    return dims | units | labels | {"experiment": str(data.attrs.get("experiment"))}
+    told = {"experiment": str(data.attrs.get("experiment"))}
+    for name in map(str, [*data.data_vars, *data.indexes]):
+        told[f"dims of {name}"] = str(sorted(map(str, data[name].dims)))
+        told[f"units of {name}"] = str(data[name].attrs.get("units"))
+    return told | {f"labels of {dim}": str(data[dim].dtype.kind in "OUST") for dim in data.indexes}  # text or numbers
 
 
-def _joined(files: Mapping[str, xr.Dataset], dims: Sequence[str]) -> xr.Dataset:
-    """Join files along the first of the dims, after those with the same labels are joined along the others."""
-    if len(files) == 1:
-        return next(iter(files.values()))
-    if not dims:
-        one, other, *_ = files
-        raise ValueError(f"{one} and {other} both hold the same run. Remove one of them")
-    groups: dict[tuple[Any, ...], dict[str, xr.Dataset]] = {}
+def _joined(files: Mapping[str, xr.Dataset], folder: Path) -> xr.Dataset:
+    """Join the files of one experiment along their labels."""
+    first, usual = next((name, _description(data)) for name, data in files.items())
+    dims = sorted({*map(str, files[first].indexes)} - {"training"}, key=lambda dim: (dim in _LAST, dim))
+    parts: dict[tuple[Any, ...], xr.Dataset] = {}
+    holders: dict[tuple[Any, ...], str] = {}
     for name, data in files.items():
-        groups.setdefault(tuple(data[dims[0]].to_numpy().tolist()), {})[name] = data
-    parts = [_joined(groups[labels], dims[1:]) for labels in sorted(groups)]
-    options: dict[str, Any] = {"data_vars": "all", "coords": "different", "compat": "equals", "join": "outer"}
-    joined = xr.concat(parts, dims[0], combine_attrs="drop_conflicts", **options) if len(parts) > 1 else parts[0]
-    labels = joined.indexes[dims[0]]
-    if not labels.is_unique:
-        twice = labels[labels.duplicated()][0]
-        raise ValueError(f"{', '.join(files)}: some hold {dims[0]} {twice!r} alone and some with others. Separate them")
-    return joined
+        if differ := sorted(dict(usual.items() ^ _description(data).items())):
+            where = f"path {str(folder / name)!r}"
+            raise ValueError(f"{where}: its {', '.join(differ)} differ from {first}. Move it elsewhere")
+        labels = tuple(tuple(data[dim].to_numpy().tolist()) for dim in dims)
+        if holders.setdefault(labels, name) != name:
+            raise ValueError(f"{holders[labels]} and {name} both hold the same run. Remove one of them")
+        parts[labels] = data
+    for n, dim in reversed([*enumerate(dims)]):  # those that have the same labels along the dims before it
+        alike: dict[tuple[Any, ...], list[xr.Dataset]] = {}
+        for labels in sorted(parts):
+            alike.setdefault(labels[:n], []).append(parts[labels])
+        parts = {
+            labels: xr.concat(each, dim, combine_attrs="drop_conflicts", **_JOIN) if len(each) > 1 else each[0]
+            for labels, each in alike.items()
+        }
+        for index in (joined.indexes[dim] for joined in parts.values()):
+            if not index.is_unique:
+                twice = index[index.duplicated()][0]
+                raise ValueError(
+                    f"{', '.join(files)}: some hold {dim} {twice!r} alone and some with others. Separate them"
+                )
+    return parts[()].transpose(*dims, ...)

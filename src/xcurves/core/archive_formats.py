@@ -17,7 +17,7 @@ import numpy as np
 import xarray as xr
 
 Engine = Literal["scipy", "h5netcdf", "netcdf4", "zarr"]
-ArchiveGroups = dict[str, xr.Dataset]
+Groups = dict[str, xr.Dataset]
 
 DIGEST, _BEGINS = "xcurves_digest", "sha256:"  # of the root's attribute: a flipped bit cannot hide both
 _PREFIX = "xcurves_literal_"
@@ -44,30 +44,29 @@ def _installed(*names: Engine) -> list[Engine]:
 
 def engine_to_write(path: Path, *, is_tree: bool) -> Engine:
     """Return the engine that writes an archive at a path."""
-    if path.suffix == ".zarr":
-        return _first(_installed("zarr"), path, "zarr")
-    return _first(engines(), path, "netCDF4 or h5netcdf") if is_tree or engines() else "scipy"
+    if path.suffix == ".zarr" or is_tree or engines():
+        return _engine(path, is_zarr=path.suffix == ".zarr")
+    return "scipy"
 
 
-def engine_to_read(path: Path) -> Engine:
+def _engine_to_read(path: Path) -> Engine:
     """Return the engine that reads what is at a path, by its first bytes."""
     if is_store(path):
-        return _first(_installed("zarr"), path, "zarr")
+        return _engine(path, is_zarr=True)
     if path.is_dir():
         raise ValueError("it is a folder; for a folder with a file for each run: archive.open_dataset")
     with path.open("rb") as opened:
         begins = opened.read(4)
-    if begins == b"\x89HDF":
-        return _first(engines(), path, "netCDF4 or h5netcdf")
-    if not begins.startswith(b"CDF"):
+    if not begins.startswith((b"CDF", b"\x89HDF")):
         raise ValueError("it does not begin as a netCDF file does")
-    return "scipy"
+    return "scipy" if begins.startswith(b"CDF") else _engine(path, is_zarr=False)
 
 
-def _first(found: list[Engine], path: Path, needs: str) -> Engine:
-    if not found:
-        raise ImportError(f"path {str(path)!r} needs {needs}. Install it: pip install 'xcurves[io]'")
-    return found[0]
+def _engine(path: Path, *, is_zarr: bool) -> Engine:
+    for engine in _installed("zarr") if is_zarr else engines():
+        return engine
+    needs = "zarr" if is_zarr else "netCDF4 or h5netcdf"
+    raise ImportError(f"path {str(path)!r} needs {needs}. Install it: pip install 'xcurves[io]'")
 
 
 def is_store(folder: Path) -> bool:
@@ -75,12 +74,9 @@ def is_store(folder: Path) -> bool:
     return any((folder / name).exists() for name in (".zgroup", ".zmetadata", "zarr.json"))
 
 
-def write_groups(groups: ArchiveGroups, engine: Engine, part: Path) -> None:
+def write_groups(groups: Groups, engine: Engine, part: Path) -> None:
     """Write Datasets by group, with their digest; refuse what would not be the same when read again."""
     digest, given = digest_of(content_of(groups)), content_of(groups, numbers=False)
-    lists = [name for name, said in given.items() if engine == "scipy" and said.startswith("(1, ['")]
-    if lists:
-        raise ValueError(f"{lists[0]} is a list of texts, which only netCDF-4 and zarr hold")
     for dataset in groups.values():
         _rename(dataset, _protected)
     groups["/"].attrs[DIGEST] = digest
@@ -89,7 +85,10 @@ def write_groups(groups: ArchiveGroups, engine: Engine, part: Path) -> None:
         data.to_zarr(part, zarr_format=2, consolidated=True)
     else:
         data.to_netcdf(part, engine=engine)
-    back = open_groups(part, engine=engine, is_tree=len(groups) > 1)
+    # A backend itself makes no indexes, which takes xr.open_dataset half of its time.
+    backend: Any = xr.backends.list_engines()[engine]
+    open_part = backend.open_groups_as_dict if len(groups) > 1 else lambda *a, **k: {"/": backend.open_dataset(*a, **k)}
+    back = _restored(open_part(part, decode_times=False))
     with back["/"]:
         del back["/"].attrs[DIGEST]
         # No engine changes a number; to read them back would take as long as to write them.
@@ -98,23 +97,27 @@ def write_groups(groups: ArchiveGroups, engine: Engine, part: Path) -> None:
         raise ValueError(f"{changed[0]} would not be the same when read again")
 
 
-def open_groups(path: Path, *, engine: Engine | None = None, chunks: Any = None, is_tree: bool = True) -> ArchiveGroups:
+def open_groups(path: Path, *, engine: Engine | None = None, chunks: Any = None, is_tree: bool = True) -> Groups:
     """Open a file or store lazily, with dask if `chunks` are given: Datasets by group, as they were written."""
-    engine = engine or engine_to_read(path)
+    engine = engine or _engine_to_read(path)
     options: dict[str, Any] = {"engine": engine, "decode_times": False, "chunks": chunks}
     if engine == "zarr":
         _check_store(path)
         options["consolidated"] = (path / ".zmetadata").exists()
+    if is_tree and engine != "scipy":  # looking for groups takes longer than opening the root
+        return _restored(xr.open_groups(path, **options))
     source = BytesIO(path.read_bytes()) if engine == "scipy" and chunks is None else path
-    # Looking for groups takes longer than opening the root.
-    has_groups = is_tree and engine != "scipy"
-    groups = xr.open_groups(path, **options) if has_groups else {"/": xr.open_dataset(source, **options)}
+    return _restored({"/": xr.open_dataset(source, **options)})
+
+
+def _restored(groups: Groups) -> Groups:
+    """Give attributes the names that they had before they were written."""
     for dataset in groups.values():
         _rename(dataset, lambda name, _: name.removeprefix(_PREFIX))
     return groups
 
 
-def load_groups(path: Path, *, max_bytes: int | None = None, engine: Engine | None = None) -> ArchiveGroups:
+def load_groups(path: Path, *, engine: Engine | None = None, max_bytes: int | None = None) -> Groups:
     """Return the Datasets of a file or store in memory, if they take at most `max_bytes` there and are as written."""
     groups = open_groups(path, engine=engine)
     with groups["/"]:  # of all groups
@@ -122,10 +125,8 @@ def load_groups(path: Path, *, max_bytes: int | None = None, engine: Engine | No
         limit = max(_LEAST, _RATIO * sum(each.stat().st_size for each in files)) if max_bytes is None else max_bytes
         total = sum(dataset.nbytes for dataset in groups.values())
         if total > limit:
-            raise ValueError(
-                f"its variables take {total} bytes, more than max_bytes={limit}; if the file is trusted, allow them: "
-                f"max_bytes={total}"
-            )
+            allow = f"if the file is trusted, allow them: max_bytes={total}"
+            raise ValueError(f"its variables take {total} bytes, more than max_bytes={limit}; {allow}")
         groups = {name: dataset.load() for name, dataset in groups.items()}
     attrs = groups["/"].attrs
     marks = [name for name, value in attrs.items() if name == DIGEST or str(value).startswith(_BEGINS)]
@@ -171,8 +172,8 @@ def _rename(dataset: xr.Dataset, renamed: Callable[[str, Any], str]) -> None:
         owner.attrs = {renamed(str(name), value): value for name, value in owner.attrs.items()}
 
 
-def content_of(groups: ArchiveGroups, *, numbers: bool = True) -> dict[str, str]:
-    """Return a digest of every group, variable and attribute, by the words that name it in a message.
+def content_of(groups: Groups, *, numbers: bool = True) -> dict[str, str]:
+    """Return what every group, variable and attribute holds, by the words that name it in a message.
 
     Without `numbers` the variables that hold numbers are not read.
     """
@@ -180,13 +181,13 @@ def content_of(groups: ArchiveGroups, *, numbers: bool = True) -> dict[str, str]
     for path, dataset in groups.items():
         where = "" if path == "/" else f" in group {path!r}"
         content[f"group {path!r}"] = ""
-        content |= {f"attrs[{each!r}]{where}": _of_attr(value) for each, value in dataset.attrs.items()}
+        content |= {f"attrs[{each!r}]{where}": _listed(value) for each, value in dataset.attrs.items()}
         for name, variable in dataset.variables.items():
             if not isinstance(variable.dtype, np.dtype) or variable.dtype.kind in "mM":
                 raise TypeError(f"variable {name!r}{where} is {variable.dtype}, which no file keeps")
             content[f"variable {name!r}{where}"] = _of_values(variable, name in dataset.coords, numbers)
             for each, value in variable.attrs.items():
-                content[f"attrs[{each!r}] of {name!r}{where}"] = _of_attr(value)
+                content[f"attrs[{each!r}] of {name!r}{where}"] = _listed(value)
     return content
 
 
@@ -198,23 +199,22 @@ def digest_of(content: Mapping[str, str]) -> str:
 def _of_values(variable: xr.Variable, is_coord: bool, numbers: bool) -> str:
     kind = variable.dtype.kind
     kind = "text" if kind in "OUST" else "int" if kind in "iu" else kind
-    digest = hashlib.sha256(repr((is_coord, variable.dims, variable.shape, kind)).encode())
+    about = repr((is_coord, variable.dims, variable.shape, kind))
     if kind == "text":
-        for value in variable.to_numpy().ravel().tolist():
-            text = (value.decode() if isinstance(value, bytes) else str(value)).encode("utf-8", "surrogatepass")
-            digest.update(f"{len(text)} {isinstance(value, str | bytes)} ".encode() + text)
-    elif numbers:
-        plain = variable.to_numpy().astype({"int": "<i8", "f": "<f8"}.get(kind, variable.dtype), copy=False)
+        return about + _listed(variable.to_numpy())
+    digest = hashlib.sha256(about.encode())
+    if numbers:
+        plain = np.ascontiguousarray(variable, {"int": "<i8", "f": "<f8"}.get(kind))
         if kind == "f" and np.isnan(plain).any():
             plain = np.where(np.isnan(plain), np.nan, plain)  # of all NaNs one
-        digest.update(np.ascontiguousarray(plain).data)
+        digest.update(plain.data)
     return digest.hexdigest()
 
 
-def _of_attr(value: Any) -> str:
-    """Return an attribute as text: engines turn bytes into text, and numbers into others."""
+def _listed(value: Any) -> str:
+    """Return an attribute or labels as text: engines turn bytes into text, and numbers into others."""
     plain = value.decode() if isinstance(value, bytes) else value
     if not isinstance(plain, str | bool | np.bool_):
-        listed = np.ravel(plain).tolist()
-        plain = np.ndim(plain), [float(each) if isinstance(each, int | float) else each for each in listed]
+        each = np.ravel(plain).tolist()
+        plain = np.ndim(plain), [float(one) if isinstance(one, int | float) else one for one in each]
     return repr(plain)

@@ -16,11 +16,7 @@ _UNWRITABLE = "cannot be written", "Store text and numbers, in a folder that you
 
 
 def atomic_write(path: Path, make: Callable[[Path], object], *, is_own: Callable[[Path], bool]) -> None:
-    """Write a file or folder under another name beside its path, then rename it.
-
-    `is_own` says whether the file at the path was written by this package: no other is replaced, and no folder is. If
-    the path is a symbolic link, the link stays and its target is replaced.
-    """
+    """Write a file or folder under another name beside its path, then rename it; a symbolic link stays."""
     target = check_place(path, is_own=is_own)
     part = target.with_name(f".{target.name}.{token_hex(4)}.part")
     try:
@@ -30,13 +26,12 @@ def atomic_write(path: Path, make: Callable[[Path], object], *, is_own: Callable
                 shutil.copymode(target, part)
             part.replace(target)
     finally:
-        if part.is_dir():
-            shutil.rmtree(part, ignore_errors=True)
+        shutil.rmtree(part, ignore_errors=True)
         part.unlink(missing_ok=True)
 
 
 def check_place(path: Path, *, is_own: Callable[[Path], bool]) -> Path:
-    """Return what a path leads to; refuse it where nothing can be written, or where it holds what is not replaced."""
+    """Return what a path leads to; refuse a folder, a file that `is_own` disowns, and where nothing can be written."""
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise NotADirectoryError(f"path {str(path)!r}: there is no folder {path.parent}. Make it, or name another")
@@ -56,9 +51,9 @@ def one_line(path: Path, what: str, cure: str) -> Iterator[None]:
     except ImportError:
         raise
     except Exception as error:
-        kinds = (FileNotFoundError, PermissionError, OSError)
-        kind = next((kind for kind in kinds if isinstance(error, kind)), ValueError)
-        kind = OSError if isinstance(error, RuntimeError) else kind  # so netCDF4 and h5netcdf say that a disk is full
+        # With a RuntimeError netCDF4 and h5netcdf say that a disk is full.
+        usual = OSError if isinstance(error, OSError | RuntimeError) else ValueError
+        kind = next((kind for kind in (FileNotFoundError, PermissionError) if isinstance(error, kind)), usual)
         notes = [note[:60] for note in getattr(error, "__notes__", ())]  # in which xarray names the variable
         said = " ".join(" ".join([*notes, str(error)]).split())
         reason = getattr(error, "strerror", None) or said[:300] or type(error).__name__
