@@ -94,21 +94,15 @@ def read_bytes(path: Path) -> bytes:
         raise LogError(f"{path} is cut short or damaged: {error}. Copy or write it again") from None
 
 
-def read_log(path: Path) -> Run:
-    """Read a CSV file to which a run appends lines, without a last line that has no end."""
-    rows, cut = split_cut_line(read_bytes(path))
-    return Run(parse(rows, path), say_cut(path, cut))
+def whole_lines(path: Path) -> tuple[bytes, str]:
+    """Return the lines of a log that have an end, and what to say of the last one if it has none."""
+    whole, end, cut = read_bytes(path).rpartition(b"\n")
+    return whole + end, say_cut(path, cut.decode(errors="replace"))
 
 
 def say_cut(path: Path, cut: str) -> str:
     """Return what to say of a last line that has no end, nothing if it has one."""
     return f"{path}: the last line is cut short and left out: {cut[:60]!r}" if cut else ""
-
-
-def split_cut_line(data: bytes) -> tuple[bytes, str]:
-    """Return the lines of a log that have an end, and the last one if it has none."""
-    whole, end, cut = data.rpartition(b"\n")
-    return whole + end, cut.decode(errors="replace")
 
 
 def parse(data: bytes, path: Path, first_line: int = 1, **options: Any) -> pd.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -76,27 +77,29 @@ def read_each_run(
     """Read the logs of every run, and put them below each other with what their folders or files say."""
     assert source.read_run is not None
     labels, groups = _by_label(root, find_logs(root, source.is_log, source.logs), folders, names)
-    runs, places = list[Run](), list[Path]()
-    for files in groups.values():
+    kept, left_out, empty = dict[tuple[str, ...], pd.DataFrame](), list[str](), list[str]()
+    for of, files in groups.items():
         with parsing(files[0], source.what):
-            run = source.read_run(files)
-            runs.append(run._replace(rows=check_cells(run.rows, files[0])))
-            places.append(files[0] if names and len(files) == 1 else _home(files[0]))
-    warn_first([run.left_out for run in runs if run.left_out])
-    kept = {of: run.rows for of, run in zip(groups, runs, strict=True) if len(run.rows)}
+            rows, said = source.read_run(files)
+            check_cells(rows, files[0])
+        left_out += [said] * bool(said)
+        if len(rows):
+            kept[of] = rows
+        else:
+            place = files[0] if names and len(files) == 1 else _home(files[0])
+            empty.append(f"{place} has no rows and is left out")
+    warn_first(left_out)
     if not kept:
         raise ValueError(f"path {str(root)!r}: its {source.logs} have no rows. Check what was logged")
-    empty = [place for place, run in zip(places, runs, strict=True) if not len(run.rows)]
-    warn_first([f"{place} has no rows and is left out" for place in empty])
-    said = pd.DataFrame(list(kept), columns=labels, dtype=str).apply(whole_numbers)
-    said = said.loc[said.index.repeat([len(rows) for rows in kept.values()])].reset_index(drop=True)
-    read = pd.concat([said, pd.concat(kept.values(), ignore_index=True)], axis=1)
+    warn_first(empty)
+    names_of = pd.DataFrame(list(kept), columns=labels, dtype=str).apply(whole_numbers)
+    names_of = names_of.loc[names_of.index.repeat([len(rows) for rows in kept.values()])].reset_index(drop=True)
+    read = pd.concat([names_of, pd.concat(kept.values(), ignore_index=True)], axis=1)
     if not read.columns.is_unique:
         twice = read.columns[read.columns.duplicated()][0]
         raise ValueError(f"a log below {str(root)!r} has a column {twice!r} too. Name that level of folders otherwise")
-    about = {"units": {**source.units}, "long_name": {**source.long_names}}
-    for rows in kept.values():
-        about["units"] |= rows.attrs.get("units", {})
+    units = dict(ChainMap(*(rows.attrs.get("units", {}) for rows in kept.values()), source.units))
+    about = {"units": units, "long_name": {**source.long_names}}
     read.attrs = {key: told for key, told in about.items() if told} | {"source": f"{source.what} {where(root)}"}
     return read
 

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from xcurves.core import provenance
-from xcurves.readers.log_files import check_cells, has_sqlite_rows, parsing, say_cut, split_cut_line
+from xcurves.readers.log_files import check_cells, has_sqlite_rows, parsing, whole_lines
 from xcurves.readers.logs import Source
 
 _MARKS = {  # the first letters of attributes that samplers store with trials and studies
@@ -144,7 +144,7 @@ def _journal(path: Path) -> Any:
     from optuna.storages import JournalStorage
     from optuna.storages.journal import JournalFileBackend
 
-    if cut := say_cut(path, split_cut_line(path.read_bytes())[1]):
+    if cut := whole_lines(path)[1]:
         provenance.warn(cut)
     return JournalStorage(JournalFileBackend(str(path)))
 

@@ -46,7 +46,8 @@ def _is_trial(path: Path) -> bool:
 
 def _trial(folder: Path) -> Run:
     path = next(folder / name for name in _FILES if (folder / name).exists())
-    rows, left_out = _json_lines(path) if path.suffix == ".json" else log_files.read_log(path)
+    lines, left_out = log_files.whole_lines(path)
+    rows = _json_lines(lines, path) if path.suffix == ".json" else log_files.parse(lines, path)
     if not len(rows):
         return Run(rows, f"{path} has no results and is left out")
     if "training_iteration" not in rows or "trial_id" not in rows:
@@ -65,11 +66,9 @@ def _trial(folder: Path) -> Run:
     return Run(pd.concat([labels, rest, settings], axis=1), left_out)
 
 
-def _json_lines(path: Path) -> Run:
-    lines, cut = log_files.split_cut_line(log_files.read_bytes(path))
+def _json_lines(lines: bytes, path: Path) -> pd.DataFrame:
     with parsing(path, "results of a trial"):
-        rows = check_cells(pd.DataFrame([dict(_flat(json.loads(line))) for line in lines.splitlines()]), path)
-    return Run(rows, log_files.say_cut(path, cut))
+        return check_cells(pd.DataFrame([dict(_flat(json.loads(line))) for line in lines.splitlines()]), path)
 
 
 def _flat(nested: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -29,12 +29,9 @@ def _table(files: Sequence[Path]) -> Run:
 
 
 def _lines(files: Sequence[Path]) -> Run:
-    return log_files.read_log(logs.only(files))
-
-
-def _merged_lines(files: Sequence[Path]) -> Run:
-    rows, left_out = _lines(files)
-    return Run(logs.merge_steps(rows), left_out)
+    path = logs.only(files)
+    lines, cut = log_files.whole_lines(path)
+    return Run(log_files.parse(lines, path), cut)
 
 
 def _is_keras(path: Path) -> bool:
@@ -72,40 +69,34 @@ def _trainer_states(files: Sequence[Path]) -> Run:
 
 def _episodes(files: Sequence[Path]) -> Run:
     """Return the episodes of one run, of parallel environments in the order of time."""
-    logs = [_monitor(path) for path in files]
-    rows = logs[0].rows if len(logs) == 1 else pd.concat([log.rows for log in logs], ignore_index=True)
-    if len(logs) > 1:
-        rows["time"] += rows["began"] - rows["began"].min()
+    found, began, cut = zip(*map(_monitor, files), strict=True)
+    rows = pd.concat(found, ignore_index=True)
+    if len(files) > 1:
+        rows["time"] += np.repeat(np.subtract(began, min(began)), [len(each) for each in found])
         rows = rows.sort_values("time", kind="stable", ignore_index=True)
-    del rows["began"]
     rows.insert(1, "episode", range(1, len(rows) + 1))
     rows.insert(2, "step", rows["episode_length"].cumsum())
-    return Run(rows, "; ".join(log.left_out for log in logs if log.left_out))
+    return Run(rows, "; ".join(filter(None, cut)))
 
 
-def _monitor(path: Path) -> Run:
-    """Return the episodes of one file, with `began`, the time at which it was begun."""
-    header, _, table = log_files.read_bytes(path).partition(b"\n")
+def _monitor(path: Path) -> tuple[pd.DataFrame, float, str]:
+    """Return the episodes of one file, the time at which it was begun, and what of it is left out."""
+    lines, cut = log_files.whole_lines(path)
+    header, _, table = lines.partition(b"\n")
     try:
         about = json.loads(header.removeprefix(b"#"))
         began, env = float(about["t_start"]), about.get("env_id")
     except (ValueError, TypeError, LookupError, RecursionError):
-        got = header[:60].decode(errors="replace")
-        raise LogError(
-            f"{path} is no Monitor log: its first line must be a JSON header with t_start; got {got!r}. Remove it"
-        ) from None
-    whole, cut = log_files.split_cut_line(table)
-    rows = log_files.parse(whole, path, first_line=2, skipinitialspace=True)
+        first = f"its first line must be a JSON header with t_start; got {header[:60].decode(errors='replace')!r}"
+        raise LogError(f"{path} is no Monitor log: {first}. Remove it") from None
+    rows = log_files.parse(table, path, first_line=2, skipinitialspace=True)
     try:
         numbers = {column: pd.to_numeric(rows.pop(name)) for name, column in _MONITOR.items()}
         if any(column.isna().any() for column in numbers.values()):
             raise ValueError("a row lacks r, l or t")
     except (ValueError, KeyError) as error:
         raise LogError(f"{path} is no Monitor log of columns r, l, t: {error}. Correct or remove it") from None
-    others = {str(name): rows[name] for name in rows}
-    return Run(
-        pd.DataFrame({"env": env} | numbers | others | {"began": began}, index=rows.index), log_files.say_cut(path, cut)
-    )
+    return pd.DataFrame({"env": env} | numbers | dict(rows.items()), index=rows.index), began, cut
 
 
 def _pairs(line: str) -> list[tuple[str, str, str]]:
@@ -114,30 +105,27 @@ def _pairs(line: str) -> list[tuple[str, str, str]]:
     return pairs if pairs and pairs[0][0].lower() in _STEPS and not _PAIR.sub("", line).strip(" \t\r\n,;|") else []
 
 
-def _texts(path: Path) -> Iterator[str]:
-    with path.open(encoding="utf-8", errors="replace", newline="\n") as lines:
-        yield from lines
-
-
 def _text(files: Sequence[Path]) -> Run:
     """Return a row for each step of lines `key:value key:value ...`; all other lines are left out."""
     path = logs.only(files)
-    found, units, cut = list[dict[str, float]](), dict[str, str](), ""
-    for line in _texts(path):
-        pairs = _pairs(line)
-        cut = line if pairs and not line.endswith("\n") else ""
-        if pairs and not cut:
-            row = {key: int(number) if number.isdecimal() else float(number) for key, number, _ in pairs}
-            step = pairs[0][0]
-            # Lines of one step, such as of training and of validation, are one row unless a line has nothing new.
-            if found and found[-1].get(step) == row[step] and not row.keys() <= found[-1].keys():
-                found[-1] = found[-1] | {key: told for key, told in row.items() if key not in found[-1]}
-            else:
-                found.append(row)
-            units |= {key: unit for key, _, unit in pairs if unit}
-    rows = pd.DataFrame(found, columns=list(dict.fromkeys(key for row in found for key in row)))
+    *lines, last = _split(path)
+    found, units = list[dict[str, float]](), dict[str, str]()
+    for pairs in filter(None, map(_pairs, lines)):
+        row = {key: int(number) if number.isdecimal() else float(number) for key, number, _ in pairs}
+        step = pairs[0][0]
+        # Lines of one step, such as of training and of validation, are one row unless a line has nothing new.
+        if found and found[-1].get(step) == row[step] and not row.keys() <= found[-1].keys():
+            found[-1] |= {key: number for key, number in row.items() if key not in found[-1]}
+        else:
+            found.append(row)
+        units |= {key: unit for key, _, unit in pairs if unit}
+    rows = pd.DataFrame(found)
     rows.attrs = {"units": units}
-    return Run(rows, log_files.say_cut(path, cut))
+    return Run(rows, log_files.say_cut(path, last) if _pairs(last) else "")
+
+
+def _split(path: Path) -> list[str]:
+    return log_files.read_bytes(path).decode(errors="replace").split("\n")
 
 
 MONITOR = Source(
@@ -166,7 +154,7 @@ LIGHTNING = Source(
     "lightning",
     "Lightning metrics",
     lambda path: path.name == "metrics.csv" and {"epoch", "step"} <= set(log_files.header(path)),
-    _merged_lines,
+    lambda files: Run(logs.merge_steps((read := _lines(files)).rows), read.left_out),
     logs="metrics.csv of Lightning",
     units={"step": "steps"},
     also_writes=("tensorboard",),
@@ -193,7 +181,7 @@ KERAS = Source(
 TEXT = Source(
     "text",
     "text logs",
-    lambda path: path.suffix.lower() in (".txt", ".log", ".out") and any(map(_pairs, _texts(path))),
+    lambda path: path.suffix.lower() in (".txt", ".log", ".out") and any(map(_pairs, _split(path))),
     _text,
     logs="text logs with a line 'step:1 loss:2.5' for each step (.txt, .log, .out)",
 )
