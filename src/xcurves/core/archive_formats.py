@@ -49,7 +49,7 @@ def engine_to_write(path: Path, *, is_tree: bool) -> Engine:
     return "scipy"
 
 
-def _engine_to_read(path: Path) -> Engine:
+def engine_to_read(path: Path) -> Engine:
     """Return the engine that reads what is at a path, by its first bytes."""
     if is_store(path):
         return _engine(path, is_zarr=True)
@@ -99,7 +99,7 @@ def write_groups(groups: Groups, engine: Engine, part: Path) -> None:
 
 def open_groups(path: Path, *, engine: Engine | None = None, chunks: Any = None, is_tree: bool = True) -> Groups:
     """Open a file or store lazily, with dask if `chunks` are given: Datasets by group, as they were written."""
-    engine = engine or _engine_to_read(path)
+    engine = engine or engine_to_read(path)
     options: dict[str, Any] = {"engine": engine, "decode_times": False, "chunks": chunks}
     if engine == "zarr":
         _check_store(path)
