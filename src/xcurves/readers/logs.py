@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -98,8 +97,9 @@ def read_each_run(
     if not read.columns.is_unique:
         twice = read.columns[read.columns.duplicated()][0]
         raise ValueError(f"a log below {str(root)!r} has a column {twice!r} too. Name that level of folders otherwise")
-    units = dict(ChainMap(*(rows.attrs.get("units", {}) for rows in kept.values()), source.units))
-    about = {"units": units, "long_name": {**source.long_names}}
+    about = {"units": {**source.units}, "long_name": {**source.long_names}}
+    for rows in kept.values():
+        about["units"] |= rows.attrs.get("units", {})
     read.attrs = {key: told for key, told in about.items() if told} | {"source": f"{source.what} {where(root)}"}
     return read
 
