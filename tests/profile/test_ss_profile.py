@@ -181,7 +181,6 @@ def test_blocks_and_batches_change_no_digit(monkeypatch, paired):
     monkeypatch.setattr(engine.rows_that_fit, "__defaults__", (7 * 200 * 8,))
     monkeypatch.setattr(group_products, "CACHE", 8 * 64 * 9)
     monkeypatch.setattr(group_products, "_FEATURES", 3)
-    monkeypatch.setattr(engine, "_LONG", 1)
     monkeypatch.setattr(profiles, "_CACHE", 300)
     monkeypatch.setattr(plans, "KEPT", 0)
     blocked = profile(curves, **options)

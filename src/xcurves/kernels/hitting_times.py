@@ -105,8 +105,8 @@ def over_tasks(low: Floats, high: Floats, families: NDArray[np.intp], plan: Flip
     present = ~np.isnan(low)
     n_tasks = np.count_nonzero(present, axis=-1)
     weight = np.where(present, 1 / np.maximum(n_tasks, 1)[:, np.newaxis], np.nan)
-    of_families = _family_sums(weight, families, plan.n_families)
-    bounds = [_family_sums(weight * each, families, plan.n_families) for each in (low, high)]
+    of_families = _family_sums(weight, families, plan.n_units)
+    bounds = [_family_sums(weight * each, families, plan.n_units) for each in (low, high)]
     known = [np.where(np.isnan(each), 0.0, np.abs(each)).max(axis=-1) < np.inf for each in bounds]
     finite = [np.where(mine[:, np.newaxis], each, np.nan) for each, mine in zip(bounds, known, strict=True)]
     means = [np.where(n_tasks > 0, np.nansum(each, axis=-1), np.nan) for each in finite]
@@ -121,7 +121,7 @@ def over_tasks(low: Floats, high: Floats, families: NDArray[np.intp], plan: Flip
     pvalue = np.where(single, np.nan, np.where(exact, pvalues[0], np.minimum(later, sooner)))
     interval = np.where((n_tasks > 0)[:, np.newaxis], np.stack(ends, axis=-1), np.nan)
     middle, median_interval = _medians(low, high, alpha)
-    if plan.n_families < len(families):  # tasks of a family are no draws of their own
+    if plan.n_units < len(families):  # tasks of a family are no draws of their own
         middle, median_interval = np.full_like(middle, np.nan), np.full_like(median_interval, np.nan)
     return TaskRatios(np.where(exact, means[0], np.nan), interval, pvalue, middle, median_interval)
 

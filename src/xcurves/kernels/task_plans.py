@@ -9,13 +9,25 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xcurves.kernels.plans import BLOCK, FEW, Index, Labels, Plan, RunPlan, bits_of, ceiling, generator
+from xcurves.kernels.plans import (
+    BLOCK,
+    FEW,
+    Index,
+    Labels,
+    Plan,
+    bits_of,
+    ceiling,
+    count_assignments,
+    every_assignment,
+    generator,
+    plan_runs,
+)
 
 TABLED = 20  # curves of which all deals are tabulated
 
@@ -52,11 +64,6 @@ class DealPlan(Plan):
         return found
 
     @property
-    def n_units(self) -> int:
-        """Number of curves, if paired of runs, of all tasks."""
-        return self.cells[-1].units.stop if self.cells else 0
-
-    @property
     def rows(self) -> int:
         """Number of deals in a block, whatever the number of tasks."""
         return BLOCK
@@ -81,7 +88,7 @@ class DealPlan(Plan):
         for cells in self.cells:
             ways = count_deals((cells[1:3],), paired=self.paired)
             digits = index[:, np.newaxis] // ways ** np.arange(len(cells.tasks)) % ways
-            labels = bits_of(digits, cells.n_a) if self.paired else every_deal(cells.n_a, cells.n_b)[digits]
+            labels = bits_of(digits, cells.n_a) if self.paired else every_assignment(cells[1:3], True)[digits]
             parts.append(labels.reshape(len(index), -1))
             index = index // ways ** len(cells.tasks)
         return np.concatenate(parts, axis=1)
@@ -99,7 +106,7 @@ class DealPlan(Plan):
         if self.paired:
             return 1 - rng.integers(0, 2, (*shape, n_a), np.int8).swapaxes(0, 1)
         if n_a + n_b <= TABLED:
-            table = every_deal(n_a, n_b)[:, ::-1]
+            table = every_assignment((n_a, n_b), True)[:, ::-1]
             return table[rng.integers(0, len(table), shape).T]
         if n_a + n_b <= FEW:
             first = np.repeat(np.array([1, 0], np.int8), [n_a, n_b])
@@ -114,23 +121,18 @@ def plan_deals(
 ) -> DealPlan:
     """Plan deals: all of them if they are within the `ceiling`, else random ones."""
     exact, n = ceiling(count_deals(runs, paired=paired), n_resamples)
-    return DealPlan(runs=runs, paired=paired, exact=exact, n_resamples=n, entropy=entropy)
+    return DealPlan(
+        n_units=_n_labels(runs, paired), runs=runs, paired=paired, exact=exact, n_resamples=n, entropy=entropy
+    )
+
+
+def _n_labels(runs: Sequence[tuple[int, int]], paired: bool) -> int:
+    return sum(a if paired else a + b for a, b in runs if min(a, b) > 0)
 
 
 def count_deals(runs: Sequence[tuple[int, int]], *, paired: bool = False) -> int:
     """Return the number of distinct deals, the observed one included."""
-    return math.prod(2**a if paired else math.comb(a + b, a) for a, b in runs if min(a, b) > 0)
-
-
-@lru_cache(maxsize=64)
-def every_deal(n_a: int, n_b: int) -> Labels:
-    """Return all rows of `n_a` zeros and `n_b` ones, in lexicographic order: the observed one first."""
-    rows = np.zeros((1, 0), np.int8)
-    for curve in range(1, n_a + n_b + 1):
-        rows = np.concatenate([np.pad(rows, ((0, 0), (1, 0)), constant_values=bit) for bit in (0, 1)])
-        ones = rows.sum(axis=1, dtype=np.int64)
-        rows = rows[(ones <= n_b) & (curve - ones <= n_a)]
-    return rows
+    return math.prod(count_assignments(pair, paired=paired, labelled=True) for pair in runs if min(pair) > 0)
 
 
 def draw_flags(rng: np.random.Generator, rows: int, n_ones: int, n_curves: int) -> NDArray[np.int8]:
@@ -170,20 +172,13 @@ class Look(DealPlan):
         """Draw labels from the table of all, or where that is long, row by row."""
         tasks, n_a, n_b = cells[:3]
         seed = np.random.SeedSequence(self.entropy, spawn_key=(self.number, n_a, n_b))
-        ways = math.comb(n_a + n_b, n_a)
+        ways = count_deals([(n_a, n_b)])
         if ways <= self.n_total:
             dtype = np.min_scalar_type(ways - 1)
             index = np.random.default_rng(seed).integers(0, ways, (len(tasks), self.n_total), dtype)
-            return every_deal(n_a, n_b)[index[:, 1:].T]
+            return every_assignment((n_a, n_b), True)[index[:, 1:].T]
         entropy = int.from_bytes(seed.generate_state(4).tobytes(), "little")
-        alone = RunPlan(
-            sizes=(n_a, n_b),
-            labelled=True,
-            n_assignments=ways,
-            exact=False,
-            n_resamples=len(tasks) * rows,
-            entropy=entropy,
-        )
+        alone = plan_runs((n_a, n_b), len(tasks) * rows, labelled=True, allow_exact=False, entropy=entropy)
         return np.concatenate(list(alone.blocks())).reshape(len(tasks), rows, -1).swapaxes(0, 1)
 
 
@@ -202,6 +197,15 @@ def nest(sizes: NDArray[np.intp], n_resamples: int, entropy: int) -> list[Look]:
         elif count != total or number == 0:
             parent = generator(entropy, number).integers(0, count, total)
             parent[0] = 0
-        looks.append(Look(runs=runs, number=number, parent=parent, exact=fits, n_resamples=n, entropy=entropy))
+        look = Look(
+            n_units=_n_labels(runs, False),
+            runs=runs,
+            number=number,
+            parent=parent,
+            exact=fits,
+            n_resamples=n,
+            entropy=entropy,
+        )
+        looks.append(look)
         count, exact = total, fits
     return looks

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from xcurves.kernels.engine import ratio_reaches
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.plans import CACHE, Index, Labels, rows_that_fit
-from xcurves.kernels.task_plans import TABLED, DealPlan, TaskCells, every_deal
+from xcurves.kernels.plans import CACHE, Index, Labels, every_assignment, rows_that_fit
+from xcurves.kernels.task_plans import TABLED, DealPlan, TaskCells
 
 _ROUNDING = 1e-13
 _SAME = 64 * np.finfo(float).eps
 Table = tuple[Floats, Floats]
-Deals = list[tuple[Labels, Index | None]]  # of alike tasks: labels, and their places in `every_deal`
+Deals = list[tuple[Labels, Index | None]]  # of alike tasks: labels, and their places in `every_assignment`
 
 
 class _Ties(NamedTuple):
@@ -81,7 +81,7 @@ class RankTest:
         if tables[place] is None:
             if ties.none:
                 tables[place] = _without_ties(m, n)
-            elif len(every := every_deal(m, n)) <= self.plan.n_resamples:
+            elif len(every := every_assignment((m, n), True)) <= self.plan.n_resamples:
                 shape = (len(every), len(ties.first), m + n)
                 tables[place] = _thetas(np.broadcast_to(every[:, np.newaxis], shape), ties, m, n)
         return tables[place]
@@ -145,19 +145,19 @@ def _in_order(x: Floats, y: Floats) -> tuple[NDArray[np.int8], _Ties]:
 def _without_ties(m: int, n: int) -> Table:
     """Return θ and its variance of all deals of runs that do not tie, shape (1, deal)."""
     places = np.arange(m + n)[np.newaxis]
-    return _thetas(every_deal(m, n)[:, np.newaxis], _Ties(places, places), m, n)
+    return _thetas(every_assignment((m, n), True)[:, np.newaxis], _Ties(places, places), m, n)
 
 
 @lru_cache(maxsize=16)
 def _place_of(m: int, n: int) -> NDArray[np.int32]:
-    """Return the place in `every_deal` of a row with ones at the curves j, by the sum of 2^j."""
-    every, place = every_deal(m, n), np.zeros(2 ** (m + n), np.int32)
+    """Return the place in `every_assignment` of a row with ones at the curves j, by the sum of 2^j."""
+    every, place = every_assignment((m, n), True), np.zeros(2 ** (m + n), np.int32)
     place[every @ (1 << np.arange(m + n))] = np.arange(len(every))
     return place
 
 
 def _places_of_deals(cells: TaskCells, labels: Labels) -> Index | None:
-    """Return the places of deals in `every_deal`, shape (member, deal); None where there are too many."""
+    """Return the places of deals in `every_assignment`, shape (member, deal); None where there are too many."""
     n_curves = cells.n_a + cells.n_b
     if n_curves > TABLED:
         return None

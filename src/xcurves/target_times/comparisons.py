@@ -250,7 +250,7 @@ def _claims(made: Comparison, shape: tuple[int, ...], families: Index, group: Gr
     random = hitting_times.over_tasks(low, high, families, plan, alpha)
     ends[..., 1, :], pvalues[..., 1] = np.exp(random.interval).reshape(*over, 2), random.pvalue.reshape(over)
     present = ~np.isnan(low)
-    n_families = np.sum([present[:, families == family].any(axis=1) for family in range(plan.n_families)], axis=0)
+    n_families = np.sum([present[:, families == family].any(axis=1) for family in range(plan.n_units)], axis=0)
     # A p that can never be small enough is outside the family; one that is lacking by outcome counts as 1.
     reachable = np.where(2.0 ** (1 - n_families.reshape(over)) > alpha, np.nan, pvalues[..., 1])
     lacking = np.isnan(pvalues[..., 0])
