@@ -13,7 +13,6 @@ from math import comb
 from typing import NamedTuple
 
 import numpy as np
-from numpy.polynomial.polynomial import polyval
 from numpy.typing import NDArray
 from scipy.interpolate import BPoly, PPoly
 
@@ -21,7 +20,6 @@ from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import TIE, RunPlan, stretches
 
 _HELD = 2**22  # coefficients held at once
-_POLISHED = 3  # Newton steps
 _ROUNDING = 64 * np.finfo(float).eps
 
 
@@ -141,33 +139,17 @@ def _product(a: Floats, b: Floats) -> Floats:
 
 def _not_negative(bernstein: Floats) -> Floats:
     """Return where polynomials, shape (degree + 1, polynomial), begin and end not to be negative in [0, 1]."""
-    powers = PPoly.from_bernstein_basis(BPoly(bernstein[:, np.newaxis], [0.0, 1.0])).c[::-1, 0].T
-    breaks = np.pad(_roots(powers), ((0, 0), (1, 1)), constant_values=(0.0, 1.0))
-    starts, stops = breaks[:, :-1], breaks[:, 1:]
-    inside = (_values_at(powers, (starts + stops) / 2) >= 0) & (stops > starts)
+    if len(bernstein) == 2:  # twice as fast as roots of piecewise polynomials
+        at_0, root = bernstein[0] >= 0, bernstein[0] / (bernstein[0] - bernstein[1])
+        return np.stack([np.where(at_0, 0.0, root), np.where(at_0, root, 1.0)])
+    powers = PPoly.from_bernstein_basis(BPoly(bernstein[:, np.newaxis], [0.0, 1.0]))
+    roots = powers.roots(discontinuity=False, extrapolate=False)
+    n = np.array([len(each) for each in roots])
+    breaks, first = np.concatenate(roots), n.cumsum() - n
+    starts, stops = np.insert(breaks, first, 0.0), np.insert(breaks, first + n, 1.0)
+    values = np.polyval(powers.c[:, 0].repeat(n + 1, axis=1), (starts + stops) / 2)
+    inside = (values >= 0) & (stops > starts)
     return np.stack([starts[inside], stops[inside]])
-
-
-def _values_at(powers: Floats, h: Floats) -> Floats:
-    return np.asarray(polyval(h.T, powers.T, tensor=False).T)
-
-
-def _roots(powers: Floats) -> Floats:
-    """Return the real roots in [0, 1], sorted; others are 0 or 1, or where they do not change the sign."""
-    degree = powers.shape[1] - 1
-    largest = np.abs(powers).max(axis=1, keepdims=True, initial=0.0)
-    scaled = powers / np.where(largest > 0, largest, 1.0)
-    lead = np.where(np.abs(scaled[:, -1:]) < 1e-30, 1e-30, scaled[:, -1:])
-    companion = np.zeros((len(powers), degree, degree))
-    companion[:, 0] = -(scaled[:, -2::-1] / lead)
-    companion[:, np.arange(1, degree), np.arange(degree - 1)] = 1.0
-    real = np.clip(np.linalg.eigvals(companion).real, 0.0, 1.0)
-    slopes = powers[:, 1:] * np.arange(1, degree + 1)
-    for _ in range(_POLISHED):
-        with np.errstate(divide="ignore", invalid="ignore"):
-            step = np.nan_to_num(_values_at(powers, real) / _values_at(slopes, real), nan=0.0, posinf=0.0, neginf=0.0)
-        real = np.where(np.abs(step) < 1e-3, np.clip(real - step, 0.0, 1.0), real)
-    return np.sort(real, axis=1)
 
 
 def dealt_times(u: Floats, runs: Floats, others: Floats, at: float, plan: RunPlan, alpha: float) -> Dealt:
