@@ -20,6 +20,7 @@ from xcurves.core.validation import check_curves
 from xcurves.kernels.sequential_pvalues import Spending
 
 SPENDINGS = ("square", "linear")
+_BEFORE = "A plan is made before the first look"
 PLAN = ("look", "n_looks", "spending", "task", "reference", "training_weights", "n_resamples", "rng")
 
 
@@ -38,12 +39,11 @@ def assign_looks(
         Scores of all runs so far.
     by : int, mapping or Series
         So many runs of every algorithm at a time, in the order of their labels, which must be numbers; dask arrays are
-        computed for it. Or the batch of every run: a mapping of run labels to batches, or a column of the log with the
-        run as index, ``log.set_index("seed")["batch"]``. Batches are whole numbers from 1, also as text, dates in their
-        order, or ordered categories: what a batch is called must say its place, also when more are added.
+        computed for it. Or the batch of every run, as a mapping or as a column of the log with the run as index,
+        ``log.set_index("seed")["batch"]``: whole numbers from 1, also as text, dates, or ordered categories.
     n_looks : int, optional
-        Number of looks that are planned. It is stored in the attrs of the coordinate, with `spending` and `by` if that
-        is a number: then `sequential` takes it from there and refuses another one.
+        Number of looks that are planned, stored in the attrs of the coordinate with `spending` and `by` if that is a
+        number. `sequential` takes it from there and refuses another one.
     spending : {"square", "linear"}, optional
         As for `sequential`.
 
@@ -55,10 +55,9 @@ def assign_looks(
     Raises
     ------
     ValueError, TypeError
-        If a run has no batch, or several; if labels or batches have no order of their own; if the curves store another
-        plan; if the last batch of `by` runs is not complete, since a batch that grows after a look is none; if an
-        algorithm has no scores of a run between others; or if runs of several algorithms with one label would fall in
-        different batches.
+        If a run has no batch, or several, or different ones in several algorithms; if labels or batches have no order
+        of their own; if the curves store another plan; if the last batch of `by` runs is not complete; if an algorithm
+        has no scores of a run between others.
 
     Examples
     --------
@@ -69,33 +68,26 @@ def assign_looks(
     ([1, 1, 1, 1, 1, 2, 2, 2, 2, 2], 4)
     """
     checked = check_curves(curves)
-    plan: dict[str, int | str] = {}
+    size = None
     if isinstance(by, Mapping | pd.Series):
         values = _by_column(checked, pd.Series(by))
     elif isinstance(by, Integral) and not isinstance(by, bool) and by > 0:
-        values = _by_number(checked, int(by))
-        plan["batch_size"] = int(by)
+        size = int(by)
+        values = _by_number(checked, size)
     else:
         raise TypeError(
             f"by must be a number of runs, a mapping or a Series; got {labels.shown(by)}. Try assign_looks(5)"
         )
-    if (planned := validation.check_count("n_looks", n_looks)) is not None:
-        plan["n_looks"] = planned
-    if spending is not None:
-        plan["spending"] = validation.check_choice("spending", spending, SPENDINGS)
+    given = {
+        "batch_size": size,
+        "n_looks": validation.check_count("n_looks", n_looks),
+        "spending": spending and validation.check_choice("spending", spending, SPENDINGS),
+    }
+    plan = {name: value for name, value in given.items() if value is not None}
     stored = curves["look"].attrs if "look" in curves.coords else {}
     for name, value in plan.items():
         check_stored(stored, name, value)
     return curves.assign_coords({"look": ("run", values, {"long_name": "number of the look"} | plan)})
-
-
-def check_stored(stored: Mapping[Any, Any], name: str, value: Any) -> None:
-    """Refuse a plan other than the one that curves store."""
-    if name in stored and stored[name] != value:
-        raise ValueError(
-            f"{name} must be {stored[name]!r}, which the curves store as planned; got {value!r}. "
-            "A plan is made before the first look"
-        )
 
 
 def _by_column(curves: xr.DataArray, batches: pd.Series[Any]) -> NDArray[np.int64]:
@@ -103,8 +95,10 @@ def _by_column(curves: xr.DataArray, batches: pd.Series[Any]) -> NDArray[np.int6
     strange = batches[batches.to_numpy() != first.reindex(batches.index).to_numpy()]
     if len(strange):
         run = strange.index[0]
-        both = " and ".join(map(str, (first[run], strange.iloc[0])))
-        raise ValueError(f"by has batches {both} of run {run}. Give runs of different batches different labels")
+        raise ValueError(
+            f"by has batches {first[run]} and {strange.iloc[0]} of run {run}. Give runs of different batches different "
+            "labels"
+        )
     runs = curves["run"].to_numpy().tolist()
     missing = [run for run in runs if run not in first.index or pd.isna(first[run])]
     if missing:
@@ -122,47 +116,55 @@ def _numbered(batches: pd.Series[Any]) -> NDArray[np.int64]:
     if batches.dtype.kind == "M":
         return np.asarray(pd.factorize(batches, sort=True)[0] + 1, dtype=np.int64)
     numbers = pd.to_numeric(batches.astype(str), errors="coerce")
-    if (numbers.isna() | (numbers % 1 != 0)).any():
-        strange = batches[numbers.isna() | (numbers % 1 != 0)].iloc[0]
+    strange = batches[numbers.isna() | (numbers % 1 != 0)]
+    if len(strange):
         raise ValueError(
-            f"batches must be whole numbers, dates or ordered categories; got {strange!r}. Say their order: "
+            f"batches must be whole numbers, dates or ordered categories; got {strange.iloc[0]!r}. Say their order: "
             "pd.Categorical(batch, ['pilot', 'main'], ordered=True)"
         )
     return numbers.to_numpy(np.int64)
 
 
 def _by_number(curves: xr.DataArray, size: int) -> NDArray[np.int64]:
+    by_run = "Give the batch of every run: assign_looks({run: batch, ...})"
     if curves["run"].dtype.kind not in "iuf":
         raise ValueError(
             f"run labels must be numbers for batches of {size}; got {labels.words(curves['run'])[0]}: texts have no "
-            "order that stays when runs are added. Give the batch of every run: assign_looks({run: batch, ...})"
+            f"order that stays when runs are added. {by_run}"
         )
     ordered = curves.sortby("run")
     scored = ordered.notnull().any([dim for dim in curves.dims if dim not in ("algorithm", "run")])
     present = scored.transpose("algorithm", "run").to_numpy()
-    looks = np.where(present, (present.cumsum(axis=1) - 1) // min(size, curves.sizes["run"]) + 1, 0)
-    runs, values = labels.words(ordered["run"]), looks.max(axis=0)
-    for algorithm, here, look in zip(labels.words(curves["algorithm"]), present, looks, strict=True):
-        between = here.cumsum() * here[::-1].cumsum()[::-1] * ~here
-        if between.any():
-            raise ValueError(
-                f"run {runs[int(between.argmax())]} of algorithm {algorithm} has no score, and later runs have: did it "
-                "crash? Give it the score that a crash is worth, or give the batch of every run: assign_looks({run: "
-                "batch, ...})"
-            )
-        n_over = int(here.sum()) % size
-        if n_over:
-            raise ValueError(
-                f"algorithm {algorithm} has {here.sum()} runs, the last batch {n_over} of {size}. Run {size - n_over} "
-                "more, or leave them out"
-            )
-        for run in np.flatnonzero(here & (look != values))[:1]:
-            raise ValueError(
-                f"run {runs[run]} would be in look {look[run]} of algorithm {algorithm}, but in look {values[run]} of "
-                "another. Give the batch of every run: assign_looks({run: batch, ...})"
-            )
+    number, runs, algorithms = present.cumsum(axis=1), labels.words(ordered["run"]), labels.words(curves["algorithm"])
+    n_runs = number[:, -1]
+    for a, run in np.argwhere(~present & (number > 0) & (number < number[:, -1:]))[:1]:
+        raise ValueError(
+            f"run {runs[run]} of algorithm {algorithms[a]} has no score, and later runs have: did it crash? Give it "
+            f"the score that a crash is worth. Or: {by_run}"
+        )
+    for a in np.flatnonzero(n_runs % min(size, 2**62))[:1]:
+        over = int(n_runs[a]) % size
+        raise ValueError(
+            f"algorithm {algorithms[a]} has {n_runs[a]} runs, the last batch {over} of {size}. Run {size - over} more, "
+            "or leave them out"
+        )
+    looks = np.where(present, (number - 1) // min(size, len(runs)) + 1, 0)
+    values = looks.max(axis=0)
+    for a, run in np.argwhere(present & (looks != values))[:1]:
+        raise ValueError(
+            f"run {runs[run]} would be in look {looks[a, run]} of algorithm {algorithms[a]}, but in look {values[run]} "
+            f"of another. {by_run}"
+        )
     numbered = xr.DataArray(np.maximum(values, 1), {"run": ordered["run"]}, ("run",))
     return np.asarray(numbered.sel(run=curves["run"]), np.int64)
+
+
+def check_stored(stored: Mapping[Any, Any], name: str, value: Any) -> None:
+    """Refuse a plan other than the one that curves store."""
+    if name in stored and stored[name] != value:
+        raise ValueError(
+            f"{name} must be {stored[name]!r}, which the curves store as planned; got {value!r}. {_BEFORE}"
+        )
 
 
 def check_looks(curves: xr.DataArray, look: Hashable, n_looks: int) -> None:
@@ -178,15 +180,10 @@ def check_looks(curves: xr.DataArray, look: Hashable, n_looks: int) -> None:
             f"look must have whole numbers; got dtype {values.dtype}. "
             f"Convert: da.assign_coords({look}=da.{look}.astype(int))"
         )
-    if values.min() < 1 or values.max() > n_looks:
-        wrong = values.min() if values.min() < 1 else values.max()
-        raise ValueError(
-            f"look must lie between 1 and n_looks={n_looks}; got {wrong}. The number of looks is planned before the "
-            "first one"
-        )
-    missing = sorted({*range(1, int(values.max()))} - {*values.tolist()})
-    if missing:
-        raise ValueError(f"look {missing[0]} has no run, but look {values.max()} has. Give those of earlier looks too")
+    for wrong in values[(values < 1) | (values > n_looks)][:1]:
+        raise ValueError(f"look must lie between 1 and n_looks={n_looks}; got {wrong}. {_BEFORE}")
+    for missing in np.setdiff1d(np.arange(1, values.max()), values)[:1]:
+        raise ValueError(f"look {missing} has no run, but look {values.max()} has. Give those of earlier looks too")
 
 
 def digests_of(curves: xr.DataArray, look: str) -> xr.DataArray:
@@ -225,43 +222,33 @@ def _label_words(coordinate: xr.DataArray) -> list[str]:
 
 
 def check_previous(
-    previous: xr.Dataset | str | os.PathLike[str],
-    plan: Mapping[str, Any],
-    curves: xr.DataArray,
-    look: str,
-    digests: xr.DataArray,
+    previous: xr.Dataset | str | os.PathLike[str], result: xr.Dataset, curves: xr.DataArray, look: str
 ) -> None:
-    """Refuse curves or a plan other than those of an earlier look."""
-    record = previous_record(previous)
+    """Refuse a result, and the curves that it is of, with other runs or another plan than an earlier look."""
+    before = record_of(previous) if isinstance(previous, xr.Dataset) else _read(previous)
+    now = _digests_by_run(result)
     for name in PLAN:
-        was, now = record["plan"].get(name), plan.get(name)
-        if str(was) != str(now):
-            raise ValueError(
-                f"{name} must stay as it was at the earlier look, {was!r}; got {now!r}. "
-                "A plan is made before the first look"
-            )
+        was, given = before["plan"].get(name), result.attrs.get(name)
+        if str(was) != str(given):
+            raise ValueError(f"{name} must stay as it was at the earlier look, {was!r}; got {given!r}. {_BEFORE}")
     looks = dict(zip(_label_words(curves["run"]), curves[look].to_numpy().tolist(), strict=True))
-    found = _digests_by_run(digests)
-    for algorithm in record["digests"] | found:
-        now, before = (each.get(algorithm, {}) for each in (found, record["digests"]))
-        for run in before | now:
-            if now.get(run) != before.get(run) and (run in before or looks[run] <= record["n_done"]):
-                how = "was not there" if run not in before else "differs" if run in now else "is gone"
+    for algorithm in before["digests"] | now:
+        was, found = before["digests"].get(algorithm, {}), now.get(algorithm, {})
+        for run in was | found:
+            if found.get(run) != was.get(run) and (run in was or looks[run] <= before["n_done"]):
+                how = "was not there" if run not in was else "differs" if run in found else "is gone"
                 raise ValueError(
-                    f"previous: run {run} of algorithm {algorithm!r} {how} at the earlier look {record['n_done']}, "
+                    f"previous: run {run} of algorithm {algorithm!r} {how} at the earlier look {before['n_done']}, "
                     "which a later one must repeat. Give the runs, looks and scores that it had"
                 )
 
 
-def previous_record(previous: xr.Dataset | str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the plan, the digests and the number of looks done of an earlier result, or of the shell's JSON."""
-    if isinstance(previous, xr.Dataset):
-        return record_of(previous)
-    if not isinstance(previous, str | os.PathLike):
-        raise TypeError(f"previous must be a result or a path; got {labels.shown(previous)}. Give the earlier result")
-    path = Path(previous)
+def _read(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return what the JSON of the shell has of an earlier look."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"previous must be a result or a path; got {labels.shown(path)}. Give the earlier result")
     try:
-        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["past"]
+        record: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))["past"]
         return {"plan": record["plan"], "n_done": int(record["n_done"]), "digests": record["digests"]}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ValueError(
@@ -271,17 +258,18 @@ def previous_record(previous: xr.Dataset | str | os.PathLike[str]) -> dict[str, 
 
 
 def record_of(result: xr.Dataset) -> dict[str, Any]:
-    """Return what a later look needs to know of this one."""
+    """Return what a later look needs to know of this one: the plan, how many looks are done, the runs."""
     if "run_digest" not in result:
         raise ValueError("previous must be a result of sequential with its run_digest. Give it whole")
     n_done = int(result["n_runs"].notnull().any([dim for dim in result["n_runs"].dims if dim != "look"]).sum())
     plan = {name: result.attrs.get(name) for name in PLAN}
-    return {"plan": plan, "n_done": n_done, "digests": _digests_by_run(result["run_digest"])}
+    return {"plan": plan, "n_done": n_done, "digests": _digests_by_run(result)}
 
 
-def _digests_by_run(digests: xr.DataArray) -> dict[str, dict[str, int]]:
+def _digests_by_run(result: xr.Dataset) -> dict[str, dict[str, int]]:
     """Return the digests of the runs that each algorithm has."""
-    runs, rows = _label_words(digests["run"]), digests.transpose("algorithm", "run").to_numpy().astype(int).tolist()
+    digests = result["run_digest"].transpose("algorithm", "run")
+    runs, rows = _label_words(digests["run"]), digests.to_numpy().astype(int).tolist()
     return {
         algorithm: {run: digest for run, digest in zip(runs, row, strict=True) if digest}
         for algorithm, row in zip(_label_words(digests["algorithm"]), rows, strict=True)

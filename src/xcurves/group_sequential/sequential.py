@@ -24,8 +24,6 @@ from xcurves.kernels.sequential_pvalues import Spending, futile, spent
 from xcurves.kernels.sequential_tests import sequential_tests
 from xcurves.kernels.task_plans import Look, nest
 
-_MOST, _USUAL = 1_000, "2 to 20"  # looks
-
 
 def sequential(
     curves: xr.DataArray,
@@ -52,33 +50,30 @@ def sequential(
     look : str, default "look"
         Coordinate of `run` with the number of the batch, from 1, in which it was run: `assign_looks` makes it.
     n_looks : int, optional
-        Number of looks that are planned, by default the one that `assign_looks` stored. Neither it nor the sizes and
-        numbers of the batches may depend on results.
+        Number of looks that are planned, by default the one that `assign_looks` stored. Neither it nor the sizes of
+        batches may depend on results.
     previous : Dataset or path, optional
-        The result of an earlier look, or the file that the shell's ``--json`` wrote then. Curves in which its runs have
-        other scores or looks, and another plan, are refused.
+        The result of an earlier look, or what the shell's ``--json`` wrote. Curves in which its runs have other scores
+        or looks, and another plan, are refused.
     spending : {"square", "linear"}, optional
         Share of the level spent by look k of K: (k/K)² or k/K. By default the one that `assign_looks` stored, else
         "square".
     task : str, optional
-        Dim of tasks that are tested together: the mean difference over them, each with the same weight. By default
-        every task is tested by itself.
+        Dim of tasks that are tested together: the mean difference over them. By default each is tested by itself.
     training_weights : {None, "final"}, sequence or DataArray with dim training, optional
-        How a curve becomes a number: the mean over its task's levels, the last of them, or weights. Nonnegative
-        weights are divided by their sum; those of both signs (a slope) are used as they are.
+        How a curve becomes a number: the mean over its task's levels, the last of them, or weights, as in `contrast`.
     reference : label, optional
         Compare every other algorithm with this one only. By default all pairs.
     higher_is_better : bool, default True
         What sentences call better; changes no number.
     n_resamples : int, default 9999
-        All nested assignments are evaluated up to the last look at which they are at most so many, then as many random
-        ones and the observed one.
+        All nested assignments are evaluated while they are at most so many, then as many random ones and the observed.
     confidence_level : float, default 0.95
         1 - α: of the decisions, the boundary and the intervals.
     intervals : bool, default True
-        Find `difference_ci`, which takes most of the time: without it, as for a simulation, a quarter or less.
+        Find `difference_ci`, which takes three quarters of the time or more.
     rng : int, Generator or None, default 0
-        Seed of the random assignments. The same seed at every look: then earlier looks repeat digit for digit.
+        Seed of the random assignments. With the same at every look earlier looks repeat digit for digit.
 
     Returns
     -------
@@ -114,13 +109,12 @@ def sequential(
 
     So at most a share α of all assignments is ever rejected, for every α at once: `pvalue` may be read at any look, and
     whether to go on may depend on it. This is exact if runs of both algorithms are exchangeable within their batch (and
-    task) and all assignments are evaluated; with random ones it holds on average over seeds. For equal means of unlike
-    spread it is approximate: unequal numbers of runs within batches then reject too often (.09 for .05 at 6 v 3 runs,
-    standard deviations 1 v 4), so run equal batches. `pvalue` never rises. At a look at which a pair has no new runs it
-    stays as it was, and the share of that look can be spent at the next. An algorithm all of whose pairs are decided
-    needs no further runs. `pvalue_stagewise` is a p-value only for one who stops at the first rejection at the level
-    α, or else at the last look. What is *not* controlled: more looks than planned, batches that grow, or looks that are
-    left out, because of a result, runs that are left out because of their scores, and algorithms that are added later.
+    task) and all assignments are evaluated, with random ones on average over seeds. With unlike spread unequal batches
+    reject too often (.09 for .05 at 6 v 3 runs, standard deviations 1 v 4): run equal ones. `pvalue` never rises; where
+    a pair has no new runs it stays as it was, and the share of that look can be spent at the next. An algorithm all of
+    whose pairs are decided needs no further runs. `pvalue_stagewise` is a p-value only for one who stops at the first
+    rejection at the level α, or else at the last look. What is *not* controlled: more looks than planned, batches that
+    grow, looks or runs that are left out because of a result, and algorithms that are added later.
 
     The interval goes from the smallest to the largest shift of the first algorithm that no look so far rejects. If the
     algorithms differ by a shift, the intervals of all looks together hold it in a share 1 - α of studies; they are not
@@ -153,13 +147,11 @@ def sequential(
     """
     curves = check_curves(curves, reserved=SEQUENTIAL.reserved())
     n_looks, spending = _plan_of(curves, look, n_looks, spending)
-    flag = validation.check_flag("higher_is_better", higher_is_better)
+    validation.check_flag("higher_is_better", higher_is_better)
     tasks, extra = [] if task is None else [task], labels.extra_dims(curves)
     if task is not None and (not isinstance(task, Hashable) or task not in extra):
         has = ", ".join(map(repr, extra)) or "none"
         raise ValueError(f"task must be an extra dim of curves; got {labels.shown(task)}. It has {has}")
-    if n_looks > _MOST:
-        raise ValueError(f"n_looks must be at most {_MOST}; got {n_looks}. Usual: {_USUAL}")
     check_looks(curves, look, n_looks)
     core = (*tasks, "algorithm", "run")
     numbers = number_of_run(
@@ -173,7 +165,6 @@ def sequential(
         n_resamples=validation.check_total("n_resamples", n_resamples, "9999"),
         intervals=validation.check_flag("intervals", intervals),
     )
-    weighted = training_weights if training_weights is None or isinstance(training_weights, str) else "given"
     result = per_task(
         SEQUENTIAL,
         sequential_kernel,
@@ -189,20 +180,20 @@ def sequential(
             "spending": spending,
             "task": task,
             "reference": None if reference is None else str(reference),
-            "higher_is_better": flag,
+            "higher_is_better": higher_is_better,
             "n_resamples": plan.n_resamples,
-            "training_weights": weighted,
+            "training_weights": training_weights if isinstance(training_weights, str | None) else "given",
         },
         coords={
             "look": ("look", np.arange(1, n_looks + 1), {"long_name": labels.LONG_NAMES["look"]}),
             **labels.pair_coords(curves, reference),
         },
     )
-    digests = digests_of(curves, look)
-    if previous is not None:
-        check_previous(previous, result.attrs, curves, look, digests)
     long_name = SEQUENTIAL.variables["run_digest"].long_name
-    return result.assign(run_digest=digests.assign_attrs(long_name=long_name, units="1"))
+    result = result.assign(run_digest=digests_of(curves, look).assign_attrs(long_name=long_name, units="1"))
+    if previous is not None:
+        check_previous(previous, result, curves, look)
+    return result
 
 
 def _plan_of(
@@ -214,7 +205,8 @@ def _plan_of(
         raise ValueError(
             "n_looks is not given, and the curves store no plan. Plan: da.curves.assign_looks(5, n_looks=6)"
         )
-    planned = validation.check_total("n_looks", stored["n_looks"] if n_looks is None else n_looks, _USUAL)
+    planned = stored["n_looks"] if n_looks is None else n_looks
+    planned = validation.check_total("n_looks", planned, "2 to 20", most=1_000)
     chosen: Spending = stored.get("spending", "square") if spending is None else spending
     validation.check_choice("spending", chosen, SPENDINGS)
     check_stored(stored, "n_looks", planned)
@@ -249,42 +241,40 @@ def _test_pairs(
     """Test every pair of one task, or of several joined, on numbers of shape (joined task, algorithm, run)."""
     if np.nanmax(np.abs(u), initial=0.0) > 1e145:
         raise ValueError(f"{name}scores are too large to be squared. Rescale: curves / abs(curves).max()")
-    n_looks, present = plan.n_looks, ~np.isnan(u)
+    alpha, n_looks, present = context.alpha, plan.n_looks, ~np.isnan(u)
     if np.count_nonzero(present.any(axis=(0, 2))) < 2:
         raise ValueError(f"{name}fewer than two algorithms have runs; a comparison needs two. Add runs")
     by_look = np.stack([present[..., plan.look == k].sum(axis=-1) for k in range(n_looks)])  # look, task, algorithm
     n_done = int(np.flatnonzero(by_look.any(axis=(1, 2))).max()) + 1
-    by_look = by_look[:n_done]
-    batches = by_look.sum(axis=1)
+    batches = by_look[:n_done].sum(axis=1)
     out["n_runs"][:, :n_done] = batches.cumsum(axis=0).T
     out["futile"][:] = 0
     share = spent(plan.spending, n_looks)
     for pair, (a, b) in enumerate(plan.pairs):
-        if not by_look[..., [a, b]].any(axis=0).all(axis=-1).any():
-            continue
         in_order = sorted((a, b))  # so that the order of the algorithms changes nothing
-        sizes = by_look[..., in_order]
+        sizes = by_look[:n_done, :, in_order]
+        if not sizes.any(axis=0).all(axis=-1).any():
+            continue
         key = sizes.tobytes()
         looks = nested[key] = nested.get(key) or nest(sizes, plan.n_resamples, context.entropy)
-        numbers = u[:, in_order].swapaxes(0, 1)
         found = sequential_tests(
-            numbers, plan.look, looks, np.ones(len(u)), share, context.alpha, interval=plan.intervals
+            u[:, in_order].swapaxes(0, 1), plan.look, looks, np.ones(len(u)), share, alpha, interval=plan.intervals
         )
         if a > b:
             found["difference"] *= -1
-            if plan.intervals:
-                found["difference_ci"] = -found["difference_ci"][:, ::-1]
+            found |= {"difference_ci": -found["difference_ci"][:, ::-1]} if plan.intervals else {}
         for variable in found.keys() & out.keys():
             out[variable][pair, :n_done] = found[variable]
         out["n_assignments"][pair, :n_done] = [each.n_total for each in looks]
-        stops = np.flatnonzero(provenance.significant(found["pvalue"], context.alpha))[:1]
+        stops = np.flatnonzero(provenance.significant(found["pvalue"], alpha))[:1]
         out["pvalue_stagewise"][pair, ~np.isin(np.arange(n_looks), [*stops, n_looks - 1])] = np.nan
         z = np.append(found["z"], np.full(n_looks - n_done, np.nan))
-        out["futile"][pair] = np.nan_to_num(futile(z, plan.spending, context.alpha))
+        out["futile"][pair] = np.nan_to_num(futile(z, plan.spending, alpha))
     out["pvalue_adjusted"][:] = holm(out["pvalue"].T).T
-    out["rejected"][:] = provenance.significant(out["pvalue_adjusted"], context.alpha)
+    out["rejected"][:] = provenance.significant(out["pvalue_adjusted"], alpha)
     out["futile"][out["rejected"] == 1] = 0
-    open_pairs = ~np.isnan(out["pvalue"][:, n_done - 1]) & (out["rejected"][:, n_done - 1] == 0) & (n_done < n_looks)
+    latest = n_done - 1
+    open_pairs = ~np.isnan(out["pvalue"][:, latest]) & (out["rejected"][:, latest] == 0) & (n_done < n_looks)
     out["undecided"][:] = open_pairs
-    latest = batches[n_done - 1 - (batches > 0)[::-1].argmax(axis=0), np.arange(batches.shape[1])]
-    out["n_runs_next"][:] = np.isin(np.arange(len(latest)), plan.pairs[open_pairs]) * latest
+    sizes = batches[latest - (batches > 0)[::-1].argmax(axis=0), np.arange(u.shape[1])]  # of the latest batch of each
+    out["n_runs_next"][:] = np.isin(np.arange(u.shape[1]), plan.pairs[open_pairs]) * sizes

@@ -8,11 +8,12 @@ from collections.abc import Hashable, Iterator
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance
 from xcurves.core.schema import Statement, statements
 from xcurves.core.tables import bounds, frame_of_pairs, turned_pairs
-from xcurves.core.wording import count, ends_of, interval, joined, listed, pvalue, span
+from xcurves.core.wording import ends_of, interval, joined, listed, pvalue, span
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.sequential_pvalues import Spending, spent
 
@@ -65,20 +66,17 @@ def _after_look(task: xr.Dataset) -> str:
     left = [_versus(pair) for pair in pairs if pair["undecided"] == 1]
     if left:
         which = listed(left, 2) if len(left) < 4 else f"{len(left)} of {len(pairs)} pairs"
-        still, sizes, more = "is" if len(left) == 1 else "are", next_batch(task), planned - done
+        sizes, more = next_batch(task), planned - done
         looks = "the look that is left" if more == 1 else f"the {more} looks that are left"
-        run = f"run {span(map(float, sizes.values()))} more of each of {listed(sizes, 3)}"
-        most = f"at most {more * max(sizes.values())} of each in {looks}"
-        said.append(f"{which} {still} still open: {run} ({most}), or stop and report nothing of them")
-    closed = [pair for pair in pairs if pair["rejected"] == 0 and pair["undecided"] == 0]
-    for pair in closed[:2]:
-        missing = pair["pvalue"].isnull()
-        why = "nothing can be said, runs are missing" if missing else f"not shown to differ{_in_brackets(pair)}"
-        said.append(f"{_versus(pair)}: {why}")
-    if len(closed) > 2:
-        said.append(f"{count(len(closed) - 2, 'more pair is', 'more pairs are')} not shown to differ")
+        said.append(
+            f"{which} {'is' if len(left) == 1 else 'are'} still open: run {span(map(float, sizes.values()))} more of "
+            f"each of {listed(sizes, 3)} (at most {more * max(sizes.values())} of each in {looks}), or stop and report "
+            "nothing of them"
+        )
+    closed = [f"{_versus(pair)}{_in_brackets(pair)}" for pair in pairs if (pair["rejected"] + pair["undecided"]) == 0]
+    said += [f"not shown to differ: {joined(closed, ', ', 2)}"] * bool(closed)
     runs = latest["n_runs"].fillna(0).to_numpy()
-    return f"After look {done} of {planned} ({span(set(runs.tolist()))} runs each): {joined(said, '; ')}."
+    return f"After look {done} of {planned} ({span(runs.tolist())} runs each): {joined(said, '; ')}."
 
 
 def _versus(pair: xr.Dataset) -> str:
@@ -89,30 +87,29 @@ def _say_best(pair: xr.Dataset) -> str:
     """Return which of a pair is better, it first."""
     higher = bool(pair.attrs.get("higher_is_better", 1))
     turned = (pair["difference"].item() > 0) != higher
-    names = [pair["algorithm_a"].item(), pair["algorithm_b"].item()]
-    better, other = names[::-1] if turned else names
+    better, other = (pair[f"algorithm_{side}"].item() for side in ("ba" if turned else "ab"))
     said = f"{better} is above {other}" if higher else f"{better} is below {other}, that is better"
     return f"{said}{_in_brackets(pair, turned=turned)}"
 
 
 def _in_brackets(pair: xr.Dataset, *, turned: bool = False) -> str:
+    if pair["pvalue"].isnull():
+        return " (runs are missing)"
     limits = ""
     if "difference_ci" in pair:
         low, high = ends_of(pair["difference_ci"], turned=turned)
-        limits = f", {interval(low, high) if low == low else 'no interval: the looks contradict each other'}"
+        limits = f", {'no interval: the looks contradict each other' if math.isnan(low) else interval(low, high)}"
     return f" ({pvalue(pair['pvalue_adjusted'].item())}{limits})"
 
 
 def _notes(task: xr.Dataset) -> Iterator[str]:
     """Yield which open pairs are unlikely to be shown, unusual batches, and which looks could reject nothing."""
-    done = n_done(task)
-    latest = task.isel(look=done - 1)
-    unlikely = (latest["futile"] == 1) & (latest["undecided"] == 1)
+    done, names = n_done(task), task["algorithm"].to_numpy().tolist()
+    unlikely = ((task["futile"].isel(look=done - 1) == 1) & (task["undecided"] == 1)).to_numpy()
     if unlikely.any():
-        pairs = joined(task["pair"].to_numpy()[unlikely.to_numpy()].tolist())
+        pairs = joined(task["pair"].to_numpy()[unlikely].tolist())
         yield f"Unlikely to be shown with the looks that are left: {pairs}. To stop there is allowed, never needed."
     added = np.diff(task["n_runs"].transpose("algorithm", "look").to_numpy()[:, :done], prepend=0).astype(int)
-    names = task["algorithm"].to_numpy().tolist()
     for name, row in zip(names, added, strict=True):
         looks = np.flatnonzero(row) + 1
         if looks.size and looks[0] > 1:
@@ -129,23 +126,15 @@ def _notes(task: xr.Dataset) -> Iterator[str]:
                 f"At look {look} the numbers of runs differ ({each}): with unlike spread the test then rejects too "
                 "often. A run that crashed counts with the score that a crash is worth."
             )
-    blind = looks_without_rejection(task)
+    n_assignments = task["n_assignments"].transpose("pair", "look").to_numpy()[:, :done].max(axis=0)
+    alike = (added == added[0]).all(axis=0).cumprod() == 1
+    options = task.attrs.get("spending", "square"), task.sizes["look"], task.sizes["pair"]
+    blind = _blind(n_assignments, alike, *options, task.attrs.get("n_resamples", 9999), provenance.alpha_of(task))
     if blind:
         yield (
             f"At look {joined(list(map(str, blind)))} no pair could be shown to differ, whatever its scores: there are "
             "too few assignments for so small a share of the level."
         )
-
-
-def looks_without_rejection(task: xr.Dataset) -> list[int]:
-    """Return the looks so far at which no pair could have been rejected, whatever its scores."""
-    done = n_done(task)
-    spending: Spending = task.attrs.get("spending", "square")
-    runs = task["n_runs"].transpose("algorithm", "look").to_numpy()[:, :done]
-    n_assignments = task["n_assignments"].transpose("pair", "look").to_numpy()[:, :done].max(axis=0)
-    budget = spent(spending, task.sizes["look"])[:done] * n_assignments
-    ties = (runs == runs[0]).all() & (n_assignments <= task.attrs.get("n_resamples", 9999))
-    return _blind((1 + ties) / budget, task.sizes["pair"], provenance.alpha_of(task))
 
 
 def planned_without_rejection(
@@ -154,19 +143,24 @@ def planned_without_rejection(
     """Return the looks, of equal batches, at which no pair can be rejected, whatever its scores."""
     every = [math.comb(2 * batch_size, batch_size) ** k for k in range(1, n_looks + 1)]
     n_assignments = np.array([float(min(n, n_resamples + 1)) for n in every])
-    ties = n_assignments <= n_resamples
-    blind = _blind((1 + ties) / (spent(spending, n_looks) * n_assignments), n_pairs, alpha)
+    blind = _blind(n_assignments, np.ones(n_looks, bool), spending, n_looks, n_pairs, n_resamples, alpha)
     return sorted({*blind, *([1] if batch_size == 1 else [])})
 
 
-def _blind(smallest: Floats, n_pairs: int, alpha: float) -> list[int]:
-    """Return the looks, from 1, at which the smallest adjusted p is above the level, and was before.
-
-    Where all assignments are evaluated and batches are equal, that with all labels exchanged ties with the observed.
-    """
-    adjusted = n_pairs * np.minimum.accumulate(smallest)
-    found: list[int] = (np.flatnonzero(~provenance.significant(adjusted, alpha)) + 1).tolist()
-    return found
+def _blind(
+    n_assignments: Floats,  # at each look so far
+    alike: NDArray[np.bool_],  # whether all batches until then are equal
+    spending: Spending,
+    n_looks: int,
+    n_pairs: int,
+    n_resamples: int,
+    alpha: float,
+) -> list[int]:
+    """Return the looks, from 1, at which the smallest adjusted p is above the level, and was before."""
+    ties = alike & (n_assignments <= n_resamples)  # of the observed with that of all labels exchanged
+    smallest = (1 + ties) / (spent(spending, n_looks)[: len(n_assignments)] * n_assignments)
+    shown = provenance.significant(n_pairs * np.minimum.accumulate(smallest), alpha)
+    return [look for look, is_shown in enumerate(shown, 1) if not is_shown]
 
 
 def sequential_table(result: xr.Dataset) -> pd.DataFrame:
