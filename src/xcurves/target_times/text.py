@@ -106,8 +106,7 @@ def speedup_statements(result: xr.Dataset) -> Iterator[Statement]:
     if joins:
         task = str(attrs["task"])
         said = [f"{name}: {_over_tasks(one, task)}" for name, one in compared]
-        details = [f"{name}: {text}." for name, one in compared for text in _of_tasks(one, task)]
-        details = sorted(details, key=lambda text: ": in the median" not in text)[:_LINES]
+        details = [f"{name}: {text}." for name, one in compared for text in _of_tasks(one, task)][:_LINES]
     else:
         alpha = provenance.alpha_of(result)
         shown = [bool(provenance.significant(one["pvalue_adjusted"].item(), alpha)) for _, one in compared]
@@ -152,7 +151,8 @@ def _over_tasks(one: xr.Dataset, task: str) -> str:
         return f"no {task} says anything"
     said = f"{number(ratio)} times as fast"
     if np.isnan(ratio):
-        said = f"no mean, as {number(one['n_censored'].item())} of {count(n, task)} bound the ratio on one side only"
+        bound = f"{number(one['n_censored'].item())} of {count(n, task)} bound the ratio on one side only"
+        said = "".join(f"{text}; " for text in _median(one, task)) + f"no mean, as {bound}"
     claims = []
     for claim, where in (("fixed", f"these {task}s"), ("random", f"{task}s like these")):
         own = one.sel(task_effect=claim) if claim in one["task_effect"] else None
@@ -161,10 +161,16 @@ def _over_tasks(one: xr.Dataset, task: str) -> str:
     return said + f" ({'; '.join(claims)})" * bool(claims)
 
 
-def _of_tasks(one: xr.Dataset, task: str) -> Iterator[str]:
-    """Yield the median task, and which tasks are bounded or say nothing."""
+def _median(one: xr.Dataset, task: str) -> Iterator[str]:
+    """Yield the ratio in the median task, unless nothing bounds it."""
     if _limits(one["median_speedup_ci"]) not in ("no limit", "no interval"):
         yield f"in the median {task} {_ratio(one['median_speedup'].item(), one['median_speedup_ci'])}"
+
+
+def _of_tasks(one: xr.Dataset, task: str) -> Iterator[str]:
+    """Yield the median task, and which tasks are bounded or say nothing."""
+    if one["speedup"].notnull():  # otherwise the answer has it
+        yield from _median(one, task)
     if task in one["reason"].dims:
         codes, names = one["reason"].to_numpy(), one[task].to_numpy()
         for reason in Reason:
