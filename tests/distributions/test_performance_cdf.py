@@ -259,7 +259,7 @@ BAD = [
     ({"cvar_level": 1}, "cvar_level must lie in [0, 1); got 1. 0.9 is the best tenth of trials"),
     ({"cvar_level": [0.5, -0.1]}, "cvar_level must lie in [0, 1); got -0.1. 0.9 is the best tenth of trials"),
     ({"threshold": np.nan}, "threshold must be finite; got nan. Give a number or a list of them"),
-    ({"scores_at": [0, np.inf]}, "scores_at must be finite; got inf. Give a number or a list of them"),
+    ({"scores_at": [0, np.inf]}, "scores_at must be finite; got inf. At most 1e+140 in size"),
     ({"probabilities": [0.5, 1.2]}, "probabilities must lie between 0 and 1; got 1.2. The median is at 0.5"),
     ({"target": np.nan}, "target must be a finite number; got nan. At most 1e+140 in size"),
     ({"bounds": (1, 0)}, "bounds must be a smaller and a larger score; got (1, 0). Try bounds=(0, 1)"),

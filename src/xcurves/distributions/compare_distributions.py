@@ -33,6 +33,7 @@ _FEW = (
     "trials in the smallest stratum are few for a bootstrap: the interval is too short (coverage: see performance_cdf)"
 )
 _SWAPS = "permutation: the two trials of a run change places, all ways or a random sample of them"
+_UNKNOWN = "NaN where both are infinite: times not reached within the budget"
 _AT_ONCE, _STRATIFIED = 2**20, 256  # trials, or comparisons within strata, at once
 _ASSIGNMENTS = (
     "permutation, exact under ties, up to 10,000 trials in a pair or 100,000 if one has at most 500; beyond, "
@@ -85,13 +86,11 @@ def compare_distributions(
         With the extra dims of `scores` in front, on (pair): `prob_greater`, P(X > Y) + P(X = Y)/2 (a probability), and
         `prob_greater_ci` (ci_bound); `quantile_difference` (probability 0.01 ... 0.99; first minus second, in score
         units) and `quantile_difference_band` (probability, ci_bound); `dominance` (1: the first is higher somewhere
-        outside the band and lower nowhere outside it; -1: so the second; 2: each is higher somewhere; 0: none of
-        these is shown); `ks_statistic`, `ks_pvalue` and `ks_pvalue_adjusted`. `pair` has labels ``"a - b"``, with
-        coordinates `algorithm_a`, `algorithm_b`, the shares of their trials that are +inf, `share_infinite_a` and
-        `share_infinite_b`, `n_trials` (algorithm), and, with strata, `n_units`: the number of trials of either in the
-        smallest stratum. NaN
-        (and 0) where an algorithm has no trial, or none in a stratum. Trials of +inf are compared by rank, equal to
-        each other; a difference of two of them is NaN.
+        outside the band and lower nowhere; -1: so the second; 2: each is higher somewhere; 0: none of these is shown);
+        `ks_statistic`, `ks_pvalue` and `ks_pvalue_adjusted`. Coordinates: `algorithm_a`, `algorithm_b`, the shares of
+        their trials that are +inf, `share_infinite_a` and `share_infinite_b`, `n_trials` (algorithm), and, with strata,
+        `n_units`: the trials of either in the smallest stratum. NaN (and 0) where an algorithm has no trial, or none in
+        a stratum. Trials of +inf are compared by rank, equal to each other; a difference of two of them is NaN.
 
     Raises
     ------
@@ -113,22 +112,19 @@ def compare_distributions(
               \left[1 + \left(\frac{m + n}{2} - 1\right)
               \left(\frac{1 - \theta}{2 - \theta} + \frac{\theta}{1 + \theta}\right)\right]
 
-    His variance is for distributions of similar spread. Where the smaller sample is of the wider one it covers too
-    little: .70 for 5 trials of N(0, 10) against 50 of N(0, 1).
+    His variance is for distributions of similar spread: 5 trials of N(0, 10) against 50 of N(0, 1) it covers .70.
 
     Paired, it is the share of runs in which the first is higher, ties half, with Clopper-Pearson limits where no run is
     tied, and otherwise those of Tango's score test of P(X > Y) - P(X < Y), which cover .95 on average and at least .91
     from ten runs. With `strata`, a percentile bootstrap within strata, as in rliable.
 
-    *Band and verdict*: each inverse CDF lies within the band of `performance_cdf` at 1 - δ/2; both do at once at the
-    confidence level, and so does their difference, whether the samples are independent or paired. The verdict looks at
-    all probabilities, not only those of the result. That one is not shown to be lower anywhere is no proof that it is
-    higher everywhere.
+    *Band and verdict*: each inverse CDF lies within the band of `performance_cdf` at 1 - δ/2, both at once at the
+    confidence level, and so does their difference, of paired samples too. The verdict looks at all probabilities. That
+    one is not shown to be lower anywhere is no proof that it is higher everywhere.
 
-    *KS*: the p-value is that of all assignments of trials to the two samples, exact for the ties that there are (a path
-    of counts from (0, 0) to (m, n) is compared only where a block of ties ends), up to 10,000 trials in a pair, or
-    100,000 if one has at most 500; beyond, Kolmogorov's limit, which is conservative under ties. Paired, the two trials
-    of a run change places.
+    *KS*: the p-value is that of all assignments of trials to the two samples, exact for the ties that there are, up to
+    10,000 trials in a pair, or 100,000 if one has at most 500; beyond, Kolmogorov's limit, which is conservative under
+    ties. Paired, the two trials of a run change places.
 
     References
     ----------
@@ -192,7 +188,13 @@ def compare_distributions(
         coords={**labels.pair_coords(scores), "probability": at},
         attrs={**design.attrs, "n_resamples": n_resamples, "paired": paired, "correction": correction},
     )
-    _say_methods(result, "strata" if stratified else "paired" if paired else "independent")
+    how = "strata" if stratified else "paired" if paired else "independent"
+    result["prob_greater_ci"].attrs["interval"] = _OF_PROBABILITY[how]
+    provenance.add_comment(result["quantile_difference"], _UNKNOWN)
+    if not stratified:
+        result["quantile_difference_band"].attrs["interval"] = BAND
+        for name in ("ks_pvalue", "ks_pvalue_adjusted"):
+            result[name].attrs["method"] = _SWAPS if paired else _ASSIGNMENTS
     if not is_lazy(scores):
         _warn(result, labels.task_names(scores, core), kernel.n_strata)
     if budget is not None:  # a quantile that one of them does not reach differs by an unknown time
@@ -215,18 +217,6 @@ def _warn(result: xr.Dataset, names: list[str], n_strata: int) -> None:
         provenance.warn_of(n == 1, where, lambda _: single, "pairs")
         few = (n > 1) & are_few(n * n_strata, n, stratified=True)
         provenance.warn_of(few, where, lambda comparison: f"{n[comparison]} {_FEW}", "pairs")
-
-
-def _say_methods(result: xr.Dataset, design: str) -> None:
-    """Let intervals and p-values say, in the attrs `interval` and `method`, what they are."""
-    result["prob_greater_ci"].attrs["interval"] = _OF_PROBABILITY[design]
-    provenance.add_comment(
-        result["quantile_difference"], "NaN where both are infinite: times not reached within the budget"
-    )
-    if design != "strata":
-        result["quantile_difference_band"].attrs["interval"] = BAND
-        for name in ("ks_pvalue", "ks_pvalue_adjusted"):
-            result[name].attrs["method"] = _SWAPS if design == "paired" else _ASSIGNMENTS
 
 
 @dataclass(frozen=True, kw_only=True)

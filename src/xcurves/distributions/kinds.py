@@ -14,7 +14,7 @@ from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.matrices import n_pair_columns, n_pair_rows
 from xcurves.core.schema import PAIR_COORDS, Drawing, Part, ResultKind, Var, View, captioned
 from xcurves.core.wording import span, units_of
-from xcurves.distributions import plots, text, tuning_text
+from xcurves.distributions import plots, text
 from xcurves.preprocessing.alignment import align
 
 JORDAN = "Jordan, Cohen & Thomas, Using Cumulative Distribution Based Performance Analysis to Benchmark Models"
@@ -230,19 +230,19 @@ TUNING_CURVE = ResultKind(
         "trials along {dim}",
     ),
     table=captioned(
-        tuning_text.tuning_table,
+        text.tuning_table,
         "Median and mean of the best score seen in so many trials; the interval of the median holds for all numbers "
         "of trials together.",
     ),
-    statements=tuning_text.tuning_statements,
+    statements=text.tuning_statements,
     views={
         "best": View(
-            tuning_text.draw_best,
+            plots.draw_best,
             "Median of the best score seen in so many trials, with bands that hold for all numbers of trials together.",
             panels={"algorithm": MOST_CURVES},
         ),
         "difference": View(
-            tuning_text.draw_difference,
+            plots.draw_difference,
             "Difference of the median best scores of two algorithms after equally many trials, first minus second.",
             default=False,
             panels={"pair": MOST_CURVES},

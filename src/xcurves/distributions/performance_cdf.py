@@ -120,13 +120,12 @@ def performance_cdf(
         each statistic by its name, NaN where the method has none), `score_quantile` (probability), `score_quantile_ci`.
         With `scores_at`: `cdf` (score; a share), `cdf_ci`, and `cdf_band` if `interval` is exact. With `threshold`:
         `partial_mean_above` (threshold) and `prob_above` (a share). With `target`: `optimality_gap`. With
-        `tolerance`: `tolerance` (ci_bound), an interval of order statistics that holds this share of all trials, not
-        only of these, with the confidence level; `tolerance_lower`, a score that this share of all trials reaches (from
-        above, if lower is better); both NaN from too few trials; `tolerance_n` (a count), how many trials the interval
-        needs. Coordinates:
-        `n_trials` (a count), `share_infinite` (the share of trials that are +inf) and, with strata or units, `n_units`
-        (of the smallest stratum). The attr `interval` of each interval says what it is. Of trials that are +inf, shares
-        and order statistics stand; a mean that takes one in is infinite, and `score_std` is NaN.
+        `tolerance`: `tolerance` (ci_bound), order statistics between which this share of all trials lies, not only of
+        these; `tolerance_lower`, a score that this share reaches; NaN from too few trials; `tolerance_n` (a count), how
+        many the interval needs. Coordinates: `n_trials` (a count), `share_infinite` (the share of trials that are +inf)
+        and, with strata or units, `n_units` (of the smallest stratum). The attr `interval` of each interval says what
+        it is. Of trials that are +inf, shares and order statistics stand; a mean that takes one in is infinite, and
+        `score_std` is NaN.
 
     Raises
     ------
@@ -138,8 +137,7 @@ def performance_cdf(
     -----
     UserWarning
         If a group has no trial, or none in a stratum (its results are NaN); for a bootstrap, if it has one unit in a
-        stratum (its intervals are NaN), or few: fewer than 30 trials or units, 10 in a stratum. Not for dask-backed
-        scores, where `n_trials` and `n_units` say so.
+        stratum (its intervals are NaN), or fewer than 30 trials or units, 10 in a stratum. Not for dask-backed scores.
 
     Notes
     -----
@@ -149,31 +147,28 @@ def performance_cdf(
     *Exact* intervals are for independent trials of one distribution: Clopper-Pearson for F(z), order statistics for
     F⁻¹(p) and the median (infinite where no trial is far enough out), and a band that holds everywhere at once: for
     continuous scores :math:`F(z_{(i)})` is :math:`\mathrm{Beta}(i, n + 1 - i)`, and its quantiles at η/2 and 1 - η/2
-    bound F at each trial, with the one η for which all bounds hold together with probability 1 - δ, computed exactly;
-    for discrete scores they hold more often. Beyond 20,000 trials the band is
-    :math:`F \pm \sqrt{\ln(2/\delta) / 2n}`. Integrated between `bounds` the band gives finite-sample intervals for
-    mean, IQM, CVaR and gap; without bounds only their ends that need none are finite. They are wide: that of the mean
-    is a quarter of the range of uniform scores for 100 trials, that of the mean of the best tenth an eighth.
+    bound F at each trial, with the one η for which all bounds hold together with probability 1 - δ, or more for
+    discrete scores. Beyond 20,000 trials the band is :math:`F \pm \sqrt{\ln(2/\delta) / 2n}`. Integrated between
+    `bounds` it gives intervals for mean, IQM, CVaR and gap; without bounds only ends that need none are finite. They
+    are wide: that of the mean of 100 uniform scores is a quarter of their range.
 
     *Tolerance*: the share of all trials between the order statistics :math:`z_{(r)}` and :math:`z_{(r+w)}` of n is
     :math:`\mathrm{Beta}(w, n + 1 - w)` or more; w is the smallest with :math:`P(\mathrm{Beta} \le \text{tolerance})
     \le \delta`, r = ⌊(n + 1 - w)/2⌋. Nine tenths need 46 trials at .95, and 29 for one side.
 
-    *Bootstrap* intervals are approximate and too short for few trials. At n = 10 and a nominal .95 percentile intervals
-    cover .89 for the mean and .33 for CVaR at .9 of normal scores; the docs have a table. For F
-    and F⁻¹ of single trials they are computed as the limit of infinitely many resamples, without resampling.
+    *Bootstrap* intervals are approximate and too short for few trials: at n = 10 those for .95 cover .89 for the mean
+    and .33 for CVaR at .9 of normal scores. For F and F⁻¹ of single trials they are the limit of infinitely many
+    resamples.
 
     *Along training*, with ``simultaneous="training"``: whole residual runs, about their stratum's mean and scaled by
-    :math:`\sqrt{l / (l - 1)}`, get random signs, and every replicate is measured by its own spread about the means. In
-    simulations the band of the IQM covers .95 and .96 with five runs of 10 and of 26 tasks, .91 with one group of ten.
-    NaN with one trial in a stratum, where runs are too few for a finite band, at levels at which all runs share a
-    score, for the shares above a threshold, and from one group of runs for the means of tails.
-    Intervals of F and F⁻¹ remain pointwise.
+    :math:`\sqrt{l / (l - 1)}`, get random signs, and every replicate is measured by its own spread about the means. The
+    band of the IQM covers .95 and .96 with five runs of 10 and of 26 tasks, .91 with one group of ten. NaN with one
+    trial in a stratum, where runs are too few or share a score, for the shares above a threshold, and from one group
+    of runs for the means of tails. Intervals of F and F⁻¹ remain pointwise.
 
     Trials that share a hyper-parameter draw (or a data set, or a seed) are not independent: name the dim of the draws
-    as `unit`. A pool of tasks is not one distribution: name the tasks as `strata`. Taken for independent trials, ten
-    runs of each of 26 tasks that differ by three times the spread of runs have an "exact" interval of the median that
-    misses that of all such tasks in .46 of cases.
+    as `unit`. A pool of tasks is not one distribution: name the tasks as `strata`. Taken for independent, ten runs of
+    each of 26 unlike tasks have an "exact" interval of the median that misses the true one in .46 of cases.
 
     References
     ----------
@@ -199,10 +194,8 @@ def performance_cdf(
     >>> bool((cdf.cvar >= cdf.cvar_lower).all())
     True
     """
-    cure = "strata={task!r}{} if its labels are a fixed set".replace(
-        "{}", ", interval='percentile'" * (interval == "exact")
-    )
-    design = trial_checks.check_design(dim, strata, unit, cure)
+    also = ", interval='percentile'" if interval == "exact" else ""
+    design = trial_checks.check_design(dim, strata, unit, f"strata={{task!r}}{also} if its labels are a fixed set")
     scores = check_curves(scores, core=design.dims, name="scores", reserved=PERFORMANCE_CDF.reserved())
     scores, budget = within_budget(scores, design.dims)
     trial_checks.check_resampling(design, interval, n_resamples)
@@ -230,15 +223,10 @@ def performance_cdf(
         alpha=alpha,
         entropy=validation.check_rng(0 if rng is None and interval == "exact" else rng),
     )
-    asked = {
-        "scores_at": scores_at is not None,
-        "scores_at, interval='exact'": scores_at is not None and interval == "exact",
-        "threshold": len(wanted.thresholds) > 0,
-        "target": len(wanted.targets) > 0,
-        "tolerance": tolerance is not None,
-        "strata or unit": bool(design.strata or design.units),
-    }
-    when = [option for option, is_asked in asked.items() if is_asked]
+    given = {"threshold": threshold, "target": target, "tolerance": tolerance, "scores_at": scores_at}
+    when = [option for option, value in given.items() if value is not None]
+    when += ["scores_at, interval='exact'"] * (scores_at is not None and interval == "exact")
+    when += ["strata or unit"] * bool(design.strata or design.units)
     coords = _coords_of(kernel, when)
     result = per_task(
         replace(PERFORMANCE_CDF, references=(JORDAN, *_PAPERS[interval], *[WILKS] * (tolerance is not None))),
@@ -261,7 +249,12 @@ def performance_cdf(
             "simultaneous": simultaneous,
         },
     )
-    _name_intervals(result, kernel)
+    of_cdf, of_quantiles = _POINTWISE["exact" if interval == "exact" else "unit" if design.units else "limit"]
+    of_statistics = _OF_STATISTICS[interval] + " of whole units" * kernel.by_unit
+    said = {"statistic_ci": of_statistics, "score_quantile_ci": of_quantiles, "cdf_ci": of_cdf, "cdf_band": BAND}
+    for name in said.keys() & result.keys():
+        result[name].attrs["interval"] = said[name]
+    provenance.add_comment(result["score_std"], "NaN where a trial is infinite: a time not reached within the budget")
     if training:
         result = _simultaneous_intervals(result, scores, design.core, kernel, confidence_level)
     if not is_lazy(scores):
@@ -295,30 +288,17 @@ def _simultaneous_intervals(
     return result.assign(statistic_ci=kept.assign_attrs(interval=_SIMULTANEOUS))
 
 
-def _name_intervals(result: xr.Dataset, kernel: Distributions) -> None:
-    """Describe every interval of a result in its attr `interval`."""
-    of_cdf, of_quantiles = _POINTWISE["exact" if kernel.interval == "exact" else "unit" if kernel.by_unit else "limit"]
-    of_statistics = _OF_STATISTICS[kernel.interval] + " of whole units" * kernel.by_unit
-    kinds = {"statistic_ci": of_statistics, "score_quantile_ci": of_quantiles, "cdf_ci": of_cdf, "cdf_band": BAND}
-    for name in kinds.keys() & result.keys():
-        result[name].attrs["interval"] = kinds[name]
-    provenance.add_comment(result["score_std"], "NaN where a trial is infinite: a time not reached within the budget")
-
-
 def _coords_of(kernel: Distributions, when: Collection[str]) -> dict[Hashable, Any]:
     """Return the coordinates of what was asked for: the options `when`."""
     wanted = kernel.wanted
-    params = [
-        *("score_mean", "score_median", "score_std", "iqm"),
-        *(f"cvar {as_digits(level)}" for level in wanted.levels),
-        *(f"cvar_lower {as_digits(level)}" for level in wanted.levels),
-        *(f"partial_mean_above {as_digits(threshold)}" for threshold in wanted.thresholds),
-        *(f"prob_above {as_digits(threshold)}" for threshold in wanted.thresholds),
-        *("optimality_gap" for _ in wanted.targets),
-    ]
+    levels, thresholds = ([as_digits(each) for each in values] for values in (wanted.levels, wanted.thresholds))
+    params = ["score_mean", "score_median", "score_std", "iqm"]
+    params += [f"{name} {level}" for name in ("cvar", "cvar_lower") for level in levels]
+    params += [f"{name} {threshold}" for name in ("partial_mean_above", "prob_above") for threshold in thresholds]
+    params += ["optimality_gap"] * len(wanted.targets)
     every = {"cvar_level": wanted.levels, "param": params, "probability": kernel.probabilities}
-    every |= {"score": kernel.scores_at} if "scores_at" in when else {}
-    every |= {"threshold": wanted.thresholds} if "threshold" in when else {}
+    asked = {"scores_at": ("score", kernel.scores_at), "threshold": ("threshold", wanted.thresholds)}
+    every |= dict(asked[option] for option in when if option in asked)
     return {name: (name, values, {"long_name": LONG_NAMES[name]}) for name, values in every.items()}
 
 

@@ -217,3 +217,38 @@ def draw_along_training(result: xr.Dataset, ax: Axes) -> None:
     ax.set_ylabel(wrapped(with_units(say_statistic(result, names[0]), result["score_mean"])))
     shade = say_shade(result, "simultaneous" if "simultaneous" in result.attrs else "pointwise")
     ax.set_xlabel(f"{ax.get_xlabel()}\n{shade}")
+
+
+def draw_best(result: xr.Dataset, ax: Axes) -> None:
+    """Draw the median best score against the number of trials, with the band of all numbers together."""
+    names = ["best_median", "best_median_band"]
+    ends = [float(end) for end in str(result.attrs.get("bounds", "inf to inf")).split(" to ")]
+    drawn = [result[name] for name in names if name in result]
+    limits = limit_to(ax, *(each.where(~each.isin(ends)) for each in drawn))  # shades go on to bounds, out of sight
+    draw_lines(ax, result, "trials", *names, limits=limits)
+    _scale(ax, result, names[1])
+    ax.set_ylabel(label_of(result["best_median"]))
+
+
+def draw_difference(result: xr.Dataset, ax: Axes) -> None:
+    """Draw the difference of median best scores of each pair against the number of trials, with its band."""
+    if "difference" not in result:
+        raise ValueError("one algorithm has no difference. Give scores of two: plot('best') draws one")
+    ax.axhline(0, color="0.6", linewidth=1)
+    draw_lines(ax, result, "trials", "difference", "difference_band", dim="pair")
+    _scale(ax, result, "difference_band")
+    ax.set_ylabel(label_of(result["difference"]))
+
+
+def _scale(ax: Axes, result: xr.Dataset, band: str) -> None:
+    """Let the x axis be numbers of trials, on a log scale; say what is shaded, if the band is there."""
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
+    ax.set_xscale("log")
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    trials = result["trials"].to_numpy()
+    if len(trials) > 1:
+        ax.set_xlim(trials[0], trials[-1])
+    ax.set_xlabel(f"trials ({say_shade(result, 'simultaneous')})" if band in result else "trials")

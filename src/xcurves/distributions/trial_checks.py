@@ -51,11 +51,8 @@ def check_design(dim: Dims, strata: Dims | None, unit: Dims | None, fixed: str) 
             f"dim={dims} pools trials that may not be independent; got neither strata nor unit. "
             f"Give {fixed.format(task=task, rest=rest)}, or unit={dims} if every trial is independent"
         )
-    for argument, name, taken in [
-        *(("strata", name, ()) for name in within),
-        *(("unit", name, within) for name in outer),
-    ]:
-        if name not in dims or name in taken:
+    for argument, given, taken in (("strata", within, ()), ("unit", outer, within)):
+        for name in [name for name in given if name not in dims or name in taken][:1]:
             raise ValueError(
                 f"{argument} must be of the dims of trials, dim={dims}{', and no stratum' * (argument == 'unit')}; got "
                 f"{labels.shown(name)}. Pool it too: dim={(name, *dims)}, {argument}={name!r}"
@@ -99,8 +96,9 @@ def check_statistics(
 ) -> Summaries:
     """Return which statistics are wanted, and by which definitions."""
     levels = _check_distinct("cvar_level", cvar_level)
-    for level in levels[(levels < 0) | (levels > 1 - 1e-9)][:1]:
-        raise ValueError(f"cvar_level must lie in [0, 1); got {level:g}. 0.9 is the best tenth of trials")
+    wrong = levels[(levels < 0) | (levels > 1 - 1e-9)]
+    if wrong.size:
+        raise ValueError(f"cvar_level must lie in [0, 1); got {wrong[0]:g}. 0.9 is the best tenth of trials")
     return Summaries(
         levels=levels,
         conditional=validation.check_choice("cvar", cvar, ("tail-mean", "conditional")) == "conditional",
@@ -113,8 +111,9 @@ def check_statistics(
 def check_probabilities(probabilities: Numbers | None) -> Floats:
     """Return probabilities, by default each hundredth between 0 and 1."""
     checked = HUNDREDTHS if probabilities is None else check_numbers("probabilities", probabilities)
-    for probability in checked[(checked < 0) | (checked > 1)][:1]:
-        raise ValueError(f"probabilities must lie between 0 and 1; got {probability:g}. The median is at 0.5")
+    wrong = checked[(checked < 0) | (checked > 1)]
+    if wrong.size:
+        raise ValueError(f"probabilities must lie between 0 and 1; got {wrong[0]:g}. The median is at 0.5")
     return checked
 
 
@@ -156,10 +155,9 @@ def check_numbers(name: str, values: Numbers) -> Floats:
     numbers = np.atleast_1d(numbers.astype(np.float64))
     if numbers.ndim > 1 or numbers.size == 0:
         raise ValueError(f"{name} must be a number or a list of them; got shape {numbers.shape}")
-    for number in numbers[np.isfinite(numbers) & (np.abs(numbers) > validation.LARGEST)][:1]:
-        validation.check_number(name, number.item())
-    for number in numbers[~np.isfinite(numbers)][:1]:
-        raise ValueError(f"{name} must be finite; got {number:g}. Give a number or a list of them")
+    wrong = numbers[~(np.abs(numbers) <= validation.LARGEST)]
+    if wrong.size:
+        raise ValueError(f"{name} must be finite; got {wrong[0]:g}. At most {validation.LARGEST:g} in size")
     return numbers
 
 
@@ -167,8 +165,8 @@ def _check_distinct(name: str, values: Numbers) -> Floats:
     """Return finite numbers in one dimension, no two of them the same."""
     numbers = check_numbers(name, values)
     seen, times = np.unique(numbers, return_counts=True)
-    for twice in seen[times > 1][:1]:
-        raise ValueError(f"{name} names {as_digits(twice)} twice. Give each once")
+    if (times > 1).any():
+        raise ValueError(f"{name} names {as_digits(seen[times.argmax()])} twice. Give each once")
     return numbers
 
 

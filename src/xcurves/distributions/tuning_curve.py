@@ -65,13 +65,12 @@ def tuning_curve(
     -------
     Dataset
         With the extra dims of `scores` in front, in score units: `best_median` (algorithm, trials), the median of the
-        best score seen in k trials, NaN where only the best trial of all says how high it is;
-        `best_median_ci` (..., ci_bound), for each k by itself, `best_median_band`, for all k together; `best_mean`,
-        its mean, NaN for more trials than there are, and `best_mean_band`. With two or more algorithms, on (pair,
-        trials): `difference` of the medians, first minus second, and `difference_band`; `trials_to_match`, a number of
-        trials: how many of the first have as good a median best as k of the second, with its set of numbers,
-        `trials_to_match_ci`; `trials_to_match_reversed`, the same of the second for k of the first. Infinite: never
-        within what the bands allow. `n_trials` (algorithm), a count, is a coordinate.
+        best score seen in k trials, NaN where only the best trial of all says how high it is; `best_median_ci` (...,
+        ci_bound), for each k by itself, `best_median_band`, for all k together; `best_mean`, NaN for more trials than
+        there are, and `best_mean_band`. With several algorithms, on (pair, trials): `difference` of the medians, first
+        minus second, and `difference_band`; `trials_to_match`, a number of trials: how many of the first have as good a
+        median best as k of the second, with its set of numbers, `trials_to_match_ci`; `trials_to_match_reversed`, the
+        same of the second for k of the first; infinite: never. `n_trials` (algorithm), a count, is a coordinate.
 
     Raises
     ------
@@ -86,18 +85,18 @@ def tuning_curve(
 
     .. math:: F^{-1}(2^{-1/k}), \quad F^{-1}(p) = \min\{z: F(z) \ge p\},
 
-    found in whole numbers from n trials; its pointwise interval is exact, of order statistics, and its band inverts
-    the exact band of F (`performance_cdf`). Beyond k = ln 2 / ln(n / (n - 1)), about .69 n, the estimate would stay at
-    the best of all trials: it is NaN, and only the end of the interval that is no better stands. The mean is the
-    average over all samples of k of the n trials, without bias:
+    with an exact pointwise interval of order statistics, and a band that inverts the exact band of F
+    (`performance_cdf`). Beyond k = ln 2 / ln(n / (n - 1)), about .69 n, the estimate would stay at the best of all
+    trials: it is NaN, and only the worse end of the interval stands. The mean is that over all samples of k of the n
+    trials, without bias:
 
     .. math:: \sum_i \frac{\binom{i-1}{k-1}}{\binom{n}{k}} z_{(i)};
 
     its band integrates :math:`F^k` between `bounds`. Bands of a difference, and the sets of `trials_to_match`, are from
     both bands at half the error each.
 
-    The best score *seen* contains selection on the noise of scores: of trials that differ by chance only, the best
-    still grows with k. With `select` the best is chosen by other scores than are reported.
+    The best score *seen* contains selection on noise: of trials that differ by chance only, it still grows with k. With
+    `select` the best is chosen by other scores than are reported.
 
     References
     ----------
@@ -171,7 +170,7 @@ def _check_trials(n_trials: int | Sequence[int]) -> Ints:
     if isinstance(n_trials, int | np.integer):
         return np.arange(1, 1 + validation.check_total("n_trials", n_trials, "50", most=_MOST))
     numbers = trial_checks.check_numbers("n_trials", n_trials)
-    for number in numbers[(numbers < 1) | (numbers != np.rint(numbers))][:1]:
+    for number in numbers[(numbers < 1) | (numbers % 1 > 0)][:1]:
         raise ValueError(f"n_trials must be whole numbers from 1; got {number:g}. Try n_trials=[1, 5, 10, 50]")
     return np.unique(numbers).astype(np.int64)
 
@@ -204,13 +203,11 @@ def _with_selection(scores: xr.DataArray, select: xr.DataArray, core: Sequence[s
             f"select must have the dims and labels of scores, {dict(scores.sizes)}; got {dict(by.sizes)}. "
             "Try xr.align(scores, select)"
         ) from None
-    if is_lazy(scores) != is_lazy(by):
-        scores, by = (each if is_lazy(each) else each.chunk() for each in (scores, by))
-    both = scores.notnull() & by.notnull()
-    joined: xr.DataArray = xr.concat(
-        [scores.where(both), by.where(both)], "_selection", coords="minimal", compat="override"
-    )
-    return joined.chunk({"_selection": -1}) if is_lazy(joined) else joined
+    lazy = is_lazy(scores) or is_lazy(by)
+    scores, by = (each.chunk() if lazy and not is_lazy(each) else each for each in (scores, by))
+    both = [scores.where(by.notnull()), by.where(scores.notnull())]
+    joined: xr.DataArray = xr.concat(both, "_selection", coords="minimal", compat="override")
+    return joined.chunk({"_selection": -1}) if lazy else joined
 
 
 @dataclass(frozen=True, kw_only=True)
