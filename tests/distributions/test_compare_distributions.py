@@ -202,12 +202,6 @@ def test_one_algorithm_is_no_comparison(scores):
         xcurves.compare_distributions(scores.isel(algorithm=[0]))
 
 
-def test_infinite_scores_are_refused_by_name(scores):
-    scores[0, 2, 3] = -np.inf
-    with pytest.raises(ValueError, match=r"task 'x', algorithm 'c'.*Mask them as missing"):
-        xcurves.compare_distributions(scores)
-
-
 def strata_scores(n_runs):
     values = np.random.default_rng(0).normal(size=(2, 4, n_runs))
     return make_scores(values, algorithm=["a", "b"], task=list("uvwx"), run=np.arange(n_runs))

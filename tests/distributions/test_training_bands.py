@@ -23,11 +23,6 @@ def banded(curves, **options):
     return xcurves.performance_cdf(curves, **{**SETTINGS, "simultaneous": "training", **options})
 
 
-def test_statistics_are_not_resampled_one_by_one_too(monkeypatch):
-    monkeypatch.setattr(bootstrap, "bootstrap_intervals", None)
-    assert banded(make()).statistic_ci.sel(param="iqm").notnull().all()
-
-
 def test_the_band_is_that_of_a_plain_loop():
     """Enumerates nothing: draws the same signs, and takes each replicate by itself."""
     x = make(3, 4, 2).isel(algorithm=0).to_numpy()  # (task, run, level)

@@ -167,7 +167,10 @@ def test_effects_are_of_one_kind_each_and_matched_runs_share_their_part():
     [
         {"noise": (1, 2, 3)},
         {"noise": -1},
+        {"noise": Decimal(1)},
         {"offset": np.nan},
+        {"correlation": Decimal(1)},
+        {"interaction_effect": "1"},
         {"n_levels": 0},
         {"n_algorithms": 1},
         {"n_runs": 0},
@@ -178,15 +181,9 @@ def test_bad_settings_of_simulated_curves_are_refused(options):
         simulation.autoregressive(2, **options, rng=np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("odd", [Decimal(2), 1j, "2", np.ones(2), None, np.nan])
+@pytest.mark.parametrize("odd", [Decimal(2), "2", np.ones(2), np.nan])
 @pytest.mark.parametrize("name", ["factor", "stretch"])
 def test_what_is_no_number_modifies_nothing(curves, name, odd):
     options = {"modification": "a"} if name == "factor" else {}
     with pytest.raises(ValueError, match=rf"^{name} must be a finite number; got "):
         xcurves.runs_needed(curves.isel(algorithm=[0]), **options, **{name: odd})
-
-
-@pytest.mark.parametrize("name", ["correlation", "shared", "algorithm_effect", "interaction_effect", "noise", "offset"])
-def test_settings_of_simulated_curves_are_numbers(name):
-    with pytest.raises((TypeError, ValueError), match=rf"^{name} must be "):
-        simulation.autoregressive(2, rng=np.random.default_rng(0), **{name: Decimal(1)})
