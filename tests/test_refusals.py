@@ -66,7 +66,7 @@ CASES = {
     ),
     "weights of tasks that are words": (
         lambda: weighted(task_weights=["a", "b", "c"]),
-        "task_weights must be numbers; got 'a'",
+        "task_weights must be numbers; got ['a', 'b', 'c']",
     ),
     "weights that name a task twice": (
         lambda: weighted(task_weights=on_tasks([1, 2, 3, 4], ["x", "y", "z", "x"])),

@@ -218,7 +218,7 @@ def test_few_units_are_warned_of_however_many_trials_they_have():
 BAD = [
     ({"cvar_level": 1}, "cvar_level must lie in [0, 1); got 1. 0.9 is the best tenth of trials"),
     ({"cvar_level": [0.5, -0.1]}, "cvar_level must lie in [0, 1); got -0.1. 0.9 is the best tenth of trials"),
-    ({"threshold": np.nan}, "threshold must be finite; got nan. Give a number or a list of them"),
+    ({"threshold": np.nan}, "threshold must be finite; got nan. At most 1e+140 in size"),
     ({"scores_at": [0, np.inf]}, "scores_at must be finite; got inf. At most 1e+140 in size"),
     ({"probabilities": [0.5, 1.2]}, "probabilities must lie between 0 and 1; got 1.2. The median is at 0.5"),
     ({"target": np.nan}, "target must be a finite number; got nan. At most 1e+140 in size"),

@@ -75,16 +75,6 @@ def test_tasks_are_split_60_to_40(dataset, n_features, n_classes, n_points):
     assert len(set(train[1])) == len(set(test[1])) == n_classes
 
 
-def test_moons_and_circles_lie_where_their_equations_say():
-    points, classes = (
-        np.concatenate(both) for both in zip(*sample_data("circles")(np.random.default_rng(0)), strict=True)
-    )
-    squares = (points.astype(float) ** 2).sum(axis=-1)
-    for label, radius in ((0, 1.0), (1, 0.5)):  # E|x|² = r² + 2 · 0.2²
-        of_class = squares[classes == label]
-        assert abs(of_class.mean() - radius**2 - 0.08) < 3.3 * of_class.std() / np.sqrt(len(of_class))
-
-
 def test_eigenvectors_of_digits_are_those_of_the_training_data():
     (train, classes), _ = sample_data("digits", n_points=600)(np.random.default_rng(0))
     assert train.shape == (360, 20)

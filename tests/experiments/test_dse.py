@@ -86,18 +86,18 @@ def odd(outcome):
 @pytest.mark.parametrize(
     ("outcome", "error"),
     [
-        (math.nan, "ValueError: train_and_score must return a finite number; got nan"),
-        (math.inf, "ValueError: train_and_score must return a finite number; got inf"),
-        ("0.9", "TypeError: train_and_score must return a finite number; got '0.9'. Convert it: float(...)"),
-        (None, "TypeError: train_and_score must return a finite number; got None. Convert it: float(...)"),
-        (1j, "TypeError: train_and_score must return a finite number; got 1j. Convert it: float(...)"),
-        ([1.0], "TypeError: train_and_score must return a finite number; got [1.0]. Convert it: float(...)"),
+        (math.nan, "ValueError: train_and_score must return a finite number; got nan. Convert it: float(...)"),
+        (math.inf, "ValueError: train_and_score must return a finite number; got inf. Convert it: float(...)"),
+        ("0.9", "ValueError: train_and_score must return a finite number; got '0.9'. Convert it: float(...)"),
+        (None, "ValueError: train_and_score must return a finite number; got None. Convert it: float(...)"),
+        (1j, "ValueError: train_and_score must return a finite number; got 1j. Convert it: float(...)"),
+        ([1.0], "ValueError: train_and_score must return a finite number; got [1.0]. Convert it: float(...)"),
         (
             np.bool_(True),
-            "TypeError: train_and_score must return a finite number; got np.True_. Convert it: float(...)",
+            "ValueError: train_and_score must return a finite number; got np.True_. Convert it: float(...)",
         ),
-        (True, "TypeError: train_and_score must return a finite number; got True. Convert it: float(...)"),
-        (np.ones(1), "TypeError: train_and_score must return a finite number; got array([1.]). Convert it: float(...)"),
+        (True, "ValueError: train_and_score must return a finite number; got True. Convert it: float(...)"),
+        (np.ones(1), "ValueError: train_and_score must return a finite number; got array([1.]). Convert it: float(...)"),
         (RuntimeError("no\nmemory"), "RuntimeError: no memory"),
     ],
 )

@@ -33,15 +33,6 @@ def across(curves, **options):
     return xcurves.across_tasks(curves, **{"n_resamples": 500, "rng": 0, **options})
 
 
-def test_scores_in_the_thousands_are_said_in_whole_numbers():
-    curves = make(8, (4, 4), effect=3) * 2000
-    found = across(curves)
-    value, (low, high) = -found.difference.item(), -found.difference_ci.sel(task_effect="random").values.ravel()[::-1]
-    assert value > 2000
-    said = f"on tasks like these shown higher than a ({value:,.0f}, {low:,.0f} to {high:,.0f}; "
-    assert said in found.curves.summary()
-
-
 def test_the_random_claim_is_the_paired_contrast_over_task_means():
     curves = make(9, (4, 4))
     found = across(curves, n_resamples=None).sel(task_effect="random")
@@ -224,14 +215,6 @@ def test_an_interaction_of_nothing_by_nothing_does_not_reach():
     assert found.interaction_pvalue.item() == 2 / 36  # of 6 x 6 deals 4 move whole tasks, 2 of them to 0 / 0
 
 
-@pytest.mark.parametrize("margin", [-1, True, "small", np.nan])
-def test_margins_are_refused(margin):
-    with pytest.raises(ValueError, match="margin must be a number of at least 0, in score units; got"):
-        across(make(), margin=margin)
-    with pytest.raises(ValueError, match="margin must be a number of at least 0, in score units; got"):
-        make().curves.contrast({"a": 1, "b": -1}, margin=margin)
-
-
 def test_a_margin_of_what_is_better_is_that_of_negative_scores_turned():
     curves = make(8, (4, 4))
     turned = across(-curves, margin=0.5, higher_is_better=False)
@@ -290,15 +273,13 @@ def test_families_too_few_are_warned_of_and_not_adjusted():
     [
         ({"task": "env"}, r"task='env' is no dim of curves, .* Name one: task='task'"),
         ({"task_weights": [1, 2]}, r"task_weights must have one value for each of 7 tasks; got shape \(2,\)"),
-        ({"task_weights": [0] * 7}, r"task_weights must be positive and finite; got 0"),
+        ({"task_weights": [0] * 7}, r"task_weights must be positive, at most 1e\+140; got 0. To leave a task"),
         ({"task_groups": "family"}, r"task_groups='family' is no coordinate of dim 'task'. It has none"),
         ({"training_weights": "last"}, r"training_weights must be None, 'final' or weights; got 'last'"),
         ({"correction": "none"}, r"correction must be 'holm' or 'benjamini-hochberg'; got 'none'"),
         ({"n_resamples": 0}, r"n_resamples must be at least 1; got 0"),
-        (
-            {"task_weights": [1e308] * 7},
-            r"task_weights must be at most 1e\+140; got 1e\+308. Divide them by the largest",
-        ),
+        *(({"margin": odd}, r"margin must be a number of at least 0, in score units") for odd in (-1, True, "small")),
+        ({"task_weights": [1e308] * 7}, r"task_weights must be positive, at most 1e\+140; got 1e\+308"),
         (
             {"task_groups": ["x", "y", None, "x", "y", np.nan, "y"]},
             r"task_groups has no family for task 't2'. Name one",

@@ -1,13 +1,11 @@
 """Whole benchmarks: published curves from their raw table to figures and archive, and many tasks in chunks."""
 
-import dask
 import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
 
 import xcurves
-from lazy import refuse_to_compute
 from places import SHARED
 
 TDMPC2 = SHARED / "data" / "tdmpc2_results.csv.gz"
@@ -44,26 +42,3 @@ def test_39_tasks_from_a_table_to_answer_figures_and_archive_in_ten_lines(tmp_pa
     assert figure.get_legend_handles_labels()[1] == ["dreamerv3", "tdmpc2"]
     written = xcurves.archive.read(tmp_path / "tdmpc2.nc")
     xr.testing.assert_identical(written["across_tasks"].to_dataset(), answer)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:runs differ")  # by chance: three runs of each
-def test_a_thousand_tasks_in_chunks_are_lazy_to_the_end_and_the_same():
-    rng = np.random.default_rng(0)
-    values = rng.normal(size=(1000, 2, 3, 4)) + 0.3 * rng.normal(size=(1000, 2, 1, 1))
-    values[:, 1] += 0.2
-    values[::7, :, :, 3] = np.nan  # grids of their own
-    values[5, 0] = np.nan  # an algorithm that has no run
-    coords = {"task": range(1000), "algorithm": ["a", "b"], "training": [1.0, 2, 3, 4]}
-    curves = xr.DataArray(values, coords, ("task", "algorithm", "run", "training"))
-    for method, options in (
-        ("across_tasks", {"n_resamples": 99, "rng": 0}),
-        ("profile_across_tasks", {"n_resamples": 99, "rng": 0, "fractions": 4}),
-    ):
-        function = getattr(xcurves, method)
-        with dask.config.set(scheduler=refuse_to_compute):
-            lazy = function(curves.chunk(task=64), **options)
-        assert all(variable.chunks for variable in lazy.data_vars.values())
-        whole = function(curves, **options)
-        assert whole.n_tasks.item() == 999
-        xr.testing.assert_allclose(lazy.compute(), whole)

@@ -45,14 +45,6 @@ def test_modifications_are_those_of_the_appendix(curves, case, k):
     xr.testing.assert_identical(simulation.modified(short, case, 0.0), short)
 
 
-def test_case_b_is_an_interaction_only_and_case_a_an_algorithm_effect_only(curves):
-    b = simulation.modified(curves, "b", 5) - curves
-    np.testing.assert_allclose(b.sum("training"), 0, atol=1e-12)
-    assert float(abs(b).max()) > 0
-    a = simulation.modified(curves, "a", 5) - curves
-    assert float(a.std("training").max()) < 1e-12
-
-
 @pytest.mark.parametrize(
     ("case", "factor", "said"), [("e", 1, "case must be"), ("a", np.nan, "factor must be a finite")]
 )

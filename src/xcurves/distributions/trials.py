@@ -33,6 +33,10 @@ class Alike(NamedTuple):
     by_stratum: Floats  # shape (task, stratum, trial), in ascending order, missing ones last
     design: bootstrap.BootstrapDesign
 
+    def intervals(self, of: bootstrap.Statistics, length: int, alpha: float, *, bca: bool = False) -> Floats:
+        """Return bootstrap intervals of so many statistics."""
+        return bootstrap.bootstrap_intervals(self.x, self.order, self.design, of, length, alpha, bca=bca)
+
 
 def check_trials(x: Floats, n: Ints, names: list[str], bounds: tuple[float, float] = (-np.inf, np.inf)) -> None:
     """Refuse sorted trials, shape (group, trial), that are too large, minus infinity, or outside the bounds."""
@@ -128,7 +132,7 @@ class Distributions:
         present = ~np.isnan(trials if self.by_unit else trials.reshape(*trials.shape[:2], -1, 1))
         smallest = np.count_nonzero(present.any(axis=-1), axis=-1).min(axis=-1)
         n_units = np.asarray(smallest) if self.stratified or self.by_unit else n
-        found |= self._exact(x, sums) if self.interval == "exact" else self._resampled(trials, x, n_units, names)
+        found |= self._exact(x, n) if self.interval == "exact" else self._resampled(trials, x, n_units, names)
         found["statistic_ci"][np.isnan(found["score_std"][:, 0]), _DEVIATION] = np.nan
         for values in found.values():
             values[n_units == 0] = np.nan
@@ -147,19 +151,16 @@ class Distributions:
         found["share_infinite"] = (n - sums.n_finite) / np.maximum(n, 1)
         return found
 
-    def _exact(self, x: Floats, sums: ecdf.CentredSums) -> dict[str, Floats]:
+    def _exact(self, x: Floats, n: Ints) -> dict[str, Floats]:
         """Return intervals for independent trials of any distribution."""
-        n = sums.n
         some = np.maximum(n, 1)[:, np.newaxis]
         at_most = ecdf.count_up_to(x, self.scores_at[np.newaxis])
         ranks = ecdf.order_statistics(np.append(self.probabilities, 0.5), n, self.alpha)
         quantiles = np.clip(np.stack([ecdf.value_at(x, rank, n) for rank in ranks], axis=-1), *self.bounds)
         statistic = np.full((len(x), self.wanted.length, 2), np.nan)
         for size in np.unique(n[n > 0]).tolist():
-            tasks = np.flatnonzero(n == size)
-            whole = len(tasks) == len(x) and size == x.shape[1]
-            own = sums if whole else ecdf.CentredSums(x[tasks, :size], n[tasks])
-            statistic[tasks] = self.wanted.bounds(own, self.alpha, *self.bounds)
+            own = ecdf.CentredSums(x[n == size, :size], n[n == size])
+            statistic[n == size] = self.wanted.bounds(own, self.alpha, *self.bounds)
         statistic[:, 1] = quantiles[:, -1]
         thresholds = len(self.wanted.thresholds)
         share = 4 + 2 * len(self.wanted.levels) + thresholds
@@ -190,10 +191,12 @@ class Distributions:
         lengths["score_quantile_ci"] = len(self.probabilities)
         found = {name: np.full((len(x), length, 2), np.nan) for name, length in lengths.items()}
         for part in self._alike(trials, x, n_units > 1):  # one unit has no spread
-            at, quantiles = self._of_units(part) if self.by_unit else self._limits(part)
             if not self.simultaneous:
-                found["statistic_ci"][part.tasks] = self._intervals(part, self.wanted.resampled, self.wanted.length)
-            found["cdf_ci"][part.tasks], found["score_quantile_ci"][part.tasks] = at, quantiles
+                bca = self.interval == "bca"
+                own = part.intervals(self.wanted.resampled, self.wanted.length, self.alpha, bca=bca)
+                found["statistic_ci"][part.tasks] = own
+            limits = self._of_units(part) if self.by_unit else self._limits(part)
+            found["cdf_ci"][part.tasks], found["score_quantile_ci"][part.tasks] = limits
         return found
 
     def _alike(self, trials: Floats, x: Floats, wanted: NDArray[np.bool_]) -> Iterator[Alike]:
@@ -216,16 +219,8 @@ class Distributions:
         single = len(sizes) == 1 and not self.by_unit
         design = bootstrap.BootstrapDesign(sizes, None if single else unit, self.n_resamples, self.entropy)
         by_stratum = trials.reshape(*trials.shape[:2], -1)[:, present.any(axis=(1, 2))]
-        if single:  # sorted already
-            return Alike(tasks, flat, np.broadcast_to(np.arange(flat.shape[1]), flat.shape), by_stratum, design)
         order = np.argsort(flat, axis=-1, kind="stable")
         return Alike(tasks, np.take_along_axis(flat, order, axis=-1), order, by_stratum, design)
-
-    def _intervals(
-        self, part: Alike, statistics: bootstrap.Statistics, length: int, *, of_points: bool = False
-    ) -> Floats:
-        bca = self.interval == "bca" and not of_points
-        return bootstrap.bootstrap_intervals(part.x, part.order, part.design, statistics, length, self.alpha, bca=bca)
 
     def _of_units(self, part: Alike) -> list[Floats]:
         """Return intervals of F and F⁻¹ of resampled units."""
@@ -235,7 +230,7 @@ class Distributions:
             return bootstrap.resampled_points(x, cumulative, at_most, self.probabilities)
 
         length = len(self.scores_at) + len(self.probabilities)
-        return np.split(self._intervals(part, points, length, of_points=True), [len(self.scores_at)], axis=1)
+        return np.split(part.intervals(points, length, self.alpha), [len(self.scores_at)], axis=1)
 
     def _limits(self, part: Alike) -> tuple[Floats, Floats]:
         """Return the limits of intervals of F and F⁻¹ for infinitely many resamples."""

@@ -47,10 +47,8 @@ def learning_curves(names: Sequence[str] | None = None, *, seed: int = learning.
 
     Raises
     ------
-    ValueError, TypeError
-        If there is no such classifier, or the seed is no whole number from 0.
-    ModuleNotFoundError
-        If scikit-learn is not installed.
+    ValueError, TypeError, ModuleNotFoundError
+        If there is no such classifier, the seed is no whole number from 0, or scikit-learn is not installed.
 
     Examples
     --------

@@ -203,14 +203,9 @@ def _trial(
     for name in TAKEN & drawn.keys():
         raise ValueError(f"a hyper-parameter must not be called {name!r}. Rename it")
     try:
-        return {**drawn, SCORE: _finite(train_and_score(hyperparameters, *sample_data(data), training))}
+        score = train_and_score(hyperparameters, *sample_data(data), training)
+        if not isinstance(score, Real) or isinstance(score, bool) or not np.isfinite(float(score)):
+            raise ValueError(f"train_and_score must return a finite number; got {score!r}. Convert it: float(...)")
+        return {**drawn, SCORE: float(score)}
     except Exception as error:
         return {**drawn, ERROR: error_text(error)}
-
-
-def _finite(score: object) -> float:
-    if not isinstance(score, Real) or isinstance(score, bool):
-        raise TypeError(f"train_and_score must return a finite number; got {score!r}. Convert it: float(...)")
-    if not np.isfinite(float(score)):
-        raise ValueError(f"train_and_score must return a finite number; got {score!r}")
-    return float(score)

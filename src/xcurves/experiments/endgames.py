@@ -178,12 +178,8 @@ def learning_curves(
         King and rook against king, or final boards of tic-tac-toe.
     algorithms : sequence of str, optional
         Which of `trees`, by default all.
-    n_folds : int
-        As for `learning.cross_validation`, twenty by default.
-    levels : sequence of int, optional
-        As for `learning.cross_validation`: by default ten equal steps of training.
-    seed : int
-        As for `learning.cross_validation`.
+    n_folds, levels, seed : int, sequence of int and int
+        As for `learning.cross_validation`: by default twenty folds and ten equal steps of training.
 
     Returns
     -------
@@ -192,10 +188,8 @@ def learning_curves(
 
     Raises
     ------
-    ValueError, TypeError
+    ValueError, TypeError, ModuleNotFoundError
         If there is no such table or tree; as `learning.cross_validation`.
-    ModuleNotFoundError
-        If scikit-learn is not installed.
 
     Examples
     --------

@@ -61,13 +61,9 @@ def losses(widths: Sequence[int] = WIDTHS, examples: Sequence[int] = EXAMPLES, *
         "model_size": ("model_size", np.array(sizes, dtype=np.float64), {"long_name": "weights"}),
         "tokens": ("tokens", np.array(amounts, dtype=np.float64), {"long_name": "training examples"}),
     }
-    variable = (
-        ("model_size", "tokens"),
-        np.array(measured),
-        {"long_name": "mean squared error", "units": "squared target"},
-    )
+    said = {"long_name": "mean squared error", "units": "squared target"}
     attrs = {"title": "Ridge regression on random features, several widths and amounts of data", "seed": recorded(seed)}
-    return xr.Dataset({"loss": variable}, coords, attrs)
+    return xr.Dataset({"loss": (tuple(coords), np.array(measured), said)}, coords, attrs)
 
 
 def _loss(width: int, count: int, rng: np.random.Generator) -> float:

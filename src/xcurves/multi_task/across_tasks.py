@@ -47,10 +47,9 @@ def across_tasks(
     Parameters
     ----------
     curves : DataArray, dims (..., task, algorithm, run, training)
-        Scores; NaN along all of `training` where an algorithm lacks a run. Every task has its own grid and its own
-        runs; an algorithm without runs in a task takes no part in it. A score of +inf, such as a time not reached
-        within the budget, counts by its rank: `rank_mean` and `prob_greater` stand, and mean differences of its pairs
-        are NaN.
+        Scores; NaN along all of `training` where an algorithm lacks a run. Every task has its own grid and runs; an
+        algorithm without runs in a task takes no part in it. A score of +inf, such as a time not reached within the
+        budget, counts by its rank: mean differences of its pairs are NaN.
     task : str or sequence of str, default "task"
         The dim of tasks, which may have any name if it is the only extra dim; several are joined to one.
     training_weights : {None, "final"} or array of weights, dim (training)
@@ -88,19 +87,18 @@ def across_tasks(
     Dataset
         With the extra dims of `curves` but `task` in front; `task_effect` has the claims "fixed" and "random". In score
         units: `difference` (pair), `difference_ci` and `difference_ci_simultaneous` (pair, task_effect, ci_bound),
-        `task_difference` (pair, task), `task_difference_ci` (pair, task, ci_bound), `task_stderr` (pair, task), and
-        `task_sd` (pair), the standard deviation over tasks, or families, of true differences, with `task_sd_ci` (pair,
-        ci_bound). Without unit: `pvalue`, `pvalue_adjusted`, `prob_greater_pvalue`, `prob_greater_pvalue_adjusted`,
-        `pvalue_adjusted_least`, the smallest adjusted p that is possible (pair, task_effect); `may_be_best` (algorithm,
-        task_effect), 1 where no other algorithm is shown to be better, NaN with a `reference`; `prob_greater` (pair);
-        `share_better` (pair), the share of tasks, or families, in which the first is better, ties left out, with
-        `share_better_ci` (pair, ci_bound); `task_pvalue_adjusted` (pair, task); `interaction_pvalue` and
-        `rank_pvalue_adjusted` (pair); `rank_mean` (algorithm) and `place_ci` (algorithm, ci_bound). In score units,
-        `score_mean` (algorithm), the weighted mean over tasks, NaN for an algorithm that lacks a task. Counts:
-        `n_tasks` and `n_ties` (pair), `n_resamples` (pair, task_effect), `n_runs` (task, algorithm). `task_weights`
-        (task) if they are given. With a `margin` also `margin_pvalue`, `margin_pvalue_adjusted` (Holm, over pairs) and,
-        in score units, `margin_limit` (pair, task_effect), the one-sided lower limit of how much better the first is: p
-        is at most ``1 - confidence_level`` where it is above ``-margin``. NaN where something cannot be said.
+        `task_difference` and `task_stderr` (pair, task), `task_difference_ci` (pair, task, ci_bound), `task_sd` (pair),
+        the standard deviation over tasks, or families, of true differences, `task_sd_ci` (pair, ci_bound), and
+        `score_mean` (algorithm), the weighted mean over tasks, NaN for an algorithm that lacks one. Without unit:
+        `pvalue`, `pvalue_adjusted`, `prob_greater_pvalue`, `prob_greater_pvalue_adjusted`, `pvalue_adjusted_least`, the
+        smallest that is possible (pair, task_effect); `may_be_best` (algorithm, task_effect), 1 where no other
+        algorithm is shown to be better, NaN with a `reference`; `prob_greater`, `interaction_pvalue` and
+        `rank_pvalue_adjusted` (pair); `share_better` (pair), the share of tasks, or families, in which the first is
+        better, ties left out, `share_better_ci` (pair, ci_bound); `task_pvalue_adjusted` (pair, task); `rank_mean`
+        (algorithm), `place_ci` (algorithm, ci_bound); `task_weights` (task) if given. Counts: `n_tasks` and `n_ties`
+        (pair), `n_resamples` (pair, task_effect), `n_runs` (task, algorithm). With a `margin` `margin_pvalue`,
+        `margin_pvalue_adjusted` (Holm, over pairs) and, in score units, `margin_limit` (pair, task_effect), the
+        one-sided lower limit of how much better the first is. NaN where something cannot be said.
 
     Raises
     ------
@@ -113,9 +111,8 @@ def across_tasks(
     Warns
     -----
     UserWarning
-        If two runs of a task have the same score at every level, as copied data have. If runs differ more than
-        ten times as much in one task as in another and scores were not normalized: the mean difference then is that of
-        few tasks. If no pair has families enough for the random claim.
+        If two runs of a task have the same score at every level, as copied data have; if the mean difference is that of
+        few tasks, in which runs differ more than ten times as much; if families are too few for the random claim.
 
     Notes
     -----
@@ -135,10 +132,9 @@ def across_tasks(
 
     `task_sd_ci` is that of a variance less the mean of the :math:`v_t`, by the F distribution; where differences are
     skewed over tasks it holds the truth less often. `share_better` is the share in which the first *scored* better with
-    so many runs, by the binomial distribution: noise pulls it towards one half, and equal means do not make it one
-    half. `place_ci` goes from one more than the number of algorithms with a better mean rank to the number of all less
-    those with a worse one, as far as flips show it for all pairs together [4]_. Mean ranks of a pair depend on who else
-    takes part, `prob_greater` does not [5]_.
+    so many runs: noise pulls it towards one half, and equal means do not make it one half. `place_ci` counts the
+    algorithms whose mean rank flips show to be better, or worse, for all pairs together [4]_. Mean ranks of a pair
+    depend on who else takes part, `prob_greater` does not [5]_.
 
     References
     ----------

@@ -19,6 +19,7 @@ _PAIR = ("task", "pair")
 _CLAIM = ("task", "pair", "task_effect")
 _TASK = ("task", "pair", "joined_task")
 _FRACTION = ("task", "pair", "budget_fraction")
+_CURVE = ("task", "algorithm", "budget_fraction")
 _REFERENCES = (
     "Janssen (1997), Stat. Probab. Lett. 36, 9-21, doi:10.1016/S0167-7152(97)00043-6",
     "Hartigan (1969), J. Am. Stat. Assoc. 64, 1303-1317, doi:10.1080/01621459.1969.10501057",
@@ -55,15 +56,11 @@ ACROSS_TASKS = ResultKind(
     variables={
         "difference": Var(_PAIR, "weighted mean over tasks of the difference of mean scores", "score"),
         "difference_ci": Var((*_CLAIM, "ci_bound"), "confidence interval of the mean difference", "score"),
-        "difference_ci_simultaneous": Var(
-            (*_CLAIM, "ci_bound"), "confidence interval of the mean difference, for all pairs together", "score"
-        ),
+        "difference_ci_simultaneous": Var((*_CLAIM, "ci_bound"), "the same for all pairs together", "score"),
         "pvalue_adjusted": Var(_CLAIM, "randomization p-value adjusted over pairs"),
         "pvalue": Var(_CLAIM, "randomization p-value"),
         "pvalue_adjusted_least": Var(_CLAIM, "smallest adjusted p-value that these runs and tasks allow"),
-        "score_mean": Var(
-            ("task", "algorithm"), "weighted mean over tasks of mean scores, of algorithms with all tasks", "score"
-        ),
+        "score_mean": Var(("task", "algorithm"), "weighted mean over tasks of mean scores", "score"),
         "may_be_best": Var(("task", "algorithm", "task_effect"), "1 where no other algorithm is shown to be better"),
         "prob_greater": Var(_PAIR, "mean over tasks of the probability that the first scores higher, ties half"),
         "prob_greater_pvalue_adjusted": Var(_CLAIM, "randomization p-value of that probability, adjusted over pairs"),
@@ -78,9 +75,7 @@ ACROSS_TASKS = ResultKind(
         "task_sd_ci": Var((*_PAIR, "ci_bound"), "confidence interval of that standard deviation", "score"),
         "interaction_pvalue": Var(_PAIR, "randomization p-value of the task-by-algorithm interaction"),
         "rank_mean": Var(("task", "algorithm"), "mean rank over the tasks that have all algorithms, 1 the best"),
-        "place_ci": Var(
-            ("task", "algorithm", "ci_bound"), "confidence interval of the place by mean rank on tasks like these"
-        ),
+        "place_ci": Var(("task", "algorithm", "ci_bound"), "confidence interval of the place by mean rank"),
         "rank_pvalue_adjusted": Var(_PAIR, "randomization p-value of the difference of mean ranks, adjusted"),
         "n_tasks": Var(_PAIR, "number of tasks in which both have runs", dtype=np.int64),
         "n_ties": Var(_PAIR, "tasks, or families, in which both score the same", dtype=np.int64),
@@ -106,10 +101,9 @@ ACROSS_TASKS = ResultKind(
     ),
     table=captioned(
         text.across_table,
-        "Pairs of algorithms over all tasks: mean difference, its interval and p adjusted over pairs "
-        "for these tasks (fixed) and for tasks like these (random), the probability that the first scores higher, and "
-        "the "
-        "standard deviation of true differences over tasks.",
+        "Pairs of algorithms over all tasks: mean difference, its interval and p adjusted over pairs for these tasks "
+        "(fixed) and for tasks like these (random), the probability that the first scores higher, and the standard "
+        "deviation of true differences over tasks.",
     ),
     statements=text.across_statements,
     part=Part("across_tasks", 5, several_tasks, _OPTIONS, opens=True),
@@ -155,17 +149,11 @@ PROFILE_ACROSS_TASKS = ResultKind(
         "difference": Var(_FRACTION, "mean over tasks of the difference of mean scores", "score"),
         "difference_ci": Var((*_FRACTION, "ci_bound"), "confidence interval of the mean difference by itself", "score"),
         "difference_band": Var((*_FRACTION, "ci_bound"), "simultaneous band of the mean difference", "score"),
-        "band_method": Var(
-            _PAIR, "how the band was made: 0 not at all, 1 by residuals, 2 by subset means", dtype=np.int8
-        ),
+        "band_method": Var(_PAIR, "how the band was made: 0 not, 1 by residuals, 2 by subset means", dtype=np.int8),
         "pvalue_adjusted": Var(_FRACTION, "randomization p-value adjusted over fractions of the budget"),
         "pvalue": Var(_FRACTION, "randomization p-value of the fraction by itself"),
-        "mean_curve": Var(
-            ("task", "algorithm", "budget_fraction"), "mean score over the tasks that have all algorithms", "score"
-        ),
-        "mean_curve_band": Var(
-            ("task", "algorithm", "budget_fraction", "ci_bound"), "simultaneous band of it, for these tasks", "score"
-        ),
+        "mean_curve": Var(_CURVE, "mean score over the tasks that have all algorithms", "score"),
+        "mean_curve_band": Var((*_CURVE, "ci_bound"), "simultaneous band of it, for these tasks", "score"),
         "n_tasks": Var(_PAIR, "number of tasks in which both have runs", dtype=np.int64),
         "n_resamples": Var(_PAIR, "number of flips evaluated", dtype=np.int64),
     },

@@ -50,19 +50,14 @@ def check_task_weights(curves: xr.DataArray, task: str, weights: TaskWeights | N
     """Return a positive weight for each task, or None."""
     if weights is None:
         return None
-    values = _on_tasks(curves, task, weights, "task_weights")
-    try:
-        numbers = values.astype(np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"task_weights must be numbers; got {values.tolist()[0]!r}") from None
-    bad = numbers[~(np.isfinite(numbers) & (numbers > 0))]
+    numbers = validation.numbers_of(_on_tasks(curves, task, weights, "task_weights"))
+    if numbers is None:
+        raise TypeError(f"task_weights must be numbers; got {labels.shown(weights)}")
+    bad = numbers[~((numbers > 0) & (numbers <= validation.LARGEST))]
     if bad.size:
         raise ValueError(
-            f"task_weights must be positive and finite; got {bad[0]:g}. To leave a task out: curves.sel({task}=[...])"
-        )
-    if numbers.max() > validation.LARGEST:
-        raise ValueError(
-            f"task_weights must be at most {validation.LARGEST:g}; got {numbers.max():g}. Divide them by the largest"
+            f"task_weights must be positive, at most {validation.LARGEST:g}; got {bad[0]:g}. To leave a task out: "
+            f"curves.sel({task}=[...])"
         )
     return list(map(float, numbers))
 
@@ -118,12 +113,8 @@ def task_spread_ratio(result: xr.Dataset) -> Floats:
     """
     counts, task = result["n_runs"].where(result["n_runs"] > 0), result.attrs["task"]
     names = counts["algorithm"].to_numpy().tolist()  # by place: pandas finds no label with a lone surrogate
-    a, b = (
-        counts.isel(
-            algorithm=xr.DataArray([names.index(each) for each in result[side].to_numpy().tolist()], dims="pair")
-        )
-        for side in ("algorithm_a", "algorithm_b")
-    )
+    sides = ([names.index(each) for each in result[f"algorithm_{side}"].to_numpy().tolist()] for side in "ab")
+    a, b = (counts.isel(algorithm=xr.DataArray(places, dims="pair")) for places in sides)
     sd = (result["task_stderr"] / np.sqrt(1 / a + 1 / b)).mean("pair")
     return np.asarray((sd.max(task) / sd.where(sd > 0).min(task)).fillna(1.0))
 

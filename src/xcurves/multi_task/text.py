@@ -41,27 +41,25 @@ _MOST_NAMED = 4  # benchmarks, or tasks, that a sentence names
 def across_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield who is best over tasks, for tasks like these and for these; what cannot be shown; then pairs and ranks."""
     task, found = result.attrs["task"], list(named_tasks(result, "difference"))
-    for one, name in found[:_MOST_NAMED]:
-        yield from (Statement("answer", f"{name}{text}") for text in _answers_of_one(one, task))
+    answers = [f"{name}{text}" for one, name in found[:_MOST_NAMED] for text in _answers_of_one(one, task)]
     if len(found) > _MOST_NAMED:
-        yield Statement("answer", f"And {len(found) - _MOST_NAMED} more: the table has all.")
-    for one, name in found if len(found) == 1 else []:
-        yield from (Statement("detail", f"{name}{text}") for text in _details_of_pairs(one, task))
-    level = percent(result.attrs["confidence_level"])
+        answers.append(f"And {len(found) - _MOST_NAMED} more: the table has all.")
+    details = [f"{found[0][1]}{text}" for text in _details_of_pairs(found[0][0], task)] if len(found) == 1 else []
     if result.sizes["pair"] > 1:
-        yield Statement(
-            "detail",
-            f"p is adjusted over pairs (these {task}s: Holm; {task}s like these: step-down max-|T|); the {level} "
-            "intervals of sentences hold for all pairs together, those of the table for each pair by itself.",
+        details.append(
+            f"p is adjusted over pairs (these {task}s: Holm; {task}s like these: step-down max-|T|); the "
+            f"{percent(result.attrs['confidence_level'])} intervals of sentences hold for all pairs together, those of "
+            "the table for each pair by itself."
         )
-    yield Statement(
-        "detail",
+    details.append(
         f"For these {task}s: had other runs been made on them. For {task}s like these: had other {task}s been drawn "
-        "from where these come from; this needs differences that are symmetric about their mean.",
+        "from where these come from; this needs differences that are symmetric about their mean."
     )
     if "task_groups" in result.attrs:
         families = f"families of {task}s ({result.attrs['task_groups']})"
-        yield Statement("detail", f"The claim for {task}s like these is about {families}: whole families are flipped.")
+        details.append(f"The claim for {task}s like these is about {families}: whole families are flipped.")
+    yield from (Statement("answer", text) for text in answers)
+    yield from (Statement("detail", text) for text in details)
 
 
 def _answers_of_one(one: xr.Dataset, task: str) -> Iterator[str]:
@@ -107,9 +105,8 @@ def _for_these(one: xr.Dataset, alpha: float, on: str, *, lower: bool) -> str:
     pairs = _pairs_of_claim(one, "fixed").turned() if lower else _pairs_of_claim(one, "fixed")
     leads = pairs.leads(pairs.best())
     n_shown = sum(lead.size > 0 and bool(provenance.significant(lead.p, alpha)) for lead in leads)
-    said = (
-        f"{on.capitalize()} it is {'' if n_shown or len(leads) > 1 else 'not '}shown {'lower' if lower else 'higher'}"
-    )
+    shown, more = "" if n_shown or len(leads) > 1 else "not ", "lower" if lower else "higher"
+    said = f"{on.capitalize()} it is {shown}shown {more}"
     if len(leads) == 1:
         return f"{said} ({interval(leads[0].low, leads[0].high)}; {pvalue(leads[0].p)})."
     return f"{said} than {'all' if n_shown == len(leads) else f'{n_shown} of'} {len(leads)} others."
@@ -137,13 +134,9 @@ def _disagreement(one: xr.Dataset, task: str, *, lower: bool) -> Iterator[str]:
     sign = -1 if lower else 1
     pairs, theta = _pairs_of_claim(one, "random"), one["prob_greater"].to_numpy() - 0.5
     best, by_theta = (pairs._replace(difference=sign * each).best() for each in (pairs.difference, theta))
-    named = {"the probability of scoring higher names": by_theta}
-    if one["rank_mean"].notnull().any():
-        named = {
-            "mean ranks name": one["algorithm"]
-            .to_numpy()
-            .tolist()[int(one["rank_mean"].fillna(np.inf).to_numpy().argmin())]
-        } | named
+    place = int(one["rank_mean"].fillna(np.inf).argmin("algorithm"))
+    by_rank = one["algorithm"].to_numpy().tolist()[place] if one["rank_mean"].notnull().any() else None
+    named = {"mean ranks name": by_rank, "the probability of scoring higher names": by_theta}
     others = {how: name for how, name in named.items() if name is not None and str(name) != str(best)}
     if best is None or not others:
         return
@@ -213,10 +206,10 @@ def _details_of_pair(pair: xr.Dataset, task: str) -> Iterator[str]:
     a, b = pair["algorithm_a"].item(), pair["algorithm_b"].item()
     if task in pair.dims and d.notnull().sum() == pair["n_tasks"]:
         p = pair["task_pvalue_adjusted"].to_numpy()
-        first, sign = (a, 1) if pair["difference"] >= 0 else (b, -1)
         if pair["difference"].notnull() and np.isfinite(p).any():
-            shown = provenance.significant(p, alpha)
-            higher, lower = (np.count_nonzero(shown & (sign * side * d.to_numpy() > 0)) for side in (1, -1))
+            first, sign = (a, 1) if pair["difference"] >= 0 else (b, -1)
+            ahead = np.sign(sign * d.to_numpy())[provenance.significant(p, alpha)]
+            higher, lower = (np.count_nonzero(ahead == side) for side in (1, -1))
             by = {"holm": "Holm", "benjamini-hochberg": "Benjamini-Hochberg"}[pair.attrs.get("correction", "holm")]
             yield (
                 f"Of {pair['n_tasks'].item()} {task}s {first} is shown higher in {higher}, lower in {lower} "
