@@ -97,7 +97,10 @@ def odd(outcome):
             "ValueError: train_and_score must return a finite number; got np.True_. Convert it: float(...)",
         ),
         (True, "ValueError: train_and_score must return a finite number; got True. Convert it: float(...)"),
-        (np.ones(1), "ValueError: train_and_score must return a finite number; got array([1.]). Convert it: float(...)"),
+        (
+            np.ones(1),
+            "ValueError: train_and_score must return a finite number; got array([1.]). Convert it: float(...)",
+        ),
         (RuntimeError("no\nmemory"), "RuntimeError: no memory"),
     ],
 )
