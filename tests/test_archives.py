@@ -36,33 +36,20 @@ def curves():
 
 
 def results(curves):
-    """Every family of results that holds for curves, with the options that change what is in it."""
+    """What options add to results, beside what `test_kinds` writes of every kind."""
     last = curves.isel(training=[-1])
-    everything = {
-        "scores_at": [-1, 0],
-        "threshold": 0.0,
-        "target": 1.0,
-        "cvar_level": [0.5, 0.9],
-        "confidence_level": 0.5,
-    }
-    drawn = {"n_resamples": 20, "rng": 2**62, "interval": "bca"}
-    pooled = {"dim": ("task", "run"), "strata": "task"}
+    everything = {"scores_at": [-1, 0], "threshold": 0.0, "target": 1.0, "cvar_level": [0.5, 0.9]}
+    drawn = {"n_resamples": 20, "rng": 2**62, "dim": ("task", "run"), "strata": "task"}
     seeded = {"confidence_level": 0.5, "rng": 2**62}
-    intervals = {"intervals": [0, 1e6, 2e6], "margin": 1.0}
     return {
-        "anova": curves.curves.randomized_anova(**seeded),
         "null": curves.curves.randomized_anova(**seeded, keep_null=True),
         "paired": curves.isel(run=slice(4)).curves.randomized_anova(**seeded, paired=True),
-        "few": curves.curves.randomized_anova(**seeded, n_resamples=50),
-        "one task": curves.isel(task=[0]).curves.randomized_anova(**seeded),
-        "profile": curves.curves.ss_profile(**seeded),
-        "intervals": curves.curves.ss_profile(**seeded, **intervals),
+        "one task": curves.isel(task=[0]).curves.randomized_anova(**seeded, n_resamples=50),
+        "intervals": curves.curves.ss_profile(**seeded, intervals=[0, 1e6, 2e6], margin=1.0),
         "no test": curves.curves.ss_profile(**seeded, n_resamples=0),
-        "exact": last.curves.performance_cdf(**everything, bounds=(-9, np.inf)),
-        "drawn": last.curves.performance_cdf(**everything, **drawn),
-        "strata": last.curves.performance_cdf(**everything, **drawn, **pooled),
-        "pairs": last.curves.compare_distributions(),
-        "pooled pairs": last.curves.compare_distributions(**pooled, n_resamples=20, rng=2**62),
+        "exact": last.curves.performance_cdf(**everything, confidence_level=0.5, bounds=(-9, np.inf)),
+        "strata": last.curves.performance_cdf(**everything, **drawn, confidence_level=0.5, interval="bca"),
+        "pooled pairs": last.curves.compare_distributions(**drawn),
     }
 
 
@@ -73,7 +60,6 @@ def test_results_come_back_identical(curves, tmp_path, engine):
         write(result, tmp_path / name, engine)
         back = read(tmp_path / name, engine)
         xr.testing.assert_identical(back, result)
-        assert back.curves.summary() == result.curves.summary(), name
         pd.testing.assert_frame_equal(back.curves.table(), result.curves.table(), check_index_type=False)
 
 

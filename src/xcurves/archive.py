@@ -29,7 +29,9 @@ from xcurves.core.validation import check_choice, check_path
 __all__ = ["open_dataset", "read", "write"]
 
 _LAST = ("algorithm", "run")  # dims
-_JOIN: dict[str, Any] = {"data_vars": "all", "coords": "different", "compat": "equals", "join": "outer"}
+_JOIN: dict[str, Any] = {"data_vars": "all", "coords": "different", "compat": "equals", "join": "outer"} | {
+    "combine_attrs": "drop_conflicts"
+}
 _IN_PATH = re.compile(r"([A-Za-z_]\w*)=([^=,/]+)")
 
 
@@ -41,8 +43,8 @@ def write(data: xr.Dataset | xr.DataTree, path: str | os.PathLike[str]) -> Path:
     data : Dataset or DataTree
         Curves, a result, or what `analyze` returned; lazy data are computed once.
     path : str or path
-        With the suffix ``.zarr`` a zarr store, otherwise a netCDF file: netCDF-4, or of a Dataset netCDF-3 if the extra
-        ``io`` is missing.
+        With the suffix ``.zarr`` a zarr store, otherwise a netCDF file: netCDF-4, or without the extra ``io`` netCDF-3,
+        which holds no tree.
 
     Returns
     -------
@@ -60,9 +62,9 @@ def write(data: xr.Dataset | xr.DataTree, path: str | os.PathLike[str]) -> Path:
 
     Notes
     -----
-    The archive is made under the name ``.NAME.*.part``, its names, attributes and text are read back and compared with
-    `data`, and it is renamed. The attribute `xcurves_digest` is a SHA-256 of all names, attributes and values. An
-    attribute that readers of netCDF interpret, such as ``scale_factor``, is stored as ``xcurves_literal_scale_factor``.
+    The archive is made under the name ``.NAME.*.part``, its names, attributes and text are read back and compared, and
+    it is renamed. The attribute `xcurves_digest` is a SHA-256 of all names, attributes and values. An attribute that
+    readers of netCDF interpret, such as ``scale_factor``, is stored as ``xcurves_literal_scale_factor``.
 
     Examples
     --------
@@ -182,11 +184,10 @@ def open_dataset(
         raise ImportError("chunks= needs dask. Install it: pip install 'xcurves[dask]'")
     if is_store(path) or not path.is_dir():
         return _open(path, engine=engine, chunks=chunks)
-    files = {
-        name: _with_labels(_open(path / name, engine=engine, chunks=None if chunks is None else {}), path / name, found)
-        for name, found in _labels_in_paths(path).items()
-    }
-    combined = _joined(files, path)
+    open_each = partial(_open, engine=engine, chunks=None if chunks is None else {})
+    labels = _labels_in_paths(path)
+    files = {name: _with_labels(open_each(path / name), name, found) for name, found in labels.items()}
+    combined = _joined(files)
     return combined.chunk(chunks) if chunks else combined
 
 
@@ -200,20 +201,17 @@ def _open(path: Path, **options: Any) -> xr.Dataset:
 
 def _labels_in_paths(folder: Path) -> dict[str, dict[str, Any]]:
     """Return the labels in the path of each file; a label is a number if it is a whole one in all: 01 and 1 differ."""
-    found = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.suffix in (".nc", ".zarr"))
-    names = sorted(name for name in found if not re.search(r"(^|/)\.|\.zarr/", name))  # hidden, or within a store
+    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.suffix in (".nc", ".zarr"))
+    names = [name for name in names if not re.search(r"(^|/)\.|\.zarr/", name)]  # hidden, or within a store
     if not names:
         raise ValueError(f"path {str(folder)!r} is no zarr store and has no .nc file and no .zarr store. Name another")
-    labels = {name: dict(_IN_PATH.findall(name.removesuffix(Path(name).suffix))) for name in names}
-    pairs = {pair for each in labels.values() for pair in each.items()}
-    texts = {label for label, value in pairs if not re.fullmatch("0|[1-9][0-9]*", value)}
-    return {
-        name: {label: value if label in texts else int(value) for label, value in each.items()}
-        for name, each in labels.items()
-    }
+    labels = [dict(_IN_PATH.findall(name.removesuffix(Path(name).suffix))) for name in names]
+    texts = {dim for each in labels for dim, label in each.items() if not re.fullmatch("0|[1-9][0-9]*", label)}
+    typed = [{dim: label if dim in texts else int(label) for dim, label in each.items()} for each in labels]
+    return dict(zip(names, typed, strict=True))
 
 
-def _with_labels(data: xr.Dataset, path: Path, in_path: dict[str, Any]) -> xr.Dataset:
+def _with_labels(data: xr.Dataset, path: str, in_path: dict[str, Any]) -> xr.Dataset:
     """Return the Dataset of a file with its labels as dims."""
     for dim in dict.fromkeys([*_LAST, "task", *in_path]):
         if dim in data.dims and dim not in in_path:
@@ -225,13 +223,13 @@ def _with_labels(data: xr.Dataset, path: Path, in_path: dict[str, Any]) -> xr.Da
             found += data[dim].to_numpy().ravel().tolist()
         if len(set(map(str, found))) > 1:
             both = f"{found[0]!r} and {found[-1]!r}"
-            raise ValueError(f"path {str(path)!r}: path, attributes and coordinates differ in {dim}: {both}. Rename it")
+            raise ValueError(f"path {path!r}: path, attributes and coordinates differ in {dim}: {both}. Rename it")
         if found and dim not in data.dims:
             data = data.drop_vars(dim, errors="ignore").expand_dims({dim: found[-1:]})
     for dim in _LAST:
         if dim not in data.indexes:
             nothing = f"no coordinate, attribute or part of its path says its {dim}"
-            raise ValueError(f"path {str(path)!r}: {nothing}. Rename it: algorithm=sac,run=3.nc")
+            raise ValueError(f"path {path!r}: {nothing}. Rename it: algorithm=sac,run=3.nc")
     return data
 
 
@@ -244,32 +242,27 @@ def _description(data: xr.Dataset) -> dict[str, str]:
     return told | {f"labels of {dim}": str(data[dim].dtype.kind in "OUST") for dim in data.indexes}  # text or numbers
 
 
-def _joined(files: Mapping[str, xr.Dataset], folder: Path) -> xr.Dataset:
+def _joined(files: Mapping[str, xr.Dataset]) -> xr.Dataset:
     """Join the files of one experiment along their labels."""
-    first, usual = next((name, _description(data)) for name, data in files.items())
+    first, *_ = files
+    usual = _description(files[first])
     dims = sorted({*map(str, files[first].indexes)} - {"training"}, key=lambda dim: (dim in _LAST, dim))
     parts: dict[tuple[Any, ...], xr.Dataset] = {}
-    holders: dict[tuple[Any, ...], str] = {}
     for name, data in files.items():
         if differ := sorted(dict(usual.items() ^ _description(data).items())):
-            where = f"path {str(folder / name)!r}"
-            raise ValueError(f"{where}: its {', '.join(differ)} differ from {first}. Move it elsewhere")
+            raise ValueError(f"path {name!r}: its {', '.join(differ)} differ from {first}. Move it elsewhere")
         labels = tuple(tuple(data[dim].to_numpy().tolist()) for dim in dims)
-        if holders.setdefault(labels, name) != name:
-            raise ValueError(f"{holders[labels]} and {name} both hold the same run. Remove one of them")
-        parts[labels] = data
+        if parts.setdefault(labels, data) is not data:
+            other = next(each for each in files if files[each] is parts[labels])
+            raise ValueError(f"{other} and {name} both hold the same run. Remove one of them")
     for n, dim in reversed([*enumerate(dims)]):  # those that have the same labels along the dims before it
         alike: dict[tuple[Any, ...], list[xr.Dataset]] = {}
         for labels in sorted(parts):
             alike.setdefault(labels[:n], []).append(parts[labels])
-        parts = {
-            labels: xr.concat(each, dim, combine_attrs="drop_conflicts", **_JOIN) if len(each) > 1 else each[0]
-            for labels, each in alike.items()
-        }
+        parts = {labels: xr.concat(each, dim, **_JOIN) if len(each) > 1 else each[0] for labels, each in alike.items()}
         for index in (joined.indexes[dim] for joined in parts.values()):
             if not index.is_unique:
                 twice = index[index.duplicated()][0]
-                raise ValueError(
-                    f"{', '.join(files)}: some hold {dim} {twice!r} alone and some with others. Separate them"
-                )
+                both = f"some hold {dim} {twice!r} alone and some with others"
+                raise ValueError(f"{', '.join(files)}: {both}. Separate them")
     return parts[()].transpose(*dims, ...)

@@ -35,18 +35,14 @@ _CODEC_KEYS = ("compressor", "compressors", "filters", "serializer", "codecs", "
 
 def engines() -> list[Engine]:
     """Return the engines for netCDF-4 that are installed, the faster first."""
-    return _installed("netcdf4", "h5netcdf")
-
-
-def _installed(*names: Engine) -> list[Engine]:
-    return [name for name in names if name in xr.backends.list_engines()]
+    known: tuple[Engine, ...] = ("netcdf4", "h5netcdf")
+    return [name for name in known if name in xr.backends.list_engines()]
 
 
 def engine_to_write(path: Path, *, is_tree: bool) -> Engine:
     """Return the engine that writes an archive at a path."""
-    if path.suffix == ".zarr" or is_tree or engines():
-        return _engine(path, is_zarr=path.suffix == ".zarr")
-    return "scipy"
+    is_zarr = path.suffix == ".zarr"
+    return _engine(path, is_zarr) if is_zarr or is_tree or engines() else "scipy"
 
 
 def engine_to_read(path: Path) -> Engine:
@@ -62,11 +58,11 @@ def engine_to_read(path: Path) -> Engine:
     return "scipy" if begins.startswith(b"CDF") else _engine(path, is_zarr=False)
 
 
-def _engine(path: Path, *, is_zarr: bool) -> Engine:
-    for engine in _installed("zarr") if is_zarr else engines():
-        return engine
-    needs = "zarr" if is_zarr else "netCDF4 or h5netcdf"
-    raise ImportError(f"path {str(path)!r} needs {needs}. Install it: pip install 'xcurves[io]'")
+def _engine(path: Path, is_zarr: bool) -> Engine:
+    if not ("zarr" in xr.backends.list_engines() if is_zarr else engines()):
+        needs = "zarr" if is_zarr else "netCDF4 or h5netcdf"
+        raise ImportError(f"path {str(path)!r} needs {needs}. Install it: pip install 'xcurves[io]'")
+    return "zarr" if is_zarr else engines()[0]
 
 
 def is_store(folder: Path) -> bool:
@@ -77,8 +73,7 @@ def is_store(folder: Path) -> bool:
 def write_groups(groups: Groups, engine: Engine, part: Path) -> None:
     """Write Datasets by group, with their digest; refuse what would not be the same when read again."""
     digest, given = digest_of(content_of(groups)), content_of(groups, numbers=False)
-    for dataset in groups.values():
-        _rename(dataset, _protected)
+    _rename(groups, _protected)
     groups["/"].attrs[DIGEST] = digest
     data: Any = groups["/"] if len(groups) == 1 else xr.DataTree.from_dict(groups)
     if engine == "zarr":
@@ -87,8 +82,10 @@ def write_groups(groups: Groups, engine: Engine, part: Path) -> None:
         data.to_netcdf(part, engine=engine)
     # A backend itself makes no indexes, which takes xr.open_dataset half of its time.
     backend: Any = xr.backends.list_engines()[engine]
-    open_part = backend.open_groups_as_dict if len(groups) > 1 else lambda *a, **k: {"/": backend.open_dataset(*a, **k)}
-    back = _restored(open_part(part, decode_times=False))
+    options = {"decode_times": False}
+    has_groups = len(groups) > 1
+    back = backend.open_groups_as_dict(part, **options) if has_groups else {"/": backend.open_dataset(part, **options)}
+    _rename(back, _original)
     with back["/"]:
         del back["/"].attrs[DIGEST]
         # No engine changes a number; to read them back would take as long as to write them.
@@ -104,16 +101,11 @@ def open_groups(path: Path, *, engine: Engine | None = None, chunks: Any = None,
     if engine == "zarr":
         _check_store(path)
         options["consolidated"] = (path / ".zmetadata").exists()
-    if is_tree and engine != "scipy":  # looking for groups takes longer than opening the root
-        return _restored(xr.open_groups(path, **options))
     source = BytesIO(path.read_bytes()) if engine == "scipy" and chunks is None else path
-    return _restored({"/": xr.open_dataset(source, **options)})
-
-
-def _restored(groups: Groups) -> Groups:
-    """Give attributes the names that they had before they were written."""
-    for dataset in groups.values():
-        _rename(dataset, lambda name, _: name.removeprefix(_PREFIX))
+    # Looking for groups takes longer than opening the root.
+    has_groups = is_tree and engine != "scipy"
+    groups = xr.open_groups(path, **options) if has_groups else {"/": xr.open_dataset(source, **options)}
+    _rename(groups, _original)
     return groups
 
 
@@ -165,11 +157,16 @@ def _protected(name: str, value: Any) -> str:
     return f"{_PREFIX}{name}" if is_date or _ACTED_ON.fullmatch(name) or name.startswith(("_", _PREFIX)) else name
 
 
-def _rename(dataset: xr.Dataset, renamed: Callable[[str, Any], str]) -> None:
-    """Give the attributes of a Dataset and of its variables other names."""
-    owners: list[xr.Dataset | xr.Variable] = [dataset, *dataset.variables.values()]
-    for owner in owners:
-        owner.attrs = {renamed(str(name), value): value for name, value in owner.attrs.items()}
+def _original(name: str, _: Any) -> str:
+    return name.removeprefix(_PREFIX)
+
+
+def _rename(groups: Groups, renamed: Callable[[str, Any], str]) -> None:
+    """Give the attributes of Datasets and of their variables other names."""
+    for dataset in groups.values():
+        owners: list[xr.Dataset | xr.Variable] = [dataset, *dataset.variables.values()]
+        for owner in owners:
+            owner.attrs = {renamed(str(name), value): value for name, value in owner.attrs.items()}
 
 
 def content_of(groups: Groups, *, numbers: bool = True) -> dict[str, str]:
@@ -181,13 +178,13 @@ def content_of(groups: Groups, *, numbers: bool = True) -> dict[str, str]:
     for path, dataset in groups.items():
         where = "" if path == "/" else f" in group {path!r}"
         content[f"group {path!r}"] = ""
-        content |= {f"attrs[{each!r}]{where}": _listed(value) for each, value in dataset.attrs.items()}
+        owners = {where: dataset.attrs} | {f" of {name!r}{where}": var.attrs for name, var in dataset.variables.items()}
+        for of, attrs in owners.items():
+            content |= {f"attrs[{name!r}]{of}": _listed(value) for name, value in attrs.items()}
         for name, variable in dataset.variables.items():
             if not isinstance(variable.dtype, np.dtype) or variable.dtype.kind in "mM":
                 raise TypeError(f"variable {name!r}{where} is {variable.dtype}, which no file keeps")
             content[f"variable {name!r}{where}"] = _of_values(variable, name in dataset.coords, numbers)
-            for each, value in variable.attrs.items():
-                content[f"attrs[{each!r}] of {name!r}{where}"] = _listed(value)
     return content
 
 
