@@ -315,7 +315,7 @@ RATIO = {"model_size": ("run", np.geomspace(1e7, 1e9, 12)), "tokens": ("run", 20
         ),
         (
             lambda: xcurves.fit_scaling_law(grid(), delta=-1),
-            "delta must be a positive number; got -1",
+            "delta must be a number from 1e-50 to inf; got -1",
         ),
         (
             lambda: xcurves.fit_scaling_law(grid(), compute=0),

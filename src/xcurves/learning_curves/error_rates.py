@@ -53,35 +53,26 @@ def check_unit(errors: xr.DataArray, units: str | None, name: str = "errors") ->
 
 
 def refuse_accuracy(errors: xr.DataArray, unit: Unit) -> None:
-    """Refuse rates that their name or attrs call an accuracy, and nothing that is taken from 1 or 100."""
-    called = {"name": errors.name, **{key: errors.attrs.get(key) for key in ("long_name", "standard_name")}}
-    accuracies = {key: str(words) for key, words in called.items() if words is not None and says_accuracy(str(words))}
-    for words in accuracies.values():
-        cure = turn_accuracy(unit, standard_name="standard_name" in accuracies)
-        raise ValueError(f"errors is called {words!r}; error is needed, which falls. Turn it: {cure}")
+    """Refuse rates that their name or attrs call an accuracy."""
+    for words in accuracies(errors)[:1]:
+        whole = 1 if unit.name == "fraction" else 100
+        turned = f'({whole} - accuracy).rename("error").assign_attrs(long_name="error", standard_name="error")'
+        raise ValueError(f"errors is called {words!r}; error is needed, which falls. Turn it: {turned}")
 
 
-def says_accuracy(words: str) -> bool:
-    """Return whether words name an accuracy, and not what is taken from 1 or 100."""
-    turned = re.search(r"error|(^|[^0-9.])(1|100) ?[-\u2212]", words.lower())
-    return turned is None and re.search(r"(^|[^a-z])acc(uracy|uracies)?($|[^a-z])", words.lower()) is not None
+def accuracies(rates: xr.DataArray) -> list[str]:
+    """Return what of the name and attrs calls rates an accuracy, and nothing that is taken from 1 or 100."""
+    called = [str(words) for words in (rates.name, rates.attrs.get("long_name"), rates.attrs.get("standard_name"))]
+    accuracy, turned = r"(^|[^a-z])acc(uracy|uracies)?($|[^a-z])", r"error|(^|[^0-9.])(1|100) ?[-\u2212]"
+    return [words for words in called if re.search(accuracy, words.lower()) and not re.search(turned, words.lower())]
 
 
-def turn_accuracy(unit: Unit, *, standard_name: bool = False) -> str:
-    """Return the code that makes errors of accuracies, and calls them so: xarray keeps the name and attrs."""
-    whole = 1 if unit.name == "fraction" else 100
-    more = ', standard_name="error"' * standard_name
-    return f'({whole} - accuracy).rename("error").assign_attrs(long_name="error"{more})'
-
-
-def check_sizes(errors: xr.DataArray, unit: Unit | None = None) -> Floats:
-    """Return the training sizes, all of which must have a power; say first what is fitted if it may be scores."""
+def check_sizes(errors: xr.DataArray) -> Floats:
+    """Return the training sizes, all of which must have a power."""
     n: Floats = errors["training"].to_numpy()
     if n[0] <= 0:
         cure = "Leave it out: errors.isel(training=errors.training > 0)"
-        known = unit is None or unit.stated or is_error(errors)
-        first = "" if known else f"errors are fitted, which fall; is {errors.name or 'this'!r} one? Then "
-        raise ValueError(f"{first}training must be positive for a power law; got {n[0]:g}. {cure}")
+        raise ValueError(f"training must be positive for a power law; got {n[0]:g}. {cure}")
     return n
 
 
@@ -154,10 +145,8 @@ def check_model(
         raise ValueError(f"gamma must be 'search' or a negative number; got {labels.shown(gamma)}. Usual: -0.5")
     numbers = {"sigma0_sq": sigma0_sq, "sigma_hat_sq": sigma_hat_sq, "prior_strength": prior_strength}
     for name, value in numbers.items():
-        fits = isinstance(value, Real) and not isinstance(value, bool) and 0 <= value <= validation.LARGEST
-        if value is not None and not fits:
-            most, got = f"{validation.LARGEST:g}", labels.shown(value)
-            raise ValueError(f"{name} must be a number from 0 to {most}; got {got}. Leave it out for the default")
+        if value is not None:
+            check_number(name, value, "Leave it out for the default")
     square = unit.percent**2
     return Model(
         n,
@@ -178,9 +167,14 @@ def check_octaves(octaves: object, asymptote: str) -> float | None:
         return None
     if isinstance(octaves, str) and octaves == "auto":
         return _OCTAVES if asymptote == "nonnegative" else None
-    if not isinstance(octaves, Real) or isinstance(octaves, bool) or not 0 < float(octaves) < np.inf:
-        raise ValueError(f"octaves must be a positive number, or None for all sizes; got {labels.shown(octaves)}")
-    return float(octaves)
+    return check_number("octaves", octaves, "None stands for all sizes", 0.01)
+
+
+def check_number(name: str, value: Any, cure: str, least: float = 0.0, most: float = validation.LARGEST) -> float:
+    """Return a number from `least` to `most`."""
+    if not isinstance(value, Real) or isinstance(value, bool) or not least <= float(value) <= most:
+        raise ValueError(f"{name} must be a number from {least:g} to {most:g}; got {labels.shown(value)}. {cure}")
+    return float(value)
 
 
 def check_n(name: str, n: object, example: str = "[800, 1600]", largest: float = np.inf) -> Floats:
@@ -217,30 +211,16 @@ def check_positive(name: str, given: NDArray[Any], cure: str, largest: float = n
 def check_at(errors: xr.DataArray, extra: Sequence[Any], at: float | str | xr.DataArray) -> xr.DataArray:
     """Return the size N of each curve, on some of the extra dims; "largest" is each curve's own largest size."""
     if isinstance(at, str) and at == "largest":
-        return xr.DataArray(
-            xr.apply_ufunc(
-                _largest,
-                errors.variable,
-                kwargs={"sizes": errors["training"].to_numpy(), "folds": "run" in errors.dims},
-                input_core_dims=[[dim for dim in errors.dims if dim not in extra]],
-                dask="parallelized",
-                output_dtypes=[np.float64],
-                dask_gufunc_kwargs={"allow_rechunk": True},
-            )
-        )
+        has = errors.notnull()
+        has = has.any("run") if "run" in has.dims else has
+        largest = errors["training"].where(has, 0.0).max("training")
+        return bare(largest.where(largest > 0))
     where = at if isinstance(at, xr.DataArray) else xr.DataArray(at)
     if where.dtype.kind not in "iuf" or not set(where.dims) <= set(extra):
         raise ValueError(f"at must be a size, or sizes on dims {tuple(extra)}, or 'largest'; got {labels.shown(at)}")
     like(errors, where, "at")
     check_positive("at", where.to_numpy(), "A curve has no value there")
     return bare(where.astype(np.float64))
-
-
-def _largest(errors: Floats, sizes: Floats, *, folds: bool) -> Floats:
-    """Return the largest size with errors, of shape (..., size) or with folds (..., run, size); NaN without errors."""
-    has = ~np.isnan(errors)
-    measured = np.asarray(has.any(axis=-2) if folds else has)
-    return np.where(measured.any(axis=-1), np.where(measured, sizes, -np.inf).max(axis=-1), np.nan)
 
 
 def bare(array: xr.DataArray) -> xr.DataArray:
@@ -284,10 +264,10 @@ def like(errors: xr.DataArray, array: xr.DataArray, name: str) -> xr.DataArray:
 
 def check_labels(name: str, array: xr.DataArray, other: xr.DataArray, of: str) -> None:
     """Refuse an array whose labels, or sizes, of shared dims are not those of another."""
-    for dim in set(array.dims) & set(other.dims):
-        named = dim in array.indexes and dim in other.indexes
-        if not (array.indexes[dim].equals(other.indexes[dim]) if named else array.sizes[dim] == other.sizes[dim]):
-            raise ValueError(f"{name} must have the labels of {of}; its {dim!r} differs. Select the same ones")
+    try:
+        xr.align(array, other, join="exact", copy=False)
+    except ValueError as error:
+        raise ValueError(f"{name} must have the labels of {of}. Select the same ones") from error
 
 
 def on_dims(array: xr.DataArray, sizes: dict[Any, int]) -> xr.DataArray:

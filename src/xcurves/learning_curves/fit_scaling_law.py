@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xcurves.core import labels, provenance
+from xcurves.core import provenance
 from xcurves.core.driver import Group, is_lazy, per_task
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
@@ -18,7 +18,7 @@ from xcurves.kernels.powerlaw import around, around_in_logs, t_quantile
 from xcurves.kernels.scaling_law import ALPHA, HIGHEST, LOWEST, A, B, E, Runs
 from xcurves.learning_curves import scaling_laws as laws
 from xcurves.learning_curves.curvefit import blank, put, say_unfit
-from xcurves.learning_curves.error_rates import check_n
+from xcurves.learning_curves.error_rates import check_n, check_number
 from xcurves.learning_curves.kinds import FIT_SCALING_LAW
 
 _CURES = {
@@ -125,8 +125,9 @@ def fit_scaling_law(
     """
     found = laws.check_losses(losses)
     found = check_curves(found, core=["run"], name="losses", reserved=FIT_SCALING_LAW.reserved() - {"run"})
-    cost = _check_number(laws.COST, flops_per_token_and_parameter, "Usual: 6")
-    width = None if delta is None else _check_number("delta", delta, "Hoffmann's is 0.001", np.inf)
+    limits = 1 / laws.LARGEST, laws.LARGEST
+    cost = check_number(laws.COST, flops_per_token_and_parameter, "Usual: 6", *limits)
+    width = None if delta is None else check_number("delta", delta, "Hoffmann's is 0.001", limits[0], np.inf)
     at = np.empty((0, 2)) if predict_at is None else laws.check_pairs("predict_at", predict_at)
     budgets = np.empty(0) if compute is None else check_n("compute", compute, "1e21", laws.LARGEST**2)
     context = Context.of(found, confidence_level=confidence_level, core=["run"])
@@ -160,16 +161,6 @@ def fit_scaling_law(
         for said in say_unfit(unfit, context.names, laws.LAW_REASONS, "law"):
             provenance.warn(said)
     return result
-
-
-def _check_number(name: str, value: object, usual: str, most: float = laws.LARGEST) -> float:
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, int | float | np.number)
-        or not 1 / laws.LARGEST <= value <= most
-    ):
-        raise ValueError(f"{name} must be a positive number; got {labels.shown(value)}. {usual}")
-    return float(value)
 
 
 def _fit_laws(group: Group, **options: Any) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def variables_of_fit(
         what = (lost or ["param"])[0]
         raise ValueError(f"fit has not all of {what!r}, which a selection left out. Select tasks only before this call")
     (name, core), *others = variables.items()
-    first = fit[name].transpose(..., *core)
+    first = fit[name].transpose(..., *core).unify_chunks()
     about = {"history": fit.attrs.get("history"), "units": fit[like].attrs.get("units")}
     first.attrs = {name: each for name, each in about.items() if each}
     first = first.drop_vars([name for name in labels.RESERVED if name in first.coords and name not in first.dims])

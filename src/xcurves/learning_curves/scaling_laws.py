@@ -62,9 +62,7 @@ def check_losses(losses: xr.DataArray) -> xr.DataArray:
             raise ValueError(f"losses has no coordinate {name!r}. Name it: losses.rename({other}={name!r})")
         validation.check_array(name, losses[name])
     unit = error_rates.check_unit(losses, None, "losses")
-    words = [str(losses.name or ""), *(str(losses.attrs.get(key, "")) for key in ("long_name", "standard_name"))]
-    rate = unit.stated and unit.name != "loss"
-    called = [str(losses.attrs.get("units"))] * rate + [each for each in words if error_rates.says_accuracy(each)]
+    called = [unit.written] * (unit.stated and unit.name != "loss") + error_rates.accuracies(losses)
     if called:
         raise ValueError(f"losses must be losses, not rates; got {called[0]!r}. Give the loss that training lowers")
     points = [dim for dim in losses.dims if dim == "run" or any(dim in losses[name].dims for name in SIZES)]
