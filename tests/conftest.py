@@ -17,7 +17,7 @@ from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
 settings.register_profile("ci", derandomize=True, deadline=None)
-settings.register_profile("plain", max_examples=20, deadline=None)
+settings.register_profile("plain", max_examples=10, deadline=None)
 settings.load_profile("plain")
 
 

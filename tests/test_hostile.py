@@ -154,7 +154,7 @@ def test_labels_are_text_in_notebooks_and_html_tables(name):
     assert any("&lt;" in page for page in shown)
 
 
-@pytest.mark.parametrize("name", ["../../evil", "/etc/evil", *map(slow, ["a\x00b", "..", "a/b", "CON", "-rf"])])
+@pytest.mark.parametrize("name", ["../../evil", *map(slow, ["/etc/evil", "a\x00b", "..", "a/b", "CON", "-rf"])])
 def test_a_label_leads_to_no_file_elsewhere(here, name):
     """Labels and names of variables become parts of names of files in the shell only."""
     from xcurves.__main__ import main

@@ -315,7 +315,6 @@ def test_a_picture_with_caption_and_alternative_text_or_a_reason(kind):
         one = along_training(kind.name) if view.axes else one
         ax = np.ravel(one.curves.plot(name))[0]
         assert all(panel.has_data() for panel in ax.child_axes or [ax]), name
-        ax.figure.canvas.draw()
         said = [view.caption] if isinstance(view.caption, str) else list(view.caption.values())
         assert all(re.fullmatch(r"[A-Z].+\.", sentence) for sentence in said)
         assert caption_of(view.caption, ax.figure).endswith("."), name
@@ -339,7 +338,7 @@ def test_archives_of_every_engine_return_it_identical(kind, engine, tmp_path):
         assert back.curves.summary() == result.curves.summary()
 
 
-@pytest.mark.parametrize("name", LAZY)
+@pytest.mark.parametrize("name", [name if place % 2 else slow(name) for place, name in enumerate(LAZY)])
 def test_lazy_results_are_computed_once_at_the_top(name):
     argument = kinds.kind(name).argument
     chunked = GIVEN[argument]().chunk(task=1)

@@ -60,7 +60,7 @@ def test_a_statistic_along_training_has_a_line_and_a_band_for_each_algorithm():
             assert set(ends) <= set(corners[corners[:, 0] == x, 1])
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("training\nshade: 95 %, simultaneous", "IQM")
     assert by_level.sel(param=["iqm"]).curves.plot("training").get_xlabel() == "training\nshade: 95 %, pointwise"
-    assert [ax.get_ylabel() for ax in found.curves.plot("training")[:2]] == ["mean", "median"]
+    assert [ax.get_ylabel() for ax in found.isel(param=[0, 1]).curves.plot("training")] == ["mean", "median"]
 
 
 def test_what_has_no_training_or_several_statistics_is_not_drawn_along_it(result):
@@ -76,7 +76,7 @@ def test_what_has_no_training_or_several_statistics_is_not_drawn_along_it(result
 
 
 def test_statistics_have_a_panel_each_and_algorithms_a_row(result):
-    here = result.sel(task="x")
+    here = result.sel(task="x", param=["score_mean", "iqm", "score_std"])
     axes = here.curves.plot("statistics", col_wrap=4)
     assert len(axes) == here.sizes["param"]
     at = here["param"].to_numpy().tolist().index("iqm")

@@ -5,7 +5,7 @@ import dask
 import numpy as np
 import pytest
 import xarray as xr
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles_powerlaw as oracle
@@ -496,7 +496,6 @@ def test_a_noisy_flat_curve_that_happens_to_rise_is_fitted():
 
 
 @given(seed=st.integers(0, 2**32 - 1), shift=st.floats(-10, 40), factor=st.floats(0.01, 1e4))
-@settings(max_examples=25, deadline=None)
 def test_a_shift_of_errors_or_a_scale_of_sizes_moves_only_what_it_must(seed, shift, factor):
     errors = simulate_errors(3, seed)[0] + 20
     errors.attrs = {"units": "%"}

@@ -64,7 +64,7 @@ def sizes(view, asked):
     return list(dict.fromkeys((tasks, min(algorithms, most)) for tasks, algorithms in asked))
 
 
-@pytest.mark.parametrize(("name", "view"), every(2, VIEWS))
+@pytest.mark.parametrize(("name", "view"), every(3, VIEWS))
 def test_a_few_tasks_of_two_algorithms(name, view):
     assert faults(draw(synthetic(name, view, 2, 2), view)) == []
 

@@ -14,6 +14,7 @@ import xarray as xr
 from matplotlib import pyplot as plt
 
 import xcurves
+from layers import slow
 from strategies import absent, make_curves, simulate_errors
 from xcurves import results
 from xcurves.plotting.curves import CURVES_CAPTION
@@ -101,7 +102,7 @@ def test_the_short_answer_is_that_of_the_summary(tree, source):
 
 
 @pytest.mark.parametrize(
-    ("include", "tasks"), [(["pairwise"], ["pong"]), (["anova"], ["pong", "qbert"]), (None, ["pong", "qbert"])]
+    ("include", "tasks"), [(["pairwise"], ["pong"]), slow(["anova"], ["pong", "qbert"]), slow(None, ["pong", "qbert"])]
 )
 @pytest.mark.filterwarnings("ignore:.*so few")
 def test_a_table_and_a_picture_stand_once(include, tasks, tmp_path):
@@ -276,7 +277,7 @@ def test_too_few_runs_are_said_first(undrawn, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore:left out of the analysis")
-def test_errors_have_their_learning_curves(tmp_path):
+def test_errors_have_their_learning_curves(undrawn, tmp_path):
     errors, _ = simulate_errors(2, seed=1)
     errors = errors.rename(task="algorithm").assign_coords(algorithm=["a", "b"])
     tree = errors.curves.analyze(rng=0)

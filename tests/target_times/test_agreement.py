@@ -48,7 +48,7 @@ def disagreements(interval, pvalue, alpha):
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(
     ("seed", "n_tasks", "n_datasets", "alpha"),
-    [(1, 3, 200, 0.05), (2, 7, 60, 0.1), *(pytest.param(*row, marks=pytest.mark.slow) for row in SLOW)],
+    [(1, 3, 100, 0.05), (2, 7, 40, 0.1), *(pytest.param(*row, marks=pytest.mark.slow) for row in SLOW)],
 )
 @pytest.mark.parametrize("options", [{}, {"task": "task"}])
 def test_p_and_interval_agree_in_each_task_and_over_tasks(target, seed, n_tasks, n_datasets, alpha, options):
