@@ -125,9 +125,9 @@ def test_curves_that_have_no_room_say_what_to_select():
 def test_the_counts_of_each_task_are_those_of_its_own_runs_and_levels():
     curves = make_curves(RNG.normal(size=(3, 2, 4, 5)), task=list("xyz"))
     curves[1, 0, 2:], curves[1, :, :, 3:], curves[2] = np.nan, np.nan, np.nan
-    table = counts(curves, ["task x", "task y", "task z"])
-    assert table.index.name == "task"
-    assert table["algorithms"].tolist() == [2, 2, 0]
-    assert table["runs of each"].tolist() == ["4", "2 to 4", "none"]
-    assert table["training levels"].tolist() == [5, 3, 0]
-    np.testing.assert_array_equal(table[["first", "last"]], [[0, 400], [0, 200], [np.nan, np.nan]])
+    table = counts(curves)
+    assert table.index.names == ["task", "algorithm"]
+    assert table["runs"].tolist() == [4, 4, 2, 4, 0, 0]
+    assert table["absent runs"].tolist()[1:3] == ["none", "2 and 3"]
+    assert table["training levels"].tolist() == [5, 5, 3, 3, 0, 0]
+    np.testing.assert_array_equal(table[["from", "to"]].iloc[::2], [[0, 400], [0, 200], [np.nan, np.nan]])

@@ -11,16 +11,14 @@ import xarray as xr
 
 from xcurves.anova.text import by_welch, tests_that_speak
 from xcurves.core import labels, provenance
-from xcurves.core.axes import IntervalGroup, Style, draw_intervals, list_rows
+from xcurves.core.axes import draw_rows, list_rows
 from xcurves.core.matrices import MOST_ROWS, by_task, draw_differences_of_pairs, draw_signs, task_labels
 from xcurves.core.tables import pairs_by_size
-from xcurves.core.wording import label_of
 from xcurves.kernels.moments import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_BLACK = Style("black", "-", "o")
 _GREY = "#BBBBBB"
 _NAMED = 5  # algorithms that a title names
 _HIGH = 0.75  # of a null distribution, in rows
@@ -84,21 +82,17 @@ def draw_differences(result: xr.Dataset, ax: Axes) -> None:
         draw_differences_of_pairs(ax, result, result["pvalue_adjusted"].sel(effect="algorithm"))
         return
     result = pairs_by_size(result, result["difference"], ["difference", "difference_ci"])
-    pairs = list(labels.each_of(result, "pair"))
-    _draw_estimates(ax, result["difference"], result["difference_ci"])
+    draw_rows(ax, result["pair"].to_numpy().astype(str).tolist(), result["difference"], result["difference_ci"])
     ax.yaxis.set_gid("task")
-    list_rows(ax, [str(pair["pair"].item()) for pair in pairs])
-    _write_beside(ax, [_say_pair(pair["pvalue_adjusted"]) for pair in pairs], "adjusted p of level, shape")
+    p = result["pvalue_adjusted"].sel(effect=list(labels.EFFECTS)).transpose("pair", "effect").to_numpy()
+    _write_beside(ax, [_say_pvalues(row, "3g") for row in p], "adjusted p of level, shape")
 
 
 def draw_differences_of_tasks(result: xr.Dataset, ax: Axes) -> None:
     """Draw a cell for each task and pair: which one scores higher, and whether it is shown."""
-    p = by_task(result["pvalue_adjusted"].sel(effect="algorithm"), "pair")
-    signs = np.sign(by_task(result["difference"], "pair"))
-    tasks = task_labels(result["difference"], ["pair"])
-    draw_signs(
-        ax, signs, provenance.significant(p, provenance.alpha_of(result)), tasks, result["pair"].to_numpy().tolist()
-    )
+    p = result["pvalue_adjusted"].sel(effect="algorithm")
+    shown = provenance.significant(by_task(p, "pair"), provenance.alpha_of(result))
+    draw_signs(ax, result["difference"], shown)
 
 
 def draw_f_of_tasks(result: xr.Dataset, ax: Axes) -> None:
@@ -117,9 +111,7 @@ def draw_f_of_tasks(result: xr.Dataset, ax: Axes) -> None:
     _mark_ratios(ax, result)
     list_rows(ax, names)
     ax.grid(axis="y", alpha=0.3)
-    _write_beside(
-        ax, [", ".join(f"{each:.2g}" if each == each else "no p" for each in row) for row in p], "p of level, shape"
-    )
+    _write_beside(ax, [_say_pvalues(row, "2g") for row in p], "p of level, shape")
 
 
 def compared(result: xr.Dataset) -> str:
@@ -137,17 +129,8 @@ def draw_contrast(result: xr.Dataset, ax: Axes) -> None:
     """Draw the contrast of every task with its interval."""
     dims = labels.task_dims(result["estimate"])
     flat = result.stack(_task=dims, create_index=False) if dims else result.expand_dims("_task")
-    _draw_estimates(ax, flat["estimate"], flat["estimate_ci"])
-    list_rows(ax, task_labels(result["estimate"], []) if dims else ["contrast"])
+    draw_rows(ax, task_labels(result["estimate"], []) if dims else ["contrast"], flat["estimate"], flat["estimate_ci"])
     _write_beside(ax, [_say_symbol("p", p) for p in flat["pvalue"]])
-
-
-def _draw_estimates(ax: Axes, estimate: xr.DataArray, bounds: xr.DataArray) -> None:
-    low, high = (bounds.sel(ci_bound=bound).to_numpy() for bound in labels.CI_BOUNDS)
-    ax.axvline(0, color="0.6", linewidth=1)
-    draw_intervals(ax, [IntervalGroup(np.arange(float(estimate.size)), estimate.to_numpy(), low, high, _BLACK)])
-    ax.set_xlabel(label_of(estimate))
-    ax.grid(axis="x", alpha=0.3)
 
 
 def _write_beside(ax: Axes, said: Sequence[str], what: str = "") -> None:
@@ -162,9 +145,8 @@ def _say_symbol(name: str, value: xr.DataArray) -> str:
     return f"{name} = {value.item():.3g}" if value == value else f"no {name}"
 
 
-def _say_pair(pvalues: xr.DataArray) -> str:
-    values = [pvalues.sel(effect=effect).item() for effect in labels.EFFECTS]
-    return ", ".join(f"{p:.3g}" for p in values) if not np.isnan(values).all() else "no p"
+def _say_pvalues(values: Floats, digits: str) -> str:
+    return ", ".join(f"{p:.{digits}}" if p == p else "no p" for p in values)
 
 
 def say_weights(result: xr.Dataset) -> str:

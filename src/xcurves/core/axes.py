@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
-from xcurves.core.labels import escape_controls
+from xcurves.core.labels import CI_BOUNDS, escape_controls
 from xcurves.core.validation import Labelled
 from xcurves.core.wording import label_of
 from xcurves.kernels.moments import Floats
@@ -48,6 +48,9 @@ def style_of(place: int, colours: Sequence[str] = ALGORITHM_COLOURS) -> Style:
     """Return the style of the algorithm at a place in its coordinate, the same in every picture."""
     turn, colour = divmod(place, len(colours))
     return Style(colours[colour], _LINES[place % len(_LINES)], _MARKERS[(place + turn) % len(_MARKERS)])
+
+
+BLACK = Style("black", "-", "o")
 
 
 class IntervalGroup(NamedTuple):
@@ -152,60 +155,74 @@ def draw_intervals(ax: Axes, groups: Iterable[IntervalGroup]) -> None:
     groups = list(groups)
     for group in groups:
         start, stop = (np.where(np.isfinite(bound), bound, group.value) for bound in (group.low, group.high))
-        ax.hlines(group.y, start, stop, color=group.style.color)
-        ax.plot(group.value, group.y, group.style.marker, color=group.style.color, markersize=5, label=group.label,
-                markerfacecolor=group.style.color if group.filled else "white", gid=group.flag)  # fmt: skip
+        color = group.style.color
+        ax.hlines(group.y, start, stop, color=color)
+        ax.plot(group.value, group.y, group.style.marker, color=color, markersize=5, label=group.label, gid=group.flag,
+                markerfacecolor=color if group.filled else "white")  # fmt: skip
     limits = ax.get_xlim()  # of the finite values
     for group in groups:
-        for side, bound in enumerate((group.low, group.high)):
+        for edge, marker, bound in zip(limits, "<>", (group.low, group.high), strict=True):
             here = np.isinf(bound) & np.isfinite(group.value)
-            edge = np.full(np.count_nonzero(here), limits[side])
-            rows = group.y[here]
-            color = group.style.color
-            if len(edge):
-                ax.hlines(rows, edge, group.value[here], color=color, zorder=1.5)
-                ax.scatter(edge, rows, marker="<>"[side], s=20, clip_on=False, zorder=3, color=color, gid="arrow")
+            if here.any():
+                look: dict[str, Any] = {"color": group.style.color, "zorder": 1.5}
+                ax.hlines(group.y[here], edge, group.value[here], **look)
+                ends = np.full(np.count_nonzero(here), edge)
+                ax.scatter(ends, group.y[here], s=20, clip_on=False, gid="arrow", marker=marker, **look | {"zorder": 3})
     ax.set_xlim(limits)
 
 
-def fill_band(ax: Axes, x: Floats, low: Floats, high: Floats, style: Style, **look: Any) -> None:
-    """Shade between two curves, where both are known."""
-    if (np.isfinite(low) & np.isfinite(high)).any():
-        ax.fill_between(x, low, high, color=style.color, alpha=SHADE, linewidth=0, gid="band", **look)
+def draw_rows(ax: Axes, names: Sequence[str], value: xr.DataArray, interval: xr.DataArray, *, at: float = 0.0) -> None:
+    """Draw values with their intervals in named rows, beside a line at what is no difference."""
+    ax.axvline(at, color="0.6", linewidth=1)
+    low, high = bounds_of(interval)
+    draw_intervals(ax, [IntervalGroup(np.arange(float(value.size)), value.to_numpy(), low, high, BLACK)])
+    list_rows(ax, names)
+    ax.set_xlabel(label_of(value))
+    ax.grid(axis="x", alpha=0.3)
+
+
+def bounds_of(interval: xr.DataArray) -> Floats:
+    """Return the lower and the upper ends of intervals, shape (2, ...)."""
+    return np.asarray(interval.sel(ci_bound=list(CI_BOUNDS)).transpose("ci_bound", ...).to_numpy())
+
+
+def fill_band(ax: Axes, x: Floats, bounds: Floats, color: Any) -> None:
+    """Shade between two curves, shape (2, x), where both are known."""
+    if np.isfinite(bounds).all(axis=0).any():
+        ax.fill_between(x, *bounds, color=color, alpha=SHADE, linewidth=0, gid="band")
 
 
 def drawable(data: Labelled) -> Labelled:
     """Return data whose names can all be drawn: short ones, no two alike, pairs of long names in two lines."""
     words = {str(name): coord.to_numpy() for name, coord in data.coords.items() if coord.dtype.kind in "OUT"}
-    algorithms = {name: words[name].ravel().tolist() for name in ("algorithm", *_SIDES) if name in words}
-    known = [name for names in algorithms.values() for name in names]
-    shown = {
-        name: _drawn_names(names, known if name in algorithms else names.ravel().tolist())
-        for name, names in words.items()
+    short = {
+        label: _shortened(label)
+        for names in words.values()
+        for label in names.ravel().tolist()
+        if isinstance(label, str)
     }
-    pairs = words.get("pair", np.array([]))
-    if set(_SIDES) <= shown.keys() and max((len(str(pair)) for pair in pairs.flat), default=0) > _LONG:
-        sides = zip(*(shown[name].flat for name in _SIDES), strict=True)
-        shown["pair"] = np.array([f"{a} -\n{b}" for a, b in sides]).reshape(pairs.shape)
-    data = data.assign_coords({name: data[name].copy(data=values) for name, values in shown.items()})
+    alike = {said for said, n in Counter(short.values()).items() if n > 1}
+    known = {
+        label: _safe(f"{said} ({place})" if said in alike else said)
+        for place, (label, said) in enumerate(short.items(), 1)
+    }
+    for name, names in words.items():
+        if name == "pair" and set(_SIDES) <= words.keys() and max(map(len, map(str, names.flat)), default=0) > _LONG:
+            sides = zip(*(words[side].flat for side in _SIDES), strict=True)
+            shown = np.array([f"{known.get(a, a)} -\n{known.get(b, b)}" for a, b in sides]).reshape(names.shape)
+        else:
+            shown = np.vectorize(lambda label: known.get(label, label), otypes=[object])(names)
+        data = data.assign_coords({name: data[name].copy(data=shown if names.dtype.kind == "O" else shown.astype(str))})
     variables: Any = data.variables if isinstance(data, xr.Dataset) else data.coords
     for variable in (data, *variables.values()):
         variable.attrs = {key: _safe(said) if isinstance(said, str) else said for key, said in variable.attrs.items()}
     return data
 
 
-def _drawn_names(names: NDArray[Any], known: Sequence[Any]) -> NDArray[Any]:
-    """Return names as they are drawn: long ones without their middle, numbered where that makes them alike."""
-    written = {name: _with_escapes(name) if isinstance(name, str) else name for name in known}
-    for name, said in written.items():
-        if isinstance(said, str) and len(said) > _LONG:
-            written[name] = f"{said[: _LONG - _KEPT - 1]}…{said[-_KEPT:]}"
-    alike = {each for each in written.values() if list(written.values()).count(each) > 1}
-    for place, (name, said) in enumerate(written.items(), 1):
-        said = f"{said} ({place})" if said in alike else said
-        written[name] = _safe(said) if isinstance(said, str) else said
-    shown: NDArray[Any] = np.vectorize(written.get, otypes=[object])(names)
-    return shown if names.dtype.kind == "O" else shown.astype(str)
+def _shortened(name: str) -> str:
+    """Return a name without the middle of a long one."""
+    said = _with_escapes(name)
+    return said if len(said) <= _LONG else f"{said[: _LONG - _KEPT - 1]}…{said[-_KEPT:]}"
 
 
 def _with_escapes(words: str) -> str:

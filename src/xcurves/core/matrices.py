@@ -11,8 +11,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core.axes import fill_band, longest_line, scale_training, style_in, wrapped
-from xcurves.core.labels import CI_BOUNDS, task_dims
+from xcurves.core.axes import bounds_of, fill_band, longest_line, scale_training, style_in, wrapped
+from xcurves.core.labels import task_dims
 from xcurves.core.provenance import alpha_of, significant
 from xcurves.core.schema import Drawing, View
 from xcurves.core.tables import pairs_by_size
@@ -27,7 +27,6 @@ MOST_PAIRS = 8  # whose curves are compared along training
 _IN_A_PANEL, _TASKS = 3, 4
 MOST_ROWS = 45  # pairs that have a row each
 DIVERGING = "RdBu_r"
-SHARES: dict[str, Any] = {"limits": (0.0, 1.0), "form": "{:.2f}"}  # how probabilities are drawn
 _LETTERS = 5  # width of a number, in letters
 _POINTS = 72
 _LEAST = 4.5  # points of a number that can be read
@@ -100,15 +99,26 @@ def draw_differences_of_pairs(ax: Axes, result: xr.Dataset, p: xr.DataArray) -> 
     ax.set_xlabel("less this one")
 
 
-def draw_signs(ax: Axes, signs: Floats, shown: NDArray[np.bool_], tasks: Sequence[str], pairs: Sequence[str]) -> None:
-    """Draw a cell for each task and pair, shape (task, pair): which one scores higher, and whether it is shown."""
+def draw_probabilities(ax: Axes, result: xr.Dataset, shown: NDArray[np.bool_]) -> None:
+    """Draw a cell for the probability that the algorithm of the row scores higher than that of the column."""
+    p = result["prob_greater"].to_numpy()
+    options: dict[str, Any] = {"limits": (0.0, 1.0), "form": "{:.2f}"}
+    draw_pairs(ax, result, p, 1 - p, shown, "probability that the first scores higher", **options)
+    ax.set_xlabel("than this")
+    ax.set_ylabel("probability that\nthis scores higher")
+
+
+def draw_signs(ax: Axes, difference: xr.DataArray, shown: Floats | NDArray[np.bool_]) -> None:
+    """Draw a cell for each task and pair: which one scores higher, and whether it is shown, shape (task, pair)."""
     from matplotlib import colormaps
     from matplotlib.colors import ListedColormap
 
     steps = {-2.0: "second, shown", -1.0: "second", 0.0: "neither", 1.0: "first", 2.0: "first, shown"}
     colours = colormaps[DIVERGING]([0.1, 0.33, 0.5, 0.67, 0.9])
-    draw_cells(ax, np.where(shown, 2.0, 1.0) * signs, tasks, pairs, limits=(-2.5, 2.5), said="which one scores higher",
-               steps=steps, cmap=ListedColormap(colours))  # fmt: skip
+    values = np.where(shown, 2.0, 1.0) * np.sign(by_task(difference, "pair"))
+    tasks, pairs = task_labels(difference, ["pair"]), difference["pair"].to_numpy().tolist()
+    draw_cells(ax, values, tasks, pairs, limits=(-2.5, 2.5), said="which one scores higher", steps=steps,
+               cmap=ListedColormap(colours))  # fmt: skip
 
 
 def task_labels(variable: xr.DataArray, core: Sequence[str]) -> list[str]:
@@ -203,8 +213,7 @@ def draw_pairs_along(result: xr.Dataset, ax: Axes, x: Floats, difference: str, b
     for place in range(n):
         own = result.isel(pair=place)
         style = style_in(own, "pair")
-        low, high = (own[band].sel(ci_bound=bound).to_numpy() for bound in CI_BOUNDS)
-        fill_band(ax, x, low, high, style)
+        fill_band(ax, x, bounds_of(own[band]), style.color)
         marker = "." if np.isfinite(own[difference]).sum() == 1 else None
         label = str(own["pair"].item()) if n > 1 else None
         ax.plot(x, own[difference], linestyle=style.linestyle, marker=marker, color=style.color, label=label)

@@ -13,13 +13,15 @@ from xcurves.core.axes import (
     SHADE,
     IntervalGroup,
     Style,
+    bounds_of,
     draw_intervals,
+    draw_rows,
     list_rows,
     scale_training,
     style_in,
     wrapped,
 )
-from xcurves.core.matrices import MOST_ROWS, SHARES, by_task, draw_pairs, draw_signs, task_labels
+from xcurves.core.matrices import MOST_ROWS, by_task, draw_probabilities, draw_signs
 from xcurves.core.tables import pairs_by_size
 from xcurves.core.wording import label_of, with_units
 from xcurves.distributions.text import say_statistic, statistics
@@ -27,7 +29,6 @@ from xcurves.distributions.text import say_statistic, statistics
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_BLACK = Style("black", "-", "o")
 _SPREAD = 0.6  # of the groups around the place of a statistic
 _OTHER_SCALES = ("score_std", "partial_mean_above", "prob_above", "optimality_gap")
 
@@ -57,19 +58,13 @@ def draw_lines(
     """Draw a variable against x, a line for each label of a dim, with a shade between the ends of its intervals."""
     for style, group, label in styled_groups(result, dim):
         if interval in group:
-            low, high = (end.clip(*limits) for end in bounds_of(group[interval]))
+            low, high = bounds_of(group[interval]).clip(*limits)
             known = np.isfinite(low) & np.isfinite(high)
             look: dict[str, Any] = {"color": style.color, "alpha": SHADE, "linewidth": 0}
             ax.fill_between(group[x], low, high, where=known, step=steps, **look)
         line: dict[str, Any] = {"marker": style.marker, "markersize": 3.5} if marked else {}
         line |= {"color": style.color, "linestyle": style.linestyle, "label": label}
         ax.plot(group[x], group[name], drawstyle=f"steps-{steps}" if steps else "default", **line)
-
-
-def bounds_of(interval: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return the lower and the upper ends of intervals."""
-    low, high = (interval.sel(ci_bound=bound) for bound in labels.CI_BOUNDS)
-    return low, high
 
 
 def limit_to(ax: Axes, *drawn: xr.DataArray) -> tuple[float, float]:
@@ -137,9 +132,8 @@ def draw_statistics(result: xr.Dataset, ax: Axes) -> None:
 
 def _of_group(row: int, style: Style, group: xr.Dataset) -> IntervalGroup:
     """Return the one statistic of a group of trials."""
-    found = (statistics(group), *bounds_of(group["statistic_ci"]))
-    value, low, high = (each.to_numpy().ravel() for each in found)
-    return IntervalGroup(np.array([float(row)]), value, low, high, style)
+    low, high = bounds_of(group["statistic_ci"]).reshape(2, 1)
+    return IntervalGroup(np.array([float(row)]), statistics(group).to_numpy().ravel(), low, high, style)
 
 
 def _draw_several(result: xr.Dataset, ax: Axes) -> None:
@@ -152,8 +146,8 @@ def _draw_several(result: xr.Dataset, ax: Axes) -> None:
     drawn = []
     for offset, (style, group, name) in zip(offsets, groups, strict=True):
         at = {"algorithm": group["algorithm"]} if "algorithm" in values.dims else {}
-        value, low, high = (each.sel(at).to_numpy() for each in (values, *bounds_of(intervals)))
-        drawn.append(IntervalGroup(np.arange(len(names)) + offset, value, low, high, style, name))
+        low, high = bounds_of(intervals.sel(at))
+        drawn.append(IntervalGroup(np.arange(len(names)) + offset, values.sel(at).to_numpy(), low, high, style, name))
     draw_intervals(ax, drawn)
     list_rows(ax, [name.replace("score_", "").replace("_", " ") for name in names])
 
@@ -165,28 +159,20 @@ def _on_scale_of_scores(result: xr.Dataset) -> list[str]:
 def draw_prob_greater(result: xr.Dataset, ax: Axes) -> None:
     """Draw the probability of every pair with its interval; of many pairs, a cell for each two algorithms."""
     if result.sizes["pair"] > MOST_ROWS:
-        p, ends = result["prob_greater"].to_numpy(), result["prob_greater_ci"]
-        shown = ((ends.min("ci_bound") > 0.5) | (ends.max("ci_bound") < 0.5)).to_numpy()
-        draw_pairs(ax, result, p, 1 - p, shown, "probability that the first scores higher", **SHARES)
-        ax.set_ylabel("probability that\nthis scores higher")
-        ax.set_xlabel("than this")
+        ends = result["prob_greater_ci"]
+        draw_probabilities(ax, result, ((ends.min("ci_bound") > 0.5) | (ends.max("ci_bound") < 0.5)).to_numpy())
         return
     result = pairs_by_size(result, result["prob_greater"] - 0.5, [], ["prob_greater", "prob_greater_ci"])
-    low, high = (bound.to_numpy() for bound in bounds_of(result["prob_greater_ci"]))
-    ax.axvline(0.5, color="0.6", linewidth=1)
-    pairs, p = result["pair"].to_numpy().tolist(), result["prob_greater"].to_numpy()
-    draw_intervals(ax, [IntervalGroup(np.arange(float(len(pairs))), p, low, high, _BLACK)])
-    list_rows(ax, pairs)
+    draw_rows(ax, result["pair"].to_numpy().tolist(), result["prob_greater"], result["prob_greater_ci"], at=0.5)
     ax.set_xlim(0, 1)
     ax.set_xlabel("probability that the first scores higher")
 
 
 def draw_prob_greater_of_tasks(result: xr.Dataset, ax: Axes) -> None:
     """Draw a cell for each task and pair: which one scores higher more often, and whether its interval says so."""
-    low, high = (by_task(bound, "pair") for bound in bounds_of(result["prob_greater_ci"]))
-    signs = np.sign(by_task(result["prob_greater"], "pair") - 0.5)
-    tasks = task_labels(result["prob_greater"], ["pair"])
-    draw_signs(ax, signs, (low > 0.5) | (high < 0.5), tasks, result["pair"].to_numpy().tolist())
+    ends = result["prob_greater_ci"]
+    shown = by_task((ends.min("ci_bound") > 0.5) | (ends.max("ci_bound") < 0.5), "pair")
+    draw_signs(ax, result["prob_greater"] - 0.5, shown)
 
 
 def draw_quantile_difference(result: xr.Dataset, ax: Axes) -> None:

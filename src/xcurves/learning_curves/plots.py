@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves import kinds
-from xcurves.core.axes import SHADE, Style, fill_band, scale_training, short_level, style_in
+from xcurves.core.axes import Style, bounds_of, fill_band, scale_training, short_level, style_in
 from xcurves.core.wording import label_of, number, with_units
 from xcurves.kernels import scaling_intervals
 from xcurves.kernels.moments import Floats
@@ -56,8 +56,7 @@ def _draw_curve(ax: Axes, x: Floats, found: xr.Dataset, curve: xr.Dataset, style
     """Draw one curve with its interval from the first size that it is fitted to, dashed beyond the last one."""
     known = x >= curve["fitted_from"].item()
     y = found["prediction"].to_numpy()
-    low, high = found["prediction_ci"].transpose("ci_bound", "n").to_numpy()[:, known]
-    fill_band(ax, x[known], low, high, style)
+    fill_band(ax, x[known], bounds_of(found["prediction_ci"])[:, known], style.color)
     for part, flag, dashes in (
         (known & (x <= x[-1] / _FARTHER), "fitted", style.linestyle),
         (known & (x >= x[-1] / _FARTHER), "predicted", (0, (2, 2))),
@@ -66,7 +65,7 @@ def _draw_curve(ax: Axes, x: Floats, found: xr.Dataset, curve: xr.Dataset, style
             ax.plot(x[part], y[part], color=style.color, linestyle=dashes, gid=flag)
     if "n" in curve.dims:
         asked = curve["prediction"].to_numpy()
-        ends = np.abs(curve["prediction_ci"].transpose("ci_bound", "n").to_numpy() - asked)
+        ends = np.abs(bounds_of(curve["prediction_ci"]) - asked)
         ax.errorbar(curve["n"], asked, ends, fmt="D", markersize=4, capsize=3, color=style.color, gid="asked")
     return np.asarray(y[known])
 
@@ -117,10 +116,9 @@ def draw_scatter(fit: xr.Dataset, ax: Axes) -> None:
     for style, curve, name in fitted:
         names = ["data_reliance", "error_at_n"]
         x, y = (curve[each].item() for each in names)
-        ends = curve["estimate_ci"].sel(param=names).transpose("param", "ci_bound").to_numpy()
-        x_arms, y_arms = np.abs(ends - [[x], [y]])[..., np.newaxis]
+        arms = np.abs(bounds_of(curve["estimate_ci"].sel(param=names)) - [x, y])
         look: dict[str, Any] = {"color": style.color, "fmt": style.marker, "capsize": 3}
-        ax.errorbar(x, y, xerr=x_arms, yerr=y_arms, label=name.removesuffix(": ") or None, **look)
+        ax.errorbar(x, y, xerr=arms[:, :1], yerr=arms[:, 1:], label=name.removesuffix(": ") or None, **look)
     sizes = np.unique([curve["at"].item() for _, curve, _ in fitted])
     where = f"at n = {sizes[0]:g}" if len(sizes) == 1 else "each at its own N"
     for name, setter in (("data_reliance", ax.set_xlabel), ("error_at_n", ax.set_ylabel)):
@@ -184,8 +182,7 @@ def draw_allocation(fit: xr.Dataset, ax: Axes) -> None:
     x = np.geomspace(flop.min(), max([flop.max() * _FARTHER_COMPUTE, *budgets]), _POINTS)
     found = kinds.function("optimal_allocation")(law, x)
     (line,) = ax.plot(x, found["n_opt"], label="best model size")
-    low, high = found["n_opt_ci"].transpose("ci_bound", "flop").to_numpy()
-    ax.fill_between(x, low, high, color=line.get_color(), alpha=SHADE, linewidth=0)
+    fill_band(ax, x, bounds_of(found["n_opt_ci"]), line.get_color())
     ax.plot(flop, runs["model_size"], "o", color="grey", markersize=3, label="runs")
     ax.axvline(flop.max(), color="black", linewidth=0.8, linestyle="--")
     for budget, size in zip(budgets, law["n_opt"].to_numpy() if budgets.size else [], strict=True):

@@ -11,14 +11,13 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import provenance
-from xcurves.core.axes import IntervalGroup, Style, draw_intervals, fill_band, list_rows, style_in, wrapped
+from xcurves.core.axes import IntervalGroup, Style, bounds_of, draw_intervals, fill_band, list_rows, style_in, wrapped
 from xcurves.core.labels import each_of
 from xcurves.core.matrices import (
     MOST_ROWS,
-    SHARES,
     draw_differences_of_pairs,
-    draw_pairs,
     draw_pairs_along,
+    draw_probabilities,
     n_pair_rows,
 )
 from xcurves.core.tables import pairs_by_size
@@ -92,7 +91,7 @@ def draw_forest(result: xr.Dataset, ax: Axes) -> None:
 def _mean_group(pairs: xr.Dataset, claim: str, y: Floats) -> IntervalGroup:
     """Return the mean differences of pairs with the intervals of a claim: filled for these tasks, open for others."""
     value = np.atleast_1d(pairs["difference"].to_numpy())
-    low, high = pairs["difference_ci"].sel(task_effect=claim).transpose("ci_bound", ...).to_numpy().reshape(2, -1)
+    low, high = bounds_of(pairs["difference_ci"].sel(task_effect=claim)).reshape(2, -1)
     some = np.isfinite(value) & ~np.isnan(low)
     shape = Style(_BLACK, "-", "D")
     return IntervalGroup(
@@ -152,7 +151,7 @@ def _pair_rows(pair: xr.Dataset, ax: Axes, name: str) -> RowsOfTasks:
 def _with_errors(ax: Axes, own: xr.Dataset, y: Floats) -> list[IntervalGroup]:
     """Return the intervals of tasks; draw plus and minus a standard error where none has an end."""
     d, error = own["task_difference"].to_numpy(), own["task_stderr"].to_numpy()
-    low, high = (own["task_difference_ci"].sel(ci_bound=bound).to_numpy() for bound in ("lower", "upper"))
+    low, high = bounds_of(own["task_difference_ci"])
     none = np.isnan(low) | (np.isinf(low) & np.isinf(high))
     shown = provenance.significant(own["task_pvalue_adjusted"].to_numpy(), provenance.alpha_of(own))
     rough = none & np.isfinite(error)
@@ -201,11 +200,8 @@ def _joined_ranks(result: xr.Dataset) -> tuple[list[int], list[tuple[int, int]]]
 
 def draw_improvement(result: xr.Dataset, ax: Axes) -> None:
     """Draw the matrix of probabilities that the algorithm of the row scores higher than that of the column."""
-    p, shown = result["prob_greater"].to_numpy(), result["prob_greater_pvalue_adjusted"].sel(task_effect="random")
-    marked = provenance.significant(shown.to_numpy(), provenance.alpha_of(result))
-    draw_pairs(ax, result, p, 1 - p, marked, "probability that the first scores higher", **SHARES)
-    ax.set_xlabel("than this")
-    ax.set_ylabel("probability that\nthis scores higher")
+    p = result["prob_greater_pvalue_adjusted"].sel(task_effect="random").to_numpy()
+    draw_probabilities(ax, result, provenance.significant(p, provenance.alpha_of(result)))
 
 
 def draw_mean_curves(result: xr.Dataset, ax: Axes) -> None:
@@ -214,8 +210,7 @@ def draw_mean_curves(result: xr.Dataset, ax: Axes) -> None:
     for place, name in enumerate(result["algorithm"].to_numpy().tolist()):
         own = result.isel(algorithm=place)
         style = style_in(own)
-        low, high = (own["mean_curve_band"].sel(ci_bound=bound).to_numpy() for bound in ("lower", "upper"))
-        fill_band(ax, at, low, high, style)
+        fill_band(ax, at, bounds_of(own["mean_curve_band"]), style.color)
         ax.plot(at, own["mean_curve"], linestyle=style.linestyle, marker=style.marker, markersize=3.5,
                 color=style.color, label=str(name))  # fmt: skip
     _mark_pairs(result, at, ax)

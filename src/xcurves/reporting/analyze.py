@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves import kinds
-from xcurves.core import labels, provenance, run_checks, validation
+from xcurves.core import provenance, run_checks, validation
 from xcurves.core.applicability import NotApplicableError
 from xcurves.core.schema import ResultKind
 from xcurves.core.validation import check_curves
@@ -39,8 +39,7 @@ def analyze(
         Scores.
     include : sequence of str, optional
         The parts to make, by the names of their groups; by default all but those that compare with one algorithm, the
-        one that ``curves.attrs["reference"]`` names, else the first. A part that does not apply to the curves is left
-        out; the message for an unknown part lists all.
+        one that ``curves.attrs["reference"]`` names, else the first. The message for an unknown part lists all.
     paired : bool, default False
         Whether run ``j`` is matched over algorithms; for anova, pairwise and profile.
     n_resamples : int, optional
@@ -51,18 +50,15 @@ def analyze(
         Show a tqdm bar (extra ``progress``); by default in a terminal or notebook, if the call will take more than 5 s.
         Of dask-backed curves use dask's own.
     rng : int, Generator or None
-        Seed of all random reassignments. Each part has a stream of its own, so that leaving one out does not change
-        the numbers of another; the seed of each is in its ``attrs["rng"]``.
+        Seed of all random reassignments. Each part has a stream of its own, whose seed is in its ``attrs["rng"]``.
 
     Returns
     -------
     DataTree
-        In group ``curves`` a Dataset of the curves, and a group for each part, what its method returns; those of
-        several tasks together come first in `summary` and `report`. ``distribution`` is of the scores at the last
-        training level that all runs of a task have; this level is its coordinate `training`, and in its
-        ``attrs["final"]``.
-        The root has attrs only: the options, and in ``left_out`` which parts are missing and why. If tasks of a group
-        were left out (NaN), its own ``left_out`` says which and why.
+        In group ``curves`` a Dataset of the curves, and a group for each part, what its method returns.
+        ``distribution`` is of the scores at the last training level that all runs of a task have: its coordinate
+        `training`, and its ``attrs["final"]``. The root has attrs only: the options, and in ``left_out`` which parts
+        are missing and why. If tasks of a group were left out (NaN), its own ``left_out`` says which and why.
 
     Raises
     ------
@@ -76,11 +72,10 @@ def analyze(
 
     Notes
     -----
-    *Which parts apply.* Anova, pairwise and profile need two algorithms with runs, one of them with two runs, and all
-    runs at all levels of their task; a profile also needs two training levels. Each task is checked by itself. A power
-    law is fitted only to scores that are called errors by their name, long_name or standard_name, because nothing else
-    distinguishes an error rate from a return. In the distribution, low errors are better, and so are low scores with
-    ``attrs["higher_is_better"] == 0``. If a method refuses the scores, the tree gives its reason.
+    Anova, pairwise and profile need two algorithms with runs, one of them with two runs, and all runs at all levels of
+    their task; a profile also needs two training levels. Each task is checked by itself. A power law is fitted only to
+    scores that are called errors by their name, long_name or standard_name. In the distribution, low errors are
+    better, and so are low scores with ``attrs["higher_is_better"] == 0``.
 
     Dask-backed curves are computed for each part, and stay as they are in the tree.
 
@@ -104,7 +99,13 @@ def analyze(
     >>> tree["distribution"].attrs["final"]
     '8,000 games'
     """
-    wanted = _check_include(include)
+    known = parts()
+    usual = [name for name, kind in known.items() if kind.part and not kind.part.on_request]
+    wanted: Sequence[Any] = usual if include is None else include if isinstance(include, list | tuple) else [include]
+    for name in wanted:
+        validation.check_choice("include", name, list(known))
+    if not wanted:
+        raise ValueError("include names no part. Leave it out for all")
     curves = check_curves(curves)
     run_checks.check_scored(curves)
     entropy = validation.check_rng(rng)
@@ -117,43 +118,27 @@ def analyze(
     validation.check_progress(progress)
     results: dict[str, xr.Dataset] = {}
     refused: dict[str, NotApplicableError] = {}
-    for name, kind in wanted.items():
+    for name, kind in known.items():
         try:
-            results[name] = _make(kind, curves, {**given, "progress": progress}, entropy)
+            if name in wanted:
+                results[name] = _make(kind, curves, {**given, "progress": progress}, entropy)
         except NotApplicableError as why:
             refused[name] = why
     left_out = {name: str(why) for name, why in refused.items() if not why.obvious or include is not None}
     if not results:
         raise ValueError(f"no part of the analysis fits curves: {_reasons_said(left_out)}")
     # Those that nobody would expect are no reason to warn.
-    of_tasks = {part: made.attrs["left_out"] for part, made in results.items() if "left_out" in made.attrs}
-    unexpected = {part: str(why) for part, why in refused.items() if not why.expected} | of_tasks
+    unexpected = {name: str(why) for name, why in refused.items() if not why.expected}
+    unexpected |= {name: made.attrs["left_out"] for name, made in results.items() if "left_out" in made.attrs}
     if unexpected:
         provenance.warn(f"left out of the analysis: {_reasons_said(unexpected)}")
     references = provenance.references_of(results.values())
-    asked = ", ".join(name for name in wanted if name in results or name in left_out)
+    asked = ", ".join(name for name in known if name in results or name in left_out)
     attrs = provenance.result_attrs("analyze", curves, references, entropy, include=asked, **given)
     if left_out:
-        attrs["left_out"] = "\n".join(f"{part}: {why}" for part, why in left_out.items())
+        attrs["left_out"] = "\n".join(f"{name}: {why}" for name, why in left_out.items())
     name = str(curves.name or "score").replace("/", "_")  # a tree takes a slash for a group
     return xr.DataTree.from_dict({"/": xr.Dataset(attrs=attrs), "/curves": curves.to_dataset(name=name), **results})
-
-
-def _check_include(include: Sequence[str] | None) -> dict[str, ResultKind]:
-    """Return the parts to make, in their usual order."""
-    known = parts()
-    several = isinstance(include, Sequence) and not isinstance(include, str)
-    usual = [name for name, kind in known.items() if kind.part and not kind.part.on_request]
-    given = usual if include is None else include if several else [include]
-    for part in given:
-        if not isinstance(part, str) or part not in known:
-            raise ValueError(
-                f"include must be some of {', '.join(map(repr, known))}; got {labels.shown(part)}"
-                f"{labels.did_you_mean(part, known)}"
-            )
-    if not given:
-        raise ValueError("include names no part. Leave it out for all")
-    return {name: kind for name, kind in known.items() if name in given}
 
 
 def _make(kind: ResultKind, curves: xr.DataArray, given: dict[str, Any], entropy: int) -> xr.Dataset:
@@ -176,8 +161,6 @@ def _make(kind: ResultKind, curves: xr.DataArray, given: dict[str, Any], entropy
 
 def _reasons_said(left_out: dict[str, str]) -> str:
     """Say why parts are left out: those with one reason together, the first of many tasks."""
-    firsts = {}
-    for part, why in left_out.items():
-        first, *more = why.splitlines()
-        firsts[part] = first + (f" (and {len(more)} more tasks)" if more else "")
-    return "; ".join(by_reason(firsts.items()))
+    lines = {part: why.splitlines() for part, why in left_out.items()}
+    more = {part: f" (and {len(why) - 1} more tasks)" if why[1:] else "" for part, why in lines.items()}
+    return "; ".join(by_reason((part, why[0] + more[part]) for part, why in lines.items()))

@@ -30,9 +30,10 @@ def paragraph(words: str, kind: str = "") -> str:
     return f"<p{attribute}>{_sentence(words)}</p>"
 
 
-def items(sentences: Iterable[str]) -> str:
-    """Return a list of sentences, nothing for none."""
-    lines = "".join(f"<li>{_sentence(sentence)}</li>" for sentence in sentences)
+def items(sentences: Iterable[str], *, plain: bool = False) -> str:
+    """Return a list of sentences without code, nothing for none; `plain`, names in them are words."""
+    said = map(without_code, sentences)
+    lines = "".join(f"<li>{_sentence(each.replace('_', ' ') if plain else each)}</li>" for each in said)
     return f"<ul>{lines}</ul>" if lines else ""
 
 

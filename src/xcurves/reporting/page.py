@@ -68,12 +68,10 @@ def report(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
 
     Notes
     -----
-    The page says first which algorithm is better, by how much and where, with what that does not claim, and shows one
-    picture and one table of it. Below, folded: what was compared, every part with its tables and pictures, each task
-    with its curves and its rows of the tables, and the settings and versions that repeat it; all numbers are in the
-    archive.
-    Pictures need matplotlib (extra ``plot``); without it the page says so. The same tree gives the same page, byte for
-    byte, with the same versions.
+    The page says first which algorithm is better, by how much and where, and shows one picture and one table of it.
+    Below, folded: what was compared, every part with its tables and pictures, each task with its curves and its rows of
+    the tables, and the settings and versions that repeat it. Pictures need matplotlib (extra ``plot``). The same tree
+    gives the same page, byte for byte, with the same versions.
 
     Examples
     --------
@@ -132,8 +130,7 @@ def _page(attrs: Mapping[Any, Any], parts: Mapping[str, xr.Dataset], curves: xr.
     headline += _table(first, links)
     if curves is not None:
         said = f"Runs and training levels. Scores: {label_of(curves)}."
-        one_dim = links if len(labels.extra_dims(curves)) == 1 else None
-        compared = markup.html_table(counts(curves, names), said, one_dim)
+        compared = markup.html_table(counts(curves), said, links)
     frames = ((kind_of(result).question, _frame(result)) for result in by_task)
     sections = [
         ("answer", "In short", _answer(attrs, single, curves) + headline),
@@ -176,18 +173,14 @@ def _answer(attrs: Mapping[Any, Any], single: list[xr.Dataset], curves: xr.DataA
     """Return who is better, by how much and where; the other answers, what they do not say, and missing parts."""
     said: dict[bool, list[str]] = {True: [], False: []}
     for result in single:
-        said[_opens(result)].append(markup.without_code(kind_of(result).answer(result)))
+        said[_opens(result)].append(kind_of(result).answer(result))
     cautions = dict.fromkeys(each for result in single for each in kind_of(result).said(result, "caution"))
-    lower = curves is not None and said[True] and is_lower_better(curves)
-    return "".join(
-        [
-            *(markup.paragraph(each, "verdict") for each in said[True]),
-            markup.paragraph("Low scores are better.") if lower else "",
-            markup.items(said[False]),
-            *(markup.paragraph(markup.without_code(each), "caution") for each in cautions),
-            markup.folded("Not in this analysis", markup.items(map(_plain, missing_parts(attrs)))),
-        ]
-    )
+    verdicts = [markup.paragraph(markup.without_code(each), "verdict") for each in said[True]]
+    if verdicts and curves is not None and is_lower_better(curves):
+        verdicts.append(markup.paragraph("Low scores are better."))
+    warned = (markup.paragraph(markup.without_code(each), "caution") for each in cautions)
+    missing = markup.folded("Not in this analysis", markup.items(missing_parts(attrs), plain=True))
+    return "".join([*verdicts, markup.items(said[False]), *warned, missing])
 
 
 def _opens(result: xr.Dataset) -> bool:
@@ -196,29 +189,21 @@ def _opens(result: xr.Dataset) -> bool:
     return part is not None and part.opens and _n_tasks(result) == 1
 
 
-def _plain(words: str) -> str:
-    """Return why a part is missing without names of Python."""
-    return markup.without_code(words).replace("_", " ")
-
-
-def counts(curves: xr.DataArray, names: Sequence[str]) -> pd.DataFrame:
-    """Return a table of runs and levels: a row for each task, or for each algorithm of a single one."""
-    has = curves.transpose(..., *labels.DIMS).notnull()
-    dims = labels.extra_dims(curves)
-    if len(names) > 1:
-        runs = has.any("training").sum("run").to_numpy().reshape(len(names), -1)
-        grid = has.any(["algorithm", "run"]).to_numpy().reshape(len(names), -1)
-        index = pd.Index(names if dims[1:] else curves[dims[0]], dtype=object, name="task" if dims[1:] else dims[0])
-        levels = pd.DataFrame(np.where(grid, curves["training"].to_numpy(), np.nan), index)
-        columns = {"algorithms": (runs > 0).sum(axis=1), "runs of each": [span(row[row > 0]) or "none" for row in runs]}
-        columns |= {"training levels": levels.count(axis=1), "first": levels.min(axis=1), "last": levels.max(axis=1)}
-    else:
-        has = has.squeeze(dims, drop=True)
-        present = has.any("training").to_numpy()
-        absent = [listed(curves["run"].to_numpy()[~row], _ABSENT) or "none" for row in present]
-        index = pd.Index(curves["algorithm"].to_numpy().astype(str), dtype=object, name="algorithm")
-        columns = {"runs": present.sum(axis=1), "absent runs": absent}
-        columns |= {"training levels": has.any("run").sum("training").to_numpy()}
+def counts(curves: xr.DataArray) -> pd.DataFrame:
+    """Return a row for each task and algorithm: its runs and those that are absent, and its training levels."""
+    dims = [*(dim for dim in labels.extra_dims(curves) if curves.sizes[dim] > 1), "algorithm"]
+    runs, training = curves["run"].to_numpy(), curves["training"].to_numpy()
+    has = curves.notnull().transpose(..., *labels.DIMS).to_numpy().reshape(-1, len(runs), len(training))
+    present, at_level = np.asarray(has.any(axis=2)), np.asarray(has.any(axis=1))
+    levels = [training[each] for each in at_level]
+    columns = {
+        "runs": present.sum(axis=1),
+        "absent runs": [listed(runs[~each], _ABSENT) or "none" for each in present],
+        "training levels": list(map(len, levels)),
+        "from": [each[0] if len(each) else np.nan for each in levels],
+        "to": [each[-1] if len(each) else np.nan for each in levels],
+    }
+    index = pd.MultiIndex.from_product([pd.Index(curves[dim].to_numpy(), dtype=object) for dim in dims], names=dims)
     return pd.DataFrame(columns, index)
 
 
@@ -238,10 +223,10 @@ def _n_tasks(result: xr.Dataset) -> int:
 def _part(result: xr.Dataset, links: Links, headline: str, drawn: list[str]) -> str:
     """Return pictures and table of one result that the headline does not show, then the rest, folded."""
     left = left_out(result.attrs)
-    missing = markup.paragraph("Tasks left out:") + markup.items(map(_plain, left)) if left else ""
+    missing = markup.paragraph("Tasks left out:") + markup.items(left, plain=True) if left else ""
     final = markup.paragraph(say_final(result)) if "final" in result.attrs else ""
     shown, table = ([each for each in own if each not in headline] for own in (drawn, [_table(result, links)]))
-    said = [markup.without_code(line) for line in results.summary(result).splitlines()]
+    said = results.summary(result).splitlines()
     sentences = markup.folded(f"In {count(len(said), 'sentence')}", markup.items(said))
     more = markup.folded("More pictures", "".join(shown[1:]))
     return "".join([final, *shown[:1], *table, sentences, more, missing])

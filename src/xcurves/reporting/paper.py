@@ -50,17 +50,15 @@ def format_table(
     to : {"latex", "markdown", "html"}
         The language: LaTeX with the rules of booktabs, a table of Markdown, or HTML.
     best, ties : {"bold", "italic", "underline"}, optional
-        How to mark the best algorithm, and those that are not shown to differ from it: their intervals overlap. Two
-        intervals of 95 % that do not overlap show a difference at a confidence of at least 90 %, not adjusted for the
-        number of algorithms. For tables with a value for each algorithm.
+        How to mark the best algorithm, and those whose intervals overlap with its own: they are not shown to differ,
+        at a confidence of at least 90 % for intervals of 95 %, unadjusted. For tables with a value of each algorithm.
     precision : int, default 3
         Digits after the decimal point. Whole numbers have none.
 
     Returns
     -------
     str
-        The table, labels escaped, cells without a number empty, the unit of a variable beside its name. Pairs
-        as in `table`.
+        The table, labels escaped, cells without a number empty, the unit of a variable beside its name.
 
     Raises
     ------
@@ -91,7 +89,7 @@ def format_table(
         raise ValueError("this table has no value for each algorithm to mark. Leave out best and ties")
     marked = {row: given[rank] for row, rank in enumerate(frame.attrs.get("marks", ())) if rank in given}
     units = {name: var.attrs.get("units", "1") for name, var in result.data_vars.items()}
-    named = any(name is not None for name in frame.index.names) or frame.index.inferred_type == "string"
+    named = not isinstance(frame.index, pd.RangeIndex)
     levels = [str(name or "") for name in frame.index.names] if named else []
     headers = (f"{name} ({units[name]})" if units.get(name, "1") != "1" else str(name) for name in frame.columns)
     whole = frame.reset_index(drop=not named, allow_duplicates=True)
@@ -141,10 +139,9 @@ def describe_methods(result: xr.Dataset) -> str:
     Returns
     -------
     str
-        A paragraph for the methods section: what was done, its papers, the unit, the counts of runs, levels, tasks and
-        reassignments, the confidence level, the version, and what is to be added; then, after an empty line, one
-        sentence for a reproducibility checklist: the call with its options, the unit, the counts, the seed and the
-        version.
+        A paragraph: what was done, its papers, the unit, the counts of runs, levels, tasks and reassignments, the
+        confidence level, the version, and what is to be added; then, after an empty line, a sentence for a
+        reproducibility checklist: the calls with their options, the unit, the counts, the seed and the version.
 
     Raises
     ------
@@ -174,16 +171,15 @@ def describe_methods(result: xr.Dataset) -> str:
         for values in [result[name].to_numpy()]
     )
     matched = " Runs were matched over algorithms." if result.attrs.get("paired") else ""
-    version, seed = result.attrs["xcurves_version"], f"seed {result.attrs.get('rng', 'none')}"
-    paragraph = (
-        f"{method.removesuffix('.')} ({papers}).{matched} Unit: {unit}. "
-        f"{counts[:1].upper()}{counts[1:]}{'. ' if counts else ''}Intervals have a confidence level of "
-        f"{100 * float(result.attrs['confidence_level']):g} %. Computed with `{kind.name}` of xcurves "
-        f"{version}. To be added: how the hyper-parameters of each algorithm were chosen, and what crashed."
-    )
+    version, level = result.attrs["xcurves_version"], 100 * float(result.attrs["confidence_level"])
+    counted = f"{counts[:1].upper()}{counts[1:]}. " if counts else ""
     calls = str(result.attrs.get("history", "")).replace("\n", " | ")
-    rest = "; ".join(filter(None, [f"unit: {unit}", counts, seed, f"xcurves {version}"]))
-    return f"{paragraph}\n\nReproducibility: {calls}; {rest}."
+    repeated = [calls, f"unit: {unit}", counts, f"seed {result.attrs.get('rng', 'none')}", f"xcurves {version}"]
+    return (
+        f"{method.removesuffix('.')} ({papers}).{matched} Unit: {unit}. {counted}Intervals have a confidence level of "
+        f"{level:g} %. Computed with `{kind.name}` of xcurves {version}. To be added: how the hyper-parameters of each "
+        f"algorithm were chosen, and what crashed.\n\nReproducibility: {'; '.join(filter(None, repeated))}."
+    )
 
 
 def _cited(reference: str) -> str:
@@ -207,7 +203,7 @@ def bibtex(result: xr.Dataset | xr.DataTree) -> str:
     Returns
     -------
     str
-        An entry for each paper that the result names, each once, and one for xcurves in its version.
+        An entry for each paper, and one for xcurves in its version.
 
     Raises
     ------

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from xcurves.core import labels
-from xcurves.core.axes import style_of
+from xcurves.core.axes import bounds_of, style_of
 from xcurves.core.wording import label_of
 from xcurves.kernels.moments import Floats
 
@@ -52,11 +51,8 @@ def draw_rates(result: xr.Dataset, ax: Axes) -> None:
 
 def _draw_line(ax: Axes, places: Floats, line: xr.Dataset, **look: Any) -> None:
     """Draw the rates of one p-value with their intervals."""
-    rate, low, high = (
-        np.atleast_1d(each.to_numpy())
-        for each in (line["rate"], *(line["rate_ci"].sel(ci_bound=bound) for bound in labels.CI_BOUNDS))
-    )
-    arms = [np.maximum(rate - low, 0), np.maximum(high - rate, 0)]
+    rate = np.atleast_1d(line["rate"].to_numpy())
+    arms = np.maximum([[-1], [1]] * (bounds_of(line["rate_ci"]).reshape(2, -1) - rate), 0)
     ax.errorbar(places, rate, arms, markersize=4, linewidth=1.2, elinewidth=0.8, **look)
 
 
