@@ -28,6 +28,13 @@ def test_every_view_has_a_panel_for_each_task_and_a_line_for_each_algorithm(resu
         assert len(ax.get_lines()) == 3
 
 
+NAMES = ["score_mean", "score_median", "iqm", "cvar 0.5", "cvar 0.9", "cvar_lower 0.5", "cvar_lower 0.9"]
+
+
+def values_of(here):
+    return [here.score_mean, here.score_median, here.iqm, *here.cvar.T, *here.cvar_lower.T]
+
+
 def test_what_is_drawn_is_what_was_found(result):
     here = result.sel(task="x")
     line = here.curves.plot().get_lines()[1]
@@ -35,12 +42,8 @@ def test_what_is_drawn_is_what_was_found(result):
     np.testing.assert_array_equal(line.get_xdata(), here.probability)
     np.testing.assert_array_equal(here.curves.plot("cdf").get_lines()[2].get_ydata(), here.cdf.sel(algorithm="c"))
     np.testing.assert_allclose(here.curves.plot("profile").get_lines()[2].get_ydata(), 1 - here.cdf.sel(algorithm="c"))
-    dots = here.curves.plot("statistics", ax=plt.figure().add_subplot())
-    names = [label.get_text() for label in dots.get_yticklabels()]
-    assert names == ["mean", "median", "iqm", "cvar 0.5", "cvar 0.9", "cvar lower 0.5", "cvar lower 0.9"]
-    expected = [here.score_mean, here.score_median, here.iqm, *here.cvar.T, *here.cvar_lower.T]
-    np.testing.assert_array_equal(dots.get_lines()[0].get_xdata(), [each.sel(algorithm="a") for each in expected])
-    assert dots.get_xlabel() == "score (points)"
+    for ax, expected in zip(here.sel(param=NAMES).curves.plot("statistics"), values_of(here), strict=True):
+        np.testing.assert_array_equal(ax.get_lines()[0].get_xdata(), expected.sel(algorithm="a"))
 
 
 def test_a_statistic_along_training_has_a_line_and_a_band_for_each_algorithm():
@@ -95,16 +98,13 @@ def test_intervals_without_an_end_reach_the_edge(result, scores):
     shade = ax.collections[0].get_paths()[0].vertices[:, 1]
     assert (shade.min(), shade.max()) == ax.get_ylim()
     assert "pointwise" in ax.get_xlabel()
-    dots = here.curves.plot("statistics", ax=plt.figure().add_subplot())
-    drawn = [
-        segment for lines in dots.collections if hasattr(lines, "get_segments") for segment in lines.get_segments()
-    ]
     at_the_edge = {"left": 0, "right": 0}
-    for (start, _), (stop, _) in drawn:
-        at_the_edge["left"] += min(start, stop) == dots.get_xlim()[0]
-        at_the_edge["right"] += max(start, stop) == dots.get_xlim()[1]
-    names = ["score_mean", "score_median", "iqm", "cvar 0.5", "cvar 0.9", "cvar_lower 0.5", "cvar_lower 0.9"]
-    ends = here.statistic_ci.sel(param=names)
+    for dots in here.sel(param=NAMES).curves.plot("statistics"):
+        segmented = [lines for lines in dots.collections if hasattr(lines, "get_segments")]
+        for (start, _), (stop, _) in (segment for lines in segmented for segment in lines.get_segments()):
+            at_the_edge["left"] += min(start, stop) == dots.get_xlim()[0]
+            at_the_edge["right"] += max(start, stop) == dots.get_xlim()[1]
+    ends = here.statistic_ci.sel(param=NAMES)
     assert at_the_edge == {"left": np.isneginf(ends).sum(), "right": np.isposinf(ends).sum()}
     assert min(at_the_edge.values()) > 0
     pairs = scores.sel(task="x").curves.compare_distributions().curves.plot("quantile_difference")

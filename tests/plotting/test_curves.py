@@ -196,10 +196,6 @@ def test_an_algorithm_looks_the_same_in_every_picture_and_every_selection(curves
     for view in ("inverse_cdf", "cdf", "profile"):
         drawn = means(cdf.curves.plot(view))
         assert {name: (line.get_color(), line.get_linestyle()) for name, line in drawn.items()} == looks
-    assert {
-        name: line.get_color()
-        for name, line in means(cdf.curves.plot("statistics", ax=plt.figure().add_subplot())).items()
-    } == {name: colour for name, (colour, _) in looks.items()}
     errors = simulate_errors(3, seed=0)[0].rename(task="algorithm").assign_coords(algorithm=["a0", "a1", "a2"])
     fit = errors.curves.fit_power_law()
     drawn = {name[:2]: (line.get_color(), line.get_linestyle()) for name, line in means(fit.curves.plot()).items()}

@@ -29,9 +29,6 @@ from xcurves.distributions.text import say_statistic, statistics
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_SPREAD = 0.6  # of the groups around the place of a statistic
-_OTHER_SCALES = ("score_std", "partial_mean_above", "prob_above", "optimality_gap")
-
 
 def styled_groups(result: xr.Dataset, dim: str = "algorithm") -> Iterator[tuple[Style, xr.Dataset, str | None]]:
     """Yield what belongs to each label of a dim, of algorithms only those that have trials, with its style and name."""
@@ -117,43 +114,23 @@ def _over_scores(result: xr.Dataset, ax: Axes, *, above: bool) -> None:
 
 
 def draw_statistics(result: xr.Dataset, ax: Axes) -> None:
-    """Draw statistics with their intervals: one with a row for each group of trials, or several with a row each."""
-    names = result["param"].to_numpy().tolist()
-    if len(names) == 1:
-        groups = list(styled_groups(result))
-        draw_intervals(ax, [_of_group(row, style, group) for row, (style, group, _) in enumerate(groups)])
-        list_rows(ax, [name or "" for _, _, name in groups])
-    else:
-        _draw_several(result, ax)
-    what = say_statistic(result, names[0]) if len(names) == 1 else "score"
-    ax.set_xlabel(with_units(what, result["score_mean"]))
+    """Draw one statistic with its intervals, a row for each group of trials."""
+    name, drawn = _one_statistic(result), []
+    groups = list(styled_groups(result))
+    for row, (style, group, _) in enumerate(groups):
+        low, high = bounds_of(group["statistic_ci"]).reshape(2, 1)
+        drawn.append(IntervalGroup(np.array([float(row)]), statistics(group).to_numpy().ravel(), low, high, style))
+    draw_intervals(ax, drawn)
+    list_rows(ax, [label or "" for _, _, label in groups])
+    ax.set_xlabel(with_units(say_statistic(result, name), result["score_mean"]))
     ax.grid(axis="x", alpha=0.3)
 
 
-def _of_group(row: int, style: Style, group: xr.Dataset) -> IntervalGroup:
-    """Return the one statistic of a group of trials."""
-    low, high = bounds_of(group["statistic_ci"]).reshape(2, 1)
-    return IntervalGroup(np.array([float(row)]), statistics(group).to_numpy().ravel(), low, high, style)
-
-
-def _draw_several(result: xr.Dataset, ax: Axes) -> None:
-    """Draw the statistics on the scale of scores, a row each, with the groups of trials beside each other."""
-    values = statistics(result)
-    names = _on_scale_of_scores(result)
-    values, intervals = values.sel(param=names), result["statistic_ci"].sel(param=names)
-    groups = list(styled_groups(result))
-    offsets = np.linspace(-0.5, 0.5, len(groups) + 2)[1:-1] * _SPREAD
-    drawn = []
-    for offset, (style, group, name) in zip(offsets, groups, strict=True):
-        at = {"algorithm": group["algorithm"]} if "algorithm" in values.dims else {}
-        low, high = bounds_of(intervals.sel(at))
-        drawn.append(IntervalGroup(np.arange(len(names)) + offset, values.sel(at).to_numpy(), low, high, style, name))
-    draw_intervals(ax, drawn)
-    list_rows(ax, [name.replace("score_", "").replace("_", " ") for name in names])
-
-
-def _on_scale_of_scores(result: xr.Dataset) -> list[str]:
-    return [name for name in result["param"].to_numpy().tolist() if name.split(" ")[0] not in _OTHER_SCALES]
+def _one_statistic(result: xr.Dataset) -> str:
+    names = result["param"].to_numpy().tolist()
+    if len(names) > 1:
+        raise ValueError(f"one Axes has one statistic; got {len(names)}. Select one: result.sel(param=[{names[0]!r}])")
+    return str(names[0])
 
 
 def draw_prob_greater(result: xr.Dataset, ax: Axes) -> None:
@@ -187,20 +164,17 @@ def draw_quantile_difference(result: xr.Dataset, ax: Axes) -> None:
 
 
 def statistic_rows(result: xr.Dataset) -> float:
-    """Return the height of the picture of statistics, in rows."""
-    n_groups = result.sizes.get("algorithm", 1)
-    return n_groups if result.sizes["param"] == 1 else len(_on_scale_of_scores(result)) * n_groups / 2
+    """Return the number of groups of trials, each a row."""
+    return result.sizes.get("algorithm", 1)
 
 
 def draw_along_training(result: xr.Dataset, ax: Axes) -> None:
     """Draw one statistic of every algorithm against training, with its intervals or band."""
-    names = result["param"].to_numpy().tolist()
-    if len(names) > 1:
-        raise ValueError(f"one Axes has one statistic; got {len(names)}. Select one: result.sel(param=[{names[0]!r}])")
+    name = _one_statistic(result)
     scale_training(ax, result["training"])
     drawn = result.assign(statistic=statistics(result)).isel(param=0)
     draw_lines(ax, drawn, "training", "statistic", "statistic_ci", marked=True)
-    ax.set_ylabel(wrapped(with_units(say_statistic(result, names[0]), result["score_mean"])))
+    ax.set_ylabel(wrapped(with_units(say_statistic(result, name), result["score_mean"])))
     shade = say_shade(result, "simultaneous" if "simultaneous" in result.attrs else "pointwise")
     ax.set_xlabel(f"{ax.get_xlabel()}\n{shade}")
 
