@@ -146,7 +146,8 @@ def _say_symbol(name: str, value: xr.DataArray) -> str:
 
 
 def _say_pvalues(values: Floats, digits: str) -> str:
-    return ", ".join(f"{p:.{digits}}" if p == p else "no p" for p in values)
+    said = [f"{p:.{digits}}" if p == p else "no p" for p in values]
+    return ", ".join(said) if set(said) != {"no p"} else "no p"
 
 
 def say_weights(result: xr.Dataset) -> str:

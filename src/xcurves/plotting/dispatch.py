@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import labels as labels_of
 from xcurves.core import validation
 from xcurves.core.axes import drawable
 from xcurves.core.schema import ResultKind, View
@@ -98,8 +97,7 @@ def plot(
     and intervals have arrows on unbounded sides. Of more than four tasks, many views have one panel with a row for each
     task.
 
-    Of an analysis, `view` names the group to draw; by default all groups that have a picture are drawn, below each
-    other, tasks side by side.
+    Of an analysis, `view` names the group to draw, by default that of the curves.
 
     Examples
     --------
@@ -115,7 +113,9 @@ def plot(
     canvas = Canvas(ax, col, row, validation.check_count("col_wrap", col_wrap), check_figsize(figsize), colors)
     of_curves: dict[str, Any] = {"n_resamples": n_resamples, "confidence_level": confidence_level, "rng": rng}
     if isinstance(data, xr.DataTree):
-        return _plot_tree(data, view, canvas, of_curves)
+        parts = _parts_drawn(data) or parts_of(data)
+        (name,) = _check_view(parts, tuple(parts)[:1], view)
+        return plot(parts[name], **canvas._asdict(), **(of_curves if name == "curves" else {}))
     if not isinstance(data, xr.Dataset):
         _check_view(("runs",), ("runs",), view)
         return curves.plot_curves(data, canvas, **of_curves)
@@ -125,43 +125,12 @@ def plot(
     return _plot_result(data, view, canvas)
 
 
-def _plot_tree(tree: xr.DataTree, view: str | None, canvas: Canvas, of_curves: dict[str, Any]) -> Axes | NDArray[Any]:
+def _parts_drawn(tree: xr.DataTree) -> dict[str, Any]:
+    """Return the curves and the results of an analysis that have pictures, by their groups."""
     group = tree.children.get("curves")
     arrays = [] if group is None else list(group.to_dataset().data_vars.values())
     parts: dict[str, Any] = dict(zip(["curves"], arrays, strict=False))
-    parts |= {name: part for name, part in parts_of(tree).items() if kind_of(part).views}
-    if view is not None:
-        _check_view(parts, (), view)
-        return plot(parts[view], **canvas._asdict(), **(of_curves if view == "curves" else {}))
-    if canvas.ax is not None:
-        raise ValueError(
-            f"ax is one Axes; got {len(parts)} groups. Name one, view={next(iter(parts))!r}, or leave ax out"
-        )
-
-    def cell(name: str, panel: Panel[Any]) -> Cell:
-        options = of_curves if name == "curves" else {"view": _default_views(kind_of(panel.data), panel.data)[0]}
-        return Cell(panel.title or name, lambda ax: plot(panel.data, ax=ax, colors=canvas.colors, **options))
-
-    columns: dict[str, list[Any]] = {name: split(part, _tree_dims(part)) for name, part in parts.items()}
-    n_columns = max(map(len, columns.values()))
-    if n_columns > 1:
-        grid = Grid(len(parts), n_columns, len(parts) * n_columns, two_dims=True)
-        columns = {name: [*own, *[None] * (n_columns - len(own))] for name, own in columns.items()}
-    else:
-        grid = canvas.grid([], [len(parts)])
-    refusal = (
-        f"an analysis of {n_columns} tasks has no room in one figure. Name a group, view={next(iter(parts))!r}, "
-        f"select a task{'' if canvas.figsize is None else ', or leave figsize out'}"
-    )
-    cells = [panel and cell(name, panel) for name, own in columns.items() for panel in own]
-    return draw_panels(cells, Room(grid, 0, 0, canvas.figsize), canvas, refusal)
-
-
-def _tree_dims(part: xr.DataArray | xr.Dataset) -> list[Hashable]:
-    """Return the dims of tasks of a part of an analysis that have panels."""
-    if isinstance(part, xr.DataArray):
-        return list(labels_of.extra_dims(part))
-    return [dim for dim in kind_of(part).panel_dims(part) if dim != "algorithm"]
+    return parts | {name: part for name, part in parts_of(tree).items() if kind_of(part).views}
 
 
 def _plot_result(data: xr.Dataset, view: str | None, canvas: Canvas) -> Axes | NDArray[Any]:

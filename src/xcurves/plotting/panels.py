@@ -71,7 +71,7 @@ class Cell(NamedTuple):
 
 
 def draw_panels(
-    cells: Sequence[Cell | None],
+    cells: Sequence[Cell],
     room: Room,
     canvas: Canvas,
     refusal: str,
@@ -85,7 +85,7 @@ def draw_panels(
     `refusal` says why the panels have no room. Panels share both scales with `named`, that of x `by_column`.
     """
     if canvas.ax is not None:
-        panels = _draw_all(cells, _given_axes(canvas, len(cells)))
+        _draw_all(cells, panels := _given_axes(canvas, len(cells)))
         _name_curves(panels, _names(named), width=None)
         return canvas.ax
     size, grid = room.size(), room.grid
@@ -93,18 +93,20 @@ def draw_panels(
         raise ValueError(refusal)
     with grid.letters(size):
         share_x = "all" if named is not None else "col" if by_column else False
-        axes = grid.axes(size, sharex=share_x, sharey=named is not None)
-        letters = 72 / (_LETTER * _points(axes[0]))  # in an inch
+        panels = grid.axes(size, sharex=share_x, sharey=named is not None)
+        letters = 72 / (_LETTER * _points(panels[0]))  # in an inch
         wide, high = size[0] / grid.n_columns, size[1] / grid.n_rows
-        panels = _draw_all(cells, axes, letters * wide)
+        _draw_all(cells, panels, letters * wide)
         for ax in panels:
             _thin_ticks(ax, wide, high)
-        _label_outer(axes, cells, grid, shared=bool(share_x))
-        if title:
-            _add_title(panels, wrapped(title, letters / 1.2 * size[0]))
+        _label_outer(panels, grid, shared=bool(share_x))
+        if title and len(panels) > 1:
+            panels[0].figure.suptitle(wrapped(title, letters / 1.2 * size[0]), fontsize="large")
+        elif title and not cells[0].title:
+            panels[0].set_title(wrapped(title, letters / 1.2 * size[0]))
         _name_curves(panels, _names(named), width=LARGEST if canvas.figsize is None else size[0])
         _fit_labels(panels, wide, high)
-    return axes.item() if len(axes) == 1 else grid.shaped(axes)
+    return panels.item() if len(panels) == 1 else grid.shaped(panels)
 
 
 def styled(data: Labelled, colors: Colors) -> Labelled:
@@ -159,20 +161,14 @@ def _given_axes(canvas: Canvas, n_panels: int) -> NDArray[Any]:
     return np.array([ax])
 
 
-def _draw_all(cells: Sequence[Cell | None], axes: NDArray[Any], letters: float = np.inf) -> list[Axes]:
-    """Draw cells in Axes, and remove those of no cell; a line of a title has so many letters."""
-    panels = []
+def _draw_all(cells: Sequence[Cell], axes: NDArray[Any], letters: float = np.inf) -> None:
+    """Draw cells in Axes; a line of a title has so many letters."""
     for cell, ax in zip(cells, axes, strict=True):
-        if cell is None:
-            ax.remove()
-            continue
         if cell.title:
             ax.set_title(cell.title, fontsize="medium")
         cell.draw(ax)  # which may turn a pair in the title
         if cell.title:
             ax.set_title(wrapped(ax.get_title(), letters), fontsize="medium")
-        panels.append(ax)
-    return panels
 
 
 def _names(named: xr.DataArray | xr.Dataset | None) -> set[str]:
@@ -191,16 +187,13 @@ def _thin_ticks(ax: Axes, wide: float, high: float) -> None:
             ax.locator_params(axis.axis_name, nbins=_FEW_TICKS)  # type: ignore[arg-type]  # "x" or "y"
 
 
-def _label_outer(axes: NDArray[Any], cells: Sequence[Cell | None], grid: Grid, *, shared: bool) -> None:
+def _label_outer(axes: NDArray[Any], grid: Grid, *, shared: bool) -> None:
     """Label the axes of panels on the left and at the bottom only, where those beside and above have the same label."""
-    for place, (ax, cell) in enumerate(zip(axes, cells, strict=True)):
-        if cell is None:
-            continue
-        left = axes[place - 1] if place % grid.n_columns else None
+    for place, ax in enumerate(axes):
         below = place + grid.n_columns
-        if left is not None and left.yaxis.label.get_text() == ax.get_ylabel():
+        if place % grid.n_columns and axes[place - 1].get_ylabel() == ax.get_ylabel():
             ax.yaxis.label.set_visible(False)
-        if below < len(axes) and cells[below] and axes[below].get_xlabel() == ax.get_xlabel():
+        if below < len(axes) and axes[below].get_xlabel() == ax.get_xlabel():
             ax.xaxis.label.set_visible(False)
         elif shared:
             ax.tick_params(labelbottom=True)
@@ -210,7 +203,7 @@ def _points(ax: Axes) -> float:
     return float(ax.xaxis.label.get_fontsize())
 
 
-def _fit_labels(panels: Sequence[Axes], wide: float, high: float) -> None:
+def _fit_labels(panels: NDArray[Any], wide: float, high: float) -> None:
     """Write labels of axes that are longer than their panel is high, or than there is room below it, in lines."""
     figure: Any = panels[0].figure
     for ax in _with_long(panels, "yaxis", high):
@@ -221,17 +214,17 @@ def _fit_labels(panels: Sequence[Axes], wide: float, high: float) -> None:
         _break(ax.xaxis.label, room / ax.xaxis.label.get_window_extent().width)
 
 
-def _between(panels: Sequence[Axes]) -> float:
+def _between(panels: NDArray[Any]) -> float:
     """Return the smallest distance between columns of panels, in pixels."""
     return float(np.diff(np.unique([float(round(ax.bbox.x0)) for ax in panels])).min(initial=np.inf))
 
 
-def _with_long(panels: Sequence[Axes], axis: str, inches: float) -> list[Axes]:
+def _with_long(panels: NDArray[Any], axis: str, inches: float) -> list[Axes]:
     """Return the panels with a label that may be too long for a cell; they have their sizes then."""
     labels = [(ax, getattr(ax, axis).label) for ax in panels]
     found = [ax for ax, label in labels if label.get_visible() and _inches(label) > _SHORT * inches]
     if found:
-        found[0].figure.draw_without_rendering()  # type: ignore[union-attr]  # whole
+        found[0].figure.draw_without_rendering()
     return found
 
 
@@ -246,15 +239,7 @@ def _inches(label: Text) -> float:
     return longest_line([label.get_text()]) * _LETTER * float(label.get_fontsize()) / 72
 
 
-def _add_title(panels: Sequence[Axes], title: str) -> None:
-    """Add a title, above all panels if there are several."""
-    if len(panels) == 1:
-        panels[0].set_title(panels[0].get_title() or title)
-    else:
-        panels[0].figure.suptitle(title, fontsize="large")
-
-
-def _name_curves(panels: Sequence[Axes], known: Collection[str], width: float | None) -> None:
+def _name_curves(panels: NDArray[Any], known: Collection[str], width: float | None) -> None:
     """Name curves once, but for those that titles name; the figure may get so wide (None: it is not ours)."""
     handles: dict[str, Any] = {}
     beside: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.02), "borderaxespad": 0}
@@ -294,7 +279,7 @@ def _name_ends(ax: Axes, handles: dict[str, Any], widest: float) -> bool:
     return True
 
 
-def _add_legend(panels: Sequence[Axes], handles: list[Any], widest: float) -> None:
+def _add_legend(panels: NDArray[Any], handles: list[Any], widest: float) -> None:
     """Add a legend: beside the panels, or below where the figure is narrow."""
     figure: Any = panels[0].figure
     ax = panels[0]
@@ -315,7 +300,7 @@ def _add_legend(panels: Sequence[Axes], handles: list[Any], widest: float) -> No
     _widen(figure, columns * (column + gap) - gap, widest)
 
 
-def _has_beside(panels: Sequence[Axes]) -> bool:
+def _has_beside(panels: NDArray[Any]) -> bool:
     """Return whether something stands beside the first panel already."""
     panel, whole = panels[0].get_window_extent(), panels[0].get_tightbbox()
     return len(panels) == 1 and whole is not None and whole.x1 > panel.x1 + 0.1 * panel.width
