@@ -35,12 +35,12 @@ def mean_time_to_target(
     Parameters
     ----------
     curves : DataArray, dims (..., algorithm, run, training) or (..., algorithm, run, evaluation)
-        Scores, NaN where a run was not evaluated. Every run is read by itself, between its own levels and not beyond
-        them; runs need no common grid (``to_dataarray(levels="run")``).
+        Scores, NaN where a run was not evaluated. Every run is read between its own levels; none need be common
+        (``to_dataarray(levels="run")``).
     target : float or DataArray
         Score to be reached: one for all, or one for each task, labelled like `curves`.
     higher_is_better : bool, default True
-        If False, the mean reaches the target where it is not above it.
+        If False, low scores are good ones.
     training_scale : {"linear", "log"}
         Whether runs are linear in training or in its logarithm between their levels.
     confidence_level : float, default 0.95
@@ -49,10 +49,10 @@ def mean_time_to_target(
     Returns
     -------
     Dataset
-        With the extra dims of `curves` in front, in units of training: `time` (algorithm), +inf where the mean does not
-        reach the target within the budget, `time_ci` (algorithm, ci_bound), open to one side where the curve ends
-        first, `training_last` (algorithm), the last level that all runs have; `score_best` (algorithm), of any run;
-        `reason` (algorithm), why there is no estimate. Counts: `n_runs`, `n_ended_early` (algorithm).
+        With the extra dims of `curves` in front, on (algorithm), in units of training: `time`, +inf where the mean does
+        not reach the target within the budget, `time_ci` (algorithm, ci_bound), open to one side where the curve ends
+        first, `training_last`, which all runs have; `score_best`, of any run; `reason`, why there is no estimate.
+        Counts: `n_runs`, `n_ended_early`.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def mean_time_to_target(
     Warns
     -----
     UserWarning
-        If no run of a task reaches the target; if runs of an algorithm end earlier than others, which cuts its curve.
+        If no run of a task reaches the target; if runs end earlier than others, which cuts their curve.
 
     Notes
     -----
@@ -72,9 +72,9 @@ def mean_time_to_target(
 
     .. math:: t(x) = \frac{\bar y(x) - c}{s(x) / \sqrt l},
 
-    found exactly on each piece between neighbouring levels (Fieller 1954). The true time is one ``x``, which is
-    rejected with probability :math:`\alpha`, so that no correction for the number of levels is needed. With skewed runs
-    intervals of 0.95 hold 0.88 to 0.90, with one run in ten failing less.
+    found exactly on each piece between neighbouring levels (Fieller 1954). The true time is one ``x``: no correction
+    for the number of levels is needed. With skewed runs intervals of 0.95 hold 0.88 to 0.90, with one run in ten
+    failing less.
 
     References
     ----------

@@ -41,8 +41,8 @@ def performance_profile(
     Parameters
     ----------
     times : DataArray, dims (..., task, algorithm, run)
-        Times to a target, as `time_to_target` returns them: +inf where it is not reached, NaN where there is no run.
-        The time of an algorithm is the median of its runs; one without runs in a task does not solve it.
+        Times to a target, +inf where it is not reached, NaN where there is no run, as `time_to_target` returns them.
+        The median of its runs counts for an algorithm; one without runs does not solve a task.
     task : str or sequence of str, default "task"
         The dim of tasks, which may have any name if it is the only extra dim; several are joined to one.
     tau_max : float, default 4.0
@@ -184,22 +184,21 @@ def time_to_target(
     Parameters
     ----------
     curves : DataArray, dims (..., algorithm, run, training)
-        Scores, NaN where a run has none. Every run is read by itself: levels that others have are no levels of its own.
-        Runs with levels of their own, dims (..., algorithm, run, evaluation), as ``to_dataarray(levels="run")`` makes
-        them, need no common grid.
+        Scores, NaN where a run has none: levels that others have are no levels of its own. Or dims (..., algorithm,
+        run, evaluation), as ``to_dataarray(levels="run")`` makes them.
     target : float or DataArray
         Score to be reached: one for all, or one for each task, labelled like `curves`.
     sustained : int, default 1
         Number of evaluations in a row, from that one on, at which the score must meet the target.
     higher_is_better : bool, default True
-        If False, a score meets the target if it is not above it.
+        If False, low scores are good ones.
 
     Returns
     -------
     DataArray, dims (..., algorithm, run)
         Times in units of training: a level of the run, +inf where it does not reach the target within its budget, NaN
-        where there is no run. The coordinate `budget` has the last level of each run. Lazy if `curves` is. The step is
-        recorded in ``attrs["history"]``.
+        where there is no run. The coordinate `budget` has the last level of each run. ``attrs["history"]`` has the
+        step.
 
     Raises
     ------
@@ -215,7 +214,7 @@ def time_to_target(
 
     A noisy run reaches a target early, the earlier the more often it is evaluated: compare runs that were evaluated
     alike, or mean curves (`speedup`). How much longer than their budget runs take is not known: compare times by ranks,
-    medians and shares, not by means, and with ``higher_is_better=False`` in methods that have this option.
+    medians and shares, with ``higher_is_better=False``.
 
     References
     ----------

@@ -47,21 +47,21 @@ def speedup(
     Parameters
     ----------
     curves : DataArray, dims (..., algorithm, run, training) or (..., algorithm, run, evaluation)
-        Scores, NaN where a run was not evaluated. Every run is read by itself, between its own levels and not beyond
-        them; runs need no common grid (``to_dataarray(levels="run")``). Or times, dims (..., algorithm, run), +inf
-        where a run did not reach its target, as `time_to_target` returns them: ratios of medians.
+        Scores, NaN where a run was not evaluated. Every run is read between its own levels; none need be common
+        (``to_dataarray(levels="run")``). Or times, dims (..., algorithm, run), +inf where a run did not reach its
+        target, as `time_to_target` returns them: ratios of medians.
     reference : label
         The algorithm that the others are compared with.
     target : float or DataArray, optional
         Score to be reached: one for all, or one for each task. None: the mean score of the reference at the last level
         that all of its runs have.
     higher_is_better : bool, default True
-        If False, a mean reaches the score where it is not above it.
+        If False, low scores are good ones.
     paired : bool, default False
         Whether run ``j`` is matched over algorithms; only without `target`.
     test : {"welch", "randomization"}
         What rejects ratios to the last level: Welch's t test, or whole runs dealt anew, which is exact with equal
-        spread and skewed runs, rejects too often or too seldom otherwise, and needs 4 v 4 runs for intervals of 0.95.
+        spread, skewed runs included, and needs 4 v 4 runs for intervals of 0.95.
     training_scale : {"linear", "log"}
         Whether runs are linear in training or in its logarithm between their levels.
     task : str or sequence of str, optional
@@ -78,17 +78,16 @@ def speedup(
     Dataset
         With the extra dims of `curves` in front and all algorithms but the reference. Ratios, above 1 where the
         algorithm is sooner: `speedup` (algorithm), `speedup_ci` (algorithm, ci_bound), `speedup_gap` (algorithm), 1
-        where the interval holds ratios that are rejected. `pvalue`, `pvalue_adjusted` (algorithm), by Holm over
-        algorithms. In units of training: `time`, `training_last` (algorithm), `time_ci` (algorithm, ci_bound),
-        `reference_time`, and with `target` `reference_time_ci` (ci_bound). In units of the scores: `reference_level`;
-        `score_best` (algorithm), the best of any run; mean curves at 64 levels `mean_curve` (algorithm, evaluation),
-        `reference_curve`, `curve_training` (evaluation). Without unit: `reference_falls`, 1 where the reference has
-        been better before its last level; `reason` (algorithm), why there is no estimate. Counts: `n_runs`,
-        `n_ended_early`, `n_resamples` (algorithm). With `task`, the claims of `speedup_ci`, `pvalue` and
-        `pvalue_adjusted` along `task_effect`: "fixed", for these tasks, and "random", for tasks like these;
-        `median_speedup` (algorithm), `median_speedup_ci` (algorithm, ci_bound), `n_tasks`, `n_censored` (algorithm),
-        and of each task `task_speedup`, `task_pvalue`, `task_speedup_gap` (algorithm, task), `task_speedup_ci`
-        (algorithm, task, ci_bound), beside its times, levels and reasons. NaN where something cannot be said.
+        where the interval holds ratios that are rejected. `pvalue`, `pvalue_adjusted` (algorithm), by Holm. In units of
+        training: `time`, `training_last` (algorithm), `time_ci` (algorithm, ci_bound), `reference_time`, and with
+        `target` `reference_time_ci` (ci_bound). In units of the scores: `reference_level`; `score_best` (algorithm), of
+        any run; at 64 levels `mean_curve` (algorithm, evaluation), `reference_curve`, `curve_training` (evaluation).
+        `reference_falls`, 1 where the reference has been better before its last level; `reason` (algorithm), why there
+        is no estimate. Counts: `n_runs`, `n_ended_early`, `n_resamples` (algorithm). With `task`, `speedup_ci`,
+        `pvalue` and `pvalue_adjusted` have the claims along `task_effect`: "fixed", for these tasks, and "random", for
+        tasks like these; `median_speedup` (algorithm), `median_speedup_ci` (algorithm, ci_bound), `n_tasks`,
+        `n_censored` (algorithm), and of each task `task_speedup`, `task_pvalue`, `task_speedup_gap` (algorithm, task),
+        `task_speedup_ci` (algorithm, task, ci_bound), beside its times, levels and reasons.
 
     Raises
     ------
@@ -109,13 +108,11 @@ def speedup(
 
     .. math:: \frac{\bar y_A(x) - \bar y_B(T)}{\sqrt{v_A(x) + v_B(T)}}, \quad x = T / r,
 
-    is too large for Satterthwaite's degrees of freedom; the interval is the hull of all that are not, exactly. What
-    lies beyond a curve is not rejected unless its side is shown, so that intervals are open to one side where a curve
-    ends first. With a target the limits of both log times are combined by root sum of squares (Zou & Donner 2008), as
-    are those of all tasks for the claim about these tasks. The claim about tasks like these flips the signs of whole
-    tasks' log ratios; a task in which one of the two does not reach the score bounds the mean on one side. A speed-up
-    is at its level and horizon: with a decaying learning rate a curve that is read early understates what a shorter
-    schedule would have reached.
+    is too large for Satterthwaite's degrees of freedom; the interval is the hull of all that are not, exactly, open to
+    one side where a curve ends first. With a target the limits of both log times are combined by root sum of squares
+    (Zou & Donner 2008), as are those of all tasks for the claim about these tasks. The claim about tasks like these
+    flips the signs of tasks' log ratios; a task in which one of the two does not reach the score bounds the mean on one
+    side. With a decaying learning rate a curve that is read early understates what a shorter schedule would reach.
 
     References
     ----------
