@@ -325,15 +325,3 @@ def test_a_look_is_futile_where_the_last_rejects_with_a_chance_below_five_per_ce
     bound = stats.norm.isf(0.025) * last_look_factor("square", 2, 0.05)
     trend = bound + stats.norm.ppf(chance) * math.sqrt(0.5)  # mean of the last z if it goes on
     assert futile(np.array([trend * math.sqrt(0.5), np.nan]), "square", 0.05)[0] == found
-
-
-@pytest.mark.parametrize("interval", [False, True])
-@pytest.mark.parametrize("n_tasks", [1, 6])
-def test_earlier_looks_repeat_when_runs_are_added(n_tasks, interval):
-    batches = drawn([(5, 5), (3, 5), (8, 8), (2, 2)], 0, n_tasks=n_tasks)
-    share = spent("square", 4)
-    whole, _ = evaluated(batches, share, n_resamples=999, interval=interval)
-    for n_done in (1, 2, 3):
-        part, _ = evaluated(batches[:n_done], share, n_resamples=999, interval=interval)
-        for name, values in part.items():
-            np.testing.assert_array_equal(values, whole[name][:n_done], err_msg=name)
