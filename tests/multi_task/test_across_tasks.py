@@ -272,14 +272,14 @@ def test_families_too_few_are_warned_of_and_not_adjusted():
     ("options", "message"),
     [
         ({"task": "env"}, r"task='env' is no dim of curves, .* Name one: task='task'"),
-        ({"task_weights": [1, 2]}, r"task_weights must have one value for each of 7 tasks; got shape \(2,\)"),
-        ({"task_weights": [0] * 7}, r"task_weights must be positive, at most 1e\+140; got 0. To leave a task"),
+        ({"task_weights": [1, 2]}, r"task_weights must have one weight for each of 7 tasks; got shape \(2,\)"),
+        ({"task_weights": [0] * 7}, r"task_weights must be positive for every task; got \[0.0, "),
         ({"task_groups": "family"}, r"task_groups='family' is no coordinate of dim 'task'. It has none"),
         ({"training_weights": "last"}, r"training_weights must be None, 'final' or weights; got 'last'"),
         ({"correction": "none"}, r"correction must be 'holm' or 'benjamini-hochberg'; got 'none'"),
         ({"n_resamples": 0}, r"n_resamples must be at least 1; got 0"),
         *(({"margin": odd}, r"margin must be a number of at least 0, in score units") for odd in (-1, True, "small")),
-        ({"task_weights": [1e308] * 7}, r"task_weights must be positive, at most 1e\+140; got 1e\+308"),
+        ({"task_weights": [1e308] * 7}, r"task_weights must be at most 1e\+140; got .* Divide them by the largest"),
         (
             {"task_groups": ["x", "y", None, "x", "y", np.nan, "y"]},
             r"task_groups has no family for task 't2'. Name one",
@@ -332,14 +332,6 @@ def test_sentences():
     with pytest.warns(UserWarning, match="so few tasks"):
         few = across(make(3, (5, 5)), n_resamples=None).curves.summary()
     assert "For tasks like these: with 3 tasks no p can be below 0.25: add tasks." in few
-
-
-def test_ranks_and_probabilities_that_name_another_algorithm_are_said_with_the_task_that_carries_the_mean():
-    curves = make(8, (6, 6), effect=1.0)  # b is better everywhere
-    curves[3, 0] += 100  # but here
-    said = across(curves).curves.summary()
-    assert "The mean names a, mean ranks name b; the probability of scoring higher names b: t3 carries the lead" in said
-    assert "The mean names" not in across(make(8, (6, 6), effect=1.0)).curves.summary()
 
 
 @pytest.mark.parametrize("size", [1.0, 1e17])

@@ -18,10 +18,10 @@ from xcurves.core.run_checks import Context
 from xcurves.kernels import contrasts, margins, plans, task_effects, task_flips, task_plans, task_ranks
 from xcurves.kernels.engine import Progress, benjamini_hochberg, holm, may_be_best
 from xcurves.kernels.moments import Floats
+from xcurves.multi_task.kinds import ACROSS_TASKS
 
 CORRECTIONS = {"holm": holm, "benjamini-hochberg": benjamini_hochberg}
-FIXED, RANDOM = 0, 1  # places of the claims
-_OF_MEANS = ("pvalue", "difference_ci", "difference_ci_simultaneous", "margin_pvalue", "margin_limit")
+OF_CLAIMS = [name for name, var in ACROSS_TASKS.variables.items() if "task_effect" in var.dims]  # fixed, random
 
 
 class PairScores(NamedTuple):
@@ -132,14 +132,20 @@ class Comparison(JoinedTasks):
         """Fill in all claims about one benchmark, scores of shape (task, algorithm, run)."""
         run_checks.check_size(scores, [f"{name}{each}: " for each in self.tasks], limit=1e70)
         pairs = make_pairs(scores, self.pairs, np.array(self.weights), paired=self.context.paired)
+        fixed, random = ({each: out[each][:, claim] for each in OF_CLAIMS if each in out} for claim in (0, 1))
         out["n_resamples"][:] = out["n_ties"][:] = 0
         out["n_tasks"][:] = pairs.here.sum(axis=-1)
-        for fill in (self._by_task, self._between_tasks, self._fixed, self._random):
-            fill(pairs, out)
+        self._by_task(pairs, out)
+        self._between_tasks(pairs, out)
+        self._fixed(pairs, out, fixed)
+        self._random(pairs, out, random)
         self._algorithms(scores, out)
-        for claim in (FIXED, RANDOM) if self.all_pairs else ():
-            given = self.sign * out["difference"], out["pvalue_adjusted"][:, claim]
-            out["may_be_best"][:, claim] = may_be_best(self.pairs, *given, scores.shape[1], self.context.alpha)
+        for claim in (fixed, random):
+            if self.margin is not None:
+                claim["margin_pvalue_adjusted"][:] = holm(claim["margin_pvalue"])
+            if self.all_pairs:
+                difference, p = self.sign * out["difference"], claim["pvalue_adjusted"]
+                claim["may_be_best"][:] = may_be_best(self.pairs, difference, p, scores.shape[1], self.context.alpha)
 
     def _by_task(self, pairs: PairScores, out: Mapping[str, Floats]) -> None:
         """Fill in what is known of each task by itself."""
@@ -159,39 +165,37 @@ class Comparison(JoinedTasks):
         alpha, known = self.context.alpha, pairs.known & pairs.varies & pairs.has_errors
         size = self.family_sums(np.where(pairs.here, 1.0, np.nan))[:, self.groups]
         d, v = (self.family_sums(each) for each in (pairs.d / size, pairs.v / size**2))
-        error = np.nansum(task_effects.uncertainty(pairs.x, pairs.y, paired=self.context.paired) / size**4, axis=-1)
-        spread = task_flips.spread_of_truth(d, v, error, alpha)
+        error = task_effects.uncertainty(pairs.x, pairs.y, paired=self.context.paired)
+        spread = task_flips.spread_of_truth(d, v, np.nansum(error / size**4, axis=-1), alpha)
+        for name, values in zip(("task_sd", "task_sd_ci"), spread, strict=True):
+            out[name][known] = values[known]
         share = task_flips.share_positive(self.family_sums(pairs.weights * self.sign * pairs.d), alpha)
-        for names, found, where in (
-            (("task_sd", "task_sd_ci"), spread, known),
-            (("share_better", "share_better_ci", "n_ties"), share, pairs.known),
-        ):
-            for name, each in zip(names, found, strict=True):
-                out[name][where] = each[where]
+        for name, each in zip(("share_better", "share_better_ci", "n_ties"), share, strict=True):
+            out[name][pairs.known] = each[pairs.known]
 
-    def _fixed(self, pairs: PairScores, out: Mapping[str, Floats]) -> None:
+    def _fixed(self, pairs: PairScores, out: Mapping[str, Floats], claim: Mapping[str, Floats]) -> None:
         """Fill in the claim about these tasks; pairs with the same numbers of runs share their deals."""
-        tested, unknown = pairs.has_errors, ~pairs.known
-        alphas = self.context.alpha, self.context.alpha / max(1, int((tested & pairs.known).sum()))
-        least = np.full(len(tested), np.nan)
+        tested, context = pairs.has_errors, self.context
+        alphas = context.alpha, context.alpha / max(1, int((tested & pairs.known).sum()))
         for runs in np.unique(pairs.runs[tested], axis=0):
             own = np.flatnonzero(tested & (pairs.runs == runs).all(axis=(1, 2)))
-            sizes, n_resamples = tuple((int(a), int(b)) for a, b in runs), self.context.n_resamples
-            plan = task_plans.plan_deals(sizes, n_resamples, paired=self.context.paired, entropy=self.context.entropy)
+            sizes = tuple((int(a), int(b)) for a, b in runs)
+            plan = task_plans.plan_deals(sizes, context.n_resamples, paired=context.paired, entropy=context.entropy)
             given = pairs.x[own], pairs.y[own], pairs.weights[own[0]], plan, alphas, self.progress
             found = task_effects.task_effect_tests(*given, margin=self.margin, sign=self.sign)
             found["difference_ci"], found["difference_ci_simultaneous"] = found["difference_ci"].swapaxes(0, 1)
-            for name in {*_OF_MEANS, "prob_greater_pvalue"} & found.keys():
-                out[name][own, FIXED] = found[name]
+            found["n_resamples"], found["pvalue_adjusted_least"] = np.array(plan.n_resamples), np.array(plan.least)
             out["interaction_pvalue"][own] = found["interaction_pvalue"]
-            out["n_resamples"][own, FIXED], least[own] = plan.n_resamples, plan.least
-        for values in (*(out[name][:, FIXED] for name in _OF_MEANS if name in out), out["interaction_pvalue"], least):
-            values[unknown] = np.nan
-        for name in {"pvalue", "prob_greater_pvalue", "margin_pvalue"} & out.keys():
-            out[f"{name}_adjusted"][:, FIXED] = holm(out[name][:, FIXED])
-        out["pvalue_adjusted_least"][:, FIXED] = holm(least)
+            for name in found.keys() & claim.keys():
+                claim[name][own] = found[name]
+        out["interaction_pvalue"][~pairs.known] = np.nan
+        for name in claim.keys() - {"n_resamples", "may_be_best", "prob_greater_pvalue"}:
+            claim[name][~pairs.known] = np.nan
+        for name in ("pvalue", "prob_greater_pvalue"):
+            claim[f"{name}_adjusted"][:] = holm(claim[name])
+        claim["pvalue_adjusted_least"][:] = holm(claim["pvalue_adjusted_least"])
 
-    def _random(self, pairs: PairScores, out: Mapping[str, Floats]) -> None:
+    def _random(self, pairs: PairScores, out: Mapping[str, Floats], claim: Mapping[str, Floats]) -> None:
         """Fill in the claim about tasks like these, and the estimates."""
         known, some, alpha = pairs.known, pairs.here.any(axis=-1), self.context.alpha
         out["difference"][known] = task_effects.weighted_sum(pairs.d, pairs.weights)[known]
@@ -201,26 +205,22 @@ class Comparison(JoinedTasks):
         kept, plan = self.flips(weights)
         weights, x = weights[:, kept], self.family_sums(pairs.weights * pairs.d)[:, kept]
         x[~known] = np.nan
-        out["pvalue"][:, RANDOM], out["pvalue_adjusted"][:, RANDOM] = task_flips.pvalues(x, plan, alpha)
+        claim["pvalue"][:], claim["pvalue_adjusted"][:] = task_flips.pvalues(x, plan, alpha)
         ends = task_flips.flip_intervals(x[known], weights[known], plan, alpha, alpha / max(1, int(known.sum())))
         ends[:, ~pairs.varies[known]] = np.nan
-        out["difference_ci"][known, RANDOM], out["difference_ci_simultaneous"][known, RANDOM] = ends
+        claim["difference_ci"][known], claim["difference_ci_simultaneous"][known] = ends
         if self.margin is not None:
             found = margins.flip_margins(self.sign * x[known], weights[known], plan, self.margin, alpha)
-            out["margin_pvalue"][known, RANDOM], out["margin_limit"][known, RANDOM] = found
-            out["margin_pvalue_adjusted"][:, RANDOM] = holm(out["margin_pvalue"][:, RANDOM])
+            claim["margin_pvalue"][known], claim["margin_limit"][known] = found
         n_families = np.count_nonzero(~np.isnan(weights), axis=-1)
-        evaluated, least = np.full(len(x), plan.n_resamples), np.full(len(x), 1 / plan.n_total)
-        if plan.exact:
-            evaluated, least = 2**n_families, 2.0 ** (np.count_nonzero(x == 0, axis=-1) + 1 - n_families)
-        out["n_resamples"][some, RANDOM] = evaluated[some]
-        out["pvalue_adjusted_least"][known, RANDOM] = np.minimum(least, 1.0)[known]
-        if self.context.paired:
-            return
-        theta = task_ranks.thetas(pairs.x, pairs.y)
-        out["prob_greater"][some] = np.nansum(pairs.weights * theta, axis=-1)[some]
-        both = task_flips.pvalues(self.family_sums(pairs.weights * (theta - 0.5))[:, kept], plan, alpha)
-        out["prob_greater_pvalue"][:, RANDOM], out["prob_greater_pvalue_adjusted"][:, RANDOM] = both
+        least = 2.0 ** (np.count_nonzero(x == 0, axis=-1) + 1 - n_families) if plan.exact else 1 / plan.n_total
+        claim["pvalue_adjusted_least"][:] = np.where(known, np.minimum(least, 1.0), np.nan)
+        claim["n_resamples"][:] = np.where(some, 2**n_families if plan.exact else plan.n_resamples, 0)
+        if not self.context.paired:
+            theta = task_ranks.thetas(pairs.x, pairs.y)
+            out["prob_greater"][some] = np.nansum(pairs.weights * theta, axis=-1)[some]
+            both = task_flips.pvalues(self.family_sums(pairs.weights * (theta - 0.5))[:, kept], plan, alpha)
+            claim["prob_greater_pvalue"][:], claim["prob_greater_pvalue_adjusted"][:] = both
 
     def _algorithms(self, scores: Floats, out: Mapping[str, Floats]) -> None:
         """Fill in weighted means over tasks, and mean ranks, 1 the best, with what is shown of them."""
@@ -229,15 +229,14 @@ class Comparison(JoinedTasks):
         means = np.nansum(scores, axis=-1) / np.where(n_runs > 0, n_runs, np.nan)
         used, complete = n_runs.any(axis=-1), n_runs.all(axis=-1)
         if used.any():
-            weights = np.array(self.weights)[used] / np.array(self.weights)[used].sum()
-            out["score_mean"][:] = weights @ means[used]
+            weights = np.array(self.weights)[used]
+            out["score_mean"][:] = weights / weights.sum() @ means[used]
         if not complete.any():
             return
-        one, other = means[complete, :, np.newaxis], means[complete, np.newaxis]
-        better = self.sign * other > self.sign * one
+        one, other = means[..., np.newaxis], means[:, np.newaxis]
         same = np.isclose(one, other, rtol=1e-14, atol=0.0)
-        ranks = np.full(means.shape, np.nan)
-        ranks[complete] = np.where(same, 0.5, better).sum(axis=-1) + 0.5
+        ranks = np.where(same, 0.5, self.sign * other > self.sign * one).sum(axis=-1) + 0.5
+        ranks[~complete] = np.nan
         out["rank_mean"][:] = ranks[complete].mean(axis=0)
         by_family = self.family_sums(ranks.T)
         kept, plan = self.flips(by_family)

@@ -19,6 +19,7 @@ _PAIR = ("task", "pair")
 _CLAIM = ("task", "pair", "task_effect")
 _TASK = ("task", "pair", "joined_task")
 _FRACTION = ("task", "pair", "budget_fraction")
+_ALGORITHM = ("task", "algorithm")
 _CURVE = ("task", "algorithm", "budget_fraction")
 _REFERENCES = (
     "Janssen (1997), Stat. Probab. Lett. 36, 9-21, doi:10.1016/S0167-7152(97)00043-6",
@@ -56,12 +57,12 @@ ACROSS_TASKS = ResultKind(
     variables={
         "difference": Var(_PAIR, "weighted mean over tasks of the difference of mean scores", "score"),
         "difference_ci": Var((*_CLAIM, "ci_bound"), "confidence interval of the mean difference", "score"),
-        "difference_ci_simultaneous": Var((*_CLAIM, "ci_bound"), "the same for all pairs together", "score"),
+        "difference_ci_simultaneous": Var((*_CLAIM, "ci_bound"), "confidence interval for all pairs together", "score"),
         "pvalue_adjusted": Var(_CLAIM, "randomization p-value adjusted over pairs"),
         "pvalue": Var(_CLAIM, "randomization p-value"),
         "pvalue_adjusted_least": Var(_CLAIM, "smallest adjusted p-value that these runs and tasks allow"),
-        "score_mean": Var(("task", "algorithm"), "weighted mean over tasks of mean scores", "score"),
-        "may_be_best": Var(("task", "algorithm", "task_effect"), "1 where no other algorithm is shown to be better"),
+        "score_mean": Var(_ALGORITHM, "weighted mean over tasks of mean scores", "score"),
+        "may_be_best": Var((*_ALGORITHM, "task_effect"), "1 where no other algorithm is shown to be better"),
         "prob_greater": Var(_PAIR, "mean over tasks of the probability that the first scores higher, ties half"),
         "prob_greater_pvalue_adjusted": Var(_CLAIM, "randomization p-value of that probability, adjusted over pairs"),
         "prob_greater_pvalue": Var(_CLAIM, "randomization p-value of that probability"),
@@ -74,8 +75,8 @@ ACROSS_TASKS = ResultKind(
         "task_sd": Var(_PAIR, "standard deviation over tasks, or families, of true differences", "score"),
         "task_sd_ci": Var((*_PAIR, "ci_bound"), "confidence interval of that standard deviation", "score"),
         "interaction_pvalue": Var(_PAIR, "randomization p-value of the task-by-algorithm interaction"),
-        "rank_mean": Var(("task", "algorithm"), "mean rank over the tasks that have all algorithms, 1 the best"),
-        "place_ci": Var(("task", "algorithm", "ci_bound"), "confidence interval of the place by mean rank"),
+        "rank_mean": Var(_ALGORITHM, "mean rank over the tasks that have all algorithms, 1 the best"),
+        "place_ci": Var((*_ALGORITHM, "ci_bound"), "confidence interval of the place by mean rank"),
         "rank_pvalue_adjusted": Var(_PAIR, "randomization p-value of the difference of mean ranks, adjusted"),
         "n_tasks": Var(_PAIR, "number of tasks in which both have runs", dtype=np.int64),
         "n_ties": Var(_PAIR, "tasks, or families, in which both score the same", dtype=np.int64),

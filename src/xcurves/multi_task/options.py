@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import ArrayLike
 
-from xcurves.core import labels, validation
+from xcurves.core import labels
+from xcurves.core.weights import weights_on
 from xcurves.kernels.moments import Floats
 
 TaskWeights = Sequence[float] | xr.DataArray
@@ -50,31 +50,31 @@ def check_task_weights(curves: xr.DataArray, task: str, weights: TaskWeights | N
     """Return a positive weight for each task, or None."""
     if weights is None:
         return None
-    numbers = validation.numbers_of(_on_tasks(curves, task, weights, "task_weights"))
-    if numbers is None:
-        raise TypeError(f"task_weights must be numbers; got {labels.shown(weights)}")
-    bad = numbers[~((numbers > 0) & (numbers <= validation.LARGEST))]
-    if bad.size:
+    checked: list[float] = weights_on(curves, task, weights, "task_weights").to_numpy().tolist()
+    if min(checked) <= 0:
         raise ValueError(
-            f"task_weights must be positive, at most {validation.LARGEST:g}; got {bad[0]:g}. To leave a task out: "
+            f"task_weights must be positive for every {task}; got {labels.shown(checked)}. To leave one out: "
             f"curves.sel({task}=[...])"
         )
-    return list(map(float, numbers))
+    return checked
 
 
 def check_task_groups(curves: xr.DataArray, task: str, groups: TaskGroups | None) -> TaskFamilies:
     """Return the family of each task."""
-    n_tasks = curves.sizes[task]
+    n_tasks, name = curves.sizes[task], groups if isinstance(groups, str) else GROUP
     if groups is None:
         return TaskFamilies(None, list(range(n_tasks)), {})
     if isinstance(groups, str):
-        if groups not in curves.coords or curves[groups].dims != (task,):
-            named = [repr(str(name)) for name, coord in curves.coords.items() if coord.dims == (task,) and name != task]
-            has = ", ".join(named) or "none; give the labels, one for each task"
+        known = [str(each) for each, coord in curves.coords.items() if coord.dims == (task,) and each != task]
+        if groups not in known:
+            has = ", ".join(map(repr, known)) or "none; give the labels, one for each task"
             raise ValueError(f"task_groups={groups!r} is no coordinate of dim {task!r}. It has {has}")
-        values, name = curves[groups].to_numpy(), groups
-    else:
-        values, name = _on_tasks(curves, task, groups, "task_groups"), GROUP
+        groups = curves[groups]
+    elif isinstance(groups, xr.DataArray) and task in groups.indexes and task in curves.indexes:
+        groups = groups.reindex({task: curves[task].to_numpy()})
+    values = np.asarray(groups)
+    if values.shape != (n_tasks,) or (isinstance(groups, xr.DataArray) and groups.dims != (task,)):
+        raise ValueError(f"task_groups must have a label for each of {n_tasks} tasks; got shape {values.shape}")
     missing = pd.isna(values)
     if missing.any():
         place = labels.words(curves[task])[int(missing.argmax())]
@@ -83,38 +83,14 @@ def check_task_groups(curves: xr.DataArray, task: str, groups: TaskGroups | None
     return TaskFamilies(name, numbers.tolist(), {GROUP: (task, values)} if name == GROUP else {})
 
 
-def _on_tasks(curves: xr.DataArray, task: str, given: ArrayLike | xr.DataArray, argument: str) -> np.ndarray[Any, Any]:
-    """Return values for the tasks of curves, by label where they have labels."""
-    if isinstance(given, xr.DataArray):
-        if given.dims != (task,):
-            raise ValueError(f"{argument} must have the dim {task!r}; got {given.dims}")
-        if task not in given.coords:
-            return given.to_numpy()
-        of_label = dict(zip(given[task].to_numpy().tolist(), given.to_numpy(), strict=True))
-        wanted = curves[task].to_numpy().tolist()
-        lacking = [label for label in wanted if label not in of_label]
-        if lacking or len(of_label) < given.size:
-            what = f"lacks {task} {lacking[0]!r}" if lacking else f"names a label of {task} twice"
-            raise ValueError(f"{argument} {what}. Give one value for every task")
-        return np.array([of_label[label] for label in wanted])
-    values = np.asarray(given)
-    if values.shape != (curves.sizes[task],):
-        raise ValueError(
-            f"{argument} must have one value for each of {curves.sizes[task]} tasks; got shape {values.shape}. "
-            f"Name tasks with a DataArray of dim {task!r}"
-        )
-    return values
-
-
 def task_spread_ratio(result: xr.Dataset) -> Floats:
     """Return how many times as much runs differ in one task as in another, of tasks in which they do.
 
     That is in each task the mean over pairs of the root mean square of both spreads.
     """
     counts, task = result["n_runs"].where(result["n_runs"] > 0), result.attrs["task"]
-    names = counts["algorithm"].to_numpy().tolist()  # by place: pandas finds no label with a lone surrogate
-    sides = ([names.index(each) for each in result[f"algorithm_{side}"].to_numpy().tolist()] for side in "ab")
-    a, b = (counts.isel(algorithm=xr.DataArray(places, dims="pair")) for places in sides)
+    names = [result[name].variable for name in ("algorithm", "algorithm_a", "algorithm_b")]
+    a, b = (counts.where(xr.DataArray(names[0] == side)).max("algorithm") for side in names[1:])
     sd = (result["task_stderr"] / np.sqrt(1 / a + 1 / b)).mean("pair")
     return np.asarray((sd.max(task) / sd.where(sd > 0).min(task)).fillna(1.0))
 

@@ -41,10 +41,11 @@ _MOST_NAMED = 4  # benchmarks, or tasks, that a sentence names
 def across_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield who is best over tasks, for tasks like these and for these; what cannot be shown; then pairs and ranks."""
     task, found = result.attrs["task"], list(named_tasks(result, "difference"))
-    answers = [f"{name}{text}" for one, name in found[:_MOST_NAMED] for text in _answers_of_one(one, task)]
+    for one, name in found[:_MOST_NAMED]:
+        yield from (Statement("answer", f"{name}{text}") for text in _answers_of_one(one, task))
     if len(found) > _MOST_NAMED:
-        answers.append(f"And {len(found) - _MOST_NAMED} more: the table has all.")
-    details = [f"{found[0][1]}{text}" for text in _details_of_pairs(found[0][0], task)] if len(found) == 1 else []
+        yield Statement("answer", f"And {len(found) - _MOST_NAMED} more: the table has all.")
+    details = [f"{name}{text}" for one, name in found for text in _details_of_one(one, task)] if len(found) == 1 else []
     if result.sizes["pair"] > 1:
         details.append(
             f"p is adjusted over pairs (these {task}s: Holm; {task}s like these: step-down max-|T|); the "
@@ -58,62 +59,30 @@ def across_statements(result: xr.Dataset) -> Iterator[Statement]:
     if "task_groups" in result.attrs:
         families = f"families of {task}s ({result.attrs['task_groups']})"
         details.append(f"The claim for {task}s like these is about {families}: whole families are flipped.")
-    yield from (Statement("answer", text) for text in answers)
     yield from (Statement("detail", text) for text in details)
 
 
 def _answers_of_one(one: xr.Dataset, task: str) -> Iterator[str]:
-    """Yield who is best in one benchmark, by both claims; what cannot be shown; whether other measures agree."""
-    alpha, n_pairs = provenance.alpha_of(one), one.sizes["pair"]
-    lower = not one.attrs.get("higher_is_better", 1)
-    adjusted = {claim: one["pvalue_adjusted"].sel(task_effect=claim) for claim in ("random", "fixed")}
-    first = "random" if adjusted["random"].notnull().any() or adjusted["fixed"].isnull().all() else "fixed"
-    on = {"random": f"on {task}s like these", "fixed": f"on these very {task}s"}
+    """Yield who is best in one benchmark, by both claims, and what cannot be shown."""
+    alpha, lower = provenance.alpha_of(one), not one.attrs.get("higher_is_better", 1)
+    random, fixed = (_pairs_of_claim(one, claim) for claim in ("random", "fixed"))
+    has_random, has_fixed = (not np.isnan(pairs.p).all() for pairs in (random, fixed))
+    likes = has_random or not has_fixed
+    first, on = (random, f"on {task}s like these") if likes else (fixed, f"on these very {task}s")
     n = span({int(each) for each in one["n_tasks"].to_numpy() if each} or {0})
     what = f"{'weighted ' * ('task_weights' in one)}mean over {n} {task}s"
-    if one["difference"].isnull().all():
+    if np.isnan(first.difference).all():
         nothing = f"Nothing can be said: no two algorithms have a {task} in common."
         yield "There is no mean difference, because some runs score +inf." if one["n_tasks"].any() else nothing
-    elif "reference" in one.attrs and n_pairs > 1:
-        yield say_against(_pairs_of_claim(one, first), alpha, what=f"{what}, {on[first]}")
+    elif "reference" in one.attrs and one.sizes["pair"] > 1:
+        yield say_against(first, alpha, what=f"{what}, {on}")
     else:
-        pairs = _pairs_of_claim(one, first)
-        value = value_of_best(one, pairs, lower_is_better=lower)
-        yield say_best(pairs, alpha, what=what, value=value, lower_is_better=lower, on=on[first])
-        if first == "random" and adjusted["fixed"].notnull().any():
-            yield _for_these(one, alpha, on["fixed"], lower=lower)
-        elif first == "random":
+        value = value_of_best(one, first, lower_is_better=lower)
+        yield say_best(first, alpha, what=what, value=value, lower_is_better=lower, on=on)
+        if likes and has_fixed:
+            yield _for_these(fixed.turned() if lower else fixed, alpha, task, "lower" if lower else "higher")
+        elif likes:
             yield f"Of these very {task}s alone there is no claim: in some, an algorithm has a single run."
-    yield from _claim_floors(one, task, alpha)
-    if task in one.dims and (carrying := carrying_tasks(one)):
-        yield (
-            f"The mean difference is that of {listed(carrying, _MOST_NAMED)}: runs differ "
-            f"{number(task_spread_ratio(one).item(), 2)} times as much in one {task} as in another; normalize scores, "
-            "or read the probability of scoring higher."
-        )
-    if n_pairs > 1 or one["difference"].notnull().all():
-        yield from _disagreement(one, task, lower=lower)
-
-
-def _pairs_of_claim(one: xr.Dataset, claim: str) -> PairDifferences:
-    own = one.sel(task_effect=claim)
-    return PairDifferences.of(own, "difference", "difference_ci_simultaneous", own["pvalue_adjusted"])
-
-
-def _for_these(one: xr.Dataset, alpha: float, on: str, *, lower: bool) -> str:
-    """Return over how many algorithms the best is shown to be better on these very tasks."""
-    pairs = _pairs_of_claim(one, "fixed").turned() if lower else _pairs_of_claim(one, "fixed")
-    leads = pairs.leads(pairs.best())
-    n_shown = sum(lead.size > 0 and bool(provenance.significant(lead.p, alpha)) for lead in leads)
-    shown, more = "" if n_shown or len(leads) > 1 else "not ", "lower" if lower else "higher"
-    said = f"{on.capitalize()} it is {shown}shown {more}"
-    if len(leads) == 1:
-        return f"{said} ({interval(leads[0].low, leads[0].high)}; {pvalue(leads[0].p)})."
-    return f"{said} than {'all' if n_shown == len(leads) else f'{n_shown} of'} {len(leads)} others."
-
-
-def _claim_floors(one: xr.Dataset, task: str, alpha: float) -> Iterator[str]:
-    """Yield which claims could not be shown, whatever the scores."""
     for claim, whom, few, more in (
         ("random", f"{task}s like these", f"{span(one['n_tasks'].to_numpy().tolist())} {task}s", f"add {task}s"),
         ("fixed", f"these very {task}s", _runs_a_side(one), "run more"),
@@ -122,6 +91,27 @@ def _claim_floors(one: xr.Dataset, task: str, alpha: float) -> Iterator[str]:
         least = own["pvalue_adjusted_least"]
         for text in say_floor(least.to_numpy(), own["pvalue"].where(least.notnull()).to_numpy(), alpha, few, more):
             yield f"For {whom}: {text[:1].lower()}{text[1:]}"
+    if task in one.dims and (carrying := carrying_tasks(one)):
+        yield (
+            f"The mean difference is that of {listed(carrying, _MOST_NAMED)}: runs differ "
+            f"{number(task_spread_ratio(one).item(), 2)} times as much in one {task} as in another; normalize scores, "
+            "or read the probability of scoring higher."
+        )
+
+
+def _pairs_of_claim(one: xr.Dataset, claim: str) -> PairDifferences:
+    own = one.sel(task_effect=claim)
+    return PairDifferences.of(own, "difference", "difference_ci_simultaneous", own["pvalue_adjusted"])
+
+
+def _for_these(pairs: PairDifferences, alpha: float, task: str, more: str) -> str:
+    """Return over how many algorithms the best is shown to be better on these very tasks."""
+    leads = pairs.leads(pairs.best())
+    n_shown = sum(lead.size > 0 and bool(provenance.significant(lead.p, alpha)) for lead in leads)
+    said = f"On these very {task}s it is {'not ' * (len(leads) == 1 and not n_shown)}shown {more}"
+    if len(leads) == 1:
+        return f"{said} ({interval(leads[0].low, leads[0].high)}; {pvalue(leads[0].p)})."
+    return f"{said} than {'all' if n_shown == len(leads) else f'{n_shown} of'} {len(leads)} others."
 
 
 def _runs_a_side(one: xr.Dataset) -> str:
@@ -129,75 +119,46 @@ def _runs_a_side(one: xr.Dataset) -> str:
     return f"{span(counts or {0})} {'run' if counts == {1} else 'runs'} a side"
 
 
-def _disagreement(one: xr.Dataset, task: str, *, lower: bool) -> Iterator[str]:
-    """Yield that ranks or probabilities name another algorithm than the mean does, and the task that carries it."""
-    sign = -1 if lower else 1
-    pairs, theta = _pairs_of_claim(one, "random"), one["prob_greater"].to_numpy() - 0.5
-    best, by_theta = (pairs._replace(difference=sign * each).best() for each in (pairs.difference, theta))
-    place = int(one["rank_mean"].fillna(np.inf).argmin("algorithm"))
-    by_rank = one["algorithm"].to_numpy().tolist()[place] if one["rank_mean"].notnull().any() else None
-    named = {"mean ranks name": by_rank, "the probability of scoring higher names": by_theta}
-    others = {how: name for how, name in named.items() if name is not None and str(name) != str(best)}
-    if best is None or not others:
-        return
-    rival, carrier = next(iter(others.values())), ""
-    ahead = [((a, b) == (best, rival)) - ((b, a) == (best, rival)) for a, b in zip(*pairs[:2], strict=True)]
-    if task in one.dims and any(ahead):
-        leads = (one["task_difference"].fillna(0.0) * xr.DataArray(ahead, dims="pair")).sum("pair").to_numpy() * sign
-        if 0 < leads.sum() <= 2 * leads.max():
-            carrier = f": {one[task].to_numpy()[int(leads.argmax())]} carries the lead over {rival}"
-    yield f"The mean names {best}, {'; '.join(f'{how} {name}' for how, name in others.items())}{carrier}."
+def _named(one: xr.Dataset, dim: str, chosen: xr.DataArray) -> str:
+    """Return the labels of a dim that are chosen, some of many; "" if none is."""
+    names = one[dim].to_numpy()[chosen.to_numpy()].tolist()
+    return listed(names, _MOST_NAMED) if names else ""
 
 
-def _details_of_pairs(one: xr.Dataset, task: str) -> Iterator[str]:
-    """Yield what is said of a single pair, or the ranks of many algorithms."""
+def _details_of_one(one: xr.Dataset, task: str) -> Iterator[str]:
+    """Yield what is said of a single pair, or the ranks of many algorithms; margins; and what intervals do not hold."""
     if one.sizes["pair"] == 1:
         yield from _details_of_pair(one.isel(pair=0), task)
     else:
-        best = one["may_be_best"].sel(task_effect="random")
-        names = one["algorithm"].to_numpy()[best.to_numpy() == 1].tolist()
-        if len(names) > 1 and best.sizes["algorithm"] > 2:
-            yield f"On {task}s like these no algorithm is shown to be better than {listed(names)}."
-        if one["rank_mean"].notnull().any():
-            ranks = one["rank_mean"].sortby(one["rank_mean"])
-            said = [f"{each['algorithm'].item()} {number(each.item())}" for each in ranks]
+        best, ranks = one["may_be_best"].sel(task_effect="random") == 1, one["rank_mean"]
+        if best.sum() > 1 and best.size > 2:
+            names = listed(one["algorithm"].to_numpy()[best.to_numpy()].tolist())
+            yield f"On {task}s like these no algorithm is shown to be better than {names}."
+        if ranks.notnull().any():
+            said = [f"{each['algorithm'].item()} {number(each.item())}" for each in ranks.sortby(ranks)]
             yield f"Mean ranks over the {task}s that have all, 1 the best: {joined(said)}."
-    yield from _margins(one, task)
+    for claim, on in [("random", f"{task}s like these"), ("fixed", f"these {task}s")] if "margin_pvalue" in one else []:
+        p = one["margin_pvalue_adjusted"].sel(task_effect=claim)
+        shown = one.isel(pair=provenance.significant(p.to_numpy(), provenance.alpha_of(one)))
+        sides = zip(shown["algorithm_a"].to_numpy().tolist(), shown["algorithm_b"].to_numpy().tolist(), strict=True)
+        said = [listed([f"{a} than {b}" for a, b in sides] or ["no first of a pair"], _MOST_NAMED)]
+        said += [f"(smallest adjusted {pvalue(p.min().item())})"] * bool(p.notnull().any())
+        yield f"On {on} shown not to be worse by more than {number(one.attrs['margin'])}: {' '.join(said)}."
     d = one["task_difference"]
     if task in d.dims and (d.notnull().sum(task) == one["n_tasks"]).all():
         apart = d - d.mean(task)
         skewness = (apart**3).mean(task) / (apart**2).mean(task) ** 1.5
         for skewed, side in ((skewness > _SKEWED, "above"), (skewness < -_SKEWED, "below")):
-            pairs = one["pair"].to_numpy()[skewed.to_numpy()].tolist()
-            if pairs:
+            if pairs := _named(one, "pair", skewed):
                 yield (
-                    f"Differences are skewed over {task}s ({listed(pairs, _MOST_NAMED)}): the interval for {task}s "
-                    f"like these holds less often than it says; true means that it misses lie {side} it."
+                    f"Differences are skewed over {task}s ({pairs}): the interval for {task}s like these holds less "
+                    f"often than it says; true means that it misses lie {side} it."
                 )
-    if not one["difference"].notnull().any():
-        return
-    infinite = one["difference"].isnull() & (one["n_tasks"] > 0)
-    if infinite.any():
-        names = one["pair"].to_numpy()[infinite.to_numpy()].tolist()
-        yield f"No mean difference, because some runs score +inf: {listed(names, _MOST_NAMED)}."
-    if task in d.dims and d.isnull().any():
-        names = one[task].to_numpy()[d.isnull().any("pair").to_numpy()].tolist()
-        yield (
-            f"Some pairs are without {listed(names, _MOST_NAMED)}, where one of the two has no run or none is finite."
-        )
-
-
-def _margins(one: xr.Dataset, task: str) -> Iterator[str]:
-    """Yield of which pairs the first is shown not to be worse by more than the margin."""
-    if "margin_pvalue_adjusted" not in one:
-        return
-    for claim, on in (("random", f"{task}s like these"), ("fixed", f"these {task}s")):
-        p = one["margin_pvalue_adjusted"].sel(task_effect=claim)
-        shown = one.isel(pair=provenance.significant(p.to_numpy(), provenance.alpha_of(one)))
-        sides = zip(shown["algorithm_a"].to_numpy().tolist(), shown["algorithm_b"].to_numpy().tolist(), strict=True)
-        said = listed([f"{a} than {b}" for a, b in sides] or ["no first of a pair"], _MOST_NAMED)
-        smallest = f" (smallest adjusted {pvalue(p.min().item())})" if p.notnull().any() else ""
-        yield f"On {on} shown not to be worse by more than {number(one.attrs['margin'])}: {said}{smallest}."
+    known = one["difference"].notnull()
+    if known.any() and (pairs := _named(one, "pair", ~known & (one["n_tasks"] > 0))):
+        yield f"No mean difference, because some runs score +inf: {pairs}."
+    if known.any() and task in d.dims and (tasks := _named(one, task, d.isnull().any("pair"))):
+        yield f"Some pairs are without {tasks}, where one of the two has no run or none is finite."
 
 
 def _details_of_pair(pair: xr.Dataset, task: str) -> Iterator[str]:
@@ -206,24 +167,23 @@ def _details_of_pair(pair: xr.Dataset, task: str) -> Iterator[str]:
     a, b = pair["algorithm_a"].item(), pair["algorithm_b"].item()
     if task in pair.dims and d.notnull().sum() == pair["n_tasks"]:
         p = pair["task_pvalue_adjusted"].to_numpy()
+        first, sign = (a, 1) if pair["difference"] >= 0 else (b, -1)
         if pair["difference"].notnull() and np.isfinite(p).any():
-            first, sign = (a, 1) if pair["difference"] >= 0 else (b, -1)
-            ahead = np.sign(sign * d.to_numpy())[provenance.significant(p, alpha)]
-            higher, lower = (np.count_nonzero(ahead == side) for side in (1, -1))
+            shown = np.sign(sign * d.to_numpy()[provenance.significant(p, alpha)]).tolist()
             by = {"holm": "Holm", "benjamini-hochberg": "Benjamini-Hochberg"}[pair.attrs.get("correction", "holm")]
             yield (
-                f"Of {pair['n_tasks'].item()} {task}s {first} is shown higher in {higher}, lower in {lower} "
-                f"({_runs_a_side(pair)}; {by} over {task}s)."
+                f"Of {pair['n_tasks'].item()} {task}s {first} is shown higher in {shown.count(1)}, lower in "
+                f"{shown.count(-1)} ({_runs_a_side(pair)}; {by} over {task}s)."
             )
         if pair["task_sd"].notnull():
-            p, (low, high) = pair["interaction_pvalue"].item(), ends_of(pair["task_sd_ci"])
-            shown = provenance.significant(p, alpha) and low > 0
-            varies = f"; that it differs over {task}s is {'' if shown else 'not '}shown ({pvalue(p)})"
+            interaction, (low, high) = pair["interaction_pvalue"].item(), ends_of(pair["task_sd_ci"])
+            shown_or_not = "shown" if provenance.significant(interaction, alpha) and low > 0 else "not shown"
+            varies = f"; that it differs over {task}s is {shown_or_not} ({pvalue(interaction)})"
             error = np.sqrt(float((pair["task_stderr"] ** 2).mean()))
             yield (
                 f"Over {unit}{task}s the standard deviation of the true difference is estimated at "
                 f"{number(pair['task_sd'].item(), 2)} ({interval(low, high, 2)}); its standard error within one {task} "
-                f"is {number(error, 2)}{varies if p == p else ''}."
+                f"is {number(error, 2)}{varies if interaction == interaction else ''}."
             )
     theta, share = pair["prob_greater"].item(), pair["share_better"]
     if theta == theta:
