@@ -80,13 +80,11 @@ def read(
 
     Raises
     ------
-    FileNotFoundError
-        If there is nothing at `path`, or nothing of the source.
+    FileNotFoundError, ImportError
+        If there is nothing at `path`, or nothing of the source; if the source needs a package that is not installed.
     ValueError
         If nothing is recognised: the message lists what can be read. If `source` is unknown, if `folders` or `names`
         do not fit, or if a file is damaged.
-    ImportError
-        If the source needs a package that is not installed.
 
     Warns
     -----

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from xcurves.readers import logs
-from xcurves.readers.log_files import check_cells, parsing
+from xcurves.readers.log_files import check_cells, needed, parsing
 from xcurves.readers.logs import Source
 
 
@@ -31,12 +31,9 @@ def multirun(root: str | Path, *, source: str | None = None) -> pd.DataFrame:
 
     Raises
     ------
-    ImportError
-        If PyYAML is not installed, which Hydra brings.
-    FileNotFoundError
-        If there are no jobs.
-    ValueError
-        If a job overrides what another one does not, or has no logs, or logs in several folders.
+    ImportError, FileNotFoundError, ValueError
+        If PyYAML is not installed, which Hydra brings; if there are no jobs; if a job overrides what another one does
+        not, or has no logs, or logs in several folders.
 
     Examples
     --------
@@ -83,10 +80,7 @@ def multirun(root: str | Path, *, source: str | None = None) -> pd.DataFrame:
 
 def _overrides(path: Path) -> dict[str, Any]:
     """Return what a job overrides, by name."""
-    try:
-        import yaml
-    except ImportError:
-        raise ImportError("readers.hydra needs PyYAML. Install it: pip install 'xcurves[hydra]'") from None
+    yaml = needed("yaml", "hydra", "PyYAML")
     with parsing(path, "overrides"):
         pairs = [str(override).lstrip("+~").partition("=") for override in yaml.safe_load(path.read_text()) or []]
         values = {name: yaml.safe_load(value) for name, _, value in pairs}

@@ -25,10 +25,8 @@ def fit_history(histories: Mapping[Key, Any]) -> pd.DataFrame:
 
     Raises
     ------
-    TypeError
-        If `histories` is no mapping from (algorithm, run) to histories.
-    ValueError
-        If a history has no epochs.
+    TypeError, ValueError
+        If `histories` is no mapping from (algorithm, run) to histories, or a history has no epochs.
 
     Examples
     --------

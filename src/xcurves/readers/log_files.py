@@ -10,6 +10,7 @@ import sqlite3
 import zlib
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,6 +43,15 @@ def parsing(path: Path, what: str) -> Iterator[None]:
     except Exception as error:  # parsers of JSON, YAML, npz and events raise many kinds, RecursionError among them
         why = " ".join(str(error).split())[:200] or type(error).__name__
         raise LogError(f"{path} is cut short, damaged or no {what}: {why}. Copy it again, or remove it") from None
+
+
+def needed(module: str, reader: str, package: str = "") -> Any:
+    """Import a module of a package that a reader needs."""
+    try:
+        return import_module(module)
+    except ImportError:
+        cure = f"Install it: pip install 'xcurves[{reader}]'"
+        raise ImportError(f"readers.{reader} needs {package or reader}. {cure}") from None
 
 
 def check_cells(rows: pd.DataFrame, path: Path) -> pd.DataFrame:

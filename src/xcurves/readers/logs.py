@@ -203,9 +203,8 @@ def join_histories(
     empty = [key for key, rows in frames.items() if rows.empty]
     if empty or not frames:
         raise ValueError(f"histories have no {of}{f' of {empty[0]}' if empty else ''}. Leave such runs out")
-    labelled = [rows.assign(algorithm=algorithm, run=run) for (algorithm, run), rows in frames.items()]
-    frame = pd.concat(labelled, ignore_index=True)
-    return frame[["algorithm", "run", *frame.columns.difference(["algorithm", "run"], sort=False)]]
+    plain = {key: rows.drop(columns=["algorithm", "run"], errors="ignore") for key, rows in frames.items()}
+    return pd.concat(plain, names=["algorithm", "run"]).reset_index(level=[0, 1]).reset_index(drop=True)
 
 
 def whole_numbers(column: pd.Series[Any]) -> pd.Series[Any]:

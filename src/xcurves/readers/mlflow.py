@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from xcurves.readers.log_files import has_sqlite_rows, parsing
+from xcurves.readers.log_files import has_sqlite_rows, needed, parsing
 from xcurves.readers.logs import Source
 
 
@@ -29,24 +29,17 @@ def metric_history(store: str | Path) -> pd.DataFrame:
 
     Raises
     ------
-    ImportError
-        If mlflow is not installed.
-    FileNotFoundError
-        If `store` is a path at which there is nothing.
-    ValueError
-        If the store cannot be read, or if no run has a metric.
+    ImportError, FileNotFoundError, ValueError
+        If mlflow is not installed, if nothing is at the path `store`, if it cannot be read, or if no run has a metric.
 
     Examples
     --------
     >>> from xcurves.readers import mlflow
     >>> frame = mlflow.metric_history("mlruns")  # doctest: +SKIP
     """
-    try:
-        from mlflow import MlflowClient
-    except ImportError:
-        raise ImportError("readers.mlflow needs mlflow. Install it: pip install 'xcurves[mlflow]'") from None
+    mlflow = needed("mlflow", "mlflow")
     with parsing(Path(str(store)), "store of MLflow"):
-        client = MlflowClient(tracking_uri=_address(store))
+        client = mlflow.MlflowClient(tracking_uri=_address(store))
         experiments = {each.experiment_id: each.name for each in _pages(client.search_experiments)}
         runs = _pages(client.search_runs, list(experiments))
         rows = [row for run in runs for row in _rows(client, run, experiments[run.info.experiment_id])]

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from xcurves.core import provenance
-from xcurves.readers.log_files import check_cells, has_sqlite_rows, parsing, whole_lines
+from xcurves.readers.log_files import check_cells, has_sqlite_rows, needed, parsing, whole_lines
 from xcurves.readers.logs import Source
 
 _MARKS = {  # the first letters of attributes that samplers store with trials and studies
@@ -48,10 +48,9 @@ def trials(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame:
     ------
     ImportError, FileNotFoundError
         If `studies` is a path and optuna is not installed, or nothing is there.
-    TypeError
-        If `studies` is neither a path nor a mapping from names to studies.
-    ValueError
-        If a study has several objectives, if no trial is finished, or if a storage cannot be read.
+    TypeError, ValueError
+        If `studies` is neither a path nor a mapping from names to studies; if a study has several objectives, if no
+        trial is finished, or if a storage cannot be read.
 
     Warns
     -----
@@ -128,10 +127,7 @@ def _studies(studies: Mapping[str, Any] | str | Path) -> Mapping[str, Any]:
 
 def _stored(path: Path) -> dict[str, Any]:
     """Return all studies of a storage in a file."""
-    try:
-        import optuna
-    except ImportError:
-        raise ImportError("readers.optuna needs optuna. Install it: pip install 'xcurves[optuna]'") from None
+    optuna = needed("optuna", "optuna")
     if not path.exists():
         raise FileNotFoundError(f"path {str(path)!r} does not exist. Check the path")
     with parsing(path, "storage of Optuna"):

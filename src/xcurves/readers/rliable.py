@@ -36,11 +36,9 @@ def scores(
 
     Raises
     ------
-    TypeError
-        If `arrays` is no mapping from names to arrays.
-    ValueError
-        If arrays do not have the same tasks and frames, or not as many as are named; if a file is damaged or needs
-        pickle, which is never loaded.
+    TypeError, ValueError
+        If `arrays` is no mapping from names to arrays; if arrays do not have the same tasks and frames, or not as many
+        as are named; if a file is damaged or needs pickle, which is never loaded.
 
     Examples
     --------

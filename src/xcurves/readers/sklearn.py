@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pandas as pd
 
 from xcurves.readers.logs import check_named
 
-_SCORES = ("test_", "train_")
+_SCORED = re.compile("^(test|train)_|_time$")  # of what cross_validate returns
 _ARRAYS = ("train_score", "test_score", "fit_time", "score_time")  # in the order of learning_curve
 
 
@@ -32,10 +33,8 @@ def learning_curve(results: Mapping[str, Any]) -> pd.DataFrame:
 
     Raises
     ------
-    TypeError
-        If `results` is no mapping from names to learning curves.
-    ValueError
-        If an array has not the shape (sizes, folds).
+    TypeError, ValueError
+        If `results` is no mapping from names to learning curves, or an array has not the shape (sizes, folds).
 
     Examples
     --------
@@ -47,8 +46,7 @@ def learning_curve(results: Mapping[str, Any]) -> pd.DataFrame:
     array([[0.6, 0.8]])
     """
     named = check_named("results", results, "learning curves", "'svm': result")
-    frames = [_curve(name, result) for name, result in named.items()]
-    return _joined(frames, "learning_curve")
+    return _joined({name: _curve(name, result) for name, result in named.items()}, "learning_curve")
 
 
 def cross_validate(results: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
@@ -79,10 +77,10 @@ def cross_validate(results: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     0      tree    0         0.5
     1      tree    1         0.7
     """
-    frames = []
-    for name, result in check_named("results", results, "dicts of cross_validate", "'svm': result").items():
-        scored = {key: column for key, column in result.items() if key.endswith("_time") or key.startswith(_SCORES)}
-        frames.append(_trials(name, scored))
+    frames = {
+        name: pd.DataFrame({key: column for key, column in result.items() if _SCORED.search(key)})
+        for name, result in check_named("results", results, "dicts of cross_validate", "'svm': result").items()
+    }
     return _joined(frames, "cross_validate")
 
 
@@ -113,10 +111,10 @@ def search(results: Mapping[str, Any]) -> pd.DataFrame:
     >>> trials.curves.to_dataarray("mean_test_score", training=None).dims
     ('algorithm', 'run')
     """
-    frames = []
-    for name, result in check_named("results", results, "searches", "'svm': result").items():
-        trials = getattr(result, "cv_results_", result)
-        frames.append(_trials(name, {key: column for key, column in trials.items() if key != "params"}))
+    frames = {
+        name: pd.DataFrame(dict(getattr(result, "cv_results_", result))).drop(columns="params", errors="ignore")
+        for name, result in check_named("results", results, "searches", "'svm': result").items()
+    }
     return _joined(frames, "cv_results_")
 
 
@@ -137,19 +135,13 @@ def _curve(name: str, result: Any) -> pd.DataFrame:
             )
     n_folds = arrays[0].shape[1]
     columns = {key: array.ravel() for key, array in zip(_ARRAYS, arrays, strict=False)}
-    run = np.tile(np.arange(n_folds), len(sizes))
-    return pd.DataFrame({"algorithm": name, "run": run, "train_size": np.repeat(sizes, n_folds), **columns})
+    folds = np.tile(np.arange(n_folds), len(sizes))
+    return pd.DataFrame({"train_size": np.repeat(sizes, n_folds), **columns}, folds)
 
 
-def _trials(name: str, columns: Mapping[str, Any]) -> pd.DataFrame:
-    frame = pd.DataFrame(dict(columns))
-    frame.insert(0, "run", range(len(frame)))
-    frame.insert(0, "algorithm", name)
-    return frame
-
-
-def _joined(frames: Iterable[pd.DataFrame], what: str) -> pd.DataFrame:
-    frame = pd.concat(frames, ignore_index=True)
+def _joined(frames: Mapping[str, pd.DataFrame], what: str) -> pd.DataFrame:
+    """Return frames, whose index is the run, below each other."""
+    frame = pd.concat(frames, names=["algorithm", "run"]).reset_index()
     times = {str(name): "s" for name in frame if str(name).endswith("_time")}
     sizes = {"train_size": "samples"} if "train_size" in frame else {}
     frame.attrs = {"units": sizes | times, "source": f"scikit-learn {what}"}

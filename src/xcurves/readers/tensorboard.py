@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from xcurves.readers import logs
-from xcurves.readers.log_files import Run
+from xcurves.readers.log_files import Run, needed
 from xcurves.readers.logs import Source
 
 _CRC, _HEAD = 4, 12  # bytes of a checksum; of a record's length and its checksum
@@ -35,17 +35,12 @@ def _cleanrl(root: str | Path) -> pd.DataFrame:
 
 def _run(files: Sequence[Path]) -> Run:
     """Return all scalars of the event files of a run."""
-    try:
-        from tensorboard.compat.proto.event_pb2 import Event
-    except ImportError:
-        raise ImportError(
-            "readers.tensorboard needs tensorboard. Install it: pip install 'xcurves[tensorboard]'"
-        ) from None
+    proto = needed("tensorboard.compat.proto.event_pb2", "tensorboard")
     events, left_out = zip(*map(_records, files), strict=True)
     plugins: dict[str, str] = {}  # only the first value of a tag names its plugin
     found: list[tuple[Any, ...]] = []
     for record in chain(*events):
-        found += _scalars(Event.FromString(record), plugins)
+        found += _scalars(proto.Event.FromString(record), plugins)
     rows = pd.DataFrame(found, columns=_COLUMNS).astype({"value": float})
     rows = rows.sort_values("tag", key=lambda tags: pd.factorize(tags)[0], kind="stable")
     return Run(rows, "; ".join(filter(None, left_out)))

@@ -42,10 +42,8 @@ def run_history(
 
     Raises
     ------
-    TypeError
-        If `histories` is no mapping from (algorithm, run).
-    ValueError
-        If a history has no rows.
+    TypeError, ValueError
+        If `histories` is no mapping from (algorithm, run) to histories, or a history has no rows.
 
     Warns
     -----
