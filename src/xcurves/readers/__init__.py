@@ -9,19 +9,7 @@ import pandas as pd
 
 from xcurves.core import provenance
 from xcurves.core.validation import check_choice
-from xcurves.readers import (
-    hydra,
-    keras,
-    logs,
-    mlflow,
-    optuna,
-    results_json,
-    rliable,
-    run_tables,
-    sklearn,
-    tensorboard,
-    wandb,
-)
+from xcurves.readers import hydra, keras, logs, mlflow, optuna, rliable, run_tables, sklearn, tensorboard, wandb
 from xcurves.readers.logs import Source
 
 __all__ = ["hydra", "keras", "mlflow", "optuna", "read", "rliable", "sklearn", "wandb"]
@@ -29,7 +17,7 @@ __all__ = ["hydra", "keras", "mlflow", "optuna", "read", "rliable", "sklearn", "
 # In the order in which a path is compared with them: what leaves other packages' files beside its own comes first.
 SOURCES = (
     hydra.SOURCE,
-    results_json.RLLIB,
+    run_tables.RLLIB,
     mlflow.STORE,
     mlflow.DATABASE,
     run_tables.MONITOR,
@@ -41,7 +29,7 @@ SOURCES = (
     tensorboard.SOURCE,
     optuna.CURVES,
     optuna.TRIALS,
-    results_json.MARL_EVAL,
+    run_tables.MARL_EVAL,
     rliable.SOURCE,
     wandb.CHART,
     run_tables.TEXT,

@@ -131,18 +131,13 @@ def _stored(path: Path) -> dict[str, Any]:
     if not path.exists():
         raise FileNotFoundError(f"path {str(path)!r} does not exist. Check the path")
     with parsing(path, "storage of Optuna"):
-        storage = _journal(path) if _is_journal(path) else optuna.storages.RDBStorage(f"sqlite:///{path.resolve()}")
+        storage: Any = f"sqlite:///{path.resolve()}"
+        if _is_journal(path):
+            if cut := whole_lines(path)[1]:
+                provenance.warn(cut)
+            storage = optuna.storages.JournalStorage(optuna.storages.journal.JournalFileBackend(str(path)))
         names = optuna.get_all_study_names(storage)
         return {name: optuna.load_study(study_name=name, storage=storage) for name in names}
-
-
-def _journal(path: Path) -> Any:
-    from optuna.storages import JournalStorage
-    from optuna.storages.journal import JournalFileBackend
-
-    if cut := whole_lines(path)[1]:
-        provenance.warn(cut)
-    return JournalStorage(JournalFileBackend(str(path)))
 
 
 def _is_journal(path: Path) -> bool:

@@ -62,14 +62,15 @@ def scores(
         labels[axis] = range(size) if given is None else given
         if len(labels[axis]) != size:
             raise ValueError(f"{axis}s must name {size}; got {len(labels[axis])}")
-    frame = pd.concat([_rows(name, np.asarray(array), labels) for name, array in named.items()], ignore_index=True)
+    scored = {
+        name: pd.Series(
+            np.ravel(array), pd.MultiIndex.from_product([range(len(array)), *labels.values()]), name="score"
+        )
+        for name, array in named.items()
+    }
+    frame = pd.concat(scored, names=["algorithm", "run", *labels]).reset_index()
     frame.attrs = {"source": f"arrays of {len(named)} algorithms"}
     return frame[["task", "algorithm", "run", *list(labels)[1:], "score"]]
-
-
-def _rows(name: str, array: Any, labels: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
-    index = pd.MultiIndex.from_product([range(len(array)), *labels.values()], names=["run", *labels])
-    return pd.DataFrame({"score": array.ravel()}, index=index).reset_index().assign(algorithm=name)
 
 
 def _load(path: Path) -> dict[str, Any]:
