@@ -88,8 +88,9 @@ def _chart(path: str | Path) -> pd.DataFrame:
     data = log_files.read_bytes(path)
     wide = log_files.parse(data, path, dtype=str, keep_default_na=False)
     head = wide.columns.tolist()
+    plain = [column for column in head[1:] if not column.endswith(_BOUNDS)]
     strange = [column for column in head[1:] if _BETWEEN not in column]
-    if strange or len(head) < 2:
+    if strange or not plain:
         raise LogError(
             f"{path} is no export of a chart: columns after the first must be 'run - metric'; "
             f"got {(strange or head)[0]!r}. Export the chart as CSV"
@@ -98,23 +99,20 @@ def _chart(path: str | Path) -> pd.DataFrame:
         provenance.warn(missing_end)
     with parsing(path, "export of a chart"):
         numbers = wide.replace({"": np.nan, **_WORDS}).apply(pd.to_numeric)
-    runs: dict[str, dict[str, Any]] = {}
-    several = []
-    for column in head[1:]:
-        if column.endswith(_BOUNDS):
-            continue
-        low, high = (numbers.get(column + bound) for bound in _BOUNDS)
-        if low is not None and high is not None and (low < high).any():
-            several.append(
-                f"{path}: {column!r} has points that stand for several scores (a group of runs, or sampled steps)"
-            )
-        name, metric = column.rsplit(_BETWEEN, 1)
-        if metric in ("name", "step", "algorithm", "run"):
-            raise LogError(f"{path}: the metric {metric!r} has the name of a label. Rename it in the first line")
-        runs.setdefault(name, {"name": name, "step": numbers[head[0]]})[metric] = numbers[column]
-    logs.warn_first(several, "columns")
-    frame = pd.concat([pd.DataFrame(columns) for columns in runs.values()])
-    frame = frame.dropna(subset=list(frame.columns[2:]), how="all", ignore_index=True)
+    scores = numbers.set_index(head[0])[plain]
+    several = "points that stand for several scores (a group of runs, or sampled steps)"
+    spread = [
+        f"{path}: {column!r} has {several}"
+        for column in plain
+        if {column + bound for bound in _BOUNDS} <= set(head)
+        and (numbers[column + _BOUNDS[0]] < numbers[column + _BOUNDS[1]]).any()
+    ]
+    scores.columns = pd.MultiIndex.from_tuples([column.rsplit(_BETWEEN, 1) for column in plain])
+    if clash := {"name", "step", "algorithm", "run"} & set(scores.columns.get_level_values(1)):
+        raise LogError(f"{path}: the metric {min(clash)!r} has the name of a label. Rename it in the first line")
+    logs.warn_first(spread, "columns")
+    named = {name: scores[name] for name in scores.columns.unique(0)}
+    frame = pd.concat(named, names=["name", "step"]).dropna(how="all").reset_index()
     frame.attrs = {"long_name": {"step": head[0]}, "source": f"Weights & Biases chart {path.name}"}
     return logs.split_names(frame, _USUAL_NAME) if frame["name"].str.fullmatch(_USUAL_NAME).all() else frame
 
