@@ -472,7 +472,7 @@ LOGS = ROOT / "tests" / "readers" / "logs"
         (
             "ray",
             ["--value", "episode_reward_mean", "--algorithm", "config/lr", "--run", "config/seed"],
-            "Ray results below ray",
+            "trials of RLlib or Ray Tune below ray",
             [1, 2, 2, 2],
         ),
     ],

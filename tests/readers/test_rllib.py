@@ -48,5 +48,5 @@ def test_a_damaged_file_is_named(trial):
     with pytest.raises(ValueError, match=r"result\.json is no result.*it has no training_iteration"):
         readers.read(trial.parent, source="rllib")
     (trial / "result.json").write_text("")
-    with pytest.raises(ValueError, match=r"results of Ray trials have no rows"), pytest.warns(match=r"has no results"):
+    with pytest.raises(ValueError, match=r"its result\.json or progress\.csv beside params\.json have no rows"):
         readers.read(trial.parent, source="rllib")

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from xcurves.core import provenance
 from xcurves.readers import log_files, logs
 from xcurves.readers.log_files import LogError, Run, check_cells, parsing
 from xcurves.readers.logs import Source
@@ -22,8 +21,6 @@ _TOTALS = {"total_flos", "train_runtime", "train_samples_per_second", "train_ste
 _STEPS = ("step", "steps", "iter", "iteration", "epoch", "global_step")
 _NUMBER = r"(?:nan|inf|(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)"
 _PAIR = re.compile(rf"([A-Za-z_][\w./-]*)\s*[:=]\s*([-+]?{_NUMBER})(?:/\d+)?([A-Za-z%]*)(?=[\s,;|]|$)", re.IGNORECASE)
-_OF_TRIALS = ["algorithm", "task", "run"]
-_FILES = ("result.json", "progress.csv")
 _RAY_STEPS = {
     "num_env_steps_sampled_lifetime": "environment steps sampled",
     "timesteps_total": "total time steps",
@@ -141,29 +138,23 @@ def _split(path: Path) -> list[str]:
 
 def _results(root: str | Path) -> pd.DataFrame:
     """Return a row per trial and iteration, with the configuration of each trial."""
-    folders = dict.fromkeys(file.parent for file in logs.find_logs(root, _is_trial, "results of Ray trials"))
-    trials = [_trial(folder) for folder in folders]
-    if said := "; ".join(trial.left_out for trial in trials if trial.left_out):
-        provenance.warn(said)
-    frame = pd.concat([trial.rows for trial in trials], ignore_index=True)
-    if frame.empty:
-        raise ValueError(f"path {str(root)!r}: its results of Ray trials have no rows. Check what was logged")
+    frame = logs.read_each_run(root, RLLIB._replace(read_run=_trial), names="{folder,.*}").drop(columns="folder").copy()
     name = next(name for name in _RAY_STEPS if name in frame)
-    frame = pd.concat([frame[_OF_TRIALS], frame[name].rename("step"), frame.drop(columns=_OF_TRIALS)], axis=1)
-    frame.attrs = {"long_name": {"step": _RAY_STEPS[name]}, "source": f"Ray results {logs.where(root)}"}
+    frame.insert(3, "step", frame[name])
+    frame.attrs["long_name"] = {"step": _RAY_STEPS[name]}
     return frame
 
 
 def _is_trial(path: Path) -> bool:
-    return path.name in _FILES and (path.parent / "params.json").exists()
+    return path.name in ("progress.csv", "result.json") and (path.parent / "params.json").exists()
 
 
-def _trial(folder: Path) -> Run:
-    path = next(folder / name for name in _FILES if (folder / name).exists())
+def _trial(files: Sequence[Path]) -> Run:
+    path, folder = files[-1], files[-1].parent
     lines, left_out = log_files.whole_lines(path)
     rows = _json_lines(lines, path) if path.suffix == ".json" else log_files.parse(lines, path)
     if not len(rows):
-        return Run(rows, f"{path} has no results and is left out")
+        return Run(rows, left_out)
     if "training_iteration" not in rows or "trial_id" not in rows:
         raise LogError(f"{path} is no result of a Ray trial: it has no training_iteration or trial_id. Remove it")
     params = folder / "params.json"

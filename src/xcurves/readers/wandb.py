@@ -107,7 +107,7 @@ def _chart(path: str | Path) -> pd.DataFrame:
         if {column + bound for bound in _BOUNDS} <= set(head)
         and (numbers[column + _BOUNDS[0]] < numbers[column + _BOUNDS[1]]).any()
     ]
-    scores.columns = pd.MultiIndex.from_tuples([column.rsplit(_BETWEEN, 1) for column in plain])
+    scores.columns = pd.MultiIndex.from_tuples([tuple(column.rsplit(_BETWEEN, 1)) for column in plain])
     if clash := {"name", "step", "algorithm", "run"} & set(scores.columns.get_level_values(1)):
         raise LogError(f"{path}: the metric {min(clash)!r} has the name of a label. Rename it in the first line")
     logs.warn_first(spread, "columns")
