@@ -29,9 +29,8 @@ _OF_PROBABILITY = {
     "strata": "percentile bootstrap within strata",
     "paired": "exact binomial (Clopper-Pearson); where runs are tied Tango's score interval",
 }
-_FEW = (
-    "trials in the smallest stratum are few for a bootstrap: the interval is too short (coverage: see performance_cdf)"
-)
+_ONE = "one trial in the smallest stratum shows no spread; the interval is NaN"
+_FEW = "trials in the smallest stratum are few for a bootstrap: the interval is too short"
 _SWAPS = "permutation: the two trials of a run change places, all ways or a random sample of them"
 _UNKNOWN = "NaN where both are infinite: times not reached within the budget"
 _AT_ONCE, _STRATIFIED = 2**20, 256  # trials, or comparisons within strata, at once
@@ -209,14 +208,13 @@ def _warn(result: xr.Dataset, names: list[str], n_strata: int) -> None:
     """Warn once of each thing in a computed result that a reader would not expect, and name the first pair."""
     where = [f"{name}{pair}: " for name in names for pair in result["pair"].to_numpy()]
     none = result["prob_greater"].transpose(..., "pair").isnull().to_numpy().ravel()
-    lacking = "no trial of one of them" + " in a stratum" * ("n_units" in result)
-    provenance.warn_of(none, where, lambda _: f"{lacking}; the result is NaN", "comparisons")
+    lacking = f"no trial of one of them{' in a stratum' * ('n_units' in result)}; the result is NaN"
+    provenance.warn_of(none, where, lambda _: lacking, "comparisons")
     if "n_units" in result:
         n = result["n_units"].transpose(..., "pair").to_numpy().ravel()
-        single = "one trial in the smallest stratum shows no spread; the interval is NaN"
-        provenance.warn_of(n == 1, where, lambda _: single, "pairs")
+        provenance.warn_of(n == 1, where, lambda _: _ONE, "pairs")
         few = (n > 1) & are_few(n * n_strata, n, stratified=True)
-        provenance.warn_of(few, where, lambda comparison: f"{n[comparison]} {_FEW}", "pairs")
+        provenance.warn_of(few, where, lambda pair: f"{n[pair]} {_FEW}", "pairs")
 
 
 @dataclass(frozen=True, kw_only=True)

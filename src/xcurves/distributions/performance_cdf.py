@@ -307,22 +307,18 @@ def _warn_of_groups(result: xr.Dataset, kernel: Distributions, names: Sequence[s
     n_trials = result["n_trials"].to_numpy().ravel()
     n_units = result.get("n_units", result["n_trials"]).to_numpy().ravel()
     what, where = ("unit" if kernel.by_unit else "trial"), " in the smallest stratum" * kernel.stratified
+    few = (n_units > 1) & are_few(n_trials, n_units, kernel.stratified)
+    said = f"{what}s{where} are few for a bootstrap: intervals are too short (coverage: see performance_cdf)"
     if kernel.simultaneous:  # the replicates are no bootstrap
         few = (n_trials > 1) & (n_trials < _FEW_IN_A_BAND) & (not kernel.stratified)
         said = "runs of one group are few for a band along training, too narrow where scores are skewed or runs fail"
-    else:
-        few = (n_units > 1) & are_few(n_trials, n_units, kernel.stratified)
-        said = f"{what}s{where} are few for a bootstrap: intervals are too short (coverage: see performance_cdf)"
     alike = kernel.simultaneous & (n_trials > 1) & (result["score_std"] == 0).to_numpy().ravel()
-    of_bootstraps = (
-        (n_units == 1, f"one {what}{where} shows no spread; the intervals are NaN"),
-        (few, f"{{}} {said}"),
-        (alike, "all runs share a score; this level has no interval"),
-    )
+    drawn = kernel.interval != "exact"
     for affected, text in (
         (n_trials == 0, "no trial; the result is NaN"),
         ((n_trials > 0) & (n_units == 0), "no trial in a stratum; the result is NaN"),
-        *(of_bootstraps if kernel.interval != "exact" else ()),
+        (drawn & (n_units == 1), f"one {what}{where} shows no spread; the intervals are NaN"),
+        (drawn & few, f"{n_units[few.argmax()]} {said}"),
+        (alike, "all runs share a score; this level has no interval"),
     ):
-        message = text.format(n_units[affected.argmax()])
-        provenance.warn_of(affected, names, partial(str.format, message), "groups")
+        provenance.warn_of(affected, names, partial(str.format, text), "groups")

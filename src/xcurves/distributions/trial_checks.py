@@ -121,12 +121,11 @@ def check_bounds(bounds: tuple[float, float] | None) -> tuple[float, float]:
     """Return the smallest and the largest possible score."""
     if bounds is None:
         return -np.inf, np.inf
-    try:
-        low, high = (float(bound) for bound in bounds)
-    except (TypeError, ValueError):
-        raise TypeError(f"bounds must be two numbers; got {labels.shown(bounds)}. Try bounds=(0, 1)") from None
-    low, high = (each if np.isinf(each) else validation.check_number("bounds", each) for each in (low, high))
-    if not low < high:
+    ends = validation.numbers_of(bounds)
+    if ends is None or ends.shape != (2,):
+        raise TypeError(f"bounds must be two numbers; got {labels.shown(bounds)}. Try bounds=(0, 1)")
+    low, high = ends.tolist()
+    if not low < high or (np.isfinite(ends) & (np.abs(ends) > validation.LARGEST)).any():
         raise ValueError(f"bounds must be a smaller and a larger score; got {labels.shown(bounds)}. Try bounds=(0, 1)")
     return low, high
 

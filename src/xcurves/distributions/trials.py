@@ -40,9 +40,9 @@ class Alike(NamedTuple):
 
 def check_trials(x: Floats, n: Ints, names: list[str], bounds: tuple[float, float] = (-np.inf, np.inf)) -> None:
     """Refuse sorted trials, shape (group, trial), that are too large, minus infinity, or outside the bounds."""
-    least, most = x[:, 0], ecdf.value_at(x, n[:, np.newaxis], n)[:, 0]
-    n_finite = ecdf.count_up_to(x, np.array([[np.inf]]), "below")
-    run_checks.check_size(np.stack([least, ecdf.value_at(x, n_finite, n)[:, 0]], axis=-1), names, "scores", 1e300)
+    n_finite = ecdf.count_up_to(x, np.array([[np.inf]]), "below")[:, 0]
+    least, most, largest = x[:, 0], *ecdf.value_at(x, np.stack([n, n_finite], axis=-1), n).T
+    run_checks.check_size(np.stack([least, largest], axis=-1), names, "scores", 1e300)
     for group in np.flatnonzero((n > 0) & np.isneginf(least))[:1]:
         raise ValueError(
             f"{names[group]}scores has values of -inf. Mask them as missing: scores.where(np.isfinite(scores))"
@@ -207,20 +207,18 @@ class Distributions:
         present = ~np.isnan(trials)
         for equal in equal_rows(present.reshape(len(present), -1)):
             tasks = equal[wanted[equal]]
-            if tasks.size:
-                yield self._fold(tasks, trials[tasks], present[tasks[0]])
-
-    def _fold(self, tasks: NDArray[np.intp], trials: Floats, present: NDArray[np.bool_]) -> Alike:
-        flat = trials[:, present]
-        units = present.any(axis=-1)
-        number = (np.cumsum(units) - 1).reshape(units.shape)
-        unit = np.broadcast_to(number[..., np.newaxis], present.shape)[present]
-        sizes = tuple(int(size) for size in units.sum(axis=-1) if size)
-        single = len(sizes) == 1 and not self.by_unit
-        design = bootstrap.BootstrapDesign(sizes, None if single else unit, self.n_resamples, self.entropy)
-        by_stratum = trials.reshape(*trials.shape[:2], -1)[:, present.any(axis=(1, 2))]
-        order = np.argsort(flat, axis=-1, kind="stable")
-        return Alike(tasks, np.take_along_axis(flat, order, axis=-1), order, by_stratum, design)
+            if not tasks.size:
+                continue
+            own, has = trials[tasks], present[tasks[0]]
+            units = has.any(axis=-1)
+            number = (np.cumsum(units) - 1).reshape(units.shape)
+            unit = np.broadcast_to(number[..., np.newaxis], has.shape)[has]
+            sizes = tuple(int(size) for size in units.sum(axis=-1) if size)
+            single = len(sizes) == 1 and not self.by_unit
+            design = bootstrap.BootstrapDesign(sizes, None if single else unit, self.n_resamples, self.entropy)
+            by_stratum = own.reshape(*own.shape[:2], -1)[:, has.any(axis=(1, 2))]
+            order = np.argsort(own[:, has], axis=-1, kind="stable")
+            yield Alike(tasks, np.take_along_axis(own[:, has], order, axis=-1), order, by_stratum, design)
 
     def _of_units(self, part: Alike) -> list[Floats]:
         """Return intervals of F and F⁻¹ of resampled units."""
@@ -248,8 +246,7 @@ class Distributions:
             return np.stack(np.split(at_most(z), len(rank), axis=1))
 
         points = at_most(np.broadcast_to(self.scores_at, (n_tasks, len(self.scores_at))))
-        n = np.full(n_tasks, part.x.shape[-1])
-        ranks = ecdf.quantile_ranks(self.probabilities, n)
+        ranks = ecdf.quantile_ranks(self.probabilities, np.full(n_tasks, part.x.shape[-1]))
         limits = bootstrap.quantile_limits(ranks, sizes, at_most_trial, self.alpha)
         quantiles = np.stack([np.take_along_axis(part.x, limit - 1, axis=-1) for limit in limits], axis=-1)
         return np.stack(bootstrap.cdf_limits(points, sizes, self.alpha), axis=-1), quantiles

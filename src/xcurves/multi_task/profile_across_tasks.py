@@ -47,25 +47,16 @@ def profile_across_tasks(
     fractions : int or sequence of float, default 20
         Fractions of a task's budget, its last level: so many equal steps, or increasing numbers in (0, 1]. Scores
         between two levels of the task's grid are on the line between them.
-    task : str or sequence of str, default "task"
-        The dim of tasks, which may have any name if it is the only extra dim; several are joined to one.
-    task_groups : str, sequence or DataArray, optional
-        Families of tasks, as for `across_tasks`.
-    paired : bool, default False
-        Whether run ``j`` of a task is matched over algorithms, by seed or by data.
-    reference : label, optional
-        Compare every other algorithm with this one alone, "other - reference".
+    task, task_groups, paired, reference : str or sequence of str, str, sequence or DataArray, bool, and label
+        As for `across_tasks`.
     n_resamples : int, optional
         Ceiling on the number of flips of signs for the difference: all distinct ones if they fit, else so many random
         ones. None: all up to a million, else 9,999. And the number of replicates for the band of a mean curve, 9,999
         by default.
     confidence_level : float, default 0.95
         Of each band.
-    progress : bool, optional
-        Show a tqdm bar (extra ``progress``); by default in a terminal or notebook, if the call will take more than 5 s.
-        Of dask-backed curves use dask's own.
-    rng : int, Generator or None
-        Seed of the random flips and signs.
+    progress, rng : bool, and int, Generator or None
+        As for `across_tasks`.
 
     Returns
     -------

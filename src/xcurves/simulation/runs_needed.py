@@ -64,20 +64,11 @@ def runs_needed(
         Data sets drawn for each of them.
     replace : bool, optional
         Draw pilot curves with replacement, to ask for more runs than there are. None: where `n_runs` is not given.
-    modification : {"a", "b", "c", "d"}, optional
-        How a single algorithm's curves are modified, see `simulation.modified`, to plan for a difference not seen yet.
-    factor : float, default 0
-        How much they are modified, f.
-    stretch : float, default 1
-        What they are multiplied with, s: 1.1 plans for scores that are 10 % higher.
-    pvalue : str, default "pvalue"
-        Which variable of the test's result is meant.
-    progress : bool, optional
-        Show a tqdm bar (extra ``progress``); by default in a terminal or notebook, if the call will take more than 5 s.
-    confidence_level : float, default 0.95
-        Of the intervals.
-    rng : int, Generator or None
-        Seed of the draws and of the test.
+    modification, factor, stretch : str, float and float
+        How a single algorithm's curves are changed, as for `simulation.resampled`, to plan for a difference not seen
+        yet: ``stretch=1.1`` plans for scores that are 10 % higher.
+    pvalue, progress, confidence_level, rng : str, bool, float, and int, Generator or None
+        As for `simulation.type_i_error`.
 
     Returns
     -------
