@@ -20,6 +20,7 @@ from xcurves.distributions.trial_checks import HUNDREDTHS, Dims
 from xcurves.distributions.trials import check_trials, difference_band, prefixes_of
 from xcurves.kernels import ecdf, plans, twosample
 from xcurves.kernels.bootstrap import are_few
+from xcurves.kernels.ecdf import Ints
 from xcurves.kernels.engine import ADJUSTMENTS
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import DEFAULT_RESAMPLES, in_stretches
@@ -232,47 +233,46 @@ class _PairComparison:
 
     def __call__(self, group: Group) -> dict[str, NDArray[Any]]:
         """Compare pairs in tasks, given trials, shape (task, algorithm, *core), not too many at once."""
-        lead, n_pairs = group.data[0].shape[:2], len(self.pairs)
-        trials = np.sort(group.data[0].reshape(*lead, self.n_strata, -1), axis=-1) if self.stratified else group.data[0]
-        trials = trials.reshape(*lead, -1)
-        x, n = np.sort(trials, axis=-1), np.count_nonzero(~np.isnan(trials), axis=-1)
-        check_trials(x.reshape(-1, x.shape[-1]), n.ravel(), prefixes_of(group))
+        n_tasks, n_algorithms = lead = group.data[0].shape[:2]
+        trials = group.data[0].reshape(n_tasks * n_algorithms, self.n_strata, -1)
+        trials = np.sort(trials, axis=-1) if self.stratified else trials[:, 0]
+        x = np.sort(trials.reshape(len(trials), -1), axis=-1)
+        n = np.count_nonzero(~np.isnan(x), axis=-1)
+        check_trials(x, n, prefixes_of(group))
+        rows = np.stack([np.add.outer(n_algorithms * np.arange(n_tasks), side).ravel() for side in self.pairs.T])
 
         def compare(some: slice) -> dict[str, Floats]:
-            task, pair = np.divmod(np.arange(some.start, some.stop), n_pairs)
-            sides = [(task, algorithm) for algorithm in self.pairs[pair].T]
-            found = self._quantiles(*(x[side] for side in sides), *(n[side] for side in sides))
+            first, second = sides = rows[:, some]
+            found = self._quantiles(*x[sides], *n[sides])
             for name, side in zip(("share_infinite_a", "share_infinite_b"), sides, strict=True):
                 found[name] = np.isposinf(x[side]).sum(axis=-1) / np.where(n[side] > 0, n[side], np.nan)
             if self.stratified:
-                return found | self._by_stratum(*(trials[side].reshape(len(task), self.n_strata, -1) for side in sides))
-            first, second = (trials[side] for side in sides)
-            apart = np.isnan(first) != np.isnan(second)
-            for row in np.flatnonzero(apart.any(axis=-1) & self.paired)[:1]:
-                a, b = (group.algorithms[place] for place in self.pairs[pair[row]])
+                return found | self._by_stratum(*trials[sides])
+            apart = np.isnan(trials[first]) != np.isnan(trials[second])
+            for pair in np.flatnonzero(apart.any(axis=-1) & self.paired)[:1]:
+                a, b = (group.algorithms[side[pair] % n_algorithms] for side in sides)
                 raise ValueError(
-                    f"{group.names[task[row]]}paired=True needs every trial in every algorithm; {apart[row].sum()} of "
-                    f"{a} and {b} have no partner. Select the common runs, or use paired=False"
+                    f"{group.names[first[pair] // n_algorithms]}paired=True needs every trial in every algorithm; "
+                    f"{apart[pair].sum()} of {a} and {b} have no partner. Select the common runs, or use paired=False"
                 )
-            return found | self._distances(first, second)
+            return found | self._distances(*trials[sides])
 
-        at_once = _STRATIFIED if self.stratified else max(1, _AT_ONCE // trials.shape[-1])
-        found = in_stretches(compare, lead[0] * n_pairs, at_once)
-        out = {name: values.reshape(lead[0], n_pairs, *values.shape[1:]) for name, values in found.items()}
+        at_once = _STRATIFIED if self.stratified else max(1, _AT_ONCE // x.shape[-1])
+        found = in_stretches(compare, rows.shape[1], at_once)
+        out = {name: values.reshape(n_tasks, -1, *values.shape[1:]) for name, values in found.items()}
         if self.stratified:
             for values in out.values():
                 values[out["n_units"] == 0] = np.nan
             out["n_units"] = np.nan_to_num(out["n_units"])
         else:
             out["ks_pvalue_adjusted"] = ADJUSTMENTS[self.correction](out["ks_pvalue"])
-        return out | {"n_trials": n}
+        return out | {"n_trials": n.reshape(lead)}
 
-    def _quantiles(self, x: Floats, y: Floats, m: NDArray[np.int64], n: NDArray[np.int64]) -> dict[str, Floats]:
+    def _quantiles(self, x: Floats, y: Floats, m: Ints, n: Ints) -> dict[str, Floats]:
         """Return differences of inverse CDFs of sorted trials and their band, half of alpha for each sample."""
         sides = []
         for each, size in ((x, m), (y, n)):
-            allowed = ecdf.ranks_in_band(HUNDREDTHS, size, self.alpha / 2)
-            ranks = (ecdf.quantile_ranks(HUNDREDTHS, size), *allowed)
+            ranks = (ecdf.quantile_ranks(HUNDREDTHS, size), *ecdf.ranks_in_band(HUNDREDTHS, size, self.alpha / 2))
             sides.append([ecdf.value_at(each, rank, np.maximum(size, 1)) for rank in ranks])
         first, second = sides
         with np.errstate(invalid="ignore"):  # of two trials that are infinite there is no difference

@@ -65,9 +65,8 @@ def prefixes_of(group: Group) -> list[str]:
 def difference_band(first: Sequence[Floats], second: Sequence[Floats]) -> Floats:
     """Return the limits of differences, given the lower and the upper limits of both; of two infinite ends none."""
     with np.errstate(invalid="ignore"):
-        ends = [first[0] - second[1], first[1] - second[0]]
-    sides = (-np.inf, np.inf)
-    return np.stack([np.where(np.isnan(end), side, end) for end, side in zip(ends, sides, strict=True)], axis=-1)
+        low, high = first[0] - second[1], first[1] - second[0]
+    return np.stack([np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)], axis=-1)
 
 
 @dataclass(frozen=True, kw_only=True)

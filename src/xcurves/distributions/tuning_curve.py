@@ -124,7 +124,7 @@ def tuning_curve(
     scores, budget = within_budget(scores, ("algorithm", *dims))
     pairs = labels.algorithm_pairs(scores) if scores.sizes["algorithm"] > 1 else []
     kernel = _Tuning(
-        pairs=labels.pairs_in_label_order(scores).tolist() if pairs else [],
+        pairs=labels.pairs_in_label_order(scores) if pairs else np.zeros((0, 2), int),
         trials=_check_trials(n_trials),
         bounds=trial_checks.check_bounds(bounds),
         higher=validation.check_flag("higher_is_better", higher_is_better),
@@ -212,9 +212,9 @@ def _with_selection(scores: xr.DataArray, select: xr.DataArray, core: Sequence[s
 
 @dataclass(frozen=True, kw_only=True)
 class _Tuning:
-    """How tuning curves are estimated."""
+    """How tuning curves are estimated, in rows of scores of which the highest is best."""
 
-    pairs: list[list[int]]  # the indices of both algorithms of each pair
+    pairs: Ints  # the indices of both algorithms of each pair
     trials: Ints
     bounds: tuple[float, float]
     higher: bool
@@ -223,57 +223,51 @@ class _Tuning:
 
     def __call__(self, group: Group) -> dict[str, Any]:
         """Return curves of tasks, given trials, shape (task, algorithm, *core)."""
-        data = group.data[0]
-        lead = data.shape[:2]
-        by = data[..., 1].reshape(lead[0] * lead[1], -1) if self.selecting else None
-        scores = (data[..., 0] if self.selecting else data).reshape(lead[0] * lead[1], -1)
-        n = np.count_nonzero(~np.isnan(scores), axis=-1)
-        check_trials(np.sort(scores, axis=-1), n, prefixes_of(group), self.bounds)
-        sign = 1.0 if self.higher else -1.0
-        if by is None:
-            found = self._curves(sign * scores, n)
+        n_tasks, n_algorithms = lead = group.data[0].shape[:2]
+        trials = group.data[0].reshape(n_tasks * n_algorithms, -1, 1 + self.selecting)
+        n = np.count_nonzero(~np.isnan(trials[..., 0]), axis=-1)
+        check_trials(np.sort(trials[..., 0], axis=-1), n, prefixes_of(group), self.bounds)
+        scores, *by = np.moveaxis(trials if self.higher else -trials, -1, 0)
+        x = np.sort(scores, axis=-1)
+        if by:
+            found = dict(zip(("best_median", "best_mean"), tuning.selected(scores, by[0], self.trials), strict=True))
         else:
-            chosen = tuning.selected(sign * scores, sign * by, self.trials)
-            found = dict(zip(("best_median", "best_mean"), chosen, strict=True))
-        out = {name: sign * values.reshape(*lead, *values.shape[1:]) for name, values in found.items()}
-        if self.pairs:
-            first, second = np.array(self.pairs).T
-            out["difference"] = out["best_median"][:, first] - out["best_median"][:, second]
-            out |= {} if self.selecting else self._of_pairs(np.sort(sign * scores, axis=-1), n, lead)
-        for name in out:
-            if not self.higher and name.endswith(("_ci", "_band")) and "match" not in name:
-                out[name] = out[name][..., ::-1]
+            found = self._curves(x, n)
+        out = {name: values.reshape(*lead, *values.shape[1:]) for name, values in found.items()}
+        if len(self.pairs):
+            first, second = (np.add.outer(n_algorithms * np.arange(n_tasks), side).ravel() for side in self.pairs.T)
+            paired = {"difference": found["best_median"][first] - found["best_median"][second]}
+            paired |= {} if by else self._of_pairs(x, n, first, second)
+            out |= {name: values.reshape(n_tasks, -1, *values.shape[1:]) for name, values in paired.items()}
+        for name in [name for name in out if not self.higher and "match" not in name]:
+            out[name] = -out[name][..., ::-1] if name.endswith(("_ci", "_band")) else -out[name]
         return out | {"n_trials": n.reshape(lead)}
-
-    def _curves(self, scores: Floats, n: Ints) -> dict[str, Floats]:
-        """Return curves and their limits, shape (row, ...), of scores of which the highest is best."""
-        x, ends = np.sort(scores, axis=-1), self._ends
-        estimate, *alone = tuning.best_medians(x, n, self.trials, self.alpha, together=False)
-        _, *band = tuning.best_medians(x, n, self.trials, self.alpha, together=True)
-        mean, mean_band = tuning.best_means(x, n, self.trials, self.alpha, *ends)
-        limits = {"best_median_ci": np.stack(alone, axis=-1), "best_median_band": np.stack(band, axis=-1)}
-        limits = {name: np.clip(values, *ends) for name, values in limits.items()}
-        return {"best_median": estimate, "best_mean": mean, "best_mean_band": mean_band} | limits
 
     @property
     def _ends(self) -> tuple[float, float]:
-        """Bounds of scores of which the highest is best."""
         low, high = self.bounds
         return (low, high) if self.higher else (-high, -low)
 
-    def _of_pairs(self, x: Floats, n: Ints, lead: tuple[int, ...]) -> dict[str, Floats]:
-        """Return bands of differences and trials to match, given sorted scores of which the highest is best."""
+    def _curves(self, x: Floats, n: Ints) -> dict[str, Floats]:
+        """Return curves and their limits, given sorted scores."""
+        estimate, *alone = tuning.best_medians(x, n, self.trials, self.alpha, together=False)
+        _, *band = tuning.best_medians(x, n, self.trials, self.alpha, together=True)
+        mean, mean_band = tuning.best_means(x, n, self.trials, self.alpha, *self._ends)
+        limits = {"best_median_ci": np.stack(alone, axis=-1), "best_median_band": np.stack(band, axis=-1)}
+        limits = {name: np.clip(values, *self._ends) for name, values in limits.items()}
+        return {"best_median": estimate, "best_mean": mean, "best_mean_band": mean_band} | limits
+
+    def _of_pairs(self, x: Floats, n: Ints, first: Ints, second: Ints) -> dict[str, Floats]:
+        """Return bands of differences and trials to match, given sorted scores and the rows of each pair."""
         medians = tuning.best_medians(x, n, self.trials, self.alpha / 2, together=True)
-        medians = tuning.Medians(*(np.clip(each, *self._ends).reshape(*lead, -1) for each in medians))
-        x, n = x.reshape(*lead, -1), n.reshape(lead)
-        names = ("trials_to_match", "trials_to_match_ci", "trials_to_match_reversed", "trials_to_match_reversed_ci")
-        columns: list[dict[str, Floats]] = []
-        for a, b in self.pairs:
-            first, second = (tuning.Medians(*(each[:, i] for each in medians)) for i in (a, b))
-            some = ((n[:, a] > 0) & (n[:, b] > 0))[:, np.newaxis, np.newaxis]
-            band = np.where(some, difference_band(first[1:], second[1:]), np.nan)
-            matches = tuning.trials_to_match(x[:, a], n[:, a], second, self.alpha / 2)
-            reverse = tuning.trials_to_match(x[:, b], n[:, b], first, self.alpha / 2)
-            found = {"difference_band": band if self.higher else -band}
-            columns.append(found | dict(zip(names, [*matches, *reverse], strict=True)))
-        return {name: np.stack([each[name] for each in columns], axis=1) for name in columns[0]}
+        a, b = (tuning.Medians(*(np.clip(each[rows], *self._ends) for each in medians)) for rows in (first, second))
+        known = ((n[first] > 0) & (n[second] > 0))[:, np.newaxis, np.newaxis]
+        matches = tuning.trials_to_match(x[first], n[first], b, self.alpha / 2)
+        reverse = tuning.trials_to_match(x[second], n[second], a, self.alpha / 2)
+        return {
+            "difference_band": np.where(known, difference_band(a[1:], b[1:]), np.nan),
+            "trials_to_match": matches[0],
+            "trials_to_match_ci": matches[1],
+            "trials_to_match_reversed": reverse[0],
+            "trials_to_match_reversed_ci": reverse[1],
+        }

@@ -131,10 +131,8 @@ def autoregressive(
         Standard deviation of the innovations, or one for each algorithm: unequal variances.
     shared : float, default 0
         Standard deviation of what the runs j of all algorithms have in common at each level, for paired tests.
-    algorithm_effect : float, default 0
-        What the first algorithm has more at every level.
-    interaction_effect : float, default 0
-        What the first algorithm has less at the first half of the levels and more at the others.
+    algorithm_effect, interaction_effect : float, default 0
+        What the first algorithm has more at every level; what it has less at the first half and more at the others.
     rng : Generator
         Source of the noise.
 
@@ -194,9 +192,8 @@ def modified(curves: xr.DataArray, case: Case, factor: float) -> xr.DataArray:
     curves : DataArray, dims (..., training)
         Curves L; at least two training levels, for ``"b"`` an even number.
     case : {"a", "b", "c", "d"}
-        How the modified curve lies to the old one: ``"a"`` parallel (algorithm effect only), ``"b"`` steeper or
-        flatter about the same mean (interaction only), ``"c"`` towards another end, ``"d"`` different in the middle
-        only (both effects).
+        Parallel to the old curve (algorithm effect only), steeper or flatter about the same mean (interaction only),
+        towards another end, or different in the middle only (both effects).
     factor : float
         How much, f; 0 leaves the curves as they are.
 
@@ -242,22 +239,20 @@ def modified(curves: xr.DataArray, case: Case, factor: float) -> xr.DataArray:
     validation.check_choice("case", case, ("a", "b", "c", "d"))
     factor = validation.check_number("factor", factor)
     if case == "b" and k % 2:
-        raise ValueError(
-            f"case 'b' needs an even number of training levels; got {k}. "
-            "Leave one out: curves.isel(training=slice(1, None))"
-        )
+        cure = "Leave one out: curves.isel(training=slice(1, None))"
+        raise ValueError(f"case 'b' needs an even number of training levels; got {k}. {cure}")
     values = curves.data
     first = values[..., :1]
     rise = values[..., -1:] - first
     i = np.arange(1, k + 1)
     early = i <= k / 2
     change = {
-        "a": lambda: rise / 80,
-        "b": lambda: rise * np.where(early, k / 2 - i + 1, k / 2 - i) / 100,
-        "c": lambda: (values - first) * (i - 1) / 100,
-        "d": lambda: rise * np.where(early, i - 1, k - i) / 100,
+        "a": rise / 80,
+        "b": rise * np.where(early, k / 2 - i + 1, k / 2 - i) / 100,
+        "c": (values - first) * (i - 1) / 100,
+        "d": rise * np.where(early, i - 1, k - i) / 100,
     }
-    return curves.copy(data=values + factor * change[case]())
+    return curves.copy(data=values + factor * change[case])
 
 
 def stretched(curves: xr.DataArray, factor: float) -> xr.DataArray:
@@ -312,12 +307,10 @@ def pool_of(
     if len(names) == 1:
         other = curves if modification is None else modified(curves, modification, factor)
         # Without a modification a shuffled pool is that of the one algorithm, with each curve in it once.
-        second = [stretched(other, stretch)] if changes or not shuffled else []
         names = [names[0], "modified" if changes else "again"]
-        curves = xr.concat(
-            [each.assign_coords(algorithm=[name]) for each, name in zip([curves, *second], names, strict=False)],
-            "algorithm",
-        )
+        both = [curves, stretched(other, stretch)] if changes or not shuffled else [curves]
+        labelled = [each.assign_coords(algorithm=[name]) for each, name in zip(both, names, strict=False)]
+        curves = xr.concat(labelled, "algorithm")
     present = curves.notnull().any("training")
     others = [dim for dim in present.dims if dim not in ("algorithm", "run")]
     if not bool((present.any(others) == present.all(others)).all()):

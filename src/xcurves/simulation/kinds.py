@@ -38,24 +38,22 @@ def _rates(*over: str) -> dict[str, Var]:
 
 def _rate_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each setting and p-value."""
-    columns = {"rate": result["rate"], **bounds(result["rate_ci"]), "n": result["n_replications"]}
-    return frame_of(columns | _expected_runs(result))
+    return _table(result, {"rate": result["rate"], **bounds(result["rate_ci"]), "n": result["n_replications"]})
 
 
 def _plan_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each number of runs."""
-    needed, assured = (
-        result[name].expand_dims(n_runs=result["n_runs"]) for name in ("runs_needed", "runs_needed_assured")
-    )
-    columns = {"power": result["rate"], **bounds(result["rate_ci"]), "needed": needed, "assured": assured}
-    return frame_of(columns | _expected_runs(result), ["n_runs"])
+    columns = {"power": result["rate"], **bounds(result["rate_ci"])}
+    for column, name in (("needed", "runs_needed"), ("assured", "runs_needed_assured")):
+        columns[column] = result[name].expand_dims(n_runs=result["n_runs"])
+    return _table(result, columns, "n_runs")
 
 
-def _expected_runs(result: xr.Dataset) -> dict[str, xr.DataArray]:
-    """Return the column of a test that is looked at several times."""
-    if "expected_runs" not in result:
-        return {}
-    return {"expected runs": result["expected_runs"].broadcast_like(result["rate"])}
+def _table(result: xr.Dataset, columns: dict[str, xr.DataArray], *last: str) -> pd.DataFrame:
+    """Join columns, and that of a test that is looked at several times."""
+    if "expected_runs" in result:
+        columns["expected runs"] = result["expected_runs"].broadcast_like(result["rate"])
+    return frame_of(columns, last)
 
 
 TYPE_I_ERROR = ResultKind(

@@ -110,11 +110,10 @@ def runs_needed(
     algorithm are multiplied by :math:`\sqrt{p/(p-1)}`, so that drawn runs vary as much as new ones do on average.
 
     *Other pilots* would have given another answer. So 200 sets of pilots are drawn with replacement, their residuals
-    multiplied likewise, and runs needed are found from ten data sets of each set, for each l. Ten do as well as many:
-    what they leave open is little beside what sets differ, and rates that fall with l are first made level, by least
-    squares. `runs_needed_assured` is the 0.8 quantile of the 200 numbers, and `runs_needed_ci` goes from their 0.025
-    to their 0.975 quantile (at 0.95). Ten pilots of each algorithm leave the number open by a factor of four or more
-    as a rule; pilots of a single algorithm, with a difference that is given, by less.
+    multiplied likewise, and runs needed are found from ten data sets of each set, for each l; rates that fall with l
+    are first made level, by least squares. `runs_needed_assured` is the 0.8 quantile of the 200 numbers, and
+    `runs_needed_ci` goes from their 0.025 to their 0.975 quantile (at 0.95). Ten pilots of each algorithm leave the
+    number open by a factor of four or more as a rule; pilots of a single algorithm by less.
 
     References
     ----------

@@ -43,8 +43,8 @@ def type_i_error(
         `curves` given by `functools.partial`, or your own.
     test : function
         What takes such an array and returns a Dataset with p-values, or the p-values themselves: any test here, as in
-        ``partial(randomized_anova, n_resamples=399)``. It is called once for each block of 250 data sets. If it
-        takes an `rng` that is not given yet, it gets another seed for every block.
+        ``partial(randomized_anova, n_resamples=399)``. It is called once for each block of 250 data sets, with another
+        seed if it takes an `rng` that is not given yet.
     n_replications : int
         Data sets for every setting.
     settings : mapping of str to sequence, optional
@@ -88,10 +88,8 @@ def type_i_error(
 
     .. math:: \text{rate} = \frac{\#\{b: p_b \le \alpha\}}{B}
 
-    The interval is Clopper and Pearson's: it holds the true rate with at least the confidence level whatever the number
-    of data sets, if these are independent. The random reassignments of a test are shared by the data sets of one block
-    of 250 and differ between blocks: where they are few and of few runs, counts vary more than binomial ones, and more
-    reassignments make that go away.
+    The interval is Clopper and Pearson's, for independent data sets. Those of one block share the random reassignments
+    of a test: where these are few, counts vary more than binomial ones.
 
     References
     ----------
