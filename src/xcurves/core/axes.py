@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -61,7 +61,6 @@ class IntervalGroup(NamedTuple):
     low: Floats
     high: Floats
     style: Style
-    label: str | None = None
     filled: bool = True
     flag: str | None = None
 
@@ -157,7 +156,7 @@ def draw_intervals(ax: Axes, groups: Iterable[IntervalGroup]) -> None:
         start, stop = (np.where(np.isfinite(bound), bound, group.value) for bound in (group.low, group.high))
         color = group.style.color
         ax.hlines(group.y, start, stop, color=color)
-        ax.plot(group.value, group.y, group.style.marker, color=color, markersize=5, label=group.label, gid=group.flag,
+        ax.plot(group.value, group.y, group.style.marker, color=color, markersize=5, gid=group.flag,
                 markerfacecolor=color if group.filled else "white")  # fmt: skip
     limits = ax.get_xlim()  # of the finite values
     for group in groups:
@@ -247,8 +246,3 @@ def list_rows(ax: Axes, names: Sequence[str]) -> None:
     """Name rows on the y axis, the first on top."""
     ax.set_yticks(range(len(names)), names, fontsize="x-small" if len(names) > _FEW_ROWS else None)
     ax.set_ylim(len(names) - 0.5, -0.5)
-
-
-def say_task(task: Mapping[Hashable, Any]) -> str:
-    """Return the title of one task's panel."""
-    return ", ".join(f"{dim} = {label}" for dim, label in task.items())

@@ -13,7 +13,7 @@ from xcurves.core import validation
 from xcurves.core.axes import drawable
 from xcurves.core.schema import ResultKind, View
 from xcurves.plotting import curves
-from xcurves.plotting.facets import FEW, Grid, Panel, Room, check_dims, import_pyplot, largest, split
+from xcurves.plotting.facets import FEW, Grid, Panel, Room, check_dims, import_pyplot, split
 from xcurves.plotting.panels import Canvas, Cell, check_figsize, draw_panels, styled
 from xcurves.results import ask, kind_of, parts_of, prepare, views_of
 
@@ -144,18 +144,18 @@ def _plot_result(data: xr.Dataset, view: str | None, canvas: Canvas) -> Axes | N
     data = drawable(styled(data, canvas.colors))
     drawn = [_panels(kind, views[name], data, canvas) for name in names]
     first, dims, panels = drawn[0]
-    apart = _apart(first, dims)
+    apart = [dim for dim, most in first.panels.items() if most > 1 and dim in dims]  # labels are too many for one panel
     if len(names) == 1:
         grid = canvas.grid(dims, [data.sizes[dim] for dim in dims])
     elif first in views.values():
         grid = Grid(len(names), len(panels), len(names) * len(panels), two_dims=True)
     else:
         grid = Grid(1, len(names), len(names))  # of many tasks
-    rows, columns = (
-        max(largest(getattr(each[0].drawing, what), each[2]) for each in drawn) for what in ("rows", "columns")
-    )
-    curves_too = bool(rows) and any(each[0].drawing.rows is None for each in drawn)
-    rows = max(rows, _ROWS_OF_CURVES * curves_too)
+    every = [(view.drawing, panel.data) for view, _, own in drawn for panel in own]
+    rows = max(drawing.rows(shown) if drawing.rows else 0.0 for drawing, shown in every)
+    columns = max(drawing.columns(shown) if drawing.columns else 0.0 for drawing, shown in every)
+    if rows and any(drawing.rows is None for drawing, _ in every):
+        rows = max(rows, _ROWS_OF_CURVES)
     room = Room(grid, rows, columns, canvas.figsize)
     if room.size() is None and grid.two_dims and len(names) == 1 and canvas.col is None and canvas.row is None:
         room = Room(canvas.grid([], [grid.n_panels]), rows, columns, canvas.figsize)
@@ -195,11 +195,6 @@ def _panels(
         return view.many, [], [Panel("", data)]
     dims = check_dims(dims, canvas.col, canvas.row, "result")
     return view, dims, split(data, dims)
-
-
-def _apart(view: View, dims: Collection[Hashable]) -> list[str]:
-    """Return the dims that have panels because their labels are too many for one."""
-    return [dim for dim, most in view.panels.items() if most > 1 and dim in dims]
 
 
 def _default_views(kind: ResultKind, data: xr.Dataset) -> tuple[str, ...]:

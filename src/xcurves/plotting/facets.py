@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from itertools import product
@@ -10,10 +10,8 @@ from math import prod
 from typing import Any, Generic
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core.axes import say_task
 from xcurves.core.validation import Labelled
 
 _KEPT = ("algorithm", "pair", "param")  # dims whose one label stays in a panel
@@ -104,15 +102,11 @@ def split(data: Labelled, dims: Sequence[Hashable]) -> list[Panel[Labelled]]:
             said[dim] = here[dim][at].item()
             here = here.isel({dim: [at]}) if dim in _KEPT else here.isel({dim: at}).drop_vars([dim], errors="ignore")
         tasks = {dim: label for dim, label in said.items() if dim not in _KEPT}
-        few = prod(data.sizes[dim] for dim in dims) <= _SPELLED and tasks
         names = [str(label) for dim, label in said.items() if dim != "param"]  # of which the axis has a label
-        panels.append(Panel(say_task(tasks) if few and len(tasks) == len(said) else ", ".join(names), here))
+        if tasks == said and prod(data.sizes[dim] for dim in dims) <= _SPELLED:
+            names = [f"{dim} = {label}" for dim, label in tasks.items()]
+        panels.append(Panel(", ".join(names), here))
     return panels
-
-
-def largest(count: Callable[[xr.Dataset], float] | None, panels: Sequence[Panel[xr.Dataset]]) -> float:
-    """Return the largest number of rows, or of columns, that a panel has."""
-    return max(count(panel.data) for panel in panels) if count else 0.0
 
 
 @dataclass(frozen=True)

@@ -115,16 +115,17 @@ def styled(data: Labelled, colors: Colors) -> Labelled:
         return with_styles(data, {})
     from matplotlib.colors import is_color_like
 
-    pairs: list[Any] = _labels(data, "pair")
-    sides = [label for side in _SIDES for label in _labels(data, side)]
-    names: list[Any] = _labels(data, "algorithm") or list(dict.fromkeys(sides)) or pairs
     if not isinstance(colors, Mapping | Sequence) or isinstance(colors, str):
         raise TypeError(f"colors must be a mapping or a sequence; got {shown(colors)}. Give {{'sac': '#0072B2'}}")
-    given = colors if isinstance(colors, Mapping) else dict(zip(names, colors, strict=False))
-    known = [*names, *pairs]
+    known: dict[str, list[Any]] = {dim: _labels(data, dim) for dim in ("algorithm", *_SIDES, "pair")}
+    names: list[Any] = next(
+        filter(None, (known["algorithm"], known["algorithm_a"] + known["algorithm_b"], known["pair"])), []
+    )
+    given = colors if isinstance(colors, Mapping) else dict(zip(dict.fromkeys(names), colors, strict=False))
+    every = list(dict.fromkeys([*names, *known["pair"]]))
     for name, colour in given.items():
-        if name not in known:
-            cure = did_you_mean(name, known) or f". There are {', '.join(map(repr, known[:10])) or 'none'}"
+        if name not in every:
+            cure = did_you_mean(name, every) or f". There are {', '.join(map(repr, every[:10])) or 'none'}"
             raise ValueError(f"colors must name labels of what is drawn; got {name!r}{cure}")
         if not is_color_like(colour):
             got = f"{shown(colour)} for {name!r}"
@@ -205,33 +206,20 @@ def _points(ax: Axes) -> float:
 
 def _fit_labels(panels: NDArray[Any], wide: float, high: float) -> None:
     """Write labels of axes that are longer than their panel is high, or than there is room below it, in lines."""
-    figure: Any = panels[0].figure
-    for ax in _with_long(panels, "yaxis", high):
-        _break(ax.yaxis.label, ax.bbox.height / ax.yaxis.label.get_window_extent().height)
-    for ax in _with_long(panels, "xaxis", wide):
-        middle = (ax.bbox.x0 + ax.bbox.x1) / 2
-        room = min(2 * middle, 2 * (figure.bbox.width - middle), _between(panels))
-        _break(ax.xaxis.label, room / ax.xaxis.label.get_window_extent().width)
-
-
-def _between(panels: NDArray[Any]) -> float:
-    """Return the smallest distance between columns of panels, in pixels."""
-    return float(np.diff(np.unique([float(round(ax.bbox.x0)) for ax in panels])).min(initial=np.inf))
-
-
-def _with_long(panels: NDArray[Any], axis: str, inches: float) -> list[Axes]:
-    """Return the panels with a label that may be too long for a cell; they have their sizes then."""
-    labels = [(ax, getattr(ax, axis).label) for ax in panels]
-    found = [ax for ax, label in labels if label.get_visible() and _inches(label) > _SHORT * inches]
-    if found:
-        found[0].figure.draw_without_rendering()
-    return found
-
-
-def _break(label: Text, share: float) -> None:
-    """Write a label in lines of at most such a share of its length."""
-    if share < 1:
-        label.set_text(wrapped(label.get_text(), share * longest_line([label.get_text()])))
+    figure = panels[0].figure
+    for axis, inches in (("yaxis", high), ("xaxis", wide)):
+        labels = [(ax, getattr(ax, axis).label) for ax in panels]
+        long = [each for each in labels if each[1].get_visible() and _inches(each[1]) > _SHORT * inches]
+        if long:
+            figure.draw_without_rendering()  # so that panels have their sizes
+        left = np.unique([round(ax.bbox.x0) for ax in panels])
+        between = np.diff(left).min(initial=figure.bbox.width)
+        for ax, label in long:
+            extent, middle = label.get_window_extent(), (ax.bbox.x0 + ax.bbox.x1) / 2
+            room = min(2 * middle, 2 * (figure.bbox.width - middle), between)
+            share = ax.bbox.height / extent.height if axis == "yaxis" else room / extent.width
+            if share < 1:
+                label.set_text(wrapped(label.get_text(), share * longest_line([label.get_text()])))
 
 
 def _inches(label: Text) -> float:
