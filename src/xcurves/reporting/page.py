@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.resources import files
 from math import prod
@@ -20,10 +21,11 @@ from xcurves import results
 from xcurves.core import labels, provenance, validation
 from xcurves.core.applicability import is_lower_better
 from xcurves.core.atomic_write import atomic_write, check_place
+from xcurves.core.schema import ResultKind
 from xcurves.core.wording import count, interval, label_of, listed, span
 from xcurves.plotting.curves import CURVES_CAPTION
 from xcurves.reporting import markup, pictures
-from xcurves.results import kind_of, left_out, missing_parts, parts_of, prepare, say_final
+from xcurves.results import left_out, missing_parts, parts_of, prepare, say_final
 
 Links = Mapping[tuple[Any, ...], str]  # the anchor of each task, by its labels
 
@@ -33,7 +35,7 @@ _GIVEN = {
     "n_resamples": "Reassignments at most",
     "paired": "Runs matched over algorithms (1: yes)",
 }
-_ABSENT = 8  # runs that are named
+_ABSENT, _NAMED = 8, 5  # runs and algorithms that are named
 _GENERATOR = b'<meta name="generator" content="xcurves">'
 
 
@@ -112,81 +114,61 @@ def _curves_of(tree: xr.DataTree) -> xr.DataArray | None:
     return variables[0].compute() if variables and set(labels.DIMS) <= set(variables[0].dims) else None
 
 
-def _page(attrs: Mapping[Any, Any], parts: Mapping[str, xr.Dataset], curves: xr.DataArray | None) -> str:
+def _page(attrs: Mapping[Any, Any], results_of: Mapping[str, xr.Dataset], curves: xr.DataArray | None) -> str:
     names = [] if curves is None else [name.removesuffix(": ") for name in labels.task_names(curves)]
     links = pictures.links_of(curves) if curves is not None and len(names) > 1 else {}
-    single = [_single(result) for result in parts.values()]
-    first = next(filter(_opens, single), single[0])
-    over_all = [result for result in single if links and _n_tasks(result) == 1]
-    by_task = [result for result in single if not any(result is each for each in over_all)]
-    ordered = [*over_all, *by_task]
-    drawn = [[] if _n_tasks(result) > 1 else list(_pictures(result)) for result in ordered]
-    lead = "" if curves is None else _lead(curves, names)
-    if curves is not None and not links:
-        task = curves.squeeze(labels.extra_dims(curves), drop=True).transpose(*labels.DIMS)
-        headline = _figure(pictures.draw(task, CURVES_CAPTION), lead) or markup.paragraph(pictures.MISSING)
-    else:
-        headline = "".join(next(own for result, own in zip(ordered, drawn, strict=True) if result is first)[:1])
-    headline += _table(first, links)
+    parts = [_Part.of(result, links) for result in results_of.values()]
+    first = next((part for part in parts if part.opens), parts[0])
+    by_task = [part for part in parts if not (links and part.single)]
+    ordered = [*(part for part in parts if links and part.single), *by_task]
+    headline, title, lead, compared, gallery = first.pictures[:1], "Comparison of algorithms", "", "", ""
     if curves is not None:
-        said = f"Runs and training levels. Scores: {label_of(curves)}."
-        compared = markup.html_table(counts(curves), said, links)
-    frames = ((kind_of(result).question, _frame(result)) for result in by_task)
+        algorithms = list(map(str, curves["algorithm"].to_numpy()))
+        title = f"{'Comparison' if algorithms[1:] else 'Curves'} of {listed(algorithms, _NAMED)}"
+        lead = _lead(curves, names)
+        compared = markup.html_table(counts(curves), f"Runs and training levels. Scores: {label_of(curves)}.", links)
+    if curves is not None and links:
+        gallery = pictures.gallery(curves, names, ((part.kind.question, part.frame) for part in by_task))
+    elif curves is not None:
+        task = curves.squeeze(labels.extra_dims(curves), drop=True).transpose(*labels.DIMS)
+        headline = _figures([pictures.draw(task, CURVES_CAPTION)], lead) or [markup.paragraph(pictures.MISSING)]
+    headline = [*headline, first.table]
     sections = [
-        ("answer", "In short", _answer(attrs, single, curves) + headline),
-        ("compared", "What was compared", "" if curves is None else compared),
+        ("answer", "In short", _answer(attrs, parts, curves) + "".join(headline)),
+        ("compared", "What was compared", compared),
         *(
-            (f"part-{number}", kind_of(result).question, _part(result, links, headline, own))
-            for number, (result, own) in enumerate(zip(ordered, drawn, strict=True), 1)
+            (f"part-{number}", part.kind.question, part.body(without=headline))
+            for number, part in enumerate(ordered, 1)
         ),
-        ("tasks", "Each task", pictures.gallery(curves, names, frames) if curves is not None and links else ""),
-        ("settings", "Settings and versions", _settings(attrs, parts)),
-        ("references", "References", markup.references(provenance.references_of(parts.values()))),
+        ("tasks", "Each task", gallery),
+        ("settings", "Settings and versions", _settings(attrs, results_of)),
+        ("references", "References", markup.references(provenance.references_of(results_of.values()))),
     ]
     shown = (markup.section(*each, is_open=each[0] == "answer") for each in sections if each[-1])
     template = Template(files("xcurves.reporting").joinpath("page.html").read_text(encoding="utf-8"))
     lead = markup.paragraph(lead, "lead") if lead else ""
-    return template.substitute(title=markup.text(_title(curves)), lead=lead, sections="\n".join(shown))
-
-
-def _title(curves: xr.DataArray | None) -> str:
-    if curves is None:
-        return "Comparison of algorithms"
-    names = [str(name) for name in curves["algorithm"].to_numpy()]
-    said = listed(names) if len(names) <= 5 else f"{len(names)} algorithms"
-    return f"Comparison of {said}" if len(names) > 1 else f"Curves of {said}"
+    return template.substitute(title=markup.text(title), lead=lead, sections="\n".join(shown))
 
 
 def _lead(curves: xr.DataArray, tasks: Sequence[str]) -> str:
     runs = int(curves.notnull().any("training").sum())
     where = f" on {len(tasks)} tasks" if len(tasks) > 1 else f" on {tasks[0]}" * bool(tasks[0])
     training = curves["training"]
-    units = training.attrs.get("units", "1")
     levels = span(training.to_numpy()[curves.notnull().any([dim for dim in curves.dims if dim != "training"])], 4)
-    return (
-        f"{label_of(curves)}: {runs} runs of {curves.sizes['algorithm']} algorithms{where}, "
-        f"{training.attrs.get('long_name', 'training')} {levels or 'none'}{'' if units in ('1', '') else f' {units}'}."
-    )
+    of = f"{runs} runs of {curves.sizes['algorithm']} algorithms{where}"
+    return f"{label_of(curves)}: {of}, {label_of(training)} {levels or 'none'}."
 
 
-def _answer(attrs: Mapping[Any, Any], single: list[xr.Dataset], curves: xr.DataArray | None) -> str:
+def _answer(attrs: Mapping[Any, Any], parts: Sequence[_Part], curves: xr.DataArray | None) -> str:
     """Return who is better, by how much and where; the other answers, what they do not say, and missing parts."""
-    said: dict[bool, list[str]] = {True: [], False: []}
-    for result in single:
-        said[_opens(result)].append(kind_of(result).answer(result))
-    cautions = dict.fromkeys(each for result in single for each in kind_of(result).said(result, "caution"))
-    verdicts = [markup.paragraph(markup.without_code(each), "verdict") for each in said[True]]
+    verdicts = [markup.paragraph(markup.without_code(part.answer), "verdict") for part in parts if part.opens]
     if verdicts and curves is not None and is_lower_better(curves):
         verdicts.append(markup.paragraph("Low scores are better."))
+    others = markup.items(part.answer for part in parts if not part.opens)
+    cautions = dict.fromkeys(each for part in parts for each in part.kind.said(part.result, "caution"))
     warned = (markup.paragraph(markup.without_code(each), "caution") for each in cautions)
     missing = markup.folded("Not in this analysis", markup.items(missing_parts(attrs), plain=True))
-    return "".join([*verdicts, markup.items(said[False]), *warned, missing])
-
-
-def _opens(result: xr.Dataset) -> bool:
-    """Return whether a result answers first: who is better, over all tasks."""
-    part = kind_of(result).part
-    return part is not None and part.opens and _n_tasks(result) == 1
+    return "".join([*verdicts, others, *warned, missing])
 
 
 def counts(curves: xr.DataArray) -> pd.DataFrame:
@@ -207,63 +189,65 @@ def counts(curves: xr.DataArray) -> pd.DataFrame:
     return pd.DataFrame(columns, index)
 
 
-def _single(result: xr.Dataset) -> xr.Dataset:
-    """Return a result in memory; with a single task, without the dims that name it."""
-    kind, result = prepare(result)
-    if _n_tasks(result) > 1:
-        return result
-    dims = kind.panel_dims(result)
-    return result.squeeze(dims).drop_vars(dims, errors="ignore")
+@dataclass(frozen=True)
+class _Part:
+    """One result on the page, with its table; of a single task, without the dims that name it, with its pictures."""
+
+    kind: ResultKind
+    result: xr.Dataset
+    single: bool
+    frame: pd.DataFrame
+    table: str
+    answer: str
+    pictures: list[str]
+
+    @classmethod
+    def of(cls, result: xr.Dataset, links: Links) -> _Part:
+        kind, result = prepare(result)
+        dims = kind.panel_dims(result)
+        single = prod(result.sizes[dim] for dim in dims) == 1
+        if single:
+            result = result.squeeze(dims).drop_vars(dims, errors="ignore")
+            dims = kind.panel_dims(result)
+        frame = _with_intervals(kind.digest(result) if kind.digest and not single else kind.table(result))
+        of_tasks = list(frame.index.names[: len(dims)]) == [_words(dim) for dim in dims]
+        table = markup.html_table(frame, frame.attrs["caption"], links if of_tasks else None)
+        answer, drawn = kind.answer(result), []
+        for name, view in kind.views.items():
+            if single and view.default and view.drawing.suits(result):
+                drawn.append(pictures.draw(result, view.caption, name))
+        return cls(kind, result, single, frame, table, answer, _figures(drawn, answer))
+
+    @property
+    def opens(self) -> bool:
+        """Whether it answers first: who is better, over all tasks."""
+        return self.kind.part is not None and self.kind.part.opens and self.single
+
+    def body(self, without: Sequence[str]) -> str:
+        """Return pictures and table that the page does not show before, then sentences, folded."""
+        left, said = left_out(self.result.attrs), results.summary(self.result).splitlines()
+        final = markup.paragraph(say_final(self.result)) if "final" in self.result.attrs else ""
+        shown = [each for each in (*self.pictures, self.table) if each not in without]
+        sentences = markup.folded(f"In {count(len(said), 'sentence')}", markup.items(said))
+        missing = markup.paragraph("Tasks left out:") + markup.items(left, plain=True) if left else ""
+        return "".join([final, *shown, sentences, missing])
 
 
-def _n_tasks(result: xr.Dataset) -> int:
-    return prod(result.sizes[dim] for dim in kind_of(result).panel_dims(result))
-
-
-def _part(result: xr.Dataset, links: Links, headline: str, drawn: list[str]) -> str:
-    """Return pictures and table of one result that the headline does not show, then the rest, folded."""
-    left = left_out(result.attrs)
-    missing = markup.paragraph("Tasks left out:") + markup.items(left, plain=True) if left else ""
-    final = markup.paragraph(say_final(result)) if "final" in result.attrs else ""
-    shown, table = ([each for each in own if each not in headline] for own in (drawn, [_table(result, links)]))
-    said = results.summary(result).splitlines()
-    sentences = markup.folded(f"In {count(len(said), 'sentence')}", markup.items(said))
-    more = markup.folded("More pictures", "".join(shown[1:]))
-    return "".join([final, *shown[:1], *table, sentences, more, missing])
-
-
-def _table(result: xr.Dataset, links: Links) -> str:
-    """Return the table; a row of one task leads to it."""
-    frame = _frame(result)
-    dims = [str(dim).replace("_", " ") for dim in kind_of(result).panel_dims(result)]
-    of_tasks = list(frame.index.names[: len(dims)]) == dims
-    return markup.html_table(frame, frame.attrs["caption"], links if of_tasks else None)
-
-
-def _frame(result: xr.Dataset) -> pd.DataFrame:
-    """Return the table of a result, of several tasks a short one; both ends of an interval stand in one column."""
-    kind = kind_of(result)
-    frame = kind.digest(result) if _n_tasks(result) > 1 and kind.digest else kind.table(result)
+def _with_intervals(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with both ends of an interval in one column, headings as words."""
     for name in [name for name in frame if str(name).endswith("lower")]:
         ends = zip(frame[name], frame.pop(str(name).replace("lower", "upper")), strict=True)
         frame[name] = [np.nan if low != low or high != high else interval(low, high) for low, high in ends]
-
-    def words(name: Any) -> Any:
-        return name and str(name).replace("lower", "interval").replace("_", " ")
-
-    return frame.rename(columns=words).rename_axis(index=words)
+    return frame.rename(columns=_words).rename_axis(index=_words)
 
 
-def _pictures(result: xr.Dataset) -> Iterator[str]:
-    """Yield the pictures of one task's result that suit it, each with its alternative text."""
-    kind = kind_of(result)
-    for name, view in kind.views.items():
-        if view.default and view.drawing.suits(result):
-            yield _figure(pictures.draw(result, view.caption, name), kind.answer(result))
+def _words(name: Any) -> Any:
+    return name and str(name).replace("lower", "interval").replace("_", " ")
 
 
-def _figure(picture: pictures.Picture | None, said: str) -> str:
-    return markup.figure(*picture, f"{picture.caption} {said}") if picture else ""
+def _figures(drawn: Sequence[pictures.Picture | None], said: str) -> list[str]:
+    """Return pictures with their alternative texts."""
+    return [markup.figure(*each, f"{each.caption} {said}") for each in drawn if each]
 
 
 def _settings(attrs: Mapping[Any, Any], parts: Mapping[str, xr.Dataset]) -> str:
