@@ -132,7 +132,7 @@ def test_a_page_is_one_file_without_network_or_script(source):
 def test_pictures_say_what_they_show(tree, source):
     alternatives = [attrs["alt"] for attrs in Page(source).attrs_of("img")]
     assert alternatives[0].endswith(
-        " wins minus losses in 100 games: 30 runs of 3 algorithms, training 0 to 8,000 games."
+        " wins minus losses in 100 games: 30 runs of 3 algorithms, training (games) 0 to 8,000."
     )
     expected = []
     for part in ("anova", "pairwise", "profile", "distribution"):

@@ -114,7 +114,7 @@ ACROSS_TASKS = ResultKind(
             {
                 "task": "Difference of mean scores in every task, sorted, with its interval.",
                 "shown": "Black: shown, adjusted over tasks.",
-                "standard error": "Grey bars: plus or minus a standard error, where runs are too few for an interval.",
+                "standard error": "Circles: plus or minus a standard error, where runs are too few for an interval.",
                 "fixed mean": "Filled diamonds: the mean over tasks, with its interval for these tasks.",
                 "random mean": "Open diamonds: the same for tasks like these.",
                 "arrow": "Arrows mark sides without a limit.",

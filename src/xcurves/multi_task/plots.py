@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from functools import partial
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 
 from xcurves.core import provenance
-from xcurves.core.axes import IntervalGroup, Style, bounds_of, draw_intervals, fill_band, list_rows, style_in, wrapped
+from xcurves.core.axes import (
+    BLACK,
+    IntervalGroup,
+    Style,
+    bounds_of,
+    draw_intervals,
+    fill_band,
+    list_rows,
+    style_in,
+    wrapped,
+)
 from xcurves.core.labels import each_of
 from xcurves.core.matrices import (
     MOST_ROWS,
@@ -27,7 +36,6 @@ from xcurves.kernels.moments import Floats
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_BLACK = "black"
 _GREY = "0.55"
 _GAP = 1.6  # rows between two pairs
 _BAR = 0.035  # from one bar beside the ranks to the next, as a share of the panel
@@ -73,7 +81,7 @@ def draw_forest(result: xr.Dataset, ax: Axes) -> None:
     if _shows_tasks(result):
         task, several_pairs = result.attrs["task"], result.sizes["pair"] > 1
         own = result if task in result.dims else result.expand_dims(task)
-        pairs = [_pair_rows(pair, ax, str(pair["pair"].item()) * several_pairs) for pair in each_of(own, "pair")]
+        pairs = [_pair_rows(pair, str(pair["pair"].item()) * several_pairs) for pair in each_of(own, "pair")]
         draw_by_task(ax, pairs, task)
     else:
         ax.axvline(0, color="0.6", linewidth=1)
@@ -93,20 +101,18 @@ def _mean_group(pairs: xr.Dataset, claim: str, y: Floats) -> IntervalGroup:
     value = np.atleast_1d(pairs["difference"].to_numpy())
     low, high = bounds_of(pairs["difference_ci"].sel(task_effect=claim)).reshape(2, -1)
     some = np.isfinite(value) & ~np.isnan(low)
-    shape = Style(_BLACK, "-", "D")
-    return IntervalGroup(
-        y[some], value[some], low[some], high[some], shape, filled=claim == "fixed", flag=f"{claim} mean"
-    )
+    look: dict[str, Any] = {"style": BLACK._replace(marker="D"), "filled": claim == "fixed", "flag": f"{claim} mean"}
+    return IntervalGroup(y[some], value[some], low[some], high[some], **look)
 
 
 class RowsOfTasks(NamedTuple):
-    """One of those that `draw_by_task` draws: the tasks, and what returns intervals of these and of a claim, at y."""
+    """One of those that `draw_by_task` draws: the tasks, their intervals in rows from 0 on, and those of each claim."""
 
     tasks: Sequence[object]
-    of_tasks: Callable[[Floats], list[IntervalGroup]]
-    of_claim: Callable[[str, Floats], list[IntervalGroup]]
+    groups: Sequence[IntervalGroup]
+    claims: Mapping[str, Sequence[IntervalGroup]]
     name: str = ""
-    color: str = _BLACK
+    color: str = "black"
 
 
 def draw_by_task(ax: Axes, every: Iterable[RowsOfTasks], task: str) -> None:
@@ -116,18 +122,17 @@ def draw_by_task(ax: Axes, every: Iterable[RowsOfTasks], task: str) -> None:
     groups: list[IntervalGroup] = []
     top, named = 0.0, False
     for own in every:
-        y = top + np.arange(float(len(own.tasks)))
-        groups += own.of_tasks(y)
-        rows += zip(y, map(str, own.tasks), strict=True)
+        n = len(own.tasks)
+        groups += [group._replace(y=group.y + top) for group in own.groups]
+        rows += zip(top + np.arange(n), map(str, own.tasks), strict=True)
         named = bool(own.name)
         ax.text(0.01, top - 0.75, own.name, va="center", fontsize="x-small", fontweight="bold", color=own.color,
                 transform=ax.get_yaxis_transform())  # fmt: skip
-        for claim, which in (("fixed", f"these {task}s"), ("random", f"{task}s like these")):
-            at = top + len(y) + (0.3 if claim == "fixed" else 1.3)
-            found = own.of_claim(claim, np.array([at]))
-            groups += [each._replace(filled=claim == "fixed", flag=f"{claim} mean") for each in found]
+        for claim, below, which in (("fixed", 0.3, f"these {task}s"), ("random", 1.3, f"{task}s like these")):
+            at, found = top + n + below, own.claims.get(claim, ())
+            groups += [group._replace(y=group.y + at, filled=claim == "fixed", flag=f"{claim} mean") for group in found]
             rows += [(at, f"mean, {which}")] * bool(found)
-        top += len(y) + 1.3 + _GAP
+        top += n + 1.3 + _GAP
     draw_intervals(ax, groups)
     ax.yaxis.set_gid("task")
     size = "small" if len(rows) <= _SMALL else "x-small"
@@ -136,33 +141,33 @@ def draw_by_task(ax: Axes, every: Iterable[RowsOfTasks], task: str) -> None:
     ax.grid(axis="x", alpha=0.3)
 
 
-def _pair_rows(pair: xr.Dataset, ax: Axes, name: str) -> RowsOfTasks:
-    """Return the tasks that a pair has, the largest difference first."""
+def _pair_rows(pair: xr.Dataset, name: str) -> RowsOfTasks:
+    """Return the tasks that a pair has, the largest difference first, with a standard error where none has an end."""
     task, d = pair.attrs["task"], pair["task_difference"].to_numpy()
     own = pair.isel({task: np.argsort(-d)[: np.count_nonzero(np.isfinite(d))]})
-    return RowsOfTasks(
-        own[task].to_numpy().tolist(),
-        partial(_with_errors, ax, own),
-        lambda claim, y: [_mean_group(pair, claim, y)],
-        name,
-    )
-
-
-def _with_errors(ax: Axes, own: xr.Dataset, y: Floats) -> list[IntervalGroup]:
-    """Return the intervals of tasks; draw plus and minus a standard error where none has an end."""
     d, error = own["task_difference"].to_numpy(), own["task_stderr"].to_numpy()
     low, high = bounds_of(own["task_difference_ci"])
     none = np.isnan(low) | (np.isinf(low) & np.isinf(high))
     shown = provenance.significant(own["task_pvalue_adjusted"].to_numpy(), provenance.alpha_of(own))
-    rough = none & np.isfinite(error)
-    if rough.any():
-        ax.hlines(y[rough], (d - error)[rough], (d + error)[rough], color=_GREY, linewidth=2.2, gid="standard error")
-    ax.plot(d[none], y[none], "o", color=_GREY, markersize=4)
-    return [
-        IntervalGroup(y[marked], d[marked], low[marked], high[marked], Style(color, "-", "o"), flag=flag)
-        for marked, color, flag in ((shown & ~none, _BLACK, "shown"), (~shown & ~none, _GREY, None))
-        if marked.any()
+    groups = [
+        IntervalGroup(
+            np.flatnonzero(of).astype(float),
+            d[of],
+            start[of],
+            stop[of],
+            Style(color, "-", "o"),
+            not none[of].any(),
+            flag,
+        )
+        for of, start, stop, color, flag in (
+            (none, d - error, d + error, _GREY, "standard error"),
+            (shown & ~none, low, high, "black", "shown"),
+            (~shown & ~none, low, high, _GREY, None),
+        )
+        if of.any()
     ]
+    claims = {claim: [_mean_group(pair, claim, np.zeros(1))] for claim in ("fixed", "random")}
+    return RowsOfTasks(own[task].to_numpy().tolist(), groups, claims, name)
 
 
 def draw_ranks(result: xr.Dataset, ax: Axes) -> None:
@@ -173,7 +178,7 @@ def draw_ranks(result: xr.Dataset, ax: Axes) -> None:
         ax.plot(result["rank_mean"][place], row, style.marker, color=style.color, markersize=6)
     for column, (start, stop) in enumerate(stretches):
         x = 1.03 + _BAR * column
-        ax.plot([x, x], [start - 0.2, stop + 0.2], color=_BLACK, linewidth=4, solid_capstyle="butt", clip_on=False,
+        ax.plot([x, x], [start - 0.2, stop + 0.2], color="black", linewidth=4, solid_capstyle="butt", clip_on=False,
                 transform=ax.get_yaxis_transform(), gid="joined")  # fmt: skip
     list_rows(ax, result["algorithm"].to_numpy()[order].astype(str).tolist())
     ax.set_xlabel("mean rank, 1 the best")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from xcurves.core.axes import IntervalGroup, Style, draw_intervals, list_rows, style_in, wrapped
+from xcurves.core.axes import IntervalGroup, Style, bounds_of, draw_intervals, list_rows, style_in, wrapped
 from xcurves.core.labels import each_of
 from xcurves.core.wording import label_of, number
 from xcurves.kernels.moments import Floats
@@ -100,18 +100,14 @@ def _rows_of_speedup(one: xr.Dataset) -> RowsOfTasks:
     task = str(one.attrs["task"])
     own = one if task in one["task_speedup"].dims else one.expand_dims(task)
     own = own.isel({task: np.argsort(-np.nan_to_num(own["task_speedup"].to_numpy(), nan=-1), kind="stable")})
-    ends = own["task_speedup_ci"].transpose(task, ...)
-
-    def of_claim(claim: str, y: Floats) -> list[IntervalGroup]:
-        if claim not in one["task_effect"]:
-            return []
-        mean = one.sel(task_effect=claim)
-        return _logs(mean["speedup"], mean["speedup_ci"], Style("black", "-", "D"), y)
-
+    claims = [one.sel(task_effect=claim) for claim in one["task_effect"]]
     return RowsOfTasks(
         own[task].to_numpy().tolist(),
-        lambda y: _logs(own["task_speedup"], ends, Style(_GREY, "-", "o"), y),
-        of_claim,
+        _logs(own["task_speedup"], own["task_speedup_ci"], Style(_GREY, "-", "o"), np.arange(float(own.sizes[task]))),
+        {
+            str(c["task_effect"].item()): _logs(c["speedup"], c["speedup_ci"], Style("black", "-", "D"), 0)
+            for c in claims
+        },
         str(one["algorithm"].item()),
         style_in(one).color,
     )
@@ -121,7 +117,7 @@ def _logs(value: xr.DataArray, bounds: xr.DataArray, style: Style, rows: Floats 
     """Return intervals of logarithms; one without an estimate hangs on the end that it has."""
     y = np.atleast_1d(np.asarray(rows, float))
     with np.errstate(divide="ignore"):
-        x, low, high = np.log2(np.vstack([np.atleast_1d(value), bounds.to_numpy().reshape(-1, 2).T]))
+        x, low, high = np.log2(np.vstack([np.atleast_1d(value), bounds_of(bounds).reshape(2, -1)]))
     bare = np.isnan(x)
     x = np.where(bare, np.where(np.isfinite(high), high, np.where(np.isfinite(low), low, np.nan)), x)
     return [
