@@ -16,7 +16,7 @@ from scipy import stats
 
 import xcurves
 from calibration.claims import ALPHA, AT_MOST, EXACT, Simulation, fails, labelled, missed, near, outside
-from xcurves.kernels import margins, plans, task_effects, task_flips, task_plans
+from xcurves.kernels import plans, task_effects, task_flips, task_plans
 
 RESAMPLES = 199
 ENOUGH = 1_024  # all flips of ten families, and deals enough for Holm's step over ten pairs
@@ -249,7 +249,7 @@ def at_the_margin(data, *, margin, rng=None):
     deals = task_plans.plan_deals(sizes, ENOUGH, entropy=rng)
     flips = plans.plan_flips(d.shape[1], ENOUGH, rng)
     fixed = task_effects.task_effect_tests(x, y, weights[0], deals, ALPHA, margin=margin)["margin_pvalue"]
-    random, _ = margins.flip_margins(weights * d, weights, flips, margin, ALPHA)
+    random, _ = task_flips.flip_margins(weights * d, weights, flips, margin, ALPHA)
     return {name: xr.DataArray(p, dims="replication") for name, p in (("fixed", fixed), ("random", random))}
 
 

@@ -4,7 +4,7 @@ from scipy import stats
 
 import oracles
 from layers import slow
-from xcurves.kernels import contrasts, margins, plans
+from xcurves.kernels import contrasts, plans
 
 
 def evaluate(groups, weights, n_resamples=None, alternative="two-sided", alpha=0.05, paired=False, entropy=0):
@@ -131,7 +131,7 @@ def test_the_margin_takes_the_largest_p_of_all_smaller_shifts(sizes, weights, se
         margin = shifts[place] - estimate
         if margin < 0:
             continue
-        (p,), (limit,) = margins.margin_tests(design, plan, margin, 0.2).values()
+        (p,), (limit,) = contrasts.margin_tests(design, plan, margin, 0.2).values()
         if p > at_most[place] + 1e-12:  # between two shifts of the grid
             ends = place + np.argsort(below[place:-1] + below[place + 1 :])[-6:]
             finer = np.concatenate([np.linspace(shifts[end], shifts[end + 1], 50) for end in ends])

@@ -11,7 +11,7 @@ import xcurves
 from lazy import refuse_to_compute
 from strategies import absent, make_curves
 from strategies import curves as any_curves
-from xcurves.kernels import engine, group_products, level_tests, plans, profiles
+from xcurves.kernels import engine, group_products, level_tests, plans
 from xcurves.results import kind_of
 
 PROFILES = ["simple", "algorithm", "interaction"]
@@ -181,7 +181,7 @@ def test_blocks_and_batches_change_no_digit(monkeypatch, paired):
     monkeypatch.setattr(engine.rows_that_fit, "__defaults__", (7 * 200 * 8,))
     monkeypatch.setattr(group_products, "CACHE", 8 * 64 * 9)
     monkeypatch.setattr(group_products, "_FEATURES", 3)
-    monkeypatch.setattr(profiles, "_CACHE", 300)
+    monkeypatch.setattr(level_tests, "_PART", 300)
     monkeypatch.setattr(plans, "KEPT", 0)
     blocked = profile(curves, **options)
     xr.testing.assert_allclose(blocked, whole, rtol=1e-12)

@@ -16,7 +16,7 @@ from xcurves.core.labels import in_label_order
 from xcurves.core.run_checks import Context, as_float
 from xcurves.core.validation import check_curves
 from xcurves.core.weights import SumOfLevels, TrainingWeights, check_training_weights, weights_on
-from xcurves.kernels import contrasts, margins
+from xcurves.kernels import contrasts
 from xcurves.kernels.contrasts import Alternative
 from xcurves.kernels.moments import Floats
 
@@ -180,7 +180,7 @@ def contrast_kernel(
     found.pop("estimate_ci_gap")
     if margin is not None:
         turned = design._replace(u=sign * numbers)
-        found |= margins.margin_tests(turned, plan, margin, context.alpha)
+        found |= contrasts.margin_tests(turned, plan, margin, context.alpha)
     return {**found, "n_resamples": plan.n_resamples, "n_assignments": as_float(plan.n_assignments)}
 
 

@@ -1,7 +1,8 @@
 """Studentized contrasts ``T = Σ a_i ū_i / sqrt(Σ a_i² s_i² / l_i)`` of a number of every run, by relabelling runs.
 
 Paired, T is that of ``Σ a_i u_ij``. Right when variances differ too (Janssen 1997, doi:10.1016/S0167-7152(97)00043-6).
-A shift δ moves algorithm ``i`` by ``δ a_i / Σ a²``; the interval is that of all shifts that are not rejected.
+A shift δ moves algorithm ``i`` by ``δ a_i / Σ a²``; the interval is that of all shifts that are not rejected. A margin
+is tested by the largest p of all shifts up to ``-margin``, as that of a single shift need not rise with it.
 """
 
 from __future__ import annotations
@@ -20,14 +21,16 @@ from xcurves.kernels.engine import (
     limits,
     may_leave_gaps,
     n_rare,
+    points_of_scan,
 )
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.plans import CACHE, TIE, Index, RunPlan, in_stretches, rows_that_fit
+from xcurves.kernels.plans import CACHE, TIE, Index, RunPlan, halve, in_stretches, rows_that_fit
 
 Alternative = Literal["two-sided", "less", "greater"]
 
 _EPS = np.finfo(float).eps
 _ROUNDING = 64 * _EPS
+_ROUNDS = 4  # of a search between neighbours on a grid
 _SAME = 1e-9  # slopes as close to 1 are those of the observed assignment, or of the one with groups exchanged
 
 
@@ -320,3 +323,58 @@ def quartics(shifted: ShiftedContrast) -> Floats:
     coefs[3], coefs[4] = shifted.linear, shifted.square
     coefs[2:] *= TIE - 1
     return coefs
+
+
+def margin_tests(design: ContrastDesign, plan: RunPlan, margin: float, alpha: float) -> dict[str, Floats]:
+    """Test every contrast, at most ``-margin`` against more: p-values and limits, NaN where runs do not differ."""
+    design, scale = scaled(design._replace(one_side=True))
+
+    def evaluate(some: slice) -> dict[str, Floats]:
+        part = design._replace(u=design.u[some])
+        estimate, error = observed_contrast(part)
+        varies = error > 0
+        unit = np.where(varies, error, 1.0)
+        at = (-margin / scale[some] - estimate) / unit
+        shifted = shifted_contrast(part, plan, estimate, error)
+        count, distance = not_below(shifted, at, plan.n_total, n_rare(plan, alpha))
+        limit = (estimate - unit * distance) * scale[some]
+        pvalue = np.where(varies, count / plan.n_total, np.nan)
+        return {"margin_pvalue": pvalue, "margin_limit": np.where(varies, limit, np.nan)}
+
+    if min(design.groups[1]) < 2:
+        return dict.fromkeys(("margin_pvalue", "margin_limit"), np.full(len(design.u), np.nan))
+    return in_stretches(evaluate, len(design.u), rows_that_fit(80 * plan.n_resamples))
+
+
+def not_below(shifted: ShiftedContrast, at: Floats, n_total: int, most: int) -> tuple[Floats, Floats]:
+    """Test shifts of at most `at` standard errors: the largest count up to it, and how far down the limit lies."""
+    n_tasks, n_resamples = shifted.mean.shape
+    besides = n_total - n_resamples
+
+    def counts(shift: Floats) -> Floats:
+        reached = np.count_nonzero(reaches(shifted, shift, "greater"), axis=-1)
+        return np.asarray(reached + float(besides))
+
+    test = shift_test(shifted, quartics(shifted), -1, True, besides, most)
+    distance, _ = limits(test, np.zeros(n_tasks), scan=True)
+    number = points_of_scan(n_resamples)
+    best, where, step = counts(at), at.copy(), np.ones(n_tasks) / number
+    for share in np.arange(1, number) / number:
+        shift = at - share / (1 - share)
+        found = counts(shift)
+        where, step = np.where(found > best, shift, where), np.where(found > best, 1 / number / (1 - share) ** 2, step)
+        best = np.maximum(best, found)
+    for _ in range(_ROUNDS):
+        for fraction in np.linspace(-1, 1, 9):
+            shift = np.minimum(where + fraction * step, at)
+            found = counts(shift)
+            where, best = np.where(found > best, shift, where), np.maximum(best, found)
+        step /= 4
+    inside = counts(np.zeros(n_tasks)) > most
+    if not inside.all():
+        above, _ = halve(lambda shift: counts(shift) > most, np.full(n_tasks, 2.0), np.zeros(n_tasks))
+        distance = np.where(inside, distance, -above)  # at levels of about one half
+    known = np.where((best > most) & (-where > distance), -where, distance)
+    below = np.isfinite(known) & (-known <= at)
+    best = np.where(below, np.maximum(best, counts(np.where(below, -known, at))), best)
+    return best, known

@@ -7,7 +7,6 @@ by a factor of 1,000 for a digit of α. All laws share the runs; `present` says 
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -95,12 +94,19 @@ def _best_of_grid(logs: Floats, loss: Floats, present: Mask) -> Floats:
     """Return the best exponents of the grid with coefficients by nonnegative relative least squares, (law, 5)."""
     weights = np.where(present, loss**-2.0, 0.0)
     x, y = (np.exp(-_GRID[:, np.newaxis] * log) for log in logs)
-    shape = (len(_GRID), len(_GRID), x.shape[1])
-    terms = [np.broadcast_to(each, shape).reshape(-1, shape[-1]) for each in (1.0, x[:, np.newaxis], y)]
-    gram = np.empty((3, 3, len(loss), *shape[:2]))
-    for a, b in product(range(3), repeat=2):
-        gram[a, b] = (weights @ (terms[a] * terms[b]).T).reshape(gram.shape[2:])
-    target = np.stack([((weights * loss) @ each.T).reshape(gram.shape[2:]) for each in terms])
+    gram = np.empty((3, 3, len(loss), len(_GRID), len(_GRID)))
+    gram[0, 0] = weights.sum(axis=1)[:, np.newaxis, np.newaxis]
+    gram[0, 1] = gram[1, 0] = (weights @ x.T)[:, :, np.newaxis]
+    gram[0, 2] = gram[2, 0] = (weights @ y.T)[:, np.newaxis]
+    gram[1, 1] = (weights @ x.T**2)[:, :, np.newaxis]
+    gram[2, 2] = (weights @ y.T**2)[:, np.newaxis]
+    products = (x[:, np.newaxis] * y).reshape(-1, x.shape[1])
+    gram[1, 2] = gram[2, 1] = (weights @ products.T).reshape(len(loss), len(_GRID), len(_GRID))
+    wanted = weights * loss
+    target = np.empty(gram.shape[1:])
+    target[0] = wanted.sum(axis=1)[:, np.newaxis, np.newaxis]
+    target[1] = (wanted @ x.T)[:, :, np.newaxis]
+    target[2] = (wanted @ y.T)[:, np.newaxis]
     gain, coefficients = nonnegative(gram, target)
     best = gain.reshape(len(loss), -1).argmax(axis=1)
     law, (i, j) = np.arange(len(loss)), np.unravel_index(best, gain.shape[1:])

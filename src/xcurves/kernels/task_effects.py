@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from xcurves.kernels import contrasts, margins
+from xcurves.kernels import contrasts
 from xcurves.kernels.engine import Progress, label_batches, may_leave_gaps, n_rare, ratio_reaches
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import TIE, Labels, in_stretches, rows_that_fit, stretches
@@ -137,7 +137,7 @@ def task_effect_tests(
     if margin is not None:
         turned = shifted._replace(mean=sign * shifted.mean, linear=sign * shifted.linear)
         own, error = sign * estimate[varies], scale[varies]
-        count, distance = margins.not_below(turned, -(margin + own) / error, plan.n_total, mosts[0])
+        count, distance = contrasts.not_below(turned, -(margin + own) / error, plan.n_total, mosts[0])
         found["margin_pvalue"], found["margin_limit"] = np.full((2, len(x)), np.nan)
         found["margin_pvalue"][varies], found["margin_limit"][varies] = count / plan.n_total, own - error * distance
     found["difference_ci"] = ends if np.ndim(alpha) else ends[:, 0]

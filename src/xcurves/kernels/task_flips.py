@@ -200,3 +200,18 @@ def places(ranks: Floats, plan: FlipPlan, alpha: float) -> tuple[Floats, Floats]
     pvalues[first, second], pvalues[second, first] = plan.pvalue(steps.counts).reshape(2, -1)
     better = pvalues <= alpha + 1e-12
     return pvalues, np.stack([1.0 + better.sum(axis=0), len(ranks) - better.sum(axis=1)], axis=-1)
+
+
+def flip_margins(x: Floats, weights: Floats, plan: FlipPlan, margin: float, alpha: float) -> tuple[Floats, Floats]:
+    """Return the one-sided p of a weighted mean of at most ``-margin``, and its lower limit, shape (member,)."""
+    drawn = (one for one, _ in drawn_means(x, weights, plan))
+    every = subset_means(x, weights) if plan.exact else drawn
+    found = []
+    for means in every:
+        n_total = len(means) + 1
+        size = margin + np.abs(means[np.isfinite(means)]).max(initial=0.0)
+        pvalue = (1 + np.count_nonzero(means <= ROUNDING * size - margin)) / n_total
+        rare = int(np.floor(alpha * n_total + 1e-9))
+        found.append((pvalue, np.partition(means, rare - 1)[rare - 1] if rare else -np.inf))
+    pvalues, limits = np.array(found).reshape(-1, 2).T
+    return pvalues, limits

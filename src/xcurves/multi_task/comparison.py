@@ -15,7 +15,7 @@ from xcurves.core import labels, run_checks
 from xcurves.core.driver import Group, Indices
 from xcurves.core.labels import pairs_in_label_order
 from xcurves.core.run_checks import Context
-from xcurves.kernels import contrasts, margins, plans, task_effects, task_flips, task_plans, task_ranks
+from xcurves.kernels import contrasts, plans, task_effects, task_flips, task_plans, task_ranks
 from xcurves.kernels.engine import Progress, benjamini_hochberg, holm, may_be_best
 from xcurves.kernels.moments import Floats
 from xcurves.multi_task.kinds import ACROSS_TASKS
@@ -210,7 +210,7 @@ class Comparison(JoinedTasks):
         ends[:, ~pairs.varies[known]] = np.nan
         claim["difference_ci"][known], claim["difference_ci_simultaneous"][known] = ends
         if self.margin is not None:
-            found = margins.flip_margins(self.sign * x[known], weights[known], plan, self.margin, alpha)
+            found = task_flips.flip_margins(self.sign * x[known], weights[known], plan, self.margin, alpha)
             claim["margin_pvalue"][known], claim["margin_limit"][known] = found
         n_families = np.count_nonzero(~np.isnan(weights), axis=-1)
         least = 2.0 ** (np.count_nonzero(x == 0, axis=-1) + 1 - n_families) if plan.exact else 1 / plan.n_total

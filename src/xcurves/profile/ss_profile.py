@@ -16,7 +16,7 @@ from xcurves.core.labels import pairs_in_label_order
 from xcurves.core.matrices import MOST_PAIRS
 from xcurves.core.run_checks import Context, as_float
 from xcurves.core.validation import check_curves
-from xcurves.kernels import level_tests, profiles
+from xcurves.kernels import level_tests
 from xcurves.kernels.engine import Progress
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import RunPlan, in_stretches
@@ -267,7 +267,7 @@ def profile_kernel(group: Group, *, options: ProfileOptions) -> dict[str, Any]:
             f"{group.names[0]}there is one training level ({options.training[group.grid[0, 0]]:g}); a profile over "
             "training needs two. Use .curves.randomized_anova()"
         )
-    measured = profiles.measure_levels(curves, sizes, paired=context.paired)
+    measured = level_tests.measure_levels(curves, sizes, paired=context.paired)
     squares = measured.simple.sum(axis=-1) + measured.error.sum(axis=-1)
     run_checks.check_scale(squares, np.asarray(measured.deviations.any(axis=(1, 2))), group.names)
     plan = context.plan(sizes, work=curves.shape[-1])
@@ -278,7 +278,7 @@ def profile_kernel(group: Group, *, options: ProfileOptions) -> dict[str, Any]:
     df = _degrees_of_freedom(group)
     with np.errstate(divide="ignore", invalid="ignore"):
         out["f"] = np.asarray(measured.simple * (df[1] / df[0]) / measured.error)
-    out["fraction_corrected"] = profiles.corrected_share(measured.simple, measured.error, df)
+    out["fraction_corrected"] = level_tests.corrected_share(measured.simple, measured.error, df)
     width = level_tests.tasks_at_once(plan, curves.shape[-1], len(options.stretches.left))
     return out | in_stretches(lambda some: _infer(group, measured, some, plan, options), len(group.tasks), width)
 
@@ -289,10 +289,10 @@ def _degrees_of_freedom(group: Group) -> tuple[float, float]:
     return between, between * (sizes[0] - 1) if group.context.paired else sum(sizes) - len(sizes)
 
 
-def _describe_levels(group: Group, measured: profiles.Levels, stretches: Stretches) -> dict[str, Floats]:
+def _describe_levels(group: Group, measured: level_tests.Levels, stretches: Stretches) -> dict[str, Floats]:
     """Return sums of squares and their shares, by level and by interval."""
-    ss = profiles.effects(measured, group.sizes)
-    fraction, cumulative = profiles.shares(ss, measured.simple.sum(axis=-1) + measured.error.sum(axis=-1))
+    ss = level_tests.effects(measured, group.sizes)
+    fraction, cumulative = level_tests.shares(ss, measured.simple.sum(axis=-1) + measured.error.sum(axis=-1))
     out = {"ss": ss, "fraction": fraction, "cumulative_fraction": cumulative}
     if len(stretches.left):
         holds = stretches.hold(group.grid)
@@ -303,7 +303,7 @@ def _describe_levels(group: Group, measured: profiles.Levels, stretches: Stretch
 
 
 def _infer(
-    group: Group, measured: profiles.Levels, tasks: slice, plan: RunPlan, options: ProfileOptions
+    group: Group, measured: level_tests.Levels, tasks: slice, plan: RunPlan, options: ProfileOptions
 ) -> dict[str, Floats]:
     """Return the inference about some of the tasks."""
     curves, levels_of, simple = group.data[0][tasks], group.grid[tasks], measured.simple[tasks]
@@ -350,7 +350,7 @@ def _of_pairs(difference: Floats, band: Floats, group: Group, pairs: NDArray[np.
 def _design(group: Group, curves: Floats, simple: Floats, total: Floats, holds: Any) -> level_tests.ProfileDesign:
     """Return the input of the randomization for tasks with given sums of squares, shape (task, level)."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        scaled = profiles.centre_groups(curves, group.sizes, paired=group.context.paired)
+        scaled = level_tests.centre_groups(curves, group.sizes, paired=group.context.paired)
         scaled *= np.where(total > 0, 1 / np.sqrt(total), 0.0)[:, np.newaxis]
         within = holds * total[:, np.newaxis]
         return level_tests.ProfileDesign(
