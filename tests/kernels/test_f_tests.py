@@ -86,7 +86,7 @@ def test_rejecting_above_the_critical_value_is_rejecting_at_alpha(alpha, n_resam
         groups = random_groups((4, 4, 3) if n_resamples else (4, 4), 4, seed)
         found, plan = evaluate(groups, n_resamples, alpha)
         design, _ = design_of(groups)
-        f = sums.f_ratios(design, sums.effect_sums(design))[..., 0]
+        f = sums.f_ratios(design, sums.effect_sums(design))[..., 0, 0]
         significant = found["pvalue"] * plan.n_total <= np.floor(alpha * plan.n_total + 1e-9) + 1e-6
         above = f > found["critical_value"] * (1 + 1e-9)
         np.testing.assert_array_equal(above, significant)
@@ -119,7 +119,7 @@ def test_kept_null_gives_the_p_value_back():
     groups = random_groups((5, 5, 5), 4)
     found, plan = evaluate(groups, 999, keep=True)
     design, _ = design_of(groups)
-    f = sums.f_ratios(design, sums.effect_sums(design))[..., 0]
+    f = sums.f_ratios(design, sums.effect_sums(design))[..., 0, 0]
     count = (found["null_distribution"] >= f[..., np.newaxis] * (1 - 1e-9)).sum(axis=-1)
     np.testing.assert_allclose(found["pvalue"], (1 + count) / 1000)
     assert found["null_distribution"].shape == (2, 2, 999)

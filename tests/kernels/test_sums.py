@@ -84,9 +84,9 @@ def test_the_papers_first_table_follows_from_its_sums_of_squares():
     assert round(stats.f.sf(f_interaction, 7, 144), 2) == 0.33
     assert round(stats.f.sf(f_algorithm, df[0, 0], 144), 4) == 0.0016
     runs = 1000.0  # the pooled error is what both totals leave, however it is divided
-    design = design._replace(totals=np.array([[624.10 + runs], [490.60 + 8714.40 - runs]]))
-    f = sums.f_ratios(design, np.array([[624.10], [490.60]]))
-    np.testing.assert_allclose(f[:, 0, 0], [f_algorithm, f_interaction])
+    design = design._replace(totals=np.array([[[624.10 + runs]], [[490.60 + 8714.40 - runs]]]))
+    f = sums.f_ratios(design, np.array([[[624.10]], [[490.60]]]))
+    np.testing.assert_allclose(f[:, 0, 0, 0], [f_algorithm, f_interaction])
 
 
 @pytest.mark.parametrize("seed", range(5))

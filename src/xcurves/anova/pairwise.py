@@ -166,7 +166,7 @@ def pair_kernel(group: Group, *, alphas: tuple[float, float], pairs: NDArray[np.
     )
     return {
         "pvalue": np.stack([by_shift["pvalue"], found["pvalue"][:, 1, 1]], axis=-1),
-        "f": np.moveaxis(sums.f_ratios(design, sums.effect_sums(design))[:, 1], -1, 0),
+        "f": sums.f_ratios(design, sums.effect_sums(design))[:, 1, :, 0].T,
         "difference": by_shift["estimate"],
         "difference_ci": by_shift["estimate_ci"],
         "difference_ci_simultaneous": together["estimate_ci"],

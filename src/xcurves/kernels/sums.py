@@ -1,7 +1,8 @@
 """Sums of squares of the two-way ANOVA from the means z̄ and co-moments C of curves, as in Piater & Cohen.
 
 ``SS_algorithm = k Σ_i (Σ_{j∈i} z̄_j)² / l_i`` of ``k Σ_j z̄_j²``, ``SS_interaction = Σ_i (Σ_{j,j'∈i} C_jj') / l_i`` of
-trace C: totals that no shuffle changes. Effects are (algorithm, interaction), error terms (pooled, split_plot).
+trace C: totals that no shuffle changes. Effects are (algorithm, interaction), error terms (pooled, split_plot); the
+last axis of sums of squares is that of shuffles, of which there is one as observed.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ class AnovaDesign(NamedTuple):
     n_levels: int
     sizes: tuple[int, ...]  # of the groups, in the order of the curves
     paired: bool  # whether run j is matched over the algorithms
-    totals: Floats  # (effect, task): SS plus that of its own error; 0 where only rounding
-    rest: Floats  # (task,): further terms of the pooled error, of runs if paired
+    totals: Floats  # (effect, task, 1): SS plus that of its own error; 0 where only rounding
+    rest: Floats  # (task, 1): further terms of the pooled error, of runs if paired
 
     @property
     def rounding(self) -> Floats:
-        """Effects and errors up to this are rounding errors, shape (effect, task)."""
+        """Effects and errors up to this are rounding errors, shape (effect, task, 1)."""
         return np.asarray(self.means.shape[-1] * np.finfo(float).eps * self.totals)
 
     def panel(self, some: slice) -> AnovaDesign:
@@ -54,7 +55,7 @@ def make_design(
 ) -> AnovaDesign:
     """Find the invariants of the shuffles; `magnitude` of the scores says what rounds, `within` has centred runs."""
     all_totals = _effect_totals(means, comoment, n_levels)
-    rounding = 64 * np.finfo(float).eps ** 2 * (magnitude + sum(sizes) * all_totals.sum(axis=0))
+    rounding = 64 * np.finfo(float).eps ** 2 * (magnitude[:, np.newaxis] + sum(sizes) * all_totals.sum(axis=0))
     if within is not None:
         means, comoment = _centre_runs(*within, sizes)
     totals = _effect_totals(means, comoment, n_levels)
@@ -65,7 +66,7 @@ def make_design(
 
 
 def _effect_totals(means: Floats, comoment: Floats, n_levels: int) -> Floats:
-    return np.stack([n_levels * (means**2).sum(axis=-1), trace(comoment)])
+    return np.stack([n_levels * (means**2).sum(axis=-1), trace(comoment)])[..., np.newaxis]
 
 
 def _centre_runs(means: Floats, comoment: Floats, sizes: tuple[int, ...]) -> tuple[Floats, Floats]:
@@ -81,40 +82,35 @@ def _centre_runs(means: Floats, comoment: Floats, sizes: tuple[int, ...]) -> tup
 
 
 def effect_sums(design: AnovaDesign) -> Floats:
-    """Return SS_algorithm and SS_interaction as observed, shape (effect, task)."""
+    """Return SS_algorithm and SS_interaction as observed, shape (effect, task, 1)."""
     sizes, comoment = design.sizes, design.comoment
     observed = np.repeat(np.arange(len(sizes)), sizes)[np.newaxis]
-    algorithm = design.n_levels * squares_over_groups(design.means[:, np.newaxis], observed, sizes)[:, 0, 0]
+    algorithm = design.n_levels * squares_over_groups(design.means[:, np.newaxis], observed, sizes)[:, 0]
     if is_factor(comoment):
-        interaction = squares_over_groups(comoment.swapaxes(1, 2), observed, sizes).sum(axis=(1, 2))
+        interaction = squares_over_groups(comoment.swapaxes(1, 2), observed, sizes).sum(axis=1)
     else:
-        interaction = squares_of_pairs(comoment, observed, sizes)[:, 0]
+        interaction = squares_of_pairs(comoment, observed, sizes)
     sums = np.stack([algorithm, interaction])
     return np.where(sums <= design.rounding, 0.0, sums)
 
 
 def shared_sums(design: AnovaDesign, sums: Floats) -> Floats:
-    """Return SS + error SS, with the pooled error that of both effects: (effect, error_term, task[, shuffle])."""
-    own = np.broadcast_to(_behind(design.totals, sums.ndim), sums.shape)
+    """Return SS + error SS, with the pooled error that of both effects: (effect, error_term, task, shuffle)."""
+    own = np.broadcast_to(design.totals, sums.shape)
     other = _residuals(design, sums)[::-1]
-    return np.stack([own + other + _behind(design.rest, sums.ndim - 1), own], axis=1)
+    return np.stack([own + other + design.rest, own], axis=1)
 
 
 def error_sums(design: AnovaDesign, sums: Floats) -> Floats:
-    """Return the error SS of every effect and error term, shape (effect, error_term, task[, shuffle])."""
+    """Return the error SS of every effect and error term, shape (effect, error_term, task, shuffle)."""
     own = _residuals(design, sums)
-    return np.stack([own + own[::-1] + _behind(design.rest, sums.ndim - 1), own], axis=1)
+    return np.stack([own + own[::-1] + design.rest, own], axis=1)
 
 
 def _residuals(design: AnovaDesign, sums: Floats) -> Floats:
     """Return the totals less the effects, shape as `sums`."""
-    left = _behind(design.totals, sums.ndim) - sums
-    return np.where(left <= _behind(design.rounding, sums.ndim), 0.0, left)
-
-
-def _behind(values: Floats, ndim: int) -> Floats:
-    """Return an array with so many axes, new ones behind."""
-    return values.reshape(*values.shape, *[1] * (ndim - values.ndim))
+    left = design.totals - sums
+    return np.where(left <= design.rounding, 0.0, left)
 
 
 def degrees_of_freedom(design: AnovaDesign) -> tuple[Floats, Floats]:
@@ -129,16 +125,15 @@ def degrees_of_freedom(design: AnovaDesign) -> tuple[Floats, Floats]:
 
 def f_ratios(design: AnovaDesign, sums: Floats) -> Floats:
     """Return F = (SS / df) / (error SS / error df), shape as `error_sums`; infinite without error, 0 / 0 NaN."""
-    df, df_error = (_behind(each, sums.ndim + 1) for each in degrees_of_freedom(design))
+    df, df_error = (each[..., np.newaxis, np.newaxis] for each in degrees_of_freedom(design))
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(sums[:, np.newaxis] / df / (error_sums(design, sums) / df_error))
 
 
 def sums_of_squares_table(design: AnovaDesign, level_ss: Floats) -> dict[str, Floats]:
     """Return the ANOVA table as observed, tasks in front; `level_ss` is that of the pool's mean curve."""
-    effect = effect_sums(design)
-    error = error_sums(design, effect)
-    f = f_ratios(design, effect)
+    sums = effect_sums(design)
+    effect, error, f = (each[..., 0] for each in (sums, error_sums(design, sums), f_ratios(design, sums)))
     df, df_error = degrees_of_freedom(design)
     n_curves, n_scores = sum(design.sizes), sum(design.sizes) * design.n_levels
     n_values = np.array([[n_scores, n_curves], [n_scores, n_scores]], float)  # of effects and errors
@@ -187,14 +182,14 @@ def _f_panel(
 ) -> dict[str, Floats]:
     """Count on the scale of R = SS / (SS + error SS), which increases with F and stays finite; 0 / 0 is a tie."""
     sums = effect_sums(design)
-    observed = f_ratios(design, sums)
+    observed = f_ratios(design, sums)[..., 0]
     with np.errstate(divide="ignore", invalid="ignore"):
         shared = shared_sums(design, sums)
         share = sums[:, np.newaxis] / shared
         slack = TIE * design.totals[:, np.newaxis] + share * np.stack(
             [design.rounding[::-1], np.zeros_like(design.rounding)], axis=1
         )
-        least = share - slack / shared
+        least = (share - slack / shared)[..., 0]
 
     def shares() -> Iterator[Floats]:
         means = np.sqrt(design.n_levels) * design.means
@@ -214,7 +209,7 @@ def _f_of_share(design: AnovaDesign, share: Floats) -> Floats:
     rest = 1 - share
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = share / np.where(rest <= sum(design.sizes) * np.finfo(float).eps, 0.0, rest)
-        return np.asarray(ratio * _behind(df_error / df, share.ndim))
+        return np.asarray(ratio * (df_error / df).reshape(2, 2, *[1] * (share.ndim - 2)))
 
 
 def squared_difference(
