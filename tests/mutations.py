@@ -36,7 +36,7 @@ MUTATIONS = [  # module, part of a line, what it becomes, tests
     ("contrasts", "len(w), weights**2 / (sizes * (sizes - 1))", "len(w), weights**2 / (sizes * sizes)", ANOVA),
     ("contrasts", "~(shuffled < t - slack)", "~(shuffled < t + slack)", ANOVA),
     ("engine", "np.maximum.accumulate(raised, axis=-1), 1.0)", "np.maximum.accumulate(raised, axis=-1), 2.0)", ANOVA),
-    ("task_flips", "+ 1e-9)) // 2 for alpha", "+ 1e-9)) for alpha", TASKS),
+    ("task_flips", "// (1 + plan.exact) for alpha", "for alpha", TASKS),
     ("task_effects", "of_a, of_b = 1 / (m * (m - 1))", "of_a, of_b = 1 / (m * m)", TASKS),
     ("task_ranks", "(self.first + self.last + 1) / 2", "(self.first + self.last) / 2", TASKS),
     (

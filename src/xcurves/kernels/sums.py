@@ -147,18 +147,18 @@ def sums_of_squares_table(design: AnovaDesign, level_ss: Floats) -> dict[str, Fl
         by_chance = df[..., np.newaxis] * mean_square  # of the effect's sum of squares
         others = (n_values - df)[..., np.newaxis] * mean_square
         omega = (effect[:, np.newaxis] - by_chance) / (effect[:, np.newaxis] + others)
-    n_tasks = len(design.means)
-    return {
-        "f": f.transpose(2, 0, 1),
-        "ss": ss.T,
-        "df": np.broadcast_to(df_source, (n_tasks, 5)),
-        "error_ss": error.transpose(2, 0, 1),
-        "error_df": np.broadcast_to(df_error, (n_tasks, 2, 2)),
-        "eta_sq_partial": partial.transpose(2, 0, 1),
-        "omega_sq_partial": omega.transpose(2, 0, 1),
-        "eta_sq_generalized": np.broadcast_to(generalized, f.shape).transpose(2, 0, 1),
-        "pvalue_parametric": scipy.special.fdtrc(df[..., np.newaxis], df_error[..., np.newaxis], f).transpose(2, 0, 1),
+    found = {
+        "f": f,
+        "ss": ss,
+        "df": np.broadcast_to(df_source[:, np.newaxis], ss.shape),
+        "error_ss": error,
+        "error_df": np.broadcast_to(df_error[..., np.newaxis], f.shape),
+        "eta_sq_partial": partial,
+        "omega_sq_partial": omega,
+        "eta_sq_generalized": np.broadcast_to(generalized, f.shape),
+        "pvalue_parametric": scipy.special.fdtrc(df[..., np.newaxis], df_error[..., np.newaxis], f),
     }
+    return {name: np.moveaxis(values, -1, 0) for name, values in found.items()}
 
 
 def f_tests(

@@ -7,7 +7,7 @@ whose denominator no flip changes. Intervals are those of subset means (Hartigan
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 import scipy
@@ -75,29 +75,23 @@ def pvalues(x: Floats, plan: FlipPlan, alpha: float = 1.0) -> tuple[Floats, Floa
 
 def flip_intervals(x: Floats, weights: Floats, plan: FlipPlan, *alphas: float) -> Floats:
     """Return the intervals of weighted means, (alpha, member, 2), infinite where no p is so small."""
-    if plan.exact:
-        parts = [_exact_intervals(means, alphas) for means in subset_means(x, weights)]
-    else:
-        parts = [_drawn_intervals(means, plan.n_total, alphas) for means in drawn_means(x, weights, plan)]
+    parts = []
+    for low, high in _ends_of_flips(x, weights, plan):
+        rare = [int(np.floor(alpha * (len(low) + 1) + 1e-9)) // (1 + plan.exact) for alpha in alphas]
+        low.partition([each - 1 for each in rare if each] or 0)
+        high.partition([len(high) - each for each in rare if each] or 0)
+        parts.append([(low[each - 1], high[-each]) if each else (-np.inf, np.inf) for each in rare])
     return np.array(parts).reshape(-1, len(alphas), 2).swapaxes(0, 1)
 
 
-def _exact_intervals(means: Floats, alphas: Sequence[float]) -> list[tuple[float, float]]:
-    """Return the intervals from the means of all subsets of one member's families."""
-    rare = [int(np.floor(alpha * (len(means) + 1) + 1e-9)) // 2 for alpha in alphas]
-    means.partition([rank for each in rare if each for rank in (each - 1, len(means) - each)] or 0)
-    return [(means[each - 1], means[-each]) if each else (-np.inf, np.inf) for each in rare]
-
-
-def _drawn_intervals(means: Floats, n_total: int, alphas: Sequence[float]) -> list[tuple[float, float]]:
-    """Return the intervals from random flips: of each the means of the flipped and of the other families."""
-    none = ~np.isfinite(means).all(axis=0)
-    low = np.where(none, -np.inf, means.min(axis=0))
-    high = np.where(none, np.inf, means.max(axis=0))
-    rare = [int(np.floor(alpha * n_total + 1e-9)) for alpha in alphas]
-    low.partition([each - 1 for each in rare if each] or 0)
-    high.partition([len(high) - each for each in rare if each] or 0)
-    return [(low[each - 1], high[-each]) if each else (-np.inf, np.inf) for each in rare]
+def _ends_of_flips(x: Floats, weights: Floats, plan: FlipPlan) -> Iterator[tuple[Floats, Floats]]:
+    """Yield for each member the means of all subsets, twice, or of each random flip the lower and the higher mean."""
+    if plan.exact:
+        yield from ((means, means.copy()) for means in subset_means(x, weights))
+        return
+    for means in drawn_means(x, weights, plan):
+        none = ~np.isfinite(means).all(axis=0)
+        yield np.where(none, -np.inf, means.min(axis=0)), np.where(none, np.inf, means.max(axis=0))
 
 
 def drawn_means(x: Floats, weights: Floats, plan: FlipPlan) -> Iterator[Floats]:
