@@ -194,11 +194,11 @@ def test_runs_that_lack_levels_are_cured_by_options(refusal, curves):
         (["--select", "algorithm"], "--select algorithm: say NAME=LABEL, such as --select task=Hopper"),
         (
             [TICTACTOE, "--select", "algorithm=sac"],
-            "--select algorithm=sac: there is none. algorithm has rate 0.001, rate 0.8, rate 0.1",
+            "--select algorithm=sac: there is none. algorithm has rate 0.001, rate 0.8 and rate 0.1",
         ),
         (
             [TICTACTOE, "--select", "task=x"],
-            "--select task=x: 'task' is no dim of score. It has 'algorithm', 'run', 'training'",
+            "--select task=x: 'task' is no dim of ARCHIVE. It has 'algorithm', 'run', 'training'",
         ),
         ([TICTACTOE, "--select", "algorithm=rate 0.1"], "only algorithm"),
         (

@@ -124,7 +124,7 @@ def test_bad_input_is_one_line_and_two(here, capsys):
     for options, message in (
         (["--look", "batch", "--looks", "1"], "look must lie between 1 and n_looks=1; got 2"),
         (["--look", "lot", "--looks", "3"], "--look lot is no column of ARCHIVE. It has 'task', 'agent'"),
-        (["--batch-size", "5", "--looks", "1000000"], "n_looks must be at most 1000; got 1000000. Usual: 2 to 20"),
+        (["--batch-size", "5", "--looks", "1000000"], "n_looks must be at most 1,000; got 1000000. Usual: 2 to 20"),
         (["--batch-size", "4", "--looks", "3"], "the last batch 2 of 4"),
         (["--batch-size", "5", "--looks", "3", "--reference", "ppo"], "reference must be an algorithm of"),
     ):

@@ -39,7 +39,7 @@ def draw(sizes, seed):
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", slow("less")])
 def test_p_is_that_of_all_relabellings(sizes, weights, paired, alternative):
     orders, as_they_are = oracles.labelled_orders(sizes, paired), np.arange(sum(sizes))[np.newaxis]
-    for seed in range(4):
+    for seed in range(2):
         groups = draw(sizes, seed)
         found, plan = evaluate(groups, weights, alternative=alternative, paired=paired)
         u = np.concatenate(groups)

@@ -12,7 +12,7 @@ from xcurves.multi_task.across_tasks import PVALUES, many_pvalues
 
 
 @pytest.mark.filterwarnings("ignore:.*so few tasks")
-@pytest.mark.parametrize(("n_algorithms", "n_tasks"), [(2, 6), slow(3, 7), (3, 4)])
+@pytest.mark.parametrize(("n_algorithms", "n_tasks"), [slow(2, 6), slow(3, 7), (3, 3)])
 def test_each_data_set_has_the_pvalues_of_across_tasks(n_algorithms, n_tasks):
     values = np.random.default_rng(0).normal(size=(3, n_tasks, n_algorithms, 3, 1)).round(1)
     values[0, :2] = 1.0  # runs that do not differ

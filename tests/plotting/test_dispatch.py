@@ -187,7 +187,7 @@ def test_every_picture_of_a_notebook_is_shown(monkeypatch):
     assert shown == [0, 1, 1, 1, 1]
 
 
-@pytest.mark.parametrize("name", ["\ud800", r"$\alpha$", *map(slow, ["\x00", "$$", r"$\frac$", "_x", "a\nb"])])
+@pytest.mark.parametrize("name", ["\ud800", *map(slow, [r"$\alpha$", "\x00", "$$", r"$\frac$", "_x", "a\nb"])])
 def test_every_name_can_be_drawn(name):
     curves = make_curves(np.random.default_rng(0).normal(size=(2, 4, 3))).assign_coords(algorithm=[name, "b"])
     curves.attrs = {"units": name, "long_name": f"score {name}"}
