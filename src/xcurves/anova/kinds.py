@@ -13,6 +13,8 @@ from xcurves.core.schema import PAIR_COORDS, Drawing, Part, ResultKind, Var, Vie
 
 _BY_EFFECT = ("task", "effect", "error_term")
 _BY_PAIR = ("task", "effect", "pair")
+_PAIR = ("task", "pair")
+_ALONG = ("task", "pair", "training")
 _N_RUNS = "number of runs"
 _N_RESAMPLES = "number of reassignments evaluated"
 _N_ASSIGNMENTS = "number of distinct assignments"
@@ -93,27 +95,25 @@ PAIRWISE = ResultKind(
         "pvalue_adjusted": Var(_BY_PAIR, "randomization p-value adjusted over pairs"),
         "pvalue": Var(_BY_PAIR, "randomization p-value"),
         "f": Var(_BY_PAIR, "F ratio, split-plot error term"),
-        "difference": Var(("task", "pair"), "difference of mean scores over training", "score"),
-        "difference_ci": Var(("task", "pair", "ci_bound"), "confidence interval of the difference", "score"),
+        "difference": Var(_PAIR, "difference of mean scores over training", "score"),
+        "difference_ci": Var((*_PAIR, "ci_bound"), "confidence interval of the difference", "score"),
         "difference_ci_simultaneous": Var(
-            ("task", "pair", "ci_bound"), "confidence interval of the difference, for all pairs together", "score"
+            (*_PAIR, "ci_bound"), "confidence interval of the difference, for all pairs together", "score"
         ),
-        "curve_difference": Var(
-            ("task", "pair", "training"), "difference of mean scores at the level", "score", when="few pairs"
-        ),
+        "curve_difference": Var(_ALONG, "difference of mean scores at the level", "score", when="few pairs"),
         "curve_difference_band": Var(
-            ("task", "pair", "training", "ci_bound"),
+            (*_ALONG, "ci_bound"),
             "band of that difference for all levels of the pair together",
             "score",
             when="few pairs",
         ),
-        "difference_ci_gap": Var(("task", "pair"), "1 where a shift within the interval is rejected"),
-        "pvalue_adjusted_least": Var(("task", "pair"), "smallest adjusted p-value that these numbers of runs allow"),
+        "difference_ci_gap": Var(_PAIR, "1 where a shift within the interval is rejected"),
+        "pvalue_adjusted_least": Var(_PAIR, "smallest adjusted p-value that these numbers of runs allow"),
         "score_mean": Var(("task", "algorithm"), "mean score over training", "score", when="given"),
         "may_be_best": Var(("task", "algorithm"), "1 where no other algorithm is shown to have a better mean"),
         "n_runs": Var(("task", "algorithm"), _N_RUNS, dtype=np.int64),
-        "n_resamples": Var(("task", "pair"), _N_RESAMPLES, dtype=np.int64),
-        "n_assignments": Var(("task", "pair"), _N_ASSIGNMENTS),
+        "n_resamples": Var(_PAIR, _N_RESAMPLES, dtype=np.int64),
+        "n_assignments": Var(_PAIR, _N_ASSIGNMENTS),
     },
     coords={"effect": EFFECTS, "pair": (), "ci_bound": CI_BOUNDS, **PAIR_COORDS},
     rows=("effect", "pair"),

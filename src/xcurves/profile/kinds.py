@@ -16,7 +16,9 @@ from xcurves.profile import plots, text
 _BY_LEVEL = ("task", "effect", "training")
 _LEVEL = ("task", "training")
 _INTERVAL = ("task", "interval")
-_LEVEL_OF_SMALL_P = "training level with an adjusted p-value of at most 1 - confidence_level"
+_PAIR = ("task", "pair", "training")
+_SMALL_P = "training level with an adjusted p-value of at most 1 - confidence_level"
+_of_level = partial(Var, _LEVEL, when="inference")
 
 SS_PROFILE = ResultKind(
     name="ss_profile",
@@ -24,26 +26,20 @@ SS_PROFILE = ResultKind(
     argument="curves",
     variables={
         "fraction": Var(_BY_LEVEL, "fraction of the sum of squares at the level"),
-        "fraction_corrected": Var(
-            ("task", "training"),
-            "fraction of the simple sum of squares at the level, less what noise adds",
-            when="inference",
-        ),
+        "fraction_corrected": _of_level("fraction of the simple sum of squares at the level, less what noise adds"),
         "cumulative_fraction": Var(_BY_LEVEL, "fraction of the sum of squares up to the level"),
         "ss": Var(_BY_LEVEL, "sum of squares at the level", "score^2"),
-        "pvalue_adjusted": Var(_LEVEL, "randomization p-value adjusted over levels", when="inference"),
-        "pvalue": Var(_LEVEL, "randomization p-value of the level by itself", when="inference"),
-        "f": Var(_LEVEL, "F ratio of the level", when="inference"),
-        "cluster": Var(_LEVEL, "number of the cluster of levels", when="inference"),
-        "cluster_pvalue": Var(_LEVEL, "randomization p-value of the mass of the cluster", when="inference"),
-        "ss_null_upper": Var(
-            _LEVEL, "critical value of the simple sum of squares at the level by itself", "score^2", when="inference"
+        "pvalue_adjusted": _of_level("randomization p-value adjusted over levels"),
+        "pvalue": _of_level("randomization p-value of the level by itself"),
+        "f": _of_level("F ratio of the level"),
+        "cluster": _of_level("number of the cluster of levels"),
+        "cluster_pvalue": _of_level("randomization p-value of the mass of the cluster"),
+        "ss_null_upper": _of_level("critical value of the simple sum of squares at the level by itself", "score^2"),
+        "ss_null_upper_simultaneous": _of_level(
+            "critical value of the simple sum of squares at all levels together", "score^2"
         ),
-        "ss_null_upper_simultaneous": Var(
-            _LEVEL, "critical value of the simple sum of squares at all levels together", "score^2", when="inference"
-        ),
-        "first_significant": Var(("task",), f"first {_LEVEL_OF_SMALL_P}", "training", when="inference"),
-        "last_significant": Var(("task",), f"last {_LEVEL_OF_SMALL_P}", "training", when="inference"),
+        "first_significant": Var(("task",), f"first {_SMALL_P}", "training", when="inference"),
+        "last_significant": Var(("task",), f"last {_SMALL_P}", "training", when="inference"),
         "interval_fraction": Var(
             ("task", "effect", "interval"), "fraction of the sum of squares in the interval", when="intervals"
         ),
@@ -53,12 +49,9 @@ SS_PROFILE = ResultKind(
         "interval_pvalue_adjusted": Var(
             _INTERVAL, "randomization p-value adjusted over intervals", when="interval tests"
         ),
-        "curve_difference": Var(("task", "pair", "training"), "difference of mean scores", "score", when="few pairs"),
+        "curve_difference": Var(_PAIR, "difference of mean scores", "score", when="few pairs"),
         "curve_difference_band": Var(
-            ("task", "pair", "training", "ci_bound"),
-            "band of the difference for all pairs and levels together",
-            "score",
-            when="few pairs",
+            (*_PAIR, "ci_bound"), "band of the difference for all pairs and levels together", "score", when="few pairs"
         ),
         "equivalent": Var(_LEVEL, "1 where every pairwise difference is shown to be within the margin", when="margin"),
         "n_runs": Var(("task", "algorithm"), "number of runs", dtype=np.int64),

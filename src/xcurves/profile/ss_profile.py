@@ -308,8 +308,13 @@ def _infer(
     """Return the inference about some of the tasks."""
     curves, levels_of, simple = group.data[0][tasks], group.grid[tasks], measured.simple[tasks]
     total = simple + measured.error[tasks]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scaled = level_tests.centre_groups(curves, group.sizes, paired=group.context.paired)
+        scaled *= np.where(total > 0, 1 / np.sqrt(total), 0.0)[:, np.newaxis]
+        within = options.stretches.hold(levels_of) * total[:, np.newaxis]
+        scaled, share = np.ascontiguousarray(np.moveaxis(scaled, 1, 2)), simple / total
     found = level_tests.profile_tests(
-        _design(group, curves, simple, total, options.stretches.hold(levels_of)),
+        level_tests.ProfileDesign(scaled, share, within, _degrees_of_freedom(group)),
         plan,
         options.rules,
         options.batch,
@@ -345,14 +350,3 @@ def _of_pairs(difference: Floats, band: Floats, group: Group, pairs: NDArray[np.
             found[:, place] = difference[:, at] if a < b else -difference[:, at]
             bands[:, place] = band[:, at] if a < b else -band[:, at, :, ::-1]
     return {"curve_difference": found, "curve_difference_band": bands}
-
-
-def _design(group: Group, curves: Floats, simple: Floats, total: Floats, holds: Any) -> level_tests.ProfileDesign:
-    """Return the input of the randomization for tasks with given sums of squares, shape (task, level)."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        scaled = level_tests.centre_groups(curves, group.sizes, paired=group.context.paired)
-        scaled *= np.where(total > 0, 1 / np.sqrt(total), 0.0)[:, np.newaxis]
-        within = holds * total[:, np.newaxis]
-        return level_tests.ProfileDesign(
-            np.ascontiguousarray(np.moveaxis(scaled, 1, 2)), simple / total, within, _degrees_of_freedom(group)
-        )
