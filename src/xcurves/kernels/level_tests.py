@@ -141,11 +141,6 @@ class Rules(NamedTuple):
     threshold: float | None  # F of a cluster; None: the critical value of each level
 
 
-def tasks_at_once(plan: RunPlan, n_levels: int, n_intervals: int) -> int:
-    """Return how many tasks may be evaluated together."""
-    return rows_that_fit(8 * plan.n_resamples * max(n_levels, n_intervals))
-
-
 def profile_tests(
     design: ProfileDesign,
     plan: RunPlan,
@@ -165,7 +160,8 @@ def profile_tests(
         critical[:, some] = _critical(table, plan, rules)
     limit = critical
     if rules.threshold is not None:
-        limit = np.full_like(critical, share_of(rules.threshold, design.df))
+        between, error = design.df
+        limit = np.full_like(critical, between * rules.threshold / (error + between * rules.threshold))
     cluster, mass = find_clusters(design.share, limit, design.df)
     total = design.within.sum(axis=-1)
     of_intervals = design.within / np.where(total == 0, 1.0, total)[..., np.newaxis]
@@ -235,11 +231,6 @@ def _shuffled_shares(curves: Floats, plan: RunPlan, rows: int, labels: Labels | 
 
 
 Df = tuple[float, float]
-
-
-def share_of(f: float, df: Df) -> float:
-    """Return R of a ratio F."""
-    return df[0] * f / (df[1] + df[0] * f)
 
 
 def f_of(share: Floats, df: Df) -> Floats:

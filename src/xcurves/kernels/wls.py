@@ -230,15 +230,10 @@ def covariance(
         if some.size:
             tangent = _tangent(theta[some], at[some], used, bound)
             slopes = powerlaw.gradient(theta[some], n, at[some]) @ tangent
-            inner = _sandwich(list(np.moveaxis(slopes, -1, 0)), weights[some], known[some])
+            operator = pseudo_inverse(list(np.moveaxis(slopes, -1, 0)), weights[some])
+            inner = (operator * known[some, np.newaxis]) @ operator.swapaxes(-1, -2)
             found[some] = tangent @ inner @ tangent.swapaxes(-1, -2)
     return found
-
-
-def _sandwich(slopes: Sequence[Floats], weights: Floats, variance: Floats) -> Floats:
-    """Return M Σ Mᵀ, shape (curve, parameter, parameter), from the derivatives by each parameter."""
-    operator = pseudo_inverse(slopes, weights)
-    return np.asarray((operator * variance[:, np.newaxis]) @ operator.swapaxes(-1, -2))
 
 
 def _tangent(theta: Floats, at: Floats, used: Sequence[int], bound: bool) -> Floats:

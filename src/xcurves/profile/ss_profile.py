@@ -19,7 +19,7 @@ from xcurves.core.validation import check_curves
 from xcurves.kernels import level_tests
 from xcurves.kernels.engine import Progress
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.plans import RunPlan, in_stretches
+from xcurves.kernels.plans import RunPlan, in_stretches, rows_that_fit
 from xcurves.profile.intervals import Intervals, Stretches, check_intervals
 from xcurves.profile.kinds import SS_PROFILE
 
@@ -279,7 +279,7 @@ def profile_kernel(group: Group, *, options: ProfileOptions) -> dict[str, Any]:
     with np.errstate(divide="ignore", invalid="ignore"):
         out["f"] = np.asarray(measured.simple * (df[1] / df[0]) / measured.error)
     out["fraction_corrected"] = level_tests.corrected_share(measured.simple, measured.error, df)
-    width = level_tests.tasks_at_once(plan, curves.shape[-1], len(options.stretches.left))
+    width = rows_that_fit(8 * plan.n_resamples * max(curves.shape[-1], len(options.stretches.left)))
     return out | in_stretches(lambda some: _infer(group, measured, some, plan, options), len(group.tasks), width)
 
 
