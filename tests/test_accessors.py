@@ -48,6 +48,7 @@ def test_every_function_of_curves_frames_or_results_is_a_method():
     assert {name for _, name in METHODS} == functions - OF_NO_ARRAY
 
 
+@pytest.mark.slow
 def test_editors_and_help_see_the_function():
     jedi = pytest.importorskip("jedi")
     getdoc = pytest.importorskip("IPython.core.oinspect").getdoc

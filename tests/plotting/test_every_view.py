@@ -96,7 +96,8 @@ def test_any_number_of_tasks_and_algorithms(name, view, request):
 
 
 @pytest.mark.parametrize(
-    ("name", "view"), [(name, view) for name in sorted(REAL - {"fit_scaling_law"}) for view in kinds.kind(name).views]
+    ("name", "view"),
+    every(2, [(name, view) for name in sorted(REAL - {"fit_scaling_law"}) for view in kinds.kind(name).views]),
 )
 def test_views_of_results_that_need_real_numbers(name, view):
     curves = synthetic_curves(1, 3)
