@@ -334,6 +334,14 @@ def test_sentences():
     assert "For tasks like these: with 3 tasks no p can be below 0.25: add tasks." in few
 
 
+def test_ranks_and_probabilities_that_name_another_algorithm_are_said_with_the_task_that_carries_the_mean():
+    curves = make(8, (6, 6), effect=1.0)  # b is better everywhere
+    curves[3, 0] += 100  # but here
+    said = across(curves).curves.summary()
+    assert "The mean names a, mean ranks name b; the probability of scoring higher names b: t3 carries the lead" in said
+    assert "The mean names" not in across(make(8, (6, 6), effect=1.0)).curves.summary()
+
+
 @pytest.mark.parametrize("size", [1.0, 1e17])
 def test_an_infinite_score_is_above_all_others_of_any_size(size):
     curves = make(8, (4, 4, 4), n_levels=1) * size

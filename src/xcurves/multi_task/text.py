@@ -63,7 +63,7 @@ def across_statements(result: xr.Dataset) -> Iterator[Statement]:
 
 
 def _answers_of_one(one: xr.Dataset, task: str) -> Iterator[str]:
-    """Yield who is best in one benchmark, by both claims, and what cannot be shown."""
+    """Yield who is best in one benchmark, by both claims; what cannot be shown; whether other measures agree."""
     alpha, lower = provenance.alpha_of(one), not one.attrs.get("higher_is_better", 1)
     random, fixed = (_pairs_of_claim(one, claim) for claim in ("random", "fixed"))
     has_random, has_fixed = (not np.isnan(pairs.p).all() for pairs in (random, fixed))
@@ -97,6 +97,27 @@ def _answers_of_one(one: xr.Dataset, task: str) -> Iterator[str]:
             f"{number(task_spread_ratio(one).item(), 2)} times as much in one {task} as in another; normalize scores, "
             "or read the probability of scoring higher."
         )
+    if one.sizes["pair"] > 1 or one["difference"].notnull().all():
+        yield from _disagreement(one, task, random, -1 if lower else 1)
+
+
+def _disagreement(one: xr.Dataset, task: str, pairs: PairDifferences, sign: int) -> Iterator[str]:
+    """Yield that ranks or probabilities name another algorithm than the mean does, and the task that carries it."""
+    theta = one["prob_greater"].to_numpy() - 0.5
+    best, by_theta = (pairs._replace(difference=sign * each).best() for each in (pairs.difference, theta))
+    place = int(one["rank_mean"].fillna(np.inf).argmin("algorithm"))
+    by_rank = one["algorithm"].to_numpy().tolist()[place] if one["rank_mean"].notnull().any() else None
+    named = {"mean ranks name": by_rank, "the probability of scoring higher names": by_theta}
+    others = {how: name for how, name in named.items() if name is not None and str(name) != str(best)}
+    if best is None or not others:
+        return
+    rival, carrier = next(iter(others.values())), ""
+    ahead = [((a, b) == (best, rival)) - ((b, a) == (best, rival)) for a, b in zip(*pairs[:2], strict=True)]
+    if task in one.dims and any(ahead):
+        leads = (one["task_difference"].fillna(0.0) * xr.DataArray(ahead, dims="pair")).sum("pair").to_numpy() * sign
+        if 0 < leads.sum() <= 2 * leads.max():
+            carrier = f": {one[task].to_numpy()[int(leads.argmax())]} carries the lead over {rival}"
+    yield f"The mean names {best}, {'; '.join(f'{how} {name}' for how, name in others.items())}{carrier}."
 
 
 def _pairs_of_claim(one: xr.Dataset, claim: str) -> PairDifferences:
