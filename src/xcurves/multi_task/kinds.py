@@ -188,10 +188,11 @@ PROFILE_ACROSS_TASKS = ResultKind(
             plots.draw_aggregate_differences,
             {
                 "": "Mean differences over tasks against the share of each task's budget.",
+                "highest": "Of all pairs, those of the algorithm with the highest mean.",
+                "closest": "Of more than four pairs, the closest.",
                 "band": "The bands hold at all fractions together, for tasks like these.",
             },
             default=False,
-            panels={"pair": plots.MOST_BANDS},
         ),
     },
 )

@@ -30,7 +30,7 @@ from xcurves.core.matrices import (
     n_pair_rows,
 )
 from xcurves.core.tables import pairs_by_size
-from xcurves.core.wording import with_units
+from xcurves.core.wording import PairDifferences, with_units
 from xcurves.kernels.moments import Floats
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ _BAR = 0.035  # from one bar beside the ranks to the next, as a share of the pan
 _MOST = 75  # rows of tasks of several pairs
 _SMALL = 24  # rows beyond which labels are small
 _FEW = 6  # pairs that have bars
-MOST_BANDS = 4  # pairs whose bands are drawn over each other
+_MOST_BANDS = 4  # pairs whose bands are drawn over each other
 _ROW = 0.09  # of the height of the panel, for a bar
 _DARK = "0.25"
 
@@ -244,6 +244,21 @@ def _mark_pairs(result: xr.Dataset, at: Floats, ax: Axes) -> None:
 
 
 def draw_aggregate_differences(result: xr.Dataset, ax: Axes) -> None:
-    """Draw the mean difference of every pair with its band."""
-    draw_pairs_along(result, ax, 100 * result["budget_fraction"].to_numpy(), "difference", "difference_band")
+    """Draw the mean difference of every pair with its band; of many pairs, those of one algorithm."""
+    shown = _of_one_algorithm(result, ax) if result.sizes["pair"] > _MOST_BANDS else result
+    draw_pairs_along(shown, ax, 100 * result["budget_fraction"].to_numpy(), "difference", "difference_band")
     ax.set_xlabel("share of the budget (%)")
+
+
+def _of_one_algorithm(result: xr.Dataset, ax: Axes) -> xr.Dataset:
+    """Return the pairs of the reference, or of the algorithm that scores highest: the closest, as many as fit."""
+    first, second = (result[side].to_numpy() for side in ("algorithm_a", "algorithm_b"))
+    size = result["difference"].mean("budget_fraction").to_numpy()
+    highest = PairDifferences(first.tolist(), second.tolist(), size, np.full((len(size), 2), np.nan), size).best()
+    if "reference" not in result.attrs:
+        ax.set_gid("highest")
+    one = result.attrs.get("reference", highest)
+    own = np.flatnonzero((first == one) | (second == one))
+    if len(own) > _MOST_BANDS:
+        ax.patch.set_gid("closest")
+    return result.isel(pair=own[np.argsort(np.abs(size[own]), kind="stable")][:_MOST_BANDS])
