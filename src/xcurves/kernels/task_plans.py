@@ -29,7 +29,7 @@ from xcurves.kernels.plans import (
     plan_runs,
 )
 
-_TABLED = 20  # curves of which all deals are tabulated
+TABLED = 20  # curves of which all deals are tabulated
 
 
 class TaskCells(NamedTuple):
@@ -105,7 +105,7 @@ class DealPlan(Plan):
         shape = (len(tasks), rows)
         if self.paired:
             return 1 - rng.integers(0, 2, (*shape, n_a), np.int8).swapaxes(0, 1)
-        if n_a + n_b <= _TABLED:
+        if n_a + n_b <= TABLED:
             table = every_assignment((n_a, n_b), True)[:, ::-1]
             return table[rng.integers(0, len(table), shape).T]
         if n_a + n_b <= FEW:

@@ -6,6 +6,7 @@ runs of a task serves all deals: with R runs of both below a place and S of the 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -13,11 +14,13 @@ from numpy.typing import NDArray
 
 from xcurves.kernels.engine import ratio_reaches
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.plans import CACHE, Labels, rows_that_fit
-from xcurves.kernels.task_plans import DealPlan
+from xcurves.kernels.plans import CACHE, Index, Labels, every_assignment, rows_that_fit
+from xcurves.kernels.task_plans import TABLED, DealPlan, TaskCells
 
 _ROUNDING = 1e-13
 _SAME = 64 * np.finfo(float).eps
+Table = tuple[Floats, Floats]
+Deals = list[tuple[Labels, Index | None]]  # of alike tasks: labels, and their places in `every_assignment`
 
 
 class _Ties(NamedTuple):
@@ -43,31 +46,52 @@ class RankTest:
     def __init__(self, x: Floats, y: Floats, weights: Floats, plan: DealPlan) -> None:
         self.plan = plan
         self.weights = [weights[cells.tasks] for cells in plan.cells]
-        self.patterns: dict[bytes, tuple[list[_Ties], list[int]]] = {}  # of ties: pairs with the same share all deals
+        self.patterns: dict[bytes, tuple[list[_Ties], list[Table | None], list[int]]] = {}
         observed = []
         for number in range(len(x)):
             ordered = [_in_order(x[number, c.tasks, : c.n_a], y[number, c.tasks, : c.n_b]) for c in plan.cells]
             ties = [each for _, each in ordered]
             key = b"".join(each.first.tobytes() for each in ties)
-            self.patterns.setdefault(key, (ties, []))[1].append(number)
-            observed.append(self._over_tasks([1 - first[np.newaxis] for first, _ in ordered], ties))
+            if key not in self.patterns:
+                self.patterns[key] = ties, [None] * len(ties), []
+            self.patterns[key][2].append(number)
+            labels: Deals = [(1 - first[np.newaxis], None) for first, _ in ordered]
+            observed.append(self._over_tasks(labels, *self.patterns[key][:2]))
         self.theta, self.variance = np.array(observed)[..., 0].T
         self.count = np.zeros(len(x))
 
-    def _over_tasks(self, labels: list[Labels], ties: list[_Ties]) -> tuple[Floats, Floats]:
+    def _over_tasks(self, deals: Deals, ties: list[_Ties], tables: list[Table | None]) -> tuple[Floats, Floats]:
         """Return θ and its variance, shape (deal,)."""
         theta, variance = np.zeros(1), np.zeros(1)
-        for own, each, w, cells in zip(labels, ties, self.weights, self.plan.cells, strict=True):
-            of_task, of_error = _thetas(own, each, cells.n_a, cells.n_b)
+        for place, ((labels, numbers), own, w) in enumerate(zip(deals, ties, self.weights, strict=True)):
+            cells = self.plan.cells[place]
+            if numbers is not None and (table := self._table(tables, place, own)) is not None:
+                shared = len(table[0]) == 1
+                of_task, of_error = (
+                    each[0][numbers] if shared else np.take_along_axis(each, numbers, axis=1) for each in table
+                )
+            else:
+                of_task, of_error = _thetas(labels, own, cells.n_a, cells.n_b)
             theta, variance = theta + w @ of_task, variance + w**2 @ of_error
         return theta, variance
+
+    def _table(self, tables: list[Table | None], place: int, ties: _Ties) -> Table | None:
+        """Return θ and its variance of all deals of each task, if that is less work than of the plan's deals."""
+        _, m, n, _ = self.plan.cells[place]
+        if tables[place] is None:
+            if ties.none:
+                tables[place] = _without_ties(m, n)
+            elif len(every := every_assignment((m, n), True)) <= self.plan.n_resamples:
+                shape = (len(every), len(ties.first), m + n)
+                tables[place] = _thetas(np.broadcast_to(every[:, np.newaxis], shape), ties, m, n)
+        return tables[place]
 
     def add(self, labels: Labels) -> None:
         """Count a block of deals."""
         own = _squared_distance(self.theta)
-        deals = [cells.of(labels) for cells in self.plan.cells]
-        for ties, pairs in self.patterns.values():
-            theta, variance = self._over_tasks(deals, ties)
+        deals: Deals = [(cells.of(labels), _places_of_deals(cells, cells.of(labels))) for cells in self.plan.cells]
+        for ties, tables, pairs in self.patterns.values():
+            theta, variance = self._over_tasks(deals, ties, tables)
             square = _squared_distance(theta)[:, np.newaxis]
             hits = ratio_reaches(square, variance[:, np.newaxis], own[pairs], self.variance[pairs])
             self.count[pairs] += np.count_nonzero(hits, axis=0)
@@ -117,7 +141,33 @@ def _in_order(x: Floats, y: Floats) -> tuple[NDArray[np.int8], _Ties]:
     return (order < x.shape[-1]).astype(np.int8), _Ties(first, last)
 
 
-def _thetas(labels: Labels, ties: _Ties, m: int, n: int) -> tuple[Floats, Floats]:
+@lru_cache(maxsize=16)
+def _without_ties(m: int, n: int) -> Table:
+    """Return θ and its variance of all deals of runs that do not tie, shape (1, deal)."""
+    places = np.arange(m + n)[np.newaxis]
+    return _thetas(every_assignment((m, n), True)[:, np.newaxis], _Ties(places, places), m, n)
+
+
+@lru_cache(maxsize=16)
+def _place_of(m: int, n: int) -> NDArray[np.int32]:
+    """Return the place in `every_assignment` of a row with ones at the curves j, by the sum of 2^j."""
+    every, place = every_assignment((m, n), True), np.zeros(2 ** (m + n), np.int32)
+    place[every @ (1 << np.arange(m + n))] = np.arange(len(every))
+    return place
+
+
+def _places_of_deals(cells: TaskCells, labels: Labels) -> Index | None:
+    """Return the places of deals in `every_assignment`, shape (member, deal); None where there are too many."""
+    n_curves = cells.n_a + cells.n_b
+    if n_curves > TABLED:
+        return None
+    ones = np.zeros(labels.shape[:2], np.int32)
+    for curve in range(n_curves):
+        ones += labels[..., curve] * np.int32(1 << curve)
+    return _place_of(cells.n_a, cells.n_b)[ones.T].astype(np.intp)
+
+
+def _thetas(labels: Labels, ties: _Ties, m: int, n: int) -> Table:
     """Return θ of tasks and its variance, (member, deal), of labels (deal, member, curve): 0 is exactly 0."""
     n_deals, n_members, n_curves = labels.shape
     found = np.empty((3, n_members, n_deals))
