@@ -131,7 +131,7 @@ class Distributions:
         present = ~np.isnan(trials if self.by_unit else trials.reshape(*trials.shape[:2], -1, 1))
         smallest = np.count_nonzero(present.any(axis=-1), axis=-1).min(axis=-1)
         n_units = np.asarray(smallest) if self.stratified or self.by_unit else n
-        found |= self._exact(x, n) if self.interval == "exact" else self._resampled(trials, x, n_units, names)
+        found |= self._exact(x, sums) if self.interval == "exact" else self._resampled(trials, x, n_units, names)
         found["statistic_ci"][np.isnan(found["score_std"][:, 0]), _DEVIATION] = np.nan
         for values in found.values():
             values[n_units == 0] = np.nan
@@ -150,16 +150,18 @@ class Distributions:
         found["share_infinite"] = (n - sums.n_finite) / np.maximum(n, 1)
         return found
 
-    def _exact(self, x: Floats, n: Ints) -> dict[str, Floats]:
+    def _exact(self, x: Floats, sums: ecdf.CentredSums) -> dict[str, Floats]:
         """Return intervals for independent trials of any distribution."""
+        n = sums.n
         some = np.maximum(n, 1)[:, np.newaxis]
         at_most = ecdf.count_up_to(x, self.scores_at[np.newaxis])
         ranks = ecdf.order_statistics(np.append(self.probabilities, 0.5), n, self.alpha)
         quantiles = np.clip(np.stack([ecdf.value_at(x, rank, n) for rank in ranks], axis=-1), *self.bounds)
         statistic = np.full((len(x), self.wanted.length, 2), np.nan)
         for size in np.unique(n[n > 0]).tolist():
-            own = ecdf.CentredSums(x[n == size, :size], n[n == size])
-            statistic[n == size] = self.wanted.bounds(own, self.alpha, *self.bounds)
+            tasks = n == size
+            own = sums if tasks.all() and size == x.shape[1] else ecdf.CentredSums(x[tasks, :size], n[tasks])
+            statistic[tasks] = self.wanted.bounds(own, self.alpha, *self.bounds)
         statistic[:, 1] = quantiles[:, -1]
         thresholds = len(self.wanted.thresholds)
         share = 4 + 2 * len(self.wanted.levels) + thresholds

@@ -18,6 +18,7 @@ from xcurves.kernels.moments import Floats, factor_of, is_factor
 from xcurves.kernels.plans import CACHE, TIE, Index, Labels, Plan, RunPlan, halve, rows_that_fit, stretches
 
 _PAIR_COST = 8  # of an entry of a sparse product, in multiply-adds of a dense one
+_LONG = 64  # reassignments for which a call for each member costs less than numpy's accumulate
 _FAR = 1e8  # standard errors; a shift as large that is not rejected stands for all beyond
 _STEPS = 60  # of bisection
 _POINTS = 2**18  # evaluations of reassignments in a scan of shifts
@@ -183,6 +184,12 @@ class StepDown:
 
     def add(self, values: Floats) -> None:
         """Add the values of some reassignments, shape (task, member, reassignment)."""
+        if values.shape[-1] < _LONG:  # members beside each other: a fourth of the time of 126 splits of 10^6 levels
+            for task, (order, least) in enumerate(zip(self.order, self.least, strict=True)):
+                reach = np.ascontiguousarray(values[task].T).take(order, axis=-1)
+                np.maximum.accumulate(reach, axis=-1, out=reach)
+                self.reached[task] += np.count_nonzero(reach >= least[:, 0], axis=0)
+            return
         reach = values[np.arange(len(values))[:, np.newaxis], self.order]  # whole rows: faster than take_along_axis
         for smaller, member in pairwise(np.moveaxis(reach, 1, 0)):
             np.maximum(smaller, member, out=member)
