@@ -67,12 +67,14 @@ def accuracies(rates: xr.DataArray) -> list[str]:
     return [words for words in called if re.search(accuracy, words.lower()) and not re.search(turned, words.lower())]
 
 
-def check_sizes(errors: xr.DataArray) -> Floats:
-    """Return the training sizes, all of which must have a power."""
+def check_sizes(errors: xr.DataArray, unit: Unit | None = None) -> Floats:
+    """Return the training sizes, all of which must have a power; say first what is fitted if it may be scores."""
     n: Floats = errors["training"].to_numpy()
     if n[0] <= 0:
         cure = "Leave it out: errors.isel(training=errors.training > 0)"
-        raise ValueError(f"training must be positive for a power law; got {n[0]:g}. {cure}")
+        known = unit is None or unit.stated or is_error(errors)
+        first = "" if known else f"errors are fitted, which fall; is {errors.name or 'this'!r} one? Then "
+        raise ValueError(f"{first}training must be positive for a power law; got {n[0]:g}. {cure}")
     return n
 
 
@@ -211,16 +213,30 @@ def check_positive(name: str, given: NDArray[Any], cure: str, largest: float = n
 def check_at(errors: xr.DataArray, extra: Sequence[Any], at: float | str | xr.DataArray) -> xr.DataArray:
     """Return the size N of each curve, on some of the extra dims; "largest" is each curve's own largest size."""
     if isinstance(at, str) and at == "largest":
-        has = errors.notnull()
-        has = has.any("run") if "run" in has.dims else has
-        largest = errors["training"].where(has, 0.0).max("training")
-        return bare(largest.where(largest > 0))
+        return xr.DataArray(
+            xr.apply_ufunc(
+                _largest,
+                errors.variable,
+                kwargs={"sizes": errors["training"].to_numpy(), "folds": "run" in errors.dims},
+                input_core_dims=[[dim for dim in errors.dims if dim not in extra]],
+                dask="parallelized",
+                output_dtypes=[np.float64],
+                dask_gufunc_kwargs={"allow_rechunk": True},
+            )
+        )
     where = at if isinstance(at, xr.DataArray) else xr.DataArray(at)
     if where.dtype.kind not in "iuf" or not set(where.dims) <= set(extra):
         raise ValueError(f"at must be a size, or sizes on dims {tuple(extra)}, or 'largest'; got {labels.shown(at)}")
     like(errors, where, "at")
     check_positive("at", where.to_numpy(), "A curve has no value there")
     return bare(where.astype(np.float64))
+
+
+def _largest(errors: Floats, sizes: Floats, *, folds: bool) -> Floats:
+    """Return the largest size with errors, of shape (..., size) or with folds (..., run, size); NaN without errors."""
+    has = ~np.isnan(errors)
+    measured = np.asarray(has.any(axis=-2) if folds else has)
+    return np.where(measured.any(axis=-1), np.where(measured, sizes, -np.inf).max(axis=-1), np.nan)
 
 
 def bare(array: xr.DataArray) -> xr.DataArray:

@@ -198,7 +198,7 @@ def fit_power_law(
         "sigma_hat_sq": sigma_hat_sq,
         "prior_strength": prior_strength,
     }
-    model = checks.check_model(checks.check_sizes(errors), unit, **given)
+    model = checks.check_model(checks.check_sizes(errors, unit), unit, **given)
     last_octaves = checks.check_octaves(octaves, asymptote)
     rescaled = standard_error is not None and one_fold
     fitter = Fitter(
