@@ -363,6 +363,11 @@ REFUSED = [
     (lambda e: e, {"quadratic": "yes"}, "quadratic must be True or False; got 'yes'"),
     (lambda e: e, {"at": -4}, "at must be positive and finite; got -4"),
     (lambda e: e, {"at": "400"}, "at must be a size, or sizes on dims"),
+    (
+        lambda e: e.drop_attrs().rename("return").assign_coords(training=[0, 1, 2, 3, 4]),
+        {},
+        "errors are fitted, which fall; is 'return' one",
+    ),
     (lambda e: e, {"at": xr.DataArray([1.0, 2], dims="task")}, "at must have the labels of errors. Select"),
     (lambda e: e, {"predict_at": [100, 0]}, "predict_at must be positive and finite; got 0"),
     (lambda e: e, {"n_folds": 4}, "n_folds belongs to means with standard_error"),
