@@ -76,8 +76,12 @@ def test_a_result_completes_only_what_applies_to_it():
 def test_curves_in_the_last_line_of_a_cell_show_what_they_are_and_what_to_call():
     curves = make_curves(np.random.default_rng(0).normal(size=(2, 5, 4)))
     calls = "Call .curves.plot(), .curves.analyze(), .curves.pairwise()"
-    assert repr(curves.curves) == f"2 algorithm × 5 run × 4 training\n{calls}"
-    assert repr(curves.chunk().curves) == repr(curves.curves)
+    assert repr(curves.curves) == f"2 algorithm × 5 run × 4 training; every run is complete\n{calls}"
+    curves[0, 0], curves[1, 2, 3], curves[1, 3, 2:] = np.nan, np.nan, np.nan
+    assert "; of 10 runs 1 are absent and 2 lack levels. Bring runs to common levels with" in repr(curves.curves)
+    of_texts = curves.assign_coords(training=list("abcd"))
+    assert "; of 10 runs 1 are absent and 2 lack levels\n" in repr(of_texts.curves)
+    assert repr(curves.chunk().curves).startswith("2 algorithm × 5 run × 4 training; not computed yet\n")
     assert "compare_distributions" in repr(curves.isel(training=0).curves)
     assert "fit_power_law" in repr(curves[0, 0].curves)
     assert "Name the dims algorithm, run and training" in repr(xr.DataArray([1.0], dims="x\n").curves)

@@ -10,6 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core.labels import escape_controls
+from xcurves.core.run_checks import cure_incomplete
 from xcurves.core.tables import cell_text, without_controls
 from xcurves.results import ask, find_kind, prepare
 
@@ -35,12 +36,28 @@ def as_html(result: xr.Dataset) -> str | None:
 
 
 def curves_text(curves: xr.DataArray, calls_of: Mapping[tuple[str, ...], Sequence[str]]) -> str:
-    """Return the dims of curves, and what to call: the methods of the first dims they have."""
+    """Return the dims of curves, how complete they are, and what to call: the methods of the first dims they have."""
     sizes = " × ".join(f"{size} {dim}" for dim, size in curves.sizes.items()) or "one number"
     calls = next((calls for dims, calls in calls_of.items() if set(dims) <= set(curves.dims)), ())
     said = ", ".join(f".curves.{call}()" for call in calls)
     cure = f"Call {said}" if said else "Name the dims algorithm, run and training: array.rename(...)"
-    return f"{escape_controls(sizes)}\n{cure}"
+    return f"{escape_controls(sizes)}{_completeness(curves)}\n{cure}"
+
+
+def _completeness(curves: xr.DataArray) -> str:
+    """Return how many runs are absent or lack levels that others of their task have."""
+    if not {"run", "training"} <= set(curves.dims):
+        return ""
+    if curves.chunks is not None:
+        return "; not computed yet"
+    has = curves.notnull()
+    levels, every = has.sum("training"), has.any([dim for dim in ("algorithm", "run") if dim in has.dims])
+    absent, lacking = int((levels == 0).sum()), int(((levels > 0) & (levels < every.sum("training"))).sum())
+    if not absent + lacking:
+        return "; every run is complete"
+    curable = lacking and "algorithm" in curves.dims and curves["training"].dtype.kind in "iuf"
+    cure = f". {cure_incomplete(curves)}" if curable else ""
+    return f"; of {levels.size} runs {absent} are absent and {lacking} lack levels{cure}"
 
 
 def _said(result: xr.Dataset) -> tuple[str, str, pd.DataFrame | None] | None:
