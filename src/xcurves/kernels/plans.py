@@ -76,10 +76,14 @@ def generator(entropy: int, *key: int) -> np.random.Generator:
 class Plan(ABC):
     """The reassignments that one test evaluates."""
 
-    n_units: int  # that have a label
     exact: bool  # whether every distinct assignment is evaluated once
     n_resamples: int  # assignments evaluated: all if exact, else random draws
     entropy: int = 0  # seed of the random blocks
+
+    @property
+    @abstractmethod
+    def n_units(self) -> int:
+        """Number of units that have a label."""
 
     @property
     def n_total(self) -> int:
@@ -145,6 +149,11 @@ class RunPlan(Plan):
     n_assignments: int  # distinct ones, the observed one included
 
     @property
+    def n_units(self) -> int:
+        """Number of curves."""
+        return sum(self.sizes)
+
+    @property
     def observed(self) -> Labels:
         """The group of every curve as observed, shape (curve,)."""
         return np.repeat(np.arange(len(self.sizes)), self.sizes).astype(label_type(len(self.sizes)))
@@ -194,7 +203,6 @@ def plan_runs(
     if exact and not allow_exact:
         exact, n = False, DEFAULT_RESAMPLES if n_resamples is None else n_resamples
     return RunPlan(
-        n_units=sum(sizes),
         sizes=sizes,
         paired=paired,
         labelled=labelled,
@@ -214,8 +222,16 @@ def count_assignments(sizes: tuple[int, ...], *, paired: bool = False, labelled:
     return count // alike
 
 
+@dataclass(frozen=True, kw_only=True)
 class FlipPlan(Plan):
     """Signs of families of tasks, the units, the same for all pairs of algorithms and all levels."""
+
+    n_families: int
+
+    @property
+    def n_units(self) -> int:
+        """Number of families."""
+        return self.n_families
 
     def enumerate(self, index: Index) -> Labels:
         """Return the flips numbered `index`, shape (index, family)."""
@@ -233,7 +249,7 @@ class FlipPlan(Plan):
 def plan_flips(n_families: int, n_resamples: int | None, entropy: int = 0) -> FlipPlan:
     """Plan flips: all of them if they are within the `ceiling`, else random ones."""
     exact, n = ceiling(2**n_families, n_resamples)
-    return FlipPlan(n_units=n_families, exact=exact, n_resamples=n, entropy=entropy)
+    return FlipPlan(n_families=n_families, exact=exact, n_resamples=n, entropy=entropy)
 
 
 def bits_of(index: Index, n: int) -> Labels:

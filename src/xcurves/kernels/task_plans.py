@@ -64,6 +64,11 @@ class DealPlan(Plan):
         return found
 
     @property
+    def n_units(self) -> int:
+        """Number of labels."""
+        return self.cells[-1].units.stop if self.cells else 0
+
+    @property
     def rows(self) -> int:
         """Number of deals in a block, whatever the number of tasks."""
         return BLOCK
@@ -121,13 +126,7 @@ def plan_deals(
 ) -> DealPlan:
     """Plan deals: all of them if they are within the `ceiling`, else random ones."""
     exact, n = ceiling(count_deals(runs, paired=paired), n_resamples)
-    return DealPlan(
-        n_units=_n_labels(runs, paired), runs=runs, paired=paired, exact=exact, n_resamples=n, entropy=entropy
-    )
-
-
-def _n_labels(runs: Sequence[tuple[int, int]], paired: bool) -> int:
-    return sum(a if paired else a + b for a, b in runs if min(a, b) > 0)
+    return DealPlan(runs=runs, paired=paired, exact=exact, n_resamples=n, entropy=entropy)
 
 
 def count_deals(runs: Sequence[tuple[int, int]], *, paired: bool = False) -> int:
@@ -197,15 +196,6 @@ def nest(sizes: NDArray[np.intp], n_resamples: int, entropy: int) -> list[Look]:
         elif count != total or number == 0:
             parent = generator(entropy, number).integers(0, count, total)
             parent[0] = 0
-        look = Look(
-            n_units=_n_labels(runs, False),
-            runs=runs,
-            number=number,
-            parent=parent,
-            exact=fits,
-            n_resamples=n,
-            entropy=entropy,
-        )
-        looks.append(look)
+        looks.append(Look(runs=runs, number=number, parent=parent, exact=fits, n_resamples=n, entropy=entropy))
         count, exact = total, fits
     return looks
