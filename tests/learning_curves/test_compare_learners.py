@@ -102,6 +102,20 @@ SIZES = np.array([25.0, 50, 100, 200, 400])
 FALLING = 10 + 60 * SIZES**-0.5
 
 
+def test_of_many_learners_those_that_differ_have_their_differences():
+    lost = np.full(5, np.nan)
+    curves = {"a": FALLING, "b": FALLING + 30, "c": FALLING + 0.01, "d": FALLING / 4, "e": FALLING / 2, "f": lost}
+    found = quiet_comparison(curves, "a")
+    b, d, e = found.difference.sel(param="error_at_n", algorithm=["b", "d", "e"]).values.tolist()
+    said = found.curves.summary().split("\n")[0].replace("−", "-")
+    lower, higher, rest = said.split("is ")[1].split("; ")
+    assert lower == f"shown lower for 2, with differences of {d:.4g} % (d) … {e:.4g} % (e)"
+    assert higher == f"shown higher for 1, with differences of {b:.4g} % (b)"
+    assert rest == "not shown to differ for c."
+    nothing = quiet_comparison(dict.fromkeys("bcde", lost) | {"a": FALLING}, "a").curves.summary()
+    assert nothing.startswith("Nothing can be said of the error at size")
+
+
 def test_of_a_learner_without_errors_nothing_is_said():
     lost = np.full(5, np.nan)
     for reference, silent in (("a", ["b"]), ("b", ["a", "c"])):

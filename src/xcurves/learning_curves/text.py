@@ -12,7 +12,7 @@ import xarray as xr
 
 from xcurves.core.labels import result_names, task_dims
 from xcurves.core.schema import Statement, statements
-from xcurves.core.wording import interval, joined, number, percent, quantity, span, units_of
+from xcurves.core.wording import interval, joined, listed, number, percent, quantity, span, units_of
 from xcurves.kernels.powerlaw import FAR
 from xcurves.learning_curves.curvefit import REASONS
 from xcurves.learning_curves.error_rates import on_dims
@@ -220,15 +220,15 @@ def left_out_statements(result: xr.Dataset) -> Iterator[Statement]:
 def learner_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield how much data each learner is worth, and the differences."""
     error, reliance = (result.sel(param=name) for name in ("error_at_n", "data_reliance"))
-    of_error = {"error": error["difference"], "error_ci": error["difference_ci"], "reliance": reliance["difference"]}
-    names = ["data_multiplier", "data_multiplier_ci", "data_multiplier_extrapolated", "at", *STRETCH]
-    pairs, reference = rows_of(result, names, more=of_error), result.attrs["reference"]
+    multiplier = ["data_multiplier", "data_multiplier_ci", "data_multiplier_extrapolated"]
+    names = ["difference", "difference_ci", *multiplier, "at", *STRETCH]
+    pairs, reference = rows_of(error, names, more={"reliance": reliance["difference"]}), result.attrs["reference"]
     if len(pairs) > _FEW:
         return statements(_beside(pairs, reference), [_INDEPENDENT])
     details = []
     for pair in pairs:
-        by = between(pair.error, pair.error_ci, units_of(result["difference"]))
-        said = [] if isnan(pair.error) else [f"error differs from that of {reference} by {by}"]
+        by = between(pair.difference, pair.difference_ci, pair.units)
+        said = [] if isnan(pair.difference) else [f"error differs from that of {reference} by {by}"]
         crossings = [] if isnan(pair.reliance) else [_crossings(pair)]
         details.append(f"{pair.prefix}{'; '.join([*said, _worth(pair, reference), *crossings])}.")
     worth = "; ".join(pair.prefix + _worth(pair, reference) for pair in pairs)
@@ -237,7 +237,7 @@ def learner_statements(result: xr.Dataset) -> Iterator[Statement]:
 
 def _worth(pair: Row, reference: str) -> str:
     """Return how much data a learner is worth, or why that is not known."""
-    if isnan(pair.error):
+    if isnan(pair.difference):
         return f"nothing can be said; it or {reference} has no fitted curve"
     if isnan(pair.reliance):
         return "the errors of one of them are all equal: nothing tells what it is worth in data"
@@ -258,12 +258,20 @@ def _crossings(pair: Row) -> str:
 
 
 def _beside(pairs: list[Row], reference: str) -> str:
-    """Return for how many learners a lower or a higher error than that of the reference is shown."""
-    lower, higher = (sum(pair.error_ci[1] < 0 for pair in pairs), sum(pair.error_ci[0] > 0 for pair in pairs))
-    known = [pair for pair in pairs if not isnan(pair.error)]
-    shown = f"is shown lower for {lower} of {len(known)} learners and higher for {higher}"
-    least = f"; the differences are {_extremes(known, 'error')}" if known else ""
-    return f"Beside {reference}, the error at {_sizes(pairs, 'at')} {shown}{least}."
+    """Return which of many learners are shown to have a lower or a higher error than the reference."""
+    shown = {
+        "lower": [pair for pair in pairs if pair.difference_ci[1] < 0],
+        "higher": [pair for pair in pairs if pair.difference_ci[0] > 0],
+    }
+    said = [
+        f"shown {word} for {len(some)}, with differences of {_extremes(some, 'difference')}"
+        for word, some in shown.items()
+        if some
+    ]
+    rest = [_plain(pair) for pair in pairs if pair.difference_ci[0] <= 0 <= pair.difference_ci[1]]
+    said += [f"not shown to differ for {listed(rest, 3)}"] * bool(rest)
+    at = f"error at {_sizes(pairs, 'at')}"
+    return f"Beside {reference}, the {at} is {'; '.join(said)}." if said else f"Nothing can be said of the {at}."
 
 
 def _sizes(rows: Sequence[Row], name: str) -> str:
@@ -279,7 +287,6 @@ def _plain(row: Row) -> str:
 
 def _extremes(rows: Sequence[Row], name: str) -> str:
     """Return the least and the largest of a variable, with the names of their curves."""
-    ranked = sorted(rows, key=lambda row: getattr(row, name))
-    return " … ".join(
-        f"{quantity(getattr(row, name), row.units, 4)} ({_plain(row)})" for row in ranked[:: len(ranked) - 1]
-    )
+    ranked = sorted((row for row in rows if not isnan(getattr(row, name))), key=lambda row: getattr(row, name))
+    ends = ranked[:1] + ranked[1:][-1:]
+    return " … ".join(f"{quantity(getattr(row, name), row.units, 4)} ({_plain(row)})" for row in ends)
