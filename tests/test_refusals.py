@@ -70,11 +70,12 @@ CASES = {
     ),
     "weights that name a task twice": (
         lambda: weighted(task_weights=on_tasks([1, 2, 3, 4], ["x", "y", "z", "x"])),
-        "task_weights names a label of task twice: ['x', 'y', 'z', 'x']",
+        "task_weights names a label of task twice: ['x', 'y', 'z', 'x']. Name each once",
     ),
     "weights that lack a task": (
         lambda: weighted(task_weights=on_tasks([1, 2], ["x", "y"])),
-        "task_weights must be positive for every task; got [1.0, 2.0, 0.0]. To leave one out: curves.sel(task=[...])",
+        "task_weights must be positive for every task; got 0 for 'z' (0 is that of a task not named). "
+        "To leave one out: curves.sel(task=[...])",
     ),
     "a fit without a variable": (
         lambda: FIT.drop_vars("gamma").curves.predict([1000]),

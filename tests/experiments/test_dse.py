@@ -86,8 +86,8 @@ def odd(outcome):
 @pytest.mark.parametrize(
     ("outcome", "error"),
     [
-        (math.nan, "ValueError: train_and_score must return a finite number; got nan. Convert it: float(...)"),
-        (math.inf, "ValueError: train_and_score must return a finite number; got inf. Convert it: float(...)"),
+        (math.nan, "ValueError: train_and_score must return a finite number; got nan. Raise an error that says why"),
+        (math.inf, "ValueError: train_and_score must return a finite number; got inf. Raise an error that says why"),
         ("0.9", "ValueError: train_and_score must return a finite number; got '0.9'. Convert it: float(...)"),
         (None, "ValueError: train_and_score must return a finite number; got None. Convert it: float(...)"),
         (1j, "ValueError: train_and_score must return a finite number; got 1j. Convert it: float(...)"),

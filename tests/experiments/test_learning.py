@@ -157,7 +157,7 @@ BAD = [
     (cross_validated, {"levels": [10, 71]}, "levels must be at most 70, which 8 folds leave for training; got 71"),
     (cross_validated, {"n_folds": 81}, "n_folds must lie between 2 and the number of examples, 80; got 81"),
     (partitioned, {"sizes": [12, 6]}, r"sizes must increase, from at least 3, .*; got \[12, 6\]. Sort them"),
-    (partitioned, {"sizes": [6, 13]}, "sizes must be multiples of 3, the number of classes; got 13"),
+    (partitioned, {"sizes": [6, 13]}, "sizes must be multiples of 3, the number of classes; got 13. Nearest: 12"),
     (partitioned, {"sizes": [6, 45]}, "sizes must be at most 42: as many of every class, one .*; got 45"),
 ]
 

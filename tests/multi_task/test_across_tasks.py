@@ -273,7 +273,7 @@ def test_families_too_few_are_warned_of_and_not_adjusted():
     [
         ({"task": "env"}, r"task='env' is no dim of curves, .* Name one: task='task'"),
         ({"task_weights": [1, 2]}, r"task_weights must have one weight for each of 7 tasks; got shape \(2,\)"),
-        ({"task_weights": [0] * 7}, r"task_weights must be positive for every task; got \[0.0, "),
+        ({"task_weights": [0] * 7}, r"task_weights must be positive for every task; got 0 for 't0' "),
         ({"task_groups": "family"}, r"task_groups='family' is no coordinate of dim 'task'. It has none"),
         ({"training_weights": "last"}, r"training_weights must be None, 'final' or weights; got 'last'"),
         ({"correction": "none"}, r"correction must be 'holm' or 'benjamini-hochberg'; got 'none'"),

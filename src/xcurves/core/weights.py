@@ -53,7 +53,7 @@ def weights_on(curves: xr.DataArray, dim: str, given: Any, argument: str) -> xr.
         near = labels.did_you_mean(name, known) if isinstance(name, str) else ""
         raise ValueError(f"{argument} names {name!r}, which is no {dim} of the curves; they have {has}{near}")
     if len(weight_of) < len(names):
-        raise ValueError(f"{argument} names a label of {dim} twice: {labels.shown(names)}")
+        raise ValueError(f"{argument} names a label of {dim} twice: {labels.shown(names)}. Name each once")
     return xr.DataArray([weight_of.get(label, 0.0) for label in known], {dim: curves[dim].to_numpy()}, (dim,))
 
 

@@ -204,8 +204,10 @@ def _trial(
         raise ValueError(f"a hyper-parameter must not be called {name!r}. Rename it")
     try:
         score = train_and_score(hyperparameters, *sample_data(data), training)
-        if not isinstance(score, Real) or isinstance(score, bool) or not np.isfinite(float(score)):
-            raise ValueError(f"train_and_score must return a finite number; got {score!r}. Convert it: float(...)")
+        is_number = isinstance(score, Real) and not isinstance(score, bool)
+        if not is_number or not np.isfinite(float(score)):
+            cure = "Raise an error that says why" if is_number else "Convert it: float(...)"
+            raise ValueError(f"train_and_score must return a finite number; got {score!r}. {cure}")
         return {**drawn, SCORE: float(score)}
     except Exception as error:
         return {**drawn, ERROR: error_text(error)}

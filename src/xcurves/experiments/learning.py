@@ -157,7 +157,9 @@ def partition_errors(
     seed, sizes = check_seed(seed), check_rising("sizes", sizes, len(classes), "the number of classes")
     odd = [size for size in sizes if size % len(classes)]
     if odd:
-        raise ValueError(f"sizes must be multiples of {len(classes)}, the number of classes; got {odd[0]}")
+        nearest = odd[0] - odd[0] % len(classes)
+        must = f"sizes must be multiples of {len(classes)}, the number of classes"
+        raise ValueError(f"{must}; got {odd[0]}. Nearest: {nearest}")
     most = (np.unique(y, return_counts=True)[1].min() - 1) * len(classes)
     if sizes[-1] > most:
         raise ValueError(f"sizes must be at most {most}: as many of every class, one left to test on; got {sizes[-1]}")

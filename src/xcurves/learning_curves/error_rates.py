@@ -280,10 +280,13 @@ def like(errors: xr.DataArray, array: xr.DataArray, name: str) -> xr.DataArray:
 
 def check_labels(name: str, array: xr.DataArray, other: xr.DataArray, of: str) -> None:
     """Refuse an array whose labels, or sizes, of shared dims are not those of another."""
-    try:
-        xr.align(array, other, join="exact", copy=False)
-    except ValueError as error:
-        raise ValueError(f"{name} must have the labels of {of}. Select the same ones") from error
+    for dim in (dim for dim in array.dims if dim in other.dims):
+        try:
+            xr.align(array[dim], other[dim], join="exact", copy=False)
+        except ValueError as error:
+            raise ValueError(
+                f"{name} must have the labels of {of}; its {dim!r} differs. Select the same ones"
+            ) from error
 
 
 def on_dims(array: xr.DataArray, sizes: dict[Any, int]) -> xr.DataArray:

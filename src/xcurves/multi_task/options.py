@@ -50,13 +50,14 @@ def check_task_weights(curves: xr.DataArray, task: str, weights: TaskWeights | N
     """Return a positive weight for each task, or None."""
     if weights is None:
         return None
-    checked: list[float] = weights_on(curves, task, weights, "task_weights").to_numpy().tolist()
-    if min(checked) <= 0:
-        raise ValueError(
-            f"task_weights must be positive for every {task}; got {labels.shown(checked)}. To leave one out: "
-            f"curves.sel({task}=[...])"
-        )
-    return checked
+    checked = weights_on(curves, task, weights, "task_weights")
+    for label, weight in zip(curves[task].to_numpy().tolist(), checked.to_numpy().tolist(), strict=True):
+        if weight <= 0:
+            got = f"got {weight:g} for {label!r} (0 is that of a {task} not named)"
+            raise ValueError(
+                f"task_weights must be positive for every {task}; {got}. To leave one out: curves.sel({task}=[...])"
+            )
+    return list(checked.to_numpy().tolist())
 
 
 def check_task_groups(curves: xr.DataArray, task: str, groups: TaskGroups | None) -> TaskFamilies:
