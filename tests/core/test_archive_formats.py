@@ -139,7 +139,7 @@ def test_an_attribute_that_readers_act_on_comes_back_and_changes_no_value(curves
         assert set(opened.data_vars) == {"score"}
 
 
-ATTRS = ["x\0y", "\ud800", ["a", "b", ""], [], 2**80, ["a"], [1.5], b"\xff", True, None, {"lr": 0.1}]
+ATTRS = ["x\0y", "\ud800", ["a", "b", ""], [], 2**80, ["a"], [1.5], [1, "a"], b"\xff", True, None, {"lr": 0.1}]
 NAMES = [".", "..", ".hidden", "eval/return"]
 VALUES = [
     np.array(["2020-01-01"], "M8[ns]"),

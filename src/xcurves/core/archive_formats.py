@@ -211,6 +211,8 @@ def _of_values(variable: xr.Variable, is_coord: bool, numbers: bool) -> str:
 def _listed(value: Any) -> str:
     """Return an attribute or labels as text: engines turn bytes into text, and numbers into others."""
     plain = value.decode() if isinstance(value, bytes) else value
+    if isinstance(plain, list | tuple) and len({isinstance(one, str) for one in plain}) > 1:
+        return repr(list(plain))  # which numpy makes all text
     if not isinstance(plain, str | bool | np.bool_):
         each = np.ravel(plain).tolist()
         plain = np.ndim(plain), [float(one) if isinstance(one, int | float) else one for one in each]
