@@ -29,8 +29,12 @@ from xcurves.core.validation import check_choice, check_path
 __all__ = ["open_dataset", "read", "write"]
 
 _LAST = ("algorithm", "run")  # dims
-_JOIN: dict[str, Any] = {"data_vars": "all", "coords": "different", "compat": "equals", "join": "outer"} | {
-    "combine_attrs": "drop_conflicts"
+_JOIN: dict[str, Any] = {
+    "data_vars": "all",
+    "coords": "different",
+    "compat": "equals",
+    "join": "outer",
+    "combine_attrs": "drop_conflicts",
 }
 _IN_PATH = re.compile(r"([A-Za-z_]\w*)=([^=,/]+)")
 
@@ -124,7 +128,13 @@ def read(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> xr.Da
 
     Examples
     --------
-    >>> xcurves.archive.read("analysis.nc").curves.summary()  # doctest: +SKIP
+    >>> import tempfile, xcurves
+    >>> scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
+    >>> tree = scores.curves.analyze(include=["anova", "distribution"], rng=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = xcurves.archive.write(tree, f"{folder}/tictactoe.zarr")
+    ...     xcurves.archive.read(path).identical(tree)
+    True
     """
     groups = _groups(check_path(path), max_bytes=max_bytes)
     return xr.DataTree.from_dict(groups) if len(groups) > 1 else groups["/"]

@@ -103,7 +103,7 @@ PAIRWISE = ResultKind(
         "curve_difference": Var(_ALONG, "difference of mean scores at the level", "score", when="few pairs"),
         "curve_difference_band": Var(
             (*_ALONG, "ci_bound"),
-            "band of that difference for all levels of the pair together",
+            "band of the difference at the level, for all levels of the pair together",
             "score",
             when="few pairs",
         ),

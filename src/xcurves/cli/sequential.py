@@ -21,7 +21,6 @@ from xcurves.group_sequential.text import n_done, next_batch, planned_without_re
 
 MORE = 3  # exit status
 _MOST = 10**6  # runs, algorithms and reassignments of a plan
-# of a plan
 _FLAGS = ("rejected", "undecided", "futile")
 _OF_PAIR = (
     *("pair", "algorithm_a", "algorithm_b", *_FLAGS, "pvalue", "pvalue_adjusted", "statistic", "critical_value"),

@@ -112,7 +112,7 @@ def compare_distributions(
               \left[1 + \left(\frac{m + n}{2} - 1\right)
               \left(\frac{1 - \theta}{2 - \theta} + \frac{\theta}{1 + \theta}\right)\right]
 
-    His variance is for distributions of similar spread: 5 trials of N(0, 10) against 50 of N(0, 1) it covers .70.
+    His variance is for distributions of similar spread: for 5 trials of N(0, 10) against 50 of N(0, 1) it covers .70.
 
     Paired, it is the share of runs in which the first is higher, ties half, with Clopper-Pearson limits where no run is
     tied, and otherwise those of Tango's score test of P(X > Y) - P(X < Y), which cover .95 on average and at least .91

@@ -146,12 +146,15 @@ COMPARE_DISTRIBUTIONS = ResultKind(
         "n_trials": Var(("task", "algorithm"), "number of trials", dtype=np.int64),
         "n_units": Var(_PAIR, "number of trials in the smallest stratum of either", dtype=np.int64, when="strata"),
         "quantile_difference_band": Var(
-            (*_PAIR, "probability", "ci_bound"), "confidence band of that difference", "score", when="no strata"
+            (*_PAIR, "probability", "ci_bound"),
+            "confidence band of the difference of scores",
+            "score",
+            when="no strata",
         ),
         "dominance": Var(_PAIR, _DOMINANCE, dtype=np.int8, when="no strata"),
         "ks_statistic": Var(_PAIR, "Kolmogorov-Smirnov distance", when="no strata"),
         "ks_pvalue": Var(_PAIR, "permutation p-value of the Kolmogorov-Smirnov distance", when="no strata"),
-        "ks_pvalue_adjusted": Var(_PAIR, "that p-value adjusted over pairs", when="no strata"),
+        "ks_pvalue_adjusted": Var(_PAIR, "Kolmogorov-Smirnov p-value adjusted over pairs", when="no strata"),
     },
     coords={"pair": (), "ci_bound": CI_BOUNDS, "probability": (), **PAIR_COORDS},
     rows=("pair",),
@@ -209,7 +212,7 @@ TUNING_CURVE = ResultKind(
         "best_mean": Var(_CURVE, "mean best score seen", "score"),
         "best_mean_band": Var(_CURVE_CI, "simultaneous band of the mean best", "score", when="no select"),
         "difference": Var(_PAIRS, "difference of median best scores", "score", when="pairs"),
-        "difference_band": Var(_PAIRS_CI, "simultaneous band of that difference", "score", when=_MATCH),
+        "difference_band": Var(_PAIRS_CI, "simultaneous band of the difference of medians", "score", when=_MATCH),
         "trials_to_match": Var(_PAIRS, "trials of the first with the median best of k of the second", when=_MATCH),
         "trials_to_match_ci": Var(_PAIRS_CI, "trials of the first that may match k of the second", when=_MATCH),
         "trials_to_match_reversed": Var(

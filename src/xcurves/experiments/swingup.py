@@ -142,9 +142,8 @@ class PpoLearner:
         self.basis = np.flatnonzero(in_basis(settings["independent_order"], settings["dependent_order"]))
         self.settings, self.stream = settings, stream
         self.n_steps = int(settings["steps_per_batch"])
-        self.steps: list[
-            tuple[Any, ...]
-        ] = []  # of the batch: features, noise, surprise, whether the last of an episode
+        # of the batch: features, noise, surprise, whether the last of an episode
+        self.steps: list[tuple[Any, ...]] = []
         self.parameters = np.zeros(len(POLICY) + 1 + len(self.basis))
         self.policy, self.log_sigma, self.weights = np.split(self.parameters, [len(POLICY), len(POLICY) + 1])  # views
         self.moments = np.zeros((2, len(self.parameters)))

@@ -57,7 +57,9 @@ ACROSS_TASKS = ResultKind(
     variables={
         "difference": Var(_PAIR, "weighted mean over tasks of the difference of mean scores", "score"),
         "difference_ci": Var((*_CLAIM, "ci_bound"), "confidence interval of the mean difference", "score"),
-        "difference_ci_simultaneous": Var((*_CLAIM, "ci_bound"), "confidence interval for all pairs together", "score"),
+        "difference_ci_simultaneous": Var(
+            (*_CLAIM, "ci_bound"), "interval of the mean difference, for all pairs together", "score"
+        ),
         "pvalue_adjusted": Var(_CLAIM, "randomization p-value adjusted over pairs"),
         "pvalue": Var(_CLAIM, "randomization p-value"),
         "pvalue_adjusted_least": Var(_CLAIM, "smallest adjusted p-value that these runs and tasks allow"),
@@ -154,7 +156,7 @@ PROFILE_ACROSS_TASKS = ResultKind(
         "pvalue_adjusted": Var(_FRACTION, "randomization p-value adjusted over fractions of the budget"),
         "pvalue": Var(_FRACTION, "randomization p-value of the fraction by itself"),
         "mean_curve": Var(_CURVE, "mean score over the tasks that have all algorithms", "score"),
-        "mean_curve_band": Var((*_CURVE, "ci_bound"), "simultaneous band of it, for these tasks", "score"),
+        "mean_curve_band": Var((*_CURVE, "ci_bound"), "simultaneous band of the mean score, for these tasks", "score"),
         "n_tasks": Var(_PAIR, "number of tasks in which both have runs", dtype=np.int64),
         "n_resamples": Var(_PAIR, "number of flips evaluated", dtype=np.int64),
     },

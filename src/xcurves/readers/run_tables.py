@@ -42,6 +42,12 @@ def _lines(files: Sequence[Path]) -> Run:
     return Run(log_files.parse(lines, path), cut)
 
 
+def _merged_lines(files: Sequence[Path]) -> Run:
+    """Return one row for each step of which several lines have the metrics."""
+    read = _lines(files)
+    return Run(logs.merge_steps(read.rows), read.left_out)
+
+
 def _is_keras(path: Path) -> bool:
     first, *metrics = log_files.header(path) or [""]
     return first == "epoch" and "loss" in metrics and not {"step", "algorithm", "run"} & set(metrics)
@@ -243,7 +249,7 @@ LIGHTNING = Source(
     "lightning",
     "Lightning metrics",
     lambda path: path.name == "metrics.csv" and {"epoch", "step"} <= set(log_files.header(path)),
-    lambda files: Run(logs.merge_steps((read := _lines(files)).rows), read.left_out),
+    _merged_lines,
     logs="metrics.csv of Lightning",
     units={"step": "steps"},
     also_writes=("tensorboard",),

@@ -161,7 +161,7 @@ PERFORMANCE_PROFILE = ResultKind(
         "difference": Var(("task", "pair"), "difference of scores"),
         "difference_ci": Var(("task", "pair", "task_effect", "ci_bound"), "confidence interval of the difference"),
         "pvalue": Var(("task", "pair"), "p-value of the difference, for tasks like these"),
-        "pvalue_adjusted": Var(("task", "pair"), "that p-value adjusted over pairs"),
+        "pvalue_adjusted": Var(("task", "pair"), "p-value of the difference, adjusted over pairs"),
         "n_reached": Var(_CELL, "number of tasks that are solved", dtype=np.int64),
         "n_tasks": Var(("task",), "number of tasks", dtype=np.int64),
     },
