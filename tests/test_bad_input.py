@@ -155,7 +155,7 @@ def test_a_folder_that_is_not_writable(refusal):
 def test_what_is_no_archive(refusal, curves, here):
     curves.to_dataset().assign(other=curves).to_netcdf("two.nc")
     xcurves.randomized_anova(curves).to_netcdf("r.nc")
-    assert refusal("gone.nc") == "ARCHIVE gone.nc does not exist"
+    assert refusal("gone.nc") == "ARCHIVE gone.nc does not exist. Check the path"
     assert refusal("two.nc") == "the archive has 2 variables that could be scores. Name one: --value score|other"
     assert refusal("two.nc", "--value", "x") == "--value x is no variable of ARCHIVE. It has 'score', 'other'"
     assert refusal("r.nc") == (

@@ -48,7 +48,7 @@ def open_archive(options: argparse.Namespace) -> Table | xr.Dataset | xr.DataTre
     if path is None:
         return tutorial.open_dataset(EXAMPLE)
     if not path.exists():
-        raise FileNotFoundError(f"ARCHIVE {path} does not exist")
+        raise FileNotFoundError(f"ARCHIVE {path} does not exist. Check the path")
     try:
         is_archive = bool(engine_to_read(path))
     except ValueError:

@@ -87,12 +87,17 @@ def header(path: Path) -> list[str]:
     if not (is_table(path) or path.suffix == ".log"):
         return []
     try:
-        with path.open("rb") as file:
-            opened = gzip.open if file.read(1) == _GZIP else open
-        with opened(path, "rt", encoding="utf-8-sig", newline="") as lines:
+        with open_text(path) as lines:
             return next(csv.reader(lines), [])
     except (OSError, EOFError, ValueError, csv.Error, zlib.error):
         return []
+
+
+def open_text(path: Path, errors: str = "strict") -> Any:
+    """Open a file for reading its lines one by one, decompressed if it is of gzip, whatever its name."""
+    with path.open("rb") as file:
+        opened = gzip.open if file.read(1) == _GZIP else open
+    return opened(path, "rt", encoding="utf-8-sig", errors=errors, newline="")
 
 
 def read_bytes(path: Path) -> bytes:

@@ -119,10 +119,17 @@ def _pairs(line: str) -> list[tuple[str, str, str]]:
     return pairs if pairs and pairs[0][0].lower() in _STEPS and not _PAIR.sub("", line).strip(" \t\r\n,;|") else []
 
 
+def _is_text(path: Path) -> bool:
+    if path.suffix.lower() not in (".txt", ".log", ".out"):
+        return False
+    with parsing(path, "text log"), log_files.open_text(path, "replace") as lines:
+        return any(map(_pairs, lines))
+
+
 def _text(files: Sequence[Path]) -> Run:
     """Return a row for each step of lines `key:value key:value ...`; all other lines are left out."""
     path = logs.only(files)
-    *lines, last = _split(path)
+    *lines, last = log_files.read_bytes(path).decode(errors="replace").split("\n")
     found, units = list[dict[str, float]](), dict[str, str]()
     for pairs in filter(None, map(_pairs, lines)):
         row = {key: int(number) if number.isdecimal() else float(number) for key, number, _ in pairs}
@@ -136,10 +143,6 @@ def _text(files: Sequence[Path]) -> Run:
     rows = pd.DataFrame(found)
     rows.attrs = {"units": units}
     return Run(rows, log_files.say_cut(path, last) if _pairs(last) else "")
-
-
-def _split(path: Path) -> list[str]:
-    return log_files.read_bytes(path).decode(errors="replace").split("\n")
 
 
 def _results(root: str | Path) -> pd.DataFrame:
@@ -276,7 +279,7 @@ KERAS = Source(
 TEXT = Source(
     "text",
     "text logs",
-    lambda path: path.suffix.lower() in (".txt", ".log", ".out") and any(map(_pairs, _split(path))),
+    _is_text,
     _text,
     logs="text logs with a line 'step:1 loss:2.5' for each step (.txt, .log, .out)",
 )
