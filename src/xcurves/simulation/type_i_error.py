@@ -72,8 +72,8 @@ def type_i_error(
     Raises
     ------
     ValueError, TypeError
-        If `alpha` is not between 0 and 1; if the generator returns other dims or sizes in one block than in another;
-        if the test returns no p-value of that name, or none for each data set.
+        If `alpha` is not between 0 and 1; if the test returns no p-value of that name, none for each data set, or
+        other dims or labels in one block than in another.
     ImportError
         If `progress` is asked for and tqdm is not installed.
 
