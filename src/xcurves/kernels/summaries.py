@@ -57,15 +57,12 @@ class Summaries:
         met = ecdf.count_up_to(x, self.thresholds[np.newaxis], "below" if self.higher else "up to")
         reached = ecdf.count_up_to(x, self.targets[np.newaxis])
         x = sums.x
-        ends = np.concatenate([spans.reshape(len(x), -1), met, reached, n[:, np.newaxis]], axis=-1)
         most = ecdf.value_at(x, n[:, np.newaxis], n)
-        up_to = sums.up_to(ends)
-        both = up_to[:, : spans.shape[1] * 2].reshape(spans.shape)
-        up_to = up_to[:, spans.shape[1] * 2 :]
+        both = sums.up_to(spans.reshape(len(x), -1)).reshape(spans.shape)
+        below, of_target, total = (sums.up_to(ranks.astype(float)) for ranks in (met, reached, n[:, np.newaxis]))
         per = _positive(n)[:, np.newaxis]
         means = np.diff(both, axis=-1)[..., 0] / _positive(np.diff(spans, axis=-1)[..., 0]) + centre
         means = np.clip(means, x[:, :1], most)  # rounding could exceed them
-        below, of_target, total = np.split(up_to, [len(self.thresholds), -1], axis=-1)
         share = (n[:, np.newaxis] - met if self.higher else met) / per
         partial = (total - below if self.higher else below) / per + centre * share
         target = self.targets - centre
@@ -100,12 +97,9 @@ class Summaries:
         """Return statistics, inf or NaN where their span or the sample has trials of +inf (`tail`, `some`)."""
         if not some.any():
             return found
-        lead = np.broadcast_shapes(tail.shape[:-1], some.shape[:-1])
-        some = np.broadcast_to(some, (*lead, 1))
-        none = np.zeros((*lead, len(self.thresholds)), bool)
+        none = np.zeros((*some.shape[:-1], len(self.thresholds)), bool)
         partial = np.repeat(some & self.higher, len(self.thresholds), axis=-1)
         gap = np.repeat(some & (not self.higher), len(self.targets), axis=-1)
-        tail = np.broadcast_to(tail, (*lead, tail.shape[-1]))
         infinite = self._in_order(*(each.astype(np.float64) for each in (tail, some, partial, none, gap)))
         found = np.where((infinite > 0) & ~np.isnan(found), np.inf, found)
         found[..., _DEVIATION] = np.where(some[..., 0], np.nan, found[..., _DEVIATION])

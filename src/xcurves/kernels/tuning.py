@@ -53,13 +53,8 @@ def best_medians(x: Floats, n: Ints, trials: Ints, alpha: float, *, together: bo
 def trials_to_match(x: Floats, n: Ints, other: Medians, alpha: float) -> tuple[Floats, Floats]:
     """Return how many trials have a median best as high as another's, and the ends that bands allow, (row, k, 2)."""
     below = np.stack([ecdf.count_up_to(x, each, "below") for each in other])
-    reached = np.zeros(below.shape)
-    for size in np.unique(n[n > 0]).tolist():
-        rows, limits = n == size, ecdf.band(size, alpha)
-        for share, count, allowed in zip(
-            reached, below, (np.arange(size + 1) / size, limits.lower, limits.upper), strict=True
-        ):
-            share[rows] = allowed[count[rows]]
+    lower, upper = (ecdf.limits_at(counts, n, alpha) for counts in below[1:])
+    reached = np.stack([below[0] / np.maximum(n, 1)[:, np.newaxis], lower.lower, upper.upper])
     with np.errstate(divide="ignore"):  # the smallest k with 2^(-1/k) > share
         found = np.where(reached < 1, np.floor(np.log(0.5) / np.log(reached)) + 1, np.inf)
     unknown = np.isnan(other.estimate) | (below[0] >= n[:, np.newaxis] - 1)
@@ -105,7 +100,7 @@ def selected(scores: Floats, selection: Floats, trials: Ints) -> tuple[Floats, F
         ends = np.concatenate([[0], np.cumsum(counts)])
         for place, k in enumerate(trials.tolist()):
             plug_in = (np.diff((ends / n) ** k) / counts)[group]
-            if 2 * (n - 1) ** k >= n**k if k < n else False:
+            if k < n and 2 * (n - 1) ** k >= n**k:
                 rank = np.count_nonzero(np.cumsum(plug_in) < 0.5 - 1e-12)
                 found[0, row, place] = ordered[0, min(rank, n - 1)]
             if k <= n:
