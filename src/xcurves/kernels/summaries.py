@@ -147,24 +147,19 @@ class Summaries:
 
     def bounds(self, sums: ecdf.CentredSums, alpha: float, low: float, high: float) -> Floats:
         """Return limits from the band of F and scores between `low` and `high`, (task, statistic, 2); else NaN."""
-        spans = [(0.0, 1.0), (0.25, 0.75), *((level, 1.0) for level in self.levels)]
-        spans += [(0.0, 1 - level) for level in self.levels]
-        none = np.full((len(sums.x), max(1, len(self.thresholds))), np.nan)
+        upper, lower = [(level, 1.0) for level in self.levels], [(0.0, 1 - level) for level in self.levels]
+        spans = [(0.0, 1.0), (0.25, 0.75), *(upper + lower if self.higher else lower + upper)]
+        places = [0, *range(3, 4 + 2 * len(self.levels))]
         sign = 1 if self.higher else -1
-        found = []
-        for end, is_low in ((low, True), (high, False)):
-            means = _means_between(sums, alpha, spans, end, is_low=is_low)
-            gaps = []
+        both = np.full((len(sums.x), self.length, 2), np.nan)
+        for side, end in enumerate((low, high)):
+            is_low = side == 0
+            both[:, places, side] = np.stack(_means_between(sums, alpha, spans, end, is_low=is_low), axis=-1)
             for target in self.targets:
                 limits = ecdf.band(sums.x.shape[1], alpha)[is_low]
                 beyond, rest = sign * (target - sums.x), limits[0] if is_low else 1 - limits[-1]
                 gap = weighted(np.maximum(beyond, 0.0), np.diff(limits), rest, max(sign * (target - end), 0.0))
-                gaps.append(np.where((sums.n_finite < sums.n) & (sign < 0), np.inf, gap))
-            ordered = np.stack([means[0], none[:, 0], *means[1:]], axis=-1)
-            gap = np.stack([none[:, 0], *gaps], axis=-1)[:, 1:]
-            empty = none[:, : len(self.thresholds)]
-            found.append(self._in_order(ordered, none[:, :1], empty, empty, gap))
-        both = np.stack(found, axis=-1)
+                both[:, -1, side] = np.where((sums.n_finite < sums.n) & (sign < 0), np.inf, gap)
         if self.conditional:
             both[:, 4 : 4 + 2 * len(self.levels)] = np.nan
         both[:, both.shape[1] - len(self.targets) :].sort(axis=-1)
