@@ -88,10 +88,10 @@ def _stretch(
     there = inside.any(axis=1) & known
     first = inside.argmax(axis=1)
     final = last - inside[:, ::-1].argmax(axis=1)
-    left, right = (first - 1) // 2, final // 2  # the grid points from which, to which the boundary is sought
+    # the grid points from which, to which the boundary is sought
+    left, right = (np.clip(point, 0, _POINTS - 2) for point in ((first - 1) // 2, final // 2))
     before = np.where(first > 0, signs[curve, np.maximum(first - 1, 0)], 0.0)
     after = np.where(final < last, signs[curve, np.minimum(final + 1, last)], 0.0)
-    left, right = np.clip(left, 0, _POINTS - 2), np.clip(right, 0, _POINTS - 2)
     begin = _last_of(before, shown, grid[curve, left], grid[curve, left + 1])
     begin = np.where(first > 0, begin, grid[:, 0])
     end = -_last_of(after, lambda log: shown(-log), -grid[curve, right + 1], -grid[curve, right])
