@@ -49,7 +49,7 @@ def by_order(design):
 
     def evaluate(labels):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(group_products, "_DENSE", 0)
+            patch.setattr(group_products, "DENSE", 0)
             return by_members(design)(labels)
 
     return evaluate

@@ -70,11 +70,12 @@ class CentredSums:
         self.n = n
         self.x, self.n_finite = finite(x, n)
         self.centre = np.asarray(self.x[np.arange(len(x)), np.maximum(n - 1, 0) // 2][:, np.newaxis])
-        apart = self.x - self.centre
-        apart[np.isnan(apart)] = 0.0
-        self.squares = np.einsum("ti,ti->t", apart, apart)
         self._sums = np.zeros((len(x), x.shape[-1] + 1))
-        np.cumsum(apart, axis=-1, out=self._sums[:, 1:])
+        apart = np.subtract(self.x, self.centre, out=self._sums[:, 1:])
+        if np.isnan(apart[:, -1]).any():
+            apart[np.isnan(apart)] = 0.0
+        self.squares = np.einsum("ti,ti->t", apart, apart)
+        np.cumsum(apart, axis=-1, out=apart)
 
     def up_to(self, ranks: Floats) -> Floats:
         """Return the sums of all trials up to ranks, shape (task, rank), of which a part may be that of a trial."""
@@ -140,11 +141,16 @@ def dkw(n: int, alpha: float) -> float:
     return float(np.sqrt(np.log(2 / alpha) / (2 * n)))
 
 
-def band(n: int, alpha: float) -> CdfBand:
-    """Return limits that hold everywhere at once: equal local levels, beyond 20,000 trials those of DKW."""
+def band(n: int, alpha: float, counts: Ints | None = None) -> CdfBand:
+    """Return limits that hold everywhere at once: equal local levels, beyond 20,000 trials those of DKW.
+
+    They are those for all counts of trials from 0 to `n`, or for the given `counts`.
+    """
+    counts = np.arange(n + 1) if counts is None else counts
     if n <= LARGEST:
-        return _equal_local_levels(n, alpha)
-    share = np.arange(n + 1) / n  # not kept: they may be large, and are made fast
+        known = _equal_local_levels(n, alpha)
+        return CdfBand(known.lower[counts], known.upper[counts])
+    share = counts / n
     return CdfBand(np.maximum(share - dkw(n, alpha), 0.0), np.minimum(share + dkw(n, alpha), 1.0))
 
 
@@ -159,8 +165,7 @@ def limits_at(counts: Ints, n: Ints, alpha: float) -> CdfBand:
     found = CdfBand(np.zeros(counts.shape), np.ones(counts.shape))
     for size in np.unique(n[n > 0]).tolist() if counts.size else ():
         tasks = np.flatnonzero(n == size)
-        own = (limits[counts[tasks]] for limits in band(size, alpha))
-        found.lower[tasks], found.upper[tasks] = own
+        found.lower[tasks], found.upper[tasks] = band(size, alpha, counts[tasks])
     return found
 
 

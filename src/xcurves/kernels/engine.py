@@ -40,7 +40,8 @@ def group_sums(features: Floats, plan: RunPlan) -> Iterator[Floats]:
     """Yield sums of features, (task, feature, curve), over groups: (task, group, feature, reassignment)."""
     n_tasks, n_features, n_curves = features.shape
     n_groups = 1 if len(plan.sizes) == 2 else len(plan.sizes)
-    rows = rows_that_fit(8 * n_groups * max(n_tasks * n_features, n_curves), CACHE)
+    is_sparse = n_groups > group_products.DENSE
+    rows = rows_that_fit(8 * max(n_groups * n_tasks * n_features, n_curves * (1 if is_sparse else n_groups)), CACHE)
     if plan.has_tables:
         for left, right in group_products.subset_tables(features, plan, rows):
             sums = left[..., np.newaxis] + right[..., np.newaxis, :]
@@ -48,6 +49,10 @@ def group_sums(features: Floats, plan: RunPlan) -> Iterator[Floats]:
         return
     groups = np.arange(n_groups)[:, np.newaxis, np.newaxis]
     for _, labels in label_batches(plan, rows):
+        if is_sparse:
+            sums = group_products.sums_of_groups(labels, plan.sizes, np.ones(n_groups))(features)
+            yield sums.transpose(2, 1, 3, 0)
+            continue
         members = (labels == groups).astype(np.float64)
         # One product for each task, so that its rounding does not depend on the other tasks.
         yield np.matmul(features[:, np.newaxis], members.swapaxes(1, 2))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import CACHE, Index, Labels, RunPlan, rows_that_fit, stretches
 
-_DENSE = 6  # groups up to which squares take dense products: by them a profile of 28 takes three times as long
+DENSE = 6  # groups up to which squares take dense products: by them a profile of 28 takes three times as long
 _FEATURES = 64  # at least in a product: with fewer it takes several times as long for each
 
 
@@ -24,16 +24,22 @@ def squares_over_groups(features: Floats, labels: Labels, sizes: tuple[int, ...]
     """Return ``Σ_g s_g² / l_g`` of centred features, shape (task, feature, reassignment), in parts that fit a cache."""
     found = np.empty((*features.shape[:2], len(labels))) if out is None else out
     width = max(_FEATURES, rows_that_fit(8 * len(labels) * len(features) * len(sizes), CACHE))
-    square = _by_contrasts(labels, sizes) if len(sizes) <= _DENSE else _in_order(labels, sizes)
+    square = _by_contrasts(labels, sizes) if len(sizes) <= DENSE else _in_order(labels, sizes)
     for some in stretches(features.shape[1], width):
         square(features[:, some], found[:, some])
     return found
 
 
+@lru_cache(maxsize=64)
+def _contrasts(sizes: tuple[int, ...]) -> Floats:
+    """Return orthonormal contrasts of the groups, each divided by the root of its size, shape (contrast, group)."""
+    complete, _ = np.linalg.qr(np.column_stack([np.sqrt(sizes), np.eye(len(sizes))[:, 1:]]))
+    return np.asarray(complete[:, 1:].T / np.sqrt(sizes))
+
+
 def _by_contrasts(labels: Labels, sizes: tuple[int, ...]) -> Callable[[Floats, Floats], None]:
     """Return what writes the squares by orthonormal contrasts of the groups, one less than these."""
-    complete, _ = np.linalg.qr(np.column_stack([np.sqrt(sizes), np.eye(len(sizes))[:, 1:]]))
-    weights = [contrast.take(labels).T for contrast in (complete[:, 1:].T / np.sqrt(sizes))]
+    weights = [contrast.take(labels).T for contrast in _contrasts(sizes)]
 
     def square(features: Floats, out: Floats) -> None:
         np.square(features @ weights[0], out=out)
@@ -47,15 +53,25 @@ def _by_contrasts(labels: Labels, sizes: tuple[int, ...]) -> Callable[[Floats, F
 
 def _in_order(labels: Labels, sizes: tuple[int, ...]) -> Callable[[Floats, Floats], None]:
     """Return what writes them by sparse products: a curve is added to one group only."""
-    weights = np.tile(np.repeat(1 / np.sqrt(sizes), sizes), len(labels))
-    groups = _sparse(weights, orders_of(labels), np.cumsum((0, *sizes[:-1])), sum(sizes))
+    add = sums_of_groups(labels, sizes, 1 / np.sqrt(sizes))
 
     def square(features: Floats, out: Floats) -> None:
-        by_curve = np.ascontiguousarray(features.transpose(2, 0, 1)).reshape(sum(sizes), -1)
-        sums = (groups @ by_curve).reshape(len(labels), len(sizes), *out.shape[:2])
+        sums = add(features)
         out[...] = np.einsum("sgtf,sgtf->tfs", sums, sums)
 
     return square
+
+
+def sums_of_groups(labels: Labels, sizes: tuple[int, ...], weights: Floats) -> Callable[[Floats], Floats]:
+    """Return what sums features by the weights of groups, (reassignment, group, task, feature), in sparse products."""
+    starts = np.cumsum((0, *sizes[:-1]))
+    groups = _sparse(np.tile(np.repeat(weights, sizes), len(labels)), orders_of(labels), starts, sum(sizes))
+
+    def add(features: Floats) -> Floats:
+        by_curve = np.ascontiguousarray(features.transpose(2, 0, 1)).reshape(sum(sizes), -1)
+        return np.asarray(groups @ by_curve).reshape(len(labels), len(sizes), *features.shape[:2])
+
+    return add
 
 
 def squares_of_pairs(comoment: Floats, labels: Labels, sizes: tuple[int, ...]) -> Floats:

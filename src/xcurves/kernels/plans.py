@@ -323,8 +323,11 @@ def _draw_partitions(rng: np.random.Generator, rows: int, sizes: tuple[int, ...]
         keys[todo] = drawn
         high = drawn >> dtype(bits)
         todo = todo[(high[:, last - 1] == high[:, last]).any(axis=-1)]
+    places = (keys & dtype(2**bits - 1)).astype(np.intp)
+    places += n_curves * np.arange(rows)[:, np.newaxis]
     labels = np.empty(keys.shape, label_type(len(sizes)))
-    labels[np.arange(rows)[:, np.newaxis], keys & dtype(2**bits - 1)] = np.repeat(np.arange(len(sizes)), sizes)
+    groups = np.repeat(np.arange(len(sizes), dtype=labels.dtype), sizes)
+    labels.ravel()[places.ravel()] = np.tile(groups, rows)  # takes a quarter of the time of labels[row, place] = groups
     return labels
 
 

@@ -138,7 +138,7 @@ def to_dataarray(
     runs, curve = _runs(frame, dims, kept)
     used = [value, *columns.values(), *kept]
     level = np.zeros(len(frame)) if training is None else numbers(frame[training])
-    order = np.lexsort((level, curve))
+    order = frame_rows.order_of(curve, level)
     every = Rows(curve[order], level[order], numbers(frame[value])[order])
     if duplicates == "raise":
         frame_rows.refuse_repeats(frame, every, order, columns, used, names_of(extra))

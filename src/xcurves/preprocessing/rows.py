@@ -19,6 +19,14 @@ _EPISODES = re.compile(r"(?:^|[\W_])(?:eps?|episodes?|rollouts?)(?:$|[\W_])", re
 _MANY = 50  # runs for each level, of at least two
 
 
+def order_of(curve: NDArray[np.int64], level: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the order of curves, then of levels, then of rows."""
+    # Small numbers are sorted in linear time, and in most logs the levels of a run are: a third of the whole call.
+    order = np.argsort(curve.astype(np.uint16 if curve.max() < 2**16 else np.int64), kind="stable")
+    rises = (level[order][1:] >= level[order][:-1]) | (curve[order][1:] != curve[order][:-1])
+    return order if rises.all() else np.lexsort((level, curve))
+
+
 def one_each(rows: Rows, duplicates: Duplicates) -> Rows:
     """Return one score for each curve and level, of the rows that have one."""
     scored = ~np.isnan(rows.score)
