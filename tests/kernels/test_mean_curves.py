@@ -115,10 +115,10 @@ def test_one_time_alone_has_the_interval_of_its_t_test(seed):
     rng = np.random.default_rng(seed)
     curve = mean_curves.curve_of_runs(*ragged(rng, 5, slope=1.5))
     track = mean_curves.tracks([curve], [0.5])
-    made = hitting_times.combine_times(track, np.zeros(1, int), np.ones(1), np.zeros(1), 0.05)
+    one = hitting_times.LogTimes(track, np.zeros((1, 1), int), np.ones(1), np.zeros(1))
+    ends, _ = one.geometric_means(np.zeros(1, int), np.zeros(1, int), 0.05)
     hull = mean_curves.hull_by_pvalue(track, 0.05)
-    assert np.exp(made.lower) == pytest.approx(np.maximum(hull.lower, 0.0), rel=1e-10)
-    assert np.exp(made.upper) == pytest.approx(hull.upper, rel=1e-10)
+    np.testing.assert_allclose(ends[0], [max(hull.lower[0], 0.0), hull.upper[0]], rtol=1e-10)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -128,9 +128,9 @@ def test_a_sum_of_log_times_agrees_with_its_p_at_every_level(seed):
         mean_curves.curve_of_runs(*ragged(rng, int(rng.integers(2, 6)), slope=slope)) for slope in (1, 1.1, 0.8, 1.2)
     ]
     track = mean_curves.tracks(curves, [0.5] * 4)
-    owner, weight = np.zeros(4, int), np.array([0.5, -0.5, 0.5, -0.5])
-    p = hitting_times.combine_times(track, owner, weight, np.zeros(1), 0.05).pvalue[0]
+    ratios = hitting_times.LogTimes(track, np.array([[0, 1], [2, 3]]), np.array([1.0, -1.0]), np.zeros(2))
+    _, (p,) = ratios.geometric_means(np.arange(2), np.zeros(2, int), 0.05)
     assert 0 < p < 1
     for alpha, outside in ((p * 1.000001, True), (p * 0.999999, False)):
-        made = hitting_times.combine_times(track, owner, weight, np.zeros(1), alpha)
-        assert bool(made.lower[0] > 0 or made.upper[0] < 0) == outside
+        low, high = ratios.geometric_means(np.arange(2), np.zeros(2, int), alpha)[0][0]
+        assert bool(low > 1 or high < 1) == outside

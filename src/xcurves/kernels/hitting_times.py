@@ -1,7 +1,7 @@
 """Times at which runs reach a target, performance profiles of them (Dolan & Moré 2002), and ratios of times over tasks.
 
-Intervals of ratios combine by root sum of squares (MOVER; Zou & Donner 2008, doi:10.1002/sim.3095). Bounds of logs of
-ratios, low and high, are equal where known, infinite where nothing bounds them there, NaN where a task says nothing.
+Intervals of ratios combine by root sum of squares (MOVER; Zou & Donner 2008, doi:10.1002/sim.3095). Bounds of ratios,
+low and high, are equal where known, 0 or infinite where nothing bounds them there, NaN where a task says nothing.
 """
 
 from __future__ import annotations
@@ -15,26 +15,34 @@ from numpy.typing import NDArray
 from xcurves.kernels import mean_curves, task_flips
 from xcurves.kernels.mean_curves import Tracks
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.plans import FlipPlan, halve, stretches
+from xcurves.kernels.plans import FlipPlan, Index, halve, stretches
 
 _AT_ONCE = 2**21  # evaluations of all runs of a batch
 
 
-def first_level(met: NDArray[np.bool_], known: NDArray[np.bool_], levels: Floats, sustained: int) -> Floats:
-    """Return the first level of `sustained` known evaluations in a row that are met, (..., evaluation); else inf."""
-    n = met.shape[-1]
-    lead, met, known, levels = met.shape[:-1], met.reshape(-1, n), known.reshape(-1, n), levels.reshape(-1, n)
-    times = np.empty(len(met))
-    for part in stretches(len(times), max(1, _AT_ONCE // n)):
-        own = known[part]
-        place = np.cumsum(own, axis=-1)
-        unmet = np.where(own & ~met[part], place, n + 1)
-        unmet[:, -1] = np.minimum(unmet[:, -1], place[:, -1] + 1)  # after the last evaluation none is met
-        unmet = np.minimum.accumulate(unmet[:, ::-1], axis=-1)[:, ::-1]
-        long = own & (unmet - place >= sustained)
-        first = np.take_along_axis(levels[part], long.argmax(axis=-1)[:, np.newaxis], axis=-1)[:, 0]
-        times[part] = np.where(long.any(axis=-1), first, np.inf)
-    return times.reshape(lead)
+def first_times(
+    scores: Floats, target: Floats, levels: Floats, *, sustained: int, higher: bool
+) -> tuple[Floats, Floats]:
+    """Return the first level of `sustained` known evaluations in a row that meet the target, else inf, and the last.
+
+    Scores have the shape (..., algorithm, run, evaluation), NaN where a run has none; absent runs have NaN.
+    """
+    shape = scores.shape
+    c = np.broadcast_to(np.asarray(target)[..., np.newaxis, np.newaxis], shape[:-1]).reshape(-1, 1)
+    y, own = scores.reshape(-1, shape[-1]), np.broadcast_to(levels, shape).reshape(-1, shape[-1])
+    times, last = np.full((2, len(y)), np.nan)
+    for some in stretches(len(y), max(1, _AT_ONCE // shape[-1])):
+        known = ~np.isnan(y[some])
+        order = np.argsort(~known, axis=-1, kind="stable")  # known evaluations first
+        met = np.take_along_axis(y[some] >= c[some] if higher else y[some] <= c[some], order, axis=-1)
+        number = np.pad(met.cumsum(axis=-1), ((0, 0), (1, 0)))
+        long = number[:, sustained:] - number[:, :-sustained] == sustained
+        first = np.take_along_axis(order, long.argmax(axis=-1)[:, np.newaxis], axis=-1)
+        time = np.where(long.any(axis=-1), np.take_along_axis(own[some], first, axis=-1)[:, 0], np.inf)
+        times[some] = np.where(known.any(axis=-1), time, np.nan)
+        last[some] = np.where(known, own[some], -np.inf).max(axis=-1)
+    last[np.isnan(times)] = np.nan
+    return times.reshape(shape[:-1]), last.reshape(shape[:-1])
 
 
 def medians(times: Floats) -> Floats:
@@ -90,102 +98,103 @@ def bootstrap_scores(
     return np.asarray(contributions(found, tau_max, points).mean(axis=-2))
 
 
-class TaskRatios(NamedTuple):
-    """Claims about tasks like these, on the scale of logarithms, each of shape (algorithm,) or (algorithm, 2)."""
+def over_tasks(
+    bounds: Floats, families: Index, plan: FlipPlan, alpha: float
+) -> tuple[dict[str, Floats], NDArray[np.int64]]:
+    """Return claims about tasks like these, and how many families make them, of bounds (2, algorithm, task).
 
-    mean: Floats
-    interval: Floats
-    pvalue: Floats
-    median: Floats
-    median_interval: Floats
-
-
-def over_tasks(low: Floats, high: Floats, families: NDArray[np.intp], plan: FlipPlan, alpha: float) -> TaskRatios:
-    """Return the mean by flips of whole tasks or families, and the median of tasks, of bounds (algorithm, task)."""
-    present = ~np.isnan(low)
-    n_tasks = np.count_nonzero(present, axis=-1)
+    Geometric means are by flips of whole tasks or families, medians are over tasks.
+    """
+    with np.errstate(divide="ignore"):
+        bounds = np.log(bounds)
+    present = ~np.isnan(bounds[0])
+    n_tasks = present.sum(axis=-1)
     weight = np.where(present, 1 / np.maximum(n_tasks, 1)[:, np.newaxis], np.nan)
-    of_families = _family_sums(weight, families, plan.n_units)
-    bounds = [_family_sums(weight * each, families, plan.n_units) for each in (low, high)]
-    known = [np.where(np.isnan(each), 0.0, np.abs(each)).max(axis=-1) < np.inf for each in bounds]
-    finite = [np.where(mine[:, np.newaxis], each, np.nan) for each, mine in zip(bounds, known, strict=True)]
-    means = [np.where(n_tasks > 0, np.nansum(each, axis=-1), np.nan) for each in finite]
-    pvalues = [task_flips.pvalues(each, plan, 0.0)[0] for each in finite]  # not adjusted
-    ends = [task_flips.flip_intervals(each, of_families, plan, alpha)[0, :, side] for side, each in enumerate(finite)]
-    ends = [np.where(mine, end, bound) for end, mine, bound in zip(ends, known, (-np.inf, np.inf), strict=True)]
-    exact = (np.where(present, low == high, True)).all(axis=-1) & (n_tasks > 0)
-    # A bound shows what it is the worst case of: "later" if even the upper bounds are, "sooner" if even the lower are.
-    later = np.where(known[1] & (means[1] < 0), pvalues[1], 1.0)
-    sooner = np.where(known[0] & (means[0] > 0), pvalues[0], 1.0)
-    single = np.count_nonzero(~np.isnan(of_families), axis=-1) < 2
-    pvalue = np.where(single, np.nan, np.where(exact, pvalues[0], np.minimum(later, sooner)))
-    interval = np.where((n_tasks > 0)[:, np.newaxis], np.stack(ends, axis=-1), np.nan)
-    middle, median_interval = _medians(low, high, alpha)
-    if plan.n_units < len(families):  # tasks of a family are no draws of their own
-        middle, median_interval = np.full_like(middle, np.nan), np.full_like(median_interval, np.nan)
-    return TaskRatios(np.where(exact, means[0], np.nan), interval, pvalue, middle, median_interval)
+    of_families, *sums = _family_sums(np.stack([weight, *weight * bounds]), families, plan.n_units)
+    x, n_families = np.array(sums), (~np.isnan(of_families)).sum(axis=-1)
+    open_sides = np.isinf(x).any(axis=-1)
+    x[open_sides] = np.nan
+    mean = np.where(open_sides | (n_tasks == 0), np.nan, np.nansum(x, axis=-1))
+    pvalues = task_flips.pvalues(x, plan, 0.0)[0]  # not adjusted
+    low, high = (task_flips.flip_intervals(each, of_families, plan, alpha)[0] for each in x)
+    ends = np.where(open_sides, [[-np.inf], [np.inf]], [low[:, 0], high[:, 1]])
+    # A bound shows what it is the worst case of: "sooner" if even the lower ones are, "later" if even the upper ones.
+    shown = np.where([mean[0] > 0, mean[1] < 0], pvalues, 1.0).min(axis=0)
+    exact = (~present | (bounds[0] == bounds[1])).all(axis=-1)
+    middle, median_ends = _medians(bounds, alpha)
+    alone = plan.n_units == len(families)  # tasks of a family are no draws of their own
+    logs = {
+        "speedup": np.where(exact, mean[0], np.nan),
+        "speedup_ci": np.where(n_tasks > 0, ends, np.nan).T,
+        "median_speedup": np.where(alone, middle, np.nan),
+        "median_speedup_ci": np.where(alone, median_ends, np.nan).T,
+    }
+    claims = {name: np.exp(each) for name, each in logs.items()}
+    return claims | {"pvalue": np.where(n_families < 2, np.nan, shown)}, n_families
 
 
-def _family_sums(x: Floats, families: NDArray[np.intp], n_families: int) -> Floats:
-    """Return sums over families, shape (algorithm, family), NaN where a family has no task."""
-    known = ~np.isnan(x)
-    sums, counts = np.zeros((2, n_families, len(x)))
-    np.add.at(sums, families, np.where(known, x, 0.0).T)
-    np.add.at(counts, families, known.T)
-    return np.where(counts > 0, sums, np.nan).T
+def _family_sums(x: Floats, families: Index, n_families: int) -> Floats:
+    """Return sums over families, shape (..., family), NaN where a family has no task."""
+    every = [x[..., families == family] for family in range(n_families)]
+    sums = [np.where(np.isnan(own).all(axis=-1), np.nan, np.nansum(own, axis=-1)) for own in every]
+    return np.stack(sums, axis=-1)
 
 
-def _medians(low: Floats, high: Floats, alpha: float) -> tuple[Floats, Floats]:
-    """Return medians over tasks, NaN where bounds leave them open, and exact intervals of order statistics."""
-    least, most = medians(low), medians(high)
-    n = np.count_nonzero(~np.isnan(low), axis=-1)
+def _medians(bounds: Floats, alpha: float) -> tuple[Floats, Floats]:
+    """Return medians of tasks, NaN where bounds leave them open, and exact intervals, shape (2, algorithm)."""
+    least, most = medians(bounds)
+    n = np.count_nonzero(~np.isnan(bounds[0]), axis=-1)
     order = scipy.stats.binom.ppf(alpha / 2, n, 0.5)
     order = np.nan_to_num(order + (scipy.stats.binom.cdf(order, n, 0.5) <= alpha / 2)).astype(int)  # from 1; 0: none
-    ends = (np.pad(np.sort(low), ((0, 0), (1, 0)), constant_values=-np.inf), order), (-np.sort(-high), order - 1)
-    lower, upper = (np.take_along_axis(each, place[:, np.newaxis], axis=-1)[:, 0] for each, place in ends)
-    interval = np.stack([lower, np.where(order > 0, upper, np.inf)], axis=-1)
-    return np.where(least == most, least, np.nan), np.where(n[:, np.newaxis] > 0, interval, np.nan)
+    rows = np.arange(len(n))
+    found = [np.sort(bounds[0])[rows, order - 1], -np.sort(-bounds[1])[rows, order - 1]]
+    ends = np.where(order > 0, found, [[-np.inf], [np.inf]])
+    return np.where(least == most, least, np.nan), np.where(n > 0, ends, np.nan)
 
 
 _LEAST, _LARGEST = -60.0, 200.0  # powers of two between which critical values are looked for
 
 
-class Combination(NamedTuple):
-    """Weighted sums of logarithms of times, each of shape (sum,)."""
+class LogTimes(NamedTuple):
+    """Weighted logarithms of times, whose sums are the logarithms of ratios, one in each cell."""
 
-    estimate: Floats
-    lower: Floats
-    upper: Floats
-    pvalue: Floats
+    track: Tracks
+    rows: Index  # of `track`, shape (cell, time)
+    weight: Floats  # shape (time,)
+    offset: Floats  # that the sum of a cell is added to
 
+    def geometric_means(self, cells: Index, owner: Index, alpha: float) -> tuple[Floats, Floats]:
+        """Return the intervals and p-values of the geometric means of the ratios of cells with one owner each."""
+        share = 1.0 / np.bincount(owner)[owner]
+        offset = np.asarray(np.bincount(owner, share * self.offset[cells]), float)
+        track, n = self.track.take(self.rows[cells].ravel()), len(offset)
+        weight, owner = np.outer(share, self.weight).ravel(), np.repeat(owner, len(self.weight))
+        u, point = mean_curves.first_crossing(track)
+        time = track.training(u)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            log_time = np.log(time)
+            error, df = mean_curves.slope_error(track, point)
+            error = np.abs(weight) * error * (1.0 if track.log else 1 / np.maximum(time, np.finfo(float).tiny))
+            joint = np.bincount(owner, error**2, n) ** 2 / np.bincount(owner, error**4 / df, n)
+        least = np.full(n, np.inf)
+        np.minimum.at(least, owner, df)
+        joint = np.where(np.isfinite(joint), joint, least)  # without spread
+        estimate = offset + np.bincount(owner, weight * log_time, n)
 
-def combine_times(track: Tracks, owner: NDArray[np.intp], weight: Floats, offset: Floats, alpha: float) -> Combination:
-    """Return offset + Σ weight · log time of the tracks that each sum owns, with intervals and p-values."""
-    n = len(offset)
-    u, point = mean_curves.first_crossing(track)
-    log_time = track.log_training(u)
-    error, df = mean_curves.slope_error(track, point)
-    error = np.abs(weight) * error * (1.0 if track.log else 1 / np.maximum(u, np.finfo(float).tiny))
-    estimate = offset + np.bincount(owner, weight * log_time, n)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        joint = np.bincount(owner, error**2, n) ** 2 / np.bincount(owner, error**4 / df, n)
-    least = np.full(n, np.inf)
-    np.minimum.at(least, owner, df)
-    joint = np.where(np.isfinite(joint), joint, least)  # without spread
+        def reach(critical: Floats) -> Floats:
+            """Return how far limits are below and above the estimate, by root sum of squares."""
+            hull = mean_curves.hull_by_statistic(track, critical[owner])
+            with np.errstate(divide="ignore"):
+                ends = np.abs(np.log([track.training(hull.lower), track.training(hull.upper)]) - log_time)
+            turned = np.where(weight > 0, ends, ends[::-1])
+            return np.sqrt([np.bincount(owner, (weight * each) ** 2, n) for each in turned])
 
-    def reach(critical: Floats) -> tuple[Floats, Floats]:
-        hull = mean_curves.hull_by_statistic(track, critical[owner])
-        below = log_time - track.log_training(hull.lower)
-        above = track.log_training(hull.upper) - log_time
-        up, down = np.where(weight > 0, (above, below), (below, above))
-        return np.sqrt(np.bincount(owner, (weight * down) ** 2, n)), np.sqrt(np.bincount(owner, (weight * up) ** 2, n))
+        def covers(power: Floats) -> NDArray[np.bool_]:
+            below, above = reach(2.0**power)
+            return np.asarray(np.where(estimate < 0, estimate + above, below - estimate) >= 0)
 
-    down, up = reach(scipy.special.stdtrit(joint, 1 - alpha / 2))
-
-    def covers(power: Floats) -> NDArray[np.bool_]:
-        below, above = reach(2.0**power)
-        return np.where(estimate < 0, estimate + above >= 0, estimate - below <= 0)
-
-    high, _ = halve(covers, np.full(n, _LARGEST), np.full(n, _LEAST), 64)
-    pvalue = np.where(high > _LARGEST - 1, 0.0, 2 * scipy.special.stdtr(joint, -(2.0**high)))
-    return Combination(estimate, estimate - down, estimate + up, np.where(estimate == 0, 1.0, pvalue))
+        below, above = reach(scipy.special.stdtrit(joint, 1 - alpha / 2))
+        high, _ = halve(covers, np.full(n, _LARGEST), np.full(n, _LEAST), 64)
+        pvalue = np.where(high > _LARGEST - 1, 0.0, 2 * scipy.special.stdtr(joint, -(2.0**high)))
+        ends = np.exp(np.stack([estimate - below, estimate + above], axis=-1))
+        return ends, np.where(estimate == 0, 1.0, pvalue)

@@ -71,11 +71,6 @@ class Tracks(NamedTuple):
         """Return the training of u, 0 where that is -inf."""
         return np.exp(u) if self.log else np.maximum(u, 0.0)
 
-    def log_training(self, u: Floats) -> Floats:
-        """Return the logarithm of the training of u; -inf where training is not positive."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return u if self.log else np.log(np.maximum(u, 0.0))
-
     def piece(self, index: NDArray[np.intp]) -> Floats:
         """Return one piece of every curve, shape (7, curve)."""
         return self.pieces[:, index, np.arange(len(index))]

@@ -1,22 +1,23 @@
 """The kernels of `speedup`: every algorithm against the reference, in each task and over tasks.
 
-Arrays have an item for each cell, the algorithms of a task one after the other, where no other shape is given.
+Arrays have an item for each cell, the algorithms of a task one after the other, where no other shape is given. Ratios
+are known to lie between `low` and `high`, NaN where nothing is known.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from xcurves.core.driver import Group
+from xcurves.core.run_checks import Context
 from xcurves.kernels import dealt_times, hitting_times, mean_curves, plans
 from xcurves.kernels.engine import holm
-from xcurves.kernels.hitting_times import medians
-from xcurves.kernels.mean_curves import NO_CURVE, MeanCurve, Tracks
+from xcurves.kernels.hitting_times import LogTimes, medians
+from xcurves.kernels.mean_curves import NO_CURVE, MeanCurve
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import Index
 from xcurves.target_times.mean_time_to_target import Readings, times_of, times_to_target
@@ -29,71 +30,34 @@ BY_DESIGN = (
     Reason.LAST_LEVEL_OF_THE_REFERENCE_IS_0,
     Reason.NOT_COMPARED,
 )  # whatever the scores are
-
-
-class LogTimes(NamedTuple):
-    """Weighted logarithms of times, whose sums are the logarithms of ratios."""
-
-    track: Tracks
-    rows: Index  # of `track`, shape (cell, time)
-    weight: Floats  # shape (time,)
-    offset: Floats  # that sums are added to
-
-    def geometric_means(self, owner: Index, alpha: float) -> tuple[Floats, Floats]:
-        """Return intervals and p of geometric means of the ratios with one owner; those of -1 have none."""
-        mine = owner >= 0
-        number = owner[mine]
-        share: Floats = 1.0 / np.bincount(number)[number]
-        made = hitting_times.combine_times(
-            self.track.take(self.rows[mine].ravel()),
-            np.repeat(number, len(self.weight)),
-            np.outer(share, self.weight).ravel(),
-            np.asarray(np.bincount(number, share * self.offset[mine]), float),
-            alpha,
-        )
-        return np.exp(np.stack([made.lower, made.upper], axis=-1)), made.pvalue
-
-
-class Comparison(NamedTuple):
-    """How times compare with those of the reference, however they were found."""
-
-    reason: Index
-    low: Floats  # between which the ratio is known to lie; NaN where nothing is known
-    high: Floats
-    found: dict[str, Any]  # other variables
-    of_reference: dict[str, Any]  # and those that say something of the reference
-    log_times: LogTimes | None = None  # what claims about these tasks are made of
+Compared = tuple[dict[str, Any], LogTimes | None]  # variables, and what claims about these tasks are made of
 
 
 def speedup_kernel(
-    group: Group, *, compare: Callable[..., Comparison], reference: int, families: Index | None, **options: Any
+    group: Group, *, compare: Callable[..., Compared], reference: int, families: Index | None, **options: Any
 ) -> dict[str, Any]:
     """Compare every algorithm with the reference, in each task by itself or over the tasks of `families`."""
     shape = group.data[0].shape[: 2 if families is None else 3]
     cells = np.arange(reference, prod(shape), shape[-1]).repeat(shape[-1])  # of the reference in the task of each cell
-    made = compare(group, cells, **options)
-    found = {"pvalue": np.full(len(cells), np.nan), "reason": made.reason} | made.found
-    found["speedup"] = np.where(made.reason == Reason.ESTIMATED, made.low, np.nan)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        found, log_times = compare(group, cells, **options)
+    found["speedup"] = np.where(found["reason"] == Reason.ESTIMATED, found["low"], np.nan)
     found = {name: value.reshape(*shape, *value.shape[1:]) for name, value in found.items()}
-    for name, value in made.of_reference.items():
-        found[name] = value.reshape(*shape, *value.shape[1:]).take(reference, len(shape) - 1)
     if families is None:
         p = found["pvalue"]
         # No p by design is outside the family, no p by outcome counts as 1.
         adjusted = holm(np.where(np.isnan(p) & ~np.isin(found["reason"], BY_DESIGN), 1.0, p))
-        return found | {"pvalue_adjusted": np.where(np.isnan(p), np.nan, adjusted)}
-    for name in ("speedup", "speedup_ci", "pvalue", "speedup_gap"):
-        found[f"task_{name}"] = found.pop(name, np.nan)
-    return found | _claims(made, shape, families, group)
+        found["pvalue_adjusted"] = np.where(np.isnan(p), np.nan, adjusted)
+    else:
+        for name in ("speedup", "speedup_ci", "pvalue", "speedup_gap"):
+            found[f"task_{name}"] = found.pop(name, np.nan)
+        found |= _claims(found, log_times, families, group.context)
+    of_tasks = [name for name, dims in group.layout.dims.items() if name in found and "algorithm" not in dims]
+    return found | {name: found[name].take(reference, len(shape) - 1) for name in of_tasks}
 
 
-def _ratio(numerator: Floats, denominator: Floats) -> Floats:
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return np.asarray(numerator / denominator)
-
-
-def _of_curves(cells: Readings, reference: Index) -> tuple[Index, dict[str, Any], dict[str, Any]]:
-    """Return why cells are not compared, and what results have of all curves and of those of the reference."""
+def _of_curves(cells: Readings, reference: Index) -> dict[str, Any]:
+    """Return what results have of all curves, and why cells are not compared."""
     reason = np.where(cells.reason == Reason.ESTIMATED, cells.reason[reference], cells.reason)
     reason[(cells.n_runs == 0) | (cells.n_runs[reference] == 0)] = Reason.NOT_COMPARED
     reason[reference] = Reason.NOT_COMPARED
@@ -104,71 +68,66 @@ def _of_curves(cells: Readings, reference: Index) -> tuple[Index, dict[str, Any]
         np.interp(at, curve.u, curve.runs.mean(axis=0), left=np.nan, right=np.nan)
         for at, curve in zip(u, cells.curves, strict=True)
     ]
-    scores = cells.as_scores(np.array(means))
-    found = cells.ranges(np.maximum(cells.best, cells.best[reference]))
-    return (
-        reason,
-        found | {"mean_curve": scores},
-        {"reference_curve": scores, "curve_training": np.exp(u) if cells.log else u},
-    )
+    scores = cells.sign * np.array(means)
+    return cells.ranges(np.maximum(cells.best, cells.best[reference])) | {
+        "reason": reason,
+        "mean_curve": scores,
+        "reference_curve": scores,
+        "curve_training": np.exp(u) if cells.log else u,
+    }
 
 
-def _known(low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """Return the bounds of ratios, NaN where they bound nothing."""
+def _bounds(low: Floats, high: Floats) -> dict[str, Floats]:
+    """Return the bounds of ratios, unless they bound nothing."""
     nothing = np.isin([low, high], (0, np.inf)).all(axis=0)
-    return np.where(nothing, np.nan, low), np.where(nothing, np.nan, high)
+    return {"low": np.where(nothing, np.nan, low), "high": np.where(nothing, np.nan, high)}
 
 
-def to_last_level(group: Group, reference: Index, *, log: bool, sign: float, randomized: bool) -> Comparison:
+def to_last_level(group: Group, reference: Index, *, log: bool, sign: float, randomized: bool) -> Compared:
     """Compare with the mean score of the reference at the last level that all of its runs have."""
     cells = Readings(group, log, sign)
-    reason, found, of_reference = _of_curves(cells, reference)
+    found = _of_curves(cells, reference)
+    reason = found["reason"]
     others = [cells.curves[row] for row in reference]
     last = [curve.runs[:, -1] for curve in others]
     level, horizon = np.array([each.mean() for each in last]), np.array([curve.u[-1] for curve in others])
-    errors = np.array([each.var(ddof=1) / len(each) for each in last])
-    best = np.array([curve.runs.mean(axis=0).max() for curve in others])
+    error = np.array([each.var(ddof=1) / len(each) for each in last])
     end = np.exp(horizon) if log else horizon
     reason[(reason == Reason.ESTIMATED) & (end == 0)] = Reason.LAST_LEVEL_OF_THE_REFERENCE_IS_0
     compared = reason == Reason.ESTIMATED
     curves = [curve if there else NO_CURVE for curve, there in zip(cells.curves, compared, strict=True)]
     if group.context.paired:
-        track = mean_curves.tracks(
-            curves, [each if there else np.nan for each, there in zip(last, compared, strict=True)], log=log
-        )
+        of_runs = [each if there else np.nan for each, there in zip(last, compared, strict=True)]
+        track = mean_curves.tracks(curves, of_runs, log=log)
     else:
-        df = np.array([len(each) - 1 for each in last])
-        track = mean_curves.tracks(curves, level.tolist(), errors, df, log=log)
+        track = mean_curves.tracks(curves, level.tolist(), error, [len(each) - 1 for each in last], log=log)
     times = times_of(track, reason, group.context.alpha)
-    found |= {"time": times.time, "time_ci": times.interval, "speedup_gap": times.gap}
-    found["pvalue"] = mean_curves.pvalue_of(track, horizon)
+    bounds = _bounds(end / times["high"], end / times["low"])
+    times["pvalue"] = mean_curves.pvalue_of(track, horizon)
     if randomized:
-        found |= _dealt(compared, curves, last, horizon, group)
-        found["time_ci"] = track.training(found["time_ci"])
-    found["speedup_ci"] = _ratio(end[:, np.newaxis], found["time_ci"][:, ::-1])
-    of_reference |= {
-        "reference_level": cells.as_scores(level),
+        times |= _dealt(compared, curves, last, horizon, group.context)
+        times["time_ci"] = track.training(times["time_ci"])
+    found |= times | bounds
+    found |= {
+        "speedup_ci": end[:, np.newaxis] / times["time_ci"][:, ::-1],
+        "reference_level": sign * level,
         "reference_time": end,
-        "reference_falls": best > level + np.sqrt(errors),
+        "reference_falls": np.array([curve.runs.mean(axis=0).max() for curve in others]) > level + np.sqrt(error),
     }
-    with np.errstate(divide="ignore"):
-        log_times = LogTimes(track, np.arange(len(curves))[:, np.newaxis], np.array([-1.0]), np.log(end))
-    bounds = _known(_ratio(end, times.high), _ratio(end, times.low))
-    return Comparison(times.reason, *bounds, found, of_reference, log_times)
+    return found, LogTimes(track, np.arange(len(curves))[:, np.newaxis], np.array([-1.0]), np.log(end))
 
 
 def _dealt(
-    compared: NDArray[np.bool_], curves: list[MeanCurve], last: list[Floats], horizon: Floats, group: Group
-) -> dict[str, Any]:
+    compared: Index, curves: list[MeanCurve], last: list[Floats], horizon: Floats, context: Context
+) -> dict[str, Floats]:
     """Return what the randomization test says in place of Welch's, the limits of times in u."""
-    ends, pvalue = np.full((len(curves), 2), np.nan), np.full(len(curves), np.nan)
-    gap, n_resamples = np.zeros((2, len(curves)), np.int64)
+    rows = np.full((len(curves), 5), [np.nan, np.nan, 0, np.nan, 0])
     for row in np.flatnonzero(compared).tolist():
         curve = curves[row]
-        plan = group.context.plan((len(curve.runs), len(last[row])))
-        dealt = dealt_times.dealt_times(curve.u, curve.runs, last[row], horizon[row], plan, group.context.alpha)
-        ends[row], gap[row], pvalue[row], n_resamples[row] = dealt[:2], dealt.gap, dealt.pvalue, plan.n_resamples
-    return {"time_ci": ends, "pvalue": pvalue, "speedup_gap": gap, "n_resamples": n_resamples}
+        plan = context.plan((len(curve.runs), len(last[row])))
+        dealt = dealt_times.dealt_times(curve.u, curve.runs, last[row], horizon[row], plan, context.alpha)
+        rows[row] = *dealt, plan.n_resamples
+    return {"time_ci": rows[:, :2], "speedup_gap": rows[:, 2], "pvalue": rows[:, 3], "n_resamples": rows[:, 4]}
 
 
 def _of_both(own: Index, of_reference: Index) -> Index:
@@ -176,38 +135,40 @@ def _of_both(own: Index, of_reference: Index) -> Index:
     return np.where(own == Reason.ESTIMATED, np.where(of_reference == Reason.ESTIMATED, own, of_reference + 2), own)
 
 
-def to_target(group: Group, reference: Index, *, log: bool, sign: float) -> Comparison:
+def to_target(group: Group, reference: Index, *, log: bool, sign: float) -> Compared:
     """Compare the times at which mean curves reach a target."""
     cells = Readings(group, log, sign)
-    reason, found, of_reference = _of_curves(cells, reference)
+    found = _of_curves(cells, reference)
     track, times = times_to_target(cells, group.context.alpha)
-    readable, reachable = reason == Reason.ESTIMATED, np.maximum(cells.best, cells.best[reference]) >= 0
-    told = readable & reachable
-    of_both = np.where(reachable, _of_both(times.reason, times.reason[reference]), Reason.NO_RUN_REACHES_IT)
-    reason = np.where(readable, of_both, reason)
-    half = times_of(track, cells.reason, group.context.alpha / 2).interval  # Bonferroni, of two times
-    ends = _ratio(half[reference], half[:, ::-1])
+    readable = found["reason"] == Reason.ESTIMATED
+    reachable = np.maximum(cells.best, cells.best[reference]) >= cells.target
+    of_both = np.where(reachable, _of_both(times["reason"], times["reason"][reference]), Reason.NO_RUN_REACHES_IT)
+    reason = np.where(readable, of_both, found["reason"])
+    told, estimated = readable & reachable, np.flatnonzero(reason == Reason.ESTIMATED)
+    half = times_of(track, cells.reason, group.context.alpha / 2)["time_ci"]  # Bonferroni, of two times
+    ends = half[reference] / half[:, ::-1]
     ends = np.where(told[:, np.newaxis], np.where(np.isnan(ends), [0.0, np.inf], ends), np.nan)
     rows = np.stack([np.arange(len(reason)), reference], axis=-1)
     log_times = LogTimes(track, rows, np.array([-1.0, 1.0]), np.zeros(len(reason)))
-    pvalue, estimated = np.full(len(reason), np.nan), reason == Reason.ESTIMATED
-    owner = np.where(estimated, np.cumsum(estimated) - 1, -1)
-    ends[estimated], pvalue[estimated] = log_times.geometric_means(owner, group.context.alpha)
-    found |= {"speedup_ci": ends, "pvalue": pvalue, "speedup_gap": np.zeros(len(reason))}
-    of_reference |= {
-        "reference_time": times.time,
-        "reference_time_ci": times.interval,
-        "reference_level": cells.target,
+    pvalue, each = np.full(len(reason), np.nan), np.arange(len(estimated))
+    ends[estimated], pvalue[estimated] = log_times.geometric_means(estimated, each, group.context.alpha)
+    low, high = times["low"][reference] / times["high"], times["high"][reference] / times["low"]
+    bounds = {name: np.where(told, bound, np.nan) for name, bound in _bounds(low, high).items()}
+    found |= times | bounds
+    found |= {
+        "reason": reason,
+        "speedup_ci": ends,
+        "pvalue": pvalue,
+        "speedup_gap": np.zeros(len(reason)),
+        "reference_time": times["time"],
+        "reference_time_ci": times["time_ci"],
+        "reference_level": sign * cells.target,
         "reference_falls": np.zeros(len(reason)),
     }
-    low, high = _known(_ratio(times.low[reference], times.high), _ratio(times.high[reference], times.low))
-    low, high = (np.where(told, each, np.nan) for each in (low, high))
-    return Comparison(
-        reason, low, high, found | {"time": times.time, "time_ci": times.interval}, of_reference, log_times
-    )
+    return found, log_times
 
 
-def of_given_times(group: Group, reference: Index) -> Comparison:
+def of_given_times(group: Group, reference: Index) -> Compared:
     """Compare medians of given times, shape (..., algorithm, run), beside which their budgets may stand."""
     times, budget = (each.reshape(-1, each.shape[-1]) for each in group.data)
     check_times(times)
@@ -221,9 +182,16 @@ def of_given_times(group: Group, reference: Index) -> Comparison:
     reason[np.isnan(time) | np.isnan(time[reference])] = Reason.NOT_COMPARED
     reason[reference] = Reason.NOT_COMPARED
     told = (reason != Reason.NOT_COMPARED) & (reached | reached[reference])
-    low, high = (np.where(told, _ratio(*each), np.nan) for each in ((least[reference], time), (time[reference], least)))
-    n_runs = np.count_nonzero(~np.isnan(times), axis=-1)
-    return Comparison(reason, low, high, {"time": time, "n_runs": n_runs}, {"reference_time": time})
+    found = {
+        "reason": reason,
+        "low": np.where(told, least[reference] / time, np.nan),
+        "high": np.where(told, time[reference] / least, np.nan),
+        "pvalue": np.full(len(time), np.nan),
+        "time": time,
+        "reference_time": time,
+        "n_runs": np.count_nonzero(~np.isnan(times), axis=-1),
+    }
+    return found, None
 
 
 def check_times(times: Floats) -> None:
@@ -232,36 +200,32 @@ def check_times(times: Floats) -> None:
         raise ValueError(f"times must not be negative; got {np.nanmin(times):g}. Subtract where they begin")
 
 
-def _claims(made: Comparison, shape: tuple[int, ...], families: Index, group: Group) -> dict[str, Any]:
-    """Return the variables of both claims about joined tasks, of cells of the shape (benchmark, task, algorithm)."""
-    alpha, over = group.context.alpha, (shape[0], shape[2])
+def _claims(found: dict[str, Any], log_times: LogTimes | None, families: Index, context: Context) -> dict[str, Any]:
+    """Return the variables of both claims, given those of the cells of joined tasks, (benchmark, task, algorithm)."""
+    reason = found["reason"]
+    over = (len(reason), reason.shape[-1])
     ends, pvalues = np.full((*over, 2, 2), np.nan), np.full((*over, 2), np.nan)
-    if made.log_times is not None:  # for these tasks, where none lacks an estimate
-        reason = made.reason.reshape(shape)
+    if log_times is not None:  # for these tasks, where none lacks an estimate
         compared = reason != Reason.NOT_COMPARED
         estimated = compared.any(axis=1) & (~compared | (reason == Reason.ESTIMATED)).all(axis=1)
-        number = np.cumsum(estimated).reshape(shape[0], 1, -1) - 1
-        owner = np.where(compared & estimated[:, np.newaxis], number, -1).ravel()
-        ends[estimated, 0], pvalues[estimated, 0] = made.log_times.geometric_means(owner, alpha)
-    plan = plans.plan_flips(int(families.max()) + 1, None, group.context.entropy)
-    with np.errstate(divide="ignore"):
-        bounds = np.log([made.low, made.high]).reshape(2, *shape)
-    low, high = bounds.swapaxes(-1, -2).reshape(2, -1, shape[1])
-    random = hitting_times.over_tasks(low, high, families, plan, alpha)
-    ends[..., 1, :], pvalues[..., 1] = np.exp(random.interval).reshape(*over, 2), random.pvalue.reshape(over)
-    present = ~np.isnan(low)
-    n_families = np.sum([present[:, families == family].any(axis=1) for family in range(plan.n_units)], axis=0)
+        cells = np.flatnonzero(compared & estimated[:, np.newaxis])
+        number = np.broadcast_to(np.cumsum(estimated).reshape(len(reason), 1, -1) - 1, reason.shape)
+        made = log_times.geometric_means(cells, number.ravel()[cells], context.alpha)
+        ends[estimated, 0], pvalues[estimated, 0] = made
+    plan = plans.plan_flips(int(families.max()) + 1, None, context.entropy)
+    bounds = np.array([found["low"], found["high"]]).swapaxes(-1, -2).reshape(2, -1, len(families))
+    random, n_families = hitting_times.over_tasks(bounds, families, plan, context.alpha)
+    random = {name: each.reshape(*over, *each.shape[1:]) for name, each in random.items()}
+    ends[..., 1, :], pvalues[..., 1] = random["speedup_ci"], random["pvalue"]
+    present = ~np.isnan(found["low"])
     # A p that can never be small enough is outside the family; one that is lacking by outcome counts as 1.
-    reachable = np.where(2.0 ** (1 - n_families.reshape(over)) > alpha, np.nan, pvalues[..., 1])
+    reachable = np.where(2.0 ** (1 - n_families.reshape(over)) > context.alpha, np.nan, pvalues[..., 1])
     lacking = np.isnan(pvalues[..., 0])
-    counted = np.where(lacking & present.any(axis=1).reshape(over), 1.0, pvalues[..., 0])
-    return {
-        "speedup": np.exp(random.mean).reshape(over),
+    counted = np.where(lacking & present.any(axis=1), 1.0, pvalues[..., 0])
+    return random | {
         "speedup_ci": ends,
         "pvalue": pvalues,
         "pvalue_adjusted": np.stack([np.where(lacking, np.nan, holm(counted)), holm(reachable)], axis=-1),
-        "median_speedup": np.exp(random.median).reshape(over),
-        "median_speedup_ci": np.exp(random.median_interval).reshape(*over, 2),
-        "n_tasks": present.sum(axis=1).reshape(over),
-        "n_censored": (present & (low != high)).sum(axis=1).reshape(over),
+        "n_tasks": present.sum(axis=1),
+        "n_censored": (present & (found["low"] != found["high"])).sum(axis=1),
     }

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -106,9 +106,8 @@ def mean_time_to_target(
 def mean_time_kernel(group: Group, *, log: bool, sign: float) -> dict[str, Any]:
     """Return the times of all algorithms in all tasks."""
     cells = Readings(group, log, sign)
-    _, times = times_to_target(cells, group.context.alpha)
-    found = {"time": times.time, "time_ci": times.interval, "reason": times.reason}
-    return cells.by_task(found | cells.ranges(cells.best))
+    found = cells.ranges(cells.best) | times_to_target(cells, group.context.alpha)[1]
+    return {name: each.reshape(-1, cells.n_algorithms, *each.shape[1:]) for name, each in found.items()}
 
 
 def curves_and_target(
@@ -136,14 +135,14 @@ def curves_and_target(
 class Readings:
     """What is read of every algorithm in every task, of arrays (..., algorithm, run, evaluation).
 
-    Lists and arrays have an item for each cell, the algorithms of a task one after the other. `curves` are less the
-    target, higher better; `log` says whether they are linear in the logarithm of training.
+    Lists and arrays have an item for each cell, the algorithms of a task one after the other. Scores and targets are
+    times `sign`; `log` says whether curves are linear in the logarithm of training.
     """
 
     def __init__(self, group: Group, log: bool, sign: float) -> None:
         scores, levels, target = group.data
         self.log, self.sign, self.n_algorithms = log, sign, scores.shape[-3]
-        self.target = target.repeat(self.n_algorithms)
+        self.target = sign * target.repeat(self.n_algorithms)
         least = np.nanmin(levels, initial=np.inf)
         if least < 0:
             raise ValueError(f"training must not be negative: ratios of times need a zero; got {least:g}. Subtract it")
@@ -152,7 +151,7 @@ class Readings:
                 "training_scale='log' needs levels above 0; got 0. Leave it out: "
                 "curves.where(curves.training > 0, drop=True), or use 'linear'"
             )
-        scores = sign * (scores - target[..., np.newaxis, np.newaxis, np.newaxis])
+        scores = sign * scores
         _check_read(scores.reshape(-1, *scores.shape[-3:]), group)
         if levels.ndim < scores.ndim:  # a grid that all share
             levels = levels.reshape(len(levels), *[1] * (scores.ndim - 2), -1)
@@ -165,18 +164,10 @@ class Readings:
         self.curves = [NO_CURVE if why else curve for curve, why in zip(read, self.reason, strict=True)]
         self.best = np.where(np.isnan(scores), -np.inf, scores).max(axis=(-2, -1)).ravel()
 
-    def as_scores(self, y: Floats) -> Floats:
-        """Return numbers of cells, shape (cell, ...), as the scores that were given."""
-        return np.asarray(self.sign * y + self.target.reshape(-1, *[1] * (y.ndim - 1)))
-
-    def by_task(self, found: Mapping[str, Any]) -> dict[str, Any]:
-        """Return variables of cells with the shape (task, algorithm, ...)."""
-        return {name: each.reshape(-1, self.n_algorithms, *each.shape[1:]) for name, each in found.items()}
-
     def ranges(self, best: Floats) -> dict[str, Any]:
         """Return the variables that say how far runs get, and how many there are."""
         return {
-            "score_best": self.as_scores(np.where(np.isinf(best), np.nan, best)),
+            "score_best": self.sign * np.where(np.isinf(best), np.nan, best),
             "training_last": np.exp(self.last) if self.log else self.last,
             "n_runs": self.n_runs,
             "n_ended_early": self.n_ended_early,
@@ -195,44 +186,33 @@ def _check_read(scores: Floats, group: Group) -> None:
             run_checks.check_paired_runs(present, name, context.algorithms, context.runs)
 
 
-class Times(NamedTuple):
-    """When cells reach a score, NaN where nothing is read."""
+def times_of(track: Tracks, reason: NDArray[np.intp], alpha: float) -> dict[str, Any]:
+    """Return when curves reach their level, NaN where nothing is read, given why some of them cannot be.
 
-    time: Floats
-    low: Floats  # training between which the time is known to lie
-    high: Floats
-    reason: NDArray[np.intp]
-    interval: Floats  # (cell, 2)
-    gap: Floats
-
-
-def times_of(track: Tracks, reason: NDArray[np.intp], alpha: float) -> Times:
-    """Return the times of the tracks of all cells, given why some of these cannot be read."""
+    The time is known to lie between `low` and `high`.
+    """
     u, point = mean_curves.first_crossing(track)
     hull, readable = mean_curves.hull_by_pvalue(track, alpha), reason == Reason.ESTIMATED
     time, first, last, *ends = map(track.training, (u, track.u[0], track.u[-1], hull.lower, hull.upper))
     never, at_once = readable & (point < 0), readable & (point == 0)
     time = np.where(readable, time, np.nan)
-    why = np.select(
-        [never, at_once], [Reason.NOT_REACHED_WITHIN_ITS_BUDGET, Reason.THERE_FROM_ITS_FIRST_LEVEL_ON], reason
-    )
-    return Times(
-        time=np.where(at_once, np.nan, time),
-        low=np.select([at_once, never], [0.0, last], time),
-        high=np.where(at_once, first, time),
-        reason=why,
-        interval=np.stack(ends, axis=-1),
-        gap=np.where(readable, hull.gap, 0.0),
-    )
+    why = [Reason.NOT_REACHED_WITHIN_ITS_BUDGET, Reason.THERE_FROM_ITS_FIRST_LEVEL_ON]
+    return {
+        "time": np.where(at_once, np.nan, time),
+        "time_ci": np.stack(ends, axis=-1),
+        "low": np.select([at_once, never], [0.0, last], time),
+        "high": np.where(at_once, first, time),
+        "speedup_gap": np.where(readable, hull.gap, 0.0),
+        "reason": np.select([never, at_once], why, reason),
+    }
 
 
-def times_to_target(cells: Readings, alpha: float) -> tuple[Tracks, Times]:
-    """Return all curves less the target with their times, which have no interval in tasks where no run gets there."""
-    track = mean_curves.tracks(cells.curves, [0.0] * len(cells.curves), log=cells.log)
+def times_to_target(cells: Readings, alpha: float) -> tuple[Tracks, dict[str, Any]]:
+    """Return all curves with their times to the target, without interval in tasks where no run gets there."""
+    track = mean_curves.tracks(cells.curves, cells.target.tolist(), log=cells.log)
     times = times_of(track, cells.reason, alpha)
     best = cells.best.reshape(-1, cells.n_algorithms).max(axis=1).repeat(cells.n_algorithms)
-    beyond = (best < 0) & (cells.reason == Reason.ESTIMATED)
-    return track, times._replace(
-        reason=np.where(beyond, Reason.NO_RUN_REACHES_IT, times.reason),
-        interval=np.where(beyond[:, np.newaxis], np.nan, times.interval),
-    )
+    beyond = (best < cells.target) & (cells.reason == Reason.ESTIMATED)
+    times["reason"] = np.where(beyond, Reason.NO_RUN_REACHES_IT, times["reason"])
+    times["time_ci"][beyond] = np.nan
+    return track, times

@@ -242,7 +242,7 @@ def time_to_target(
     core = ["algorithm", "run", last]
     wanted = check_reference(scores.isel(dict.fromkeys(core, 0), drop=True), "target", target)
     times, budget = xr.apply_ufunc(
-        _times,
+        hitting_times.first_times,
         scores,
         wanted,
         levels,
@@ -257,24 +257,12 @@ def time_to_target(
     of_training = {"units": units} if units else {}
     during = f" at {sustained} evaluations in a row" * (sustained > 1)
     side, words = "at least" if higher_is_better else "at most", say_reference(target)
-    times = times.transpose(..., *core[:2]).rename("time_to_target")
     times.attrs = {
         "long_name": f"training until the score is {side} {words}{during}",
         "comment": "infinite where the target is not reached within the budget",
         **of_training,
         **{name: curves.attrs[name] for name in ("source", "history") if name in curves.attrs},
     }
-    known = budget.transpose(..., *core[:2]).variable
-    known.attrs = {"long_name": LAST_LEVEL} | of_training
+    budget.attrs = {"long_name": LAST_LEVEL} | of_training
     said = f"time_to_target(target={words}, sustained={sustained}, higher_is_better={higher_is_better})"
-    return provenance.record(times.assign_coords(budget=known), said)
-
-
-def _times(scores: Floats, target: Floats, levels: Floats, sustained: int, higher: bool) -> tuple[Floats, Floats]:
-    """Return times and budgets, shape (..., algorithm, run)."""
-    own, known = np.broadcast_to(levels, scores.shape), ~np.isnan(scores)
-    c = np.asarray(target)[..., np.newaxis, np.newaxis, np.newaxis]
-    times = hitting_times.first_level(known & (scores >= c if higher else scores <= c), known, own, sustained)
-    budget = np.where(known, own, -np.inf).max(axis=-1)
-    present = known.any(axis=-1)
-    return np.where(present, times, np.nan), np.where(present, budget, np.nan)
+    return provenance.record(times.rename("time_to_target").assign_coords(budget=budget.variable), said)

@@ -17,7 +17,7 @@ from xcurves.multi_task.options import TaskGroups, check_task, check_task_groups
 from xcurves.preprocessing.normalization import Reference, say_reference
 from xcurves.target_times.comparisons import (
     DRAWN,
-    Comparison,
+    Compared,
     of_given_times,
     speedup_kernel,
     to_last_level,
@@ -144,7 +144,7 @@ def speedup(
         raise ValueError("task_groups are families of tasks that are joined. Name the dim of tasks: task='task'")
     _check_options(curves, reference, target, paired, test, of_times)
     data, core, options = curves_and_target(curves, target, training_scale, higher=higher_is_better, joined=joined)
-    compare: Callable[..., Comparison] = of_given_times if of_times else to_target
+    compare: Callable[..., Compared] = of_given_times if of_times else to_target
     if target is None and not of_times:
         compare, options = to_last_level, options | {"randomized": test == "randomization"}
     order = np.sort(curves["algorithm"].to_numpy()).tolist()
