@@ -1,13 +1,13 @@
 """The randomization test of a time: whole runs dealt anew, exactly along the pieces of a mean curve.
 
-A deal g counts where N_g² V_0 - N_0² V_g (N linear, V quadratic) is not negative; in equal groups, where N_g - |N_0| or
--N_g - |N_0| is not. In Bernstein's basis coefficients bound values: only what may change sign, where it may change the
-answer, is solved.
+A deal g counts where N_g² V_0 - N_0² V_g (N linear, V quadratic) is not negative; in equal groups, where N_g² - N_0² is
+not. In Bernstein's basis coefficients bound values: only what may change sign, where it may change the answer, is
+solved.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 from math import comb
 from typing import NamedTuple
@@ -17,19 +17,10 @@ from numpy.typing import NDArray
 from scipy.interpolate import BPoly, PPoly
 
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.plans import TIE, RunPlan, stretches
+from xcurves.kernels.plans import TIE, Index, RunPlan, stretches
 
-_HELD = 2**22  # coefficients held at once
+_HELD = 2**19  # coefficients held at once
 _ROUNDING = 64 * np.finfo(float).eps
-
-
-class Dealt(NamedTuple):
-    """What a randomization test says: the hull of what it does not reject (as `mean_curves.Hull`), and its p-value."""
-
-    lower: float
-    upper: float
-    gap: int
-    pvalue: float
 
 
 class DealtRuns(NamedTuple):
@@ -58,68 +49,56 @@ class DealtRuns(NamedTuple):
         fixed = np.broadcast_to(others[:, np.newaxis], (len(others), len(wanted)))
         return cls(wanted, n, np.concatenate([runs, fixed]) - centre, len(runs), plan)
 
-    def polynomials(self, pieces: slice) -> Iterator[Sequence[Floats]]:
-        """Yield polynomials, 0 or more where deals count: their coefficients, each of shape (polynomial, piece)."""
+    def polynomials(self, pieces: slice) -> Iterator[Floats]:
+        """Yield polynomials, 0 or more where deals count: their coefficients, shape (coefficient, deal, piece)."""
         size, paired = self.size, self.plan.paired
         levels = slice(pieces.start, pieces.stop + 1)
         pool, n0 = self.pool[:, levels], self.n[levels]
         others, total = len(pool) - size, pool.sum(axis=0)
-        least = np.sqrt((1 - TIE) / (1 + TIE)) * np.abs(n0)
 
-        def spread(q: Floats, n: Floats, size: int) -> Floats:
-            return np.asarray((q - _products(n, n) / size) / (size * (size - 1)))
+        def variance(squares: Floats, n: Floats, size: int) -> Floats:
+            return np.asarray((squares - _products(n, n) / size) / (size * (size - 1)))
 
         for labels in self.plan.blocks():
             first = (labels[:, :size] if paired else labels) == 0  # of a pair: whether the run stays
             for some in stretches(len(first), max(1, _HELD // (5 * pool.shape[1]))):
                 mine = first[some].astype(float)
-                observed = mine[:, :size].all(axis=1)  # counts everywhere, whatever rounding says
                 n_a = mine @ pool
                 n = (2 * n_a - total) / size if paired else n_a / size - (total - n_a) / others
-                if paired or size == others:  # T² increases with N²
-                    for sign in (1, -1):
-                        made = sign * n - least
-                        made[observed] = sign
-                        yield made[:, :-1], made[:, 1:]
-                    continue
-                rest, squares = pool[:size] - pool[:size].mean(axis=0), _products(pool, pool)
-                v0 = (
-                    spread(_products(rest, rest).sum(axis=1, keepdims=True), 0 * n0[np.newaxis], size)
-                    + pool[size:, 0].var(ddof=1) / others
-                )
-                q_a = np.einsum("gj,cjk->cgk", mine, squares)
-                v = spread(q_a, n_a, size) + spread(squares.sum(axis=1, keepdims=True) - q_a, total - n_a, others)
-                made = (1 + TIE) * _product(_products(n, n), v0) - (1 - TIE) * _product(
-                    _products(n0[np.newaxis], n0[np.newaxis]), v
-                )
-                made[:, observed] = 1
-                yield tuple(made)
+                made, observed = _products(n, n), (1 - TIE) / (1 + TIE) * _products(n0, n0)[:, np.newaxis]
+                if not paired and size != others:  # otherwise T² rises with N²
+                    rest, squares = pool[:size] - pool[:size].mean(axis=0), _products(pool, pool)
+                    v0 = variance(_products(rest, rest).sum(axis=1), 0 * n0, size) + pool[size:, 0].var(ddof=1) / others
+                    q_a = np.einsum("gj,cjk->cgk", mine, squares)
+                    v = variance(q_a, n_a, size)
+                    v += variance(squares.sum(axis=1, keepdims=True) - q_a, total - n_a, others)
+                    made, observed = _product(made, v0[:, np.newaxis]), _product(observed, v)
+                made -= observed
+                made[:, mine[:, :size].all(axis=1)] = 1  # the observed one counts everywhere, whatever rounding says
+                yield made
 
-    def bounds(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    def bounds(self) -> tuple[Index, Index, Index]:
         """Return how many deals count everywhere in each piece, how many may somewhere, and how many at each level."""
-        always, some = np.zeros((2, len(self.u) - 1), np.intp)
-        level = np.zeros(len(self.u), np.intp)
+        always, some = np.full((2, len(self.u) - 1), self.plan.besides)
+        level = np.full(len(self.u), self.plan.besides)
         for each in self.polynomials(slice(0, len(self.u) - 1)):
-            met = np.array([coefficient >= 0 for coefficient in each])
+            met = each >= 0
             always += np.count_nonzero(met.all(axis=0), axis=0)
             some += np.count_nonzero(met.any(axis=0), axis=0)
             level += np.append(np.count_nonzero(met[0], axis=0), np.count_nonzero(met[-1, :, -1]))
-        level[self.n == 0] = self.plan.n_resamples
+        level[self.n == 0] = self.plan.n_total
         return always, some, level
 
-    def steps(self, piece: int) -> tuple[Floats, NDArray[np.intp]]:
-        """Return where the number of deals that count changes in a piece, and the number from there on."""
-        always, undecided = 0, []
-        for each in self.polynomials(slice(piece, piece + 1)):
-            coefficients = np.array(each)[..., 0]
-            all_met, met = (coefficients >= 0).all(axis=0), (coefficients >= 0).any(axis=0)
-            always += int(all_met.sum())
-            undecided.append(coefficients[:, met & ~all_met])
-        begins, ends = _not_negative(np.concatenate(undecided, axis=1))
+    def steps(self, piece: int) -> tuple[Floats, Index]:
+        """Return where the number of deals that count changes in a piece, from its start, and the number from there."""
+        every = np.concatenate([each[..., 0] for each in self.polynomials(slice(piece, piece + 1))], axis=1)
+        always = (every >= 0).all(axis=0)
+        begins, ends = _not_negative(every[:, (every >= 0).any(axis=0) & ~always])
         where, change = np.append(begins, ends), np.repeat([1, -1], len(begins))
         order = np.lexsort([-change, where])  # stretches are closed: at one place those that begin come first
-        count = np.append(0, change[order].cumsum()) + always
-        return np.append(0.0, where[order]), np.minimum(count, self.plan.n_resamples)
+        count = np.append(0, change[order].cumsum()) + np.count_nonzero(always) + self.plan.besides
+        places = self.u[piece] + np.diff(self.u)[piece] * np.append(0.0, where[order])
+        return places, np.minimum(count, self.plan.n_total)
 
 
 def _products(a: Floats, b: Floats) -> Floats:
@@ -138,43 +117,39 @@ def _product(a: Floats, b: Floats) -> Floats:
 
 
 def _not_negative(bernstein: Floats) -> Floats:
-    """Return where polynomials, shape (degree + 1, polynomial), begin and end not to be negative in [0, 1]."""
-    if len(bernstein) == 2:  # twice as fast as roots of piecewise polynomials
-        at_0, root = bernstein[0] >= 0, bernstein[0] / (bernstein[0] - bernstein[1])
-        return np.stack([np.where(at_0, 0.0, root), np.where(at_0, root, 1.0)])
-    powers = PPoly.from_bernstein_basis(BPoly(bernstein[:, np.newaxis], [0.0, 1.0]))
-    roots = powers.roots(discontinuity=False, extrapolate=False)
-    n = np.array([len(each) for each in roots])
-    breaks, first = np.concatenate(roots), n.cumsum() - n
-    starts, stops = np.insert(breaks, first, 0.0), np.insert(breaks, first + n, 1.0)
-    values = np.polyval(powers.c[:, 0].repeat(n + 1, axis=1), (starts + stops) / 2)
-    inside = (values >= 0) & (stops > starts)
-    return np.stack([starts[inside], stops[inside]])
+    """Return where polynomials, shape (coefficient, polynomial), begin and end not to be negative in [0, 1]."""
+    if not bernstein.size:
+        return np.zeros((2, 0))
+    # One after the other: of polynomials side by side SciPy leaves out a root that the one before has too.
+    every = PPoly.from_bernstein_basis(BPoly(bernstein, np.arange(bernstein.shape[1] + 1.0)))
+    breaks = np.union1d(every.x, every.roots(discontinuity=False, extrapolate=False))
+    ends = np.stack([breaks[:-1], breaks[1:]])
+    middle = ends.mean(axis=0)
+    return np.asarray((ends - np.floor(middle))[:, every(middle) >= 0])
 
 
-def dealt_times(u: Floats, runs: Floats, others: Floats, at: float, plan: RunPlan, alpha: float) -> Dealt:
-    """Return the hull of the places at which p > alpha, and the p-value of the place `at`, of a mean curve.
+def dealt_times(
+    u: Floats, runs: Floats, others: Floats, at: float, plan: RunPlan, alpha: float
+) -> tuple[float, float, int, float]:
+    """Return the hull of the places of a mean curve at which p > alpha, as `mean_curves.Hull`, and the p of one place.
 
-    `runs` (run, level) at the levels `u` are compared with the numbers `others`.
+    `runs` (run, level) at the levels `u` are compared with the numbers `others`; the p-value is that of the place `at`.
     """
     deals = DealtRuns.of(u, runs, others, at, plan)
-    u, n, most = deals.u, deals.n, np.floor(alpha * plan.n_total + 1e-9)
-    more = plan.n_total - plan.n_resamples
-    always, some, level = (each + more for each in deals.bounds())
-
-    @cache
-    def steps(piece: int) -> tuple[Floats, NDArray[np.intp]]:
-        if always[piece] == some[piece]:
-            return np.zeros(1), always[[piece]]
-        h, count = deals.steps(piece)
-        return h, count + more
-
-    accepted = [(u[k], u[k]) for k in np.flatnonzero(level > most)]
-    for piece in np.flatnonzero(some > most).tolist():
-        h, count = (np.zeros(1), always[[piece]]) if always[piece] > most else steps(piece)
-        places = u[piece] + (u[piece + 1] - u[piece]) * np.append(h, 1.0)
-        accepted += zip(places[:-1][count > most], places[1:][count > most], strict=True)
-    lower, upper, gap = _hull(accepted, u)
+    u, n, most, steps = deals.u, deals.n, np.floor(alpha * plan.n_total + 1e-9), cache(deals.steps)
+    always, some, level = deals.bounds()
+    whole = always > most
+    begins, ends = [u[level > most], u[:-1][whole]], [u[level > most], u[1:][whole]]
+    for piece in np.flatnonzero((some > most) & ~whole).tolist():
+        places, count = steps(piece)
+        begins.append(places[count > most])
+        ends.append(np.append(places[1:], u[piece + 1])[count > most])
+    first, gap = np.concatenate(begins), 0
+    # Where nothing is accepted the level lies after the curve, or before it.
+    lower, upper = first.min(initial=u[-1]), np.concatenate(ends).max(initial=u[0])
+    order = first.argsort()
+    reached = np.maximum.accumulate(np.concatenate(ends)[order])
+    gap = int((first[order][1:] > reached[:-1] * (1 + 1e-12)).any())
     below, above = level[0] if n[0] < 0 else plan.n_total, level[-1] if n[-1] > 0 else plan.n_total
     beyond = below if at < u[0] else above if at > u[-1] else 0
 
@@ -188,18 +163,5 @@ def dealt_times(u: Floats, runs: Floats, others: Floats, at: float, plan: RunPla
             best = max(best, steps(piece)[1].max())
         return int(best)
 
-    return Dealt(
-        lower=-np.inf if below > most else lower,
-        upper=np.inf if above > most else upper,
-        gap=gap,
-        pvalue=min(largest(u <= at, below), largest(u >= at, above)) / plan.n_total,
-    )
-
-
-def _hull(accepted: list[tuple[float, float]], u: Floats) -> tuple[float, float, int]:
-    """Return the hull of closed stretches and whether they leave gaps; after or before the curve if there is none."""
-    if not accepted:
-        return float(u[-1]), float(u[0]), 0
-    begins, ends = np.array(sorted(accepted)).T
-    reached = np.maximum.accumulate(ends)
-    return float(begins[0]), float(reached[-1]), int((begins[1:] > reached[:-1] * (1 + 1e-12)).any())
+    pvalue = min(largest(u <= at, below), largest(u >= at, above)) / plan.n_total
+    return -np.inf if below > most else lower, np.inf if above > most else upper, gap, pvalue
