@@ -103,7 +103,7 @@ CASES = {
     ),
     "scores too large to be squared": (
         lambda: (LOOKS * 1e150).curves.sequential(n_looks=2),
-        "scores are too large to be squared. Rescale: curves / abs(curves).max()",
+        "curves has values too large to compute with, up to 8.74e+149. Rescale: curves / abs(curves).max()",
     ),
     "colours that are one word": (
         lambda: CURVES.curves.plot(colors="red"),

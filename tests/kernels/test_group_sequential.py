@@ -42,7 +42,7 @@ def arrays(batches):
 def evaluated(batches, share, alpha=0.05, n_resamples=10**6, interval=False):
     u, look, sizes = arrays(batches)
     looks = nest(sizes, n_resamples, 0)
-    found = sequential_tests(u, look, looks, np.ones(u.shape[1]), share, alpha, interval=interval)
+    found = sequential_tests(u, look, looks, share, alpha, interval=interval)
     return found, looks
 
 
@@ -141,14 +141,11 @@ def test_ends_of_intervals_equal_those_of_plain_bisection_over_shifts(sizes, n_t
     batches, share = drawn(sizes, 5, n_tasks=n_tasks), spent("square", 4)
     u, look, counts = arrays(batches)
     looks = nest(counts, 499, 0)
-    found = sequential_tests(u, look, looks, np.ones(n_tasks), share, 0.05)
+    found = sequential_tests(u, look, looks, share, 0.05)
 
     def rejected(shift, k):
         moved = u - np.array([shift, 0.0])[:, np.newaxis, np.newaxis]
-        return (
-            sequential_tests(moved, look, looks, np.ones(n_tasks), share, 0.05, interval=False)["pvalue"][k]
-            <= 0.05 + 1e-12
-        )
+        return sequential_tests(moved, look, looks, share, 0.05, interval=False)["pvalue"][k] <= 0.05 + 1e-12
 
     before, n_ends = np.array([-1e2, 1e2]), 0
     for k, ends in enumerate(found["difference_ci"]):
@@ -171,8 +168,8 @@ def test_ends_of_intervals_equal_those_of_plain_bisection_over_shifts(sizes, n_t
 @pytest.mark.parametrize("sizes", [[(5, 5)] * 4, [(3, 6), (4, 2), (1, 1), (5, 5)]], ids=["equal", "unequal"])
 def test_assignments_that_matter_near_a_shift_decide_as_all_do(sizes, whole):
     u, look, counts = arrays(drawn(sizes, 3, whole))
-    looks, share, weights = nest(counts, 1999, 0), spent("square", 4), np.ones(1)
-    runs = centre_batches(u, look, looks, weights)
+    looks, share = nest(counts, 1999, 0), spent("square", 4)
+    runs = centre_batches(u, look, looks)
     test = ShiftedRuns(runs, looks, studentized_terms(runs, looks), share, 0.05)
     n_rejected = 0
     for k in (2, 3):
@@ -182,7 +179,7 @@ def test_assignments_that_matter_near_a_shift_decide_as_all_do(sizes, whole):
             assert len(near.parts[k].rows) < looks[k].n_total / 2
             for shift in np.linspace(low, high, 4):
                 moved = u - np.array([shift, 0.0])[:, np.newaxis, np.newaxis]
-                p = sequential_tests(moved, look, looks, weights, share, 0.05, interval=False)["pvalue"][k]
+                p = sequential_tests(moved, look, looks, share, 0.05, interval=False)["pvalue"][k]
                 assert near.decide(shift, k, 0.0).rejected == (p <= 0.05 + 1e-12)
                 n_rejected += p <= 0.05
     assert 4 <= n_rejected <= 20
@@ -214,7 +211,7 @@ def test_a_look_without_new_runs_keeps_the_pvalue_and_leaves_its_share_to_the_ne
     u, look, sizes = arrays(batches)
     sizes = np.insert(sizes, 1, 0, axis=0)
     looks = nest(sizes, 10**6, 0)
-    found = sequential_tests(u, np.where(look == 1, 2, 0), looks, np.ones(1), share, 0.05)
+    found = sequential_tests(u, np.where(look == 1, 2, 0), looks, share, 0.05)
     plain, _ = evaluated(batches, share[[0, 2]], interval=True)
     for name in ("pvalue", "statistic", "difference", "difference_ci"):
         np.testing.assert_array_equal(found[name][[0, 2]], plain[name])
@@ -272,7 +269,7 @@ def test_scale_of_t_with_equal_batches():
     u, look, sizes = arrays(batches)
     looks = nest(sizes, 99, 0)
     k = np.arange(1, 5)
-    scale = normal_scale(centre_batches(u, look, looks, np.ones(1)))
+    scale = normal_scale(centre_batches(u, look, looks))
     np.testing.assert_allclose(scale, np.sqrt(1 - (k - 1) / (2 * (5 * k - 1))))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Hashable, Mapping
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -68,60 +67,43 @@ def assign_looks(
     ([1, 1, 1, 1, 1, 2, 2, 2, 2, 2], 4)
     """
     checked = check_curves(curves)
-    size = None
+    plan: dict[str, Any] = {}
     if isinstance(by, Mapping | pd.Series):
         values = _by_column(checked, pd.Series(by))
-    elif isinstance(by, Integral) and not isinstance(by, bool) and by > 0:
-        size = int(by)
-        values = _by_number(checked, size)
     else:
-        raise TypeError(
-            f"by must be a number of runs, a mapping or a Series; got {labels.shown(by)}. Try assign_looks(5)"
-        )
-    given = {
-        "batch_size": size,
-        "n_looks": validation.check_count("n_looks", n_looks),
-        "spending": spending and validation.check_choice("spending", spending, SPENDINGS),
-    }
-    plan = {name: value for name, value in given.items() if value is not None}
-    stored = curves["look"].attrs if "look" in curves.coords else {}
-    for name, value in plan.items():
-        check_stored(stored, name, value)
+        plan["batch_size"] = validation.check_total("by", by, "assign_looks(5); or give the batch of every run")
+        values = _by_number(checked, plan["batch_size"])
+    if n_looks is not None:
+        plan["n_looks"] = validation.check_total("n_looks", n_looks, "2 to 20")
+    if spending is not None:
+        plan["spending"] = validation.check_choice("spending", spending, SPENDINGS)
+    check_stored(curves["look"].attrs if "look" in curves.coords else {}, plan)
     return curves.assign_coords({"look": ("run", values, {"long_name": "number of the look"} | plan)})
 
 
-def _by_column(curves: xr.DataArray, batches: pd.Series[Any]) -> NDArray[np.int64]:
-    first = batches[~batches.index.duplicated()]
-    strange = batches[batches.to_numpy() != first.reindex(batches.index).to_numpy()]
-    if len(strange):
-        run = strange.index[0]
-        raise ValueError(
-            f"by has batches {first[run]} and {strange.iloc[0]} of run {run}. Give runs of different batches different "
-            "labels"
-        )
-    runs = curves["run"].to_numpy().tolist()
-    missing = [run for run in runs if run not in first.index or pd.isna(first[run])]
-    if missing:
-        raise ValueError(f"by has no batch of run {missing[0]!r} ({len(missing)} in all). Add it")
-    numbered = _numbered(first.loc[runs])
-    if numbered.min() < 1:
-        raise ValueError(f"batches are numbered from 1; got {numbered.min()}. Add {1 - numbered.min()} to all")
-    return numbered
-
-
-def _numbered(batches: pd.Series[Any]) -> NDArray[np.int64]:
+def _by_column(curves: xr.DataArray, column: pd.Series[Any]) -> NDArray[np.int64]:
     """Return the numbers of batches that are whole numbers, ordered categories or dates."""
+    first = column[~column.index.duplicated()]
+    for run, batch in column[column.to_numpy() != first.reindex(column.index).to_numpy()][:1].items():
+        raise ValueError(
+            f"by has batches {first[run]} and {batch} of run {run}. Give runs of different batches different labels"
+        )
+    batches = first.reindex(curves["run"].to_numpy())
+    lacking = batches.index[batches.isna()].tolist()
+    if lacking:
+        raise ValueError(f"by has no batch of run {lacking[0]!r} ({len(lacking)} in all). Add it")
     if isinstance(batches.dtype, pd.CategoricalDtype) and batches.dtype.ordered:
         return np.asarray(batches.cat.codes + 1, dtype=np.int64)
     if batches.dtype.kind == "M":
         return np.asarray(pd.factorize(batches, sort=True)[0] + 1, dtype=np.int64)
     numbers = pd.to_numeric(batches.astype(str), errors="coerce")
-    strange = batches[numbers.isna() | (numbers % 1 != 0)]
-    if len(strange):
+    for strange in batches[numbers.isna() | (numbers % 1 != 0)][:1]:
         raise ValueError(
-            f"batches must be whole numbers, dates or ordered categories; got {strange.iloc[0]!r}. Say their order: "
+            f"batches must be whole numbers, dates or ordered categories; got {strange!r}. Say their order: "
             "pd.Categorical(batch, ['pilot', 'main'], ordered=True)"
         )
+    if numbers.min() < 1:
+        raise ValueError(f"batches are numbered from 1; got {numbers.min():g}. Add {1 - numbers.min():g} to all")
     return numbers.to_numpy(np.int64)
 
 
@@ -132,39 +114,40 @@ def _by_number(curves: xr.DataArray, size: int) -> NDArray[np.int64]:
             f"run labels must be numbers for batches of {size}; got {labels.words(curves['run'])[0]}: texts have no "
             f"order that stays when runs are added. {by_run}"
         )
-    ordered = curves.sortby("run")
-    scored = ordered.notnull().any([dim for dim in curves.dims if dim not in ("algorithm", "run")])
-    present = scored.transpose("algorithm", "run").to_numpy()
-    number, runs, algorithms = present.cumsum(axis=1), labels.words(ordered["run"]), labels.words(curves["algorithm"])
-    n_runs = number[:, -1]
-    for a, run in np.argwhere(~present & (number > 0) & (number < number[:, -1:]))[:1]:
+    order = np.argsort(curves["run"].to_numpy())
+    scored = curves.notnull().any([dim for dim in curves.dims if dim not in ("algorithm", "run")])
+    present = scored.transpose("algorithm", "run").to_numpy()[:, order]
+    runs, algorithms = labels.words(curves["run"][order]), labels.words(curves["algorithm"])
+    number = present.cumsum(axis=1)
+    n_runs = number[:, -1:]
+    for a, run in np.argwhere(~present & (number > 0) & (number < n_runs))[:1]:
         raise ValueError(
             f"run {runs[run]} of algorithm {algorithms[a]} has no score, and later runs have: did it crash? Give it "
             f"the score that a crash is worth. Or: {by_run}"
         )
-    for a in np.flatnonzero(n_runs % min(size, 2**62))[:1]:
-        over = int(n_runs[a]) % size
+    for a, _ in np.argwhere(n_runs % size)[:1]:
+        over = n_runs[a, 0] % size
         raise ValueError(
-            f"algorithm {algorithms[a]} has {n_runs[a]} runs, the last batch {over} of {size}. Run {size - over} more, "
-            "or leave them out"
+            f"algorithm {algorithms[a]} has {n_runs[a, 0]} runs, the last batch {over} of {size}. Run {size - over} "
+            "more, or leave them out"
         )
-    looks = np.where(present, (number - 1) // min(size, len(runs)) + 1, 0)
+    looks = np.where(present, (number - 1) // size + 1, 0)
     values = looks.max(axis=0)
     for a, run in np.argwhere(present & (looks != values))[:1]:
         raise ValueError(
             f"run {runs[run]} would be in look {looks[a, run]} of algorithm {algorithms[a]}, but in look {values[run]} "
             f"of another. {by_run}"
         )
-    numbered = xr.DataArray(np.maximum(values, 1), {"run": ordered["run"]}, ("run",))
-    return np.asarray(numbered.sel(run=curves["run"]), np.int64)
+    return np.asarray(np.maximum(values, 1)[order.argsort()])
 
 
-def check_stored(stored: Mapping[Any, Any], name: str, value: Any) -> None:
+def check_stored(stored: Mapping[Any, Any], plan: Mapping[str, Any]) -> None:
     """Refuse a plan other than the one that curves store."""
-    if name in stored and stored[name] != value:
-        raise ValueError(
-            f"{name} must be {stored[name]!r}, which the curves store as planned; got {value!r}. {_BEFORE}"
-        )
+    for name, value in plan.items():
+        if stored.get(name, value) != value:
+            raise ValueError(
+                f"{name} must be {stored[name]!r}, which the curves store as planned; got {value!r}. {_BEFORE}"
+            )
 
 
 def check_looks(curves: xr.DataArray, look: Hashable, n_looks: int) -> None:

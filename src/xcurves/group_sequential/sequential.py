@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
-from xcurves.core import labels, provenance, validation
+from xcurves.core import labels, provenance, run_checks, validation
 from xcurves.core.driver import Group, per_task
 from xcurves.core.labels import in_label_order, pairs_in_label_order
 from xcurves.core.run_checks import Context
@@ -20,6 +19,7 @@ from xcurves.group_sequential.kinds import SEQUENTIAL
 from xcurves.group_sequential.looks import SPENDINGS, check_looks, check_previous, check_stored, digests_of
 from xcurves.kernels.engine import holm
 from xcurves.kernels.moments import Floats
+from xcurves.kernels.plans import Index
 from xcurves.kernels.sequential_pvalues import Spending, futile, spent
 from xcurves.kernels.sequential_tests import sequential_tests
 from xcurves.kernels.task_plans import Look, nest
@@ -157,23 +157,22 @@ def sequential(
     numbers = number_of_run(
         curves.drop_vars(look).transpose(..., *tasks, *labels.DIMS), check_training_weights(curves, training_weights)
     )
-    plan = LookPlan(
-        pairs=pairs_in_label_order(curves, reference),
-        look=in_label_order(curves[look]).to_numpy().astype(np.intp) - 1,
-        n_looks=n_looks,
-        spending=spending,
-        n_resamples=validation.check_total("n_resamples", n_resamples, "9999"),
-        intervals=validation.check_flag("intervals", intervals),
-    )
+    pairs = pairs_in_label_order(curves, reference)
     result = per_task(
         SEQUENTIAL,
         sequential_kernel,
         numbers,
         context=Context.of(numbers, None, False, confidence_level, rng, core=core),
         core=core,
-        sizes={"pair": len(plan.pairs), "look": n_looks},
-        when=["intervals"] * plan.intervals,
-        options={"plan": plan},
+        sizes={"pair": len(pairs), "look": n_looks},
+        when=["intervals"] * validation.check_flag("intervals", intervals),
+        options={
+            "pairs": pairs,
+            "look": in_label_order(curves[look]).to_numpy().astype(np.intp) - 1,
+            "spending": spending,
+            "n_resamples": validation.check_total("n_resamples", n_resamples, "9999"),
+            "intervals": intervals,
+        },
         attrs={
             "look": look,
             "n_looks": n_looks,
@@ -181,7 +180,7 @@ def sequential(
             "task": task,
             "reference": None if reference is None else str(reference),
             "higher_is_better": higher_is_better,
-            "n_resamples": plan.n_resamples,
+            "n_resamples": int(n_resamples),
             "training_weights": training_weights if isinstance(training_weights, str | None) else "given",
         },
         coords={
@@ -201,80 +200,75 @@ def _plan_of(
 ) -> tuple[int, Spending]:
     """Return the number of looks and the spending that are given or stored with the curves, which must agree."""
     stored = curves[look].attrs if isinstance(look, Hashable) and look in curves.coords else {}
-    if n_looks is None and "n_looks" not in stored:
+    given = {name: each for name, each in (("n_looks", n_looks), ("spending", spending)) if each is not None}
+    plan = {"spending": "square"} | stored | given
+    if "n_looks" not in plan:
         raise ValueError(
             "n_looks is not given, and the curves store no plan. Plan: da.curves.assign_looks(5, n_looks=6)"
         )
-    planned = stored["n_looks"] if n_looks is None else n_looks
-    planned = validation.check_total("n_looks", planned, "2 to 20", most=1_000)
-    chosen: Spending = stored.get("spending", "square") if spending is None else spending
-    validation.check_choice("spending", chosen, SPENDINGS)
-    check_stored(stored, "n_looks", planned)
-    check_stored(stored, "spending", chosen)
-    return planned, chosen
+    planned = validation.check_total("n_looks", plan["n_looks"], "2 to 20", most=1_000)
+    validation.check_choice("spending", plan["spending"], SPENDINGS)
+    check_stored(stored, given)
+    return planned, plan["spending"]
 
 
-class LookPlan(NamedTuple):
-    """What was planned before the first look."""
-
-    pairs: NDArray[np.intp]  # of indices of algorithms
-    look: NDArray[np.intp]  # before which each run was made, from 0
-    n_looks: int
-    spending: Spending
-    n_resamples: int
-    intervals: bool
-
-
-def sequential_kernel(group: Group, *, plan: LookPlan) -> dict[str, Floats]:
+def sequential_kernel(group: Group, **plan: Any) -> dict[str, Floats]:
     """Test every pair, given numbers of shape (task, [joined task,] algorithm, run)."""
+    run_checks.check_size(group.data[0], group.names)
     nested: dict[bytes, list[Look]] = {}
     every = group.layout.blank(len(group.names))
     for place, (numbers, name) in enumerate(zip(group.data[0], group.names, strict=True)):
         out = {variable: values[place] for variable, values in every.items()}
-        _test_pairs(out, numbers.reshape(-1, *numbers.shape[-2:]), name, plan, group.context, nested)
+        _test_pairs(out, numbers.reshape(-1, *numbers.shape[-2:]), name, group.context, nested, **plan)
     return every
 
 
 def _test_pairs(
-    out: dict[str, Floats], u: Floats, name: str, plan: LookPlan, context: Context, nested: dict[bytes, list[Look]]
+    out: dict[str, Floats],
+    u: Floats,
+    name: str,
+    context: Context,
+    nested: dict[bytes, list[Look]],  # plans, by their numbers of runs
+    *,
+    pairs: Index,  # of algorithms
+    look: Index,  # before which each run was made, from 0
+    spending: Spending,
+    n_resamples: int,
+    intervals: bool,
 ) -> None:
     """Test every pair of one task, or of several joined, on numbers of shape (joined task, algorithm, run)."""
-    if np.nanmax(np.abs(u), initial=0.0) > 1e145:
-        raise ValueError(f"{name}scores are too large to be squared. Rescale: curves / abs(curves).max()")
-    alpha, n_looks, present = context.alpha, plan.n_looks, ~np.isnan(u)
+    alpha, n_looks, present = context.alpha, out["pvalue"].shape[1], ~np.isnan(u)
     if np.count_nonzero(present.any(axis=(0, 2))) < 2:
         raise ValueError(f"{name}fewer than two algorithms have runs; a comparison needs two. Add runs")
-    by_look = np.stack([present[..., plan.look == k].sum(axis=-1) for k in range(n_looks)])  # look, task, algorithm
+    by_look = np.stack([present[..., look == k].sum(axis=-1) for k in range(n_looks)])  # look, task, algorithm
     n_done = int(np.flatnonzero(by_look.any(axis=(1, 2))).max()) + 1
     batches = by_look[:n_done].sum(axis=1)
     out["n_runs"][:, :n_done] = batches.cumsum(axis=0).T
-    out["futile"][:] = 0
-    share = spent(plan.spending, n_looks)
-    for pair, (a, b) in enumerate(plan.pairs):
+    z = np.full((len(pairs), n_looks), np.nan)
+    for pair, (a, b) in enumerate(pairs):
         in_order = sorted((a, b))  # so that the order of the algorithms changes nothing
         sizes = by_look[:n_done, :, in_order]
         if not sizes.any(axis=0).all(axis=-1).any():
             continue
         key = sizes.tobytes()
-        looks = nested[key] = nested.get(key) or nest(sizes, plan.n_resamples, context.entropy)
-        found = sequential_tests(
-            u[:, in_order].swapaxes(0, 1), plan.look, looks, np.ones(len(u)), share, alpha, interval=plan.intervals
-        )
+        looks = nested[key] = nested.get(key) or nest(sizes, n_resamples, context.entropy)
+        numbers = u[:, in_order].swapaxes(0, 1)
+        found = sequential_tests(numbers, look, looks, spent(spending, n_looks), alpha, interval=intervals)
+        found["n_assignments"] = np.array([each.n_total for each in looks], float)
         if a > b:
             found["difference"] *= -1
-            found |= {"difference_ci": -found["difference_ci"][:, ::-1]} if plan.intervals else {}
+            found |= {"difference_ci": -found["difference_ci"][:, ::-1]} if intervals else {}
         for variable in found.keys() & out.keys():
             out[variable][pair, :n_done] = found[variable]
-        out["n_assignments"][pair, :n_done] = [each.n_total for each in looks]
-        stops = np.flatnonzero(provenance.significant(found["pvalue"], alpha))[:1]
-        out["pvalue_stagewise"][pair, ~np.isin(np.arange(n_looks), [*stops, n_looks - 1])] = np.nan
-        z = np.append(found["z"], np.full(n_looks - n_done, np.nan))
-        out["futile"][pair] = np.nan_to_num(futile(z, plan.spending, alpha))
+        z[pair, :n_done] = found["z"]
+    first = np.diff(provenance.significant(out["pvalue"], alpha).astype(int), prepend=0) == 1
+    first[:, -1] = True
+    out["pvalue_stagewise"][~first] = np.nan
     out["pvalue_adjusted"][:] = holm(out["pvalue"].T).T
     out["rejected"][:] = provenance.significant(out["pvalue_adjusted"], alpha)
-    out["futile"][out["rejected"] == 1] = 0
+    out["futile"][:] = np.where(out["rejected"] == 1, 0, np.nan_to_num(futile(z, spending, alpha)))
     latest = n_done - 1
     open_pairs = ~np.isnan(out["pvalue"][:, latest]) & (out["rejected"][:, latest] == 0) & (n_done < n_looks)
     out["undecided"][:] = open_pairs
     sizes = batches[latest - (batches > 0)[::-1].argmax(axis=0), np.arange(u.shape[1])]  # of the latest batch of each
-    out["n_runs_next"][:] = np.isin(np.arange(u.shape[1]), plan.pairs[open_pairs]) * sizes
+    out["n_runs_next"][:] = np.isin(np.arange(u.shape[1]), pairs[open_pairs]) * sizes

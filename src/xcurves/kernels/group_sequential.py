@@ -47,7 +47,7 @@ class Terms(NamedTuple):
         return Terms(self.d[:, rows], self.v[:, rows], self.p[:, rows], self.largest_p, rows)
 
 
-def centre_batches(u: Floats, look: Index, looks: list[Look], weights: Floats) -> BatchedRuns:
+def centre_batches(u: Floats, look: Index, looks: list[Look]) -> BatchedRuns:
     """Centre numbers `u`, shape (2, task, run), NaN where a run is absent, within their batches, `look` from 0."""
     z: list[list[Floats]] = []
     e: list[list[Floats]] = []
@@ -75,12 +75,11 @@ def centre_batches(u: Floats, look: Index, looks: list[Look], weights: Floats) -
             summed[k, cells.tasks] = factor * means
             ranges[k] = max(ranges[k], np.ptp(z[k][-1], axis=-1).max())
     sizes, summed, total = (each.cumsum(axis=0) for each in (sizes, summed, total))
-    part = weights * (total > 0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        part = part / part.sum(axis=-1, keepdims=True)
-        difference = (part * summed / np.where(total > 0, total, 1)).sum(axis=-1)
+        weights = (total > 0) / np.count_nonzero(total, axis=-1)[:, np.newaxis]
+        difference = (weights * summed / np.where(total > 0, total, 1)).sum(axis=-1)
     so_far = (np.maximum.accumulate(each) for each in (largest, ranges))
-    return BatchedRuns(z, e, sizes, np.nan_to_num(part), difference, *so_far)
+    return BatchedRuns(z, e, sizes, np.nan_to_num(weights), difference, *so_far)
 
 
 def studentized_terms(runs: BatchedRuns, looks: list[Look]) -> list[Terms | None]:

@@ -127,7 +127,7 @@ def _first_of_ties(ordered: Index, ends: Index, place: int) -> int:
 
 def futile(z: Floats, spending: Spending, alpha: float) -> Floats:
     """Return 1 where a rejection by the last look is unlikely (probability below .05) if the trend of `z` goes on."""
-    n_looks = len(z)
+    n_looks = z.shape[-1]
     share = np.arange(1, n_looks + 1) / n_looks
     bound = -ndtri(alpha / 2) * last_look_factor(spending, n_looks, alpha)
     with np.errstate(divide="ignore", invalid="ignore"):

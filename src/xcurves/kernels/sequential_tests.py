@@ -37,10 +37,10 @@ _BEYOND = 1.04  # times the distance at which an end is expected
 
 
 def sequential_tests(
-    u: Floats, look: Index, looks: list[Look], weights: Floats, share: Floats, alpha: float, *, interval: bool = True
+    u: Floats, look: Index, looks: list[Look], share: Floats, alpha: float, *, interval: bool = True
 ) -> dict[str, Floats]:
     """Test a pair, `u` (2, task, run) by `look`, at every look: arrays (look,), and `difference_ci`, (look, 2)."""
-    runs = centre_batches(u, look, looks, weights)
+    runs = centre_batches(u, look, looks)
     found = studentized_terms(runs, looks)
     out = {name: np.full(len(looks), np.nan) for name in ("statistic", "pvalue", "critical_value", "pvalue_stagewise")}
     q = np.full(1, np.inf)
