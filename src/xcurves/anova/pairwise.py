@@ -158,12 +158,11 @@ def pair_kernel(group: Group, *, alphas: tuple[float, float], pairs: NDArray[np.
         run_checks.check_groups(group.present, group.names[0], group.algorithms, context.runs, paired=True)
     design = design_of(group if pairs is None else group._replace(data=group.data[:-1]))
     plan = context.plan(group.sizes)
-    found = sums.f_tests(design, plan, context.alpha)
+    found = sums.f_tests(design, plan, 0.0)  # p alone
     shifted = contrasts.ContrastDesign(design.means, group.sizes, np.array([1.0, -1.0]), context.paired)
-    by_shift, together = (
-        contrasts.contrast_tests(shifted, plan, "two-sided", alpha)  # |T| ignores the sign
-        for alpha in alphas
-    )
+    # |T| ignores the sign.
+    tests = {alpha: contrasts.contrast_tests(shifted, plan, "two-sided", alpha) for alpha in set(alphas)}
+    by_shift, together = (tests[alpha] for alpha in alphas)
     return {
         "pvalue": np.stack([by_shift["pvalue"], found["pvalue"][:, 1, 1]], axis=-1),
         "f": sums.f_ratios(design, sums.effect_sums(design))[:, 1, :, 0].T,

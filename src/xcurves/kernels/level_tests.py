@@ -25,7 +25,6 @@ from xcurves.kernels.engine import (
 from xcurves.kernels.group_products import squares_over_groups
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import CACHE, MEMORY, TIE, Labels, Plan, RunPlan, rows_that_fit, stretches
-from xcurves.kernels.sums import squared_difference
 
 _TABLE = 3 * MEMORY  # bytes up to which the table of levels by reassignments is held whole
 _ROWS = 256  # reassignments whose sums are computed at once
@@ -279,21 +278,31 @@ def level_differences(curves: Floats, plan: RunPlan) -> LevelDifferences:
     pairs = list(combinations(range(len(plan.sizes)), 2))
     apart = curves - curves[:, :1]
     means = np.stack([apart[:, plan.observed == group].mean(axis=1) for group in range(len(plan.sizes))], axis=1)
-    residuals = np.moveaxis(apart - means[:, plan.observed], 1, 2)
+    residuals = apart - means[:, plan.observed]
+    by_level = np.ascontiguousarray(np.moveaxis(residuals, 1, 2))
+    alike = len(pairs) == 1 and len(set(plan.sizes)) == 1  # then T² is F, which rises with R
+    if alike:
+        scaled = np.moveaxis(centre_groups(residuals, plan.sizes, paired=plan.paired), 1, 2)
+        size = np.sqrt((scaled**2).sum(axis=-1, keepdims=True))
+        by_level = np.divide(scaled, size, out=np.zeros_like(by_level), where=size > 0)
     largest = np.zeros((n_tasks, plan.n_resamples))
-    width = rows_that_fit(8 * n_curves, CACHE // 8)
-    rows = rows_that_fit(8 * n_tasks * width, CACHE)
+    width = min(n_levels, rows_that_fit(8 * n_tasks * n_curves, CACHE // 8))
     for levels in stretches(n_levels, width):
-        part = residuals[:, levels]
-        for some, labels in label_batches(plan, rows):
-            np.maximum(largest[:, some], _largest_squares(part, labels, plan), out=largest[:, some])
+        for some, labels in label_batches(plan, rows_that_fit(16 * n_tasks * width * len(pairs), CACHE)):
+            part = by_level[:, levels]
+            found = _shuffled_shares(part, plan, 0, labels) if alike else _largest_squares(part, labels, plan)
+            np.maximum(largest[:, some], found.max(axis=1), out=largest[:, some])
+    if alike:
+        df = (1, (plan.sizes[0] - 1) * (1 if plan.paired else 2))
+        largest = f_of(np.where(largest > 1 - TIE, 1.0, largest), df)
     # Runs with equal scores give no estimate of their spread.
-    spread = [residuals[..., plan.observed == group].any(axis=-1) for group in range(len(plan.sizes))]
-    own = _compare_groups(residuals, plan.observed[np.newaxis], plan)
-    variances = [
-        np.where(spread[a] & spread[b] & (variance[..., 0] > 0), variance[..., 0], np.nan)
-        for (a, b), (_, variance) in zip(pairs, own, strict=True)
-    ]
+    groups = np.split(residuals, np.cumsum(plan.sizes)[:-1], axis=1)
+    variances = []
+    for a, b in combinations(groups, 2):
+        squares = [((a - b) ** 2)] if plan.paired else [a**2, b**2]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            variance = sum(each.sum(axis=1) / (each.shape[1] * (each.shape[1] - 1)) for each in squares)
+        variances.append(np.where(a.any(axis=1) & b.any(axis=1) & (variance > 0), variance, np.nan))
     differences = [means[:, a] - means[:, b] for a, b in pairs]
     return LevelDifferences(largest, np.stack(differences, axis=1), np.stack(variances, axis=1))
 
@@ -322,28 +331,17 @@ def _critical_difference(found: LevelDifferences, plan: Plan, alpha: float) -> F
 
 
 def _largest_squares(residuals: Floats, labels: Labels, plan: RunPlan) -> Floats:
-    """Return the largest T² of all pairs and levels, shape (task, reassignment); 0 without a difference."""
-    largest = np.zeros((len(residuals), len(labels)))
-    for square, variance in _compare_groups(residuals, labels, plan):
+    """Return the largest T² of all pairs of groups, shape (task, level, reassignment); 0 without a difference."""
+    largest = np.zeros((*residuals.shape[:2], len(labels)))
+    for square, variance in (_pairs_within if plan.paired else _pairs_between)(residuals, labels, plan.sizes):
         with np.errstate(divide="ignore"):
             np.divide(square, variance, out=square, where=square > 0)
-        np.maximum(largest, square.max(axis=1), out=largest)
+        np.maximum(largest, square, out=largest)
     return largest
-
-
-def _compare_groups(residuals: Floats, labels: Labels, plan: RunPlan) -> Iterator[tuple[Floats, Floats]]:
-    return (_pairs_within if plan.paired else _pairs_between)(residuals, labels, plan.sizes)
 
 
 def _pairs_between(residuals: Floats, labels: Labels, sizes: tuple[int, ...]) -> Iterator[tuple[Floats, Floats]]:
     """Yield the squared difference of means and its variance, (task, level, reassignment), of every pair of groups."""
-    if len(sizes) == 2 and min(sizes) > 1:
-        first, squared = (labels == 0).T.astype(float), residuals * residuals
-        of_first = squared @ first if sizes[0] != sizes[1] else None
-        total = squared.sum(axis=-1, keepdims=True)
-        square, variance = squared_difference(residuals @ first, of_first, total, sizes)
-        yield square, np.where(variance > TIE * total, variance, 0.0)
-        return
     members = [(labels == group).T.astype(float) for group in range(len(sizes))]
     sums, squares = ([each @ member for member in members] for each in (residuals, residuals**2))
     variances = [_variance(*each) for each in zip(sums, squares, sizes, strict=True)]
