@@ -65,7 +65,7 @@ MUTATIONS = [  # module, part of a line, what it becomes, tests
         "inverse(successes + 1, np.maximum(trials - successes, 1), 1 - alpha)",
         TRIALS,
     ),
-    ("ecdf", "share) <= alpha", "share) <= 2 * alpha", TRIALS),
+    ("ecdf", "ppf(1 - alpha, n, share)", "ppf(1 - 2 * alpha, n, share)", TRIALS),
     ("bootstrap", "np.minimum(below + 1, drawn.shape[1] - 1)", "np.minimum(below, drawn.shape[1] - 1)", TRIALS),
     ("bootstrap", "cumulative < tail - _TIE", "cumulative <= tail + _TIE", TRIALS),
     ("summaries", "quarter = np.floor(n / 4)", "quarter = np.ceil(n / 4)", TRIALS),

@@ -86,8 +86,8 @@ def test_statistics_of_a_resample_are_those_of_its_trials(sample, seed, conditio
 @pytest.mark.parametrize("ends", [(-5.0, 9.0), (-math.inf, math.inf), (-5.0, math.inf)])
 def test_bounds_are_integrals_of_the_band(level, ends, higher):
     sample = [-4.0, -1.0, -1.0, 0.0, 2.0, 3.0, 3.0, 8.0]
-    lower, upper = oracles.band(8, level)
-    found = summaries(higher=higher).bounds(CentredSums(np.array([sample]), np.array([8])), level, *ends)[0]
+    x, (lower, upper) = np.array([sample]), oracles.band(8, level)
+    found = summaries(higher=higher).bounds(x, CentredSums(x, np.array([8])), level, *ends)[0]
     tails = [(oracles.decimal(level), Fraction(1)) for level in LEVELS]
     lower_tails = [(Fraction(0), 1 - oracles.decimal(level)) for level in LEVELS]
     both = [*tails, *lower_tails] if higher else [*lower_tails, *tails]
@@ -106,7 +106,7 @@ def test_bounds_are_integrals_of_the_band(level, ends, higher):
 def test_bounds_of_more_trials_than_have_local_levels_are_integrals_of_the_parallel_band():
     x = np.sort(np.random.default_rng(0).normal(5, 1, (2, 20_001)))
     x[1, -3:] = np.inf
-    found = summaries(target=6.0).bounds(CentredSums(x, np.array([20_001, 20_001])), 0.05, -50.0, 90.0)
+    found = summaries(target=6.0).bounds(x, CentredSums(x, np.array([20_001, 20_001])), 0.05, -50.0, 90.0)
     lower, upper = ecdf.band(20_001, 0.05)
     spans = {0: (0, 1), 3: (0.25, 0.75)} | {4 + i: (level, 1) for i, level in enumerate(LEVELS)}
     for row, own in enumerate(x):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import oracles_distribution as oracles
-from xcurves.kernels import tuning
+from xcurves.kernels import ecdf, tuning
 
 SAMPLES = [
     [0.3],
@@ -23,9 +23,9 @@ def rows(sample):
 
 @pytest.mark.parametrize("n", [1, 2, 3, 10, 17, 100, 200])
 def test_ranks_of_the_median_are_those_of_rationals(n):
-    trials = tuple(range(1, 160))
+    trials = range(1, 160)
     expected = [next(i for i in range(1, n + 1) if 2 * Fraction(i, n) ** k >= 1) for k in trials]
-    assert tuning.median_ranks(n, trials).tolist() == expected
+    assert ecdf.quantile_ranks(0.5 ** (1 / np.array(trials)), np.array([n])).tolist() == [expected]
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
@@ -63,12 +63,13 @@ def test_bands_of_the_median_invert_those_of_the_distribution(sample):
     for place, k in enumerate(TRIALS.tolist()):
         p = 0.5 ** (1 / k)
         lower, upper = (inverse(sample, each, p, (-np.inf, np.inf)) for each in (limits[1], limits[0]))
-        assert (found.lower[0, place], found.upper[0, place]) == (lower, upper)
+        estimate, *ends = found[:, 0, place]
+        assert ends == [lower, upper]
         z = inverse(sample, [Fraction(i, len(sample)) for i in range(len(sample) + 1)], Fraction(p), (-np.inf, np.inf))
-        if np.isnan(found.estimate[0, place]):
+        if np.isnan(estimate):
             assert 2 * (len(sample) - 1) ** k < len(sample) ** k
         elif k > 1:
-            assert found.estimate[0, place] == z
+            assert estimate == z
 
 
 def test_trials_to_match_are_found_by_trying_all():
@@ -85,10 +86,10 @@ def test_trials_to_match_are_found_by_trying_all():
 
     for place in range(len(trials)):
         target, lower, upper = (each[0, place] for each in other)
-        here = own.estimate[0] >= target  # never of NaN
+        here = own[0, 0] >= target  # never of NaN
         assert found[0, place] == first(here) if here.any() else np.isnan(found[0, place])
-        assert ends[0, place, 0] == first(own.upper[0] >= lower)
-        assert ends[0, place, 1] == first(own.lower[0] >= upper)
+        assert ends[0, place, 0] == first(own[2, 0] >= lower)
+        assert ends[0, place, 1] == first(own[1, 0] >= upper)
 
 
 @pytest.mark.parametrize("by", [[3.0, 1.0, 2.0, 5.0, 4.0], [1.0, 1.0, 2.0, 2.0, 2.0], [np.nan, 2.0, 1.0, 1.0, 2.0]])
@@ -122,7 +123,7 @@ def test_selected_scores_are_those_of_all_samples(by):
 def test_no_trials_say_nothing():
     x, n = np.full((1, 3), np.nan), np.array([0])
     found = tuning.best_medians(x, n, TRIALS, 0.05, together=True)
-    assert all(np.isnan(each).all() for each in found)
+    assert np.isnan(found).all()
     assert all(np.isnan(each).all() for each in tuning.best_means(x, n, TRIALS, 0.05, 0.0, 1.0))
     assert all(np.isnan(each).all() for each in tuning.trials_to_match(x, n, found, 0.05))
     assert all(np.isnan(each).all() for each in tuning.selected(x, x, TRIALS))

@@ -303,11 +303,11 @@ class _PairComparison:
         merged = twosample.merge_samples(x, y)
         m, n = merged.m[:, 0], merged.n[:, 0]
         known = (m > 0) & (n > 0)
-        gap = np.maximum(*twosample.gaps(merged))
+        gap = twosample.gaps(merged)
         first, second = twosample.outside_bands(merged, self.alpha / 2)
         if self.paired:
             probability, interval = twosample.paired_probability(x, y, self.alpha)
-            pvalue = self._paired_pvalue(merged, gap)
+            pvalue = self._paired_pvalue(x, y, gap)
         else:
             probability = twosample.prob_greater(merged)
             interval = twosample.newcombe(probability, m, n, self.alpha)
@@ -320,11 +320,14 @@ class _PairComparison:
             "ks_pvalue": pvalue,
         }
 
-    def _paired_pvalue(self, merged: twosample.Merged, gap: NDArray[np.int64]) -> Floats:
+    def _paired_pvalue(self, x: Floats, y: Floats, gap: Ints) -> Floats:
+        """Return p-values of distances of matched samples, those of equally many runs by one plan."""
         pvalue = np.full(len(gap), np.nan)
-        present = merged.m[:, 0]
-        for size in np.unique(present[present > 0]):
-            tasks = np.flatnonzero(present == size)
-            plan = plans.plan_runs((int(size),) * 2, self.n_resamples, paired=True, entropy=self.entropy)
-            pvalue[tasks] = twosample.paired_ks_pvalue(twosample.select(merged, tasks, int(size)), gap[tasks], plan)
+        present = ~np.isnan(x)
+        n_runs = present.sum(axis=-1)
+        for size in np.unique(n_runs[n_runs > 0]).tolist():
+            tasks = np.flatnonzero(n_runs == size)
+            merged = twosample.merge_samples(*(each[tasks][present[tasks]].reshape(-1, size) for each in (x, y)))
+            plan = plans.plan_runs((size, size), self.n_resamples, paired=True, entropy=self.entropy)
+            pvalue[tasks] = twosample.paired_ks_pvalue(merged, gap[tasks], plan)
         return pvalue

@@ -160,8 +160,9 @@ class Distributions:
         statistic = np.full((len(x), self.wanted.length, 2), np.nan)
         for size in np.unique(n[n > 0]).tolist():
             tasks = n == size
-            own = sums if tasks.all() and size == x.shape[1] else ecdf.CentredSums(x[tasks, :size], n[tasks])
-            statistic[tasks] = self.wanted.bounds(own, self.alpha, *self.bounds)
+            whole = tasks.all() and size == x.shape[1]
+            own = (x, sums) if whole else (x[tasks, :size], ecdf.CentredSums(x[tasks, :size], n[tasks]))
+            statistic[tasks] = self.wanted.bounds(*own, self.alpha, *self.bounds)
         statistic[:, 1] = quantiles[:, -1]
         thresholds = len(self.wanted.thresholds)
         share = 4 + 2 * len(self.wanted.levels) + thresholds

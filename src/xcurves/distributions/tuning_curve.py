@@ -260,7 +260,7 @@ class _Tuning:
     def _of_pairs(self, x: Floats, n: Ints, first: Ints, second: Ints) -> dict[str, Floats]:
         """Return bands of differences and trials to match, given sorted scores and the rows of each pair."""
         medians = tuning.best_medians(x, n, self.trials, self.alpha / 2, together=True)
-        a, b = (tuning.Medians(*(np.clip(each[rows], *self._ends) for each in medians)) for rows in (first, second))
+        a, b = (np.clip(medians[:, rows], *self._ends) for rows in (first, second))
         known = ((n[first] > 0) & (n[second] > 0))[:, np.newaxis, np.newaxis]
         matches = tuning.trials_to_match(x[first], n[first], b, self.alpha / 2)
         reverse = tuning.trials_to_match(x[second], n[second], a, self.alpha / 2)

@@ -93,27 +93,15 @@ class CentredSums:
 
 def tolerance_ranks(share: float, n: Ints, alpha: float) -> Ints:
     """Return the ranks r, r + w between which, and s above which, a share lies (Wilks 1941), or 0: (3, task)."""
-    sizes, place = np.unique(n, return_inverse=True)
-    ranks = np.zeros((3, len(sizes)), np.int64)
-    for column, size in enumerate(sizes.tolist()):
-        held = scipy.special.betainc(np.arange(1, size + 1), np.arange(size, 0, -1), share) <= alpha
-        if held.any():
-            width = int(held.argmax()) + 1
-            low = (size + 1 - width) // 2
-            ranks[:, column] = low, (low + width) * (low > 0), size + 1 - width
-    return ranks[:, place]
+    width = scipy.stats.binom.ppf(1 - alpha, n, share).astype(np.int64) + 1
+    least = np.maximum(n + 1 - width, 0)
+    low = least // 2
+    return np.stack([low, (low + width) * (low > 0), least])
 
 
 def trials_for_tolerance(share: float, alpha: float) -> int:
     """Return the least number of trials of which the lowest and the highest hold a share between them."""
-
-    def enough(n: int) -> bool:
-        return bool(scipy.special.betainc(n - 1, 2, share) <= alpha)
-
-    most = 2
-    while not enough(most):
-        most *= 2
-    return bisect_left(range(most), True, lo=max(2, most // 2), key=enough)
+    return bisect_left(range(2**62), True, lo=2, key=lambda n: scipy.special.betainc(n - 1, 2, share) <= alpha)
 
 
 def order_statistics(probabilities: Floats, n: Ints, alpha: float) -> tuple[Ints, Ints]:

@@ -6,7 +6,6 @@ IQM, CVaR of the best and of the worst share at each level, partial means, share
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,10 +14,8 @@ from numpy.typing import NDArray
 from xcurves.kernels import ecdf
 from xcurves.kernels.ecdf import Ints
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.plans import stretches
 
 _ROUNDING = 1e-13
-_AT_ONCE = 2**15
 MEAN, MEDIAN, IQM = range(3)  # first spans; then the upper tails at each level, then the lower ones
 _DEVIATION = 2  # place of the standard deviation among the statistics
 
@@ -145,81 +142,56 @@ class Summaries:
             statistics, spans[..., 1] > finite[..., np.newaxis], (total > finite)[..., np.newaxis]
         )
 
-    def bounds(self, sums: ecdf.CentredSums, alpha: float, low: float, high: float) -> Floats:
+    def bounds(self, x: Floats, sums: ecdf.CentredSums, alpha: float, low: float, high: float) -> Floats:
         """Return limits from the band of F and scores between `low` and `high`, (task, statistic, 2); else NaN."""
         upper, lower = [(level, 1.0) for level in self.levels], [(0.0, 1 - level) for level in self.levels]
         spans = [(0.0, 1.0), (0.25, 0.75), *(upper + lower if self.higher else lower + upper)]
         places = [0, *range(3, 4 + 2 * len(self.levels))]
-        sign = 1 if self.higher else -1
-        both = np.full((len(sums.x), self.length, 2), np.nan)
+        both = np.full((len(x), self.length, 2), np.nan)
         for side, end in enumerate((low, high)):
-            is_low = side == 0
-            both[:, places, side] = np.stack(_means_between(sums, alpha, spans, end, is_low=is_low), axis=-1)
+            means = [_mean_in_band(x, sums, alpha, span, end, is_low=side == 0) for span in spans]
+            both[:, places, side] = np.stack(means, axis=-1)
             for target in self.targets:
-                limits = ecdf.band(sums.x.shape[1], alpha)[is_low]
-                beyond, rest = sign * (target - sums.x), limits[0] if is_low else 1 - limits[-1]
-                gap = weighted(np.maximum(beyond, 0.0), np.diff(limits), rest, max(sign * (target - end), 0.0))
-                both[:, -1, side] = np.where((sums.n_finite < sums.n) & (sign < 0), np.inf, gap)
+                limits = ecdf.band(x.shape[1], alpha)[1 - side]
+                rest = limits[0] if side == 0 else 1 - limits[-1]
+                beyond, most = ((target - each if self.higher else each - target) for each in (x, end))
+                both[:, -1, side] = weighted_mean(np.maximum(beyond, 0.0), np.diff(limits), rest, max(most, 0.0))
         if self.conditional:
             both[:, 4 : 4 + 2 * len(self.levels)] = np.nan
         both[:, both.shape[1] - len(self.targets) :].sort(axis=-1)
         return both
 
 
-def _means_between(
-    sums: ecdf.CentredSums, alpha: float, spans: Sequence[tuple[float, float]], end: float, *, is_low: bool
-) -> list[Floats]:
-    """Return means over spans of the lowest F⁻¹ that the band allows, or of the highest, `end` without trials."""
-    x, centre, n = sums.x, sums.centre[:, 0], sums.x.shape[1]
-    if n > ecdf.LARGEST:  # parallel to F: no array of limits, as 3,000,000 trials would take twice as long
-        epsilon = ecdf.dkw(n, alpha)
-        edge = epsilon if is_low else 1 - epsilon
-    else:
-        limits = ecdf.band(n, alpha)[is_low]
-        edge = limits[0] if is_low else limits[-1]
-        own = x - sums.centre
-        up_to = np.concatenate([np.zeros((len(x), 1)), np.cumsum(own * np.diff(limits), axis=-1)], axis=-1)
-
-    def integral(p: float) -> tuple[float, Floats]:
-        """Return how many trials are below p, parts of them too, and their integral."""
-        if n > ecdf.LARGEST:
-            rank = float(np.clip(n * (p - epsilon if is_low else p + epsilon), 0, n))
-            return rank, sums.up_to(np.full((len(x), 1), rank))[:, 0] / n
-        p = float(np.clip(p, limits[0], limits[-1]))
-        k = min(max(int(np.searchsorted(limits, p)) - 1, 0), n - 1)
-        rank = k + (p - limits[k]) / (limits[k + 1] - limits[k])
-        return rank, up_to[:, k] + (p - limits[k]) * own[:, k]
-
-    means = []
-    for start, stop in spans:
-        (first, below), (last, above) = integral(start), integral(stop)
-        rest = max(min(edge, stop) - start, 0.0) if is_low else max(stop - max(edge, start), 0.0)
-        total = above - below + (rest * (end - centre) if rest else 0.0)
-        infinite = (sums.n_finite < n) & (last > sums.n_finite) & (first < n)
-        mean = np.where(infinite & (total > -np.inf), np.inf, total / (stop - start) + centre)
-        least = x[:, min(int(first), n - 1)]
-        most = x[:, max(int(np.ceil(last)) - 1, 0)]
-        lowest, highest = (end, most) if is_low else (least, end)
-        ends = (lowest if rest else least, np.where(infinite, np.inf, highest if rest else most))
-        means.append(np.clip(mean, *ends))  # rounding exceeds them
-    return means
+def _mean_in_band(
+    x: Floats, sums: ecdf.CentredSums, alpha: float, span: tuple[float, float], end: float, *, is_low: bool
+) -> Floats:
+    """Return the mean over a span of the lowest F⁻¹ that the band allows, or of the highest, `end` without trials."""
+    centre, n = sums.centre[:, 0], x.shape[1]
+    start, stop = span
+    if n <= ecdf.LARGEST:
+        limits = np.clip(ecdf.band(n, alpha)[is_low], start, stop)
+        return weighted_mean(x, np.diff(limits), limits[0] - start if is_low else stop - limits[-1], end, centre)
+    epsilon = ecdf.dkw(n, alpha)  # parallel to F: arrays of limits would take twice as long for 3,000,000 trials
+    rest = max(min(epsilon, stop) - start if is_low else stop - max(1 - epsilon, start), 0.0)
+    first, last = np.clip(n * (np.array(span) + (-epsilon if is_low else epsilon)), 0, n)
+    total = np.diff(sums.up_to(np.full((len(x), 2), [first, last])))[:, 0] / n
+    total += rest * (end - centre) if rest else 0.0
+    total[(sums.n_finite < n) & (last > sums.n_finite) & (first < n) & (total > -np.inf)] = np.inf
+    return total / (stop - start) + centre
 
 
-def weighted(values: Floats, weight: Floats, rest: float, end: float, centre: Floats | float = 0.0) -> Floats:
-    """Return Σ weight (value - centre) + rest (end - centre), in pieces; opposite infinite ones give the end."""
-    total = np.zeros(len(values))
-    middle = np.reshape(centre, (-1, 1))
-    for columns in stretches(values.shape[1], _AT_ONCE):
-        part, own = values[:, columns] - middle, weight[columns]
-        infinite = np.isinf(part)
-        if infinite.any():
-            total += np.where(infinite & (own > 0), part, 0.0).sum(axis=-1)
-            part[infinite] = 0.0
-        total += np.einsum("tc,c->t", part, own)
-    if rest > 0:
-        with np.errstate(invalid="ignore"):
-            total += rest * (end - centre)
-    return np.asarray(np.where(np.isnan(total), end, total))
+def weighted_mean(x: Floats, weight: Floats, rest: float, end: float, centre: Floats | float = 0.0) -> Floats:
+    """Return the mean of trials in order and of `end`, which has the weight `rest`; of opposite infinite ones `end`."""
+    used = np.flatnonzero(weight > 0)
+    if not used.size:
+        return np.full(len(x), end)
+    inside = slice(used[0], used[-1] + 1)
+    own, weight = x[:, inside], weight[inside]
+    with np.errstate(invalid="ignore"):
+        total = (own - np.reshape(centre, (-1, 1))) @ weight + (rest * (end - centre) if rest > 0 else 0.0)
+        mean = total / (weight.sum() + rest) + centre
+    edges = np.stack([own[:, 0], own[:, -1], np.full(len(x), end) if rest > 0 else own[:, 0]])
+    return np.clip(np.where(np.isnan(mean), end, mean), edges.min(axis=0), edges.max(axis=0))  # rounding exceeds them
 
 
 def _positive(divisor: Floats | Ints) -> Floats:

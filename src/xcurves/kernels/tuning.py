@@ -5,60 +5,37 @@ The best of k has the CDF F^k. Samples are rows, (row, trial), sorted, NaN at th
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import NamedTuple
-
 import numpy as np
 
 from xcurves.kernels import ecdf
 from xcurves.kernels.ecdf import Ints
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.summaries import weighted
+from xcurves.kernels.summaries import weighted_mean
 
 
-class Medians(NamedTuple):
-    """Median best of k: estimate, NaN where no smaller trial says more, and ends of intervals, shape (row, k)."""
+def best_medians(x: Floats, n: Ints, trials: Ints, alpha: float, *, together: bool) -> Floats:
+    """Return the median best of each number of trials, (3, row, k): NaN where it is the best of all, and its limits.
 
-    estimate: Floats
-    lower: Floats
-    upper: Floats
-
-
-@lru_cache(maxsize=512)
-def median_ranks(n: int, trials: tuple[int, ...]) -> Ints:
-    """Return the smallest i with 2 i^k >= n^k for every number k of trials, exactly: the rank of F⁻¹(2^(-1/k))."""
-    ranks = np.full(len(trials), n)
-    for place, k in enumerate(trials):
-        if k < n:  # beyond .7 n it is n
-            rank = int(np.ceil(n * 0.5 ** (1 / k)))
-            while 2 * (rank - 1) ** k >= n**k:
-                rank -= 1
-            while 2 * rank**k < n**k:
-                rank += 1
-            ranks[place] = rank
-    return ranks
-
-
-def best_medians(x: Floats, n: Ints, trials: Ints, alpha: float, *, together: bool) -> Medians:
-    """Return the median best of each number of trials, with limits for each by itself or for all of them together."""
+    These hold for each number by itself, or for all of them together.
+    """
     p = 0.5 ** (1 / trials)
     ends = ecdf.ranks_in_band(p, n, alpha) if together else ecdf.order_statistics(p, n, alpha)
-    ranks = np.stack([np.zeros_like(ends[0]), *ends])
-    for size in np.unique(n[n > 0]).tolist():
-        ranks[0, n == size] = median_ranks(size, tuple(trials.tolist()))
-    estimate, lower, upper = (np.where(n[:, np.newaxis] > 0, ecdf.value_at(x, rank, n), np.nan) for rank in ranks)
-    return Medians(np.where(ranks[0] == n[:, np.newaxis], np.nan, estimate), lower, upper)
+    ranks = np.stack([ecdf.quantile_ranks(p, n), *ends])
+    medians = np.stack([ecdf.value_at(x, rank, n) for rank in ranks])
+    medians[0, ranks[0] == n[:, np.newaxis]] = np.nan
+    medians[:, n == 0] = np.nan
+    return medians
 
 
-def trials_to_match(x: Floats, n: Ints, other: Medians, alpha: float) -> tuple[Floats, Floats]:
+def trials_to_match(x: Floats, n: Ints, other: Floats, alpha: float) -> tuple[Floats, Floats]:
     """Return how many trials have a median best as high as another's, and the ends that bands allow, (row, k, 2)."""
     below = np.stack([ecdf.count_up_to(x, each, "below") for each in other])
     lower, upper = (ecdf.limits_at(counts, n, alpha) for counts in below[1:])
     reached = np.stack([below[0] / np.maximum(n, 1)[:, np.newaxis], lower.lower, upper.upper])
     with np.errstate(divide="ignore"):  # the smallest k with 2^(-1/k) > share
         found = np.where(reached < 1, np.floor(np.log(0.5) / np.log(reached)) + 1, np.inf)
-    unknown = np.isnan(other.estimate) | (below[0] >= n[:, np.newaxis] - 1)
-    found[:, (n == 0) | np.isnan(other.lower).all(axis=-1)] = np.nan
+    unknown = np.isnan(other[0]) | (below[0] >= n[:, np.newaxis] - 1)
+    found[:, (n == 0) | np.isnan(other[1]).all(axis=-1)] = np.nan
     return np.where(unknown, np.nan, found[0]), np.stack([found[1], found[2]], axis=-1)
 
 
@@ -78,11 +55,10 @@ def best_means(x: Floats, n: Ints, trials: Ints, alpha: float, low: float, high:
         centre = np.where(np.isfinite(own[:, size // 2]), own[:, size // 2], 0.0)
         for place, k in enumerate(trials.tolist()):
             if k <= size:
-                mean = weighted(own, _mean_shares(size, k), 0.0, np.inf, centre) + centre
-                means[rows, place] = np.clip(mean, own[:, 0], own[:, -1])
+                means[rows, place] = weighted_mean(own, _mean_shares(size, k), 0.0, np.inf, centre)
             upper, lower = limits.upper**k, limits.lower**k
-            ends[rows, place, 0] = weighted(own, np.diff(upper), upper[0], low, centre) + centre
-            ends[rows, place, 1] = weighted(own, np.diff(lower), 1 - lower[-1], high, centre) + centre
+            ends[rows, place, 0] = weighted_mean(own, np.diff(upper), upper[0], low, centre)
+            ends[rows, place, 1] = weighted_mean(own, np.diff(lower), 1 - lower[-1], high, centre)
     return means, ends
 
 
@@ -106,5 +82,5 @@ def selected(scores: Floats, selection: Floats, trials: Ints) -> tuple[Floats, F
             if k <= n:
                 up_to = np.concatenate([[0.0], np.cumsum(_mean_shares(n, k))])
                 share = (np.diff(up_to[ends]) / counts)[group]
-                found[1, row, place] = weighted(ordered, share, 0.0, np.inf)[0]
+                found[1, row, place] = weighted_mean(ordered, share, 0.0, np.inf)[0]
     return found[0], found[1]

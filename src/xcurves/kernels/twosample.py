@@ -26,8 +26,9 @@ class Merged(NamedTuple):
     """Both samples in one ascending order, shape (task, trial)."""
 
     order: Ints  # indices of the trials in the concatenated samples
-    first: NDArray[np.bool_]  # whether a trial is of the first sample
     end: NDArray[np.bool_]  # whether the next trial is greater: only there can distribution functions be compared
+    k: Ints  # how many trials of the first sample are up to each place
+    j: Ints  # how many of the second
     m: Ints  # (task, 1), as n: numbers of trials
     n: Ints
 
@@ -41,28 +42,16 @@ def merge_samples(x: Floats, y: Floats) -> Merged:
     end = present.copy()
     end[:, :-1] &= values[:, 1:] != values[:, :-1]
     m, n = (np.count_nonzero(~np.isnan(each), axis=-1)[:, np.newaxis] for each in (x, y))
-    return Merged(order, (order < x.shape[-1]) & present, end, m, n)
-
-
-def select(merged: Merged, tasks: NDArray[np.intp], n_runs: int) -> Merged:
-    """Return tasks of matched samples that have `n_runs` runs, places numbered without the missing ones."""
-    order = merged.order[tasks, : 2 * n_runs].argsort(axis=-1).argsort(axis=-1)
-    first, end = merged.first[tasks, : 2 * n_runs], merged.end[tasks, : 2 * n_runs]
-    return Merged(order, first, end, merged.m[tasks], merged.n[tasks])
+    k = np.cumsum((order < x.shape[-1]) & present, axis=-1, dtype=np.int64)
+    return Merged(order, end, k, np.arange(1, k.shape[-1] + 1) - k, m, n)
 
 
 def prob_greater(merged: Merged) -> Floats:
     """Return P(X > Y) + P(X = Y) / 2, shape (task,): the area below the second's CDF over the first's."""
-    k, j = (np.maximum.accumulate(np.where(merged.end, each, 0), axis=-1) for each in _counts_up_to(merged))
+    k, j = (np.maximum.accumulate(np.where(merged.end, each, 0), axis=-1) for each in (merged.k, merged.j))
     wins = (np.diff(k, prepend=0) * (j - np.diff(j, prepend=0) / 2)).sum(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(wins / (merged.m * merged.n)[:, 0])
-
-
-def _counts_up_to(merged: Merged) -> tuple[Ints, Ints]:
-    """Return how many trials of the first and of the second sample are up to each place."""
-    k = np.cumsum(merged.first, axis=-1, dtype=np.int64)
-    return k, np.arange(1, k.shape[-1] + 1) - k
 
 
 def newcombe(probability: Floats, m: Ints, n: Ints, alpha: float) -> Floats:
@@ -104,19 +93,16 @@ def tango(wins: Ints, losses: Ints, n: Ints, alpha: float) -> Floats:
     return (1 + np.stack([halve(near, observed, end)[1] for end in (-1.0, 1.0)], axis=-1)) / 2
 
 
-def gaps(merged: Merged) -> tuple[Ints, Ints]:
-    """Return m n times the greatest excess of the second's CDF over the first's, and of the first's."""
-    k, j = _counts_up_to(merged)
-    excess = np.where(merged.end, j * merged.m - k * merged.n, 0)
-    return np.maximum(excess.max(axis=-1), 0), np.maximum(-excess.min(axis=-1), 0)
+def gaps(merged: Merged) -> Ints:
+    """Return m n times the greatest distance of the distribution functions, shape (task,)."""
+    return np.asarray(np.abs(np.where(merged.end, merged.j * merged.m - merged.k * merged.n, 0)).max(axis=-1))
 
 
 def outside_bands(merged: Merged, alpha: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return whether the first, and the second, is higher at some score: its CDF's band is below the other's."""
-    k, j = _counts_up_to(merged)
-    x, y = (limits_at(np.minimum(count, n), n[:, 0], alpha) for count, n in ((k, merged.m), (j, merged.n)))
-    above = merged.end & (x.upper < y.lower)
-    below = merged.end & (y.upper < x.lower)
+    sides = ((merged.k, merged.m), (merged.j, merged.n))
+    x, y = (limits_at(np.minimum(count, size), size[:, 0], alpha) for count, size in sides)
+    above, below = (merged.end & apart for apart in (x.upper < y.lower, y.upper < x.lower))
     return np.asarray(above.any(axis=-1)), np.asarray(below.any(axis=-1))
 
 
