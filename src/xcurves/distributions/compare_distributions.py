@@ -273,7 +273,7 @@ class _PairComparison:
         sides = []
         for each, size in ((x, m), (y, n)):
             ranks = (ecdf.quantile_ranks(HUNDREDTHS, size), *ecdf.ranks_in_band(HUNDREDTHS, size, self.alpha / 2))
-            sides.append([ecdf.value_at(each, rank, np.maximum(size, 1)) for rank in ranks])
+            sides.append(np.stack([ecdf.value_at(each, rank, np.maximum(size, 1)) for rank in ranks]))
         first, second = sides
         with np.errstate(invalid="ignore"):  # of two trials that are infinite there is no difference
             difference = first[0] - second[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, log
 from typing import Any, Literal, NamedTuple
@@ -62,8 +62,8 @@ def prefixes_of(group: Group) -> list[str]:
     return [f"{task}algorithm {algorithm}: " for task in tasks for algorithm in group.algorithms]
 
 
-def difference_band(first: Sequence[Floats], second: Sequence[Floats]) -> Floats:
-    """Return the limits of differences, given the lower and the upper limits of both; of two infinite ends none."""
+def difference_band(first: Floats, second: Floats) -> Floats:
+    """Return the limits of differences, given those of both, shape (2, ...); of two infinite ends none."""
     with np.errstate(invalid="ignore"):
         low, high = first[0] - second[1], first[1] - second[0]
     return np.stack([np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)], axis=-1)

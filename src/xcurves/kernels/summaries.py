@@ -177,7 +177,7 @@ def _mean_in_band(
     total = np.diff(sums.up_to(np.full((len(x), 2), [first, last])))[:, 0] / n
     total += rest * (end - centre) if rest else 0.0
     total[(sums.n_finite < n) & (last > sums.n_finite) & (first < n) & (total > -np.inf)] = np.inf
-    return total / (stop - start) + centre
+    return np.asarray(total / (stop - start) + centre)
 
 
 def weighted_mean(x: Floats, weight: Floats, rest: float, end: float, centre: Floats | float = 0.0) -> Floats:
