@@ -33,7 +33,6 @@ _GROWTH = 1.1  # times the p-values that usually have to be known
 _FEW = 30  # assignments more at every look
 _SAME = 1e-8  # relative rounding
 _WINDOW = 8  # the assignments that matter are kept for shifts within an eighth of the distance from the centre
-_BEYOND = 1.04  # times the distance at which an end is expected
 
 
 def sequential_tests(
@@ -206,19 +205,19 @@ class Nearby:
 def sequential_limits(test: ShiftedRuns) -> Floats:
     """Return the hull of the shifts not rejected by each look and all before, (look, 2), NaN where all are."""
     out = np.full((len(test.looks), 2), np.nan)
-    low, high = -np.inf, np.inf
+    ends = [-np.inf, np.inf]
     in_between, *outwards = (Nearby(test) for _ in range(3))
     for k, found in enumerate(test.terms):
         if found is not None:
-            centre = float(np.clip(found.d[0, 0] / found.d[1, 0], low, high))
+            centre = float(np.clip(found.d[0, 0] / found.d[1, 0], ends[0], ends[1]))
             at_centre = in_between.decide(centre, k, test.runs.range[k] / _WINDOW**2)
             if at_centre.rejected:
                 break
-            low, high = (
-                _End(nearby, found, k, centre, end, centre, at_centre).find()
-                for nearby, end in zip(outwards, (low, high), strict=True)
-            )
-        out[k] = low, high
+            ends = [
+                _End(nearby, found, k, centre, centre, end, at_centre).find()
+                for nearby, end in zip(outwards, ends, strict=True)
+            ]
+        out[k] = ends
     return out
 
 
@@ -229,39 +228,26 @@ class _End:
     nearby: Nearby
     terms: Terms
     k: int
+    centre: float
     inside: float
     outside: float
-    shift: float  # where the test was evaluated last
-    boundary: SmallPvalues  # what it said
-
-    def __post_init__(self) -> None:
-        self.test, self.centre = self.nearby.test, self.inside
+    boundary: SmallPvalues  # what the test said where it was evaluated last
 
     def find(self) -> float:
         """Return the end, not rejected itself: that of the look before where this look does not reject it either."""
-        before, centre = self.outside, self.inside
-        side = np.sign(before - centre)
-        step = side * _PRECISION * self.test.runs.range[self.k] / 3
-        if before == centre:
+        before, unit = self.outside, self.nearby.test.runs.range[self.k]
+        side = np.sign(before - self.centre)
+        if before == self.centre:
             return before
-        if np.isinf(before):
-            self.outside = centre + side * _FAR * self.test.runs.range[self.k]
-            if not self._at(self.outside).rejected:
-                return before
-            distance = _WIDE * self.test.runs.range[self.k]  # the outermost of distances that are halved
-            while self._at(centre + side * distance).rejected:
-                distance /= 2
-        else:
-            crossing = self._crossing(moving=False)
-            beyond = before if crossing is None else centre + _BEYOND * (crossing - centre)
-            nearer = abs(beyond - centre) < self._width()
-            if not (nearer and self._at(beyond).rejected) and not self._at(before).rejected:
-                return before
-        return self._close_in(step)
+        if not self._at(self.centre + side * _FAR * unit if np.isinf(before) else before).rejected:
+            return before
+        distance = _WIDE * unit  # the outermost of distances that are halved
+        while np.isinf(before) and self._at(self.centre + side * distance).rejected:
+            distance /= 2
+        return self._close_in(side * _PRECISION * unit / 3)
 
     def _at(self, shift: float) -> SmallPvalues:
         """Evaluate a shift, and put it into the bracket."""
-        self.shift = shift
         self.boundary = self.nearby.decide(shift, self.k, abs(shift - self.centre) / _WINDOW)
         if self.boundary.rejected:
             self.outside = shift
@@ -271,37 +257,32 @@ class _End:
 
     def _close_in(self, step: float) -> float:
         """Try where T of the observed assignment crosses the boundary; halve the bracket where that does not help."""
-        width, trials = self._width(), 0
-        while self._width() > 3 * abs(step):
+        width, trials = abs(self.outside - self.inside), 0
+        while abs(self.outside - self.inside) > 3 * abs(step):
             crossing = self._crossing()
             if crossing is not None and self._at(crossing + step).rejected and self.boundary.above == 0:
                 self._at(crossing - step)
             trials += 1
-            if trials == _TRIALS and self._width() > width / 2:
+            if trials == _TRIALS and abs(self.outside - self.inside) > width / 2:
                 self._at((self.inside + self.outside) / 2)
             if trials == _TRIALS:
-                width, trials = self._width(), 0
+                width, trials = abs(self.outside - self.inside), 0
         return self.inside
 
-    def _width(self) -> float:
-        return abs(self.outside - self.inside)
-
-    def _crossing(self, *, moving: bool = True) -> float | None:
+    def _crossing(self) -> float | None:
         """Return the shift nearest to the last one where T equals that of the assignment next to the boundary."""
-        other = self.boundary.below if self.boundary.rejected else self.boundary.above
+        other, at = (
+            (self.boundary.below, self.outside) if self.boundary.rejected else (self.boundary.above, self.inside)
+        )
         if other < 1:
             return None
-        d = self.terms.d[:, [0, other]]
-        v = self.terms.v[:, [0, other]]
-        at = self.shift
+        d, v = self.terms.d[:, [0, other]], self.terms.v[:, [0, other]]
         d = np.array([d[0] - at * d[1], -d[1]])  # polynomials in the distance from `at`, whose small roots are exact
         v = np.array([v[0] - at * (2 * v[1] - at * v[2]), 2 * (at * v[2] - v[1]), v[2]])
-        if not moving:  # far from the boundary the assignment next to it is often another one, of nearly the same T
-            d[1:, 1], v[1:, 1] = 0, 0
         square = np.array([d[1] ** 2, 2 * d[0] * d[1], d[0] ** 2])
         # of the quartic D_0² V_g - D_g² V_0
         roots = np.roots(np.convolve(square[:, 0], v[::-1, 1]) - np.convolve(square[:, 1], v[::-1, 0]))
-        roots = at + roots.real[np.abs(roots.imag) <= 1e-6 * self.test.runs.range[self.k]]
+        roots = at + roots.real[np.abs(roots.imag) <= 1e-6 * self.nearby.test.runs.range[self.k]]
         low, high = sorted((self.inside, self.outside))
         roots = roots[(roots > low) & (roots < high)]
-        return float(roots[np.abs(roots - self.shift).argmin()]) if roots.size else None
+        return float(roots[np.abs(roots - at).argmin()]) if roots.size else None
