@@ -175,7 +175,7 @@ def test_runs_that_lack_levels_are_cured_by_options(refusal, curves):
     apart[0, :, 1:] = np.nan
     table(apart)
     assert refusal("c.csv", "--align") == (
-        "on='intersection' leaves 1 common training level (0): the runs of 'a0' share fewer than two levels. "
+        "on='intersection' leaves 1 common training level of 4. "
         "Bring every task to fractions of its budget with no on= and .curves.align(20, relative_to='budget')"
     )
     one = curves.copy()

@@ -44,33 +44,27 @@ def apart(*grids):
     return curves
 
 
-def test_grids_that_do_not_meet_are_named():
-    curves = apart({0, 10, 20, 30}, {0, 10, 20, 30}, {0, 11, 22, 33})
-    with pytest.raises(ValueError, match="share fewer than two levels") as caught:
-        curves.curves.align("intersection")
-    assert str(caught.value) == (
-        "on='intersection' leaves 1 common training level (0): 'a0' and 'a2'; 'a1' and 'a2' share fewer than two "
-        "levels. Bring every task to fractions of its budget with .curves.align(20, relative_to='budget')"
-    )
-
-
 @pytest.mark.parametrize(
     ("on", "grids", "message"),
     [
-        ("intersection", [{0, 1, 2, 3}, {2, 3, 4, 5}, {0, 1, 4, 5}], r"leaves 0 .* 'a0',.*fewer than two levels"),
-        ("final", [{0, 10}, {5, 15}], r"^on='final' leaves 0 common.*'a0' and 'a1' share"),
+        (
+            "intersection",
+            [{0, 10, 20, 30}, {0, 10, 20, 30}, {0, 11, 22, 33}],
+            r"^on='intersection' leaves 1 common training level of 7\. Bring every task to fractions of its budget "
+            r"with \.curves\.align\(20, relative_to='budget'\)$",
+        ),
+        ("intersection", [{0, 1, 2, 3}, {2, 3, 4, 5}, {0, 1, 4, 5}], "leaves 0 common training levels of 6"),
+        ("final", [{0, 10}, {5, 15}], r"^on='final' leaves 0 common training levels of 4"),
     ],
 )
-def test_grids_without_a_common_level_are_named_together(on, grids, message):
+def test_grids_that_do_not_meet_are_refused_with_a_cure(on, grids, message):
     with pytest.raises(ValueError, match=message):
         apart(*grids).curves.align(on)
 
 
 def test_a_task_whose_grids_do_not_meet_is_left_out_and_named():
     tasks = xr.concat([apart({0, 1, 2}, {0, 1, 2}), apart({0, 1}, {1, 2})], "task").assign_coords(task=["x", "y"])
-    said = (
-        r"task 'y': on='intersection' leaves 1 common training level \(1\): 'a0' and 'a1' share fewer than two levels"
-    )
+    said = "task 'y': on='intersection' leaves 1 common training level of 3"
     with pytest.warns(
         UserWarning, match=rf"^left out, because runs have too few common levels: {said}. Bring every task to fractions"
     ) as caught:
@@ -78,7 +72,7 @@ def test_a_task_whose_grids_do_not_meet_is_left_out_and_named():
     assert len(caught) == 1
     assert aligned.sel(task="y").isnull().all()
     xr.testing.assert_equal(aligned.sel(task="x"), tasks.sel(task="x"))
-    assert f"{said}; left out".replace("\\", "") in aligned.attrs["history"]
+    assert f"{said}; left out" in aligned.attrs["history"]
 
 
 def test_a_task_without_a_complete_run_is_an_error(ragged):

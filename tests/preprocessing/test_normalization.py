@@ -86,12 +86,6 @@ def test_bad_references_say_what_to_do(scores, references, message):
     assert str(caught.value) == message
 
 
-def test_a_series_is_told_how_to_become_an_array():
-    scores = xr.DataArray([[1.0, 3.0]], {"task": ["x"]}, ("task", "run"))
-    with pytest.raises(TypeError, match=r"^high must be .* got Series\. Give series\.to_xarray"):
-        scores.curves.normalize(low=0, high=pd.Series({"x": 5.0}))
-
-
 def test_a_reference_is_any_real_number(scores):
     with_fraction = xcurves.normalize(scores, low=0, high=Fraction(1, 2))
     np.testing.assert_array_equal(with_fraction, scores * 2)

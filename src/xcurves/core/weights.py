@@ -95,7 +95,8 @@ class SumOfLevels:
 
     def whole(self, _: Shape, /) -> bool:
         """Return whether chunks of training are put together: runs that score the same tie, whatever the chunks."""
-        return not self.centred
+        # Which level is the last of a task is not known from some of its chunks.
+        return not self.centred or isinstance(self.weights, str)
 
     def size(self, shape: Shape) -> int:
         """Return how many numbers there are for a task."""
@@ -129,15 +130,9 @@ class SumOfLevels:
         parts = (in_grid.sum(axis=-1), uncovered, counts, sums)
         return np.concatenate([part.reshape(*in_grid.shape[:-1], -1) for part in parts], axis=-1)
 
-    def merge(self, numbers: Floats, shape: Shape) -> Floats:
-        """Add the sums of stretches of training; of "final" only the last counts that has levels of the task."""
-        merged = np.asarray(numbers.sum(axis=-2))
-        sums = slice(2 + shape[0] * shape[1], None)
-        if isinstance(self.weights, str):
-            last = numbers.shape[-2] - 1 - (numbers[..., ::-1, 0] > 0).argmax(axis=-1)
-            kept = np.take_along_axis(numbers, last[..., np.newaxis, np.newaxis], axis=-2)
-            merged[..., sums] = kept[..., 0, sums]
-        return merged
+    def merge(self, numbers: Floats, _: Shape) -> Floats:
+        """Add the sums of stretches of training."""
+        return np.asarray(numbers.sum(axis=-2))
 
     def unpack(self, numbers: Floats, shape: Shape) -> RunSums:
         """Return the sums by name."""

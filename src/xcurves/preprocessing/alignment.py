@@ -65,8 +65,8 @@ def align(
     Raises
     ------
     ValueError, TypeError
-        If an intersection has fewer than two levels, or for "final" runs have no common level; the message names the
-        algorithms without common levels. If options do not go together, or dims or coordinates are not as described.
+        If an intersection has fewer than two levels, or for "final" runs have no common level; the message proposes a
+        call that works. If options do not go together, or dims or coordinates are not as described.
 
     Warns
     -----

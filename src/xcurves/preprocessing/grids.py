@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import combinations
 from math import prod
 from numbers import Real
 from typing import Any, Literal, NamedTuple
@@ -156,20 +155,13 @@ def _leave_out_disjoint(
     disjoint = (met < (2 if asked.on == "intersection" else 1)) & (known > met)
     if not disjoint.any():
         return levels, []
-    every, n_algorithms = rows(), runs.sizes["algorithm"]
-    own = levels_of_rows(every, (len(names) * n_algorithms, 1, runs.sizes["run"]))
-    shared, has = (each.reshape(len(names), n_algorithms, -1) for each in (own.shared, own.known))
-    why = []
-    for task in np.flatnonzero(disjoint).tolist():
-        common = levels.values[levels.shared[task]]
-        at = f" ({', '.join(f'{level:g}' for level in common)})" if common.size else ""
-        count = f"{common.size} common training level{'s' * (common.size != 1)}"
-        there = has[task].any(axis=1)
-        algorithms = np.array(labels.words(runs["algorithm"]), object)[there].tolist()
-        who = _disjoint_algorithms(algorithms, shared[task, there].astype(int))
-        why.append(f"{names[task]}on={asked.on!r} leaves {count}{at}: {who} share fewer than two levels")
-    curve, first, last = ranges(every)
-    ends = pd.DataFrame({"begin": first, "end": last}).groupby(curve // (n_algorithms * runs.sizes["run"]))
+    why = [
+        f"{name}on={asked.on!r} leaves {n} common training level{'' if n == 1 else 's'} of {every}"
+        for name, n, every in zip(np.array(names)[disjoint], met[disjoint], known[disjoint], strict=True)
+    ]
+    curve, first, last = ranges(rows())
+    task_of = curve // (runs.sizes["algorithm"] * runs.sizes["run"])
+    ends = pd.DataFrame({"begin": first, "end": last}).groupby(task_of)
     cure = run_checks.suggest(
         ends["begin"].max().to_numpy(), ends["end"].min().to_numpy(), frame=frame, final=asked.on == "final"
     )
@@ -181,16 +173,6 @@ def _leave_out_disjoint(
     rest = ~disjoint[:, np.newaxis]
     left = GridLevels(levels.values, levels.known & rest, levels.shared & rest)
     return left, [f"{reason}; left out" for reason in why]
-
-
-def _disjoint_algorithms(names: Sequence[str], shared: NDArray[np.int64]) -> str:
-    """Say which algorithms share fewer than two levels; `shared`, (algorithm, level), are those that all runs have."""
-    both = shared @ shared.T
-    alone = [names[i] for i in np.flatnonzero(both.diagonal() < 2).tolist()]
-    if alone:
-        return f"the runs of {', '.join(alone)}"
-    pairs = [f"{names[i]} and {names[j]}" for i, j in combinations(range(len(names)), 2) if both[i, j] < 2]
-    return "; ".join(pairs) or f"{', '.join(names)} together"
 
 
 def _dropped(asked: Asked, levels: GridLevels, kept: NDArray[np.bool_], names: Sequence[str]) -> list[str]:

@@ -63,9 +63,6 @@ def normalize(scores: xr.DataArray, *, low: Reference, high: Reference) -> xr.Da
 
 def check_reference(scores: xr.DataArray, name: str, given: Reference) -> xr.DataArray:
     """Return reference scores with the labels of `scores`, finite."""
-    if hasattr(given, "to_xarray"):
-        kind = type(given).__name__
-        raise TypeError(f"{name} must be a number or a DataArray; got {kind}. Give series.to_xarray()")
     if not isinstance(given, xr.DataArray):
         return xr.DataArray(validation.check_number(name, given))
     validation.check_array(name, given)
