@@ -167,8 +167,7 @@ def test_points_of_resampled_units_are_those_of_a_loop():
     x, p, z = flat[order][np.newaxis], np.array([0.1, 0.5, 0.75, 1.0]), [1.0, 3.0]
     design = bootstrap.BootstrapDesign((4,), unit, 50, 0)
     counts = design.block(0, 50)
-    at_most = ecdf.count_up_to(x, np.array([z]))
-    found = bootstrap.resampled_points(x, design.cumulative(counts, order[np.newaxis]), at_most, p)[0]
+    found = bootstrap.resampled_points(x, design.cumulative(counts, order[np.newaxis]), np.array(z), p)[0]
     for times, row in zip(counts, found, strict=True):
         sample = [value for value, u in zip(flat, unit, strict=True) for _ in range(times[u])]
         shares = [np.mean([value <= limit for value in sample]) for limit in z]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from math import ceil, log
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,20 +22,6 @@ from xcurves.kernels.summaries import Summaries
 Interval = Literal["exact", "percentile", "bca"]
 _DEVIATION = 2  # place of the standard deviation among the statistics
 _AT_ONCE = 2**21  # trials and results of groups that are described at once
-
-
-class Alike(NamedTuple):
-    """Tasks of a block that have equally many trials in every stratum, or the same trials in every unit."""
-
-    tasks: NDArray[np.intp]  # their indices in the block
-    x: Floats  # trials in ascending order, shape (task, trial)
-    order: Ints  # their indices before sorting
-    by_stratum: Floats  # shape (task, stratum, trial), in ascending order, missing ones last
-    design: bootstrap.BootstrapDesign
-
-    def intervals(self, of: bootstrap.Statistics, length: int, alpha: float, *, bca: bool = False) -> Floats:
-        """Return bootstrap intervals of so many statistics."""
-        return bootstrap.bootstrap_intervals(self.x, self.order, self.design, of, length, alpha, bca=bca)
 
 
 def check_trials(x: Floats, n: Ints, names: list[str], bounds: tuple[float, float] = (-np.inf, np.inf)) -> None:
@@ -192,65 +178,57 @@ class Distributions:
         lengths = {"statistic_ci": self.wanted.length, "cdf_ci": len(self.scores_at)}
         lengths["score_quantile_ci"] = len(self.probabilities)
         found = {name: np.full((len(x), length, 2), np.nan) for name, length in lengths.items()}
-        for part in self._alike(trials, x, n_units > 1):  # one unit has no spread
-            if not self.simultaneous:
-                bca = self.interval == "bca"
-                own = part.intervals(self.wanted.resampled, self.wanted.length, self.alpha, bca=bca)
-                found["statistic_ci"][part.tasks] = own
-            limits = self._of_units(part) if self.by_unit else self._limits(part)
-            found["cdf_ci"][part.tasks], found["score_quantile_ci"][part.tasks] = limits
-        return found
-
-    def _alike(self, trials: Floats, x: Floats, wanted: NDArray[np.bool_]) -> Iterator[Alike]:
-        """Group the tasks that are wanted by which trials they have."""
         if not self.by_unit:
-            trials = trials.reshape(len(trials), self.shape[0], -1, 1)
-            trials = np.sort(trials, axis=2) if self.shape[0] > 1 else x.reshape(trials.shape)
+            trials = np.sort(trials.reshape(len(trials), self.shape[0], -1, 1), axis=2)
         present = ~np.isnan(trials)
         for equal in equal_rows(present.reshape(len(present), -1)):
-            tasks = equal[wanted[equal]]
-            if not tasks.size:
-                continue
-            own, has = trials[tasks], present[tasks[0]]
-            units = has.any(axis=-1)
-            number = (np.cumsum(units) - 1).reshape(units.shape)
-            unit = np.broadcast_to(number[..., np.newaxis], has.shape)[has]
-            sizes = tuple(int(size) for size in units.sum(axis=-1) if size)
-            single = len(sizes) == 1 and not self.by_unit
-            design = bootstrap.BootstrapDesign(sizes, None if single else unit, self.n_resamples, self.entropy)
-            by_stratum = own.reshape(*own.shape[:2], -1)[:, has.any(axis=(1, 2))]
-            order = np.argsort(own[:, has], axis=-1, kind="stable")
-            yield Alike(tasks, np.take_along_axis(own[:, has], order, axis=-1), order, by_stratum, design)
+            tasks = equal[n_units[equal] > 1]  # one unit has no spread
+            if tasks.size:
+                for name, values in self._bootstrap(trials[tasks], present[tasks[0]]).items():
+                    found[name][tasks] = values
+        return found
 
-    def _of_units(self, part: Alike) -> list[Floats]:
-        """Return intervals of F and F⁻¹ of resampled units."""
+    def _bootstrap(self, trials: Floats, present: NDArray[np.bool_]) -> dict[str, Floats]:
+        """Return intervals of tasks in which the same trials are `present`, shape (stratum, unit, trial)."""
+        units = present.any(axis=-1)
+        sizes = tuple(int(size) for size in units.sum(axis=-1) if size)
+        number = np.broadcast_to((np.cumsum(units) - 1).reshape(units.shape)[..., np.newaxis], present.shape)
+        single = len(sizes) == 1 and not self.by_unit
+        design = bootstrap.BootstrapDesign(sizes, None if single else number[present], self.n_resamples, self.entropy)
+        pool = trials[:, present]
+        order = np.argsort(pool, axis=-1, kind="stable")
+        x = np.take_along_axis(pool, order, axis=-1)
+        intervals = partial(bootstrap.bootstrap_intervals, x, order, design, alpha=self.alpha)
+        found = {}
+        if not self.simultaneous:
+            bca = self.interval == "bca"
+            found["statistic_ci"] = intervals(self.wanted.resampled, self.wanted.length, bca=bca)
+        if self.by_unit:
+            points = partial(bootstrap.resampled_points, points=self.scores_at, probabilities=self.probabilities)
+            both = intervals(points, len(self.scores_at) + len(self.probabilities), bca=False)
+            found["cdf_ci"], found["score_quantile_ci"] = np.split(both, [len(self.scores_at)], axis=1)
+        else:
+            by_stratum = trials[..., 0][:, units.any(axis=-1)]
+            found["cdf_ci"], found["score_quantile_ci"] = self._limits(x, by_stratum, np.array(sizes))
+        return found
 
-        def points(x: Floats, cumulative: Floats) -> Floats:
-            at_most = ecdf.count_up_to(x, self.scores_at[np.newaxis])
-            return bootstrap.resampled_points(x, cumulative, at_most, self.probabilities)
-
-        length = len(self.scores_at) + len(self.probabilities)
-        return np.split(part.intervals(points, length, self.alpha), [len(self.scores_at)], axis=1)
-
-    def _limits(self, part: Alike) -> tuple[Floats, Floats]:
+    def _limits(self, x: Floats, by_stratum: Floats, sizes: Ints) -> tuple[Floats, Floats]:
         """Return the limits of intervals of F and F⁻¹ for infinitely many resamples."""
-        sizes = np.array(part.design.sizes)
-        n_tasks, n_strata, _ = part.by_stratum.shape
-        rows = part.by_stratum.reshape(n_tasks * n_strata, -1)
+        n_tasks, n_strata, _ = by_stratum.shape
+        rows = by_stratum.reshape(n_tasks * n_strata, -1)
 
         def at_most(z: Floats) -> Ints:
             """Count the trials of each stratum, shape (task, point, stratum)."""
             counts = ecdf.count_up_to(rows, np.repeat(z, n_strata, axis=0))
             return counts.reshape(n_tasks, n_strata, -1).swapaxes(1, 2)
 
-        def at_most_trial(rank: Ints) -> Ints:
-            z = np.concatenate([np.take_along_axis(part.x, each - 1, axis=-1) for each in rank], axis=-1)
-            return np.stack(np.split(at_most(z), len(rank), axis=1))
+        def at_most_trial(ranks: Ints) -> Ints:
+            return np.stack([at_most(np.take_along_axis(x, rank - 1, axis=-1)) for rank in ranks])
 
         points = at_most(np.broadcast_to(self.scores_at, (n_tasks, len(self.scores_at))))
-        ranks = ecdf.quantile_ranks(self.probabilities, np.full(n_tasks, part.x.shape[-1]))
+        ranks = ecdf.quantile_ranks(self.probabilities, np.full(n_tasks, x.shape[-1]))
         limits = bootstrap.quantile_limits(ranks, sizes, at_most_trial, self.alpha)
-        quantiles = np.stack([np.take_along_axis(part.x, limit - 1, axis=-1) for limit in limits], axis=-1)
+        quantiles = np.stack([np.take_along_axis(x, limit - 1, axis=-1) for limit in limits], axis=-1)
         return np.stack(bootstrap.cdf_limits(points, sizes, self.alpha), axis=-1), quantiles
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from xcurves.kernels import ecdf
 from xcurves.kernels.ecdf import Ints
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import stretches
@@ -208,17 +209,17 @@ def sum_of_binomials(counts: Ints, sizes: Ints) -> Floats:
     return np.maximum(mass, 0.0)
 
 
-def resampled_points(x: Floats, cumulative: Floats, ranks: NDArray[np.int64], probabilities: Floats) -> Floats:
-    """Return F at points of which `ranks` trials are below or at, and F⁻¹ at probabilities, of resamples."""
-    n_tasks = len(x)
-    padded = np.concatenate([np.zeros_like(cumulative[..., :1]), cumulative], axis=-1)
+def resampled_points(x: Floats, cumulative: Floats, points: Floats, probabilities: Floats) -> Floats:
+    """Return F at points, and F⁻¹ at probabilities, of resamples of sorted trials."""
+    n_tasks, total = len(x), cumulative[..., -1:]
+    padded = np.concatenate([np.zeros_like(total), cumulative], axis=-1)
     padded = np.broadcast_to(padded, (n_tasks, *padded.shape[1:]))
-    share = np.take_along_axis(padded, ranks[:, np.newaxis], axis=-1) / padded[..., -1:]
-    total = cumulative[..., -1]
-    least = [np.ceil(p * total - _TIE * total) for p in probabilities]
-    places = [np.count_nonzero(cumulative < np.maximum(rank, 1)[..., np.newaxis], axis=-1) for rank in least]
-    values = [np.take_along_axis(x, np.broadcast_to(place, (n_tasks, place.shape[1])), axis=-1) for place in places]
-    return np.concatenate([share, np.stack(values, axis=-1)] if values else [share], axis=-1)
+    share = np.take_along_axis(padded, ecdf.count_up_to(x, points[np.newaxis])[:, np.newaxis], axis=-1) / total
+    values = []
+    for p in probabilities:
+        place = np.count_nonzero(cumulative < np.maximum(np.ceil(p * total - _TIE * total), 1), axis=-1)
+        values.append(np.take_along_axis(x, np.broadcast_to(place, (n_tasks, place.shape[1])), axis=-1))
+    return np.concatenate([share, np.stack(values, axis=-1)], axis=-1)
 
 
 def statistic_bands(
