@@ -69,7 +69,10 @@ def test_no_trial_has_no_statistics():
     assert np.isnan(summaries(conditional=True).observe(x, CentredSums(x, np.array([0])))).all()
 
 
-@given(st.lists(st.integers(-4, 4), min_size=2, max_size=9), st.integers(0, 2**32 - 1), st.booleans(), st.booleans())
+MAYBE_INFINITE = st.lists(st.sampled_from([*range(-4, 5), math.inf]), min_size=2, max_size=9)
+
+
+@given(MAYBE_INFINITE, st.integers(0, 2**32 - 1), st.booleans(), st.booleans())
 def test_statistics_of_a_resample_are_those_of_its_trials(sample, seed, conditional, higher):
     """Counts of trials, as many in all as there are or not, instead of the trials themselves."""
     counts = np.random.default_rng(seed).integers(0, 3, len(sample))
