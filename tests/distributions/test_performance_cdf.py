@@ -211,7 +211,10 @@ BAD = [
     ({"bounds": 3}, "bounds must be two numbers; got 3. Try bounds=(0, 1)"),
     ({"dim": 3.5}, "dim must name dims; got 3.5. Try dim='run'"),
     ({"dim": ("run", 1)}, "dim must name dims; got 1. Try dim='run'"),
-    ({"n_resamples": 2.5, "interval": "bca"}, "n_resamples must be a whole number; got 2.5. Leave it out for the default"),
+    (
+        {"n_resamples": 2.5, "interval": "bca"},
+        "n_resamples must be a whole number; got 2.5. Leave it out for the default",
+    ),
     ({"tolerance": 90}, "tolerance must lie between 0 and 1; got 90. Usual: 0.9, nine in ten trials"),
     ({"tolerance": 0.9, "interval": "percentile"}, "interval must be 'exact'; got 'percentile'"),
     ({"cvar_level": 1}, "cvar_level must lie in [0, 1); got 1. 0.9 is the best tenth of trials"),

@@ -291,11 +291,12 @@ def _simultaneous_intervals(
 def _coords_of(kernel: Distributions, when: Collection[str]) -> dict[Hashable, Any]:
     """Return the coordinates of what was asked for: the options `when`."""
     wanted = kernel.wanted
-    levels, thresholds = ([as_digits(each) for each in values] for values in (wanted.levels, wanted.thresholds))
-    params = ["score_mean", "score_median", "score_std", "iqm"]
-    params += [f"{name} {level}" for name in ("cvar", "cvar_lower") for level in levels]
-    params += [f"{name} {threshold}" for name in ("partial_mean_above", "prob_above") for threshold in thresholds]
-    params += ["optimality_gap"] * len(wanted.targets)
+    marks = dict.fromkeys(["cvar", "cvar_lower"], wanted.levels)
+    marks |= dict.fromkeys(["partial_mean_above", "prob_above"], wanted.thresholds)
+    params = []
+    for name, place in wanted.places.items():
+        marked = [f"{name} {as_digits(each)}" for each in marks.get(name, [])]
+        params += marked or [name] * (place.stop - place.start)
     every = {"cvar_level": wanted.levels, "param": params, "probability": kernel.probabilities}
     asked = {"scores_at": ("score", kernel.scores_at), "threshold": ("threshold", wanted.thresholds)}
     every |= dict(asked[option] for option in when if option in asked)

@@ -20,7 +20,6 @@ from xcurves.kernels.plans import in_stretches
 from xcurves.kernels.summaries import Summaries
 
 Interval = Literal["exact", "percentile", "bca"]
-_DEVIATION = 2  # place of the standard deviation among the statistics
 _AT_ONCE = 2**21  # trials and results of groups that are described at once
 
 
@@ -118,7 +117,7 @@ class Distributions:
         smallest = np.count_nonzero(present.any(axis=-1), axis=-1).min(axis=-1)
         n_units = np.asarray(smallest) if self.stratified or self.by_unit else n
         found |= self._exact(x, sums) if self.interval == "exact" else self._resampled(trials, x, n_units, names)
-        found["statistic_ci"][np.isnan(found["score_std"][:, 0]), _DEVIATION] = np.nan
+        found["statistic_ci"][:, self.wanted.places["score_std"]][np.isnan(found["score_std"])] = np.nan
         for values in found.values():
             values[n_units == 0] = np.nan
         of_one = ("score_mean", "score_median", "score_std", "iqm", "optimality_gap")
@@ -127,10 +126,7 @@ class Distributions:
 
     def _estimates(self, x: Floats, sums: ecdf.CentredSums) -> dict[str, Floats]:
         n, statistics = sums.n, self.wanted.observe(x, sums)
-        levels, thresholds = len(self.wanted.levels), len(self.wanted.thresholds)
-        ends = np.cumsum([1, 1, 1, 1, levels, levels, thresholds, thresholds])
-        names = "score_mean score_median score_std iqm cvar cvar_lower partial_mean_above prob_above optimality_gap"
-        found = dict(zip(names.split(), np.split(statistics, ends, axis=-1), strict=True))
+        found = {name: statistics[:, place] for name, place in self.wanted.places.items()}
         found["score_quantile"] = ecdf.value_at(x, ecdf.quantile_ranks(self.probabilities, n), np.maximum(n, 1))
         found["cdf"] = ecdf.count_up_to(x, self.scores_at[np.newaxis]) / np.maximum(n, 1)[:, np.newaxis]
         found["share_infinite"] = (n - sums.n_finite) / np.maximum(n, 1)
@@ -149,12 +145,11 @@ class Distributions:
             whole = tasks.all() and size == x.shape[1]
             own = (x, sums) if whole else (x[tasks, :size], ecdf.CentredSums(x[tasks, :size], n[tasks]))
             statistic[tasks] = self.wanted.bounds(*own, self.alpha, *self.bounds)
-        statistic[:, 1] = quantiles[:, -1]
-        thresholds = len(self.wanted.thresholds)
-        share = 4 + 2 * len(self.wanted.levels) + thresholds
+        statistic[:, self.wanted.places["score_median"]] = quantiles[:, -1:]
         met = ecdf.count_up_to(x, self.wanted.thresholds[np.newaxis], "below" if self.wanted.higher else "up to")
         met = some - met if self.wanted.higher else met
-        statistic[:, share : share + thresholds] = np.stack(engine.clopper_pearson(met, some, self.alpha), axis=-1)
+        shares = self.wanted.places["prob_above"]
+        statistic[:, shares] = np.stack(engine.clopper_pearson(met, some, self.alpha), axis=-1)
         tolerance = {} if self.tolerance is None else self._tolerance(x, n, self.tolerance)
         return tolerance | {
             "statistic_ci": statistic,

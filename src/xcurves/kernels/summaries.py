@@ -31,9 +31,18 @@ class Summaries:
     higher: bool  # whether higher scores are better
 
     @property
+    def places(self) -> dict[str, slice]:
+        """Where each statistic stands among all, by its name."""
+        levels, thresholds = len(self.levels), len(self.thresholds)
+        names = "score_mean score_median score_std iqm cvar cvar_lower partial_mean_above prob_above optimality_gap"
+        sizes = [1, 1, 1, 1, levels, levels, thresholds, thresholds, len(self.targets)]
+        ends = np.cumsum(sizes).tolist()
+        return {name: slice(end - size, end) for name, size, end in zip(names.split(), sizes, ends, strict=True)}
+
+    @property
     def length(self) -> int:
         """Number of statistics."""
-        return 4 + 2 * len(self.levels) + 2 * len(self.thresholds) + len(self.targets)
+        return self.places["optimality_gap"].stop
 
     def spans(self, n: Floats) -> Floats:
         """Return the ranks between which F⁻¹ is averaged for samples of `n` trials, shape (..., span, 2)."""
@@ -146,7 +155,8 @@ class Summaries:
         """Return limits from the band of F and scores between `low` and `high`, (task, statistic, 2); else NaN."""
         upper, lower = [(level, 1.0) for level in self.levels], [(0.0, 1 - level) for level in self.levels]
         spans = [(0.0, 1.0), (0.25, 0.75), *(upper + lower if self.higher else lower + upper)]
-        places = [0, *range(3, 4 + 2 * len(self.levels))]
+        tails = slice(self.places["cvar"].start, self.places["cvar_lower"].stop)
+        places = [0, 3, *range(tails.start, tails.stop)]
         both = np.full((len(x), self.length, 2), np.nan)
         for side, end in enumerate((low, high)):
             means = [_mean_in_band(x, sums, alpha, span, end, is_low=side == 0) for span in spans]
@@ -157,8 +167,8 @@ class Summaries:
                 beyond, most = ((target - each if self.higher else each - target) for each in (x, end))
                 both[:, -1, side] = weighted_mean(np.maximum(beyond, 0.0), np.diff(limits), rest, max(most, 0.0))
         if self.conditional:
-            both[:, 4 : 4 + 2 * len(self.levels)] = np.nan
-        both[:, both.shape[1] - len(self.targets) :].sort(axis=-1)
+            both[:, tails] = np.nan
+        both[:, self.places["optimality_gap"]].sort(axis=-1)
         return both
 
 
