@@ -42,7 +42,7 @@ class Summaries:
     @property
     def length(self) -> int:
         """Number of statistics."""
-        return self.places["optimality_gap"].stop
+        return int(self.places["optimality_gap"].stop)
 
     def spans(self, n: Floats) -> Floats:
         """Return the ranks between which F⁻¹ is averaged for samples of `n` trials, shape (..., span, 2)."""
