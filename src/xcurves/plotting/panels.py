@@ -211,7 +211,7 @@ def _fit_labels(panels: NDArray[Any], wide: float, high: float) -> None:
         labels = [(ax, getattr(ax, axis).label) for ax in panels]
         long = [each for each in labels if each[1].get_visible() and _inches(each[1]) > _SHORT * inches]
         if long:
-            figure.draw_without_rendering()  # so that panels have their sizes
+            figure.get_layout_engine().execute(figure)  # so that panels have their sizes
         left = np.unique([round(ax.bbox.x0) for ax in panels])
         between = np.diff(left).min(initial=figure.bbox.width)
         for ax, label in long:
@@ -249,7 +249,7 @@ def _name_ends(ax: Axes, handles: dict[str, Any], widest: float) -> bool:
     if len(lines) > _FEW or any(not hasattr(line, "get_xydata") or len(line.get_xydata()) < 2 for line in lines):
         return False
     figure: Any = ax.figure
-    figure.draw_without_rendering()  # so that the panel has its place
+    figure.get_layout_engine().execute(figure)  # so that the panel has its place
     ends = [ax.transData.transform(line.get_xydata()[-1]) for line in lines]
     x, y = np.array(ends).T
     box, letter = ax.get_window_extent(), _SMALLER * _points(ax) / 72 * figure.dpi
