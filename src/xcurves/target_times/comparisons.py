@@ -41,7 +41,6 @@ def speedup_kernel(
     cells = np.arange(reference, prod(shape), shape[-1]).repeat(shape[-1])  # of the reference in the task of each cell
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         found, log_times = compare(group, cells, **options)
-    found["speedup"] = np.where(found["reason"] == Reason.ESTIMATED, found["low"], np.nan)
     found = {name: value.reshape(*shape, *value.shape[1:]) for name, value in found.items()}
     if families is None:
         p = found["pvalue"]
@@ -56,7 +55,7 @@ def speedup_kernel(
     return found | {name: found[name].take(reference, len(shape) - 1) for name in of_tasks}
 
 
-def _of_curves(cells: Readings, reference: Index) -> dict[str, Any]:
+def _of_curves(cells: Readings, reference: Index) -> tuple[dict[str, Any], Index]:
     """Return what results have of all curves, and why cells are not compared."""
     reason = np.where(cells.reason == Reason.ESTIMATED, cells.reason[reference], cells.reason)
     reason[(cells.n_runs == 0) | (cells.n_runs[reference] == 0)] = Reason.NOT_COMPARED
@@ -69,47 +68,48 @@ def _of_curves(cells: Readings, reference: Index) -> dict[str, Any]:
         for at, curve in zip(u, cells.curves, strict=True)
     ]
     scores = cells.sign * np.array(means)
-    return cells.ranges(np.maximum(cells.best, cells.best[reference])) | {
-        "reason": reason,
-        "mean_curve": scores,
-        "reference_curve": scores,
-        "curve_training": np.exp(u) if cells.log else u,
-    }
+    drawn = {"mean_curve": scores, "reference_curve": scores, "curve_training": np.exp(u) if cells.log else u}
+    return cells.ranges(np.maximum(cells.best, cells.best[reference])) | drawn, reason
 
 
-def _bounds(low: Floats, high: Floats) -> dict[str, Floats]:
-    """Return the bounds of ratios, unless they bound nothing."""
-    nothing = np.isin([low, high], (0, np.inf)).all(axis=0)
-    return {"low": np.where(nothing, np.nan, low), "high": np.where(nothing, np.nan, high)}
+def _ratios(skipped: Index, own: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Return ratios of times, their bounds, and why there is none, given what both times lie between."""
+    of_other = np.where(other["reason"] == Reason.ESTIMATED, Reason.ESTIMATED, other["reason"] + 2)
+    of_both = np.where(own["reason"] == Reason.ESTIMATED, of_other, own["reason"])
+    reason = np.where(skipped == Reason.ESTIMATED, of_both, skipped)
+    low, high = other["low"] / own["high"], other["high"] / own["low"]
+    neither = np.isinf(own["high"]) & np.isinf(other["high"])
+    silent = neither | ((low == high) & np.isin(low, (0, np.inf))) | (skipped != Reason.ESTIMATED)
+    low, high = np.where(silent, np.nan, [low, high])
+    speedup = np.where(reason == Reason.ESTIMATED, low, np.nan)
+    return {"reason": reason, "speedup": speedup, "low": low, "high": high}
 
 
 def to_last_level(group: Group, reference: Index, *, log: bool, sign: float, randomized: bool) -> Compared:
     """Compare with the mean score of the reference at the last level that all of its runs have."""
     cells = Readings(group, log, sign)
-    found = _of_curves(cells, reference)
-    reason = found["reason"]
+    found, skipped = _of_curves(cells, reference)
     others = [cells.curves[row] for row in reference]
     last = [curve.runs[:, -1] for curve in others]
     level, horizon = np.array([each.mean() for each in last]), np.array([curve.u[-1] for curve in others])
     error = np.array([each.var(ddof=1) / len(each) for each in last])
     end = np.exp(horizon) if log else horizon
-    reason[(reason == Reason.ESTIMATED) & (end == 0)] = Reason.LAST_LEVEL_OF_THE_REFERENCE_IS_0
-    compared = reason == Reason.ESTIMATED
+    skipped[(skipped == Reason.ESTIMATED) & (end == 0)] = Reason.LAST_LEVEL_OF_THE_REFERENCE_IS_0
+    compared = skipped == Reason.ESTIMATED
     curves = [curve if there else NO_CURVE for curve, there in zip(cells.curves, compared, strict=True)]
     if group.context.paired:
         of_runs = [each if there else np.nan for each, there in zip(last, compared, strict=True)]
         track = mean_curves.tracks(curves, of_runs, log=log)
     else:
         track = mean_curves.tracks(curves, level.tolist(), error, [len(each) - 1 for each in last], log=log)
-    times = times_of(track, reason, group.context.alpha)
-    bounds = _bounds(end / times["high"], end / times["low"])
-    times["pvalue"] = mean_curves.pvalue_of(track, horizon)
+    found |= times_of(track, skipped, group.context.alpha)
+    found["pvalue"] = mean_curves.pvalue_of(track, horizon)
     if randomized:
-        times |= _dealt(compared, curves, last, horizon, group.context)
-        times["time_ci"] = track.training(times["time_ci"])
-    found |= times | bounds
+        found |= _dealt(compared, curves, last, horizon, group.context)
+        found["time_ci"] = track.training(found["time_ci"])
+    found |= _ratios(skipped, found, {"low": end, "high": end, "reason": np.zeros_like(skipped)})
     found |= {
-        "speedup_ci": end[:, np.newaxis] / times["time_ci"][:, ::-1],
+        "speedup_ci": end[:, np.newaxis] / found["time_ci"][:, ::-1],
         "reference_level": sign * level,
         "reference_time": end,
         "reference_falls": np.array([curve.runs.mean(axis=0).max() for curve in others]) > level + np.sqrt(error),
@@ -130,40 +130,30 @@ def _dealt(
     return {"time_ci": rows[:, :2], "speedup_gap": rows[:, 2], "pvalue": rows[:, 3], "n_resamples": rows[:, 4]}
 
 
-def _of_both(own: Index, of_reference: Index) -> Index:
-    """Return why a ratio has no estimate: what its own time lacks, else that of the reference."""
-    return np.where(own == Reason.ESTIMATED, np.where(of_reference == Reason.ESTIMATED, own, of_reference + 2), own)
-
-
 def to_target(group: Group, reference: Index, *, log: bool, sign: float) -> Compared:
     """Compare the times at which mean curves reach a target."""
-    cells = Readings(group, log, sign)
-    found = _of_curves(cells, reference)
-    track, times = times_to_target(cells, group.context.alpha)
-    readable = found["reason"] == Reason.ESTIMATED
-    reachable = np.maximum(cells.best, cells.best[reference]) >= cells.target
-    of_both = np.where(reachable, _of_both(times["reason"], times["reason"][reference]), Reason.NO_RUN_REACHES_IT)
-    reason = np.where(readable, of_both, found["reason"])
-    told, estimated = readable & reachable, np.flatnonzero(reason == Reason.ESTIMATED)
-    half = times_of(track, cells.reason, group.context.alpha / 2)["time_ci"]  # Bonferroni, of two times
+    cells, alpha = Readings(group, log, sign), group.context.alpha
+    found, skipped = _of_curves(cells, reference)
+    beyond = np.maximum(cells.best, cells.best[reference]) < cells.target
+    skipped[(skipped == Reason.ESTIMATED) & beyond] = Reason.NO_RUN_REACHES_IT
+    track, times = times_to_target(cells, alpha)
+    found |= times | _ratios(skipped, times, {name: each[reference] for name, each in times.items()})
+    half = times_of(track, cells.reason, alpha / 2)["time_ci"]  # Bonferroni, of two times
     ends = half[reference] / half[:, ::-1]
-    ends = np.where(told[:, np.newaxis], np.where(np.isnan(ends), [0.0, np.inf], ends), np.nan)
-    rows = np.stack([np.arange(len(reason)), reference], axis=-1)
-    log_times = LogTimes(track, rows, np.array([-1.0, 1.0]), np.zeros(len(reason)))
-    pvalue, each = np.full(len(reason), np.nan), np.arange(len(estimated))
-    ends[estimated], pvalue[estimated] = log_times.geometric_means(estimated, each, group.context.alpha)
-    low, high = times["low"][reference] / times["high"], times["high"][reference] / times["low"]
-    bounds = {name: np.where(told, bound, np.nan) for name, bound in _bounds(low, high).items()}
-    found |= times | bounds
+    ends = np.where(np.isnan(ends), [0.0, np.inf], ends)
+    ends[skipped != Reason.ESTIMATED] = np.nan
+    rows = np.stack([np.arange(len(reference)), reference], axis=-1)
+    log_times = LogTimes(track, rows, np.array([-1.0, 1.0]), np.zeros(len(reference)))
+    pvalue, estimated = np.full(len(reference), np.nan), np.flatnonzero(found["reason"] == Reason.ESTIMATED)
+    ends[estimated], pvalue[estimated] = log_times.geometric_means(estimated, np.arange(len(estimated)), alpha)
     found |= {
-        "reason": reason,
         "speedup_ci": ends,
         "pvalue": pvalue,
-        "speedup_gap": np.zeros(len(reason)),
+        "speedup_gap": np.zeros(len(reference)),
         "reference_time": times["time"],
         "reference_time_ci": times["time_ci"],
         "reference_level": sign * cells.target,
-        "reference_falls": np.zeros(len(reason)),
+        "reference_falls": np.zeros(len(reference)),
     }
     return found, log_times
 
@@ -175,17 +165,11 @@ def of_given_times(group: Group, reference: Index) -> Compared:
     time = medians(times)
     # A time that is not reached is at least its budget, of which 0 is all that is known where there is none.
     last = medians(np.where(np.isinf(times), np.nan_to_num(budget, nan=0.0), times))
-    reached = ~np.isinf(time)
-    least = np.where(reached, time, last)
-    own = np.where(reached, Reason.ESTIMATED, Reason.NOT_REACHED_WITHIN_ITS_BUDGET)
-    reason = _of_both(own, own[reference])
-    reason[np.isnan(time) | np.isnan(time[reference])] = Reason.NOT_COMPARED
-    reason[reference] = Reason.NOT_COMPARED
-    told = (reason != Reason.NOT_COMPARED) & (reached | reached[reference])
-    found = {
-        "reason": reason,
-        "low": np.where(told, least[reference] / time, np.nan),
-        "high": np.where(told, time[reference] / least, np.nan),
+    own = np.where(np.isinf(time), Reason.NOT_REACHED_WITHIN_ITS_BUDGET, Reason.ESTIMATED)
+    known = {"low": np.where(np.isinf(time), last, time), "high": time, "reason": own}
+    skipped = np.where(np.isnan(time) | np.isnan(time[reference]), Reason.NOT_COMPARED, Reason.ESTIMATED)
+    skipped[reference] = Reason.NOT_COMPARED
+    found = _ratios(skipped, known, {name: each[reference] for name, each in known.items()}) | {
         "pvalue": np.full(len(time), np.nan),
         "time": time,
         "reference_time": time,
