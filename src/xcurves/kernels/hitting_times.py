@@ -110,7 +110,7 @@ def over_tasks(
     present = ~np.isnan(bounds[0])
     n_tasks = present.sum(axis=-1)
     weight = np.where(present, 1 / np.maximum(n_tasks, 1)[:, np.newaxis], np.nan)
-    of_families, *sums = _family_sums(np.stack([weight, *weight * bounds]), families, plan.n_units)
+    of_families, *sums = task_flips.family_sums(np.stack([weight, *weight * bounds]), families)
     x, n_families = np.array(sums), (~np.isnan(of_families)).sum(axis=-1)
     open_sides = np.isinf(x).any(axis=-1)
     x[open_sides] = np.nan
@@ -131,13 +131,6 @@ def over_tasks(
     }
     claims = {name: np.exp(each) for name, each in logs.items()}
     return claims | {"pvalue": np.where(n_families < 2, np.nan, shown)}, n_families
-
-
-def _family_sums(x: Floats, families: Index, n_families: int) -> Floats:
-    """Return sums over families, shape (..., family), NaN where a family has no task."""
-    every = [x[..., families == family] for family in range(n_families)]
-    sums = [np.where(np.isnan(own).all(axis=-1), np.nan, np.nansum(own, axis=-1)) for own in every]
-    return np.stack(sums, axis=-1)
 
 
 def _medians(bounds: Floats, alpha: float) -> tuple[Floats, Floats]:

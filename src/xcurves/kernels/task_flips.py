@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from xcurves.kernels.engine import StepDown, clopper_pearson, label_batches, tally
 from xcurves.kernels.group_products import subset_sums
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.plans import TIE, FlipPlan, rows_that_fit
+from xcurves.kernels.plans import TIE, FlipPlan, Index, rows_that_fit
 
 FEWEST_FAMILIES = 6  # of a band by residuals
 ALIKE = 1.5  # largest over smallest weight of families, up to which residuals make the band
@@ -41,6 +41,15 @@ def _flipped_sums(x: Floats, plan: FlipPlan) -> Iterator[Floats]:
     filled = np.nan_to_num(x)
     for _, labels in label_batches(plan, rows_that_fit(8 * (math.prod(x.shape[:-1]) + x.shape[-1]))):
         yield filled @ (1.0 - 2.0 * labels).T
+
+
+def family_sums(values: Floats, families: Index) -> Floats:
+    """Sum values of tasks, shape (..., task), over families, all of 0 to the largest; NaN where a family has none."""
+    known = ~np.isnan(values)
+    sums, numbers = np.zeros((2, *values.shape[:-1], int(families.max()) + 1))
+    np.add.at(sums, (..., families), np.where(known, values, 0.0))
+    np.add.at(numbers, (..., families), known)
+    return np.where(numbers > 0, sums, np.nan)
 
 
 def pvalues(x: Floats, plan: FlipPlan, alpha: float = 1.0) -> tuple[Floats, Floats]:

@@ -107,9 +107,7 @@ class JoinedTasks(ABC):
 
     def family_sums(self, values: Floats) -> Floats:
         """Sum values of tasks, shape (..., task), over families; NaN where a family has none."""
-        member = np.array(self.groups) == np.arange(max(self.groups) + 1)[:, np.newaxis]
-        has = ~np.isnan(values) @ member.T
-        return np.where(has, np.nan_to_num(values) @ member.T.astype(float), np.nan)
+        return task_flips.family_sums(values, np.array(self.groups))
 
     def flips(self, families: Floats) -> tuple[NDArray[np.intp], plans.FlipPlan]:
         """Return the families that any pair has, given numbers of shape (pair, family), and a plan of their flips."""

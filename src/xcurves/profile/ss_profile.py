@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import combinations
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -99,7 +98,7 @@ def ss_profile(
     ------
     ValueError, TypeError
         As `randomized_anova`; if a task has one training level; if intervals overlap or do not increase; if
-        `margin` or `cluster_threshold` is not positive.
+        `margin` is negative or `cluster_threshold` not positive.
 
     Warns
     -----
@@ -155,9 +154,10 @@ def ss_profile(
     """
     curves = check_curves(curves, reserved=SS_PROFILE.reserved())
     n_resamples = validation.check_count("n_resamples", n_resamples, least=0)
-    margin = _check_positive("margin", margin, "Give the largest difference of scores that would not matter")
-    if margin is not None and n_resamples == 0:
+    if validation.check_margin(margin) is not None and n_resamples == 0:
         raise ValueError("margin needs reassignments; got n_resamples=0. Leave n_resamples out for the default")
+    if cluster_threshold is not None and validation.check_number("cluster_threshold", cluster_threshold) <= 0:
+        raise ValueError(f"cluster_threshold must be above 0; got {cluster_threshold}. Leave it out for the default")
     rng = 0 if rng is None and n_resamples == 0 else rng  # nothing is random
     context = Context.of(curves, n_resamples, paired, confidence_level, rng, least=0)
     lazy = is_lazy(curves)
@@ -168,11 +168,7 @@ def ss_profile(
     options = ProfileOptions(
         stretches=stretches,
         margin=margin,
-        rules=level_tests.Rules(
-            alpha=context.alpha,
-            step_down=validation.check_flag("step_down", step_down),
-            threshold=_check_positive("cluster_threshold", cluster_threshold, "Leave it out for the default"),
-        ),
+        rules=level_tests.Rules(context.alpha, validation.check_flag("step_down", step_down), cluster_threshold),
         batch=validation.check_count("batch", batch),
         training=training.to_numpy(),
         progress=validation.check_progress(progress, lazy=lazy),
@@ -208,14 +204,6 @@ def ss_profile(
         _warn_of_profile(result, context, options)
         provenance.record_exact_rng(result, rng)
     return result
-
-
-def _check_positive(name: str, value: float | None, cure: str) -> float | None:
-    if value is None:
-        return None
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < value <= validation.LARGEST:
-        raise ValueError(f"{name} must be a positive number; got {labels.shown(value)}. {cure}")
-    return float(value)
 
 
 def _warn_of_profile(result: xr.Dataset, context: Context, options: ProfileOptions) -> None:
