@@ -44,12 +44,13 @@ def _flipped_sums(x: Floats, plan: FlipPlan) -> Iterator[Floats]:
 
 
 def family_sums(values: Floats, families: Index) -> Floats:
-    """Sum values of tasks, shape (..., task), over families, all of 0 to the largest; NaN where a family has none."""
-    known = ~np.isnan(values)
-    sums, numbers = np.zeros((2, *values.shape[:-1], int(families.max()) + 1))
-    np.add.at(sums, (..., families), np.where(known, values, 0.0))
-    np.add.at(numbers, (..., families), known)
-    return np.where(numbers > 0, sums, np.nan)
+    """Sum values of tasks, shape (..., task), over families; NaN where a family has none."""
+    by_task = np.moveaxis(values, -1, 0)
+    known = ~np.isnan(by_task)
+    sums, numbers = np.zeros((2, int(families.max()) + 1, *by_task.shape[1:]))
+    np.add.at(sums, families, np.where(known, by_task, 0.0))
+    np.add.at(numbers, families, known)
+    return np.moveaxis(np.where(numbers > 0, sums, np.nan), 0, -1)
 
 
 def pvalues(x: Floats, plan: FlipPlan, alpha: float = 1.0) -> tuple[Floats, Floats]:
