@@ -19,8 +19,8 @@ from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import Index
 from xcurves.multi_task.options import check_task
 from xcurves.preprocessing.normalization import Reference, check_reference, say_reference
-from xcurves.target_times.comparisons import check_times
 from xcurves.target_times.kinds import PERFORMANCE_PROFILE
+from xcurves.target_times.speedup import check_times
 
 N_DRAWS = 2_000
 _N_TAU = 101  # factors at which the share is given

@@ -1,31 +1,42 @@
-"""How much sooner an algorithm reaches a score than a reference."""
+"""How much sooner an algorithm reaches a score than a reference, in each task and over tasks.
+
+In kernels arrays have an item for each cell, the algorithms of a task one after the other, where no other shape is
+given. Ratios are known to lie between `low` and `high`, NaN where nothing is known.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Literal
+from math import prod
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
 
 from xcurves.core import labels, validation
-from xcurves.core.driver import is_lazy, per_task
+from xcurves.core.driver import Group, is_lazy, per_task
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
-from xcurves.kernels.plans import EXACT_LIMIT
+from xcurves.kernels import dealt_times, hitting_times, mean_curves, plans
+from xcurves.kernels.engine import holm
+from xcurves.kernels.hitting_times import LogTimes, medians
+from xcurves.kernels.mean_curves import NO_CURVE, MeanCurve
+from xcurves.kernels.moments import Floats
+from xcurves.kernels.plans import EXACT_LIMIT, Index
 from xcurves.multi_task.options import TaskGroups, check_task, check_task_groups
 from xcurves.preprocessing.normalization import Reference, say_reference
-from xcurves.target_times.comparisons import (
-    DRAWN,
-    Compared,
-    of_given_times,
-    speedup_kernel,
-    to_last_level,
-    to_target,
-)
 from xcurves.target_times.kinds import EACH_SPEEDUP, SPEEDUP
-from xcurves.target_times.mean_time_to_target import curves_and_target
-from xcurves.target_times.text import described
+from xcurves.target_times.mean_time_to_target import Readings, curves_and_target, times_of, times_to_target
+from xcurves.target_times.text import Reason, described
+
+DRAWN = 64  # levels of the mean curves that results keep
+BY_DESIGN = (
+    Reason.FEWER_THAN_TWO_RUNS,
+    Reason.NO_LEVELS_IN_COMMON,
+    Reason.LAST_LEVEL_OF_THE_REFERENCE_IS_0,
+    Reason.NOT_COMPARED,
+)  # whatever the scores are
+Compared = tuple[dict[str, Any], LogTimes | None]  # variables, and what claims about these tasks are made of
 
 
 def speedup(
@@ -192,3 +203,185 @@ def _check_options(
     if of_times and (target is not None or paired):
         what = "target" if target is not None else "paired"
         raise ValueError(f"{what} is an option of curves; these are times, without training. Leave {what}= out")
+
+
+def speedup_kernel(
+    group: Group, *, compare: Callable[..., Compared], reference: int, families: Index | None, **options: Any
+) -> dict[str, Any]:
+    """Compare every algorithm with the reference, in each task by itself or over the tasks of `families`."""
+    shape = group.data[0].shape[: 2 if families is None else 3]
+    cells = np.arange(reference, prod(shape), shape[-1]).repeat(shape[-1])  # of the reference in the task of each cell
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        found, log_times = compare(group, cells, **options)
+    found = {name: value.reshape(*shape, *value.shape[1:]) for name, value in found.items()}
+    if families is None:
+        p = found["pvalue"]
+        # No p by design is outside the family, no p by outcome counts as 1.
+        adjusted = holm(np.where(np.isnan(p) & ~np.isin(found["reason"], BY_DESIGN), 1.0, p))
+        found["pvalue_adjusted"] = np.where(np.isnan(p), np.nan, adjusted)
+    else:
+        for name in ("speedup", "speedup_ci", "pvalue", "speedup_gap"):
+            found[f"task_{name}"] = found.pop(name, np.nan)
+        found |= _claims(found, log_times, families, group.context)
+    of_tasks = [name for name, dims in group.layout.dims.items() if name in found and "algorithm" not in dims]
+    return found | {name: found[name].take(reference, len(shape) - 1) for name in of_tasks}
+
+
+def _of_curves(cells: Readings, reference: Index) -> tuple[dict[str, Any], Index]:
+    """Return what results have of all curves, and why cells are not compared."""
+    reason = np.where(cells.reason == Reason.ESTIMATED, cells.reason[reference], cells.reason)
+    reason[(cells.n_runs == 0) | (cells.n_runs[reference] == 0)] = Reason.NOT_COMPARED
+    reason[reference] = Reason.NOT_COMPARED
+    ends = np.array([curve.u[[0, -1]] for curve in cells.curves]).reshape(-1, cells.n_algorithms, 2)
+    u = np.linspace(np.fmin.reduce(ends[..., 0], axis=1), np.fmax.reduce(ends[..., 1], axis=1), DRAWN, axis=-1)
+    u = u.repeat(cells.n_algorithms, axis=0)
+    means = [
+        np.interp(at, curve.u, curve.runs.mean(axis=0), left=np.nan, right=np.nan)
+        for at, curve in zip(u, cells.curves, strict=True)
+    ]
+    scores = cells.sign * np.array(means)
+    drawn = {"mean_curve": scores, "reference_curve": scores, "curve_training": np.exp(u) if cells.log else u}
+    return cells.ranges(np.maximum(cells.best, cells.best[reference])) | drawn, reason
+
+
+def _ratios(skipped: Index, own: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Return ratios of times, their bounds, and why there is none, given what both times lie between."""
+    of_other = np.where(other["reason"] == Reason.ESTIMATED, Reason.ESTIMATED, other["reason"] + 2)
+    of_both = np.where(own["reason"] == Reason.ESTIMATED, of_other, own["reason"])
+    reason = np.where(skipped == Reason.ESTIMATED, of_both, skipped)
+    low, high = other["low"] / own["high"], other["high"] / own["low"]
+    neither = np.isinf(own["high"]) & np.isinf(other["high"])
+    silent = neither | ((low == high) & np.isin(low, (0, np.inf))) | (skipped != Reason.ESTIMATED)
+    low, high = np.where(silent, np.nan, [low, high])
+    speedup = np.where(reason == Reason.ESTIMATED, low, np.nan)
+    return {"reason": reason, "speedup": speedup, "low": low, "high": high}
+
+
+def to_last_level(group: Group, reference: Index, *, log: bool, sign: float, randomized: bool) -> Compared:
+    """Compare with the mean score of the reference at the last level that all of its runs have."""
+    cells = Readings(group, log, sign)
+    found, skipped = _of_curves(cells, reference)
+    others = [cells.curves[row] for row in reference]
+    last = [curve.runs[:, -1] for curve in others]
+    level, horizon = np.array([each.mean() for each in last]), np.array([curve.u[-1] for curve in others])
+    error = np.array([each.var(ddof=1) / len(each) for each in last])
+    end = np.exp(horizon) if log else horizon
+    skipped[(skipped == Reason.ESTIMATED) & (end == 0)] = Reason.LAST_LEVEL_OF_THE_REFERENCE_IS_0
+    compared = skipped == Reason.ESTIMATED
+    curves = [curve if there else NO_CURVE for curve, there in zip(cells.curves, compared, strict=True)]
+    if group.context.paired:
+        of_runs = [each if there else np.nan for each, there in zip(last, compared, strict=True)]
+        track = mean_curves.tracks(curves, of_runs, log=log)
+    else:
+        track = mean_curves.tracks(curves, level.tolist(), error, [len(each) - 1 for each in last], log=log)
+    found |= times_of(track, skipped, group.context.alpha)
+    found["pvalue"] = mean_curves.pvalue_of(track, horizon)
+    if randomized:
+        found |= _dealt(compared, curves, last, horizon, group.context)
+        found["time_ci"] = track.training(found["time_ci"])
+    found |= _ratios(skipped, found, {"low": end, "high": end, "reason": np.zeros_like(skipped)})
+    found |= {
+        "speedup_ci": end[:, np.newaxis] / found["time_ci"][:, ::-1],
+        "reference_level": sign * level,
+        "reference_time": end,
+        "reference_falls": np.array([curve.runs.mean(axis=0).max() for curve in others]) > level + np.sqrt(error),
+    }
+    return found, LogTimes(track, np.arange(len(curves))[:, np.newaxis], np.array([-1.0]), np.log(end))
+
+
+def _dealt(
+    compared: Index, curves: list[MeanCurve], last: list[Floats], horizon: Floats, context: Context
+) -> dict[str, Floats]:
+    """Return what the randomization test says in place of Welch's, the limits of times in u."""
+    rows = np.full((len(curves), 5), [np.nan, np.nan, 0, np.nan, 0])
+    for row in np.flatnonzero(compared).tolist():
+        curve = curves[row]
+        plan = context.plan((len(curve.runs), len(last[row])))
+        dealt = dealt_times.dealt_times(curve.u, curve.runs, last[row], horizon[row], plan, context.alpha)
+        rows[row] = *dealt, plan.n_resamples
+    return {"time_ci": rows[:, :2], "speedup_gap": rows[:, 2], "pvalue": rows[:, 3], "n_resamples": rows[:, 4]}
+
+
+def to_target(group: Group, reference: Index, *, log: bool, sign: float) -> Compared:
+    """Compare the times at which mean curves reach a target."""
+    cells, alpha = Readings(group, log, sign), group.context.alpha
+    found, skipped = _of_curves(cells, reference)
+    beyond = np.maximum(cells.best, cells.best[reference]) < cells.target
+    skipped[(skipped == Reason.ESTIMATED) & beyond] = Reason.NO_RUN_REACHES_IT
+    track, times = times_to_target(cells, alpha)
+    found |= times | _ratios(skipped, times, {name: each[reference] for name, each in times.items()})
+    half = times_of(track, cells.reason, alpha / 2)["time_ci"]  # Bonferroni, of two times
+    ends = half[reference] / half[:, ::-1]
+    ends = np.where(np.isnan(ends), [0.0, np.inf], ends)
+    ends[skipped != Reason.ESTIMATED] = np.nan
+    rows = np.stack([np.arange(len(reference)), reference], axis=-1)
+    log_times = LogTimes(track, rows, np.array([-1.0, 1.0]), np.zeros(len(reference)))
+    pvalue, estimated = np.full(len(reference), np.nan), np.flatnonzero(found["reason"] == Reason.ESTIMATED)
+    ends[estimated], pvalue[estimated] = log_times.geometric_means(estimated, np.arange(len(estimated)), alpha)
+    found |= {
+        "speedup_ci": ends,
+        "pvalue": pvalue,
+        "speedup_gap": np.zeros(len(reference)),
+        "reference_time": times["time"],
+        "reference_time_ci": times["time_ci"],
+        "reference_level": sign * cells.target,
+        "reference_falls": np.zeros(len(reference)),
+    }
+    return found, log_times
+
+
+def of_given_times(group: Group, reference: Index) -> Compared:
+    """Compare medians of given times, shape (..., algorithm, run), beside which their budgets may stand."""
+    times, budget = (each.reshape(-1, each.shape[-1]) for each in group.data)
+    check_times(times)
+    time = medians(times)
+    # A time that is not reached is at least its budget, of which 0 is all that is known where there is none.
+    last = medians(np.where(np.isinf(times), np.nan_to_num(budget, nan=0.0), times))
+    own = np.where(np.isinf(time), Reason.NOT_REACHED_WITHIN_ITS_BUDGET, Reason.ESTIMATED)
+    known = {"low": np.where(np.isinf(time), last, time), "high": time, "reason": own}
+    skipped = np.where(np.isnan(time) | np.isnan(time[reference]), Reason.NOT_COMPARED, Reason.ESTIMATED)
+    skipped[reference] = Reason.NOT_COMPARED
+    found = _ratios(skipped, known, {name: each[reference] for name, each in known.items()}) | {
+        "pvalue": np.full(len(time), np.nan),
+        "time": time,
+        "reference_time": time,
+        "n_runs": np.count_nonzero(~np.isnan(times), axis=-1),
+    }
+    return found, None
+
+
+def check_times(times: Floats) -> None:
+    """Refuse times before 0, of which ratios say nothing."""
+    if (times < 0).any():
+        raise ValueError(f"times must not be negative; got {np.nanmin(times):g}. Subtract where they begin")
+
+
+def _claims(found: dict[str, Any], log_times: LogTimes | None, families: Index, context: Context) -> dict[str, Any]:
+    """Return the variables of both claims, given those of the cells of joined tasks, (benchmark, task, algorithm)."""
+    reason = found["reason"]
+    over = (len(reason), reason.shape[-1])
+    ends, pvalues = np.full((*over, 2, 2), np.nan), np.full((*over, 2), np.nan)
+    if log_times is not None:  # for these tasks, where none lacks an estimate
+        compared = reason != Reason.NOT_COMPARED
+        estimated = compared.any(axis=1) & (~compared | (reason == Reason.ESTIMATED)).all(axis=1)
+        cells = np.flatnonzero(compared & estimated[:, np.newaxis])
+        number = np.broadcast_to(np.cumsum(estimated).reshape(len(reason), 1, -1) - 1, reason.shape)
+        made = log_times.geometric_means(cells, number.ravel()[cells], context.alpha)
+        ends[estimated, 0], pvalues[estimated, 0] = made
+    plan = plans.plan_flips(int(families.max()) + 1, None, context.entropy)
+    bounds = np.array([found["low"], found["high"]]).swapaxes(-1, -2).reshape(2, -1, len(families))
+    random, n_families = hitting_times.over_tasks(bounds, families, plan, context.alpha)
+    random = {name: each.reshape(*over, *each.shape[1:]) for name, each in random.items()}
+    ends[..., 1, :], pvalues[..., 1] = random["speedup_ci"], random["pvalue"]
+    present = ~np.isnan(found["low"])
+    # A p that can never be small enough is outside the family; one that is lacking by outcome counts as 1.
+    reachable = np.where(2.0 ** (1 - n_families.reshape(over)) > context.alpha, np.nan, pvalues[..., 1])
+    lacking = np.isnan(pvalues[..., 0])
+    counted = np.where(lacking & present.any(axis=1), 1.0, pvalues[..., 0])
+    return random | {
+        "speedup_ci": ends,
+        "pvalue": pvalues,
+        "pvalue_adjusted": np.stack([np.where(lacking, np.nan, holm(counted)), holm(reachable)], axis=-1),
+        "n_tasks": present.sum(axis=1),
+        "n_censored": (present & (found["low"] != found["high"])).sum(axis=1),
+    }
