@@ -70,42 +70,21 @@ def test_random_answers_of_the_reference(name, number):
         assert close_by_chance(count, plan.n_total, expected[f"pvalue_mc{other}"], expected["random_deals"])
 
 
-def brute(x, y, w, paired=False):
-    """T, R and the studentized P(X > Y) of one deal, by their definitions: task after task, run after run."""
-    d, v, theta, q = [], [], [], []
+def paired_difference(apart, w):
+    """The difference over tasks and its variance, of the differences within runs of every task."""
+    d, v = np.transpose([(np.mean(each), np.var(each, ddof=1) / len(each)) for each in apart])
+    return w @ d, w**2 @ v
+
+
+def placements(x, y, w):
+    """P(X > Y) over tasks less one half and its variance, by definition: run after run."""
+    theta, q = [], []
     for a, b in zip(x, y, strict=True):
-        d.append(np.mean(a) - np.mean(b))
-        if paired:
-            v.append(np.var(np.subtract(a, b), ddof=1) / len(a))
-            continue
-        v.append(np.var(a, ddof=1) / len(a) + np.var(b, ddof=1) / len(b))
         of_a = [np.mean([(s > t) + (s == t) / 2 for t in b]) for s in a]
         of_b = [np.mean([(t > s) + (t == s) / 2 for s in a]) for t in b]
         theta.append(np.mean(of_a))
         q.append(np.var(of_a, ddof=1) / len(a) + np.var(of_b, ddof=1) / len(b))
-    d, v, w = np.array(d), np.array(v), np.array(w)
-    delta = w @ d
-    out = [delta, w**2 @ v, w @ (d - delta) ** 2, w @ v]
-    return out if paired else [*out, w @ np.array(theta) - 0.5, w**2 @ np.array(q)]
-
-
-def all_deals(x, y, paired=False):
-    """All deals of lists of runs within every task."""
-    by_task = []
-    for a, b in zip(x, y, strict=True):
-        pool = [*a, *b]
-        if paired:
-            swaps = itertools.product((False, True), repeat=len(a))
-            by_task.append(
-                [[(t, s) if swap else (s, t) for s, t, swap in zip(a, b, each, strict=True)] for each in swaps]
-            )
-            by_task[-1] = [tuple(zip(*each, strict=True)) for each in by_task[-1]]
-            continue
-        by_task.append([])
-        for chosen in itertools.combinations(range(len(pool)), len(a)):
-            by_task[-1].append(([pool[i] for i in chosen], [u for i, u in enumerate(pool) if i not in chosen]))
-    for deal in itertools.product(*by_task):
-        yield [a for a, _ in deal], [b for _, b in deal]
+    return w @ np.array(theta) - 0.5, w**2 @ np.array(q)
 
 
 def at_least(numerator, variance, own_numerator, own_variance):
@@ -128,35 +107,15 @@ def draw(sizes, seed, rounded=False):
 
 
 @pytest.mark.parametrize("rounded", [False, True])
-@pytest.mark.parametrize("sizes", [[(3, 2), (2, 4)], slow([(3, 3), (2, 2)]), slow([(2, 2), (3, 2), (2, 2)])])
-def test_p_values_equal_those_of_a_plain_loop(sizes, rounded):
-    x, y = draw(sizes, 0, rounded)
-    w = np.arange(1.0, len(sizes) + 1)
-    w /= w.sum()
-    found, plan = evaluate(padded(x), padded(y), w)
-    delta, variance, spread, within, theta, q = brute(x, y, w)
-    shifted = [[u - delta for u in a] for a in x]
-    _, _, spread, within, _, _ = brute(shifted, y, w)
-    counts = np.zeros(3)
-    for deal, less in zip(all_deals(x, y), all_deals(shifted, y), strict=True):
-        own = brute(*deal, w)
-        _, _, own_spread, own_within, _, _ = brute(*less, w)
-        counts += [
-            at_least(own[0], own[1], delta, variance),
-            at_least(math.sqrt(own_spread), own_within, math.sqrt(spread), within),
-            at_least(own[4], own[5], theta, q),
-        ]
-    names = ["pvalue", "interaction_pvalue", "prob_greater_pvalue"]
-    assert [found[name] for name in names] == pytest.approx(counts / plan.n_total)
-
-
-@pytest.mark.parametrize("rounded", [False, True])
 def test_paired_p_values_equal_those_of_a_plain_loop(rounded):
     x, y = draw([(3, 3), (4, 4)], 5, rounded)
     w = np.array([0.25, 0.75])
     found, plan = evaluate(padded(x), padded(y), w, paired=True)
-    delta, variance, *_ = brute(x, y, w, paired=True)
-    count = sum(at_least(*brute(*deal, w, paired=True)[:2], delta, variance) for deal in all_deals(x, y, paired=True))
+    apart = [np.subtract(*both) for both in zip(x, y, strict=True)]
+    count = 0
+    for signs in itertools.product((1, -1), repeat=7):
+        flipped = paired_difference([apart[0] * signs[:3], apart[1] * signs[3:]], w)
+        count += at_least(*flipped, *paired_difference(apart, w))
     assert plan.n_resamples == 2**7
     assert found["pvalue"] * plan.n_total == pytest.approx(count)
     assert "prob_greater" not in found
@@ -233,12 +192,12 @@ def test_placements_of_drawn_deals_equal_plain_loops(sizes, rounded):
     found, plan = evaluate(x, y, w, n_resamples=30)
     assert not plan.exact
     pools = [np.sort(np.concatenate([a[~np.isnan(a)], b[~np.isnan(b)]])) for a, b in zip(x, y, strict=True)]
-    theta, q = brute([a[~np.isnan(a)] for a in x], [b[~np.isnan(b)] for b in y], w)[4:]
+    observed = placements([a[~np.isnan(a)] for a in x], [b[~np.isnan(b)] for b in y], w)
     count = 1
     for labels in plan.blocks():
         for rows in plan.cells[0].of(labels):
             dealt = [(pool[row == 0], pool[row == 1]) for pool, row in zip(pools, rows, strict=True)]
-            count += at_least(*brute(*zip(*dealt, strict=True), w)[4:], theta, q)
+            count += at_least(*placements(*zip(*dealt, strict=True), w), *observed)
     assert found["prob_greater_pvalue"] * plan.n_total == pytest.approx(count)
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from across_reference import ALPHA, CASES, close_by_chance, families, needed, numbers, pairs_with, weights
-from xcurves.kernels import contrasts, plans, task_effects, task_flips, task_ranks
+from xcurves.kernels import plans, task_effects, task_flips, task_ranks
 
 
 def family_sums(case, pair):
@@ -80,19 +80,6 @@ def test_the_interval_has_just_the_shifts_that_are_not_rejected(weighted, n, n_r
     for end, inwards in ((low, 1), (high, -1)):
         assert p_at(end + inwards * 1e-7 * (high - low)) > ALPHA
         assert p_at(end - inwards * 1e-7 * (high - low)) <= ALPHA
-
-
-def test_of_matched_numbers_it_is_the_paired_contrast():
-    u = np.random.default_rng(2).normal(size=(2, 9))
-    plan = plans.plan_runs((9, 9), None, paired=True, labelled=True)
-    design = contrasts.ContrastDesign(u.reshape(1, -1), (9, 9), np.array([1.0, -1.0]), paired=True)
-    expected = contrasts.contrast_tests(design, plan, "two-sided", ALPHA)
-    x, w = ((u[0] - u[1]) / 9)[np.newaxis], np.full((1, 9), 1 / 9)
-    flips = plans.plan_flips(9, None)
-    assert task_flips.pvalues(x, flips)[0] == expected["pvalue"]
-    np.testing.assert_allclose(
-        task_flips.flip_intervals(x, w, flips, ALPHA)[0], expected["estimate_ci"], rtol=0, atol=1e-9
-    )
 
 
 def plain_step_down(x):
