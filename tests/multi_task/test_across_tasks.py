@@ -20,13 +20,8 @@ def make(n_tasks=7, sizes=(4, 4), n_levels=5, seed=0, effect=0.7):
     values += 0.3 * rng.normal(size=(n_tasks, len(sizes), 1, 1))
     for place, size in enumerate(sizes):
         values[:, place, size:] = np.nan
-    coords = {
-        "task": [f"t{i}" for i in range(n_tasks)],
-        "algorithm": list("abcdef"[: len(sizes)]),
-        "run": range(max(sizes)),
-        "training": 10.0 * np.arange(1, n_levels + 1),
-    }
-    return xr.DataArray(values, coords, ("task", "algorithm", "run", "training"), attrs={"units": "points"})
+    made = make_curves(values, 10.0 * np.arange(1, n_levels + 1), task=[f"t{i}" for i in range(n_tasks)])
+    return made.assign_coords(algorithm=list("abcdef"[: len(sizes)])).assign_attrs(units="points")
 
 
 def across(curves, **options):
@@ -63,8 +58,7 @@ def test_four_algorithms_of_the_reference():
     case = CASES["four_algorithms9"]
     u, names = case["answers"]["u"], case["recipe"]["algorithms"]
     values = np.array([[u[task][name] for name in names] for task in u])[..., np.newaxis]
-    coords = {"task": list(u), "algorithm": names, "training": [1.0]}
-    curves = xr.DataArray(values, coords, ("task", "algorithm", "run", "training"))
+    curves = make_curves(values, task=list(u)).assign_coords(algorithm=names)
     found = across(curves, n_resamples=600)  # runs differ more in some tasks, but no few tasks carry the means
     for claim, key in (("pvalue_adjusted", "max_t"), ("pvalue", "max_t")):
         np.testing.assert_array_equal(found[claim].sel(task_effect="random"), case["answers"][key][claim])
@@ -104,9 +98,7 @@ def test_each_task_counts_on_its_own_grid_and_by_its_weight():
 def test_training_weights():
     curves = make(3)
     curves[0, :, :, 3:] = np.nan
-    last = xr.concat([curves[:1, :, :, 2], curves[1:, :, :, 4]], "task", coords="minimal", compat="override").mean(
-        "run"
-    )
+    last = curves.isel(training=4, drop=True).fillna(curves.isel(training=2, drop=True)).mean("run")
     expected = last.sel(algorithm="a") - last.sel(algorithm="b")
     np.testing.assert_allclose(across(curves, training_weights="final").task_difference[0], expected)
     weights = np.array([0, 1, 3.0, 0, 0])
@@ -179,16 +171,11 @@ def test_scores_that_are_the_same_up_to_rounding_do_not_differ():
     rng = np.random.default_rng(0)
     scores = rng.uniform(size=(8, 1, 5, 6)).repeat(2, axis=1)
     scores[:, 1] = rng.permuted(scores[:, 1], axis=-1)  # the same sum in another order
-    coords = {"algorithm": ["a0", "a1"], "training": np.arange(1.0, 7)}
-    found = across(xr.DataArray(scores, coords, ("task", "algorithm", "run", "training")), n_resamples=999)
-    assert found.difference.item() == 0
-    assert (found.task_difference == 0).all()
-    assert (found.pvalue == 1).all()
-    assert (found.pvalue_adjusted == 1).all()
-    assert (found.prob_greater == 0.5).all()
-    assert (found.prob_greater_pvalue_adjusted == 1).all()
-    assert (found.rank_mean == 1.5).all()
-    assert found.n_ties == 8
+    found = across(make_curves(scores, task=range(8)), n_resamples=999)
+    said = {"difference": 0, "task_difference": 0, "prob_greater": 0.5, "rank_mean": 1.5, "n_ties": 8}
+    said |= dict.fromkeys(["pvalue", "pvalue_adjusted", "prob_greater_pvalue_adjusted"], 1)
+    for name, value in said.items():
+        assert (found[name] == value).all(), name
     assert found.share_better.isnull().all()
     assert found.curves.summary().startswith("a0 and a1 have the same mean over 8 tasks, 0.5")
 
@@ -209,9 +196,8 @@ def test_an_interaction_of_nothing_by_nothing_does_not_reach():
     one = [[0.0, 0.0], [1.0, 1.0]]  # task, run
     other = [[1.0, 1.0], [0.0, 0.0]]
     scores = np.array([one, other]).swapaxes(0, 1)[..., np.newaxis]
-    coords = {"algorithm": ["a", "b"], "training": [1.0]}
     with pytest.warns(UserWarning, match="so few tasks"):
-        found = across(xr.DataArray(scores, coords, ("task", "algorithm", "run", "training")))
+        found = across(make_curves(scores, task=["s", "t"]))
     assert found.interaction_pvalue.item() == 2 / 36  # of 6 x 6 deals 4 move whole tasks, 2 of them to 0 / 0
 
 
@@ -343,18 +329,11 @@ def test_ranks_and_probabilities_that_name_another_algorithm_are_said_with_the_t
 
 
 @pytest.mark.parametrize("size", [1.0, 1e17])
-def test_an_infinite_score_is_above_all_others_of_any_size(size):
+def test_infinite_scores_count_by_their_ranks(size):
     curves = make(8, (4, 4, 4), n_levels=1) * size
     curves[2, 0, 1] = np.inf
-    plain = curves.where(np.isfinite(curves), 6 * size)
-    np.testing.assert_array_equal(across(curves).prob_greater, across(plain).prob_greater)
-
-
-def test_infinite_scores_count_by_their_ranks():
-    curves = make(8, (4, 4, 4), n_levels=1)
-    curves[2, 0, 1] = np.inf
     found = across(curves)
-    plain = across(curves.where(np.isfinite(curves), 6.0))  # above all others
+    plain = across(curves.where(np.isfinite(curves), 6 * size))  # above all others
     ranks = rankdata(-curves.squeeze("training").mean("run"), axis=-1).mean(axis=0)
     np.testing.assert_allclose(found.rank_mean, ranks)
     for name in ("prob_greater", "prob_greater_pvalue", "n_resamples", "n_runs"):
@@ -385,17 +364,15 @@ def test_infinite_scores_count_by_their_ranks():
 
 
 def test_labels_that_pandas_cannot_find_have_sentences():
-    scores = np.random.default_rng(0).normal(size=(6, 2, 3, 2))
-    dims = ("task", "algorithm", "run", "training")
-    curves = xr.DataArray(scores, {"algorithm": ["\ud800", "b"], "training": [1.0, 2.0]}, dims)
+    scores = make_curves(np.random.default_rng(0).normal(size=(6, 2, 3, 2)), task=range(6))
+    curves = scores.assign_coords(algorithm=["\ud800", "b"])
     assert "6 tasks" in curves.curves.across_tasks(rng=0).curves.summary()
 
 
 @pytest.mark.parametrize("paired", [False, True])
 def test_tasks_whose_deals_are_held_in_parts_have_the_same_numbers(monkeypatch, paired):
     scores = np.random.default_rng(0).normal(size=(9, 3, 12, 2)).round(1)  # ties, and too many runs to tabulate
-    coords = {"algorithm": ["a", "b", "c"], "training": [1.0, 2.0]}
-    curves = xr.DataArray(scores, coords, ("task", "algorithm", "run", "training"))
-    whole = curves.curves.across_tasks(n_resamples=199, paired=paired, rng=0)
+    curves, options = make_curves(scores, task=range(9)), {"n_resamples": 199, "paired": paired}
+    whole = across(curves, **options)
     monkeypatch.setattr(plans, "MEMORY", 16 * 199 * 24)
-    xr.testing.assert_allclose(curves.curves.across_tasks(n_resamples=199, paired=paired, rng=0), whole, rtol=1e-12)
+    xr.testing.assert_allclose(across(curves, **options), whole, rtol=1e-12)

@@ -8,10 +8,10 @@ from math import comb, floor, inf, sqrt
 
 import numpy as np
 import pytest
-import xarray as xr
 from scipy import stats
 
 import xcurves
+from strategies import make_curves
 
 ALPHA = 0.5  # so small a benchmark reaches
 MARGIN = 2.0
@@ -28,11 +28,7 @@ PAIRS = [("a", "b"), ("a", "c"), ("b", "c")]
 
 @pytest.fixture(scope="module")
 def answer():
-    curves = xr.DataArray(
-        np.full((4, 3, 3, 2), np.nan),
-        {"task": list(SCORES), "algorithm": ["a", "b", "c"], "run": range(3), "training": [1.0, 2.0]},
-        ("task", "algorithm", "run", "training"),
-    )
+    curves = make_curves(np.full((4, 3, 3, 2), np.nan), task=list(SCORES)).assign_coords(algorithm=["a", "b", "c"])
     for task, algorithms in SCORES.items():
         for algorithm, scores in algorithms.items():
             for run, score in enumerate(scores):  # the mean over training is the score
@@ -95,11 +91,15 @@ def fixed_pvalue(pair, measure, shift=0.0):
 
 
 def family_sums(pair, measure):
-    tasks, sums = tasks_of(pair), {}
-    for task, weight in weights_of(tasks).items():
+    sums = {}
+    for task, weight in weights_of(tasks_of(pair)).items():
         estimate, _ = measure(*(SCORES[task][algorithm] for algorithm in pair))
         sums[FAMILIES[task]] = sums.get(FAMILIES[task], 0) + weight * estimate
     return sums
+
+
+def family_weights(pair):
+    return family_sums(pair, lambda *_: (1.0, None))
 
 
 def t_of(sums):
@@ -155,12 +155,7 @@ def test_the_difference_and_its_claims(answer, pair):
 @pytest.mark.parametrize("pair", range(3))
 @pytest.mark.parametrize(("name", "alpha"), [("difference_ci", ALPHA), ("difference_ci_simultaneous", ALPHA / 3)])
 def test_the_interval_of_the_random_claim_is_that_of_subset_means(answer, pair, name, alpha):
-    names = PAIRS[pair]
-    tasks = tasks_of(names)
-    weight = {}
-    for task, each in weights_of(tasks).items():
-        weight[FAMILIES[task]] = weight.get(FAMILIES[task], 0) + each
-    sums = family_sums(names, mean_and_variance)
+    sums, weight = family_sums(PAIRS[pair], mean_and_variance), family_weights(PAIRS[pair])
     chosen = [c for size in range(1, len(sums) + 1) for c in combinations(sums, size)]
     means = sorted(sum(sums[f] for f in c) / sum(weight[f] for f in c) for c in chosen)
     c = floor(floor(alpha * 2 ** len(sums) + 1e-9) / 2)
@@ -285,9 +280,7 @@ def test_not_worse_by_more_than_a_margin_on_these_tasks(answer, pair):
 @pytest.mark.parametrize("pair", range(3))
 def test_not_worse_by_more_than_a_margin_on_tasks_like_these(answer, pair):
     mine = answer.isel(pair=pair).sel(task_effect="random")
-    sums, weight = family_sums(PAIRS[pair], mean_and_variance), {}
-    for task, each in weights_of(tasks_of(PAIRS[pair])).items():
-        weight[FAMILIES[task]] = weight.get(FAMILIES[task], 0) + each
+    sums, weight = family_sums(PAIRS[pair], mean_and_variance), family_weights(PAIRS[pair])
 
     def pvalue(margin):
         x = [sums[family] + margin * weight[family] for family in sums]
@@ -337,18 +330,14 @@ def test_places_by_mean_rank(alpha, seed):
     rng = np.random.default_rng(seed)
     means = rng.normal(size=(7, 4)) + 1.2 * np.arange(4)
     means[0, :2] = means[0, 0]  # a tie
-    curves = xr.DataArray(
-        np.stack([means - 1, means + 1], axis=-1)[..., np.newaxis],
-        {"task": range(7), "algorithm": list("abcd"), "training": [1.0]},
-        ("task", "algorithm", "run", "training"),
-    )
+    curves = make_curves(np.stack([means - 1, means + 1], axis=-1)[..., np.newaxis], task=range(7))
     found = xcurves.across_tasks(curves, confidence_level=1 - alpha, n_resamples=199, rng=0)  # all flips
     ranks = np.array([stats.rankdata(-row) for row in means])
     shown = shown_better(ranks, alpha)
     assert shown or alpha == 0.05
-    for i, name in enumerate("abcd"):
+    for i in range(4):
         place = [1 + sum(b == i for _, b in shown), 4 - sum(a == i for a, _ in shown)]
-        assert found.place_ci.sel(algorithm=name).values.tolist() == place
+        assert found.place_ci.isel(algorithm=i).values.tolist() == place
     for pair, p in zip(combinations(range(4), 2), found.rank_pvalue_adjusted.values, strict=True):
         assert (p <= alpha) == bool({pair, pair[::-1]} & shown)
 
@@ -356,8 +345,7 @@ def test_places_by_mean_rank(alpha, seed):
 @pytest.mark.filterwarnings("ignore:so few tasks")
 def test_of_five_tasks_every_place_is_possible():
     scores = 10.0 * np.arange(3)[:, np.newaxis, np.newaxis] + np.random.default_rng(0).normal(size=(5, 3, 2, 1))
-    coords = {"algorithm": list("abc"), "training": [1.0]}
-    found = xcurves.across_tasks(xr.DataArray(scores, coords, ("task", "algorithm", "run", "training")), rng=0)
+    found = xcurves.across_tasks(make_curves(scores, task=range(5)), rng=0)
     assert (found.place_ci == [1, 3]).all()
     assert (found.rank_pvalue_adjusted == 2 / 2**5).all()
 

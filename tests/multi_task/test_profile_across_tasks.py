@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-import xarray as xr
 
 import xcurves
 from across_reference import CASES, needed
@@ -12,8 +11,7 @@ from xcurves.multi_task.profile_across_tasks import score_fractions
 def make(n_tasks=8, n_levels=5, seed=0):
     rng = np.random.default_rng(seed)
     values = rng.normal(size=(n_tasks, 2, 4, n_levels)).cumsum(axis=-1) + np.array([0, 1.5])[:, np.newaxis, np.newaxis]
-    coords = {"task": range(n_tasks), "algorithm": ["a", "b"], "training": 20.0 * np.arange(1, n_levels + 1)}
-    return xr.DataArray(values, coords, ("task", "algorithm", "run", "training"), attrs={"units": "points"})
+    return make_curves(values, 20.0 * np.arange(1, n_levels + 1), task=range(n_tasks))
 
 
 def test_on_a_common_grid_it_is_the_paired_profile():
@@ -31,8 +29,7 @@ def test_answers_of_the_reference(name):
     expected = CASES[name]["answers"]["profile"]
     d = np.array(expected["d"])
     values = np.stack([d.T, np.zeros_like(d.T)], axis=1)[:, :, np.newaxis]
-    coords = {"task": range(d.shape[1]), "algorithm": ["a", "b"], "training": expected["fractions"]}
-    curves = xr.DataArray(values, coords, ("task", "algorithm", "run", "training"))
+    curves = make_curves(values, expected["fractions"], task=range(d.shape[1]))
     found = xcurves.profile_across_tasks(curves, fractions=expected["fractions"]).isel(pair=0)
     np.testing.assert_array_equal(found.pvalue_adjusted, expected["pvalue_adjusted"])
     np.testing.assert_allclose(found.difference, expected["difference"], rtol=1e-9, atol=1e-12)
