@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import Index, rows_that_fit, stretches
-from xcurves.kernels.task_plans import Look, TaskCells
+from xcurves.kernels.task_plans import Look
 
 _ROUNDING = 16 * np.finfo(float).eps
 _CANCELLED = 1e-4  # share of a variance's terms below which it is computed anew from the runs
@@ -84,12 +84,24 @@ def centre_batches(u: Floats, look: Index, looks: list[Look]) -> BatchedRuns:
 
 def studentized_terms(runs: BatchedRuns, looks: list[Look]) -> list[Terms | None]:
     """Return the terms of T at every look, None where a task has one run of an algorithm, or none has two."""
-    out: list[Terms | None] = []
-    for look, defined in zip(looks, is_defined(runs), strict=True):
-        d, v, p = (np.zeros((degrees, look.n_total)) for degrees in (2, 3, 3))
-        out.append(Terms(d, v, p, np.zeros(3)) if defined else None)
+    out: list[Terms | None] = [None] * len(looks)
+    defined = is_defined(runs)
     for tasks in stretches(runs.sizes.shape[1], _TASKS):  # as many whatever comes later, so that sums are the same
-        _add_tasks(out, runs, looks, tasks)
+        sums, totals = np.zeros((2, tasks.stop - tasks.start, 5, 1))  # of z, z², e, z e, e²: labelled first, and all
+        for k, look in enumerate(looks):
+            sums = sums if look.parent is None else sums[..., look.parent]
+            for cells, z, e in zip(look.cells, runs.z[k], runs.e[k], strict=True):
+                inside = (cells.tasks >= tasks.start) & (cells.tasks < tasks.stop)
+                places, values = cells.tasks[inside] - tasks.start, z[inside]
+                ones = np.broadcast_to(e, values.shape)
+                features = np.stack([values, values**2, ones, values * ones, ones**2], axis=1)
+                for some in stretches(look.n_total, rows_that_fit(8 * max(1, values.size))):
+                    first = 1.0 - cells.of(look.labels[some])[:, inside]
+                    sums[places, :, some] += features @ first.transpose(1, 2, 0)
+                totals[places] += features.sum(axis=-1)[..., np.newaxis]
+            if defined[k]:
+                before, found = out[k], _terms(sums, totals, runs.sizes[k, tasks], runs.weights[k, tasks])
+                out[k] = Terms(*map(np.add, before[:4], found[:4])) if before else found
     return out
 
 
@@ -99,38 +111,8 @@ def is_defined(runs: BatchedRuns) -> NDArray[np.bool_]:
     return np.asarray(some.any(axis=1) & (~some | (runs.sizes >= 2).all(axis=2)).all(axis=1))
 
 
-def _add_tasks(out: list[Terms | None], runs: BatchedRuns, looks: list[Look], tasks: slice) -> None:
-    """Add what some tasks contribute to the terms of every look."""
-    n_tasks = tasks.stop - tasks.start
-    sums = np.zeros((n_tasks, 5, 1))  # of z, z², e, z e, e² over the runs labelled first
-    totals = np.zeros((n_tasks, 5, 1))
-    for k, look in enumerate(looks):
-        if look.parent is not None:
-            sums = sums[..., look.parent]
-        for cells, z, e in zip(look.cells, runs.z[k], runs.e[k], strict=True):
-            inside = (cells.tasks >= tasks.start) & (cells.tasks < tasks.stop)
-            if not inside.any():
-                continue
-            places, values = cells.tasks[inside] - tasks.start, z[inside]
-            ones = np.broadcast_to(e, values.shape)
-            features = np.stack([values, values**2, ones, values * ones, ones**2], axis=1)
-            sums[places] += _labelled_sums(look, cells, inside, features)
-            totals[places] += features.sum(axis=-1)[..., np.newaxis]
-        found = out[k]
-        if found is not None:
-            _add_terms(found, sums, totals, runs.sizes[k, tasks], runs.weights[k, tasks])
-
-
-def _labelled_sums(look: Look, cells: TaskCells, inside: NDArray[np.bool_], features: Floats) -> Floats:
-    """Sum features of runs, shape (task, feature, run), over those labelled first: (task, feature, assignment)."""
-    sums = np.empty((*features.shape[:2], look.n_total))
-    for some in stretches(look.n_total, rows_that_fit(8 * features[:, 0].size)):
-        first = 1.0 - cells.of(look.labels[some])[:, inside]
-        np.matmul(features, first.transpose(1, 2, 0), out=sums[..., some])
-    return sums
-
-
-def _add_terms(found: Terms, sums: Floats, totals: Floats, sizes: Floats, weights: Floats) -> None:
+def _terms(sums: Floats, totals: Floats, sizes: Floats, weights: Floats) -> Terms:
+    """Return the terms of T from the sums of tasks, shape (task, feature, assignment)."""
     some = weights > 0
     w = weights[some, np.newaxis]
     n_a, n_b = (each[:, np.newaxis] for each in sizes[some].T)
@@ -139,14 +121,13 @@ def _add_terms(found: Terms, sums: Floats, totals: Floats, sizes: Floats, weight
     c_a, c_b = (1 / (n * (n - 1)) for n in (n_a, n_b))
     c_s = c_a / n_a + c_b / n_b
     step = w * (1 / n_a + 1 / n_b)
-    found.d[0] += (step * s).sum(axis=0)
-    found.d[1] += (step * t).sum(axis=0)
-    squares = ((q, q_all, s * s), (qt, qt_all, s * t), (tt, tt_all, t * t))
-    for degree, (part, whole, square) in enumerate(squares):
+    d, v, p, largest_p = [(step * s).sum(axis=0), (step * t).sum(axis=0)], [], [], []
+    for part, whole, square in ((q, q_all, s * s), (qt, qt_all, s * t), (tt, tt_all, t * t)):
         above = (c_a - c_b) * part + c_b * whole
-        found.p[degree] += (w**2 * above).sum(axis=0)
-        found.v[degree] += (w**2 * (above - c_s * square)).sum(axis=0)
-        found.largest_p[degree] += (w**2 * np.maximum(c_a, c_b) * whole).sum()
+        p.append((w**2 * above).sum(axis=0))
+        v.append((w**2 * (above - c_s * square)).sum(axis=0))
+        largest_p.append((w**2 * np.maximum(c_a, c_b) * whole).sum())
+    return Terms(np.array(d), np.array(v), np.array(p), np.array(largest_p))
 
 
 def studentized_difference(runs: BatchedRuns, looks: list[Look], found: Terms, k: int, shift: float = 0.0) -> Floats:
