@@ -198,7 +198,8 @@ def weighted_mean(x: Floats, weight: Floats, rest: float, end: float, centre: Fl
     inside = slice(used[0], used[-1] + 1)
     own, weight = x[:, inside], weight[inside]
     with np.errstate(invalid="ignore"):
-        total = (own - np.reshape(centre, (-1, 1))) @ weight + (rest * (end - centre) if rest > 0 else 0.0)
+        total = np.einsum("ti,i->t", own - np.reshape(centre, (-1, 1)), weight)  # BLAS rounds by the number of tasks
+        total += rest * (end - centre) if rest > 0 else 0.0
         mean = total / (weight.sum() + rest) + centre
     edges = np.stack([own[:, 0], own[:, -1], np.full(len(x), end) if rest > 0 else own[:, 0]])
     return np.clip(np.where(np.isnan(mean), end, mean), edges.min(axis=0), edges.max(axis=0))  # rounding exceeds them
