@@ -214,12 +214,8 @@ class Job:
                 out[name] = out[name].take(index, 1 + dims.index(dim)) if dim in dims else out[name]
         return out
 
-    def _group(
-        self, data: Any, tasks: Indices, present: Any, grid: Indices | None = None, subsets: Indices | None = None
-    ) -> Group:
+    def _group(self, data: Any, tasks: Indices, subsets: Indices, present: Any, grid: Indices) -> Group:
         """Return some tasks as a group."""
-        grid = np.zeros((len(tasks), 0), np.intp) if grid is None else grid
-        subsets = tasks * 0 if subsets is None else subsets
         names = [self.context.names[task] for task in tasks]
         return Group(data, present, grid, names, self._words(subsets[0]), self.context, tasks, subsets, self.layout)
 
@@ -232,7 +228,8 @@ class Job:
         """Yield tasks that a kernel computes together; of several subsets of algorithms, each by itself."""
         context, n_tasks, n_subsets = self.context, len(data[0]), len(self.subsets or [0])
         if not set(DIMS) <= set(self.core):
-            yield self._group((*data, *others), np.arange(n_tasks), np.ones((0, 0), bool))
+            tasks, no_grid = np.arange(n_tasks), np.zeros((n_tasks, 0), np.intp)
+            yield self._group((*data, *others), tasks, tasks * 0, np.ones((0, 0), bool), no_grid)
             return
         if self.reduce:
             reduced = [
@@ -253,17 +250,17 @@ class Job:
         present = np.stack(checked, axis=1).reshape(-1, *checked[0].shape[1:])
         for cells in alike(present, n_levels.ravel()):
             tasks, subsets = np.divmod(cells, n_subsets)
-            more, here, levels = [each[tasks] for each in others], present[cells[0]], None
-            if self.reduce and len(cells) < n_levels.size:
-                some = [part._make(each[cells] for each in part) for part in reduced]
-            elif self.reduce:
-                some = reduced
+            more, here = [each[tasks] for each in others], present[cells[0]]
+            if self.reduce:
+                levels = np.zeros((len(tasks), 0), np.intp)
+                is_all = len(cells) == n_levels.size
+                some = reduced if is_all else [part._make(each[cells] for each in part) for part in reduced]
             else:
                 levels = np.nonzero(in_grid[tasks])[1].reshape(len(tasks), -1)
                 whole = here.all() and levels.shape == in_grid.shape  # copied only if some of it is left out
                 rows = flat if whole else flat[np.ix_(tasks, np.flatnonzero(here))]
                 some = [rows if whole else np.take_along_axis(rows, levels[:, np.newaxis], axis=2)]
-            yield self._group((*some, *more), tasks, here, levels, subsets)
+            yield self._group((*some, *more), tasks, subsets, here, levels)
 
     def _collect(
         self, name: str, shape: tuple[int, ...], groups: Sequence[Group], found: Sequence[Mapping[str, Any]]
