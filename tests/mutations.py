@@ -26,7 +26,7 @@ MUTATIONS = [  # module, part of a line, what it becomes, tests
     ("engine", "np.floor(alpha * plan.n_total + 1e-9)", "np.ceil(alpha * plan.n_total + 1e-9)", ANOVA),
     ("engine", "[..., np.newaxis] - TIE", "[..., np.newaxis] + TIE", ANOVA),
     ("engine", "axis=-1) > self.most", "axis=-1) >= self.most", ANOVA),
-    ("engine", "gap |= ~kept & (at < inside)", "gap |= ~kept & (at > inside)", ANOVA),
+    ("engine", "gap |= (~kept & (at < inside)).any(axis=0)", "gap |= (~kept & (at > inside)).any(axis=0)", ANOVA),
     ("sums", "between = n_groups - 1", "between = n_groups", ANOVA),
     ("sums", "else n_curves - n_groups", "else n_curves - n_groups - 1", ANOVA),
     ("sums", "n_levels - 1, df_error[0, 0]", "n_levels, df_error[0, 0]", ANOVA),

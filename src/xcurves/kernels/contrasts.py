@@ -24,7 +24,7 @@ from xcurves.kernels.engine import (
     points_of_scan,
 )
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.plans import CACHE, TIE, Index, RunPlan, halve, in_stretches, rows_that_fit
+from xcurves.kernels.plans import CACHE, TIE, Index, RunPlan, halve, in_stretches, rows_that_fit, stretches
 
 Alternative = Literal["two-sided", "less", "greater"]
 
@@ -164,7 +164,7 @@ def shift_test(shifted: ShiftedContrast, coefs: Floats, side: int, one_sided: bo
 
     def reaches(cells: Index | None, distance: Floats) -> NDArray[np.bool_]:
         if cells is None:
-            some, mean, slope, distance = coefs, shifted.mean, shifted.slope, distance[:, np.newaxis]
+            some, mean, slope, distance = coefs, shifted.mean, shifted.slope, distance[..., np.newaxis]
         else:
             some, mean, slope = (
                 flat.take(cells, axis=1),
@@ -297,8 +297,8 @@ def _within_runs(design: ContrastDesign, plan: RunPlan, w: Floats) -> Iterator[_
 
 
 def reaches(shifted: ShiftedContrast, at: Floats, alternative: Alternative) -> NDArray[np.bool_]:
-    """Return which reassignments reach the observed T after a shift, shape (task, reassignment); 0 / 0 does."""
-    at = at[:, np.newaxis]
+    """Return which reassignments reach the observed T after a shift, (..., task, reassignment); 0 / 0 does."""
+    at = at[..., np.newaxis]
     parts = (shifted.variance, at * shifted.linear, at**2 * shifted.square)
     variance = parts[0] + parts[1] + parts[2]
     variance[variance <= _ROUNDING * (parts[0] + np.abs(parts[1]) + parts[2])] = 0.0
@@ -358,12 +358,13 @@ def not_below(shifted: ShiftedContrast, at: Floats, n_total: int, most: int) -> 
     test = shift_test(shifted, quartics(shifted), -1, True, besides, most)
     distance, _ = limits(test, np.zeros(n_tasks), scan=True)
     number = points_of_scan(n_resamples)
-    best, where, step = counts(at), at.copy(), np.ones(n_tasks) / number
-    for share in np.arange(1, number) / number:
-        shift = at - share / (1 - share)
-        found = counts(shift)
-        where, step = np.where(found > best, shift, where), np.where(found > best, 1 / number / (1 - share) ** 2, step)
-        best = np.maximum(best, found)
+    shares = np.arange(number) / number
+    best, share = np.full(n_tasks, -1.0), np.zeros(n_tasks)
+    for some in stretches(number, rows_that_fit(64 * n_tasks * n_resamples, CACHE)):
+        found = counts(at - (shares[some] / (1 - shares[some]))[:, np.newaxis])
+        share = np.where(found.max(axis=0) > best, shares[some][found.argmax(axis=0)], share)
+        best = np.maximum(best, found.max(axis=0))
+    where, step = at - share / (1 - share), 1 / number / (1 - share) ** 2
     for _ in range(_ROUNDS):
         for fraction in np.linspace(-1, 1, 9):
             shift = np.minimum(where + fraction * step, at)

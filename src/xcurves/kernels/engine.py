@@ -219,14 +219,14 @@ def count_at_least(null: Floats, observed: Floats) -> Floats:
 class Test(NamedTuple):
     """A test of a shift, for `limits`."""
 
-    # from numbers of (task, reassignment) in a flat array (None: all) and distances
+    # from numbers of (task, reassignment) in a flat array and their distances, or None and distances (..., task)
     reaches: Callable[[Index | None, Floats], Flags]
     shape: tuple[int, int]  # numbers of tasks and of reassignments
     besides: int  # further reassignments, which reach it everywhere
     most: float  # a shift is rejected if no more than this reach the observed statistic
 
     def states(self, at: Floats) -> tuple[Flags, Flags]:
-        """Return which reassignments reach the statistic at distances, shape (task,), and which tasks keep these."""
+        """Return which reassignments reach the statistic at distances (..., task), and which of these are kept."""
         reached = self.reaches(None, at)
         return reached, self.besides + np.count_nonzero(reached, axis=-1) > self.most
 
@@ -255,12 +255,12 @@ def limits(test: Test, known: Floats, *, scan: bool) -> tuple[Floats, Flags]:
         share = test.most / (test.besides + n_resamples)
         usual = np.clip(0.9 * scipy.special.ndtri(1 - share / 2), 0.1, 10)  # a little inside the usual limit
         steps = usual * 1.25 ** np.arange(11) ** 2  # outwards
-    for step in steps:
-        at = np.full(n_tasks, step)
+    for some in stretches(len(steps), rows_that_fit(16 * n_tasks * n_resamples, CACHE) if scan else 1):
+        at = np.tile(steps[some, np.newaxis], n_tasks)
         kept = test.states(at)[1]
-        outside = np.where(~kept & (at > inside), np.minimum(at, outside), outside)
-        inside = np.where(kept, np.maximum(inside, at), inside)
-        gap |= ~kept & (at < inside)
+        inside = np.maximum(inside, np.where(kept, at, 0.0).max(axis=0))
+        outside = np.minimum(outside, np.where(~kept & (at > inside), at, _FAR).min(axis=0))
+        gap |= (~kept & (at < inside)).any(axis=0)
         if not scan and (unbounded | (outside < _FAR)).all():
             break
     inside = _bisect(test, inside, outside)
