@@ -194,15 +194,17 @@ def test_ranks_are_those_of_a_plain_count(seed):
 def made_test(states, most):
     """A test whose reassignments, shape (task, reassignment), reach the statistic between pairs of distances."""
 
+    flat = [cell for row in states for cell in row]
+    shape = (len(states), len(states[0]))
+
     def reaches(cells, at):
         if cells is None:
             return np.array(
-                [[any(a <= x <= b for a, b in cell) for cell in row] for row, x in zip(states, at, strict=True)]
-            )
-        flat = [cell for row in states for cell in row]
+                [reaches(range(len(flat)), each) for each in at.repeat(shape[1], -1).reshape(-1, len(flat))]
+            ).reshape(*at.shape, shape[1])
         return np.array([any(a <= x <= b for a, b in flat[c]) for c, x in zip(cells, at, strict=True)], bool)
 
-    return engine.Test(reaches, (len(states), len(states[0])), 0, most)
+    return engine.Test(reaches, shape, 0, most)
 
 
 @pytest.mark.parametrize("scan", [False, True])
