@@ -60,11 +60,8 @@ def by_pairs(design):
     comoment = design.comoment
     products = comoment @ comoment.swapaxes(-1, -2) if moments.is_factor(comoment) else comoment
 
-    def evaluate(labels):
-        interaction = group_products.squares_of_pairs(products, labels, design.sizes)
-        return np.stack([by_members(design)(labels)[0], interaction])
-
-    return evaluate
+    alone = np.sqrt(design.n_levels) * design.means[:, np.newaxis]
+    return lambda labels: group_products.squares_of_pairs(alone, products, labels, design.sizes)
 
 
 UNPAIRED = [((4, 5), 3), ((3, 3, 2), 4), ((5, 5, 5), 40), ((6, 6), 100), ((4, 3), 1)]

@@ -50,7 +50,8 @@ def group_sums(features: Floats, plan: RunPlan) -> Iterator[Floats]:
     groups = np.arange(n_groups)[:, np.newaxis, np.newaxis]
     for _, labels in label_batches(plan, rows):
         if is_sparse:
-            sums = group_products.sums_of_groups(labels, plan.sizes, np.ones(n_groups))(features)
+            order = group_products.orders_of(labels)
+            sums = group_products.sums_of_groups(order, plan.sizes, np.ones(n_groups))(features)
             yield sums.transpose(2, 1, 3, 0)
             continue
         members = (labels == groups).astype(np.float64)
@@ -84,9 +85,11 @@ def squared_sums(
         return
     each = 2 * n_pairs if by_pairs else 8 * max(n_tasks * (1 + rank), n_curves)
     for _, labels in label_batches(plan, min(batch or plan.rows, rows_that_fit(each, CACHE)), progress):
+        if by_pairs:
+            yield group_products.squares_of_pairs(features, products, labels, plan.sizes)
+            continue
         squares = group_products.squares_over_groups(features, labels, plan.sizes)
-        rest = group_products.squares_of_pairs(products, labels, plan.sizes) if by_pairs else squares[:, 1:].sum(axis=1)
-        yield np.stack([squares[:, 0], rest])
+        yield np.stack([squares[:, 0], squares[:, 1:].sum(axis=1)])
 
 
 def n_rare(plan: Plan, alpha: float) -> int:

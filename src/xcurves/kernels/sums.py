@@ -85,12 +85,12 @@ def effect_sums(design: AnovaDesign) -> Floats:
     """Return SS_algorithm and SS_interaction as observed, shape (effect, task, 1)."""
     sizes, comoment = design.sizes, design.comoment
     observed = np.repeat(np.arange(len(sizes)), sizes)[np.newaxis]
-    algorithm = design.n_levels * squares_over_groups(design.means[:, np.newaxis], observed, sizes)[:, 0]
+    alone = np.sqrt(design.n_levels) * design.means[:, np.newaxis]
     if is_factor(comoment):
-        interaction = squares_over_groups(comoment.swapaxes(1, 2), observed, sizes).sum(axis=1)
+        squares = (squares_over_groups(each, observed, sizes) for each in (alone, comoment.swapaxes(1, 2)))
+        sums = np.stack([square.sum(axis=1) for square in squares])
     else:
-        interaction = squares_of_pairs(comoment, observed, sizes)
-    sums = np.stack([algorithm, interaction])
+        sums = squares_of_pairs(alone, comoment, observed, sizes)
     return np.where(sums <= design.rounding, 0.0, sums)
 
 
