@@ -6,6 +6,7 @@ bound each order statistic, Beta(i, n + 1 - i), at the one level at which all li
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import lru_cache
@@ -70,20 +71,23 @@ class CentredSums:
         self.n = n
         self.x, self.n_finite = finite(x, n)
         self.centre = np.asarray(self.x[np.arange(len(x)), np.maximum(n - 1, 0) // 2][:, np.newaxis])
-        self._sums = np.zeros((len(x), x.shape[-1] + 1))
-        apart = np.subtract(self.x, self.centre, out=self._sums[:, 1:])
+        # In pieces whose sums are added up: a cumulative sum of 3,000,000 trials takes a fifth of `performance_cdf`.
+        width = math.isqrt(x.shape[-1]) + 1
+        pieces = np.zeros((len(x), -(-x.shape[-1] // width), width))
+        apart = np.subtract(self.x, self.centre, out=pieces.reshape(len(x), -1)[:, : x.shape[-1]])
         if np.isnan(apart[:, -1]).any():
             apart[np.isnan(apart)] = 0.0
         self.squares = np.einsum("ti,ti->t", apart, apart)
-        np.cumsum(apart, axis=-1, out=apart)
+        self._pieces, self._until = pieces, pieces.sum(axis=-1).cumsum(axis=-1)
 
     def up_to(self, ranks: Floats) -> Floats:
         """Return the sums of all trials up to ranks, shape (task, rank), of which a part may be that of a trial."""
-        full = np.floor(ranks).astype(np.int64)
-        found, following = (
-            np.take_along_axis(self._sums, np.minimum(each, self.x.shape[-1]), axis=-1) for each in (full, full + 1)
-        )
-        return np.asarray(found + (ranks - full) * (following - found))
+        _, n_pieces, width = self._pieces.shape
+        number = np.minimum(ranks // width, n_pieces - 1).astype(np.int64)
+        piece = np.take_along_axis(self._pieces, number[..., np.newaxis], axis=1)
+        share = np.clip((ranks - number * width)[..., np.newaxis] - np.arange(width), 0.0, 1.0)
+        before = np.where(number > 0, np.take_along_axis(self._until, np.maximum(number - 1, 0), axis=-1), 0.0)
+        return np.asarray(before + np.einsum("trw,trw->tr", piece, share))
 
     def deviations(self, mean: Floats) -> Floats:
         """Return the standard deviation of every row, divisor n - 1; no mean is further than that from the middle."""
