@@ -8,6 +8,7 @@ doi:10.1016/j.jneumeth.2007.03.024).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import combinations, groupby
 from typing import NamedTuple
@@ -15,13 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from xcurves.kernels.engine import (
-    Progress,
-    StepDown,
-    count_at_least,
-    label_batches,
-    n_rare,
-)
+from xcurves.kernels.engine import Progress, StepDown, count_at_least, group_sums, label_batches, n_rare
 from xcurves.kernels.group_products import squares_over_groups
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import CACHE, MEMORY, TIE, Labels, Plan, RunPlan, rows_that_fit, stretches
@@ -283,14 +278,14 @@ def level_differences(curves: Floats, plan: RunPlan) -> LevelDifferences:
     alike = len(pairs) == 1 and len(set(plan.sizes)) == 1  # then T² is F, which rises with R
     if alike:
         scaled = np.moveaxis(centre_groups(residuals, plan.sizes, paired=plan.paired), 1, 2)
-        size = np.sqrt((scaled**2).sum(axis=-1, keepdims=True))
+        size = np.sqrt((scaled**2).sum(axis=-1, keepdims=True) * plan.sizes[0] / 2)
         by_level = np.divide(scaled, size, out=np.zeros_like(by_level), where=size > 0)
     largest = np.zeros((n_tasks, plan.n_resamples))
     width = min(n_levels, rows_that_fit(8 * n_tasks * n_curves, CACHE // 8))
     for levels in stretches(n_levels, width):
-        for some, labels in label_batches(plan, rows_that_fit(16 * n_tasks * width * len(pairs), CACHE)):
-            part = by_level[:, levels]
-            found = _shuffled_shares(part, plan, 0, labels) if alike else _largest_squares(part, labels, plan)
+        start = 0
+        for found in (_shares_of_two if alike else _largest_squares)(by_level[:, levels], plan):
+            some = slice(start, start := start + found.shape[-1])
             np.maximum(largest[:, some], found.max(axis=1), out=largest[:, some])
     if alike:
         df = (1, (plan.sizes[0] - 1) * (1 if plan.paired else 2))
@@ -330,14 +325,22 @@ def _critical_difference(found: LevelDifferences, plan: Plan, alpha: float) -> F
     return np.sqrt(np.partition(found.largest, place)[:, [place]])
 
 
-def _largest_squares(residuals: Floats, labels: Labels, plan: RunPlan) -> Floats:
-    """Return the largest T² of all pairs of groups, shape (task, level, reassignment); 0 without a difference."""
-    largest = np.zeros((*residuals.shape[:2], len(labels)))
-    for square, variance in (_pairs_within if plan.paired else _pairs_between)(residuals, labels, plan.sizes):
-        with np.errstate(divide="ignore"):
-            np.divide(square, variance, out=square, where=square > 0)
-        np.maximum(largest, square, out=largest)
-    return largest
+def _shares_of_two(scaled: Floats, plan: RunPlan) -> Iterator[Floats]:
+    """Yield R of two groups of one size l, (task, level, reassignment), of numbers whose sum is 0, of squares l / 2."""
+    for sums in group_sums(scaled.reshape(1, -1, scaled.shape[-1]), plan):
+        yield np.square(sums, out=sums).reshape(*scaled.shape[:2], -1)
+
+
+def _largest_squares(residuals: Floats, plan: RunPlan) -> Iterator[Floats]:
+    """Yield the largest T² of all pairs of groups, shape (task, level, reassignment); 0 without a difference."""
+    n_pairs = len(plan.sizes) * (len(plan.sizes) - 1) // 2
+    for _, labels in label_batches(plan, rows_that_fit(16 * math.prod(residuals.shape[:2]) * n_pairs, CACHE)):
+        largest = np.zeros((*residuals.shape[:2], len(labels)))
+        for square, variance in (_pairs_within if plan.paired else _pairs_between)(residuals, labels, plan.sizes):
+            with np.errstate(divide="ignore"):
+                np.divide(square, variance, out=square, where=square > 0)
+            np.maximum(largest, square, out=largest)
+        yield largest
 
 
 def _pairs_between(residuals: Floats, labels: Labels, sizes: tuple[int, ...]) -> Iterator[tuple[Floats, Floats]]:
