@@ -62,7 +62,7 @@ def _in_order(labels: Labels, sizes: tuple[int, ...]) -> Callable[[Floats, Float
     return square
 
 
-def sums_of_groups(order: Index, sizes: tuple[int, ...], weights: Floats) -> Callable[[Floats], Floats]:
+def sums_of_groups(order: NDArray[Any], sizes: tuple[int, ...], weights: Floats) -> Callable[[Floats], Floats]:
     """Return what sums features by the weights of groups, (reassignment, group, task, feature), in sparse products."""
     starts = np.cumsum((0, *sizes[:-1]))
     groups = _sparse(np.tile(np.repeat(weights, sizes), len(order)), order, starts, sum(sizes))
