@@ -144,3 +144,13 @@ def test_bad_values_are_refused(times):
         xcurves.compare_distributions(-times)
     with pytest.raises(ValueError, match=r"bounds are 0 to 100, but there is a score of inf"):
         xcurves.performance_cdf(times, bounds=(0, 100))
+
+
+@pytest.mark.parametrize(("higher", "gap"), [(True, (0.0, 0.975 * 2)), (False, (INF, INF))])
+def test_no_number_stands_for_an_infinite_trial_in_its_limits(higher, gap):
+    """The band around one trial leaves .025 on either side: below it scores may be 1, above it they are infinite."""
+    scores = make_scores([INF], run=[0])
+    found = xcurves.performance_cdf(scores, bounds=(1, INF), target=3.0, higher_is_better=higher).statistic_ci
+    np.testing.assert_allclose(found.sel(param="optimality_gap"), gap)
+    for name in ("iqm", "cvar_lower 0.5" if higher else "cvar 0.5"):
+        assert found.sel(param=name).values.tolist() == [1.0, INF]

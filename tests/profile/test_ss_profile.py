@@ -1,3 +1,5 @@
+import itertools
+
 import dask
 import numpy as np
 import pandas as pd
@@ -5,6 +7,7 @@ import pytest
 import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 import oracles
 import xcurves
@@ -518,6 +521,24 @@ def test_shuffled_shares_are_those_of_plain_loops_for_few_groups_and_many(sizes)
         parts = np.split(order, np.cumsum(sizes)[:-1])
         f = np.array(oracles.level_f([scores[:, part].T.tolist() for part in parts], False))
         np.testing.assert_allclose(share, between * f / (between * f + within), rtol=1e-10)
+
+
+@pytest.mark.parametrize("sizes", [(4, 4), (3, 4), (2, 2, 3)])
+def test_the_largest_difference_is_that_of_one_reassignment_at_all_levels_though_batches_differ(sizes, monkeypatch):
+    for module in (level_tests, engine):
+        monkeypatch.setattr(module, "CACHE", 2**11)
+    plan = plans.plan_runs(sizes, None)
+    scores = np.random.default_rng(sum(sizes)).normal(size=(2, sum(sizes), 7))
+    found = level_tests.level_differences(scores, plan).largest
+    for task in range(2):
+        parts = np.split(scores[task], np.cumsum(sizes)[:-1])
+        residuals = np.concatenate([part - part.mean(axis=0) for part in parts])
+        largest = []
+        for labels in np.concatenate(list(plan.blocks())):
+            groups = [residuals[labels == group] for group in range(len(sizes))]
+            pairs = itertools.combinations(groups, 2)
+            largest.append(max((stats.ttest_ind(a, b, equal_var=False).statistic ** 2).max() for a, b in pairs))
+        np.testing.assert_allclose(np.sort(found[task]), np.sort(largest), rtol=1e-9, atol=1e-20)  # 0 as observed
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 9))

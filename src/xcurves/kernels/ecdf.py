@@ -78,7 +78,7 @@ class CentredSums:
         if np.isnan(apart[:, -1]).any():
             apart[np.isnan(apart)] = 0.0
         self.squares = np.einsum("ti,ti->t", apart, apart)
-        self._pieces, self._until = pieces, pieces.sum(axis=-1).cumsum(axis=-1)
+        self._pieces, self._before = pieces, np.pad(pieces.sum(axis=-1).cumsum(axis=-1), ((0, 0), (1, 0)))
 
     def up_to(self, ranks: Floats) -> Floats:
         """Return the sums of all trials up to ranks, shape (task, rank), of which a part may be that of a trial."""
@@ -86,7 +86,7 @@ class CentredSums:
         number = np.minimum(ranks // width, n_pieces - 1).astype(np.int64)
         piece = np.take_along_axis(self._pieces, number[..., np.newaxis], axis=1)
         share = np.clip((ranks - number * width)[..., np.newaxis] - np.arange(width), 0.0, 1.0)
-        before = np.where(number > 0, np.take_along_axis(self._until, np.maximum(number - 1, 0), axis=-1), 0.0)
+        before = np.take_along_axis(self._before, number, axis=-1)
         return np.asarray(before + np.einsum("trw,trw->tr", piece, share))
 
     def deviations(self, mean: Floats) -> Floats:

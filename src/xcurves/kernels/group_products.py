@@ -75,31 +75,23 @@ def sums_of_groups(order: NDArray[Any], sizes: tuple[int, ...], weights: Floats)
 
 
 def squares_of_pairs(alone: Floats, comoment: Floats, labels: Labels, sizes: tuple[int, ...]) -> Floats:
-    """Return the squares of `alone`, (task, 1, curve), and co-moments over pairs of curves that share a group."""
-    order, (first, second) = orders_of(labels).astype(np.int32), _pairs_of(sizes)
+    """Return ``Σ_g s_g² / l_g``, (2, task, reassignment): of `alone`, (task, 1, curve), and by pairs of co-moments."""
+    order, (first, second, weight) = orders_of(labels).astype(np.int32), _pairs_of(sizes)
     sums = sums_of_groups(order, sizes, 1 / np.sqrt(sizes))(alone)
     pairs = order.take(first, axis=1)
     pairs *= np.int32(order.shape[1])
     pairs += order.take(second, axis=1)
     by_pair = np.ascontiguousarray(comoment.reshape(len(comoment), -1).T)
-    of_pairs = _sparse(_weights_of_pairs(sizes, len(pairs)), pairs, np.zeros(1, np.intp), len(by_pair)) @ by_pair
+    of_pairs = _sparse(np.tile(weight, len(pairs)), pairs, np.zeros(1, np.intp), len(by_pair)) @ by_pair
     return np.stack([(sums[..., 0] ** 2).sum(axis=1).T, of_pairs.T])
 
 
 @lru_cache(maxsize=8)
-def _pairs_of(sizes: tuple[int, ...]) -> tuple[Index, Index]:
-    """Return the pairs of places in groups one after the other, each once."""
+def _pairs_of(sizes: tuple[int, ...]) -> tuple[Index, Index, Floats]:
+    """Return the pairs of places in groups one after the other, each once, and the weights of their products."""
     group = np.repeat(np.arange(len(sizes)), sizes)
     first, second = np.nonzero(np.triu(group[:, np.newaxis] == group))
-    return first, second
-
-
-@lru_cache(maxsize=4)
-def _weights_of_pairs(sizes: tuple[int, ...], rows: int) -> Floats:
-    """Return the weights of products of these pairs, so often one after the other: 4 % of an ANOVA of 10 groups."""
-    first, second = _pairs_of(sizes)
-    group = np.repeat(sizes, sizes)
-    return np.tile(np.where(first == second, 1.0, 2.0) / group[first], rows)
+    return first, second, np.where(first == second, 1.0, 2.0) / np.array(sizes)[group[first]]
 
 
 def _sparse(data: Floats, columns: NDArray[Any], starts: NDArray[Any], width: int) -> scipy.sparse.csr_matrix:

@@ -285,8 +285,9 @@ def level_differences(curves: Floats, plan: RunPlan) -> LevelDifferences:
     for levels in stretches(n_levels, width):
         start = 0
         for found in (_shares_of_two if alike else _largest_squares)(by_level[:, levels], plan):
-            some = slice(start, start := start + found.shape[-1])
-            np.maximum(largest[:, some], found.max(axis=1), out=largest[:, some])
+            stop = start + found.shape[-1]
+            np.maximum(largest[:, start:stop], found.max(axis=1), out=largest[:, start:stop])
+            start = stop
     if alike:
         df = (1, (plan.sizes[0] - 1) * (1 if plan.paired else 2))
         largest = f_of(np.where(largest > 1 - TIE, 1.0, largest), df)
@@ -326,7 +327,7 @@ def _critical_difference(found: LevelDifferences, plan: Plan, alpha: float) -> F
 
 
 def _shares_of_two(scaled: Floats, plan: RunPlan) -> Iterator[Floats]:
-    """Yield R of two groups of one size l, (task, level, reassignment), of numbers whose sum is 0, of squares l / 2."""
+    """Yield R of two groups of one size l, (task, level, reassignment): numbers add up to 0, their squares to 2 / l."""
     for sums in group_sums(scaled.reshape(1, -1, scaled.shape[-1]), plan):
         yield np.square(sums, out=sums).reshape(*scaled.shape[:2], -1)
 

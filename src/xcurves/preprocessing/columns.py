@@ -198,7 +198,7 @@ def label_codes(column: pd.Series[Any]) -> tuple[NDArray[Any], NDArray[np.int64]
         else:
             codes, index = pd.factorize(column, sort=True)
         labels = plain_labels(index.to_numpy(dtype=getattr(index.dtype, "numpy_dtype", None)))
-    except (TypeError, NotImplementedError):  # labels are lists or mappings; the second of Arrow
+    except (TypeError, NotImplementedError):  # from labels that are lists or mappings
         labels = np.array([], object)
     if labels.dtype == object:
         kinds = " and ".join(sorted({type(label).__name__ for label in column}))
