@@ -176,7 +176,7 @@ def test_runs_that_lack_levels_are_cured_by_options(refusal, curves):
     table(apart)
     assert refusal("c.csv", "--align") == (
         "on='intersection' leaves 1 common training level of 4. "
-        "Bring every task to fractions of its budget with no on= and .curves.align(20, relative_to='budget')"
+        "Leave out runs that end at 0 or those that begin at 0, which share no other level"
     )
     one = curves.copy()
     one[:, 1, 2:] = np.nan

@@ -137,11 +137,27 @@ def test_every_call_in_an_error_about_incomplete_runs_works(name, options, lacki
 
 
 @pytest.mark.parametrize("call", [lambda curves: curves.curves.align("intersection"), xcurves.randomized_anova])
-def test_runs_that_never_meet_are_to_be_left_out(call):
-    levels = {("x", "a", 0): np.arange(5.0), ("x", "b", 0): np.arange(6.0, 10)}
+@pytest.mark.parametrize(
+    ("n_first", "begin", "said"),
+    [
+        (5, 6.0, "Leave out runs that end at 4 or those that begin at 6, which share no level"),
+        (1, 0.0, "Leave out runs that end at 0 or those that begin at 0, which share no other level"),
+    ],
+)
+def test_runs_that_never_meet_or_at_0_alone_are_to_be_left_out(call, n_first, begin, said):
+    levels = {("x", "a", 0): np.arange(n_first), ("x", "b", 0): np.arange(begin, 10)}
     levels |= {("x", algorithm, 1): np.arange(10.0) for algorithm in "ab"}
+    levels |= {("y", algorithm, run): np.zeros(1) for algorithm in "ab" for run in (0, 1)}  # has all of its levels
+    curves = ragged(levels).curves.to_dataarray("r", extra="task")
+    with warnings.catch_warnings(action="error"), pytest.raises((ValueError, UserWarning), match=said):
+        call(curves)
+
+
+def test_levels_below_0_have_no_budget_and_get_a_grid():
+    levels = {("x", algorithm, run): np.arange(-9.0, -1) + run / 2 for algorithm in "ab" for run in (0, 1)}
     curves = ragged(levels).curves.to_dataarray("r", extra="task")
     with pytest.raises(
-        ValueError, match=r"Leave out runs that end at 4 or those that begin at 6, which share no level"
-    ):
-        call(curves)
+        ValueError, match=r"with (\.curves\.align\(np\.linspace\(-8\.5, -2\.0, 20\), method='linear'\))"
+    ) as caught:
+        curves.curves.align("intersection")
+    whole(eval(f"curves{re.search(r'with (.+)$', str(caught.value))[1]}", {"curves": curves, "np": np}))

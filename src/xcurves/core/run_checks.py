@@ -254,7 +254,7 @@ def cure_incomplete(curves: xr.DataArray) -> str:
     if ((shared > 1) | (n_levels == 0)).all():
         cures = ["Bring runs to common levels with .curves.align('intersection')"]
     else:
-        levels = curves["training"].where(has)
+        levels = curves["training"].where(has & (n_levels > 1))
         begins, ends = (
             levels.min("training").max(["algorithm", "run"]),
             levels.max("training").min(["algorithm", "run"]),
@@ -273,10 +273,12 @@ def suggest(begins: Floats, ends: Floats, *, frame: bool = False, final: bool = 
     """
     begins, ends = (each[~np.isnan(each)] for each in (np.ravel(begins), np.ravel(ends)))
     for begin, end in zip(begins, ends, strict=True):
-        if begin > end:
-            return f"Leave out runs that end at {end:g} or those that begin at {begin:g}, which share no level"
+        if begin > end or begin == end <= 0:  # no budget, so no fractions of it
+            nothing = "no level" if begin > end else "no other level"
+            return f"Leave out runs that end at {end:g} or those that begin at {begin:g}, which share {nothing}"
     low, high = begins.max().item(), ends.min().item()
-    if not final and (1 - 1 / FRACTIONS) * high < low < high:  # no fraction but the last is in the range of all
+    # No fraction but the last is in the range of all, or there is no budget.
+    if not final and low < high and (high <= 0 or (1 - 1 / FRACTIONS) * high < low):
         grid = f"np.linspace({low!r}, {high!r}, {FRACTIONS}), method='linear'"
         return f"Bring runs to levels that all reach with {f'on={grid}' if frame else f'.curves.align({grid})'}"
     which, n = ("the end", 1) if final else ("fractions", FRACTIONS)

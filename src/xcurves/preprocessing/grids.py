@@ -161,7 +161,7 @@ def _leave_out_disjoint(
     ]
     curve, first, last = ranges(rows())
     task_of = curve // (runs.sizes["algorithm"] * runs.sizes["run"])
-    ends = pd.DataFrame({"begin": first, "end": last}).groupby(task_of)
+    ends = pd.DataFrame({"begin": first, "end": last})[known[task_of] > 1].groupby(task_of[known[task_of] > 1])
     cure = run_checks.suggest(
         ends["begin"].max().to_numpy(), ends["end"].min().to_numpy(), frame=frame, final=asked.on == "final"
     )
