@@ -176,7 +176,7 @@ def test_runs_that_lack_levels_are_cured_by_options(refusal, curves):
     table(apart)
     assert refusal("c.csv", "--align") == (
         "on='intersection' leaves 1 common training level of 4. "
-        "Leave out runs that end at 0 or those that begin at 0, which share no other level"
+        "Runs that end at 0 share no other level with those that begin at 0: leave either out"
     )
     one = curves.copy()
     one[:, 1, 2:] = np.nan

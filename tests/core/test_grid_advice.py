@@ -140,8 +140,8 @@ def test_every_call_in_an_error_about_incomplete_runs_works(name, options, lacki
 @pytest.mark.parametrize(
     ("n_first", "begin", "said"),
     [
-        (5, 6.0, "Leave out runs that end at 4 or those that begin at 6, which share no level"),
-        (1, 0.0, "Leave out runs that end at 0 or those that begin at 0, which share no other level"),
+        (5, 6.0, "Runs that end at 4 share no level with those that begin at 6: leave either out"),
+        (1, 0.0, "Runs that end at 0 share no other level with those that begin at 0: leave either out"),
     ],
 )
 def test_runs_that_never_meet_or_at_0_alone_are_to_be_left_out(call, n_first, begin, said):

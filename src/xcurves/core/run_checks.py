@@ -275,7 +275,7 @@ def suggest(begins: Floats, ends: Floats, *, frame: bool = False, final: bool = 
     for begin, end in zip(begins, ends, strict=True):
         if begin > end or begin == end <= 0:  # no budget, so no fractions of it
             nothing = "no level" if begin > end else "no other level"
-            return f"Leave out runs that end at {end:g} or those that begin at {begin:g}, which share {nothing}"
+            return f"Runs that end at {end:g} share {nothing} with those that begin at {begin:g}: leave either out"
     low, high = begins.max().item(), ends.min().item()
     # No fraction but the last is in the range of all, or there is no budget.
     if not final and low < high and (high <= 0 or (1 - 1 / FRACTIONS) * high < low):
