@@ -122,10 +122,9 @@ def per_task(
         order=label_order(curves, core),
     )
     variables = compute(job, curves, *others, cure=cure)
-    kept: dict[Hashable, Any] = {name: each for name, each in curves.coords.items() if not set(each.dims) & set(core)}
     used = {dim for each in variables.values() for dim in each.dims}
-    kept |= {dim: curves[dim] for dim in core if dim in used and dim in curves.coords}
-    kept |= {name: each for name, each in curves.coords.items() if each.dims == (joined,) and joined in used}
+    reduced = set(core) - used.intersection([joined])
+    kept = {name: each for name, each in curves.coords.items() if name in used or reduced.isdisjoint(each.dims)}
     described = kind.attrs(curves, context.entropy, context.confidence_level, **(attrs or {}))
     return kind.dataset(variables | dict(given or {}), kept | dict(coords or {}), described, curves, units)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from math import inf, prod
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -235,7 +235,7 @@ class ResultKind:
             described[name] = xr.Variable(variable.dims, variable.data.astype(var.dtype, copy=False), said)
         own = {name: each.variable if isinstance(each, xr.DataArray) else each for name, each in coords.items()}
         dims = {dim for variable in described.values() for dim in variable.dims}
-        labels = {dim: list(names) for dim, names in self.own_dims().items() if names and dim in dims}
+        labels = {dim: _index(dim, names) for dim, names in self.own_dims().items() if names and dim in dims}
         result = xr.Dataset(described, labels | own, attrs)
         found = result.variables
         for name, var in self.coordinates().items():
@@ -286,6 +286,12 @@ class ResultKind:
     def required(self) -> frozenset[str]:
         """Return the variables that every result has."""
         return frozenset(name for name, var in self.variables.items() if var.when is None)
+
+
+@lru_cache
+def _index(dim: str, names: tuple[str, ...]) -> xr.IndexVariable:
+    """Return the labels of a dim as an index, which a Dataset copies."""
+    return xr.IndexVariable(dim, list(names))  # type: ignore[no-untyped-call]  # of xarray
 
 
 def _units(given: xr.DataArray) -> dict[str, str]:

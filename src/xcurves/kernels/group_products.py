@@ -39,7 +39,10 @@ def _contrasts(sizes: tuple[int, ...]) -> Floats:
 
 def _by_contrasts(labels: Labels, sizes: tuple[int, ...]) -> Callable[[Floats, Floats], None]:
     """Return what writes the squares by orthonormal contrasts of the groups, one less than these."""
-    weights = [contrast.take(labels).T for contrast in _contrasts(sizes)]
+    if len(sizes) == 2:
+        weights = [(labels * np.sqrt(sum(1 / size for size in sizes))).T]
+    else:
+        weights = [contrast.take(labels).T for contrast in _contrasts(sizes)]
 
     def square(features: Floats, out: Floats) -> None:
         np.square(features @ weights[0], out=out)
