@@ -155,9 +155,9 @@ class Coarse:
 
 
 def test_ties_of_keys_at_a_boundary_are_redrawn():
-    """Of groups, and of members and others."""
+    """Of several groups, and of two."""
     check_uniform(map(tuple, plans._draw_partitions(Coarse(), 6_000, (2, 2)).tolist()), 6)
-    check_uniform(map(tuple, plans._draw_members(Coarse(), 30_000, (2, 2), paired=False).tolist()), 6)
+    check_uniform(map(tuple, plans._draw_two_groups(Coarse(), 30_000, (2, 2), paired=False).tolist()), 6)
 
 
 def test_many_curves_need_wider_keys():
@@ -172,20 +172,24 @@ def test_labels_of_many_groups_do_not_overflow():
 
 
 @pytest.mark.parametrize(("sizes", "paired"), [((2, 2), False), ((1, 3), False), ((3, 1), False), ((2, 2), True)])
-def test_members_of_the_first_of_two_groups_are_uniform(sizes, paired):
-    first = plans._draw_members(np.random.default_rng(0), 40_000, sizes, paired)
-    np.testing.assert_array_equal(first.sum(axis=1), sizes[0])
-    check_uniform(map(tuple, first.tolist()), plans.count_assignments(sizes, paired=paired, labelled=True))
+def test_two_groups_are_uniform(sizes, paired):
+    labels = plans._draw_two_groups(np.random.default_rng(0), 40_000, sizes, paired)
+    np.testing.assert_array_equal(labels.sum(axis=1), sizes[1])
+    check_uniform(map(tuple, labels.tolist()), plans.count_assignments(sizes, paired=paired, labelled=True))
 
 
 @pytest.mark.parametrize("paired", [False, True])
-def test_labels_of_many_curves_are_the_members_that_are_drawn(paired):
+def test_labels_of_two_large_groups_are_those_of_one_draw_of_keys(paired):
     plan = plans.plan_runs((600, 600), 500, paired=paired, entropy=4)
     last = plan.n_blocks - 1
     labels = plan.block(last)
     assert len(labels) == 64
-    drawn = plans._draw_members(plans.generator(4, paired, 600, 600, last), 64, (600, 600), paired)
-    np.testing.assert_array_equal(labels == 0, drawn)
+    rng = plans.generator(4, paired, 600, 600, last)
+    if paired:
+        drawn = rng.integers(0, 2, (64, 600), np.uint8) == 1
+    else:
+        drawn = rng.integers(0, 2**32, (64, 1_200), np.uint32).argsort(axis=1).argsort(axis=1) < 600
+    np.testing.assert_array_equal(labels[:, : drawn.shape[1]] == 0, drawn)
     if paired:
         np.testing.assert_array_equal(labels[:, :600], 1 - labels[:, 600:])
     assert sum(map(len, plan.blocks())) == 500

@@ -160,20 +160,23 @@ def warn_of_copies(curves: xr.DataArray) -> None:
     if curves.chunks is not None or curves.sizes[last] < _DIFFERENT:
         return
     curves = curves.transpose(..., "algorithm", "run", last)
-    names, both = labels.task_names(curves), (labels.words(curves[dim]) for dim in ("algorithm", "run"))
-    runs = [f"algorithm {algorithm}, run {run}" for algorithm, run in product(*both)]
-    found: dict[str, str] = {}
-    for name, scores in zip(names, curves.to_numpy().reshape(len(names), len(runs), -1), strict=True):
-        known: dict[bytes, str] = {}
-        for run, own in zip(runs, scores, strict=True):
+    n_runs = curves.sizes["algorithm"] * curves.sizes["run"]
+    found: dict[int, tuple[int, int]] = {}
+    for task, scores in enumerate(curves.to_numpy().reshape(-1, n_runs, curves.sizes[last])):
+        known: dict[bytes, int] = {}
+        for run, own in enumerate(scores):
             first = known.setdefault(own.tobytes(), run)
             if first != run and len(np.unique(own[~np.isnan(own)])) >= _DIFFERENT:
-                found.setdefault(name, f"{first} and {run}")
+                found.setdefault(task, (first, run))
     if found:
-        (task, pair), *others = found.items()
+        tasks, both = labels.task_names(curves), (labels.words(curves[dim]) for dim in ("algorithm", "run"))
+        runs = [f"algorithm {algorithm}, run {run}" for algorithm, run in product(*both)]
+        (name, *others), (first, second) = [tasks[task] for task in found], next(iter(found.values()))
         also = f"; the same holds in {len(others)} more tasks: " if others else ""
-        also += ", ".join(name.removesuffix(": ") for name, _ in others[: _NAMED - 1]) + ", ..." * (len(found) > _NAMED)
-        provenance.warn(f"{task}{pair} have the same score at every level. Were data copied?{also}")
+        also += ", ".join(other.removesuffix(": ") for other in others[: _NAMED - 1]) + ", ..." * (len(found) > _NAMED)
+        provenance.warn(
+            f"{name}{runs[first]} and {runs[second]} have the same score at every level. Were data copied?{also}"
+        )
 
 
 def check_scored(curves: xr.DataArray) -> None:

@@ -39,13 +39,13 @@ def _contrasts(sizes: tuple[int, ...]) -> Floats:
 
 def _by_contrasts(labels: Labels, sizes: tuple[int, ...]) -> Callable[[Floats, Floats], None]:
     """Return what writes the squares by orthonormal contrasts of the groups, one less than these."""
-    if len(sizes) == 2:
-        weights = [(labels * np.sqrt(sum(1 / size for size in sizes))).T]
-    else:
-        weights = [contrast.take(labels).T for contrast in _contrasts(sizes)]
+    alone = len(sizes) == 2  # labels are 0 and 1
+    weights = [labels.astype(np.float64).T] if alone else [each.take(labels).T for each in _contrasts(sizes)]
+    scale = sum(1 / size for size in sizes) if alone else 1.0
 
     def square(features: Floats, out: Floats) -> None:
         np.square(features @ weights[0], out=out)
+        out *= scale
         for each in weights[1:]:
             sums = features @ each
             sums *= sums
