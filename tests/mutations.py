@@ -22,7 +22,7 @@ MUTATIONS = [  # module, part of a line, what it becomes, tests
     ("plans", "if n_assignments <= most:", "if n_assignments < most:", ANOVA),
     ("plans", "todo = todo[(high[:, last - 1] == high[:, last]).any(axis=-1)]", "todo = todo[:0]", ANOVA),
     ("plans", "sizes[0] if labelled else sizes[0] - 1", "sizes[0] - 1 if labelled else sizes[0]", ANOVA),
-    ("plans", "members[todo] = keys <= last", "members[todo] = keys < last", ANOVA),
+    ("plans", "= keys > last[:, np.newaxis]", "= keys >= last[:, np.newaxis]", ANOVA),
     ("engine", "np.floor(alpha * plan.n_total + 1e-9)", "np.ceil(alpha * plan.n_total + 1e-9)", ANOVA),
     ("engine", "[..., np.newaxis] - TIE", "[..., np.newaxis] + TIE", ANOVA),
     ("engine", "axis=-1) > self.most", "axis=-1) >= self.most", ANOVA),
