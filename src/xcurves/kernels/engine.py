@@ -41,8 +41,7 @@ def group_sums(features: Floats, plan: RunPlan) -> Iterator[Floats]:
     n_tasks, n_features, n_curves = features.shape
     n_groups = 1 if len(plan.sizes) == 2 else len(plan.sizes)
     is_sparse = n_groups > group_products.DENSE
-    members = n_curves * (1 if is_sparse else n_groups) // 2
-    rows = rows_that_fit(8 * max(n_groups * n_tasks * n_features, members), CACHE)
+    rows = rows_that_fit(8 * max(n_groups * n_tasks * n_features, n_curves * (1 if is_sparse else n_groups)), CACHE)
     if plan.has_tables:
         for left, right in group_products.subset_tables(features, plan, rows):
             sums = left[..., np.newaxis] + right[..., np.newaxis, :]
@@ -84,7 +83,7 @@ def squared_sums(
         for tables in group_products.subset_tables(features, plan, batch or CACHE // 8, progress):
             yield group_products.squares_of_tables(*tables)
         return
-    each = 2 * n_pairs if by_pairs else 8 * max(n_tasks * (1 + rank), n_curves // 2)
+    each = 2 * n_pairs if by_pairs else 8 * max(n_tasks * (1 + rank), n_curves)
     for _, labels in label_batches(plan, min(batch or plan.rows, rows_that_fit(each, CACHE)), progress):
         if by_pairs:
             yield group_products.squares_of_pairs(features, products, labels, plan.sizes)

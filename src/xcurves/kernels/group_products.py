@@ -6,7 +6,7 @@ Of two groups only the first is summed: features that add up to 0 have minus tha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -39,19 +39,24 @@ def _contrasts(sizes: tuple[int, ...]) -> Floats:
 
 def _by_contrasts(labels: Labels, sizes: tuple[int, ...]) -> Callable[[Floats, Floats], None]:
     """Return what writes the squares by orthonormal contrasts of the groups, one less than these."""
-    alone = len(sizes) == 2  # labels are 0 and 1
-    weights = [labels.astype(np.float64).T] if alone else [each.take(labels).T for each in _contrasts(sizes)]
-    scale = sum(1 / size for size in sizes) if alone else 1.0
+    if len(sizes) == 2:
+        return partial(_by_difference, labels.astype(np.float64).T, sum(1 / size for size in sizes))
+    weights = [contrast.take(labels).T for contrast in _contrasts(sizes)]
 
     def square(features: Floats, out: Floats) -> None:
         np.square(features @ weights[0], out=out)
-        out *= scale
         for each in weights[1:]:
             sums = features @ each
             sums *= sums
             out += sums
 
     return square
+
+
+def _by_difference(second: Floats, scale: float, features: Floats, out: Floats) -> None:
+    """Write the squares of two groups, given which curves are in the second."""
+    np.square(features @ second, out=out)
+    out *= scale
 
 
 def _in_order(labels: Labels, sizes: tuple[int, ...]) -> Callable[[Floats, Floats], None]:
