@@ -6,6 +6,7 @@ import xarray as xr
 
 import xcurves
 from strategies import make_curves
+from xcurves.core import wording
 
 
 @pytest.fixture(scope="module")
@@ -86,8 +87,8 @@ def test_summary_goes_by_the_split_plot_terms(result):
     said = result.curves.summary()
     f, p = (result[name].sel(error_term="split_plot").values for name in ("f", "pvalue"))
     assert said.startswith(
-        f"The algorithms' mean scores over training differ (p = 0.00794); their changes of score with training are not "
-        f"shown to differ (p = {p[1]:.3g}).\nCompared: a0 (5 runs), a1 (5 runs), at 4 training levels.\n"
+        f"The algorithms' mean scores over training differ (p = .008); their changes of score with training are not "
+        f"shown to differ ({wording.pvalue(p[1])}).\nCompared: a0 (5 runs), a1 (5 runs), at 4 training levels.\n"
     )
     assert f"F(1, 8) = {f[0]:.4g} of level against differences between runs; F(3, 24) = {f[1]:.4g} of shape" in said
     assert said.endswith("among all 126 distinct ones.")
@@ -117,13 +118,13 @@ def test_table_of_pairs(three):
     result = xcurves.pairwise(three, rng=0, confidence_level=0.9)
     one = result.sel(task="y").curves.table()
     means = three.sel(task="y").mean(["run", "training"]).values
-    sizes = {f"a{i} - a{j}": means[i] - means[j] for i in range(3) for j in range(3) if means[i] > means[j]}
+    sizes = {f"a{i} over a{j}": means[i] - means[j] for i in range(3) for j in range(3) if means[i] > means[j]}
     assert one.index.tolist() == sorted(sizes, key=sizes.get, reverse=True)
     np.testing.assert_allclose(one["difference"], sorted(sizes.values(), reverse=True))
     assert one.columns.tolist() == ["difference", "lower", "upper", "p_algorithm", "p_interaction"]
     here = result.sel(task="y", pair="a0 - a2")
-    expected = [-here.difference, *-here.difference_ci[::-1], *here.pvalue_adjusted]
-    np.testing.assert_array_equal(one.loc["a2 - a0"], [value.item() for value in expected])
+    expected = [-here.difference, *-here.difference_ci_simultaneous[::-1], *here.pvalue_adjusted]
+    np.testing.assert_array_equal(one.loc["a2 over a0"], [value.item() for value in expected])
     assert result.curves.table().index.names == ["task", "pair"]
 
 
@@ -141,7 +142,9 @@ def test_the_answer_of_pairs_has_the_numbers_of_the_best(three):
     two = xcurves.pairwise(three.isel(task=0, algorithm=[0, 1], drop=True), rng=0)
     d, (low, high), p = two.difference.item(), two.difference_ci.values[0], two.pvalue_adjusted[0, 0].item()
     best, other, d, low, high = ("a0", "a1", d, low, high) if d > 0 else ("a1", "a0", -d, -high, -low)
-    expected = f"not shown higher than {other} ({d:.3g}, {low:.3g} to {high:.3g}; p = {p:.3g})."
+    expected = f"not shown higher than {other} ({d:.3g}, {wording.interval(low, high)}; {wording.pvalue(p)}).".replace(
+        "−", "-"
+    )
     assert two.curves.summary().split("\n")[0].replace("−", "-").endswith(expected)
     lower = xcurves.pairwise(three.isel(task=0, drop=True), higher_is_better=False, rng=0)
     assert " has the lowest mean score over training, " in lower.curves.summary()
@@ -229,7 +232,7 @@ def test_summary_of_a_profile_says_where_and_no_more_than_is_known(profile):
     p = profile.interval_pvalue_adjusted.values
     for place, ends in enumerate(["0 to 200", "200 to 500"]):
         share = f"{shares[place]:.3g} % of the observed difference (simple sum of squares)"
-        assert f"Interval {ends}: {share}, p = {p[place]:.3g} adjusted." in lines
+        assert f"Interval {ends}: {share}, {wording.pvalue(p[place])} adjusted." in lines
     within = profile.training.where(profile.equivalent == 1, drop=True).values.tolist()
     assert within == [0, 300, 500]
     assert "All differences are shown to lie within ± 5 at training 0, 300, 500." in lines

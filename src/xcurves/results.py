@@ -153,8 +153,8 @@ def summary(result: xr.Dataset | xr.DataTree) -> str:
     >>> import xcurves
     >>> scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
     >>> print(scores.curves.randomized_anova(rng=0).curves.summary().split("\n")[0])
-    The algorithms' mean scores over training are not shown to differ (p = 0.408); their changes of score with training
-    are not shown to differ (p = 0.551).
+    The algorithms' mean scores over training are not shown to differ (p = .408); their changes of score with training
+    are not shown to differ (p = .551).
     """
     if isinstance(result, xr.DataTree):
         return "\n\n".join(_paragraphs(result))

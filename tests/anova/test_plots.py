@@ -104,7 +104,7 @@ def by_size(pairs):
         p = [one.pvalue_adjusted.sel(effect=effect).item() for effect in ("algorithm", "interaction")]
         if size < 0:
             label, size, low, high = " - ".join(label.split(" - ")[::-1]), -size, -high, -low
-        found.append((label, size, [low, high], p))
+        found.append((label.replace(" - ", " over "), size, [low, high], p))
     return sorted(found, key=lambda each: -each[1])
 
 

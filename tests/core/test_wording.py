@@ -48,11 +48,17 @@ def test_a_number(value, said):
     ("ends", "said"),
     [
         ((-10, 111), "−10 to 111"),
-        ((-INF, INF), "no limit"),
+        ((-INF, INF), "interval unbounded"),
         ((3, INF), "at least 3"),
         ((-INF, -0.5), "at most −0.5"),
         ((NAN, NAN), "no interval"),
         ((370.5, 454.5), "370 to 454"),
+        ((-3.8356, 7.3622), "−3.8 to 7.4"),
+        ((0.4269, 16.8), "0.4 to 16.8"),
+        ((1204, 9876), "1,200 to 9,900"),
+        ((-0.0004, 0.0206), "0.000 to 0.021"),
+        ((1.2e-9, 4.4e-9), "1.2 × 10⁻⁹ to 4.4 × 10⁻⁹"),
+        ((5, 5), "5 to 5"),
     ],
 )
 def test_an_interval(ends, said):
@@ -62,12 +68,15 @@ def test_an_interval(ends, said):
 @pytest.mark.parametrize(
     ("p", "said"),
     [
-        (0.0794, "p = 0.0794"),
-        (0.0504, "p = 0.0504"),
+        (0.0794, "p = .079"),
+        (0.0504, "p = .0504"),
+        (0.04996, "p = .04996"),
+        (0.05, "p = .050"),
         (1.0, "p = 1"),
-        (0.000125, "p = 0.000125"),
-        (0.00001, "p = 0.00001"),
-        (3e-9, "p < 0.000001"),
+        (0.9996, "p = 1"),
+        (0.001, "p = .001"),
+        (0.000999, "p < .001"),
+        (3e-9, "p < .001"),
         (NAN, "no p"),
     ],
 )
@@ -76,9 +85,31 @@ def test_a_p_value(p, said):
 
 
 def test_a_p_at_the_floor_of_random_reassignments_says_so():
-    said = "p = 0.0001 (the smallest that 9,999 reassignments can give)"
-    assert wording.pvalue(1e-4, 1e-4, 9999) == said
-    assert wording.pvalue(2e-4, 1e-4, 9999) == "p = 0.0002"
+    assert wording.pvalue(1e-4, 1e-4, 9999) == "p < .001 (the smallest that 9,999 reassignments can give)"
+    assert wording.pvalue(2e-3, 2e-3, 499) == "p = .002 (the smallest that 499 reassignments can give)"
+    assert wording.pvalue(2e-4, 1e-4, 9999) == "p < .001"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ((7.5765, -0.1, 15.917), "7.6 (−0.1 to 15.9)"),
+        ((0.0213, 0.0121, 0.0549), "0.021 (0.012 to 0.055)"),
+        ((812.4, 370.5, 1454.5), "810 (370 to 1,450)"),
+        ((5, 2, INF), "5.0 (at least 2.0)"),
+        ((5.25, -INF, INF), "5.25 (interval unbounded)"),
+        ((5.25, NAN, NAN), "5.25 (no interval)"),
+    ],
+)
+def test_an_estimate_and_its_interval_have_the_same_decimals(given, said):
+    assert wording.estimated(*given) == said
+
+
+def test_an_end_that_a_test_set_to_0_is_open():
+    assert wording.open_interval(0, 15.917, 7.5765) == "more than 0 to 15.9"
+    assert wording.open_interval(-15.917, 0, -7.5765) == "−15.9 to less than 0"
+    assert wording.open_interval(0.5, 15.917, 7.5765) == "0.5 to 15.9"
+    assert wording.open_interval(0, INF, 7) == "more than 0"
 
 
 def test_counts_lists_and_spans():

@@ -139,7 +139,10 @@ def test_comparisons_are_drawn(scores, view):
     ax = pairs.curves.plot(view)
     if view == "prob_greater":
         chances = dict(zip(pairs.pair.values.tolist(), pairs.prob_greater.values.tolist(), strict=True))
-        likelier = {p if chance >= 0.5 else p[::-1]: max(chance, 1 - chance) for p, chance in chances.items()}
+        likelier = {
+            (p if chance >= 0.5 else p[::-1]).replace(" - ", " over "): max(chance, 1 - chance)
+            for p, chance in chances.items()
+        }
         expected = sorted(likelier.items(), key=lambda each: -each[1])
         assert set(likelier) != set(chances)  # some are turned
         assert [label.get_text() for label in ax.get_yticklabels()] == [pair for pair, _ in expected]

@@ -83,7 +83,7 @@ def test_comparisons_are_told_pair_by_pair():
     said = result.curves.summary().split("\n")[1:]
     assert said[0].startswith("a scores higher than b with probability 0 (0 to 0.0")
     assert (
-        "; b scores higher somewhere outside the band and is nowhere shown to score lower; KS distance 1, p < 0.000001"
+        "; b scores higher somewhere outside the band and is nowhere shown to score lower; KS distance 1, p < .001"
         in said[0]
     )
     assert said[1].startswith("a scores higher than c with probability 0.5 (")
@@ -97,7 +97,7 @@ def test_comparisons_are_told_pair_by_pair():
     assert "change places" in paired.ks_pvalue.attrs["method"]
     table = result.curves.table()
     assert table.columns.tolist() == ["prob_greater", "lower", "upper", "dominance", "KS", "p"]
-    assert table.index.tolist() == ["b - a", "b - c", "a - c"]  # the clearest first, the likelier one before
+    assert table.index.tolist() == ["b over a", "b over c", "a and c"]  # the clearest first, the likelier one before
     assert table["prob_greater"].tolist() == [1, 1, 0.5]
     assert table["dominance"].tolist() == [1, 1, 0]
 

@@ -12,6 +12,7 @@ import xcurves  # noqa: F401  # registers .curves
 from lazy import refuse_to_compute
 from places import SHARED
 from strategies import make_curves
+from xcurves.core.wording import interval, pvalue
 from xcurves.group_sequential.looks import digests_of, record_of
 from xcurves.kernels.engine import holm
 
@@ -309,7 +310,7 @@ def test_sentences_say_what_is_shown_and_what_to_run_next(found):
     said = found.curves.summary().split("\n")
     latest = found.isel(look=2)
     first, second = (
-        f"sac is above {pair[6:]} (p = {latest.pvalue_adjusted.sel(pair=pair):.3g}, {low:.3g} to {high:.3g})"
+        f"sac is above {pair[6:]} ({pvalue(latest.pvalue_adjusted.sel(pair=pair))}, {interval(low, high)})"
         for pair in ("sac - td3", "sac - ddpg")
         for low, high in [latest.difference_ci.sel(pair=pair).values]
     )
@@ -329,17 +330,17 @@ def test_without_intervals_the_rest_is_the_same(curves, found):
     bare = curves.curves.sequential(n_looks=6, n_resamples=999, intervals=False)
     xr.testing.assert_identical(bare, found.drop_vars(["difference_ci", "ci_bound"]))
     p = bare.pvalue_adjusted.sel(pair="sac - td3").values[2]
-    assert bare.curves.summary().startswith(f"After look 3 of 6 (15 runs each): sac is above td3 (p = {p:.3g}); ")
+    assert bare.curves.summary().startswith(f"After look 3 of 6 (15 runs each): sac is above td3 ({pvalue(p)}); ")
     assert "lower" not in bare.curves.table()
 
 
 def test_the_better_one_stands_first(curves):
     lower = curves.curves.sequential(n_looks=6, higher_is_better=False, n_resamples=999)
     p, low, high = lower.pvalue_adjusted[0, 2].item(), *lower.difference_ci[0, 2].values
-    best = f"td3 is below sac, that is better (p = {p:.3g}, −{high:.3g} to −{low:.3g})"
+    best = f"td3 is below sac, that is better ({pvalue(p)}, {interval(-high, -low)})"
     assert best in lower.curves.summary()
     turned = curves.isel(algorithm=[2, 1, 0]).curves.sequential(n_looks=6, n_resamples=999).curves.summary()
-    assert f"sac is above td3 (p = {p:.3g}, {low:.3g} to {high:.3g})" in turned.split("\n")[0]
+    assert f"sac is above td3 ({pvalue(p)}, {interval(low, high)})" in turned.split("\n")[0]
 
 
 def test_the_last_look_ends_what_is_not_shown(curves):
@@ -351,14 +352,14 @@ def test_the_last_look_ends_what_is_not_shown(curves):
 
 def test_table_and_frame(found):
     table = found.curves.table()
-    assert table.loc["sac - td3", "decided at"] == 2
-    assert table.index.tolist() == ["sac - td3", "sac - ddpg", "ddpg - td3"]  # by size, the higher one first
-    assert np.isnan(table.loc["ddpg - td3", "decided at"])
+    assert table.loc["sac over td3", "decided at"] == 2
+    assert table.index.tolist() == ["sac over td3", "sac over ddpg", "ddpg over td3"]  # by size, the higher one first
+    assert np.isnan(table.loc["ddpg over td3", "decided at"])
     assert table["look"].tolist() == [3, 3, 3]
     last = found.sel(pair="td3 - ddpg", look=3)
-    assert table.loc["ddpg - td3", "difference"] == -last.difference
-    assert table.loc["ddpg - td3", ["lower", "upper"]].tolist() == (-last.difference_ci[::-1]).values.tolist()
-    assert table.loc["ddpg - td3", "T"] == last.statistic
+    assert table.loc["ddpg over td3", "difference"] == -last.difference
+    assert table.loc["ddpg over td3", ["lower", "upper"]].tolist() == (-last.difference_ci[::-1]).values.tolist()
+    assert table.loc["ddpg over td3", "T"] == last.statistic
     assert len(found.curves.to_frame()) == 18
 
 

@@ -13,6 +13,7 @@ import xcurves
 from hoiem_table3 import ROWS
 from lazy import refuse_to_compute
 from strategies import as_dict, make_errors, simulate_errors
+from xcurves.core.wording import interval
 
 fit_free = partial(xcurves.fit_power_law, asymptote="free")
 
@@ -458,7 +459,7 @@ def test_what_four_times_the_data_give_is_what_predict_says(errors):
     result = quiet(errors.isel(task=0))
     more = result.curves.predict(1600)
     low, high = more.prediction_ci[0].values
-    said = f"Four times the data, 1,600, give a predicted error of {more.prediction[0]:.4g} % ({low:.4g} to"
+    said = f"Four times the data, 1,600, give a predicted error of {more.prediction[0]:.4g} % ({interval(low, high)})"
     assert said in result.curves.summary()
     assert said in xcurves.kinds.kind("fit_power_law").answer(result)
     assert "linear rule" not in result.curves.summary()

@@ -17,6 +17,7 @@ import xcurves
 from layers import slow
 from strategies import absent, make_curves, simulate_errors
 from xcurves import results
+from xcurves.core.wording import interval
 from xcurves.plotting.curves import CURVES_CAPTION
 from xcurves.reporting import markup, pictures
 
@@ -94,7 +95,7 @@ def test_the_short_answer_is_that_of_the_summary(tree, source):
     # first who is best and by how much, with the interval of the largest of the three differences; then where
     pair = tree["pairwise"].to_dataset().isel(pair=int(np.argmax(abs(tree["pairwise"]["difference"].values))))
     low, high = pair["difference_ci_simultaneous"].values
-    size = f"({pair['difference'].item():.3g}, {low:.3g} to {high:.3g})".replace("-", "−")
+    size = f"({pair['difference'].item():.3g}, {interval(low, high)})"
     first = f" and {pair['algorithm_b'].item()} {size}, for all pairs together.</p>"
     verdicts = re.findall('<p class="verdict">(.*?)(?=<p|<ul)', answer)
     assert verdicts[0].endswith(first)

@@ -69,13 +69,16 @@ def test_the_higher_of_a_pair_stands_first_and_variables_have_their_units(refere
     assert "difference (points)" in head
     assert "task_sd (points)" in head
     assert "prob_greater (" not in head
-    pairs = ["high - low", "middle - low"] if reference else ["high - low", "high - middle", "middle - low"]
+    pairs = ["high - low", "middle - low"] if reference else ["high over low", "high over middle", "middle over low"]
     for row, pair in zip(rows, pairs, strict=True):  # the largest difference first
         cells = [cell.strip() for cell in row.strip("|").split("|")]
-        sign = 1 if pair in found.pair.values else -1
-        one = found.sel(pair=pair if sign == 1 else " - ".join(pair.split(" - ")[::-1]))
-        fixed = sorted((sign * one.difference_ci.sel(task_effect="fixed")).values.tolist())
-        numbers = [sign * one.difference.item(), *fixed]
+        label = pair.replace(" over ", " - ")
+        sign = 1 if label in found.pair.values else -1
+        one = found.sel(pair=label if sign == 1 else " - ".join(label.split(" - ")[::-1]))
+        random = sorted((sign * one.difference_ci_simultaneous.sel(task_effect="random")).values.tolist())
+        if one.pvalue_adjusted.sel(task_effect="random") <= 0.05:
+            random[0] = max(random[0], 0.0)
+        numbers = [sign * one.difference.item(), *random]
         assert cells[:4] == [pair, *(f"{number:.2f}" for number in numbers)]
         chance = one.prob_greater.item()
         assert cells[8] == f"{chance if sign == 1 else 1 - chance:.2f}"
@@ -83,9 +86,9 @@ def test_the_higher_of_a_pair_stands_first_and_variables_have_their_units(refere
 
 def test_labels_are_escaped(results):
     said = {to: results[1].curves.format_table(to) for to in ("latex", "markdown", "html")}
-    assert r"50 \% | x - a\_1 \& b" in said["latex"]
-    assert r"50 % \| x - a_1 & b" in said["markdown"]
-    assert "&lt;c&gt; - a_1 &amp; b" in said["html"]
+    assert r"50 \% | x over a\_1 \& b" in said["latex"]
+    assert r"50 % \| x over a_1 & b" in said["markdown"]
+    assert "&lt;c&gt; over a_1 &amp; b" in said["html"]
     assert said["latex"].splitlines()[0] == r"\begin{tabular}{lrrrrr}"
     assert r"\toprule" in said["latex"]
 
@@ -93,7 +96,7 @@ def test_labels_are_escaped(results):
 def test_backslashes_of_labels_are_no_commands(curves):
     pair = curves.isel(algorithm=[0, 1]).assign_coords(algorithm=[r"\lr{1}", "~x^2"])
     written = pair.curves.pairwise(**FEW).curves.format_table("latex")
-    assert r"\textasciitilde x\textasciicircum 2 - \textbackslash lr\{1\} & " in written
+    assert r"\textasciitilde x\textasciicircum 2 over \textbackslash lr\{1\} & " in written
 
 
 @pytest.mark.skipif(

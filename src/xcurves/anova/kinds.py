@@ -122,13 +122,13 @@ PAIRWISE = ResultKind(
         "Every pair of algorithms was compared on its own runs, in mean score over training by a studentized "
         "randomization test, whose inversion gives the interval of the difference, and in change with training by F "
         "with the split-plot error. P-values of each effect were adjusted for the number of pairs by {correction}; "
-        "intervals were not.",
+        "intervals hold for all pairs together (Bonferroni).",
         "whole runs",
     ),
     table=captioned(
         tables.pair_table,
-        "Pairs of algorithms: difference of mean scores over training, its interval (not adjusted for the "
-        "number of pairs), and p of level and of shape, adjusted.",
+        "Pairs of algorithms, the better one first: difference of mean scores over training with its interval, and p "
+        "of level and of shape, adjusted.",
     ),
     statements=text.pair_statements,
     part=Part("pairwise", 1, comparable, ("n_resamples", "paired"), opens=True),

@@ -13,7 +13,7 @@ from xcurves.anova.text import by_welch, tests_that_speak
 from xcurves.core import labels, provenance
 from xcurves.core.axes import draw_rows, list_rows
 from xcurves.core.matrices import MOST_ROWS, by_task, draw_differences_of_pairs, draw_signs, task_labels
-from xcurves.core.tables import pairs_by_size
+from xcurves.core.pairs import pairs_by_size
 from xcurves.kernels.moments import Floats
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ import xarray as xr
 
 from xcurves.anova.text import by_welch
 from xcurves.core import labels
-from xcurves.core.tables import bounds, frame_of, frame_of_pairs, turned_pairs
+from xcurves.core.pairs import TURNED, displayed_pairs, heading
+from xcurves.core.tables import bounds, frame_of, frame_of_pairs
 
 _ROWS = {
     "algorithm": "Algorithm",
@@ -121,12 +122,16 @@ def anova_digest(result: xr.Dataset) -> pd.DataFrame:
 
 
 def pair_table(result: xr.Dataset) -> pd.DataFrame:
-    """Return a row for each pair, the largest difference first."""
-    turned = turned_pairs(result, result["difference"], ["difference", "difference_ci"])
+    """Return a row for each pair, the better first, the largest difference in front."""
     adjusted = result["pvalue_adjusted"]
-    p = {f"p_{effect}": adjusted.sel(effect=effect, drop=True) for effect in result["effect"].to_numpy()}
-    columns = {"difference": turned["difference"], **bounds(turned["difference_ci"]), **p}
-    return frame_of_pairs(columns, result["difference"], turned["pair_turned"])
+    of_level = adjusted.sel(effect="algorithm", drop=True)
+    shown = displayed_pairs(result, "difference", "difference_ci_simultaneous", of_level)
+    columns = {"difference": shown["amount"], **bounds(shown["interval"])}
+    for effect in result["effect"].to_numpy():
+        columns[f"p_{effect}"] = adjusted.sel(effect=effect, drop=True)
+    frame = frame_of_pairs(columns, result["difference"], shown[TURNED])
+    frame.attrs["interval"] = heading(result)
+    return frame
 
 
 def contrast_table(result: xr.Dataset) -> pd.DataFrame:

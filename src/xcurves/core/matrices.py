@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from xcurves.core.axes import bounds_of, fill_band, longest_line, scale_training, style_in, wrapped
 from xcurves.core.labels import task_dims
+from xcurves.core.pairs import pairs_by_size
 from xcurves.core.provenance import alpha_of, significant
 from xcurves.core.schema import Drawing, View
-from xcurves.core.tables import pairs_by_size
 from xcurves.core.wording import label_of
 from xcurves.kernels.moments import Floats
 

@@ -70,11 +70,16 @@ def statements(answer: str, details: Iterable[str] = (), cautions: Iterable[str]
 
 
 def captioned(table: Callable[[xr.Dataset], pd.DataFrame], caption: str) -> Callable[[xr.Dataset], pd.DataFrame]:
-    """Return what makes a table, with its caption in ``attrs["caption"]``."""
+    """Return what makes a table, with its caption in ``attrs["caption"]``.
+
+    Where ``attrs["interval"]`` says which intervals it has, such as "95 %, all pairs together", the caption ends so.
+    """
 
     def make(result: xr.Dataset) -> pd.DataFrame:
         frame = table(result)
         frame.attrs["caption"] = caption
+        if "interval" in frame.attrs:
+            frame.attrs["caption"] = f"{caption} Intervals: {frame.attrs['interval']}."
         return frame
 
     return make

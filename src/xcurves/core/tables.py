@@ -42,44 +42,6 @@ def frame_of(columns: Mapping[str, xr.DataArray], last: Sequence[str] = ()) -> p
     return dataset.to_dataframe([*extra, *last])
 
 
-def turned_pairs(
-    result: xr.Dataset, size: xr.DataArray, signed: Sequence[str], shares: Sequence[str] = ()
-) -> xr.Dataset:
-    """Return pairs each turned so that its `size` is positive, with their labels as coordinate `pair_turned`.
-
-    The variables `signed` change their sign, of `shares` what is left of 1 remains. Pairs stay if there is a
-    reference or a margin.
-    """
-    if "pair" not in size.dims:
-        return result.assign_coords(pair_turned="")
-    lower = (size < 0) & (not {"reference", "margin"} & set(result.attrs))
-    found = {}
-    for name in {*signed, *shares} & set(result.data_vars):
-        value = other = result[name]
-        if "ci_bound" in value.dims:
-            other = value.isel(ci_bound=slice(None, None, -1)).assign_coords(ci_bound=value["ci_bound"])
-        found[name] = value.where(~lower, 1 - other if name in shares else -other)
-    # Arrays of numpy's own text: pandas' strings hold no lone surrogate.
-    a, b, pairs = (result[name].to_numpy().astype(str) for name in ("algorithm_a", "algorithm_b", "pair"))
-    between = pairs[0].removeprefix(a[0]).removesuffix(b[0]) if len(pairs) else ""
-    turned = xr.DataArray(np.char.add(np.char.add(b, between), a), dims="pair")
-    names = turned.where(lower, xr.DataArray(pairs, dims="pair"))
-    return result.assign(found).assign_coords(pair_turned=names.drop_vars("pair", errors="ignore"), _lower=lower)
-
-
-def pairs_by_size(
-    result: xr.Dataset, size: xr.DataArray, signed: Sequence[str], shares: Sequence[str] = ()
-) -> xr.Dataset:
-    """Return the pairs of one task, turned, the largest first."""
-    found = turned_pairs(result, size, signed, shares).isel(pair=np.argsort(-np.abs(size.to_numpy()), kind="stable"))
-    lower, a, b = (found[name].to_numpy() for name in ("_lower", "algorithm_a", "algorithm_b"))
-    return found.drop_vars(["pair_turned", "_lower"]).assign_coords(
-        algorithm_a=("pair", np.where(lower, b, a)),
-        algorithm_b=("pair", np.where(lower, a, b)),
-        pair=found["pair_turned"].to_numpy(),
-    )
-
-
 def frame_of_pairs(columns: Mapping[str, xr.DataArray], size: xr.DataArray, names: xr.DataArray) -> pd.DataFrame:
     """Join columns of turned pairs to a frame, in each task the largest first."""
     frame = frame_of(columns, ["pair"])

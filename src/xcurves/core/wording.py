@@ -14,6 +14,7 @@ from xcurves.core.provenance import is_exact, significant
 from xcurves.kernels.moments import Floats
 
 MOST_NAMED = 12  # phrases of a list; of longer lists the rest is counted
+_LEAST_P = 0.001  # smaller p-values are not told apart
 _NOISE = 1e-15  # below it a number is the rounding error of others
 _SMALL, _LARGE = 1e-4, 1e9  # numbers from there on are written with a power of ten
 _EXPONENT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -55,16 +56,67 @@ def percent(share: float, digits: int = 3) -> str:
     return f"{number(round(100 * float(share), 10), digits)} %"
 
 
-def interval(low: float, high: float, digits: int = 3) -> str:
-    """Return an interval: "−10 to 111", "at least 3", "no limit", "no interval"."""
+def decimals_of(low: float, high: float, estimate: float | None = None) -> int | None:
+    """Return how many decimals an interval supports: two significant digits of its half-width; None if it has none.
+
+    The half-width of an interval with one end is the distance from there to the estimate. Negative: of tens and beyond.
+    """
+    ends = [float(end) for end in (low, high) if isfinite(end)]
+    if len(ends) == 1 and estimate is not None and isfinite(estimate):
+        ends.append(float(estimate))
+    if len(ends) < 2:
+        return None
+    half_width = abs(ends[1] - ends[0]) / 2
+    if half_width <= _NOISE * max(map(abs, ends)) or half_width == 0:
+        return None
+    return 1 - int(np.floor(log10(half_width) + 1e-9))
+
+
+def rounded(value: float, decimals: int | None, digits: int = 3) -> str:
+    """Return a number with so many decimals; None: in so many significant digits."""
+    value = float(value)
+    if decimals is None or not isfinite(value):
+        return number(value, digits)
+    if not _SMALL <= 10.0**-decimals < _LARGE:
+        return number(value, max(digits, 1))
+    nearest = round(value, decimals) + 0.0  # no minus in front of 0
+    sign = "−" * (nearest < 0)
+    return f"{sign}{abs(nearest):,.{max(decimals, 0)}f}"
+
+
+def interval(low: float, high: float, digits: int = 3, *, estimate: float | None = None) -> str:
+    """Return an interval, in as many decimals as it supports: "−9.8 to 11.1", "at least 3", "more than 0 to 16".
+
+    One that is open at 0 says so: its end was set there by a test. Nothing is known of one without an end.
+    """
     low, high = float(low), float(high)
     if isnan(low) or isnan(high):
         return "no interval"
+    decimals = decimals_of(low, high, estimate)
     if isfinite(low) and isfinite(high):
-        return f"{number(low, digits)} to {number(high, digits)}"
+        return f"{rounded(low, decimals, digits)} to {rounded(high, decimals, digits)}"
     if isfinite(low):
-        return f"at least {number(low, digits)}"
-    return f"at most {number(high, digits)}" if isfinite(high) else "no limit"
+        return f"at least {rounded(low, decimals, digits)}"
+    if isfinite(high):
+        return f"at most {rounded(high, decimals, digits)}"
+    return "interval unbounded"
+
+
+def open_interval(low: float, high: float, estimate: float) -> str:
+    """Return the interval of a difference that is shown; an end of 0 is open: "more than 0 to 15.9"."""
+    decimals = decimals_of(low, high, estimate)
+    if low == 0 and estimate > 0:
+        return f"more than 0 to {rounded(high, decimals)}" if isfinite(high) else "more than 0"
+    if high == 0 and estimate < 0:
+        return f"{rounded(low, decimals)} to less than 0" if isfinite(low) else "less than 0"
+    return interval(low, high, estimate=estimate)
+
+
+def estimated(value: float, low: float, high: float, units: object = "1", digits: int = 3) -> str:
+    """Return an estimate with its interval, with the same decimals: "7.6 (3.5 to 11.7)"."""
+    said = rounded(value, decimals_of(low, high, value), digits)
+    unit = "" if str(units) in _NO_UNIT else f" {units}"
+    return f"{said}{unit} ({interval(low, high, digits, estimate=value)})"
 
 
 def ends_of(bounds: xr.DataArray, *, turned: bool = False) -> tuple[float, float]:
@@ -74,17 +126,31 @@ def ends_of(bounds: xr.DataArray, *, turned: bool = False) -> tuple[float, float
 
 
 def pvalue(p: float, smallest: float = 0.0, n_random: int = 0, name: str = "p") -> str:
-    """Return a p-value; one at the `smallest` that random reassignments can give says how many there were."""
+    """Return a p-value, "p = .023", "p < .001"; one at the `smallest` that random reassignments give says so."""
     p = float(p)
     if isnan(p):
         return f"no {name}"
-    if p < 1e-6:
-        return f"{name} < 0.000001"
-    said = f"{p:.3g}" if p >= _SMALL else f"{p:.7f}".rstrip("0")
-    at_floor = (
-        f" (the smallest that {n_random:,} reassignments can give)" if n_random and p <= smallest * 1.000001 else ""
-    )
-    return f"{name} = {said}{at_floor}"
+    said = f"{name} {p_text(p)}" if p < _LEAST_P else f"{name} = {p_text(p)}"
+    if n_random and p <= smallest * 1.000001:
+        return f"{said} (the smallest that {n_random:,} reassignments can give)"
+    return said
+
+
+def p_text(p: float) -> str:
+    """Return a p-value as a table has it, three decimals without the zero in front: ".023", "< .001"."""
+    p = float(p)
+    if isnan(p):
+        return ""
+    if p < _LEAST_P:
+        return "< .001"
+    said = f"{p:.3f}"
+    if float(said) == 1:
+        return "1"
+    for decimals in range(3, 7):  # on which side of .05 must be seen
+        said = f"{p:.{decimals}f}"
+        if float(said) != 0.05 or abs(p - 0.05) < 1e-12:
+            break
+    return said.removeprefix("0")
 
 
 def count(n: float, thing: str, things: str = "") -> str:

@@ -22,7 +22,7 @@ from xcurves.core.axes import (
     wrapped,
 )
 from xcurves.core.matrices import MOST_ROWS, by_task, draw_probabilities, draw_signs
-from xcurves.core.tables import pairs_by_size
+from xcurves.core.pairs import pairs_by_size
 from xcurves.core.wording import label_of, with_units
 from xcurves.distributions.text import say_statistic, statistics
 

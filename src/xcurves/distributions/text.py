@@ -11,8 +11,9 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core import labels
+from xcurves.core.pairs import better_first
 from xcurves.core.schema import Statement, statements
-from xcurves.core.tables import bounds, frame_of, frame_of_pairs, turned_pairs
+from xcurves.core.tables import bounds, frame_of, frame_of_pairs
 from xcurves.core.wording import (
     Lead,
     PairDifferences,
@@ -275,7 +276,7 @@ def statistic_digest(result: xr.Dataset) -> pd.DataFrame:
 def comparison_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each pair, the clearest first."""
     size = result["prob_greater"] - 0.5
-    result = turned_pairs(result, size, ["dominance"], ["prob_greater", "prob_greater_ci"])
+    result = better_first(result, size, ["dominance"], ["prob_greater", "prob_greater_ci"])
     columns = {"prob_greater": result["prob_greater"], **bounds(result["prob_greater_ci"])}
     if "ks_statistic" in result:
         columns |= {"dominance": result["dominance"], "KS": result["ks_statistic"], "p": result["ks_pvalue_adjusted"]}

@@ -11,8 +11,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance
+from xcurves.core.pairs import better_first
 from xcurves.core.schema import Statement, statements
-from xcurves.core.tables import bounds, frame_of_pairs, turned_pairs
+from xcurves.core.tables import bounds, frame_of_pairs
 from xcurves.core.wording import ends_of, interval, joined, listed, pvalue, span
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.sequential_pvalues import Spending, spent
@@ -167,7 +168,7 @@ def sequential_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each pair, the largest difference first, at the latest look."""
     latest = at_latest_look(result)
     size = latest["difference"]
-    latest = turned_pairs(latest, size, ["difference", "difference_ci"])
+    latest = better_first(latest, size, ["difference", "difference_ci"])
     decided = result["look"].where(result["rejected"] == 1).min("look")
     columns = {
         "look": latest["_look"].broadcast_like(decided),

@@ -98,15 +98,16 @@ ACROSS_TASKS = ResultKind(
         "run is its mean over training, unless weights are given (training_weights={training_weights}). There are two "
         "claims: for these tasks by reassigning whole runs within each task (p adjusted over pairs by Holm's step-"
         "down procedure), and for tasks like these by turning the signs of the tasks' differences (p adjusted over "
-        "pairs by the step-down maximum). Intervals hold the shifts of a pair that its test does not reject. P-values "
+        "pairs by the step-down smallest p). Intervals hold the shifts of a pair that its test does not reject, at a "
+        "level divided by the number of pairs. P-values "
         "of single tasks were adjusted over tasks within a pair by {correction}.",
         "whole runs within a task (for these tasks), whole tasks (for tasks like these)",
     ),
     table=captioned(
         text.across_table,
-        "Pairs of algorithms over all tasks: mean difference, its interval and p adjusted over pairs for these tasks "
-        "(fixed) and for tasks like these (random), the probability that the first scores higher, and the standard "
-        "deviation of true differences over tasks.",
+        "Pairs of algorithms over all tasks, the better one first: mean difference, its interval and adjusted p for "
+        "tasks like these (random) and for these tasks (fixed), the probability that a run of the first is better, and "
+        "the standard deviation of true differences over tasks.",
     ),
     statements=text.across_statements,
     part=Part("across_tasks", 5, several_tasks, _OPTIONS, opens=True),

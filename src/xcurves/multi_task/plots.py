@@ -29,7 +29,7 @@ from xcurves.core.matrices import (
     draw_probabilities,
     n_pair_rows,
 )
-from xcurves.core.tables import pairs_by_size
+from xcurves.core.pairs import pairs_by_size
 from xcurves.core.wording import PairDifferences, with_units
 from xcurves.kernels.moments import Floats
 

@@ -10,8 +10,9 @@ import xarray as xr
 
 from xcurves.core import provenance
 from xcurves.core.labels import each_of, named_tasks
+from xcurves.core.pairs import TURNED, better_first, displayed_pairs, heading
 from xcurves.core.schema import Statement, statements
-from xcurves.core.tables import bounds, frame_of, frame_of_pairs, turned_pairs
+from xcurves.core.tables import bounds, frame_of, frame_of_pairs
 from xcurves.core.wording import (
     PairDifferences,
     count,
@@ -118,6 +119,22 @@ def _disagreement(one: xr.Dataset, task: str, pairs: PairDifferences, sign: int)
         if 0 < leads.sum() <= 2 * leads.max():
             carrier = f": {one[task].to_numpy()[int(leads.argmax())]} carries the lead over {rival}"
     yield f"The mean names {best}, {'; '.join(f'{how} {name}' for how, name in others.items())}{carrier}."
+
+
+def claims_of(result: xr.Dataset) -> list[str]:
+    """Return the claims that a result has, in their order; one that was selected counts."""
+    return [str(claim) for claim in np.atleast_1d(result["task_effect"].to_numpy()).tolist()]
+
+
+def of_claim(result: xr.Dataset, claim: str) -> xr.Dataset:
+    """Return the part of a result that is about one claim."""
+    return result.sel(task_effect=claim) if "task_effect" in result.dims else result
+
+
+def shown_of_claim(result: xr.Dataset, claim: str) -> xr.Dataset:
+    """Return what is shown of pairs by one claim, as `displayed_pairs` has it."""
+    own = of_claim(result, claim)
+    return displayed_pairs(own, "difference", "difference_ci_simultaneous", own["pvalue_adjusted"])
 
 
 def _pairs_of_claim(one: xr.Dataset, claim: str) -> PairDifferences:
@@ -290,18 +307,22 @@ def _where(pair: xr.Dataset) -> str:
 
 
 def across_table(result: xr.Dataset) -> pd.DataFrame:
-    """Return a row for each pair, the largest first: the difference, both intervals and p, P(X > Y), and τ."""
+    """Return a row for each pair, the better first: the difference, interval and p by both claims, P(X > Y), and τ."""
     size = result["difference"]
-    result = turned_pairs(result, size, ["difference", "difference_ci"], ["prob_greater"])
-    columns = {"difference": result["difference"]}
-    for claim in result["task_effect"].to_numpy().tolist():
-        own = result.sel(task_effect=claim, drop=True)
-        columns |= bounds(own["difference_ci"], f"{claim}_") | {f"{claim}_p": own["pvalue_adjusted"]}
-    chance = {"prob_greater": result["prob_greater"]}
-    adjusted = result["prob_greater_pvalue_adjusted"]
-    if "random" in adjusted["task_effect"]:
-        chance["prob_greater_p"] = adjusted.sel(task_effect="random", drop=True)
-    return frame_of_pairs(columns | chance | {"task_sd": result["task_sd"]}, size, result["pair_turned"])
+    turned = better_first(result, size, ["difference"], ["prob_greater"])
+    columns = {"difference": turned["difference"]}
+    for claim in reversed(claims_of(result)):  # that of the verdict first
+        shown = shown_of_claim(result, claim)
+        columns |= bounds(shown["interval"], f"{claim}_")
+        columns[f"{claim}_p"] = shown["p"]
+    columns["prob_greater"] = turned["prob_greater"]
+    if "random" in claims_of(result):
+        adjusted = of_claim(result, "random")["prob_greater_pvalue_adjusted"]
+        columns["prob_greater_p"] = adjusted.reset_coords(drop=True)
+    columns["task_sd"] = result["task_sd"]
+    frame = frame_of_pairs(columns, size, turned[TURNED])
+    frame.attrs["interval"] = heading(result)
+    return frame
 
 
 def aggregate_table(result: xr.Dataset) -> pd.DataFrame:

@@ -73,11 +73,11 @@ def format_table(
     >>> scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
     >>> pairs = scores.curves.pairwise(rng=0)
     >>> print(xcurves.format_table(pairs, "markdown", precision=2))
-    | pair                  |   difference (games) |   lower |   upper |   p_algorithm |   p_interaction |
-    |:----------------------|---------------------:|--------:|--------:|--------------:|----------------:|
-    | rate 0.001 - rate 0.8 |                 2.12 |   -1.25 |    5.48 |          0.60 |            0.72 |
-    | rate 0.1 - rate 0.8   |                 1.44 |   -1.70 |    4.59 |          0.69 |            1.00 |
-    | rate 0.001 - rate 0.1 |                 0.69 |   -2.88 |    4.25 |          0.69 |            1.00 |
+    | pair                     |   difference (games) |   lower |   upper |   p_algorithm |   p_interaction |
+    |:-------------------------|---------------------:|--------:|--------:|--------------:|----------------:|
+    | rate 0.001 over rate 0.8 |                 2.12 |   -2.13 |    6.38 |          0.60 |            0.72 |
+    | rate 0.1 over rate 0.8   |                 1.44 |   -2.50 |    5.44 |          0.69 |            1.00 |
+    | rate 0.001 over rate 0.1 |                 0.69 |   -3.84 |    5.19 |          0.69 |            1.00 |
     """
     validation.check_choice("to", to, ("latex", "markdown", "html"))
     digits = validation.check_count("precision", precision, 0, 17)

@@ -1,0 +1,148 @@
+"""Pairs of algorithms as they are shown: the better one first, by how much, with one interval and one p.
+
+Every table, sentence and picture takes its pairs from here, so that none contradicts another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from xcurves.core.labels import CI_BOUNDS
+from xcurves.core.provenance import alpha_of, significant
+
+TURNED = "pair_turned"  # the coordinate with the labels of turned pairs
+_SWAPPED = "_swapped"
+
+
+class PairRow(NamedTuple):
+    """One pair of algorithms as it is shown."""
+
+    better: str  # or the one that is compared with the reference
+    other: str
+    amount: float  # by how much the first is better, or the difference to the reference
+    low: float
+    high: float
+    p: float  # adjusted over pairs
+    shown: bool
+
+
+def keeps_direction(result: xr.Dataset) -> bool:
+    """Return whether pairs keep their order and sign: where one is the reference, or has a margin."""
+    return "reference" in result.attrs or "margin" in result.attrs
+
+
+def lower_is_better(result: xr.Dataset) -> bool:
+    """Return whether low scores of a result are the good ones."""
+    return bool(result.attrs.get("higher_is_better", 1) == 0)
+
+
+def between(result: xr.Dataset) -> str:
+    """Return the word between the two of a pair, the better first: "over", of low scores "below"."""
+    return "below" if lower_is_better(result) else "over"
+
+
+def heading(result: xr.Dataset) -> str:
+    """Return how an interval of several pairs is headed: "95 %, all pairs together"."""
+    level = f"{round(100 * float(result.attrs['confidence_level']), 10):g} %"
+    return f"{level}, all pairs together" if result.sizes.get("pair", 1) > 1 else level
+
+
+def is_shown(p: xr.DataArray, estimate: xr.DataArray, alpha: float) -> xr.DataArray:
+    """Return where a difference is shown; one of 0 is none."""
+    shown: xr.DataArray = significant(p, alpha) & (estimate != 0)
+    return shown
+
+
+def shown_interval(estimate: xr.DataArray, interval: xr.DataArray, shown: xr.DataArray) -> xr.DataArray:
+    """Return simultaneous intervals as they are displayed, dims (..., ci_bound).
+
+    A step-down test shows some differences whose simultaneous interval still holds 0: there the end on the side of 0
+    is 0, an open end ("more than 0").
+    """
+    low, high = (interval.sel(ci_bound=bound, drop=True) for bound in CI_BOUNDS)
+    low = low.where(~(shown & (estimate > 0) & (low < 0)), 0.0)
+    high = high.where(~(shown & (estimate < 0) & (high > 0)), 0.0)
+    return xr.concat([low, high], dim=interval["ci_bound"]).transpose(..., "ci_bound")
+
+
+def better_first(
+    result: xr.Dataset, size: xr.DataArray, signed: Sequence[str], shares: Sequence[str] = ()
+) -> xr.Dataset:
+    """Return pairs each turned so that the better one is first and its `size` positive, their labels in `TURNED`.
+
+    The variables `signed` change their sign where `size` is negative, of `shares` what is left of 1 remains. Pairs
+    stay as they are where they keep their direction.
+    """
+    if "pair" not in size.dims:
+        return result.assign_coords({TURNED: ""})
+    turns = not keeps_direction(result)
+    negative = (size < 0) & turns
+    # Of low scores that are better, the first of a negative difference is the better one already.
+    swapped = ((size > 0) if lower_is_better(result) else (size < 0)) & turns
+    turned = {}
+    for name in {*signed, *shares} & set(result.data_vars):
+        value = result[name]
+        mirrored = value
+        if "ci_bound" in value.dims:
+            mirrored = value.isel(ci_bound=slice(None, None, -1)).assign_coords(ci_bound=value["ci_bound"])
+        turned[name] = value.where(~negative, 1 - mirrored if name in shares else -mirrored)
+    labels = result["pair"].to_numpy().astype(str)
+    names: xr.DataArray = xr.DataArray(labels, dims="pair")
+    if turns:
+        a, b = (_texts(result[side]) for side in ("algorithm_a", "algorithm_b"))
+        word = f" {between(result)} "
+        first_better = xr.DataArray([f"{one}{word}{two}" for one, two in zip(a, b, strict=True)], dims="pair")
+        second_better = xr.DataArray([f"{two}{word}{one}" for one, two in zip(a, b, strict=True)], dims="pair")
+        equal = xr.DataArray([f"{one} and {two}" for one, two in zip(a, b, strict=True)], dims="pair")
+        names = second_better.where(swapped, first_better).where(size != 0, equal)
+    return result.assign(turned).assign_coords({TURNED: names.drop_vars("pair", errors="ignore"), _SWAPPED: swapped})
+
+
+def _texts(labels: xr.DataArray) -> list[str]:
+    return [str(label) for label in labels.to_numpy().tolist()]
+
+
+def pairs_by_size(
+    result: xr.Dataset, size: xr.DataArray, signed: Sequence[str], shares: Sequence[str] = ()
+) -> xr.Dataset:
+    """Return the pairs of one task, the better first, the largest difference in front."""
+    turned = better_first(result, size, signed, shares)
+    turned = turned.isel(pair=np.argsort(-np.abs(size.to_numpy()), kind="stable"))
+    swapped, a, b = (turned[name].to_numpy() for name in (_SWAPPED, "algorithm_a", "algorithm_b"))
+    return turned.drop_vars([TURNED, _SWAPPED]).assign_coords(
+        algorithm_a=("pair", np.where(swapped, b, a)),
+        algorithm_b=("pair", np.where(swapped, a, b)),
+        pair=turned[TURNED].to_numpy(),
+    )
+
+
+def displayed_pairs(result: xr.Dataset, estimate: str, interval: str, p: xr.DataArray, null: float = 0.0) -> xr.Dataset:
+    """Return what is shown of pairs, dims (..., pair): `amount`, `interval` (ci_bound), `p` and `shown`.
+
+    The better is first, as `TURNED` says; its amount is positive unless pairs keep their direction. `interval` is
+    that for all pairs together, as `shown_interval` displays it. `null` is the value of no difference, 1 of a ratio.
+    """
+    size = result[estimate].reset_coords(drop=True) - null
+    p = p.reset_coords(drop=True)
+    shown = is_shown(p, size, alpha_of(result))
+    together = shown_interval(size, result[interval].reset_coords(drop=True) - null, shown)
+    coords = {name: result[name] for name in ("pair", "algorithm_a", "algorithm_b")}
+    given = xr.Dataset({"amount": size, "interval": together, "p": p, "shown": shown}, attrs=result.attrs)
+    turned = better_first(given.assign_coords(coords), size, ["amount", "interval"])
+    return turned.assign(amount=turned["amount"] + null, interval=turned["interval"] + null)
+
+
+def rows_of(displayed: xr.Dataset) -> list[PairRow]:
+    """Return the displayed pairs of one task as rows, the largest amount first, unknown ones last."""
+    sides = [displayed[name].to_numpy().tolist() for name in ("algorithm_a", "algorithm_b", _SWAPPED)]
+    bounds = displayed["interval"].sel(ci_bound=list(CI_BOUNDS)).transpose("pair", "ci_bound").to_numpy().tolist()
+    values = [displayed[name].to_numpy().tolist() for name in ("amount", "p", "shown")]
+    rows = []
+    for a, b, swapped, (low, high), amount, p, shown in zip(*sides, bounds, *values, strict=True):
+        better, other = (b, a) if swapped else (a, b)
+        rows.append(PairRow(str(better), str(other), amount, low, high, p, bool(shown)))
+    return sorted(rows, key=lambda row: (np.isnan(row.amount), -abs(row.amount)))
