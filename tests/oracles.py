@@ -7,6 +7,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
+from scipy import stats
 
 
 def anova_sums(groups):
@@ -309,3 +310,46 @@ def studentized(u, orders, sizes, weights, paired=False):
         estimate = sum(a * group.mean(axis=-1) for a, group in zip(weights, groups, strict=True))
         variances = [a**2 * g.var(axis=-1, ddof=1) / g.shape[-1] for a, g in zip(weights, groups, strict=True)]
         return estimate / np.sqrt(sum(variances))
+
+
+def step_down_min_p(statistic, second):
+    """Adjusted p of tests by the smallest p, lexicographic: arrays (test, reassignment), the observed one first.
+
+    Every reassignment has for each test the share of reassignments with at least as large a statistic, and a second
+    number that decides between equal shares, the smaller being the more significant.
+    """
+    n_tests, n = len(statistic), len(statistic[0])
+    keys = []
+    for own, then in zip(statistic, second, strict=True):
+        shares = [np.count_nonzero(np.asarray(own) >= value - 1e-9) / n for value in own]
+        keys.append([(round(share, 9), float(f"{each:.9g}")) for share, each in zip(shares, then, strict=True)])
+    left = sorted(range(n_tests), key=lambda test: keys[test][0])
+    adjusted, highest = [0.0] * n_tests, 0.0
+    while left:
+        first = keys[left[0]][0]
+        highest = max(highest, sum(min(keys[test][b] for test in left) <= first for b in range(n)) / n)
+        adjusted[left.pop(0)] = highest
+    return adjusted
+
+
+def flips_min_p(x):
+    """Adjusted p of sums of numbers whose signs are flipped, x (test, family), NaN if absent."""
+    x = np.asarray(x, float)
+    n = np.count_nonzero(~np.isnan(x), axis=1)
+    filled = np.nan_to_num(x)
+    statistic, second = [], []
+    for row, size in zip(filled, n, strict=True):
+        sums = [math.fsum(row * signs) for signs in itertools.product((1, -1), repeat=x.shape[1])]
+        square = math.fsum(row**2)
+        t = []
+        for total in map(abs, sums):
+            error = math.sqrt(max(0.0, size / (size - 1) * (square - total**2 / size)))
+            if total < 1e-12:
+                t.append(0.0)
+            elif error < 1e-7 * math.sqrt(square):
+                t.append(math.inf)
+            else:
+                t.append(total / error)
+        statistic.append([abs(total) for total in sums])
+        second.append((2 * stats.t.sf(t, size - 1)).tolist())
+    return step_down_min_p(statistic, second)

@@ -2,11 +2,9 @@
 
 import inspect
 import re
-import sys
 import warnings
 from dataclasses import fields
 from functools import cache, partial
-from pathlib import Path
 
 import dask
 import numpy as np
@@ -126,15 +124,8 @@ HAVE = {  # the kinds that have what not all need
 LAZY = [name for name in kinds.NAMES if kinds.kind(name).argument in ("curves", "errors", "scores", "times", "losses")]
 LAZY.remove("runs_needed")  # which draws data sets from its curves
 
+
 # Source files of the package that one eager call enters, the accessor's included: what a contributor has to read.
-MOST_FILES = dict.fromkeys(["randomized_anova", "pairwise", "contrast", "ss_profile", "performance_cdf"], 16) | {
-    "fit_power_law": 17,
-    "across_tasks": 18,
-    **dict.fromkeys(["type_i_error", "power", "runs_needed"], 24),  # a test of many data sets, and what counts them
-}
-PLAIN = {"ss_profile": lambda curves: xcurves.ss_profile(curves, n_resamples=49, rng=0)}
-
-
 @cache
 def made(name):
     """Return a result of a kind."""
@@ -159,26 +150,6 @@ def kind(request) -> ResultKind:
 
 def test_every_kind_has_a_call_here():
     assert set(CALLS) == set(kinds.NAMES)
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_an_eager_call_enters_few_source_files(kind):
-    call, given = PLAIN.get(kind.name, CALLS[kind.name]), GIVEN[kind.argument]()
-    call(given)  # imports
-    root, entered = str(Path(xcurves.__file__).parent), {"accessors/method.py"}
-
-    def note(frame, event, _):
-        name = frame.f_code.co_filename
-        if event == "call" and name.startswith(root):
-            entered.add(Path(name).relative_to(root).as_posix())
-
-    before = sys.getprofile()
-    sys.setprofile(note)
-    try:
-        call(given)
-    finally:
-        sys.setprofile(before)
-    assert len(entered) <= MOST_FILES.get(kind.name, 19), sorted(entered)
 
 
 def test_name_function_and_accessor_are_one(kind):

@@ -13,10 +13,11 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from xcurves.kernels.engine import StepDown, clopper_pearson, label_batches, tally
+from xcurves.kernels import min_p
+from xcurves.kernels.engine import clopper_pearson, label_batches, tally
 from xcurves.kernels.group_products import subset_sums
 from xcurves.kernels.moments import Floats
-from xcurves.kernels.plans import TIE, FlipPlan, Index, rows_that_fit
+from xcurves.kernels.plans import FlipPlan, Index, rows_that_fit, stretches
 
 FEWEST_FAMILIES = 6  # of a band by residuals
 ALIKE = 1.5  # largest over smallest weight of families, up to which residuals make the band
@@ -54,33 +55,87 @@ def family_sums(values: Floats, families: Index) -> Floats:
 
 
 def pvalues(x: Floats, plan: FlipPlan, alpha: float = 1.0) -> tuple[Floats, Floats]:
-    """Return p-values, and adjusted ones by step-down max-|T| over the members; axes in front are alone.
+    """Return p-values, and adjusted ones by step-down min-p over the members; axes in front are alone.
 
     Members with too few families for a p of `alpha` take no part in the adjustment.
     """
-    n, scale = np.count_nonzero(~np.isnan(x), axis=-1), _denominator(x)
-    of_member = n.reshape(-1, n.shape[-1])[0]
+    n_members, n_families = x.shape[-2:]
+    flat = x.reshape(-1, n_members, n_families)
+    n_values = 2 ** (n_families - 1) if plan.exact else plan.n_total
+    parts = [_pvalues_of(flat[some], plan, alpha) for some in stretches(len(flat), rows_that_fit(32 * n_values))]
+    found = np.concatenate(parts, axis=1) if parts else np.empty((2, *flat.shape[:-1]))
+    pvalue, adjusted = found.reshape(2, *x.shape[:-1])
+    return pvalue, adjusted
+
+
+def _pvalues_of(x: Floats, plan: FlipPlan, alpha: float) -> Floats:
+    """Return p-values and adjusted ones of some data sets, shape (2, data set, member)."""
+    n = np.count_nonzero(~np.isnan(x), axis=-1)
+    scale = _denominator(x)
+    found = np.full((2, *n.shape), np.nan)
+
+    observed = np.empty(n.shape)
+    counts = np.empty(n.shape)
+    n_total = 0
+    for member in range(n.shape[-1]):
+        values = _ratio(all_flipped_sums(x[:, member], plan), scale[:, member])
+        observed[:, member] = values[:, 0]
+        counts[:, member] = min_p.count_reached(values, values[:, 0])
+        n_total = values.shape[-1]
+    found[0] = np.where(n > 1, counts / n_total, np.nan)
+
+    of_member = n.reshape(-1, n.shape[-1])[0] if len(n) else np.zeros(n.shape[-1], int)
     family = np.flatnonzero((of_member > 1) & (2.0 ** (1 - of_member) <= alpha + 1e-12))
-    few = of_member[family, np.newaxis]
-    alike = np.ptp(few) == 0 if few.size else True
+    if len(family) < 2:
+        found[1][:, family] = found[0][:, family]
+        return found
+    x, scale, observed, counts = x[:, family], scale[:, family], observed[:, family], counts[:, family]
+    tails = TailsOfT(of_member[family], observed)
+    rows = np.arange(len(x))
 
-    def sizes(ratio: Floats) -> Floats:
-        """Return R, or if numbers of families differ -log P(|t| > |T|), which rises with it: (lead, member, flip)."""
-        ratio = ratio[..., family, :]
-        if not alike:
-            with np.errstate(divide="ignore"):
-                ratio = -np.log(scipy.special.betainc((few - 1) / 2, 0.5, np.maximum(1 - ratio, 0.0)))
-        return ratio.reshape(math.prod(n.shape[:-1]), *ratio.shape[-2:])
+    def values_of(member: Index) -> Floats:
+        return _ratio(all_flipped_sums(x[rows, member], plan), scale[rows, member])
 
-    observed = _ratio(np.nansum(x, axis=-1), scale)[..., np.newaxis]
-    steps = StepDown(sizes(observed)[..., 0])
-    counts, adjusted = np.zeros(n.shape), np.full(n.shape, np.nan)
-    for total in _flipped_sums(x, plan):
-        ratio = _ratio(total, scale) + TIE
-        counts += np.count_nonzero(ratio >= observed, axis=-1)
-        steps.add(sizes(np.minimum(ratio, 1.0)))
-    adjusted[..., family] = plan.pvalue(steps.counts).reshape(*n.shape[:-1], len(family))
-    return np.where(n > 1, plan.pvalue(counts), np.nan), adjusted
+    found[1][:, family] = min_p.step_down(values_of, counts, tails.second, tails.ratio_at) / n_total
+    return found
+
+
+class TailsOfT:
+    """What decides between equal shares of flips: P(|t| > |T|), of members with the same number of families R."""
+
+    def __init__(self, n_families: Index, observed: Floats) -> None:
+        self.n_families = n_families
+        self.alike = bool(np.ptp(n_families) == 0)
+        # -log P rises with R: 1 - R is a beta quantile of P.
+        with np.errstate(divide="ignore"):
+            tail = scipy.special.betainc((n_families - 1) / 2, 0.5, np.clip(1 - observed, 0.0, 1.0))
+            self.second = observed if self.alike else -np.log(tail)
+
+    def ratio_at(self, member: Index, second: Floats) -> Floats:
+        """Return R of a member of each data set at second values, shape (data set, step)."""
+        if self.alike:
+            return second
+        degrees = (self.n_families[member] - 1) / 2
+        return 1 - np.asarray(scipy.special.betaincinv(degrees[:, np.newaxis], 0.5, np.exp(-second)))
+
+
+def all_flipped_sums(x: Floats, plan: FlipPlan, *, both_signs: bool = False) -> Floats:
+    """Return the sums of numbers, shape (data set, family), under all flips, the observed one first.
+
+    Of all distinct flips those are left out that turn the first family, unless `both_signs` are wanted: they mirror
+    the others.
+    """
+    filled = np.nan_to_num(x)
+    if not plan.exact:
+        drawn = [filled @ (1.0 - 2.0 * labels).T for labels in plan.blocks()]
+        return np.concatenate([filled.sum(axis=-1, keepdims=True), *drawn], axis=-1)
+    sums = filled[:, :1]
+    if both_signs:
+        sums = np.concatenate([sums, -sums], axis=-1)
+    for family in range(1, filled.shape[-1]):
+        own = filled[:, family : family + 1]
+        sums = np.concatenate([sums + own, sums - own], axis=-1)
+    return sums
 
 
 def flip_intervals(x: Floats, weights: Floats, plan: FlipPlan, *alphas: float) -> Floats:
@@ -130,25 +185,27 @@ def subset_means(x: Floats, weights: Floats) -> Iterator[Floats]:
         yield subset_sums(own[present])[1:] / sums
 
 
-def profile_difference(x: Floats, weights: Floats, plan: FlipPlan, alpha: float) -> dict[str, Floats]:
-    """Compare a pair at every level, `x` (level, family), with one vector of flips, and bands over all levels."""
+def profile_difference(x: Floats, weights: Floats, plan: FlipPlan, alpha: float, n_tests: int) -> dict[str, Floats]:
+    """Return the difference of a pair at every level, `x` (level, family), with intervals and a band over all levels.
+
+    Simultaneous intervals are those of subset means, for `n_tests` levels of all pairs together.
+    """
     x = np.where(np.isnan(weights), np.nan, x)
-    pvalue, adjusted = pvalues(x, plan)
     estimate, n = np.nansum(x, axis=-1), np.count_nonzero(~np.isnan(weights))
-    pointwise, together = flip_intervals(x, np.broadcast_to(weights, x.shape), plan, alpha, alpha / max(1, len(x)))
-    together[~np.isfinite(together).all(axis=-1)] = np.nan
-    made = SUBSET_MEANS if np.isfinite(together).any() else NO_BAND
+    alphas = alpha, alpha / max(1, len(x)), alpha / max(1, n_tests)
+    pointwise, band, together = flip_intervals(x, np.broadcast_to(weights, x.shape), plan, *alphas)
+    band[~np.isfinite(band).all(axis=-1)] = np.nan
+    made = SUBSET_MEANS if np.isfinite(band).any() else NO_BAND
     # A heavy family pulls the estimate towards itself: its residuals are too small, and so would be their band.
     if n >= FEWEST_FAMILIES and np.nanmax(weights) <= ALIKE * np.nanmin(weights):
         residual = x - weights * estimate[:, np.newaxis]
         half = critical(residual, plan, alpha) * np.sqrt(n / (n - 1) * np.nansum(residual**2, axis=-1))
-        together, made = np.stack([estimate - half, estimate + half], axis=-1), RESIDUALS
+        band, made = np.stack([estimate - half, estimate + half], axis=-1), RESIDUALS
     return {
         "difference": estimate,
-        "pvalue": pvalue,
-        "pvalue_adjusted": adjusted,
         "difference_ci": pointwise,
-        "difference_band": together,
+        "difference_ci_simultaneous": together,
+        "difference_band": band,
         "band_method": np.float64(made),
     }
 
@@ -162,8 +219,11 @@ def critical(residual: Floats, plan: FlipPlan, alpha: float) -> float:
     return float(np.sqrt((n - 1) * ratio / rest)) if rest > ROUNDING else np.inf
 
 
-def spread_of_truth(d: Floats, v: Floats, uncertainty: Floats, alpha: float) -> tuple[Floats, Floats]:
-    """Return the standard deviation of true differences of pairs, and its interval; NaN of a single task."""
+def spread_of_truth(d: Floats, v: Floats, uncertainty: Floats, alpha: float) -> tuple[Floats, Floats, Floats]:
+    """Return the standard deviation of true differences of pairs, its interval, and the share of noise.
+
+    That is the part of the variance between tasks that is due to the runs. NaN of a single task.
+    """
     count = np.count_nonzero(~np.isnan(d), axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean, noise = (np.nansum(each, axis=-1) / count for each in (d, v))
@@ -172,7 +232,9 @@ def spread_of_truth(d: Floats, v: Floats, uncertainty: Floats, alpha: float) -> 
         upper, lower = (scipy.special.fdtri(count - 1.0, dof, share) for share in (1 - alpha / 2, alpha / 2))
         low, high = square / upper - noise, np.maximum(square, noise) / lower - noise
     ends = np.sqrt(np.maximum(np.stack([square - noise, low, high], axis=-1), 0.0))
-    return ends[..., 0], ends[..., 1:]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        noise_share = np.minimum(noise / square, 1.0)
+    return ends[..., 0], ends[..., 1:], noise_share
 
 
 def share_positive(x: Floats, alpha: float) -> tuple[Floats, Floats, NDArray[np.int64]]:
@@ -192,16 +254,25 @@ def places(ranks: Floats, plan: FlipPlan, alpha: float) -> tuple[Floats, Floats]
     first, second = np.triu_indices(len(ranks), 1)
     x = ranks[second] - ranks[first]
     scale = _denominator(x)
+    n_pairs = len(x)
 
-    def directed(total: Floats) -> Floats:
-        ratio = np.sign(total) * _ratio(total, scale)
-        return np.concatenate([ratio, -ratio])[np.newaxis]
+    def values_of(member: Index) -> Floats:
+        """Return R with the sign of the mean difference, for the other direction of the opposite sign."""
+        pair = member % n_pairs
+        sums = all_flipped_sums(x[pair], plan, both_signs=True)
+        directed = np.sign(sums) * _ratio(sums, scale[pair])
+        return directed * np.where(member < n_pairs, 1.0, -1.0)[:, np.newaxis]
 
-    steps = StepDown(directed(np.nansum(x, axis=-1)))
-    for total in _flipped_sums(x, plan):
-        steps.add(directed(total))
+    observed, counts = np.empty((2, 1, 2 * n_pairs))
+    n_total = 1
+    for member in range(2 * n_pairs):
+        values = values_of(np.array([member]))
+        observed[:, member] = values[:, 0]
+        counts[:, member] = min_p.count_reached(values, values[:, 0])
+        n_total = values.shape[-1]
+    reached = min_p.step_down(values_of, counts, observed, lambda _, statistic: statistic)
     pvalues = np.ones((len(ranks), len(ranks)))
-    pvalues[first, second], pvalues[second, first] = plan.pvalue(steps.counts).reshape(2, -1)
+    pvalues[first, second], pvalues[second, first] = (reached / n_total).reshape(2, -1)
     better = pvalues <= alpha + 1e-12
     return pvalues, np.stack([1.0 + better.sum(axis=0), len(ranks) - better.sum(axis=1)], axis=-1)
 

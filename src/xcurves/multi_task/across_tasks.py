@@ -22,6 +22,7 @@ from xcurves.multi_task.kinds import ACROSS_TASKS
 from xcurves.multi_task.options import TaskGroups, TaskWeights, carrying_tasks, task_spread_ratio
 from xcurves.multi_task.text import TASK_CLAIMS
 
+PAIR_CORRECTION = "holm (fixed), step-down min-p (random)"
 PVALUES = ("pvalue", "pvalue_adjusted", "prob_greater_pvalue", "prob_greater_pvalue_adjusted")
 
 
@@ -87,13 +88,15 @@ def across_tasks(
     Dataset
         With the extra dims of `curves` but `task` in front; `task_effect` has the claims "fixed" and "random". In score
         units: `difference` (pair), `difference_ci` and `difference_ci_simultaneous` (pair, task_effect, ci_bound),
-        `task_difference` and `task_stderr` (pair, task), `task_difference_ci` (pair, task, ci_bound), `task_sd` (pair),
-        the standard deviation over tasks, or families, of true differences, `task_sd_ci` (pair, ci_bound), and
-        `score_mean` (algorithm), the weighted mean over tasks, NaN for an algorithm that lacks one. Without unit:
+        `task_difference` (pair, task), `task_difference_ci` (pair, task, ci_bound), `task_sd` (pair), the standard
+        deviation over tasks, or families, of true differences, `task_sd_ci` (pair, ci_bound), `task_mean` and
+        `task_mean_sd` (algorithm, task), mean and standard deviation of the runs, and `score_mean` (algorithm), the
+        weighted mean over tasks, NaN for an algorithm that lacks one. Without unit:
         `pvalue`, `pvalue_adjusted`, `prob_greater_pvalue`, `prob_greater_pvalue_adjusted`, `pvalue_adjusted_least`, the
         smallest that is possible (pair, task_effect); `may_be_best` (algorithm, task_effect), 1 where no other
-        algorithm is shown to be better, NaN with a `reference`; `prob_greater`, `interaction_pvalue` and
-        `rank_pvalue_adjusted` (pair); `share_better` (pair), the share of tasks, or families, in which the first is
+        algorithm is shown to be better, NaN with a `reference`; `prob_greater`, `interaction_pvalue`,
+        `rank_pvalue_adjusted`, `tasks_to_show`, how many tasks would show such a difference in 8 of 10 cases, and
+        `noise_share`, the part of the variance between tasks that more runs would remove (pair); `share_better` (pair), the share of tasks, or families, in which the first is
         better, ties left out, `share_better_ci` (pair, ci_bound); `task_pvalue_adjusted` (pair, task); `rank_mean`
         (algorithm), `place_ci` (algorithm, ci_bound); `task_weights` (task) if given. Counts: `n_tasks` and `n_ties`
         (pair), `n_resamples` (pair, task_effect), `n_runs` (task, algorithm). With a `margin` `margin_pvalue`,
@@ -126,8 +129,11 @@ def across_tasks(
     is recomputed (Janssen 1997). *random*, a claim about tasks like these: the signs of whole tasks, or families, are
     flipped. It is exact for independent differences that are symmetric about 0; its interval is that of the subset
     means (Hartigan 1969). p-values of differences and of `prob_greater` are adjusted over pairs by Holm (fixed) and by
-    step-down max-\|T\| (random, Westfall & Young 1993); intervals that hold for all ``K`` pairs together are those of a
-    level of :math:`1 - \alpha / K`. The interaction test asks whether the difference varies over tasks more than runs
+    step-down min-p (random, Westfall & Young 1993): under every flip each pair has its own p, and a flip counts against
+    a pair if any pair that is not more significant has as small a p; between equal p the smaller tail of t decides.
+    Intervals that hold for all ``K`` pairs together are those of a level of :math:`1 - \alpha / K`. `tasks_to_show` is
+    the least number of tasks for which the t-test has a power of .8 if mean and spread of the :math:`d_t` are as seen;
+    `noise_share` is the mean of the :math:`v_t` over the variance of the :math:`d_t`, at most 1. The interaction test asks whether the difference varies over tasks more than runs
     do by chance.
 
     `task_sd_ci` is that of a variance less the mean of the :math:`v_t`, by the F distribution; where differences are
@@ -187,9 +193,12 @@ def across_tasks(
         correction=correction,
         progress=validation.check_progress(progress, "deals", lazy=is_lazy(curves)),
     )
-    given = {} if weights is None else {"task_weights": xr.Variable(task, weights)}
-    given |= {} if levels is None else {"training_weights": levels.variable}
-    of_levels = {} if levels is None else {"training": curves["training"].variable}
+    given, of_levels = {}, {}
+    if weights is not None:
+        given["task_weights"] = xr.Variable(task, weights)
+    if levels is not None:
+        given["training_weights"] = levels.variable
+        of_levels["training"] = curves["training"].variable
     result = per_task(
         ACROSS_TASKS,
         comparison,
@@ -208,6 +217,7 @@ def across_tasks(
             "higher_is_better": higher_is_better,
             "margin": margin,
             "correction": correction,
+            "pair_correction": PAIR_CORRECTION,
             "n_resamples": n_resamples,
         },
         coords=labels.pair_coords(curves, reference) | groups.coord | of_levels,

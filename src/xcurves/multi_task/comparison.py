@@ -15,7 +15,7 @@ from xcurves.core import labels, run_checks
 from xcurves.core.driver import Group, Indices
 from xcurves.core.labels import pairs_in_label_order
 from xcurves.core.run_checks import Context
-from xcurves.kernels import contrasts, plans, task_effects, task_flips, task_plans, task_ranks
+from xcurves.kernels import contrasts, plans, task_effects, task_flips, task_plans, task_ranks, tasks_needed
 from xcurves.kernels.engine import Progress, benjamini_hochberg, holm, may_be_best
 from xcurves.kernels.moments import Floats
 from xcurves.multi_task.kinds import ACROSS_TASKS
@@ -147,7 +147,7 @@ class Comparison(JoinedTasks):
 
     def _by_task(self, pairs: PairScores, out: Mapping[str, Floats]) -> None:
         """Fill in what is known of each task by itself."""
-        out["task_difference"][:], out["task_stderr"][:] = pairs.d, np.sqrt(pairs.v)
+        out["task_difference"][:] = pairs.d
         pvalues, tested = np.full(pairs.d.shape, np.nan), ~np.isnan(pairs.v)
         for sizes in {(a, b) for a, b in pairs.runs[tested].tolist()}:
             where = np.nonzero((pairs.runs == sizes).all(axis=-1) & tested)
@@ -165,7 +165,7 @@ class Comparison(JoinedTasks):
         d, v = (self.family_sums(each) for each in (pairs.d / size, pairs.v / size**2))
         error = task_effects.uncertainty(pairs.x, pairs.y, paired=self.context.paired)
         spread = task_flips.spread_of_truth(d, v, np.nansum(error / size**4, axis=-1), alpha)
-        for name, values in zip(("task_sd", "task_sd_ci"), spread, strict=True):
+        for name, values in zip(("task_sd", "task_sd_ci", "noise_share"), spread, strict=True):
             out[name][known] = values[known]
         share = task_flips.share_positive(self.family_sums(pairs.weights * self.sign * pairs.d), alpha)
         for name, each in zip(("share_better", "share_better_ci", "n_ties"), share, strict=True):
@@ -207,6 +207,7 @@ class Comparison(JoinedTasks):
         ends = task_flips.flip_intervals(x[known], weights[known], plan, alpha, alpha / max(1, int(known.sum())))
         ends[:, ~pairs.varies[known]] = np.nan
         claim["difference_ci"][known], claim["difference_ci_simultaneous"][known] = ends
+        out["tasks_to_show"][known] = self._tasks_to_show(x[known])
         if self.margin is not None:
             found = task_flips.flip_margins(self.sign * x[known], weights[known], plan, self.margin, alpha)
             claim["margin_pvalue"][known], claim["margin_limit"][known] = found
@@ -220,11 +221,24 @@ class Comparison(JoinedTasks):
             both = task_flips.pvalues(self.family_sums(pairs.weights * (theta - 0.5))[:, kept], plan, alpha)
             claim["prob_greater_pvalue"][:], claim["prob_greater_pvalue_adjusted"][:] = both
 
+    def _tasks_to_show(self, x: Floats) -> Floats:
+        """Return how many tasks, or families, it would take to show each difference, x of shape (pair, family)."""
+        n = np.count_nonzero(~np.isnan(x), axis=-1).astype(float)
+        contributions = n[:, np.newaxis] * x  # their mean is the difference
+        mean = task_effects.weighted_sum(x, np.ones(x.shape[-1]))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            square = np.nansum((contributions - mean[:, np.newaxis]) ** 2, axis=-1) / (n - 1)
+        return tasks_needed.tasks_to_show(mean, np.sqrt(square), n, self.context.alpha)
+
     def _algorithms(self, scores: Floats, out: Mapping[str, Floats]) -> None:
         """Fill in weighted means over tasks, and mean ranks, 1 the best, with what is shown of them."""
         n_runs = np.count_nonzero(~np.isnan(scores), axis=-1)
         out["n_runs"][:] = n_runs
         means = np.nansum(scores, axis=-1) / np.where(n_runs > 0, n_runs, np.nan)
+        out["task_mean"][:] = means
+        with np.errstate(invalid="ignore"):
+            squares = np.nansum((scores - means[..., np.newaxis]) ** 2, axis=-1)
+        out["task_mean_sd"][:] = np.sqrt(squares / np.where(n_runs > 1, n_runs - 1, np.nan))
         used, complete = n_runs.any(axis=-1), n_runs.all(axis=-1)
         if used.any():
             weights = np.array(self.weights)[used]

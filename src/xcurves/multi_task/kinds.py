@@ -73,9 +73,12 @@ ACROSS_TASKS = ResultKind(
         "task_difference": Var(_TASK, "difference of mean scores in the task", "score"),
         "task_difference_ci": Var((*_TASK, "ci_bound"), "confidence interval of the difference in the task", "score"),
         "task_pvalue_adjusted": Var(_TASK, "randomization p-value of the task, adjusted over tasks"),
-        "task_stderr": Var(_TASK, "standard error of the difference in the task", "score"),
+        "task_mean": Var(("task", "joined_task", "algorithm"), "mean score in the task", "score"),
+        "task_mean_sd": Var(("task", "joined_task", "algorithm"), "standard deviation of runs in the task", "score"),
         "task_sd": Var(_PAIR, "standard deviation over tasks, or families, of true differences", "score"),
         "task_sd_ci": Var((*_PAIR, "ci_bound"), "confidence interval of that standard deviation", "score"),
+        "noise_share": Var(_PAIR, "share of the variance between tasks that is due to the runs"),
+        "tasks_to_show": Var(_PAIR, "tasks, or families, that would show such a difference in 8 of 10 cases"),
         "interaction_pvalue": Var(_PAIR, "randomization p-value of the task-by-algorithm interaction"),
         "rank_mean": Var(_ALGORITHM, "mean rank over the tasks that have all algorithms, 1 the best"),
         "place_ci": Var((*_ALGORITHM, "ci_bound"), "confidence interval of the place by mean rank"),
@@ -152,9 +155,14 @@ PROFILE_ACROSS_TASKS = ResultKind(
     variables={
         "difference": Var(_FRACTION, "mean over tasks of the difference of mean scores", "score"),
         "difference_ci": Var((*_FRACTION, "ci_bound"), "confidence interval of the mean difference by itself", "score"),
-        "difference_band": Var((*_FRACTION, "ci_bound"), "simultaneous band of the mean difference", "score"),
+        "difference_ci_simultaneous": Var(
+            (*_FRACTION, "ci_bound"),
+            "interval of the mean difference, for all fractions of all pairs together",
+            "score",
+        ),
+        "difference_band": Var((*_FRACTION, "ci_bound"), "band of the mean difference of the pair", "score"),
         "band_method": Var(_PAIR, "how the band was made: 0 not, 1 by residuals, 2 by subset means", dtype=np.int8),
-        "pvalue_adjusted": Var(_FRACTION, "randomization p-value adjusted over fractions of the budget"),
+        "pvalue_adjusted": Var(_FRACTION, "randomization p-value adjusted over all fractions and pairs"),
         "pvalue": Var(_FRACTION, "randomization p-value of the fraction by itself"),
         "mean_curve": Var(_CURVE, "mean score over the tasks that have all algorithms", "score"),
         "mean_curve_band": Var((*_CURVE, "ci_bound"), "simultaneous band of the mean score, for these tasks", "score"),
@@ -166,7 +174,7 @@ PROFILE_ACROSS_TASKS = ResultKind(
     references=_REFERENCES[2:],
     method=(
         "Algorithms were compared at fractions of each task's training budget by the mean over tasks of their "
-        "differences; p-values and bands hold for all fractions together, by turning the signs of whole tasks.",
+        "differences; p-values hold for all fractions of all pairs together, by turning the signs of whole tasks.",
         "whole tasks",
     ),
     table=captioned(

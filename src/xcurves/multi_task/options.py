@@ -87,13 +87,20 @@ def check_task_groups(curves: xr.DataArray, task: str, groups: TaskGroups | None
 def task_spread_ratio(result: xr.Dataset) -> Floats:
     """Return how many times as much runs differ in one task as in another, of tasks in which they do.
 
-    That is in each task the mean over pairs of the root mean square of both spreads.
+    That is in each task the mean over algorithms of the standard deviation of runs.
     """
-    counts, task = result["n_runs"].where(result["n_runs"] > 0), result.attrs["task"]
-    names = [result[name].variable for name in ("algorithm", "algorithm_a", "algorithm_b")]
-    a, b = (counts.where(xr.DataArray(names[0] == side)).max("algorithm") for side in names[1:])
-    sd = (result["task_stderr"] / np.sqrt(1 / a + 1 / b)).mean("pair")
-    return np.asarray((sd.max(task) / sd.where(sd > 0).min(task)).fillna(1.0))
+    task = result.attrs["task"]
+    spread = result["task_mean_sd"].mean("algorithm")
+    return np.asarray((spread.max(task) / spread.where(spread > 0).min(task)).fillna(1.0))
+
+
+def standard_errors(pair: xr.Dataset) -> xr.DataArray:
+    """Return the standard error of the difference of a pair in every task; NaN of paired runs, which have another."""
+    sides = [pair.sel(algorithm=pair[side].item()) for side in ("algorithm_a", "algorithm_b")]
+    first, second = (side["task_mean_sd"] ** 2 / side["n_runs"].where(side["n_runs"] > 0) for side in sides)
+    is_paired = bool(pair.attrs.get("paired", 0))
+    error: xr.DataArray = (first + second) ** 0.5
+    return error.drop_vars("algorithm", errors="ignore").where(not is_paired)
 
 
 def carrying_tasks(one: xr.Dataset) -> list[object]:

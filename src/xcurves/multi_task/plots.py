@@ -32,6 +32,7 @@ from xcurves.core.matrices import (
 from xcurves.core.pairs import pairs_by_size
 from xcurves.core.wording import PairDifferences, with_units
 from xcurves.kernels.moments import Floats
+from xcurves.multi_task.options import standard_errors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -145,7 +146,7 @@ def _pair_rows(pair: xr.Dataset, name: str) -> RowsOfTasks:
     """Return the tasks that a pair has, the largest difference first, with a standard error where none has an end."""
     task, d = pair.attrs["task"], pair["task_difference"].to_numpy()
     own = pair.isel({task: np.argsort(-d)[: np.count_nonzero(np.isfinite(d))]})
-    d, error = own["task_difference"].to_numpy(), own["task_stderr"].to_numpy()
+    d, error = own["task_difference"].to_numpy(), standard_errors(own).to_numpy()
     low, high = bounds_of(own["task_difference_ci"])
     none = np.isnan(low) | (np.isinf(low) & np.isinf(high))
     shown = provenance.significant(own["task_pvalue_adjusted"].to_numpy(), provenance.alpha_of(own))

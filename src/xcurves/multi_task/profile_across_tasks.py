@@ -16,6 +16,7 @@ from xcurves.core.run_checks import Context
 from xcurves.core.schema import Layout
 from xcurves.core.validation import check_curves
 from xcurves.kernels import bootstrap, ragged, task_flips
+from xcurves.kernels.engine import Flags
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import DEFAULT_RESAMPLES
 from xcurves.multi_task import options
@@ -62,8 +63,9 @@ def profile_across_tasks(
     -------
     Dataset
         With the extra dims of `curves` but `task` in front. For tasks like these, in score units: `difference` (pair,
-        budget_fraction), its `difference_ci` at the fraction by itself and `difference_band` at all fractions together
-        (pair, budget_fraction, ci_bound); `pvalue` and `pvalue_adjusted` (pair, budget_fraction); `band_method` (pair),
+        budget_fraction), its `difference_ci` at the fraction by itself, `difference_ci_simultaneous` at all fractions
+        of all pairs together and `difference_band` at all fractions of the pair (pair, budget_fraction, ci_bound);
+        `pvalue` and `pvalue_adjusted` (pair, budget_fraction), over all fractions of all pairs; `band_method` (pair),
         how the band was made: 0 not at all, 1 by residuals, 2 by subset means. For these tasks, in score units:
         `mean_curve` (algorithm, budget_fraction) over the tasks that have all algorithms and `mean_curve_band`
         (algorithm, budget_fraction, ci_bound). Counts: `n_tasks` and `n_resamples` (pair). NaN at fractions below the
@@ -78,8 +80,9 @@ def profile_across_tasks(
 
     Notes
     -----
-    The signs of whole tasks or families are flipped, one vector for all fractions; p is adjusted over fractions by
-    step-down max-\|T\|. `difference_ci` is the exact interval of the subset means, as in `across_tasks`. The band of
+    The signs of whole tasks or families are flipped, one vector for all fractions of all pairs, over which p is
+    adjusted by step-down min-p, as in `across_tasks`. `difference_ci` is the exact interval of the subset means,
+    `difference_ci_simultaneous` that at a level divided by the number of all pairs and fractions. The band of
     six families or more that weigh alike, the heaviest at most 1.5 times the lightest, is
     :math:`\Delta(f) \pm c \cdot s(f)`, where ``c`` is the critical value of the largest \|T\| over ``f`` of the
     differences less their mean. Of unlike families that band would hold as seldom as .62, since a heavy family pulls
@@ -163,21 +166,7 @@ class _Profile(JoinedTasks):
         count = has.sum(axis=-1)
         with np.errstate(invalid="ignore"):
             means = np.nansum(scores, axis=2) / np.where(count > 0, count, np.nan)[..., np.newaxis]
-        for number, (a, b) in enumerate(self.progress(self.pairs, total=len(self.pairs))):
-            here = (count[:, a] > 0) & (count[:, b] > 0)
-            out["n_tasks"][number] = here.sum()
-            if not here.any():
-                continue
-            d = np.where(here[:, np.newaxis], means[:, a] - means[:, b], np.nan)[:, begun].T / here.sum()
-            w = self.family_sums(np.where(here, 1 / here.sum(), np.nan))
-            kept, plan = self.flips(w[np.newaxis])
-            found = task_flips.profile_difference(
-                self.family_sums(d)[:, kept], w[~np.isnan(w)], plan, self.context.alpha
-            )
-            out["n_resamples"][number] = plan.n_resamples
-            for name in ("difference", "difference_ci", "difference_band", "pvalue", "pvalue_adjusted"):
-                out[name][number][begun] = found[name]
-            out["band_method"][number] = found["band_method"]
+        self._pairs(out, means, count > 0, begun)
         complete = (count > 0).all(axis=1)
         if not complete.any():
             return
@@ -188,6 +177,35 @@ class _Profile(JoinedTasks):
             own = bootstrap.mean_curve(compact[:, algorithm], n_replicates, self.context.alpha, self.context.entropy)
             for name, values in own.items():
                 out[name][algorithm][begun] = values
+
+    def _pairs(self, out: Mapping[str, Floats], means: Floats, has: Flags, begun: Flags) -> None:
+        """Fill in the differences of pairs, given means of shape (task, algorithm, fraction)."""
+        here = has[:, self.pairs].all(axis=-1).T
+        n_tasks = here.sum(axis=-1)
+        out["n_tasks"][:] = n_tasks
+        if not here.any():
+            return
+        first, second = (means[:, side][..., begun] for side in self.pairs.T)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share = np.where(here, 1 / n_tasks[:, np.newaxis], np.nan)
+        d = (first - second).transpose(1, 2, 0) * share[:, np.newaxis]
+        weights = self.family_sums(share)
+        kept, plan = self.flips(weights)
+        weights, x = weights[:, kept], self.family_sums(d)[..., kept]
+
+        # All fractions of all pairs are one family of tests, flipped alike.
+        members = x.reshape(1, -1, len(kept))
+        tested = task_flips.pvalues(members, plan, self.context.alpha)
+        for name, values in zip(("pvalue", "pvalue_adjusted"), tested, strict=True):
+            out[name][:, begun] = values.reshape(x.shape[:-1])
+        n_families = np.count_nonzero(~np.isnan(weights), axis=-1)
+        n_tests = int(np.count_nonzero(n_families)) * int(begun.sum())
+        for number in self.progress(np.flatnonzero(n_families), total=np.count_nonzero(n_families)):
+            own = task_flips.profile_difference(x[number], weights[number], plan, self.context.alpha, n_tests)
+            out["band_method"][number] = own.pop("band_method")
+            out["n_resamples"][number] = 2 ** n_families[number] if plan.exact else plan.n_resamples
+            for name, values in own.items():
+                out[name][number][begun] = values
 
 
 def score_fractions(curves: xr.DataArray, fractions: Sequence[float]) -> xr.DataArray:

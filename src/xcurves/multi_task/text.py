@@ -17,6 +17,7 @@ from xcurves.core.wording import (
     PairDifferences,
     count,
     ends_of,
+    estimated,
     interval,
     joined,
     listed,
@@ -217,11 +218,9 @@ def _details_of_pair(pair: xr.Dataset, task: str) -> Iterator[str]:
             interaction, (low, high) = pair["interaction_pvalue"].item(), ends_of(pair["task_sd_ci"])
             shown_or_not = "shown" if provenance.significant(interaction, alpha) and low > 0 else "not shown"
             varies = f"; that it differs over {task}s is {shown_or_not} ({pvalue(interaction)})"
-            error = np.sqrt(float((pair["task_stderr"] ** 2).mean()))
             yield (
                 f"Over {unit}{task}s the standard deviation of the true difference is estimated at "
-                f"{number(pair['task_sd'].item(), 2)} ({interval(low, high, 2)}); its standard error within one {task} "
-                f"is {number(error, 2)}{varies if interaction == interaction else ''}."
+                f"{estimated(pair['task_sd'].item(), low, high)}{varies if interaction == interaction else ''}."
             )
     theta, share = pair["prob_greater"].item(), pair["share_better"]
     if theta == theta:
