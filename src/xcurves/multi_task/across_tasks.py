@@ -91,13 +91,13 @@ def across_tasks(
         `task_difference` (pair, task), `task_difference_ci` (pair, task, ci_bound), `task_sd` (pair), the standard
         deviation over tasks, or families, of true differences, `task_sd_ci` (pair, ci_bound), `task_mean` and
         `task_mean_sd` (algorithm, task), mean and standard deviation of the runs, and `score_mean` (algorithm), the
-        weighted mean over tasks, NaN for an algorithm that lacks one. Without unit:
-        `pvalue`, `pvalue_adjusted`, `prob_greater_pvalue`, `prob_greater_pvalue_adjusted`, `pvalue_adjusted_least`, the
-        smallest that is possible (pair, task_effect); `may_be_best` (algorithm, task_effect), 1 where no other
-        algorithm is shown to be better, NaN with a `reference`; `prob_greater`, `interaction_pvalue`,
-        `rank_pvalue_adjusted`, `tasks_to_show`, how many tasks would show such a difference in 8 of 10 cases, and
-        `noise_share`, the part of the variance between tasks that more runs would remove (pair); `share_better` (pair), the share of tasks, or families, in which the first is
-        better, ties left out, `share_better_ci` (pair, ci_bound); `task_pvalue_adjusted` (pair, task); `rank_mean`
+        weighted mean over tasks, NaN for an algorithm that lacks one. Without unit: `pvalue`, `pvalue_adjusted`,
+        `prob_greater_pvalue`, `prob_greater_pvalue_adjusted`, `pvalue_adjusted_least`, the smallest that is possible
+        (pair, task_effect); `may_be_best` (algorithm, task_effect), 1 where no other algorithm is shown to be better,
+        NaN with a `reference`; `prob_greater`, `interaction_pvalue`, `rank_pvalue_adjusted`, `tasks_to_show`, how many
+        tasks would show such a difference in 8 of 10 cases, and `noise_share`, the part of the variance between tasks
+        that more runs would remove (pair); `share_better` (pair), the share of tasks, or families, in which the first
+        is better, ties left out, `share_better_ci` (pair, ci_bound); `task_pvalue_adjusted` (pair, task); `rank_mean`
         (algorithm), `place_ci` (algorithm, ci_bound); `task_weights` (task) if given. Counts: `n_tasks` and `n_ties`
         (pair), `n_resamples` (pair, task_effect), `n_runs` (task, algorithm). With a `margin` `margin_pvalue`,
         `margin_pvalue_adjusted` (Holm, over pairs) and, in score units, `margin_limit` (pair, task_effect), the
@@ -133,8 +133,8 @@ def across_tasks(
     a pair if any pair that is not more significant has as small a p; between equal p the smaller tail of t decides.
     Intervals that hold for all ``K`` pairs together are those of a level of :math:`1 - \alpha / K`. `tasks_to_show` is
     the least number of tasks for which the t-test has a power of .8 if mean and spread of the :math:`d_t` are as seen;
-    `noise_share` is the mean of the :math:`v_t` over the variance of the :math:`d_t`, at most 1. The interaction test asks whether the difference varies over tasks more than runs
-    do by chance.
+    `noise_share` is the mean of the :math:`v_t` over the variance of the :math:`d_t`, at most 1. The interaction test
+    asks whether the difference varies over tasks more than runs do by chance.
 
     `task_sd_ci` is that of a variance less the mean of the :math:`v_t`, by the F distribution; where differences are
     skewed over tasks it holds the truth less often. `share_better` is the share in which the first *scored* better with
