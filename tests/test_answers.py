@@ -31,8 +31,8 @@ def test_a_pair_that_is_shown_to_differ_is_named_with_the_higher_one_first():
     result = curves.curves.pairwise(rng=0)
     said = answer(result)
     assert said.startswith("a1 has the higher mean score over training, ")
-    value = float(re.search(r"shown higher than a0 \(([\d.]+)", said)[1])
-    assert value == pytest.approx((curves.mean(["run", "training"]).diff("algorithm")).item(), rel=1e-3)
+    value = float(re.search(r"shown to be higher than a0, by ([\d.]+) \(", said)[1])
+    assert value == pytest.approx((curves.mean(["run", "training"]).diff("algorithm")).item(), abs=0.06)
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,8 @@ def test_a_single_pair_over_tasks_is_its_own_answer():
     curves = over_tasks(8)
     result = curves.curves.across_tasks(n_resamples=99, rng=0)
     mean = f"{curves.sel(algorithm='a1').mean().item():.3g}"
-    assert answer(result).startswith(f"a1 has the higher mean over 8 tasks, {mean}; ")
-    assert answer(result) == " ".join(answers(result).split("\n")[:2])[: len(answer(result))]
+    assert answer(result).startswith(f"a1 has the higher mean score over 8 tasks, {mean}. ")
+    assert answer(result) == answers(result).split("\n")[0]
 
 
 def test_families_of_tasks_are_named():
@@ -85,9 +85,10 @@ def test_families_of_tasks_are_named():
 
 def test_algorithms_without_a_task_in_common_have_no_difference():
     curves = make_curves(RNG.normal(size=(16, 3, 4, 4)), task=[f"t{i}" for i in range(16)])
+    curves[:, 0] += 5
     curves[:8, 0], curves[8:, 1] = np.nan, np.nan
     said = answers(curves.curves.across_tasks(n_resamples=99, rng=0))
-    assert "; untested beside a1" in said
+    assert "Untested beside a0: a1;" in said
 
 
 def test_tasks_on_unlike_scales_get_a_caution_with_the_ratio():
@@ -95,7 +96,10 @@ def test_tasks_on_unlike_scales_get_a_caution_with_the_ratio():
     curves[3] *= 1000
     with pytest.warns(UserWarning, match="times as much in one task as in another"):
         result = curves.curves.across_tasks(n_resamples=99, rng=0)
-    found = re.search(r"The mean difference is that of t3: runs differ ([\d,]+) times as much in one", answer(result))
+    found = re.search(
+        r"Scales differ: runs vary ([\d,]+) times as much in one task as in another, so that the mean is that of t3; with ",
+        answer(result),
+    )
     assert 500 < int(found[1].replace(",", "")) < 5000
 
 

@@ -131,21 +131,19 @@ def test_table_of_pairs(three):
 def test_the_answer_of_pairs_has_the_numbers_of_the_best(three):
     result = xcurves.pairwise(three.isel(task=0, drop=True), rng=0)
     near, far = (result.sel(pair=f"{name} - a2") for name in ("a1", "a0"))
-    near, far = sorted([near, far], key=lambda pair: abs(pair.difference.item()))
-    to = [str(pair.algorithm_a.item()) for pair in (near, far)]
-    sizes = [f"{-pair.difference.item():.3g}" for pair in (near, far)]
+    near, _ = sorted([near, far], key=lambda pair: abs(pair.difference.item()))
+    mean = f"{three.isel(task=0).sel(algorithm='a2').mean():.3g}"
+    high, low = (-near["difference_ci_simultaneous"]).values
     assert result.curves.summary().split("\n")[0] == (
-        f"a2 has the highest mean score over training, {three.isel(task=0).sel(algorithm='a2').mean():.3g}; shown "
-        f"higher "
-        f"than all 2 others, by {sizes[0]} (to {to[0]}) … {sizes[1]} (to {to[1]})."
+        f"a2 has the highest mean score over training, {mean}. It is shown to be higher than all others, by "
+        f"{wording.estimated(-near.difference.item(), low, high)} than {near.algorithm_a.item()}, the nearest."
     )
     two = xcurves.pairwise(three.isel(task=0, algorithm=[0, 1], drop=True), rng=0)
     d, (low, high), p = two.difference.item(), two.difference_ci.values[0], two.pvalue_adjusted[0, 0].item()
-    best, other, d, low, high = ("a0", "a1", d, low, high) if d > 0 else ("a1", "a0", -d, -high, -low)
-    expected = f"not shown higher than {other} ({d:.3g}, {wording.interval(low, high)}; {wording.pvalue(p)}).".replace(
-        "−", "-"
-    )
-    assert two.curves.summary().split("\n")[0].replace("−", "-").endswith(expected)
+    best, d, low, high = ("a0", d, low, high) if d > 0 else ("a1", -d, -high, -low)
+    size = wording.estimated(d, low, high).removesuffix(")")
+    expected = f"Either may be the better one: {best} is higher by {size}; {wording.pvalue(p)})."
+    assert two.curves.summary().split("\n")[0].endswith(expected)
     lower = xcurves.pairwise(three.isel(task=0, drop=True), higher_is_better=False, rng=0)
     assert " has the lowest mean score over training, " in lower.curves.summary()
     beside = xcurves.pairwise(three.isel(task=0, drop=True), reference="a1", rng=0).curves.summary()

@@ -132,7 +132,7 @@ def test_one_run_in_a_task_leaves_the_random_claim_alone():
     found = across(curves)
     assert found.pvalue.isel(pair=0).isnull().values.tolist() == [True, False]
     assert found.task_difference_ci.isel(pair=0, task=0).isnull().all()
-    assert "Of these very tasks alone there is no claim" in found.curves.summary()
+    assert "On these very tasks alone there is no claim" in found.curves.summary()
 
 
 def test_families_are_flipped_whole():
@@ -182,7 +182,7 @@ def test_scores_that_are_the_same_up_to_rounding_do_not_differ():
     for name, value in said.items():
         assert (found[name] == value).all(), name
     assert found.share_better.isnull().all()
-    assert found.curves.summary().startswith("a0 and a1 have the same mean over 8 tasks, 0.5")
+    assert found.curves.summary().startswith("a0 and a1 have the same mean score over 8 tasks, 0.5")
 
 
 @pytest.mark.parametrize("score", [1.0, 0.1, 10.82584])
@@ -290,10 +290,9 @@ def test_pairs_without_a_difference_come_last_in_an_answer():
     order = ["a - c", "b - d", "a - b", "c - d", "b - c", "a - d"]  # by place: 8, nan, 4, nan, 4, nan
     said = found.sel(pair=order).curves.summary().splitlines()[0]
     mean = f"{curves.sel(algorithm='c').mean().item():.3g}"
-    assert said.startswith(
-        f"c has the highest mean over 8 tasks, {mean}; on tasks like these shown higher than 2 of 3 others, by "
-    )
-    assert "; untested beside d." in said
+    assert said.startswith(f"c has the highest mean score over 8 tasks, {mean} points. On tasks like these only c may")
+    assert "be the best; a and b are shown not to be. c is higher than b by 4.2" in said
+    assert "Untested beside c: d;" in said
 
 
 def test_means_over_tasks_are_of_algorithms_that_have_all():
@@ -317,8 +316,11 @@ def test_sentences():
     said = across(curves, n_resamples=99).curves.summary()
     mean = f"{curves.sel(algorithm='b').mean().item():.3g}"
     first = said.split("\n")[0]
-    assert first.startswith(f"b has the higher mean over 20 tasks, {mean}; on tasks like these shown higher than a (")
-    assert "On these very tasks it is shown higher (" in said.split("\n")[1]
+    assert first.startswith(
+        f"b has the higher mean score over 20 tasks, {mean} points. On tasks like these it is shown"
+    )
+    assert "to be higher than a, by " in first
+    assert "On these very tasks b is shown to be higher (" in first
     assert len(said.split("\n")) <= 12
     with pytest.warns(UserWarning, match="so few tasks"):
         few = across(make(3, (5, 5)), n_resamples=None).curves.summary()

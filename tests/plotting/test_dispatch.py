@@ -58,7 +58,7 @@ def test_the_difference_of_two_curves_is_drawn_first_with_its_band(tasks, result
         limits = result.curve_difference_band.isel(pair=0, training=place).values
         at = corners[corners[:, 0] == level, 1]
         np.testing.assert_allclose([at.min(), at.max()], limits)
-    assert ax.get_ylabel().endswith("a0 - a1")
+    assert ax.get_ylabel().endswith("a0 over a1")
 
 
 def test_levels_that_differ_have_a_bar_and_others_none(result):
@@ -240,7 +240,7 @@ def test_of_many_pairs_along_the_budget_those_of_one_algorithm_are_drawn(referen
     )
     ax = profile.curves.plot("difference")
     drawn = [each.get_label() for each in ax.lines if "a5" in each.get_label()]
-    assert drawn == [f"{'{0} - a5' if reference else 'a5 - {0}'}".format(f"a{i}") for i in (1, 2, 3, 4)]
+    assert drawn == [f"{'{0} - a5' if reference else 'a5 over {0}'}".format(f"a{i}") for i in (1, 2, 3, 4)]
     said = caption_of(kinds.kind("profile_across_tasks").views["difference"].caption, ax.figure)
     assert "Of more than four pairs, the closest." in said
     assert ("the algorithm with the highest mean" in said) is (reference is None)
@@ -251,5 +251,7 @@ def test_of_many_pairs_along_the_budget_those_of_one_algorithm_are_drawn(referen
 def test_a_panel_names_its_pair_once_as_it_is_turned():
     values = np.random.default_rng(0).normal(size=(4, 6, 5)) + np.arange(4)[:, np.newaxis, np.newaxis]
     panels = make_curves(values).curves.pairwise(n_resamples=999, rng=0).curves.plot("curve_difference")
-    assert [ax.get_title() for ax in panels] == ["a1 - a0", "a2 - a0", "a3 - a0", "a2 - a1", "a3 - a1", "a3 - a2"]
-    assert not any(" - a" in ax.get_ylabel() for ax in panels)
+    assert [ax.get_title() for ax in panels] == [
+        f"a{i} over a{j}" for i, j in [(1, 0), (2, 0), (3, 0), (2, 1), (3, 1), (3, 2)]
+    ]
+    assert not any(" over a" in ax.get_ylabel() for ax in panels)

@@ -312,7 +312,10 @@ def test_runs_of_an_absent_algorithm_are_no_part_of_the_range_of_counts():
 def test_the_adjustment_is_that_of_the_call(curves):
     for correction, said in (("holm", "Holm's step-down procedure"), ("bonferroni", "Bonferroni's correction")):
         pairs = curves.curves.pairwise(rng=0, correction=correction)
-        assert f"adjusted for the number of pairs by {said}; intervals were not (" in pairs.curves.describe_methods()
+        assert (
+            f"adjusted for the number of pairs by {said}; intervals hold for all pairs together ("
+            in pairs.curves.describe_methods()
+        )
     one = curves.curves.contrast({"a_1 & b": 1, "<c>": -1}, alternative="greater", rng=0)
     assert "mean scores (greater)" in one.curves.describe_methods()
     matched = curves.curves.randomized_anova(n_resamples=19, rng=0, paired=True)

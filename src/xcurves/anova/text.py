@@ -9,29 +9,34 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import labels, provenance
+from xcurves.core.pairs import displayed_pairs, lower_is_better, rows_of
 from xcurves.core.schema import Statement
-from xcurves.core.wording import (
+from xcurves.core.verdict import (
     UNTESTED,
-    PairDifferences,
+    Comparison,
+    best_sentence,
+    claim_sentences,
+    floor_sentences,
+    means_of,
+    named,
+    reference_sentences,
+    score_name,
+)
+from xcurves.core.wording import (
     count,
     counted,
     ends_of,
-    interval,
+    estimated,
     joined,
     listed,
     number,
-    percent,
     pvalue,
     reassigned,
-    say_against,
-    say_best,
-    say_floor,
     span,
     unadjusted_over_tasks,
-    value_of_best,
+    units_of,
 )
 
-_SCORE = "mean score over training"
 _CLAIMS = {"algorithm": "mean scores over training", "interaction": "changes of score with training"}
 _ERRORS = {
     False: {"algorithm": "differences between runs", "interaction": "changes with training of these"},
@@ -148,64 +153,72 @@ def _out_of_reach(result: xr.Dataset, alpha: float, noun: str) -> Iterator[str]:
 
 
 def pair_statements(result: xr.Dataset) -> Iterator[Statement]:
-    """Yield who is best, over whom that is shown and by how much; what cannot be shown; then shapes and intervals."""
-    alpha, level = provenance.alpha_of(result), percent(result.attrs["confidence_level"])
+    """Yield who is best, who may be and by how much; what could not be shown; then shapes and what intervals hold."""
+    alpha = provenance.alpha_of(result)
     adjusted = result["pvalue_adjusted"]
     tasks, noun = list(labels.tasks_of(result, "n_resamples")), labels.task_noun(result["n_resamples"])
-    best = _best_of_one(tasks[0], alpha) if len(tasks) == 1 else _best_by_task(tasks, alpha, noun)
-    yield Statement("answer", best)
-    yield from (Statement("answer", text) for text in _pair_floors(tasks, alpha))
-    equal = tasks[0]["algorithm"].to_numpy()[tasks[0]["may_be_best"].to_numpy() == 1].tolist()
-    if len(tasks) == 1 and len(equal) > 1 and len(tasks[0]["algorithm"]) > 2:
-        every = len(equal) == len(tasks[0]["algorithm"])
-        other = f"No other algorithm is shown to be better than {listed(equal)}."
-        yield Statement("detail", "No algorithm is shown to be better than another." if every else other)
-    shapes = adjusted.sel(effect="interaction").to_numpy().ravel()
-    if len(shapes) == 1:
-        said = f"Changes of score with training {_say_shown(shapes[0], alpha)} ({pvalue(shapes[0])})."
-        yield Statement("detail", said if shapes[0] == shapes[0] else "Of changes with training nothing can be said.")
+    if len(tasks) == 1:
+        yield Statement("answer", " ".join(_verdict_of_one(tasks[0])))
     else:
+        yield Statement("answer", _best_by_task(tasks, noun))
+    yield from (Statement("answer", text) for text in _pair_floors(tasks, alpha))
+    shapes = adjusted.sel(effect="interaction").to_numpy().ravel()
+    if len(shapes) > 1:
         yield Statement("detail", counted(shapes, alpha, "changes of score with training", "pairs"))
+    elif shapes[0] == shapes[0]:
+        said = f"Changes of score with training {_say_shown(shapes[0], alpha)} ({pvalue(shapes[0])})."
+        yield Statement("detail", said)
+    else:
+        yield Statement("detail", "Of changes with training nothing can be said.")
     if result.sizes["pair"] > 1:
         by = result.attrs.get("correction", "holm").capitalize()
-        said = f"p is adjusted over the {result.sizes['pair']} pairs of a {noun} ({by}); the {level} intervals of"
-        together = "sentences hold for all of them together, those of the table for each pair by itself"
-        yield Statement("detail", f"{said} {together}.")
+        together = f"Intervals and p hold for the {result.sizes['pair']} pairs of a {noun} together"
+        yield Statement("detail", f"{together} (p by {by}).")
     if (result["difference_ci_gap"] == 1).any():
         yield Statement("caution", "Some shifts within the interval of a pair are rejected (difference_ci_gap is 1).")
     yield from (Statement("caution", text) for text in unadjusted_over_tasks(len(tasks), noun))
 
 
-def _level_pairs(task: xr.Dataset) -> PairDifferences:
+def _compared(task: xr.Dataset) -> Comparison:
+    """Return what the verdict about one task is made of."""
     p = task["pvalue_adjusted"].sel(effect="algorithm")
-    return PairDifferences.of(task, "difference", "difference_ci_simultaneous", p)
+    return Comparison(
+        rows=rows_of(displayed_pairs(task, "difference", "difference_ci_simultaneous", p)),
+        algorithms=[str(label) for label in task["algorithm"].to_numpy().tolist()],
+        may_be_best=named(task, task["may_be_best"]),
+        score=f"mean {score_name(task)} over training",
+        units=units_of(task["difference"]),
+        means=means_of(task, "score_mean"),
+        lower_is_better=lower_is_better(task),
+    )
 
 
-def _best_of_one(task: xr.Dataset, alpha: float) -> str:
-    """Return who is best in one task, or how all others stand beside the reference."""
-    pairs, lower = _level_pairs(task), not task.attrs.get("higher_is_better", 1)
-    if "reference" in task.attrs and len(pairs.first) > 1:
-        return say_against(pairs, alpha, what=_SCORE)
-    value = value_of_best(task, pairs, lower_is_better=lower)
-    return say_best(pairs, alpha, what=_SCORE, value=value, lower_is_better=lower)
+def _verdict_of_one(task: xr.Dataset) -> Iterator[str]:
+    """Yield who is best in one task, or how all others stand beside the reference."""
+    made = _compared(task)
+    if "reference" in task.attrs and len(made.rows) > 1:
+        yield from reference_sentences(made, str(task.attrs["reference"]))
+        return
+    yield best_sentence(made)
+    yield from claim_sentences(made)
 
 
-def _best_by_task(tasks: list[xr.Dataset], alpha: float, noun: str) -> str:
+def _best_by_task(tasks: list[xr.Dataset], noun: str) -> str:
     """Return in how many tasks each algorithm is best, and in how many that is shown."""
     best, shown = Counter[str](), 0
-    lower = not tasks[0].attrs.get("higher_is_better", 1)
     for task in tasks:
-        pairs = _level_pairs(task).turned() if lower else _level_pairs(task)
-        name = pairs.best()
-        if name is not None:
-            best[str(name)] += 1
-            shown += all(lead.size > 0 and provenance.significant(lead.p, alpha) for lead in pairs.leads(name))
+        made = _compared(task)
+        if made.best is not None:
+            best[made.best] += 1
+            own = [row for row in made.rows if made.best in row[:2]]
+            shown += all(row.shown and row.better == made.best for row in own)
     if not best:
         return f"No pair could be compared: {UNTESTED}."
     counts = listed([f"{name} in {n}" for name, n in best.most_common()], 4)
-    most, more = ("lowest", "lower") if lower else ("highest", "higher")
+    more = _compared(tasks[0]).better
+    most = {"higher": "highest", "lower": "lowest"}[more]
     over = "all others" if len(tasks[0]["algorithm"]) > 2 else "the other"
-    where = f"The {most} {_SCORE} of {best.total()} {noun}s"
+    where = f"The {most} mean {score_name(tasks[0])} over training of {best.total()} {noun}s"
     return f"{where}: {counts}; in {shown or 'none'} of them it is shown to be {more} than {over}."
 
 
@@ -217,11 +230,11 @@ def _pair_floors(tasks: list[xr.Dataset], alpha: float) -> Iterator[str]:
     beyond = ~np.isnan(p) & ~provenance.significant(least, alpha)
     if exact[beyond].all():
         counts = {n for task in tasks for n in task["n_runs"].to_numpy().tolist() if n}
-        yield from say_floor(least, p, alpha, f"{span(counts)} runs a side")
+        yield from floor_sentences(least, p, alpha, f"{span(counts)} runs a side")
     else:
         n_resamples = np.concatenate([task["n_resamples"].to_numpy() for task in tasks])[beyond]
         few = f"{span(n_resamples.tolist())} reassignments"
-        yield from say_floor(least, p, alpha, few, "make more (n_resamples=), if there are enough runs")
+        yield from floor_sentences(least, p, alpha, few, "make more (n_resamples=), if there are enough runs")
 
 
 def contrast_statements(result: xr.Dataset) -> Iterator[Statement]:
@@ -249,7 +262,7 @@ def _verdict(task: xr.Dataset, alpha: float) -> str:
     if p != p:
         return "Of the contrast of scores nothing can be said: T is undefined."
     shown = "is shown to" if provenance.significant(p, alpha) else "is not shown to"
-    at = f"{number(task['estimate'].item())} ({interval(*ends_of(task['estimate_ci']))})"
+    at = estimated(task["estimate"].item(), *ends_of(task["estimate_ci"]))
     verdict = _VERDICTS[task.attrs.get("alternative", "two-sided")]
     test = f"T = {number(task['statistic'].item())}, {pvalue(p)}"
     said = f"The contrast of {_averaged(task)}, {at}, {shown} {verdict} ({test})."

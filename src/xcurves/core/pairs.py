@@ -5,7 +5,7 @@ Every table, sentence and picture takes its pairs from here, so that none contra
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +28,16 @@ class PairRow(NamedTuple):
     high: float
     p: float  # adjusted over pairs
     shown: bool
+
+
+def most_ahead(rows: Iterable[PairRow]) -> str | None:
+    """Return the algorithm that is most ahead of the others on average, None if no difference is known."""
+    leads: dict[str, list[float]] = {}
+    for row in rows:
+        if not np.isnan(row.amount):
+            leads.setdefault(row.better, []).append(row.amount)
+            leads.setdefault(row.other, []).append(-row.amount)
+    return max(leads, key=lambda name: np.mean(leads[name]), default=None)
 
 
 def keeps_direction(result: xr.Dataset) -> bool:

@@ -21,6 +21,9 @@ PIATER = (
 )
 
 
+SCORE_NAME = "score_name"  # the attr with what the user calls the scores
+
+
 def warn(message: str) -> None:
     """Warn at the line outside this package that made the call."""
     frame, level = sys._getframe(1), 2
@@ -55,9 +58,11 @@ def result_attrs(
 ) -> dict[str, Any]:
     """Return the attrs of a result: what it is, where it comes from, and what the method was given."""
     call = ", ".join(f"{name}={value}" for name, value in given.items())
+    score = getattr(curves, "name", None) or curves.attrs.get("long_name")
     return {
         "xcurves_result": name,
         "xcurves_version": _version(),
+        **({SCORE_NAME: str(score)} if score else {}),
         "references": "; ".join(references),
         "rng": str(entropy),
         "confidence_level": float(confidence_level),

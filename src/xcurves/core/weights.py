@@ -167,7 +167,7 @@ def number_of_run(
         order=label_order(curves),
     )
     kept = {name: each for name, each in curves.coords.items() if "training" not in each.dims}
-    return xr.DataArray(compute(job, curves)["number"], kept, attrs=curves.attrs)
+    return xr.DataArray(compute(job, curves)["number"], kept, name=curves.name, attrs=curves.attrs)
 
 
 def _numbers(group: Group, reduction: SumOfLevels) -> dict[str, Floats]:

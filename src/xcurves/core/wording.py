@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from math import isfinite, isinf, isnan, log10
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -18,9 +18,6 @@ _LEAST_P = 0.001  # smaller p-values are not told apart
 _NOISE = 1e-15  # below it a number is the rounding error of others
 _SMALL, _LARGE = 1e-4, 1e9  # numbers from there on are written with a power of ten
 _EXPONENT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-_NAMED = 2  # algorithms over which the best is not shown to be better, by name
-TOGETHER = "for all pairs together"
-UNTESTED = "runs are missing or do not differ at all"
 _NO_UNIT = ("", "1", "fraction", "dimensionless")
 
 
@@ -223,144 +220,3 @@ def with_units(name: str, variable: xr.DataArray) -> str:
 def units_of(variable: Any) -> str:
     """Return the unit of a variable as it stands after a number."""
     return str(variable.attrs.get("units", "1"))
-
-
-class Lead(NamedTuple):
-    """By how much one algorithm is better than another, with interval and adjusted p."""
-
-    other: str
-    size: float
-    low: float
-    high: float
-    p: float
-
-    def said(self) -> str:
-        """Return the size with its interval."""
-        return f"{number(self.size)}, {interval(self.low, self.high)}"
-
-    def shown(self) -> str:
-        """Return the size with what shows it: an interval above 0, or else p, since a step-down shows more."""
-        return self.said() if not self.low <= 0 else f"{number(self.size)}, {pvalue(self.p, name='adjusted p')}"
-
-
-class PairDifferences(NamedTuple):
-    """All pairs of one task: labels of both sides, differences, intervals, shape (pair, 2), and adjusted p."""
-
-    first: Sequence[object]
-    second: Sequence[object]
-    difference: Floats
-    bounds: Floats
-    p: Floats
-
-    @classmethod
-    def of(cls, task: xr.Dataset, difference: str, bounds: str, p: xr.DataArray) -> PairDifferences:
-        """Return the pairs of one task of a result, by the names of its variables."""
-        both = task[bounds].sel(ci_bound=list(CI_BOUNDS)).transpose("pair", "ci_bound").to_numpy()
-        sides = (task[side].to_numpy().tolist() for side in ("algorithm_a", "algorithm_b"))
-        return cls(next(sides), next(sides), task[difference].to_numpy(), both, p.to_numpy())
-
-    def turned(self) -> PairDifferences:
-        """Return the pairs with the sign of every difference changed: low scores are better."""
-        return self._replace(difference=-self.difference, bounds=-self.bounds[:, ::-1])
-
-    def leads(self, name: object) -> list[Lead]:
-        """Return by how much an algorithm leads each other one, the least first, unknown ones last."""
-        rows = zip(
-            self.first, self.second, self.difference.tolist(), self.bounds.tolist(), self.p.tolist(), strict=True
-        )
-        found = [
-            Lead(str(b), d, low, high, p) if a == name else Lead(str(a), -d, -high, -low, p)
-            for a, b, d, (low, high), p in rows
-            if name in (a, b)
-        ]
-        return sorted(found, key=lambda lead: (isnan(lead.size), lead.size))
-
-    def best(self) -> object | None:
-        """Return the algorithm with the largest mean difference to the others; None if no difference is known."""
-        names = dict.fromkeys([*self.first, *self.second])
-        known = {name: [lead.size for lead in self.leads(name) if not isnan(lead.size)] for name in names}
-        return max(filter(known.get, known), key=lambda name: np.mean(known[name]), default=None)
-
-
-def value_of_best(task: xr.Dataset, pairs: PairDifferences, *, lower_is_better: bool) -> str:
-    """Return the mean score of the best behind a comma, if it is known."""
-    best = (pairs.turned() if lower_is_better else pairs).best()
-    if best is None or "score_mean" not in task:
-        return ""
-    value = task["score_mean"].to_numpy()[task["algorithm"].to_numpy().tolist().index(best)]
-    return f", {number(value)}" if np.isfinite(value) else ""
-
-
-def say_best(
-    pairs: PairDifferences, alpha: float, *, what: str, value: str = "", lower_is_better: bool = False, on: str = ""
-) -> str:
-    """Return who has the best mean, over how many that is shown and by how much, and over whom not."""
-    pairs = pairs.turned() if lower_is_better else pairs
-    best = pairs.best()
-    if best is None:
-        return f"No pair could be compared: {UNTESTED}."
-    leads = pairs.leads(best)
-    most, more = ("lowest", "lower") if lower_is_better else ("highest", "higher")
-    known = [lead for lead in leads if not isnan(lead.p)]
-    shown = [lead for lead in known if significant(lead.p, alpha) and lead.size > 0]
-    rest = [lead for lead in known if lead not in shown]
-    untested = [lead for lead in leads if lead not in known]
-    on = f"{on} " if on else ""
-    why = f": {UNTESTED}" if untested and not any(isnan(lead.size) for lead in untested) else ""
-    if len(leads) == 1:
-        (lead,) = leads
-        if lead.size == 0:
-            return f"{best} and {lead.other} have the same {what}{value}."
-        verdict = f"shown {more}" if shown else f"not shown {more}" if rest else "untested: whether it is higher"
-        said_p = f"{pvalue(lead.p)}{why}"
-        return f"{best} has the {more} {what}{value}; {on}{verdict} than {lead.other} ({lead.said()}; {said_p})."
-    said = []
-    if len(shown) == 1:
-        said.append(f"shown {more} than {shown[0].other} ({shown[0].shown()})")
-    elif shown:
-        whom = "all" if len(shown) == len(leads) else f"{len(shown)} of"
-        near, *_, far = shown
-        by = f"by {number(near.size)} (to {near.other}) … {number(far.size)} (to {far.other})"
-        said.append(f"shown {more} than {whom} {len(leads)} others, {by}")
-    if rest:
-        more_of = f" and {len(rest) - _NAMED} more" if len(rest) > _NAMED else ""
-        named = " and ".join(f"{lead.other} ({lead.said()})" for lead in rest[:_NAMED])
-        said.append(f"not shown {more} than {named}{more_of}, {TOGETHER}")
-    if untested:
-        said.append(f"untested beside {listed([lead.other for lead in untested], _NAMED)}{why}")
-    return f"{best} has the {most} {what}{value}; {on}{'; '.join(said)}."
-
-
-def say_against(pairs: PairDifferences, alpha: float, *, what: str) -> str:
-    """Return which algorithms differ from the reference, the last of every pair, and by how much."""
-    reference = pairs.second[0]
-    known = [lead for lead in pairs.turned().leads(reference) if not isnan(lead.p)]
-    known.sort(key=lambda lead: -abs(lead.size))
-    groups: dict[str, list[str]] = {"shown higher": [], "shown lower": [], "not shown to differ": []}
-    for lead in known:
-        shown = significant(lead.p, alpha) and lead.size != 0
-        verdict = "not shown to differ" if not shown else "shown higher" if lead.size > 0 else "shown lower"
-        groups[verdict].append(f"{lead.other} ({lead.said()})")
-    said = [
-        f"{listed(named, _NAMED)} {'is' if len(named) == 1 else 'are'} {verdict}"
-        for verdict, named in groups.items()
-        if named
-    ]
-    if not said:
-        return f"Nothing can be said beside {reference}: {UNTESTED}."
-    return f"Beside {reference}, in {what}: {'; '.join(said)}{f', {TOGETHER}' if len(known) > 1 else ''}."
-
-
-def say_floor(least: Floats, p: Floats, alpha: float, few: str, more: str = "run more") -> Iterator[str]:
-    """Yield what it takes where adjusted p could not be small enough; `least` is the smallest there could be.
-
-    `few` is what is too few, such as "5 runs a side", `more` the cure.
-    """
-    beyond = ~np.isnan(p) & ~significant(least, alpha)
-    tested, n_beyond = (int(np.count_nonzero(each)) for each in (~np.isnan(p), beyond))
-    if n_beyond:
-        which = f"these {tested:,} pairs" if n_beyond == tested else f"{n_beyond:,} of {tested:,} pairs"
-        adjusted, cure = (
-            (f"adjusted p of {which}", f"compare fewer with reference=, or {more}") if tested > 1 else ("p", more)
-        )
-        yield f"With {few} no {adjusted} can be below {number(least[beyond].min())}: {cure}."

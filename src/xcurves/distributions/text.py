@@ -9,14 +9,13 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 
 from xcurves.core import labels
-from xcurves.core.pairs import better_first
+from xcurves.core.pairs import PairRow, better_first, most_ahead, rows_of
 from xcurves.core.schema import Statement, statements
 from xcurves.core.tables import bounds, frame_of, frame_of_pairs
 from xcurves.core.wording import (
-    Lead,
-    PairDifferences,
     count,
     ends_of,
     interval,
@@ -194,28 +193,46 @@ def _higher(result: xr.Dataset) -> str:
         )
         return f"{counted} one algorithm is shown to score higher more often than the other, not adjusted for pairs."
     one = above.squeeze([dim for dim in known.dims if dim != "pair"], drop=True)
-    unshown = xr.DataArray(np.where(shown.to_numpy().ravel(), 0.0, 1.0), dims="pair")  # in place of p
-    pairs = PairDifferences.of(one, "prob_greater", "prob_greater_ci", unshown)
-    best = pairs.best()
-    leads = [lead for lead in pairs.leads(best) if not np.isnan(lead.size)]
-    ahead = [lead for lead in leads if lead.p == 0 and lead.size > 0]
-    rest = [_against(lead) for lead in leads if lead not in ahead]
+    rows = rows_of(_by_probability(one, shown.to_numpy().ravel()))
+    best = most_ahead(rows)
+    own = [row for row in rows if best in row[:2] and not np.isnan(row.amount)]
+    leads = sorted((_seen_from(str(best), row) for row in own), key=lambda row: row.amount)
+    ahead = [row for row in leads if row.shown and row.amount > 0]
+    rest = [_against(row) for row in leads if row not in ahead]
     others = " and ".join(rest[:2]) + (f" and {len(rest) - 2} more" if len(rest) > 2 else "")
-    each = ", each pair by itself" if len(pairs.p) > 1 else ""
-    if pairs.p.all():
+    each = ", each pair by itself" if len(rows) > 1 else ""
+    if not any(row.shown for row in rows):
         nothing = "No algorithm is shown to score higher more often than another"
         return f"{nothing}; the likeliest is {best}, beside {others}{each}."
-    whom = " and ".join(map(_against, ahead))
+    parts = []
     if len(ahead) > 2:
-        whom = f"{len(ahead)} of {len(leads)} others, {_against(ahead[0])} … {_against(ahead[-1])}"
-    parts = [f"shown to score higher more often than {whom}"] * bool(ahead)
-    parts += [f"not shown to score higher more often than {others}"] * bool(rest)
+        near, far = _against(ahead[0]), _against(ahead[-1])
+        parts.append(f"shown to score higher more often than {len(ahead)} of {len(leads)} others, {near} … {far}")
+    elif ahead:
+        parts.append(f"shown to score higher more often than {' and '.join(map(_against, ahead))}")
+    if rest:
+        parts.append(f"not shown to score higher more often than {others}")
     return f"{best} is the likeliest to score higher: {'; '.join(parts)}{each}."
 
 
-def _against(lead: Lead) -> str:
-    limits = f"; {interval(0.5 + lead.low, 0.5 + lead.high)}" if np.isfinite(lead.low) else ""
-    return f"{lead.other} (probability {number(0.5 + lead.size)}{limits})"
+def _by_probability(above: xr.Dataset, shown: NDArray[np.bool_]) -> xr.Dataset:
+    """Return pairs as they are displayed, by how much the probability that the first scores higher is above 1/2."""
+    size = above["prob_greater"]
+    given = xr.Dataset({"amount": size, "interval": above["prob_greater_ci"]}, above.coords)
+    given = given.assign(p=("pair", np.where(shown, 0.0, 1.0)), shown=("pair", shown))
+    return better_first(given, size, ["amount", "interval"])
+
+
+def _seen_from(name: str, row: PairRow) -> PairRow:
+    """Return a pair with this algorithm as the first."""
+    if row.better == name:
+        return row
+    return PairRow(name, row.better, -row.amount, -row.high, -row.low, row.p, row.shown)
+
+
+def _against(row: PairRow) -> str:
+    limits = f"; {interval(0.5 + row.low, 0.5 + row.high)}" if np.isfinite(row.low) else ""
+    return f"{row.other} (probability {number(0.5 + row.amount)}{limits})"
 
 
 def _compared(pair: xr.Dataset) -> str:

@@ -17,10 +17,10 @@ from xcurves.core.weights import TrainingWeights, check_training_weights, number
 from xcurves.kernels import plans, task_effects, task_flips, task_plans, task_ranks
 from xcurves.kernels.engine import holm
 from xcurves.multi_task import options
+from xcurves.multi_task.claims import TASK_CLAIMS
 from xcurves.multi_task.comparison import CORRECTIONS, Comparison
 from xcurves.multi_task.kinds import ACROSS_TASKS
 from xcurves.multi_task.options import TaskGroups, TaskWeights, carrying_tasks, task_spread_ratio
-from xcurves.multi_task.text import TASK_CLAIMS
 
 PAIR_CORRECTION = "holm (fixed), step-down min-p (random)"
 PVALUES = ("pvalue", "pvalue_adjusted", "prob_greater_pvalue", "prob_greater_pvalue_adjusted")

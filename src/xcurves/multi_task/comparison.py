@@ -238,7 +238,8 @@ class Comparison(JoinedTasks):
         out["task_mean"][:] = means
         with np.errstate(invalid="ignore"):
             squares = np.nansum((scores - means[..., np.newaxis]) ** 2, axis=-1)
-        out["task_mean_sd"][:] = np.sqrt(squares / np.where(n_runs > 1, n_runs - 1, np.nan))
+        spread = np.sqrt(squares / np.where(n_runs > 1, n_runs - 1, np.nan))
+        out["task_mean_sd"][:] = np.where(np.isfinite(means), spread, np.nan)
         used, complete = n_runs.any(axis=-1), n_runs.all(axis=-1)
         if used.any():
             weights = np.array(self.weights)[used]

@@ -13,7 +13,8 @@ from xcurves.core.axes import MOST_CURVES
 from xcurves.core.labels import CI_BOUNDS, extra_dims
 from xcurves.core.matrices import n_pair_columns
 from xcurves.core.schema import PAIR_COORDS, Drawing, Part, ResultKind, Var, View, captioned
-from xcurves.multi_task import plots, text
+from xcurves.multi_task import plots, profile_text, tables, text
+from xcurves.multi_task.claims import TASK_CLAIMS
 
 _PAIR = ("task", "pair")
 _CLAIM = ("task", "pair", "task_effect")
@@ -93,7 +94,7 @@ ACROSS_TASKS = ResultKind(
         "task_weights": Var(("joined_task",), "weight of the task", when="given"),
         "training_weights": Var(("training",), "weight of the training level", when="given"),
     },
-    coords={"pair": (), "task_effect": text.TASK_CLAIMS, "ci_bound": CI_BOUNDS, **PAIR_COORDS},
+    coords={"pair": (), "task_effect": TASK_CLAIMS, "ci_bound": CI_BOUNDS, **PAIR_COORDS},
     rows=("pair", "task_effect"),
     references=_REFERENCES,
     method=(
@@ -107,7 +108,7 @@ ACROSS_TASKS = ResultKind(
         "whole runs within a task (for these tasks), whole tasks (for tasks like these)",
     ),
     table=captioned(
-        text.across_table,
+        tables.across_table,
         "Pairs of algorithms over all tasks, the better one first: mean difference, its interval and adjusted p for "
         "tasks like these (random) and for these tasks (fixed), the probability that a run of the first is better, and "
         "the standard deviation of true differences over tasks.",
@@ -164,6 +165,7 @@ PROFILE_ACROSS_TASKS = ResultKind(
         "band_method": Var(_PAIR, "how the band was made: 0 not, 1 by residuals, 2 by subset means", dtype=np.int8),
         "pvalue_adjusted": Var(_FRACTION, "randomization p-value adjusted over all fractions and pairs"),
         "pvalue": Var(_FRACTION, "randomization p-value of the fraction by itself"),
+        "mean_pvalue_adjusted": Var(_PAIR, "randomization p-value of the mean over training, adjusted over pairs"),
         "mean_curve": Var(_CURVE, "mean score over the tasks that have all algorithms", "score"),
         "mean_curve_band": Var((*_CURVE, "ci_bound"), "simultaneous band of the mean score, for these tasks", "score"),
         "n_tasks": Var(_PAIR, "number of tasks in which both have runs", dtype=np.int64),
@@ -178,11 +180,11 @@ PROFILE_ACROSS_TASKS = ResultKind(
         "whole tasks",
     ),
     table=captioned(
-        text.aggregate_table,
-        "Pairs of algorithms at fractions of the budget: mean difference over tasks, its band and p, which "
-        "hold for all fractions together and for tasks like these.",
+        tables.aggregate_table,
+        "Pairs of algorithms at fractions of the budget: mean difference over tasks, its interval and p, which "
+        "hold for all fractions of all pairs together and for tasks like these.",
     ),
-    statements=text.aggregate_statements,
+    statements=profile_text.aggregate_statements,
     part=Part("profile_across_tasks", 6, partial(several_tasks, least_levels=2), _OPTIONS, opens=True),
     views={
         "mean_curve": View(

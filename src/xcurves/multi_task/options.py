@@ -104,13 +104,17 @@ def standard_errors(pair: xr.Dataset) -> xr.DataArray:
 
 
 def carrying_tasks(one: xr.Dataset) -> list[object]:
-    """Return the tasks of one benchmark that carry its mean difference: few, in which runs differ far more.
+    """Return the tasks of one benchmark that make its mean difference, where scales of tasks are unlike.
 
-    They are the fewest that make up nine tenths of all differences; none if scores were normalized.
+    They are the fewest that make up nine tenths of all differences; none if scores were normalized, if runs differ at
+    most ten times as much in one task as in another, or if most tasks are needed.
     """
+    if "normalize(" in one.attrs.get("history", "") or task_spread_ratio(one) <= _UNLIKE:
+        return []
     task = one.attrs["task"]
     sizes = np.nan_to_num(abs(one["task_difference"]).mean("pair").to_numpy())
     largest = np.argsort(-sizes, kind="stable")
     n = int(np.searchsorted(sizes[largest].cumsum(), 0.9 * sizes.sum() - 1e-12)) + 1
-    few = n <= len(sizes) / 4 and "normalize(" not in one.attrs.get("history", "") and task_spread_ratio(one) > _UNLIKE
-    return list(one[task].to_numpy()[largest[:n]].tolist()) if few else []
+    if n > len(sizes) / 2:
+        return []
+    return list(one[task].to_numpy()[largest[:n]].tolist())

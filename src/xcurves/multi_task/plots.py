@@ -29,8 +29,8 @@ from xcurves.core.matrices import (
     draw_probabilities,
     n_pair_rows,
 )
-from xcurves.core.pairs import pairs_by_size
-from xcurves.core.wording import PairDifferences, with_units
+from xcurves.core.pairs import PairRow, most_ahead, pairs_by_size
+from xcurves.core.wording import with_units
 from xcurves.kernels.moments import Floats
 from xcurves.multi_task.options import standard_errors
 
@@ -255,7 +255,9 @@ def _of_one_algorithm(result: xr.Dataset, ax: Axes) -> xr.Dataset:
     """Return the pairs of the reference, or of the algorithm that scores highest: the closest, as many as fit."""
     first, second = (result[side].to_numpy() for side in ("algorithm_a", "algorithm_b"))
     size = result["difference"].mean("budget_fraction").to_numpy()
-    highest = PairDifferences(first.tolist(), second.tolist(), size, np.full((len(size), 2), np.nan), size).best()
+    unknown = (np.nan, np.nan, np.nan, False)
+    sides = zip(first.tolist(), second.tolist(), size.tolist(), strict=True)
+    highest = most_ahead(PairRow(a, b, each, *unknown) for a, b, each in sides)
     if "reference" not in result.attrs:
         ax.set_gid("highest")
     one = result.attrs.get("reference", highest)

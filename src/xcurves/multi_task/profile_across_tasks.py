@@ -15,6 +15,7 @@ from xcurves.core.labels import DIMS, label_order
 from xcurves.core.run_checks import Context
 from xcurves.core.schema import Layout
 from xcurves.core.validation import check_curves
+from xcurves.core.weights import number_of_run
 from xcurves.kernels import bootstrap, ragged, task_flips
 from xcurves.kernels.engine import Flags
 from xcurves.kernels.moments import Floats
@@ -34,6 +35,7 @@ def profile_across_tasks(
     task_groups: TaskGroups | None = None,
     paired: bool = False,
     reference: Hashable | None = None,
+    higher_is_better: bool = True,
     n_resamples: int | None = None,
     confidence_level: float = 0.95,
     progress: bool | None = None,
@@ -50,6 +52,8 @@ def profile_across_tasks(
         between two levels of the task's grid are on the line between them.
     task, task_groups, paired, reference : str or sequence of str, str, sequence or DataArray, bool, and label
         As for `across_tasks`.
+    higher_is_better : bool, default True
+        Which end of the scores is better: which algorithm of a pair is named first.
     n_resamples : int, optional
         Ceiling on the number of flips of signs for the difference: all distinct ones if they fit, else so many random
         ones. None: all up to a million, else 9,999. And the number of replicates for the band of a mean curve, 9,999
@@ -66,7 +70,8 @@ def profile_across_tasks(
         budget_fraction), its `difference_ci` at the fraction by itself, `difference_ci_simultaneous` at all fractions
         of all pairs together and `difference_band` at all fractions of the pair (pair, budget_fraction, ci_bound);
         `pvalue` and `pvalue_adjusted` (pair, budget_fraction), over all fractions of all pairs; `band_method` (pair),
-        how the band was made: 0 not at all, 1 by residuals, 2 by subset means. For these tasks, in score units:
+        how the band was made: 0 not at all, 1 by residuals, 2 by subset means; `mean_pvalue_adjusted` (pair), of the
+        mean over training, adjusted over pairs. For these tasks, in score units:
         `mean_curve` (algorithm, budget_fraction) over the tasks that have all algorithms and `mean_curve_band`
         (algorithm, budget_fraction, ci_bound). Counts: `n_tasks` and `n_resamples` (pair). NaN at fractions below the
         first level of a task.
@@ -116,7 +121,7 @@ def profile_across_tasks(
     at = check_fractions("fractions", fractions)
     groups = options.check_task_groups(curves, task, task_groups)
     core = (task, "algorithm", "run", "budget_fraction")
-    scores = score_fractions(curves, at).transpose(..., *core)
+    scores = _with_means(curves, score_fractions(curves, at)).transpose(..., *core)
     context = Context.of(scores, n_resamples, paired, confidence_level, rng, core=core)
     profile = _Profile.of(
         curves,
@@ -132,12 +137,13 @@ def profile_across_tasks(
         scores,
         context=context,
         core=core,
-        sizes={"pair": len(profile.pairs)},
+        sizes={"pair": len(profile.pairs), "budget_fraction": len(at)},
         attrs={
             "task": task,
             "task_groups": groups.name,
             "paired": paired,
             "reference": reference,
+            "higher_is_better": validation.check_flag("higher_is_better", higher_is_better),
             "n_resamples": n_resamples,
         },
         coords={
@@ -157,16 +163,16 @@ class _Profile(JoinedTasks):
     progress: Callable[..., Iterable[Any]]
 
     def fill(self, out: Mapping[str, Floats], scores: Floats, name: str) -> None:
-        """Fill in the variables of one benchmark, scores of shape (task, algorithm, run, fraction)."""
+        """Fill in the variables of one benchmark, scores of shape (task, algorithm, run, fraction), the mean last."""
         run_checks.check_size(scores, [f"{name}{each}: " for each in self.tasks])
+        scores, of_curves = scores[..., :-1], scores[..., -1:]
         for count_of in ("n_tasks", "n_resamples", "band_method"):
             out[count_of][:] = 0
         has = np.asarray(~np.isnan(scores).all(axis=-1))
         begun = np.asarray(~(np.isnan(scores) & has[..., np.newaxis]).any(axis=(0, 1, 2)))
         count = has.sum(axis=-1)
-        with np.errstate(invalid="ignore"):
-            means = np.nansum(scores, axis=2) / np.where(count > 0, count, np.nan)[..., np.newaxis]
-        self._pairs(out, means, count > 0, begun)
+        means, of_training = (_means_of_runs(each, count) for each in (scores, of_curves))
+        self._pairs(out, means[..., begun], of_training, count > 0, begun)
         complete = (count > 0).all(axis=1)
         if not complete.any():
             return
@@ -178,26 +184,26 @@ class _Profile(JoinedTasks):
             for name, values in own.items():
                 out[name][algorithm][begun] = values
 
-    def _pairs(self, out: Mapping[str, Floats], means: Floats, has: Flags, begun: Flags) -> None:
-        """Fill in the differences of pairs, given means of shape (task, algorithm, fraction)."""
+    def _pairs(self, out: Mapping[str, Floats], means: Floats, of_training: Floats, has: Flags, begun: Flags) -> None:
+        """Fill in the differences of pairs, given means of shape (task, algorithm, fraction), at fractions `begun`."""
         here = has[:, self.pairs].all(axis=-1).T
         n_tasks = here.sum(axis=-1)
         out["n_tasks"][:] = n_tasks
         if not here.any():
             return
-        first, second = (means[:, side][..., begun] for side in self.pairs.T)
         with np.errstate(invalid="ignore", divide="ignore"):
             share = np.where(here, 1 / n_tasks[:, np.newaxis], np.nan)
-        d = (first - second).transpose(1, 2, 0) * share[:, np.newaxis]
         weights = self.family_sums(share)
         kept, plan = self.flips(weights)
-        weights, x = weights[:, kept], self.family_sums(d)[..., kept]
+        weights = weights[:, kept]
+        x, x_of_training = (self._contributions(each, share)[..., kept] for each in (means, of_training))
 
         # All fractions of all pairs are one family of tests, flipped alike.
         members = x.reshape(1, -1, len(kept))
         tested = task_flips.pvalues(members, plan, self.context.alpha)
         for name, values in zip(("pvalue", "pvalue_adjusted"), tested, strict=True):
             out[name][:, begun] = values.reshape(x.shape[:-1])
+        out["mean_pvalue_adjusted"][:] = task_flips.pvalues(x_of_training[:, 0], plan, self.context.alpha)[1]
         n_families = np.count_nonzero(~np.isnan(weights), axis=-1)
         n_tests = int(np.count_nonzero(n_families)) * int(begun.sum())
         for number in self.progress(np.flatnonzero(n_families), total=np.count_nonzero(n_families)):
@@ -206,6 +212,24 @@ class _Profile(JoinedTasks):
             out["n_resamples"][number] = 2 ** n_families[number] if plan.exact else plan.n_resamples
             for name, values in own.items():
                 out[name][number][begun] = values
+
+    def _contributions(self, means: Floats, share: Floats) -> Floats:
+        """Return the sums over families of weighted differences of pairs, shape (pair, fraction, family)."""
+        first, second = (means[:, side] for side in self.pairs.T)
+        d = (first - second).transpose(1, 2, 0) * share[:, np.newaxis]
+        return self.family_sums(d)
+
+
+def _means_of_runs(scores: Floats, count: Floats) -> Floats:
+    """Return the means over runs, shape (task, algorithm, fraction), NaN where there is no run."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.nansum(scores, axis=2) / np.where(count > 0, count, np.nan)[..., np.newaxis])
+
+
+def _with_means(curves: xr.DataArray, scores: xr.DataArray) -> xr.DataArray:
+    """Return scores at fractions with the mean over training behind the last of them."""
+    means = number_of_run(curves, None).expand_dims("budget_fraction")
+    return xr.concat([scores, means], "budget_fraction", coords="minimal", compat="override", join="override")
 
 
 def score_fractions(curves: xr.DataArray, fractions: Sequence[float]) -> xr.DataArray:
@@ -220,7 +244,7 @@ def score_fractions(curves: xr.DataArray, fractions: Sequence[float]) -> xr.Data
         order=label_order(curves),
     )
     kept = {name: each for name, each in curves.coords.items() if "training" not in each.dims}
-    return xr.DataArray(compute(job, curves)["score"], kept, attrs=curves.attrs)
+    return xr.DataArray(compute(job, curves)["score"], kept, name=curves.name, attrs=curves.attrs)
 
 
 def _score_at(group: Group, *, levels: Floats, fractions: Floats) -> dict[str, Floats]:

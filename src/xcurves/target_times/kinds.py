@@ -13,8 +13,8 @@ from xcurves.core.applicability import NotApplicableError, is_lower_better
 from xcurves.core.driver import JOINED
 from xcurves.core.labels import CI_BOUNDS, EVALUATION
 from xcurves.core.schema import PAIR_COORDS, Drawing, Part, ResultKind, Var, View, captioned
+from xcurves.multi_task.claims import TASK_CLAIMS
 from xcurves.multi_task.plots import joined_dims
-from xcurves.multi_task.text import TASK_CLAIMS
 from xcurves.target_times import plots, text
 
 _CELL = ("task", "algorithm")

@@ -1,0 +1,26 @@
+"""Both claims of a result over tasks: for these very tasks, and for tasks like these."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+
+from xcurves.core.pairs import displayed_pairs
+
+TASK_CLAIMS = ("fixed", "random")
+
+
+def claims_of(result: xr.Dataset) -> list[str]:
+    """Return the claims that a result has, in their order; one that was selected counts."""
+    return [str(claim) for claim in np.atleast_1d(result["task_effect"].to_numpy()).tolist()]
+
+
+def of_claim(result: xr.Dataset, claim: str) -> xr.Dataset:
+    """Return the part of a result that is about one claim."""
+    return result.sel(task_effect=claim) if "task_effect" in result.dims else result
+
+
+def shown_of_claim(result: xr.Dataset, claim: str) -> xr.Dataset:
+    """Return what is shown of pairs by one claim, as `displayed_pairs` has it."""
+    own = of_claim(result, claim)
+    return displayed_pairs(own, "difference", "difference_ci_simultaneous", own["pvalue_adjusted"])

@@ -1,0 +1,109 @@
+"""The sentences about differences along the budget, over several tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import xarray as xr
+
+from xcurves.core import provenance
+from xcurves.core.labels import each_of, named_tasks
+from xcurves.core.pairs import lower_is_better
+from xcurves.core.schema import Statement, statements
+from xcurves.core.wording import count, joined, pvalue
+from xcurves.kernels.engine import Flags
+from xcurves.kernels.moments import Floats
+from xcurves.kernels.task_flips import NO_BAND, SUBSET_MEANS
+
+_FEW = 3  # pairs of which each has a sentence
+_NAMED = 2  # pairs that an answer names
+
+
+def aggregate_statements(result: xr.Dataset) -> Iterator[Statement]:
+    """Yield where pairs differ, the largest difference first; every pair; and what the bands mean."""
+    task = result.attrs["task"]
+    pairs = [(name, pair) for one, name in named_tasks(result, "n_tasks") for pair in each_of(one, "pair")]
+    claims = [name + _profile_claim(pair) for name, pair in pairs] if len(pairs) <= _FEW else []
+    if len(pairs) == 1:
+        return statements(claims[0], _about_bands(result, task))
+    pairs.sort(key=lambda named: -float(abs(named[1]["difference"]).max().fillna(-np.inf)))
+    shown = [f"{name}{where}" for name, pair in pairs if (where := _where(pair))]
+    said = shown[:_NAMED]
+    if len(shown) > _NAMED:
+        said.append(
+            f"and {count(len(shown) - _NAMED, 'more pair')} {'differs' if len(shown) == _NAMED + 1 else 'differ'}"
+        )
+    if not shown:
+        said.append(f"none of {len(pairs)} pairs is shown to differ at any fraction of the budget")
+    elif len(shown) < len(pairs):
+        said.append(f"{len(pairs) - len(shown)} of {len(pairs)} pairs are not shown to differ at any fraction")
+    return statements(f"Over {task}s like these, {'; '.join(said)}.", [*claims, *_about_bands(result, task)])
+
+
+def _about_bands(result: xr.Dataset, task: str) -> Iterator[str]:
+    """Yield what the bands mean, where they begin, and why there is none."""
+    yield (
+        f"p and intervals of differences hold for all fractions of all pairs together, and for {task}s like these; the "
+        f"bands of mean curves along the whole curve, for these {task}s."
+    )
+    known = result["mean_curve"].notnull()
+    begun = known["budget_fraction"].to_numpy()[known.any([dim for dim in known.dims if dim != "budget_fraction"])]
+    if begun.size and begun[0] > result["budget_fraction"][0]:
+        begins = f"{100 * begun[0]:.0f} %"
+        yield f"Below {begins} of the budget some {task} has no score: fractions before that are left out."
+    method = result["band_method"].where(result["n_tasks"] > 0)
+    if (method == NO_BAND).any():
+        yield (
+            f"Of so few {task}s or families no band of the difference holds at all fractions together; the interval "
+            "at a fraction by itself is result['difference_ci']."
+        )
+    if (method == SUBSET_MEANS).any():
+        yield (
+            f"Families of {task}s are unlike in weight, or few: the band of the difference is that of subset means, at "
+            "a level divided by the number of fractions."
+        )
+    if result["mean_curve_band"].isnull().all():
+        yield f"Mean curves have no band: a {task} has a single run, or runs are too few for a finite one."
+
+
+def _profile_claim(pair: xr.Dataset) -> str:
+    """Return where a pair differs, with the smallest p."""
+    n, smallest = count(pair["n_tasks"].item(), pair.attrs["task"]), pair["pvalue_adjusted"].min().item()
+    a, b = pair["algorithm_a"].item(), pair["algorithm_b"].item()
+    if smallest != smallest:
+        return f"{pair['pair'].item()}: nothing can be said of {n}."
+    verdict = _where(pair) or f"{a} and {b} are not shown to differ at any fraction of the budget"
+    return f"Over {n} like these, {verdict} (smallest adjusted {pvalue(smallest)})."
+
+
+def _where(pair: xr.Dataset) -> str:
+    """Return at which fractions of the budget either of a pair is shown to be better; "" if at none."""
+    known = pair.isel(budget_fraction=pair["pvalue_adjusted"].notnull().to_numpy())
+    alpha = provenance.alpha_of(pair)
+    shown = provenance.significant(known["pvalue_adjusted"].to_numpy(), alpha)
+    d, at = known["difference"].to_numpy(), known["budget_fraction"].to_numpy()
+    a, b = pair["algorithm_a"].item(), pair["algorithm_b"].item()
+    sides = [(a, b, shown & (d > 0)), (b, a, shown & (d < 0))]
+    word = "higher"
+    if lower_is_better(pair):
+        word = "lower"
+        sides = [(b, a, shown & (d > 0)), (a, b, shown & (d < 0))]
+    said = []
+    for first, second, marked in sides:
+        stretches = _stretches(at, marked)
+        if stretches:
+            said.append(f"{first} is {word} than {second} at {joined(stretches)} of the budget")
+    if said and not provenance.significant(pair["mean_pvalue_adjusted"].item(), alpha):
+        said[-1] += ", not on the mean of training"
+    return " and ".join(said)
+
+
+def _stretches(at: Floats, marked: Flags) -> list[str]:
+    """Return the stretches of marked fractions in per cent: "30 to 100 %", "5 %"."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], marked.astype(int), [0]])))
+    said = []
+    for start, stop in edges.reshape(-1, 2).tolist():
+        first, last = f"{100 * at[start]:.0f}", f"{100 * at[stop - 1]:.0f}"
+        said.append(f"{first} %" if first == last else f"{first} to {last} %")
+    return said
