@@ -18,6 +18,7 @@ from xcurves.core.wording import decimals_of, listed, number, open_interval, pva
 from xcurves.kernels.moments import Floats
 
 UNTESTED = "runs are missing or do not differ at all"
+MOST_WORDS = 70  # of a verdict
 _MOST_NAMED = 3  # algorithms that a sentence names
 
 
@@ -71,6 +72,21 @@ def means_of(result: xr.Dataset, name: str) -> dict[str, float]:
 def named(result: xr.Dataset, variable: xr.DataArray) -> list[str]:
     """Return the algorithms at which a variable is 1."""
     return [str(label) for label in result["algorithm"].to_numpy()[variable.to_numpy() == 1].tolist()]
+
+
+def within_words(said: Sequence[str], leave_first: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the sentences of a verdict of at most `MOST_WORDS` words, and those that are left out for that.
+
+    Of `leave_first` as many are left out as is needed, one after the other.
+    """
+    kept, left = list(said), []
+    for sentence in leave_first:
+        if sum(len(each.split()) for each in kept) <= MOST_WORDS:
+            break
+        if sentence in kept:
+            kept.remove(sentence)
+            left.append(sentence)
+    return kept, left
 
 
 def best_sentence(made: Comparison) -> str:

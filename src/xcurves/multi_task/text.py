@@ -26,6 +26,7 @@ from xcurves.core.verdict import (
     reference_sentences,
     score_name,
     these_sentence,
+    within_words,
 )
 from xcurves.core.wording import (
     count,
@@ -52,7 +53,9 @@ def across_statements(result: xr.Dataset) -> Iterator[Statement]:
     task = result.attrs["task"]
     benchmarks = list(named_tasks(result, "difference"))
     for one, name in benchmarks[:_MOST_NAMED]:
-        yield Statement("answer", f"{name}{' '.join(_verdict(one, task))}")
+        said, left = _verdict(one, task)
+        yield Statement("answer", f"{name}{' '.join(said)}")
+        yield from (Statement("detail", f"{name}{text}") for text in left)
         yield from (Statement("caution", f"{name}{text}") for text in _cautions(one, task))
     if len(benchmarks) > _MOST_NAMED:
         yield Statement("answer", f"And {len(benchmarks) - _MOST_NAMED} more: the table has all.")
@@ -75,34 +78,34 @@ def across_statements(result: xr.Dataset) -> Iterator[Statement]:
         yield Statement("detail", f"The claim for {task}s like these is about {families}: whole families are flipped.")
 
 
-def _verdict(one: xr.Dataset, task: str) -> Iterator[str]:
-    """Yield who is best in one benchmark, who may be, by how much, what would tell more, and these very tasks."""
+def _verdict(one: xr.Dataset, task: str) -> tuple[list[str], list[str]]:
+    """Return the verdict on one benchmark, and the sentences that it has no room for."""
     if one["difference"].isnull().all():
         if one["n_tasks"].any():
-            yield "There is no mean difference, because some runs score +inf."
-        else:
-            yield f"Nothing can be said: no two algorithms have a {task} in common."
-        return
+            return ["There is no mean difference, because some runs score +inf."], []
+        return [f"Nothing can be said: no two algorithms have a {task} in common."], []
     likes, these = (compared(one, claim, task) for claim in ("random", "fixed"))
-    has_claim = any(not np.isnan(row.p) for row in likes.rows)
     unlike = _unlike_scales(one, task)
-    if unlike:
-        yield unlike
+    said = [unlike] if unlike else []
     if "reference" in one.attrs and one.sizes["pair"] > 1:
         for made in (likes, these):
             if any(not np.isnan(row.p) for row in made.rows):
-                yield from reference_sentences(made, str(one.attrs["reference"]))
-        return
+                said += reference_sentences(made, str(one.attrs["reference"]))
+        return said, []
+    has_claim = any(not np.isnan(row.p) for row in likes.rows)
     made = likes if has_claim else these
-    yield best_sentence(made)
-    yield from claim_sentences(made)
+    claims = list(claim_sentences(made))
+    said += [best_sentence(made), *claims]
     if not has_claim:
-        for text in _floors(one, "random", task):
-            yield f"For {task}s like these: {text[:1].lower()}{text[1:]}"
-        return
-    yield from _what_next(one, made, task)
+        floors = _floors(one, "random", task)
+        return [*said, *(f"For {task}s like these: {text[:1].lower()}{text[1:]}" for text in floors)], []
+    following = list(_what_next(one, made, task))
     of_these = these_sentence(these, f"On these very {task}s")
-    yield of_these or f"On these very {task}s alone there is no claim: in some, an algorithm has a single run."
+    said += [
+        *following,
+        of_these or f"On these very {task}s alone there is no claim: in some, an algorithm has a single run.",
+    ]
+    return within_words(said, [*following, *claims[1:]])
 
 
 def compared(one: xr.Dataset, claim: str, task: str) -> Comparison:
@@ -184,11 +187,9 @@ def _unlike_scales(one: xr.Dataset, task: str) -> str | None:
         return None
     ratio = number(task_spread_ratio(one).item(), 2)
     who = leader_on_one_scale(one)
-    leads = f"; with every {task} scaled to its own range {who} leads" if who else ""
-    return (
-        f"Scales differ: runs vary {ratio} times as much in one {task} as in another, so that the mean is that of "
-        f"{listed(carrying, _NAMED)}{leads}. Normalize scores first."
-    )
+    verb = "makes" if len(carrying) == 1 else "make"
+    leads = f"; normalized, {who} leads" if who else ""
+    return f"Scales differ {ratio}-fold between {task}s: {listed(carrying, _NAMED)} {verb} the mean{leads}."
 
 
 def leader_on_one_scale(one: xr.Dataset) -> str | None:
