@@ -9,6 +9,7 @@ improvement and of the difference of interquartile means, read as a test of thei
 from __future__ import annotations
 
 from functools import lru_cache, partial
+from itertools import product
 
 import numpy as np
 import xarray as xr
@@ -131,14 +132,24 @@ def any_pair(data, *, rng=None):
     }
 
 
-def along(n_datasets, *, n_tasks=16, n_runs=5, tau=0.5, rng):
-    """Dependent curves of two algorithms that differ in each task, but not on average."""
-    values = rng.normal(size=(n_datasets, n_tasks, 2, n_runs, 8))
+def along(n_datasets, *, n_tasks=16, n_runs=5, tau=0.5, n_algorithms=2, rng):
+    """Dependent curves of algorithms that differ in each task, but not on average."""
+    values = rng.normal(size=(n_datasets, n_tasks, n_algorithms, n_runs, 8))
     for level in range(1, 8):
         values[..., level] = 0.7 * values[..., level - 1] + np.sqrt(0.51) * values[..., level]
-    values += tau * rng.normal(size=(n_datasets, n_tasks, 2, 1, 8))
-    coords = {"task": np.arange(n_tasks), "algorithm": ["a", "b"], "run": np.arange(n_runs)}
+    values += tau * rng.normal(size=(n_datasets, n_tasks, n_algorithms, 1, 8))
+    coords = {"task": np.arange(n_tasks), "algorithm": list("abcdefgh"[:n_algorithms]), "run": np.arange(n_runs)}
     return labelled(values, **coords, training=np.arange(1.0, 9))
+
+
+def any_fraction_of_any_pair(data, *, rng=None):
+    """What the profile over tasks says of several equal algorithms."""
+    found = xcurves.profile_across_tasks(data, fractions=8, n_resamples=ENOUGH, rng=rng)
+    both = ["pair", "budget_fraction"]
+    return {
+        "any fraction of any pair": found.pvalue_adjusted.min(both),
+        "any fraction of any pair, unadjusted": found.pvalue.min(both),
+    }
 
 
 def aggregate(data, *, groups=1, sizes=None, rng=None):
@@ -185,6 +196,40 @@ def left_out(data, *, ahead, rng=None):
         for what, p in (("", outside(best.any("algorithm"))), ("intervals of all pairs, ", missing))
         for claim in ("fixed", "random")
     }
+
+
+def alone(n_datasets, *, n_tasks, ahead=0.0, scales=0.0, n_algorithms=5, rng):
+    """Normal scores of one run in each task, tasks of scales exp(`scales` normal); the last is `ahead` higher."""
+    values = rng.normal(size=(n_datasets, n_tasks, n_algorithms, 1, 1))
+    values[:, :, -1] += ahead
+    values *= np.exp(scales * rng.normal(size=(n_datasets, n_tasks, 1, 1, 1)))
+    coords = {"task": np.arange(n_tasks), "algorithm": list("abcdefgh"[:n_algorithms]), "run": [0]}
+    return labelled(values, **coords, training=[1.0])
+
+
+def largest_t(x):
+    """Adjusted p by step-down over the largest |T| of all flips, x of shape (data set, pair, task)."""
+    signs = np.array(list(product((1, -1), repeat=x.shape[-1])))
+    sums, squares = x @ signs.T, (x**2).sum(axis=-1, keepdims=True)
+    ratio = sums**2 / squares
+    order = np.argsort(-ratio[..., 0], axis=-1)
+    ordered = np.take_along_axis(ratio, order[..., np.newaxis], axis=1)
+    largest = np.maximum.accumulate(ordered[:, ::-1], axis=1)[:, ::-1]
+    by_step = np.maximum.accumulate((largest >= ordered[..., :1] - 1e-10).mean(axis=-1), axis=-1)
+    adjusted = np.empty(by_step.shape)
+    np.put_along_axis(adjusted, order, by_step, axis=-1)
+    return adjusted
+
+
+def by_flips(data, *, ahead, rng=None):
+    """The adjusted p of any pair, or of one of which the second is ahead, by the smallest p and by the largest |T|."""
+    scores = data.transpose("replication", "algorithm", "task", "run", "training").to_numpy()[..., 0, 0]
+    first, second = np.triu_indices(scores.shape[1], 1)
+    x = scores[:, first] - scores[:, second]
+    flips = plans.plan_flips(x.shape[-1], None)
+    known = {"smallest p": task_flips.pvalues(x, flips, ALPHA)[1], "largest |T|": largest_t(x)}
+    of = np.flatnonzero(second == scores.shape[1] - 1)[:1] if ahead else slice(None)
+    return {name: xr.DataArray(p[:, of].min(axis=1), dims="replication") for name, p in known.items()}
 
 
 def numbers_of(data):
@@ -317,6 +362,16 @@ def _claims(*claims):
 def _of_failing(*claims):
     """Of the mean difference only: the probability of scoring higher is another one than one half."""
     return dict(zip((*OURS[:2], *OTHERS[2:3]), claims, strict=True))
+
+
+def _of_pairs(n_tasks, scales, claims, ahead=0.0):
+    words = f"five algorithms, {n_tasks} tasks" + (f" of scales exp N(0, {scales:g})" if scales else "")
+    if ahead:
+        words = f"{words}, one of them {ahead:g} sd higher: one of its pairs"
+    generator = partial(alone, n_tasks=n_tasks, scales=scales, ahead=ahead)
+    test = partial(by_flips, ahead=ahead)
+    rows = dict(zip(("smallest p", "largest |T|"), claims, strict=True))
+    return Simulation("Across tasks, adjusted over pairs: random claim", words, generator, test, rows, 200, 4_000)
 
 
 ROUGHLY = near(0.03, 0.07)
@@ -559,5 +614,26 @@ SIMULATIONS = [
             ("worse by the margin, 10 × 5", AT_MOST, {"n_tasks": 10}),
             ("worse by the margin, 10 × 5, spread 3 v 1", near(0.03, 0.08), {"n_tasks": 10, "spread": 3.0}),
         )
+    ),
+    *(_of_pairs(n_tasks, scales, (AT_MOST, AT_MOST)) for n_tasks in (6, 8, 12) for scales in (0.0, 1.5)),
+    *(
+        _of_pairs(n_tasks, scales, (near(*least_p), near(*largest)), ahead=1.5)
+        for n_tasks, scales, least_p, largest in (
+            (6, 0.0, (0.07, 0.13), (0.07, 0.13)),
+            (6, 1.5, (0.03, 0.08), (0.03, 0.08)),
+            (8, 0.0, (0.2, 0.3), (0.22, 0.33)),
+            (8, 1.5, (0.17, 0.26), (0.06, 0.13)),
+            (12, 0.0, (0.57, 0.67), (0.57, 0.67)),
+            (12, 1.5, (0.38, 0.48), (0.17, 0.26)),
+        )
+    ),
+    Simulation(
+        "Across tasks, profile over pairs",
+        "five algorithms, no difference, 10 × 3",
+        partial(along, n_tasks=10, n_runs=3, n_algorithms=5),
+        any_fraction_of_any_pair,
+        {"any fraction of any pair": AT_MOST, "any fraction of any pair, unadjusted": fails(0.3)},
+        30,
+        1_000,
     ),
 ]
