@@ -227,7 +227,7 @@ def by_flips(data, *, ahead, rng=None):
     first, second = np.triu_indices(scores.shape[1], 1)
     x = scores[:, first] - scores[:, second]
     flips = plans.plan_flips(x.shape[-1], None)
-    known = {"smallest p": task_flips.pvalues(x, flips, ALPHA)[1], "largest |T|": largest_t(x)}
+    known = {"smallest p": task_flips.pvalues(x, flips, ALPHA)[1], "largest T": largest_t(x)}
     of = np.flatnonzero(second == scores.shape[1] - 1)[:1] if ahead else slice(None)
     return {name: xr.DataArray(p[:, of].min(axis=1), dims="replication") for name, p in known.items()}
 
@@ -366,12 +366,14 @@ def _of_failing(*claims):
 
 def _of_pairs(n_tasks, scales, claims, ahead=0.0):
     words = f"five algorithms, {n_tasks} tasks" + (f" of scales exp N(0, {scales:g})" if scales else "")
+    family = "Across tasks, adjusted over pairs: random claim"
     if ahead:
+        family = f"{family}, power"
         words = f"{words}, one of them {ahead:g} sd higher: one of its pairs"
     generator = partial(alone, n_tasks=n_tasks, scales=scales, ahead=ahead)
     test = partial(by_flips, ahead=ahead)
-    rows = dict(zip(("smallest p", "largest |T|"), claims, strict=True))
-    return Simulation("Across tasks, adjusted over pairs: random claim", words, generator, test, rows, 200, 4_000)
+    rows = dict(zip(("smallest p", "largest T"), claims, strict=True))
+    return Simulation(family, words, generator, test, rows, 200, 4_000)
 
 
 ROUGHLY = near(0.03, 0.07)
