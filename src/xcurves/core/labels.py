@@ -20,10 +20,11 @@ ORDERED = ("algorithm", "run")  # so that a plan does not depend on the order in
 EVALUATION = "evaluation"  # stands for training where each run has its own levels
 # What dims are usually called.
 SYNONYMS = {
-    "algorithm": "agent agents algo algorithms alg classifier estimator learner method model optimizer policy",
-    "run": "cv fold folds repeat repetition replicate rep runs seed seeds split trial trials",
-    "training": "env_step env_steps episode epoch game games global_step iteration n_train step steps time timestep "
-    "timesteps train_size train_sizes",
+    "algorithm": "agent agents algo algorithms algos alg approach classifier estimator framework learner method model "
+    "optimizer policy solver strategy",
+    "run": "cv fold folds repeat repetition replicate rep run_id runs seed seeds split trial trials",
+    "training": "env_step env_steps episode epoch epochs frames game games global_step interacts it iter iteration "
+    "iterations n_train step steps time timestep timesteps tokens train_size train_sizes",
 }
 USUAL_EXTRAS = frozenset(["benchmark", "dataset", "env", "environment", "level", "metric", "task", "tasks"])
 EFFECTS = ("algorithm", "interaction")
