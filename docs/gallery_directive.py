@@ -35,6 +35,7 @@ CALLS = {  # how a result of each kind with pictures is made, or for one view
         "looks = scores.curves.assign_looks(5, n_looks=3)",
         "result = looks.curves.sequential(n_looks=3)",
     ],
+    "gate": ['result = scores.curves.gate(baseline="rate 0.001", looks=(1, 2, 5))'],
     "speedup": ['result = accuracy.curves.speedup(reference="5 neighbours", task="task")'],
     "speedup-curves": [
         "result = scores.curves.speedup(",

@@ -21,6 +21,7 @@ BUDGETS = {
     "reporting": 880,
     "profile": 870,
     "group_sequential": 800,
+    "gating": 700,
     "cli": 500,
     "archive": 400,
     "accessors": 200,

@@ -84,6 +84,7 @@ CALLS = {  # how a kind is made, of two tasks where it has tasks
     ),
     "ss_profile": lambda curves: xcurves.ss_profile(curves, n_resamples=49, intervals=[0, 200, 400], margin=9.0, rng=0),
     "sequential": lambda curves: xcurves.sequential(xcurves.assign_looks(curves, BATCHES), n_looks=3, n_resamples=99),
+    "gate": lambda scores: xcurves.gate(scores, baseline="a", task="task"),
     "speedup": lambda curves: xcurves.speedup(worlds(curves), reference="a0", target=2.0, task="world"),
     "mean_time_to_target": lambda curves: xcurves.mean_time_to_target(curves, 1.0),
     "performance_profile": lambda times: xcurves.performance_profile(times, task="world", rng=0),
@@ -123,6 +124,7 @@ HAVE = {  # the kinds that have what not all need
 }
 LAZY = [name for name in kinds.NAMES if kinds.kind(name).argument in ("curves", "errors", "scores", "times", "losses")]
 LAZY.remove("runs_needed")  # which draws data sets from its curves
+LAZY.remove("gate")  # whose decisions depend on one another
 
 
 # Source files of the package that one eager call enters, the accessor's included: what a contributor has to read.

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from xcurves.accessors import register_polars as register_polars
     from xcurves.anova import *  # noqa: F403  # the public functions of a family
     from xcurves.distributions import *  # noqa: F403
+    from xcurves.gating import *  # noqa: F403
     from xcurves.group_sequential import *  # noqa: F403
     from xcurves.learning_curves import *  # noqa: F403
     from xcurves.multi_task import *  # noqa: F403

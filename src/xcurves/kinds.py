@@ -22,6 +22,7 @@ KINDS = (  # in the order of a report
     "anova.contrast",
     "profile.ss_profile",
     "group_sequential.sequential",
+    "gating.gate",
     "target_times.speedup",
     "target_times.mean_time_to_target",
     "target_times.performance_profile",

@@ -12,8 +12,9 @@ import xcurves  # noqa: F401  # registers .curves
 from lazy import refuse_to_compute
 from places import SHARED
 from strategies import make_curves
+from xcurves.core.ledger import digests_of
 from xcurves.core.wording import interval, pvalue
-from xcurves.group_sequential.looks import digests_of, record_of
+from xcurves.group_sequential.looks import ledger_of
 from xcurves.kernels.engine import holm
 
 REFERENCE = SHARED / "reference" / "dev_sequential.json"
@@ -237,7 +238,7 @@ def previous(request, earlier, tmp_path):
     if not request.param:
         return earlier
     path = tmp_path / "look.json"
-    path.write_text(json.dumps({"past": record_of(earlier)}))
+    path.write_text(json.dumps({"past": ledger_of(earlier).as_json()}))
     return path
 
 
@@ -298,12 +299,12 @@ def test_digests_do_not_depend_on_what_is_added(curves):
     both = tasks.assign_coords(look=curves.look)
     more = both.reindex(task=["a", "b", "c"], training=[*both.training.values, 99.0])
     for one in (both.isel(run=slice(10)), both.isel(algorithm=[2, 0]), more):
-        found = digests_of(one.assign_coords(look=one.look.astype(int)), "look")
-        whole = digests_of(both, "look").sel(algorithm=found.algorithm, run=found.run)
+        found = digests_of(one, one.look.astype(int))
+        whole = digests_of(both, both.look).sel(algorithm=found.algorithm, run=found.run)
         np.testing.assert_array_equal(found, whole)
     pytest.importorskip("dask")
-    np.testing.assert_array_equal(digests_of(both.chunk(task=1, run=4), "look"), digests_of(both, "look"))
-    assert len(np.unique(digests_of(both, "look"))) == 45
+    np.testing.assert_array_equal(digests_of(both.chunk(task=1, run=4), both.look), digests_of(both, both.look))
+    assert len(np.unique(digests_of(both, both.look))) == 45
 
 
 def test_sentences_say_what_is_shown_and_what_to_run_next(found):

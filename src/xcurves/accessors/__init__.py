@@ -38,6 +38,7 @@ class DataArrayCurves(_Accessor):
     drop_incomplete = method(lambda: xcurves.drop_incomplete)
     fit_power_law = method(lambda: xcurves.fit_power_law)
     fit_scaling_law = method(lambda: xcurves.fit_scaling_law)
+    gate = method(lambda: xcurves.gate)
     leave_one_size_out = method(lambda: xcurves.leave_one_size_out)
     mean_time_to_target = method(lambda: xcurves.mean_time_to_target)
     normalize = method(lambda: xcurves.normalize)

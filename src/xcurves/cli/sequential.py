@@ -16,7 +16,7 @@ from xcurves.cli.sources import Table, curves_of_options, not_found, open_archiv
 from xcurves.core import labels
 from xcurves.core.validation import check_confidence_level, check_total
 from xcurves.core.wording import joined
-from xcurves.group_sequential.looks import record_of
+from xcurves.group_sequential.looks import ledger_of
 from xcurves.group_sequential.text import n_done, next_batch, planned_without_rejection
 
 MORE = 3  # exit status
@@ -143,7 +143,7 @@ def _said(result: xr.Dataset) -> dict[str, Any]:
         "n_looks": result.sizes["look"],
         "undecided": open_pairs,
         **{name: sizes.astype(int).to_dict() for name, sizes in most.items()},
-        "past": record_of(result),
+        "past": ledger_of(result).as_json(),
         "tasks": tasks,
         "summary": xcurves.summary(result),
     }

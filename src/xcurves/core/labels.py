@@ -20,8 +20,8 @@ ORDERED = ("algorithm", "run")  # so that a plan does not depend on the order in
 EVALUATION = "evaluation"  # stands for training where each run has its own levels
 # What dims are usually called.
 SYNONYMS = {
-    "algorithm": "agent agents algo algorithms algos alg approach classifier estimator framework learner method model "
-    "optimizer policy solver strategy",
+    "algorithm": "agent agents algo algorithms algos alg approach candidate candidates classifier estimator framework "
+    "learner method model optimizer policy solver strategy",
     "run": "cv fold folds repeat repetition replicate rep run_id runs seed seeds split trial trials",
     "training": "env_step env_steps episode epoch epochs frames game games global_step interacts it iter iteration "
     "iterations n_train step steps time timestep timesteps tokens train_size train_sizes",
@@ -56,6 +56,8 @@ LONG_NAMES = {
     "trials": "number of trials",
     "tau": "time as a multiple of the best",
     "flop": "compute",
+    "candidate": "candidate",
+    "which": "first or present champion",
 }
 RESERVED = frozenset(LONG_NAMES)
 _UNSHOWN = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ufeff\\ufffe\\uffff\\ud800-\\udfff]")

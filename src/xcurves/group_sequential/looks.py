@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Hashable, Mapping
-from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import labels, validation
+from xcurves.core import labels, ledger, validation
 from xcurves.core.validation import check_curves
 from xcurves.kernels.sequential_pvalues import Spending
 
 SPENDINGS = ("square", "linear")
 _BEFORE = "A plan is made before the first look"
-PLAN = ("look", "n_looks", "spending", "task", "reference", "training_weights", "n_resamples", "rng")
+PLAN = (
+    *("look", "n_looks", "spending", "task", "reference", "training_weights", "n_resamples", "rng"),
+    "confidence_level",
+)
 
 
 def assign_looks(
@@ -169,91 +169,22 @@ def check_looks(curves: xr.DataArray, look: Hashable, n_looks: int) -> None:
         raise ValueError(f"look {missing} has no run, but look {values.max()} has. Give those of earlier looks too")
 
 
-def digests_of(curves: xr.DataArray, look: str) -> xr.DataArray:
-    """Return a digest of the scores of every run and of its look, 0 where it is absent, whatever is added later."""
-    extra, salt = labels.extra_dims(curves), xr.DataArray(0)
-    for dim in [*extra, "training"]:
-        codes = [crc32(f"{dim} {word}".encode("utf-8", "replace")) for word in _label_words(curves[dim])]
-        salt = salt + xr.DataArray(codes, dims=[dim])
-    of_rows = xr.apply_ufunc(
-        _digest_rows,
-        curves.drop_vars(list(curves.coords)),
-        salt,
-        curves[look].drop_vars(list(curves[look].coords)),
-        input_core_dims=[["training"], ["training"], []],
-        dask="parallelized",
-        output_dtypes=[np.int64],
-        dask_gufunc_kwargs={"allow_rechunk": True},
-    )
-    summed: xr.DataArray = (of_rows.sum(extra) % 2**31).transpose("algorithm", "run")
-    return summed.assign_coords({dim: curves[dim] for dim in ("algorithm", "run")})
-
-
-def _digest_rows(scores: NDArray[np.float64], salt: NDArray[np.int64], look: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the digest of each row of scores, shape (..., training): a sum over levels, so that absent ones add 0."""
-    scores, salt, look = np.broadcast_arrays(scores, salt, look[..., np.newaxis])
-    bits = np.ascontiguousarray(scores + 0.0, np.float64).view(np.uint64)
-    mixed = (bits ^ salt.astype(np.uint64) ^ (look.astype(np.uint64) << np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)  # so that every bit counts
-    kept = np.where(np.isnan(scores), np.uint64(0), mixed >> np.uint64(40))
-    return np.asarray(kept.sum(axis=-1, dtype=np.uint64).astype(np.int64))
-
-
-def _label_words(coordinate: xr.DataArray) -> list[str]:
-    """Return labels as text, 1 and 1.0 alike."""
-    return [label if isinstance(label, str) else f"{label:.17g}" for label in coordinate.to_numpy().tolist()]
-
-
 def check_previous(
     previous: xr.Dataset | str | os.PathLike[str], result: xr.Dataset, curves: xr.DataArray, look: str
 ) -> None:
     """Refuse a result, and the curves that it is of, with other runs or another plan than an earlier look."""
-    before = record_of(previous) if isinstance(previous, xr.Dataset) else _read(previous)
-    now = _digests_by_run(result)
-    for name in PLAN:
-        was, given = before["plan"].get(name), result.attrs.get(name)
-        if str(was) != str(given):
-            raise ValueError(f"{name} must stay as it was at the earlier look, {was!r}; got {given!r}. {_BEFORE}")
-    looks = dict(zip(_label_words(curves["run"]), curves[look].to_numpy().tolist(), strict=True))
-    for algorithm in before["digests"] | now:
-        was, found = before["digests"].get(algorithm, {}), now.get(algorithm, {})
-        for run in was | found:
-            if found.get(run) != was.get(run) and (run in was or looks[run] <= before["n_done"]):
-                how = "was not there" if run not in was else "differs" if run in found else "is gone"
-                raise ValueError(
-                    f"previous: run {run} of algorithm {algorithm!r} {how} at the earlier look {before['n_done']}, "
-                    "which a later one must repeat. Give the runs, looks and scores that it had"
-                )
+    before = ledger.check_previous(previous, ledger_of)
+    looks = dict(zip(ledger.label_words(curves["run"]), curves[look].to_numpy().tolist(), strict=True))
+    ledger.refuse_changes(
+        before, ledger_of(result), lambda _, run: looks[run] > before.n_done, "the earlier look", f" {before.n_done}"
+    )
 
 
-def _read(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return what the JSON of the shell has of an earlier look."""
-    if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"previous must be a result or a path; got {labels.shown(path)}. Give the earlier result")
-    try:
-        record: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))["past"]
-        return {"plan": record["plan"], "n_done": int(record["n_done"]), "digests": record["digests"]}
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ValueError(
-            f"previous {str(path)!r} cannot be read as the JSON of an earlier look: {type(error).__name__}. Name the "
-            "file that --json wrote"
-        ) from None
-
-
-def record_of(result: xr.Dataset) -> dict[str, Any]:
+def ledger_of(result: xr.Dataset) -> ledger.Ledger:
     """Return what a later look needs to know of this one: the plan, how many looks are done, the runs."""
-    if "run_digest" not in result:
-        raise ValueError("previous must be a result of sequential with its run_digest. Give it whole")
-    n_done = int(result["n_runs"].notnull().any([dim for dim in result["n_runs"].dims if dim != "look"]).sum())
-    plan = {name: result.attrs.get(name) for name in PLAN}
-    return {"plan": plan, "n_done": n_done, "digests": _digests_by_run(result)}
+    return ledger.of(result, PLAN, _n_done)
 
 
-def _digests_by_run(result: xr.Dataset) -> dict[str, dict[str, int]]:
-    """Return the digests of the runs that each algorithm has."""
-    digests = result["run_digest"].transpose("algorithm", "run")
-    runs, rows = _label_words(digests["run"]), digests.to_numpy().astype(int).tolist()
-    return {
-        algorithm: {run: digest for run, digest in zip(runs, row, strict=True) if digest}
-        for algorithm, row in zip(_label_words(digests["algorithm"]), rows, strict=True)
-    }
+def _n_done(result: xr.Dataset) -> int:
+    """Return how many looks of any task are done."""
+    return int(result["n_runs"].notnull().any([dim for dim in result["n_runs"].dims if dim != "look"]).sum())

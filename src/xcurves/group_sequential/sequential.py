@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xcurves.core import labels, provenance, run_checks, validation
+from xcurves.core import labels, ledger, provenance, run_checks, validation
 from xcurves.core.driver import Group, per_task
 from xcurves.core.labels import in_label_order, pairs_in_label_order
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.core.weights import TrainingWeights, check_training_weights, number_of_run
 from xcurves.group_sequential.kinds import SEQUENTIAL
-from xcurves.group_sequential.looks import SPENDINGS, check_looks, check_previous, check_stored, digests_of
+from xcurves.group_sequential.looks import SPENDINGS, check_looks, check_previous, check_stored
 from xcurves.kernels.engine import holm
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import Index
@@ -154,9 +154,8 @@ def sequential(
         raise ValueError(f"task must be an extra dim of curves; got {labels.shown(task)}. It has {has}")
     check_looks(curves, look, n_looks)
     core = (*tasks, "algorithm", "run")
-    numbers = number_of_run(
-        curves.drop_vars(look).transpose(..., *tasks, *labels.DIMS), check_training_weights(curves, training_weights)
-    )
+    checked_weights = check_training_weights(curves, training_weights)
+    numbers = number_of_run(curves.drop_vars(look).transpose(..., *tasks, *labels.DIMS), checked_weights)
     pairs = pairs_in_label_order(curves, reference)
     result = per_task(
         SEQUENTIAL,
@@ -181,7 +180,7 @@ def sequential(
             "reference": None if reference is None else str(reference),
             "higher_is_better": higher_is_better,
             "n_resamples": int(n_resamples),
-            "training_weights": training_weights if isinstance(training_weights, str | None) else "given",
+            "training_weights": ledger.name_of_weights(checked_weights),
         },
         coords={
             "look": ("look", np.arange(1, n_looks + 1), {"long_name": labels.LONG_NAMES["look"]}),
@@ -189,7 +188,9 @@ def sequential(
         },
     )
     long_name = SEQUENTIAL.variables["run_digest"].long_name
-    result = result.assign(run_digest=digests_of(curves, look).assign_attrs(long_name=long_name, units="1"))
+    result = result.assign(
+        run_digest=ledger.digests_of(curves, curves[look]).assign_attrs(long_name=long_name, units="1")
+    )
     if previous is not None:
         check_previous(previous, result, curves, look)
     return result

@@ -87,6 +87,17 @@ def contrast_tests(design: ContrastDesign, plan: RunPlan, alternative: Alternati
     return found
 
 
+def pvalues_above(design: ContrastDesign, plan: RunPlan) -> Floats:
+    """Return the p of every contrast above 0, that of `contrast_tests` with "greater", without its interval."""
+    # The interval takes five sixths of the time: 33 ms of 8 v 8 runs, exact; this takes 6.
+    design, _ = scaled(design)
+    estimate, error = observed_contrast(design)
+    shifted = shifted_contrast(design, plan, estimate, error)
+    at = -estimate / np.where(error > 0, error, 1.0)
+    count = plan.besides + np.count_nonzero(reaches(shifted, at, "greater"), axis=-1)
+    return np.where((estimate == 0) & (error == 0), np.nan, count / plan.n_total)
+
+
 def scaled(design: ContrastDesign) -> tuple[ContrastDesign, Floats]:
     """Return a design of centred numbers of size one, and what its estimates are to be multiplied with."""
     scale = _power_of_two(np.abs(design.u).max(axis=-1))

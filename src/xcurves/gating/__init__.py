@@ -1,0 +1,6 @@
+"""Keep or drop: a stream of candidates against a champion."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # the public functions; `xcurves` imports them when they are first used
+    from xcurves.gating.gate import gate as gate

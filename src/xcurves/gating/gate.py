@@ -1,0 +1,401 @@
+"""Keep or drop: each of a stream of candidates against the champion so far."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Sequence
+from math import isfinite
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from xcurves.core import labels, ledger, run_checks, validation
+from xcurves.core.run_checks import Context
+from xcurves.core.validation import check_curves
+from xcurves.core.weights import TrainingWeights, check_training_weights, number_of_run
+from xcurves.gating import replay
+from xcurves.gating.kinds import GATE
+from xcurves.gating.replay import Judged, Replay, Rule
+from xcurves.kernels.moments import Floats
+
+PLAN = (
+    *("baseline", "looks", "level", "margin", "start", "task", "training_weights", "higher_is_better"),
+    *("n_resamples", "confidence_level", "rng"),
+)
+_MOST_RUNS = 10_000  # of a candidate
+
+
+def gate(
+    scores: xr.DataArray,
+    *,
+    baseline: Any,
+    candidates: Sequence[Any] | None = None,
+    looks: Sequence[int] = (1, 2, 4, 8),
+    level: float = 0.2,
+    margin: float = 0.0,
+    start: int | None = None,
+    training_weights: TrainingWeights = None,
+    task: str | None = None,
+    higher_is_better: bool = True,
+    previous: xr.Dataset | str | os.PathLike[str] | None = None,
+    n_resamples: int | None = None,
+    confidence_level: float = 0.95,
+    rng: validation.Rng = 0,
+) -> xr.Dataset:
+    r"""Keep or drop each of a stream of candidates, or say which runs to make first.
+
+    Parameters
+    ----------
+    scores : DataArray, dims (algorithm, run), and training or a dim of tasks
+        Scores of the first champion and of all candidates so far, in the order in which runs were made; runs that are
+        not made are NaN at the end. A failed run is minus infinity (plus where low scores are better).
+    baseline : label
+        The algorithm that is the first champion.
+    candidates : sequence of labels, optional
+        The candidates in the order in which they are tried. By default all other algorithms, as they come.
+    looks : sequence of int, default (1, 2, 4, 8)
+        Numbers of runs of a candidate after which it is compared, ascending.
+    level : float, default 0.2
+        How often a candidate that is not better by more than `margin` may be kept.
+    margin : float, default 0.0
+        By how much a candidate must be better, in score units; below 0, by how much it may be worse.
+    start : int, optional
+        Runs of the first champion at the first look, by default 4, or the last of `looks` if that is less.
+    training_weights : {None, "final"}, sequence or DataArray with dim training, optional
+        How a curve becomes a number: the mean over its task's levels, the last of them, or weights, as in `contrast`.
+    task : str, optional
+        Dim of tasks over which each run is averaged.
+    higher_is_better : bool, default True
+        Which end of the scores is better.
+    previous : Dataset or path, optional
+        An earlier result, or what the shell's ``--json`` or ``--ledger`` wrote. Other scores of its runs, another order
+        of its candidates and another plan are refused.
+    n_resamples : int, optional
+        Largest number of reassignments of a test, as for `contrast`.
+    confidence_level : float, default 0.95
+        Of the intervals.
+    rng : int, Generator or None, default 0
+        Seed of random reassignments, where there are too many for all of them.
+
+    Returns
+    -------
+    Dataset
+        On (candidate): `decision` (flags 0 dropped, 1 kept, 2 run_more, 3 waiting); `champion`, the one that it met, of
+        one that waits the present one; `n_runs` and `n_runs_champion`, the first ones of each that were compared last;
+        `champion_mean` of these; `difference`, candidate minus champion, and `difference_ci` (ci_bound), in score
+        units, the latter NaN before the last look; `pvalue`, NaN where the mean or a failed run decided; `runs_to_make`
+        and `runs_to_make_champion`; `same_scores`, 1 where both have the same score in every run. On (which), for the
+        first and the present champion: `n_runs_audit`, the runs that decided nothing, and `audit_mean` with
+        `audit_mean_ci` (ci_bound), in score units. `progress` with `progress_ci` (ci_bound), how much better the
+        present champion is than the first in these runs, in score units, positive for better; `champion_moved_pvalue`.
+        On (algorithm, run): `run_digest`, a number that changes with the scores of a run, 0 where it is absent. attrs
+        have the plan, and `champion`, the present one.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `baseline` or a candidate is no algorithm of `scores`, or is named twice; if a run lacks a task, or a run
+        before others is missing; if a champion has a failed run; if no p of the last look can reach `level`; if runs,
+        candidates or the plan differ from those of `previous`; and as `randomized_anova`.
+
+    Notes
+    -----
+    Candidates are judged one after the other. At the look of n runs, the first n runs of the candidate are compared
+    with the champion's first m, the larger of n and of what it has used so far (`start` in the beginning). Where
+
+    .. math:: \bar y_{candidate} - \bar y_{champion} \le margin
+
+    or a run of the candidate failed, it is dropped there. After the last look it is kept if the one-sided p of the
+    studentized permutation test of `contrast`, of the candidate's runs less `margin` against the champion's, is at most
+    `level`, else dropped. A kept candidate is the next champion, with the runs that it was kept for. Where runs are
+    missing the candidate is open, and later ones wait. Everything is a function of the runs in their order, so calling
+    it again with more runs repeats all earlier decisions.
+
+    A candidate that is not better by more than `margin` is kept with a probability of at most `level`: exactly, where
+    its runs and the champion's are exchangeable but for `margin`, since dropping early only takes keeps away. Nothing
+    is claimed about the size of a kept difference: what is kept is selected, so it is too large on average.
+    `progress` is measured by runs that no decision used; its interval is Welch's. It is NaN where either champion has
+    fewer than two of them, and 0 without an interval where nothing was kept. `champion_moved_pvalue` compares the runs
+    of the present champion that decided something with those that did not: a small one says that machine, data or code
+    have changed, or that the champion was kept by luck.
+
+    References
+    ----------
+    .. [1] Maron, O. & Moore, A. W. (1994). Hoeffding races: accelerating model selection search for classification and
+       function approximation. Advances in Neural Information Processing Systems (NeurIPS) 6, 59-66.
+    .. [2] López-Ibáñez, M., Dubois-Lacoste, J., Pérez Cáceres, L., Birattari, M. & Stützle, T. (2016). The irace
+       package: iterated racing for automatic algorithm configuration. Operations Research Perspectives 3, 43-58.
+       doi:10.1016/j.orp.2016.09.002
+    .. [3] Janssen, A. (1997). Studentized permutation tests for non-i.i.d. hypotheses and the generalized
+       Behrens-Fisher problem. Statistics & Probability Letters 36, 9-21. doi:10.1016/S0167-7152(97)00043-6
+
+    Examples
+    --------
+    >>> import numpy as np, xarray as xr, xcurves
+    >>> noise = np.random.default_rng(3).normal(size=(3, 12))
+    >>> names = {"algorithm": ["main", "no-warmup", "lr-3e-4"], "run": range(12)}
+    >>> scores = xr.DataArray(noise + np.array([[0.0], [-1.0], [2.0]]), names, ["algorithm", "run"])
+    >>> found = scores.curves.gate(baseline="main")
+    >>> found.decision.values.tolist(), found.n_runs.values.tolist(), found.attrs["champion"]
+    ([0, 1], [1, 8], 'lr-3e-4')
+    """
+    values = _check_scores(scores, task)
+    names = values["algorithm"].to_numpy().tolist()
+    first = _check_label("baseline", baseline, names)
+    order = _check_candidates(candidates, first, names)
+    validation.check_flag("higher_is_better", higher_is_better)
+    weights = _check_weights(values, training_weights)
+    rule = _check_rule(looks, level, margin, start, Context.of(values, n_resamples, False, confidence_level, rng))
+
+    sign = 1.0 if higher_is_better else -1.0
+    numbers = sign * numbers_of_runs(values, weights, task, sign)
+    run_checks.check_size(np.where(np.isinf(numbers), np.nan, numbers), [""], "scores")
+    runs = _made_runs(numbers, values)
+    found = replay.replay(runs, first, order, rule)
+    _refuse_failed_champions(found, runs, names, values, sign)
+
+    label = values["algorithm"].to_numpy()
+    attrs = {
+        "baseline": str(names[first]),
+        "looks": ", ".join(map(str, rule.looks)),
+        "level": rule.level,
+        "margin": rule.margin,
+        "start": rule.start,
+        "task": task,
+        "higher_is_better": higher_is_better,
+        "n_resamples": n_resamples,
+        "training_weights": ledger.name_of_weights(weights),
+    }
+    digests = ledger.digests_of(values, xr.zeros_like(values["run"], dtype=np.int64))
+    result = GATE.dataset(
+        _variables(found, runs, rule, sign) | {"run_digest": digests.variable},
+        {
+            "candidate": label[order],
+            "champion": ("candidate", label[[each.champion for each in found.judged]]),
+            "algorithm": values["algorithm"],
+            "run": values["run"],
+        },
+        GATE.attrs(scores, rule.context.entropy, confidence_level, **attrs),
+        values,
+    )
+    flags = {"flag_values": np.arange(4, dtype=np.int8), "flag_meanings": " ".join(replay.DECISIONS)}
+    result["decision"].attrs |= flags
+    result.attrs["champion"] = str(names[found.champion])
+    if previous is not None:
+        _check_previous(previous, result)
+    return result
+
+
+def _check_scores(scores: xr.DataArray, task: str | None) -> xr.DataArray:
+    """Return scores in memory, dims ([task,] algorithm, run[, training])."""
+    core = ["algorithm", "run"]
+    if isinstance(scores, xr.DataArray) and "training" in scores.dims:
+        core.append("training")
+    checked = check_curves(scores, core, "scores", reserved=GATE.reserved())
+    extra = labels.extra_dims(checked)
+    if task is not None and task not in extra:
+        has = ", ".join(map(repr, extra)) or "none"
+        raise ValueError(f"task must be an extra dim of scores; got {labels.shown(task)}. It has {has}")
+    others = [dim for dim in extra if dim != task]
+    if others:
+        cure = f"scores.isel({others[0]}=0)" if task else f"average over it with task={others[0]!r}"
+        raise ValueError(f"scores have the dim {others[0]!r}; a decision needs one number of each run. Try {cure}")
+    tasks = [] if task is None else [task]
+    return checked.transpose(*tasks, *core).compute()
+
+
+def _check_label(argument: str, given: Any, names: list[Any]) -> int:
+    """Return the number of an algorithm that was named."""
+    if not isinstance(given, Hashable) or given not in names:
+        known = ", ".join(map(repr, names[:10]))
+        near = labels.did_you_mean(given, names) if isinstance(given, str) else ""
+        raise ValueError(
+            f"{argument} must be an algorithm of scores; got {labels.shown(given)}. They have {known}{near}"
+        )
+    return names.index(given)
+
+
+def _check_candidates(given: Sequence[Any] | None, baseline: int, names: list[Any]) -> list[int]:
+    """Return the numbers of the candidates in their order."""
+    if isinstance(given, str):
+        raise TypeError(f"candidates must be a list of algorithms; got {given!r}. Try candidates=[{given!r}]")
+    others = [name for name in names if name != names[baseline]]
+    wanted = others if given is None else list(np.asarray(given).tolist())
+    order = [_check_label("candidates", name, names) for name in wanted]
+    if not order:
+        raise ValueError(f"scores have no candidate beside the baseline {names[baseline]!r}. Add a run of one")
+    if baseline in order:
+        raise ValueError(f"candidates name the baseline {names[baseline]!r}, the first champion. Leave it out")
+    for place, number in enumerate(order):
+        if number in order[:place]:
+            raise ValueError(
+                f"candidates name {names[number]!r} twice. Name each once: what is tried again needs a label of its own"
+            )
+    return order
+
+
+def _check_rule(looks: Sequence[int], level: float, margin: float, start: int | None, context: Context) -> Rule:
+    """Return what is fixed before the first result."""
+    numbers = looks if isinstance(looks, Sequence | np.ndarray) and not isinstance(looks, str) else [looks]
+    checked = tuple(validation.check_total("looks", each, "(1, 2, 4, 8)", most=_MOST_RUNS) for each in numbers)
+    if not checked or list(checked) != sorted(set(checked)):
+        raise ValueError(f"looks must be ascending numbers of runs; got {labels.shown(looks)}. Try looks=(1, 2, 4, 8)")
+    if checked[-1] < 2:
+        raise ValueError(f"looks must end with 2 runs or more; got {labels.shown(looks)}. Try looks=(1, 2, 4, 8)")
+    least = min(4, checked[-1]) if start is None else start
+    rule = Rule(
+        looks=checked,
+        level=validation.check_share("level", level, "0.2"),
+        margin=validation.check_number("margin", margin),
+        start=validation.check_total("start", least, "4", least=2, most=_MOST_RUNS),
+        context=context,
+    )
+    rule.check_reachable(max(checked[-1], rule.start))
+    return rule
+
+
+def _check_weights(values: xr.DataArray, given: TrainingWeights) -> xr.DataArray | str | None:
+    """Return checked training weights, None where scores have no training."""
+    if "training" in values.dims:
+        return check_training_weights(values, given)
+    if given is not None:
+        raise ValueError(
+            f"training_weights are for scores with the dim 'training'; got {labels.shown(given)}. Leave them out"
+        )
+    return None
+
+
+def numbers_of_runs(values: xr.DataArray, weights: xr.DataArray | str | None, task: str | None, sign: float) -> Floats:
+    """Return the number of every run, shape (algorithm, run): NaN where it is absent, infinite where it failed."""
+    infinite: xr.DataArray = np.isinf(values)  # type: ignore[assignment]  # numpy's stubs know no DataArray
+    wrong = infinite & (sign * values > 0)
+    if wrong.any():
+        better, failed = ("high", "-np.inf") if sign > 0 else ("low", "np.inf")
+        raise ValueError(
+            f"{_name_of_run(wrong, values)} has an infinite score, where {better} ones are better. A failed run is "
+            f"{failed}; mask others as missing: scores.where(np.isfinite(scores))"
+        )
+    failed_at = infinite
+    if "training" in values.dims:
+        failed_at = infinite.any("training")
+        # A failed run need not be whole; it has no number.
+        numbers = number_of_run(values.where(~failed_at), weights)
+    else:
+        numbers = values
+    numbers = numbers.where(~failed_at, -sign * np.inf)
+    if task is not None:
+        absent = numbers.isnull()
+        lacks = absent & ~absent.all(task)
+        if lacks.any():
+            name = _name_of_run(lacks, values)
+            raise ValueError(f"{name} has no score; a run needs all of {task!r}. Run it there, or leave the run out")
+        numbers = numbers.mean(task, skipna=False)
+    return np.asarray(numbers.transpose("algorithm", "run").to_numpy())
+
+
+def _name_of_run(which: xr.DataArray, values: xr.DataArray) -> str:
+    """Return the first cell of a mask as messages name it: "task 'x', algorithm 'a', run 0"."""
+    dims = [dim for dim in which.dims if dim != "training"]
+    cells = which.any("training") if "training" in which.dims else which
+    first = np.argwhere(cells.transpose(*dims).to_numpy())[0]
+    said = [f"{dim} {labels.words(values[dim])[place]}" for dim, place in zip(dims, first, strict=True)]
+    return ", ".join(said)
+
+
+def _made_runs(numbers: Floats, values: xr.DataArray) -> list[Floats]:
+    """Return the numbers of the runs that each algorithm has made, in their order."""
+    made = ~np.isnan(numbers)
+    n_made = made.sum(axis=1)
+    for algorithm, n in enumerate(n_made.tolist()):
+        if made[algorithm, :n].all():
+            continue
+        run = labels.words(values["run"])[int((~made[algorithm]).argmax())]
+        raise ValueError(
+            f"run {run} of algorithm {labels.words(values['algorithm'])[algorithm]} has no score, and later runs have: "
+            "runs are in the order in which they were made. Give a failed one infinity, or move absent ones to the end"
+        )
+    return [row[:n] for row, n in zip(numbers, n_made.tolist(), strict=True)]
+
+
+def _refuse_failed_champions(
+    found: Replay, runs: Sequence[Floats], names: list[Any], values: xr.DataArray, sign: float
+) -> None:
+    """Refuse a failed run of a champion among those that took part, or that measure progress."""
+    baseline, worst = next(iter(found.used)), "min" if sign > 0 else "max"
+    for champion, n_used in found.used.items():
+        is_measured = champion in (baseline, found.champion)
+        taken = runs[champion] if is_measured else runs[champion][:n_used]
+        failed = np.flatnonzero(np.isinf(taken))
+        if failed.size:
+            run = labels.words(values["run"])[failed[0]]
+            raise ValueError(
+                f"run {run} of champion {names[champion]!r} failed; a champion needs a mean. Give failed runs the "
+                f"worst score: scores.where(~np.isinf(scores), scores.where(np.isfinite(scores)).{worst}())"
+            )
+
+
+def _variables(found: Replay, runs: Sequence[Floats], rule: Rule, sign: float) -> dict[str, xr.Variable]:
+    """Return the variables of a result; what was turned so that high is better is turned back."""
+    judged, alpha = found.judged, rule.context.alpha
+    by_candidate = {
+        name: np.array([getattr(each, name) for each in judged])
+        for name in Judged.__dataclass_fields__
+        if name not in ("champion", "difference_ci", "is_copy")
+    }
+    by_candidate["difference"] = sign * by_candidate["difference"]
+    by_candidate["champion_mean"] = sign * by_candidate["champion_mean"]
+    by_candidate["same_scores"] = np.array([each.is_copy for each in judged])
+    intervals = np.array([turned(each.difference_ci, sign) for each in judged])
+
+    baseline = next(iter(found.used))
+    both = [runs[each][found.used[each] :] for each in (baseline, found.champion)]
+    means = [replay.mean_with_interval(each, alpha) for each in both]
+    progress, progress_ci = replay.welch_interval(both[1], both[0], alpha)
+    if found.champion == baseline:
+        progress, progress_ci = 0.0, np.full(2, np.nan)
+    elif not isfinite(progress) or min(map(len, both)) < 2:
+        progress = np.nan
+    used = runs[found.champion][: found.used[found.champion]]
+    scalars = {"progress": progress, "champion_moved_pvalue": replay.pvalue_apart(used, both[1], rule)}
+    return {
+        **{name: xr.Variable("candidate", each) for name, each in by_candidate.items()},
+        "difference_ci": xr.Variable(("candidate", "ci_bound"), intervals),
+        **{name: xr.Variable((), each) for name, each in scalars.items()},
+        "progress_ci": xr.Variable("ci_bound", progress_ci),
+        "n_runs_audit": xr.Variable("which", [len(each) for each in both]),
+        "audit_mean": xr.Variable("which", [sign * mean for mean, _ in means]),
+        "audit_mean_ci": xr.Variable(("which", "ci_bound"), [turned(ends, sign) for _, ends in means]),
+    }
+
+
+def turned(ends: Floats, sign: float) -> NDArray[np.float64]:
+    """Return both ends of an interval, of the negative where the sign is negative."""
+    return ends if sign > 0 else -ends[::-1]
+
+
+def ledger_of(result: xr.Dataset) -> ledger.Ledger:
+    """Return what a later call needs to know of this one: the plan, the candidates in their order, the runs.
+
+    Runs are numbered by algorithm in their order, as their labels may change.
+    """
+    known = ledger.of(result, PLAN, lambda each: each.sizes["candidate"])
+    order = ", ".join(labels.words(result["candidate"].to_numpy()))
+    numbered = {
+        algorithm: {str(number): digest for number, digest in enumerate(runs.values(), 1)}
+        for algorithm, runs in known.digests.items()
+    }
+    return known._replace(plan=known.plan | {"candidates": order}, digests=numbered)
+
+
+def _check_previous(previous: xr.Dataset | str | os.PathLike[str], result: xr.Dataset) -> None:
+    """Refuse another past: plan, order of candidates, or runs."""
+    before, now = ledger.check_previous(previous, ledger_of), ledger_of(result)
+    # Candidates may be added at the end.
+    order = now.plan["candidates"]
+    known = str(before.plan.get("candidates"))
+    if order == known or order.startswith(f"{known}, "):
+        now = now._replace(plan=now.plan | {"candidates": known})
+    made = {algorithm: len(runs) for algorithm, runs in before.digests.items()}
+    ledger.refuse_changes(before, now, lambda algorithm, run: int(run) > made.get(algorithm, 0), "the earlier call")

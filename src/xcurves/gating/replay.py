@@ -1,0 +1,197 @@
+"""The race of candidates against a champion, replayed from the runs in the order in which they were made.
+
+Scores are turned here so that high ones are better; a failed run is minus infinity. Algorithms are numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+
+from xcurves.core.run_checks import Context
+from xcurves.kernels.contrasts import ContrastDesign, contrast_tests, pvalues_above
+from xcurves.kernels.moments import Floats
+from xcurves.kernels.plans import TIE
+
+DECISIONS = ("dropped", "kept", "run_more", "waiting")
+DROPPED, KEPT, RUN_MORE, WAITING = range(4)
+_ROUNDING = 64 * np.finfo(float).eps
+_SIDES = np.array([1.0, -1.0])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """What is fixed before the first result."""
+
+    looks: tuple[int, ...]  # numbers of runs of a candidate, ascending
+    level: float
+    margin: float
+    start: int  # the least number of runs of the first champion
+    context: Context  # the options of randomization tests
+
+    def check_reachable(self, n_champion: int) -> None:
+        """Refuse a level that no p of the last look reaches, against so many runs of a champion."""
+        n_last = self.looks[-1]
+        plan = self.context.plan((n_last, n_champion), labelled=True)
+        if 1 / plan.n_total <= self.level + 1e-12:
+            return
+        least = 1 / plan.n_total
+        said = f"level={self.level:g} cannot be reached: of {n_last} v {n_champion} runs no p is below {least:.3g}"
+        if plan.n_assignments * self.level >= 1:
+            raise ValueError(f"{said} with n_resamples={self.context.n_resamples}. Leave n_resamples out")
+        enough = next(n for n in count(n_last) if comb(2 * n, n) * self.level >= 1 - 1e-9)
+        raise ValueError(f"{said}. Plan a further look: looks={(*self.looks, enough)}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """What is decided of one candidate, and by which runs."""
+
+    decision: int
+    champion: int  # that the candidate met
+    n_runs: int = 0
+    n_runs_champion: int = 0
+    champion_mean: float = np.nan
+    difference: float = np.nan
+    difference_ci: Floats = field(default_factory=lambda: np.full(2, np.nan))
+    pvalue: float = np.nan
+    runs_to_make: int = 0
+    runs_to_make_champion: int = 0
+    is_copy: bool = False  # whether the candidate has the champion's scores
+
+
+class Replay(NamedTuple):
+    """Every candidate in its order, the present champion, and how many runs of each champion decided something."""
+
+    judged: list[Judged]
+    champion: int
+    used: dict[int, int]
+
+
+def replay(runs: Sequence[Floats], baseline: int, candidates: Sequence[int], rule: Rule) -> Replay:
+    """Judge the candidates one after the other; `runs` has the scores of every algorithm in their order."""
+    champion, used, judged = baseline, {baseline: rule.start}, list[Judged]()
+    is_open = False
+    for candidate in candidates:
+        if is_open:
+            judged.append(Judged(decision=WAITING, champion=champion))
+            continue
+        found, n_used = race(runs[candidate], runs[champion], champion, used[champion], rule)
+        used[champion] = n_used
+        judged.append(found)
+        is_open = found.decision == RUN_MORE
+        if found.decision == KEPT:
+            champion = candidate
+            used[champion] = found.n_runs
+    return Replay(judged, champion, used)
+
+
+def race(candidate: Floats, champion: Floats, name: int, n_used: int, rule: Rule) -> tuple[Judged, int]:
+    """Judge one candidate; return what is decided, and how many of the champion's runs have decided something."""
+    latest = Judged(decision=RUN_MORE, champion=name, is_copy=is_copy(candidate, champion))
+    for n_runs in rule.looks:
+        n_champion = max(n_runs, n_used)
+        failed = bool(np.isinf(candidate[:n_runs]).any())
+        lacks = max(n_runs - len(candidate), 0), max(n_champion - len(champion), 0)
+        # A failed run decides by itself: the others of its look need not be made.
+        if any(lacks) and not failed:
+            return replace(latest, runs_to_make=lacks[0], runs_to_make_champion=lacks[1]), n_used
+        # The champion's runs of this look count as used even if they are not made: they would have been.
+        n_used = n_champion
+        ours, theirs = candidate[:n_runs], champion[:n_champion]
+        latest = _compared(latest, ours, theirs)
+        if failed or not is_above(ours, theirs, rule.margin):
+            return _last_look(replace(latest, decision=DROPPED), ours, theirs, rule), n_used
+    rule.check_reachable(len(theirs))
+    latest = replace(latest, pvalue=pvalue_above(ours, theirs, rule))
+    kept = latest.pvalue <= rule.level + 1e-12
+    return _last_look(replace(latest, decision=KEPT if kept else DROPPED), ours, theirs, rule), n_used
+
+
+def _compared(judged: Judged, ours: Floats, theirs: Floats) -> Judged:
+    """Return what is known of a candidate once the runs of a look are compared."""
+    champion_mean = float(theirs.mean()) if len(theirs) else np.nan
+    return replace(
+        judged,
+        n_runs=len(ours),
+        n_runs_champion=len(theirs),
+        champion_mean=champion_mean,
+        difference=-np.inf if np.isinf(ours).any() else float(ours.mean()) - champion_mean,
+    )
+
+
+def _last_look(judged: Judged, ours: Floats, theirs: Floats, rule: Rule) -> Judged:
+    """Return the same with the interval of the difference, if the last look was reached without a failed run."""
+    if len(ours) < rule.looks[-1] or np.isinf(ours).any():
+        return judged
+    plan = rule.context.plan((len(ours), len(theirs)), labelled=True)
+    found = contrast_tests(_design(ours, theirs), plan, "two-sided", rule.context.alpha)
+    return replace(judged, difference_ci=found["estimate_ci"][0])
+
+
+def is_above(ours: Floats, theirs: Floats, margin: float) -> bool:
+    """Return whether the mean of a candidate is above that of the champion by more than a margin."""
+    # The same scores in another order, or in another number, are a tie whatever the rounding of their means.
+    rounding = _ROUNDING * max(np.abs(ours).max(), np.abs(theirs).max(), abs(margin))
+    return bool(ours.mean() - theirs.mean() - margin > rounding)
+
+
+def pvalue_above(ours: Floats, theirs: Floats, rule: Rule) -> float:
+    """Return the one-sided p of a candidate that is better by more than the margin."""
+    plan = rule.context.plan((len(ours), len(theirs)), labelled=True)
+    return float(pvalues_above(_design(ours - rule.margin, theirs), plan)[0])
+
+
+def pvalue_apart(some: Floats, others: Floats, rule: Rule) -> float:
+    """Return the two-sided p of two groups of runs; NaN where one has fewer than two, or none differs."""
+    if min(len(some), len(others)) < 2:
+        return np.nan
+    plan = rule.context.plan((len(some), len(others)), labelled=True)
+    return float(contrast_tests(_design(some, others), plan, "two-sided", rule.context.alpha)["pvalue"][0])
+
+
+def _design(some: Floats, others: Floats) -> ContrastDesign:
+    return ContrastDesign(np.concatenate([some, others])[np.newaxis], (len(some), len(others)), _SIDES, False)
+
+
+def is_copy(candidate: Floats, champion: Floats) -> bool:
+    """Return whether a candidate has the champion's score in every run that both have."""
+    both = min(len(candidate), len(champion))
+    return both > 0 and bool((candidate[:both] == champion[:both]).all())
+
+
+def mean_with_interval(runs: Floats, alpha: float) -> tuple[float, Floats]:
+    """Return the mean of runs with Student's interval; NaN for fewer than two, or where none differs."""
+    return _around(float(runs.mean()) if len(runs) else np.nan, *_squared_error(runs), alpha)
+
+
+def welch_interval(some: Floats, others: Floats, alpha: float) -> tuple[float, Floats]:
+    """Return the difference of the means of two groups of runs with Welch's interval, NaN as for a mean."""
+    (v, df_v), (w, df_w) = _squared_error(some), _squared_error(others)
+    difference = float(some.mean() - others.mean()) if min(len(some), len(others)) else np.nan
+    if not v + w > 0:
+        return _around(difference, np.nan, np.nan, alpha)
+    df = (v + w) ** 2 / (v**2 / df_v + w**2 / df_w)
+    return _around(difference, v + w, df, alpha)
+
+
+def _squared_error(runs: Floats) -> tuple[float, float]:
+    """Return the squared standard error of a mean with its degrees of freedom."""
+    if len(runs) < 2:
+        return np.nan, np.nan
+    squares = float(runs.var(ddof=1))
+    nothing = squares <= (TIE * np.abs(runs).max()) ** 2
+    return (0.0 if nothing else squares / len(runs)), len(runs) - 1.0
+
+
+def _around(estimate: float, squared_error: float, df: float, alpha: float) -> tuple[float, Floats]:
+    if not squared_error > 0:
+        return estimate, np.full(2, np.nan)
+    half = float(scipy.special.stdtrit(df, 1 - alpha / 2) * np.sqrt(squared_error))
+    return estimate, np.array([estimate - half, estimate + half])
