@@ -12,6 +12,7 @@ from scipy import stats
 import oracles_gate as oracle
 import xcurves
 from places import ROOT
+from xcurves.core.wording import pvalue
 from xcurves.gating.gate import ledger_of
 
 REFERENCE = ROOT.parent / "shared" / "reference" / "dev_gate.json"
@@ -302,7 +303,7 @@ def test_sentences_say_what_to_do_and_why():
     ranks = np.arange(8.0)
     near = stream({"main": ranks, "c1": ranks + 0.5}).curves.gate(baseline="main", looks=(8,)).curves.summary()
     p = oracle.pvalue_greater([*ranks + 0.5], [*ranks])
-    said = f"after 8 runs it is not shown to be better than main (mean better by 0.5; p = {p:.3g}, above 0.2)"
+    said = f"after 8 runs it is not shown to be better than main (mean better by 0.5; {pvalue(p)}, above .2)"
     assert near.startswith(f"Drop c1: {said}.")
 
 
@@ -311,7 +312,7 @@ def test_a_champion_that_moved_is_named():
     scores[0, 8:] += 6
     found = scores.curves.gate(baseline="main", start=8)
     assert found["champion_moved_pvalue"] < 0.001
-    assert "The scores of the champion main are not what they were (p = " in found.curves.summary()
+    assert "The scores of the champion main are not what they were (p < .001): " in found.curves.summary()
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import xarray as xr
 
 from xcurves.core.schema import Statement, statements
 from xcurves.core.tables import bounds
-from xcurves.core.wording import count, ends_of, interval, listed, number, pvalue
+from xcurves.core.wording import count, decimals_of, ends_of, estimated, listed, number, p_text, pvalue, rounded
 from xcurves.gating.replay import DECISIONS, DROPPED, KEPT, RUN_MORE, WAITING
 
 MOVED = 0.01  # p below which the champion's scores are said to have changed
@@ -66,9 +66,8 @@ def _times(n: int) -> str:
 
 def _say_better(one: xr.Dataset, champion: str) -> str:
     """Return by how much a kept candidate is better."""
-    size = _improvement(one)
-    margin = _margin(one)
-    said = f"better than {champion} by {number(size)}" if size >= 0 else f"worse than {champion} by {number(-size)}"
+    margin, better = _margin(one), "worse" if _improvement(one) < 0 else "better"
+    said = f"{better} than {champion} by {_size(one)}"
     if margin < 0:
         said = f"not worse than {champion} by more than {number(-margin)} ({said})"
     elif margin > 0:
@@ -87,9 +86,9 @@ def _say_dropped(one: xr.Dataset, champion: str) -> str:
             which = "equal to" if one["difference"].item() == 0 else "above" if _is_lower_better(one) else "below"
             return f"{after} its mean is {which} {champion}'s"
         return f"{after} its mean is not better than {champion}'s{beyond}"
-    level = number(one.attrs["level"])
+    level = p_text(one.attrs["level"]).rstrip("0")
     return (
-        f"{after} it is not shown to be better than {champion}{beyond} (mean better by {number(_improvement(one))}; "
+        f"{after} it is not shown to be better than {champion}{beyond} (mean better by {_size(one)}; "
         f"{pvalue(one['pvalue'].item())}, above {level})"
     )
 
@@ -113,6 +112,12 @@ def _improvement(one: xr.Dataset) -> float:
     """Return the difference, positive where the candidate is better."""
     difference = float(one["difference"].item())
     return -difference if _is_lower_better(one) else difference
+
+
+def _size(one: xr.Dataset) -> str:
+    """Return the size of the difference in as many decimals as its interval supports."""
+    size = abs(_improvement(one))
+    return rounded(size, decimals_of(*ends_of(one["difference_ci"]), size))
 
 
 def _say_waiting(decisions: object) -> Iterator[str]:
@@ -139,11 +144,10 @@ def _say_progress(result: xr.Dataset, decisions: object) -> str:
         lacks = [(who, _LEAST_AUDIT - n) for who, n in zip((baseline, champion), sizes, strict=True)]
         runs = listed([f"{who} {_times(n)}" for who, n in lacks if n > 0])
         return f"To state the progress since {baseline}, run {runs} beyond those that decide."
-    low, high = ends_of(result["progress_ci"])
-    between = f" ({interval(low, high)})" if not np.isnan(low) else ""
-    progress = number(result["progress"].item())
-    plus = "+" if result["progress"].item() > 0 else ""
-    return f"Progress since {baseline}, measured by runs that decided nothing: {plus}{progress}{between}."
+    progress = result["progress"].item()
+    plus = "+" if progress > 0 else ""
+    said = estimated(progress, *ends_of(result["progress_ci"]))
+    return f"Progress since {baseline}, measured by runs that decided nothing: {plus}{said}."
 
 
 def _say_copies(result: xr.Dataset) -> Iterator[str]:
