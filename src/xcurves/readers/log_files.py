@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import io
-import re
 import sqlite3
 import zlib
 from collections.abc import Iterator
@@ -18,7 +16,6 @@ import pandas as pd
 
 _SQLITE = b"SQLite format 3\0"  # the first bytes of a database, in which MLflow and Optuna keep runs
 _TABLES = ".csv", ".csv.gz"
-_LEADING_ZERO = re.compile(rb'(?:^|[,"])\s*0\d', re.MULTILINE)
 _GZIP = b"\x1f"  # the first byte of a file of gzip; no text begins with it
 
 
@@ -118,54 +115,3 @@ def whole_lines(path: Path) -> tuple[bytes, str]:
 def say_cut(path: Path, cut: str) -> str:
     """Return what to say of a last line that has no end, nothing if it has one."""
     return f"{path}: the last line is cut short and left out: {cut[:60]!r}" if cut else ""
-
-
-def parse(data: bytes, path: Path, first_line: int = 1, **options: Any) -> pd.DataFrame:
-    """Return the rows of a CSV file, whose first line is that number of the file."""
-    try:
-        check_fields(data, path, first_line)
-        options |= {"index_col": False, "low_memory": False, "encoding": "utf-8-sig"}
-        rows: pd.DataFrame = pd.read_csv(io.BytesIO(data), **options)
-        if _LEADING_ZERO.search(data):  # of run ids "01" and "1" each stays itself
-            texts = pd.read_csv(io.BytesIO(data), **options | {"dtype": str}).apply(lambda column: column.str.strip())
-            for name in rows.select_dtypes("integer"):
-                rows[name] = texts[name] if texts[name].nunique() > rows[name].nunique() else rows[name]
-        return rows
-    except pd.errors.EmptyDataError:
-        raise LogError(f"{path} is empty. Write it again, or name another") from None
-    except UnicodeDecodeError as error:
-        raise LogError(f"{path} is no text in UTF-8: {error}. Save it as UTF-8") from None
-
-
-def check_fields(data: bytes, path: Path, first_line: int = 1) -> None:
-    """Refuse other delimiters, a column named twice, a header within, and a row with more or fewer fields."""
-    lines = csv.reader(io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline=""))
-    head = next(lines, [])
-    for delimiter in (";", "\t"):
-        if len(head) == 1 and delimiter in head[0]:
-            raise LogError(
-                f"{path} has {delimiter!r} between its fields, not commas. Read it by pandas and go on with the frame: "
-                f"pd.read_csv({str(path)!r}, sep={delimiter!r})"
-            )
-    names = [name.strip() for name in head]
-    repeated = [name for name in names if names.count(name) > 1]
-    if repeated:
-        raise LogError(f"{path} has {names.count(repeated[0])} columns {repeated[0]!r}. Rename all but one")
-    odd = next((row for row in lines if row and (len(row) != len(names) or row == head)), None)
-    if odd is None:
-        return
-    line = f"line {first_line + lines.line_num - 1}"
-    if odd == head:
-        raise LogError(f"{path}: {line} is the header again: two logs in one file. Make a file of each")
-    says = f"has {len(odd)} field{'s' * (len(odd) != 1)} where the header names {len(names)}"
-    if len(odd) < len(names) and not any(lines):
-        raise LogError(f"{path} is cut short: its last line, {line}, {says}. Write it again, or remove that line")
-    raise LogError(f"{path}: {line} {says}. Correct the file: each row needs one field for each column")
-
-
-def missing_end(data: bytes, path: Path) -> str:
-    """Return what to say of a table whose last line has no end, unless its last field is quoted."""
-    if not data or data.endswith((b"\n", b"\r", b'"')):
-        return ""
-    last = data.rpartition(b"\n")[2].decode(errors="replace")
-    return f"{path}: the last line has no line end and may be cut short: {last!r}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,16 +10,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from xcurves.readers import log_files, logs
+from xcurves.readers import formats, log_files, logs
+from xcurves.readers.formats import delimited, text_lines
 from xcurves.readers.log_files import LogError, Run, check_cells, parsing
 from xcurves.readers.logs import Source
 
 _MONITOR = {"r": "return", "l": "episode_length", "t": "time"}
 _EVALUATIONS = {"results": "return", "ep_lengths": "episode_length", "successes": "success"}
 _TOTALS = {"total_flos", "train_runtime", "train_samples_per_second", "train_steps_per_second"}
-_STEPS = ("step", "steps", "iter", "iteration", "epoch", "global_step")
-_NUMBER = r"(?:nan|inf|(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)"
-_PAIR = re.compile(rf"([A-Za-z_][\w./-]*)\s*[:=]\s*([-+]?{_NUMBER})(?:/\d+)?([A-Za-z%]*)(?=[\s,;|]|$)", re.IGNORECASE)
 _RAY_STEPS = {
     "num_env_steps_sampled_lifetime": "environment steps sampled",
     "timesteps_total": "total time steps",
@@ -33,13 +30,13 @@ _NESTED = "\0"  # between labels, in none of them
 def _table(files: Sequence[Path]) -> Run:
     path = logs.only(files)
     data = log_files.read_bytes(path)
-    return Run(log_files.parse(data, path), log_files.missing_end(data, path))
+    return Run(delimited.parse(data, path), delimited.missing_end(data, path))
 
 
 def _lines(files: Sequence[Path]) -> Run:
     path = logs.only(files)
     lines, cut = log_files.whole_lines(path)
-    return Run(log_files.parse(lines, path), cut)
+    return Run(delimited.parse(lines, path), cut)
 
 
 def _merged_lines(files: Sequence[Path]) -> Run:
@@ -103,7 +100,7 @@ def _monitor(path: Path) -> tuple[pd.DataFrame, float, str]:
     except (ValueError, TypeError, LookupError, RecursionError):
         first = f"its first line must be a JSON header with t_start; got {header[:60].decode(errors='replace')!r}"
         raise LogError(f"{path} is no Monitor log: {first}. Remove it") from None
-    rows = log_files.parse(table, path, first_line=2, skipinitialspace=True)
+    rows = delimited.parse(table, path, first_line=2, skipinitialspace=True)
     try:
         numbers = {column: pd.to_numeric(rows.pop(name)) for name, column in _MONITOR.items()}
         if any(column.isna().any() for column in numbers.values()):
@@ -113,36 +110,16 @@ def _monitor(path: Path) -> tuple[pd.DataFrame, float, str]:
     return pd.DataFrame({"env": env} | numbers | dict(rows.items()), index=rows.index), began, cut
 
 
-def _pairs(line: str) -> list[tuple[str, str, str]]:
-    """Return the keys, numbers and units of a line that has nothing else and says its step, else nothing."""
-    pairs = _PAIR.findall(line)
-    return pairs if pairs and pairs[0][0].lower() in _STEPS and not _PAIR.sub("", line).strip(" \t\r\n,;|") else []
-
-
 def _is_text(path: Path) -> bool:
     if path.suffix.lower() not in (".txt", ".log", ".out"):
         return False
-    with parsing(path, "text log"), log_files.open_text(path, "replace") as lines:
-        return any(map(_pairs, lines))
+    with parsing(path, "text log"):
+        return formats.format_of(path) == "text lines"
 
 
 def _text(files: Sequence[Path]) -> Run:
-    """Return a row for each step of lines `key:value key:value ...`; all other lines are left out."""
     path = logs.only(files)
-    *lines, last = log_files.read_bytes(path).decode(errors="replace").split("\n")
-    found, units = list[dict[str, float]](), dict[str, str]()
-    for pairs in filter(None, map(_pairs, lines)):
-        row = {key: int(number) if number.isdecimal() else float(number) for key, number, _ in pairs}
-        step = pairs[0][0]
-        # Lines of one step, such as of training and of validation, are one row unless a line has nothing new.
-        if found and found[-1].get(step) == row[step] and not row.keys() <= found[-1].keys():
-            found[-1] |= {key: number for key, number in row.items() if key not in found[-1]}
-        else:
-            found.append(row)
-        units |= {key: unit for key, _, unit in pairs if unit}
-    rows = pd.DataFrame(found)
-    rows.attrs = {"units": units}
-    return Run(rows, log_files.say_cut(path, last) if _pairs(last) else "")
+    return text_lines.read(log_files.read_bytes(path), path)
 
 
 def _results(root: str | Path) -> pd.DataFrame:
@@ -161,7 +138,7 @@ def _is_trial(path: Path) -> bool:
 def _trial(files: Sequence[Path]) -> Run:
     path, folder = files[-1], files[-1].parent
     lines, left_out = log_files.whole_lines(path)
-    rows = _json_lines(lines, path) if path.suffix == ".json" else log_files.parse(lines, path)
+    rows = _json_lines(lines, path) if path.suffix == ".json" else delimited.parse(lines, path)
     if not len(rows):
         return Run(rows, left_out)
     if "training_iteration" not in rows or "trial_id" not in rows:

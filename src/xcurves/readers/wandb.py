@@ -12,6 +12,7 @@ import pandas as pd
 
 from xcurves.core import provenance
 from xcurves.readers import log_files, logs
+from xcurves.readers.formats import delimited
 from xcurves.readers.log_files import LogError, parsing
 from xcurves.readers.logs import Source
 
@@ -86,7 +87,7 @@ def _chart(path: str | Path) -> pd.DataFrame:
     """Return a row per run and step: `name`, `step` (the first column), and metrics, of columns ``name - metric``."""
     path = Path(path)
     data = log_files.read_bytes(path)
-    wide = log_files.parse(data, path, dtype=str, keep_default_na=False)
+    wide = delimited.parse(data, path, dtype=str, keep_default_na=False)
     head = wide.columns.tolist()
     plain = [column for column in head[1:] if not column.endswith(_BOUNDS)]
     strange = [column for column in head[1:] if _BETWEEN not in column]
@@ -95,7 +96,7 @@ def _chart(path: str | Path) -> pd.DataFrame:
             f"{path} is no export of a chart: columns after the first must be 'run - metric'; "
             f"got {(strange or head)[0]!r}. Export the chart as CSV"
         )
-    if missing_end := log_files.missing_end(data, path):
+    if missing_end := delimited.missing_end(data, path):
         provenance.warn(missing_end)
     with parsing(path, "export of a chart"):
         numbers = wide.replace({"": np.nan, **_WORDS}).apply(pd.to_numeric)

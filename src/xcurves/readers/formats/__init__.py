@@ -1,0 +1,96 @@
+"""Formats: from the bytes of a file to rows, by what the file holds and not by its name.
+
+A format knows nothing of packages that write it; sources say which files are theirs, and what the columns are.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from xcurves.readers import log_files
+from xcurves.readers.formats import arrays, delimited, json_rows, text_lines
+from xcurves.readers.log_files import LogError, Run, parsing
+
+_HEAD = 1 << 16  # bytes of which a format is known
+_NO_LOGS = (  # how names of files begin that are no logs
+    *("readme", "license", "licence", "requirements", "changelog", "changes", "config", "args", "hparams", "params"),
+    *("cfg", "hydra", "overrides", "setup", "environment", "package", "meta", "metadata", "model"),
+)
+_ENDINGS = {".csv", ".tsv", ".txt", ".log", ".out", ".dat", ".data", ".json", ".jsonl", ".ndjson", ".parquet", ".pq"}
+_ENDINGS |= {".npz"}
+
+
+class Format(NamedTuple):
+    """A format of files: whether a beginning is of it, and the rows of a whole file."""
+
+    name: str
+    begins: Callable[[bytes, Path], bool]
+    read: Callable[[bytes, Path], Run]
+
+
+def _is_parquet(head: bytes, _: Path) -> bool:
+    return head.startswith(b"PAR1")
+
+
+def _parquet(data: bytes, path: Path) -> Run:
+    log_files.needed("pyarrow", "polars", "pyarrow")
+    rows = pd.read_parquet(io.BytesIO(data))
+    unnamed = isinstance(rows.index, pd.RangeIndex) or rows.index.names == [None]
+    return Run(log_files.check_cells(rows if unnamed else rows.reset_index(), path))
+
+
+FORMATS = (  # in the order in which a file is compared with them
+    Format("parquet", _is_parquet, _parquet),
+    Format("npz", arrays.begins, arrays.read),
+    Format("JSON lines", json_rows.are_lines, json_rows.read_lines),
+    Format("JSON", json_rows.is_json, json_rows.read),
+    Format("delimited", delimited.begins, delimited.read),
+    Format("text lines", text_lines.begins, text_lines.read),
+)
+
+
+def format_of(path: Path) -> str:
+    """Return the name of the format of a file, nothing if it is of none."""
+    try:
+        with path.open("rb") as file:
+            compressed = file.read(1) == b"\x1f"
+        with (gzip.open if compressed else open)(path, "rb") as opened:
+            head = opened.read(_HEAD)
+        if not head.strip():
+            return ""
+        return next((each.name for each in FORMATS if each.begins(head, path)), "")
+    except (OSError, EOFError, ValueError, RecursionError, zlib.error, zipfile.BadZipFile):
+        return ""
+
+
+def could_be_log(path: Path) -> bool:
+    """Return whether the name of a file does not say that it is a configuration, a list of packages or a text to read.
+
+    It is for files found below a folder; one that is named is read whatever its name.
+    """
+    plain = path.name.lower().removesuffix(".gz")
+    ending = Path(plain).suffix
+    stem = plain.partition(".")[0]
+    return ending in _ENDINGS and not any(
+        stem == word or stem.startswith((f"{word}_", f"{word}-")) for word in _NO_LOGS
+    )
+
+
+def read_rows(path: Path, name: str = "") -> Run:
+    """Return the rows of a file of any format, or of the one that is named."""
+    name = name or format_of(path)
+    known = {each.name: each for each in FORMATS}
+    if name not in known:
+        raise LogError(
+            f"{path} has no rows that are known: no table, JSON, parquet, npz or lines with a step. Remove it"
+        )
+    with parsing(path, name):
+        return known[name].read(log_files.read_bytes(path), path)

@@ -1,0 +1,59 @@
+"""Arrays of NumPy in one .npz file: 1-D ones of one length are columns, 2-D ones have a row for each run."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from xcurves.readers.log_files import LogError, Run
+
+
+def begins(head: bytes, path: Path) -> bool:
+    """Return whether a file is of arrays of which one is 1-D; others are scores of several algorithms."""
+    if not head.startswith(b"PK\x03\x04"):
+        return False
+    with zipfile.ZipFile(path) as opened:
+        return any(_n_dims(opened, name) == 1 for name in opened.namelist())
+
+
+def read(data: bytes, path: Path) -> Run:
+    """Return a row for each element of the arrays, `run` and `step` (the place) where there are rows of runs."""
+    with np.load(io.BytesIO(data), allow_pickle=False) as saved:
+        arrays = {name: saved[name] for name in saved.files}
+    single = {name: array for name, array in arrays.items() if array.ndim == 1 and array.dtype.kind in "biufUS"}
+    tables = {name: array for name, array in arrays.items() if array.ndim == 2 and array.dtype.kind in "biuf"}
+    if tables:
+        return Run(_of_runs(tables, single, path))
+    lengths = {name: len(array) for name, array in single.items()}
+    if not lengths or len(set(lengths.values())) > 1:
+        raise LogError(f"{path} has no 1-D arrays of one length: {lengths}. Save those that belong together")
+    return Run(pd.DataFrame(single))
+
+
+def _of_runs(tables: dict[str, Any], single: dict[str, Any], path: Path) -> pd.DataFrame:
+    """Return a row for each run and step of arrays (runs, steps), with 1-D arrays along steps, else along runs."""
+    shapes = {name: array.shape for name, array in tables.items()}
+    n_runs, n_steps = next(iter(shapes.values()))
+    if set(shapes.values()) != {(n_runs, n_steps)}:
+        raise LogError(f"{path}: arrays (runs, steps) have unlike shapes {shapes}. Save each kind in a file of its own")
+    columns: dict[str, Any] = {"run": np.repeat(np.arange(n_runs), n_steps)}
+    of_steps = {name: array for name, array in single.items() if len(array) == n_steps}
+    of_runs = {name: array for name, array in single.items() if len(array) == n_runs and name not in of_steps}
+    if not of_steps:
+        columns["step"] = np.tile(np.arange(n_steps), n_runs)
+    columns |= {name: np.repeat(array, n_steps) for name, array in of_runs.items()}
+    columns |= {name: np.tile(array, n_runs) for name, array in of_steps.items()}
+    columns |= {name: array.ravel() for name, array in tables.items()}
+    return pd.DataFrame(columns)
+
+
+def _n_dims(opened: zipfile.ZipFile, name: str) -> int:
+    with opened.open(name) as member:
+        version = np.lib.format.read_magic(member)
+        header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        return len(header(member)[0])

@@ -1,0 +1,246 @@
+"""Delimited text: comma, tab, semicolon, pipe or blanks between fields, in UTF-8 or UTF-16."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from xcurves.readers.log_files import LogError, Run
+
+_DELIMITERS = (",", "\t", ";", "|")
+_BLANKS = r"\s+"
+_SAMPLE = 50  # lines
+_HEAD = 1 << 18
+_MOST_LONG = 2000  # characters of a line of a table of which the delimiter is looked for
+_LEADING_ZERO = re.compile(rb'(?:^|[,"\t;|])\s*0\d', re.MULTILINE)
+_COMMA = re.compile(rb"\d,\d")
+_RULE = re.compile(r"\|?[\s:|-]*-[\s:|-]*\|?")  # below the header of a table in Markdown
+_NUMBER = re.compile(r"[-+]?(?:nan|inf(?:inity)?|(?:\d+[.,]?\d*|[.,]\d+)(?:e[-+]?\d+)?)", re.IGNORECASE)
+_THOUSANDS = {",": r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?", ".": r"[-+]?\d{1,3}(?:\.\d{3})+(?:,\d+)?"}
+_DECIMAL_COMMA = r"[-+]?(?:\d+,\d*|,\d+)(?:[eE][-+]?\d+)?"
+_PLAIN = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|(?i:nan|-?inf)"
+_BOMS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+
+
+class Dialect(NamedTuple):
+    """How a table is written."""
+
+    delimiter: str
+    has_header: bool
+
+
+def begins(head: bytes, path: Path) -> bool:
+    """Return whether a file is a table: names in its first line, and as many fields, some numbers, in the others."""
+    try:
+        lines = _sample(as_utf8(head, path).decode("utf-8", "replace"))
+    except LogError:
+        return False
+    dialect = sniff(lines)
+    rows = [_fields(line, dialect.delimiter) for line in lines if not _RULE.fullmatch(line)]
+    if len(head) < _HEAD // 4 and len(rows) > 1 and len(rows[-1]) < len(rows[0]):
+        rows = rows[:-1]  # it is being written
+    if len(rows) < 2 or len(rows[0]) < 2 or {len(row) for row in rows} != {len(rows[0])}:
+        return False
+    if dialect.has_header and any(_NUMBER.fullmatch(name) for name in rows[0]):
+        return False
+    return any(all(_is_number(cell) for cell in column) for column in zip(*rows[dialect.has_header :], strict=True))
+
+
+def read(data: bytes, path: Path) -> Run:
+    """Return the rows of a table; what may be missing at its end is said."""
+    return Run(parse(data, path), missing_end(data, path))
+
+
+def parse(data: bytes, path: Path, first_line: int = 1, **options: Any) -> pd.DataFrame:
+    """Return the rows of a table, whose first line is that number of the file; columns have plain names.
+
+    A table without a header has columns "0", "1", ...
+    """
+    data = as_utf8(data, path)
+    lines = _sample(data[:_HEAD].decode("utf-8", "replace"))
+    dialect = sniff(lines)
+    plain = dialect.delimiter == ","
+    if b"#" in data and (data.startswith(b"#") or b"\n#" in data):
+        data = _without_comments(data, dialect)
+    if dialect.delimiter in ("|", _BLANKS):
+        data = _with_tabs(data, dialect.delimiter)
+        dialect = dialect._replace(delimiter="\t")
+    if not dialect.has_header:
+        n_fields = len(_fields(lines[0], dialect.delimiter))
+        data = dialect.delimiter.join(map(str, range(n_fields))).encode() + b"\n" + data
+        first_line -= 1
+    options |= {"index_col": False, "low_memory": False, "sep": dialect.delimiter}
+    try:
+        check_fields(data, path, dialect.delimiter, first_line)
+        rows: pd.DataFrame = pd.read_csv(io.BytesIO(data), **options)
+    except pd.errors.EmptyDataError:
+        raise LogError(f"{path} is empty. Write it again, or name another") from None
+    except UnicodeDecodeError as error:
+        raise LogError(f"{path} is no text in UTF-8: {error}. Save it as UTF-8") from None
+    names = [str(name) for name in rows.columns]
+    rows.columns = pd.Index([name.strip() for name in names])
+    if "dtype" in options:
+        return rows
+    if any(name != name.strip() for name in names):
+        for name in rows.select_dtypes(exclude=["number", "bool"]):
+            rows[name] = rows[name].map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
+    if _LEADING_ZERO.search(data):  # of run ids "01" and "1" each stays itself
+        texts = pd.read_csv(io.BytesIO(data), **options | {"dtype": str}).apply(lambda column: column.str.strip())
+        texts.columns = rows.columns
+        for name in rows.select_dtypes("integer"):
+            rows[name] = texts[name] if texts[name].nunique() > rows[name].nunique() else rows[name]
+    if dialect.delimiter == ";" and _COMMA.search(data):
+        texts = pd.read_csv(io.BytesIO(data), **options | {"dtype": str})
+        texts.columns = rows.columns
+        for name in rows.select_dtypes("float"):  # of 1.000, thousand where others have decimal commas
+            cells = texts[name].dropna().str.strip()
+            if cells.str.fullmatch(rf"{_THOUSANDS['.']}|\d{{1,3}}").all():
+                rows[name] = pd.to_numeric(cells.str.replace(".", "", regex=False)).reindex(rows.index)
+    if plain and b'"' not in data:
+        return rows
+    return _numbers_of_text(rows, decimal_comma=dialect.delimiter == ";")
+
+
+def as_utf8(data: bytes, path: Path) -> bytes:
+    """Return a text in UTF-8 without the mark that says in which encoding it was."""
+    encoding = _BOMS.get(data[:2])
+    if encoding is not None:
+        try:
+            return data[: len(data) // 2 * 2].decode(encoding).encode()
+        except UnicodeDecodeError as error:
+            raise LogError(f"{path} is no text in UTF-16: {error}. Save it as UTF-8") from None
+    return data.removeprefix(b"\xef\xbb\xbf")
+
+
+def sniff(lines: Sequence[str]) -> Dialect:
+    """Return how a table is written, of its first lines.
+
+    The delimiter is the one that gives all lines as many fields as the first, at least two; of several, the first of
+    comma, tab, semicolon, pipe, blanks with the most fields. Without one, it is the one that the first line has.
+    """
+    if not lines:
+        return Dialect(",", True)
+    found = {}
+    for place, delimiter in enumerate((*_DELIMITERS, _BLANKS)):
+        if delimiter != _BLANKS and delimiter not in lines[0]:
+            continue
+        sizes = [len(_fields(line, delimiter)) for line in lines if not _RULE.fullmatch(line)]
+        if not sizes or sizes[0] < 2:
+            continue
+        alike = sum(size == sizes[0] for size in sizes)
+        # Names with blanks in them, "val loss", are no two fields where something else is between fields.
+        found[delimiter] = (alike == len(sizes) and alike > 1, delimiter != _BLANKS, alike, sizes[0], -place)
+    if set(found) == {_BLANKS} and not found[_BLANKS][0]:
+        found = {}
+    delimiter = max(found, key=lambda each: found[each], default=",")
+    first = _fields(lines[0], delimiter)
+    return Dialect(delimiter, not (len(first) > 1 and all(map(_is_number, first))))
+
+
+def check_fields(data: bytes, path: Path, delimiter: str = ",", first_line: int = 1) -> None:
+    """Refuse a column named twice, a header within, and a row with more or fewer fields."""
+    lines = csv.reader(io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline=""), delimiter=delimiter)
+    head = next(lines, [])
+    names = [name.strip() for name in head]
+    repeated = [name for name in names if names.count(name) > 1]
+    if repeated:
+        raise LogError(f"{path} has {names.count(repeated[0])} columns {repeated[0]!r}. Rename all but one")
+    odd = next((row for row in lines if row and (len(row) != len(names) or row == head)), None)
+    if odd is None:
+        return
+    line = f"line {first_line + lines.line_num - 1}"
+    if odd == head:
+        raise LogError(f"{path}: {line} is the header again: two logs in one file. Make a file of each")
+    says = f"has {len(odd)} field{'s' * (len(odd) != 1)} where the header names {len(names)}"
+    if len(odd) < len(names) and not any(lines):
+        raise LogError(f"{path} is cut short: its last line, {line}, {says}. Write it again, or remove that line")
+    raise LogError(f"{path}: {line} {says}. Correct the file: each row needs one field for each column")
+
+
+def missing_end(data: bytes, path: Path) -> str:
+    """Return what to say of a table whose last line has no end, unless its last field is quoted."""
+    if not data or data.endswith((b"\n", b"\r", b'"', b"\n\0")):
+        return ""
+    last = data.rpartition(b"\n")[2].decode(errors="replace")
+    return f"{path}: the last line has no line end and may be cut short: {last!r}"
+
+
+def _sample(text: str) -> list[str]:
+    """Return the first lines that are no comment and not blank; the names of columns may stand in a comment."""
+    lines = [line[:_MOST_LONG] for line in text.splitlines() if line.strip()][: 2 * _SAMPLE]
+    kept = [line for line in lines if not line.startswith("#")][:_SAMPLE]
+    named = _names_in_comment([line for line in lines[: len(lines) - len(kept)] if line.startswith("#")], kept[:1])
+    return [named, *kept] if named else kept
+
+
+def _names_in_comment(comments: Sequence[str], first: Sequence[str]) -> str:
+    """Return the last comment as names, if the first line is of numbers, as many as it has words."""
+    if not comments or not first:
+        return ""
+    last = comments[-1].lstrip("# ")
+    for delimiter in (*_DELIMITERS, _BLANKS):
+        cells = _fields(first[0], delimiter)
+        names = _fields(last, delimiter)
+        if len(cells) > 1 and len(names) == len(cells) and all(map(_is_number, cells)):
+            return last if not any(map(_is_number, names)) else ""
+    return ""
+
+
+def _without_comments(data: bytes, dialect: Dialect) -> bytes:
+    """Return the lines that are no comment, the names of columns first where a comment has them."""
+    lines = data.splitlines(keepends=True)
+    kept = [line for line in lines if not line.startswith(b"#")]
+    comments = [line.decode("utf-8", "replace").strip() for line in lines[:_SAMPLE] if line.startswith(b"#")]
+    first = [line.decode("utf-8", "replace") for line in kept[:1]]
+    named = _names_in_comment(comments, first) if dialect.has_header else ""
+    return b"".join([named.encode() + b"\n" if named else b"", *kept])
+
+
+def _with_tabs(data: bytes, delimiter: str) -> bytes:
+    """Return a table of pipes or blanks with tabs between its fields."""
+    lines = [line for line in data.decode("utf-8").splitlines() if line.strip() and not _RULE.fullmatch(line.strip())]
+    return "\n".join("\t".join(_fields(line, delimiter)) for line in lines).encode() + b"\n"
+
+
+def _fields(line: str, delimiter: str) -> list[str]:
+    if delimiter == _BLANKS:
+        return line.split()
+    if delimiter == "|":
+        plain = line.strip()
+        if plain.startswith("|") and plain.endswith("|"):
+            plain = plain[1:-1]
+        return [cell.strip() for cell in plain.split("|")]
+    return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter), [])]
+
+
+def _is_number(cell: str) -> bool:
+    return not cell or _NUMBER.fullmatch(cell) is not None or re.fullmatch(_THOUSANDS[","], cell) is not None
+
+
+def _numbers_of_text(rows: pd.DataFrame, decimal_comma: bool) -> pd.DataFrame:
+    """Return columns of text as numbers where every cell is one with a decimal comma, or with marks of thousands.
+
+    Of a cell such as 1,234 a comma is a decimal mark in a file of semicolons, a mark of thousands in others.
+    """
+    for name in rows.select_dtypes(exclude=["number", "bool"]):
+        column = rows[name].dropna()
+        if not all(isinstance(cell, str) for cell in column) or not len(column):
+            continue
+        cells = column.str.strip()
+        if decimal_comma and cells.str.fullmatch(f"{_THOUSANDS['.']}|{_DECIMAL_COMMA}|{_PLAIN}").all():
+            marks = cells.str.fullmatch(f"{_THOUSANDS['.']}") & ~cells.str.fullmatch(_PLAIN) | cells.str.contains(",")
+            plain = cells.where(~marks, cells.str.replace(".", "", regex=False)).str.replace(",", ".", regex=False)
+        elif cells.str.fullmatch(f"{_THOUSANDS[',']}|{_PLAIN}").all() and cells.str.contains(",").any():
+            plain = cells.str.replace(",", "", regex=False)
+        elif cells.str.fullmatch(f"{_DECIMAL_COMMA}|{_PLAIN}").all() and cells.str.contains(",").any():
+            plain = cells.str.replace(",", ".", regex=False)
+        else:
+            continue
+        rows[name] = pd.to_numeric(plain).reindex(rows.index)
+    return rows

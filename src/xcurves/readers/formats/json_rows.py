@@ -1,0 +1,150 @@
+"""JSON: an object for each line, records, columns, or metrics nested in mappings whose lists go over steps."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from xcurves.readers.guess import dim_of, looks_like_score
+from xcurves.readers.log_files import LogError, Run, check_cells, say_cut
+
+_BATCH = 50_000  # lines that are parsed together: a tenth of the memory of all
+_WHOLE = 1 << 16
+
+
+def are_lines(head: bytes, _: Path) -> bool:
+    """Return whether the first line that is not blank is a whole object of JSON, with others behind it or alone."""
+    lines = head.decode("utf-8-sig", "replace").lstrip().split("\n")
+    first = _parsed(lines[0])
+    if not isinstance(first, dict) or not _has_number(first):
+        return False
+    rest = next((line for line in lines[1:] if line.strip()), "")
+    said = [name for name, _ in flat(first)]
+    alone = any(looks_like_score(name) for name in said) and any(dim_of(name) == "training" for name in said)
+    return rest.lstrip().startswith("{") or (not rest and alone and _rows_of(first) is None)
+
+
+def is_json(head: bytes, path: Path) -> bool:
+    """Return whether a file is one value of JSON that has rows."""
+    text = head.decode("utf-8-sig", "replace").lstrip()
+    if not text.startswith(("{", "[")):
+        return False
+    if len(head) < _WHOLE:
+        return _rows_of(_parsed(text)) is not None
+    return _rows_of(_parsed(path.read_text(encoding="utf-8-sig", errors="replace"))) is not None
+
+
+def read_lines(data: bytes, path: Path) -> Run:
+    """Return a row for each line, nested names joined by "/"; a last line that is not whole is left out and said."""
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    whole, end, cut = data.rpartition(b"\n")
+    if cut.strip() and _parsed(cut.decode(errors="replace")) is not None:
+        whole, end, cut = data, b"", b""
+    lines = [line for line in (whole + end).splitlines() if line.strip()]
+    batches = [_batch(lines[start : start + _BATCH], path, start) for start in range(0, len(lines), _BATCH)]
+    rows = pd.concat(batches, ignore_index=True) if batches else pd.DataFrame()
+    return Run(rows, say_cut(path, cut.decode(errors="replace").strip()))
+
+
+def read(data: bytes, path: Path) -> Run:
+    """Return the rows of one value of JSON."""
+    rows = _rows_of(json.loads(data.decode("utf-8-sig")))
+    if rows is None:
+        raise LogError(f"{path} has no records and no lists of one length. Remove it")
+    return Run(check_cells(rows, path))
+
+
+def flat(nested: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the single values of nested mappings, their names joined by "/"; lists and nulls are left out."""
+    for name, value in nested.items():
+        if isinstance(value, Mapping):
+            yield from flat(value, f"{prefix}{name}/")
+        elif isinstance(value, str | int | float):
+            yield f"{prefix}{name}", value
+
+
+def _batch(lines: Sequence[bytes], path: Path, start: int) -> pd.DataFrame:
+    try:
+        found = json.loads(b"[" + b",".join(lines) + b"]")
+        if len(found) != len(lines):
+            raise ValueError("a line has several values")
+    except ValueError:
+        found = [_line(line, path, start + number) for number, line in enumerate(lines)]
+    if not all(isinstance(row, dict) for row in found):
+        number = next(place for place, row in enumerate(found) if not isinstance(row, dict))
+        raise LogError(f"{path}: line {start + number + 1} is no object of JSON. Remove it")
+    if any(isinstance(value, dict | list) or value is None for row in found for value in row.values()):
+        found = [dict(flat(row)) for row in found]
+    return check_cells(pd.DataFrame(found), path)
+
+
+def _line(line: bytes, path: Path, number: int) -> Any:
+    try:
+        return json.loads(line)
+    except ValueError as error:
+        raise LogError(f"{path}: line {number + 1} is no JSON: {error}. Correct or remove it") from None
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _has_number(row: Mapping[str, Any]) -> bool:
+    return any(isinstance(value, int | float) and not isinstance(value, bool) for _, value in flat(row))
+
+
+def _rows_of(value: Any) -> pd.DataFrame | None:
+    """Return the rows of a value of JSON, or None if it has none."""
+    if isinstance(value, list):
+        return _of_records(value)
+    if not isinstance(value, dict) or not value:
+        return None
+    if "data" in value and isinstance(value.get("columns"), list) and isinstance(value["data"], list):
+        return pd.DataFrame(value["data"], columns=value["columns"])  # pandas' orient="split"
+    lists = dict(_lists(value))
+    columns = {name: column for name, column in lists.items() if not any(isinstance(x, dict | list) for x in column)}
+    measured = len(columns) > 1 or any(map(looks_like_score, columns))  # one list may be a setting: layers
+    if measured and len({len(column) for column in columns.values()}) == 1:
+        return _of_columns(columns, nested=any("/" in name for name in columns))
+    tables = [column for column in lists.values() if (rows := _of_records(column)) is not None and len(rows)]
+    if len(tables) == 1:
+        return _of_records(tables[0])
+    inner = list(value.values())
+    alike = all(isinstance(each, dict) and each for each in inner) and len({tuple(each) for each in inner}) == 1
+    if alike and all(str(key).isdecimal() for key in inner[0]):  # pandas' orient="columns"
+        return pd.DataFrame({name: list(column.values()) for name, column in value.items()})
+    row = dict(flat(value))
+    if not lists and any(looks_like_score(name) and isinstance(each, float) for name, each in row.items()):
+        return pd.DataFrame([row])
+    return None
+
+
+def _of_records(value: list[Any]) -> pd.DataFrame | None:
+    if not value or not all(isinstance(row, dict) for row in value) or not any(map(_has_number, value)):
+        return None
+    return pd.DataFrame([dict(flat(row)) for row in value])
+
+
+def _of_columns(columns: dict[str, list[Any]], nested: bool) -> pd.DataFrame | None:
+    """Return lists of one length as columns, after their place as `step` where metrics are nested or alone."""
+    rows = pd.DataFrame(columns)
+    if not len(rows) or not len(rows.select_dtypes("number").columns):
+        return None
+    if nested and "step" not in rows:
+        rows.insert(0, "step", range(len(rows)))
+    return rows
+
+
+def _lists(nested: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, list[Any]]]:
+    for name, value in nested.items():
+        if isinstance(value, Mapping):
+            yield from _lists(value, f"{prefix}{name}/")
+        elif isinstance(value, list):
+            yield f"{prefix}{name}", value
