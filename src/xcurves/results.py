@@ -159,7 +159,7 @@ def summary(result: xr.Dataset | xr.DataTree) -> str:
     if isinstance(result, xr.DataTree):
         return "\n\n".join(_paragraphs(result))
     kind, result = prepare(result)
-    said = ask(kind, result, lambda result: list(kind.statements(result)), "summary")
+    said = ask(kind, result, kind.every_statement, "summary")
     by_role = {role: [each for each in said if each.role == role] for role in ("answer", "detail", "caution")}
     room = MOST_LINES - len(by_role["answer"]) - len(by_role["caution"])
     by_role["detail"] = by_role["detail"][: max(room, 0)]

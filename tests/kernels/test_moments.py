@@ -48,10 +48,10 @@ def test_absent_curves_and_foreign_levels_have_no_say():
 
 
 def test_an_infinite_value_marks_its_curve():
-    curves = np.ones((3, 4))
-    curves[1, 2] = np.inf
-    counts = moments.unpack_moments(moments.measure_moments(curves), 3).counts
-    np.testing.assert_array_equal(np.isnan(counts), [False, True, False])
+    curves = np.ones((4, 4))
+    curves[1, 2], curves[2, 0], curves[3, 1:3] = np.inf, -np.inf, [np.inf, -np.inf]
+    counts = moments.unpack_moments(moments.measure_moments(curves), 4).counts
+    np.testing.assert_array_equal(counts, [4, np.inf, -np.inf, np.nan])
 
 
 def test_a_task_without_values_has_no_levels():

@@ -284,7 +284,7 @@ def test_options_are_refused_by_name(options, message):
 
 def test_pairs_without_a_difference_come_last_in_an_answer():
     curves = make(8, (4, 4, 4, 4), effect=4.0)
-    curves[0, 3, 0] = np.inf
+    curves[0, 3, 0] = -np.inf
     found = across(curves)
     assert found.difference.isnull().sum() == 3
     order = ["a - c", "b - d", "a - b", "c - d", "b - c", "a - d"]  # by place: 8, nan, 4, nan, 4, nan
@@ -336,13 +336,15 @@ def test_ranks_and_probabilities_that_name_another_algorithm_are_said_with_the_t
 
 
 @pytest.mark.parametrize("size", [1.0, 1e17])
-def test_infinite_scores_count_by_their_ranks(size):
-    curves = make(8, (4, 4, 4), n_levels=1) * size
-    curves[2, 0, 1] = np.inf
-    found = across(curves)
-    plain = across(curves.where(np.isfinite(curves), 6 * size))  # above all others
-    ranks = rankdata(-curves.squeeze("training").mean("run"), axis=-1).mean(axis=0)
-    np.testing.assert_allclose(found.rank_mean, ranks)
+@pytest.mark.parametrize("better", [1, -1])
+def test_runs_that_failed_count_by_their_ranks(size, better):
+    curves = better * make(8, (4, 4, 4), n_levels=1) * size
+    curves[2, 0, 1] = failed = -better * np.inf
+    options = {"higher_is_better": better > 0}
+    found = across(curves, **options)
+    plain = across(curves.where(np.isfinite(curves), -better * 6 * size), **options)  # worse than all others
+    ranks = rankdata(-better * curves.squeeze("training").mean("run"), axis=-1)
+    np.testing.assert_allclose(found.rank_mean, ranks.mean(axis=0))
     for name in ("prob_greater", "prob_greater_pvalue", "n_resamples", "n_runs"):
         np.testing.assert_array_equal(found[name], plain[name], err_msg=name)
     touched = found.isel(pair=[0, 1])
@@ -350,24 +352,51 @@ def test_infinite_scores_count_by_their_ranks(size):
         assert touched[name].isnull().all(), name
     assert touched.task_difference.isnull().sum("pair").values.tolist() == [0, 0, 2, 0, 0, 0, 0, 0]
     assert touched.task_pvalue_adjusted.isel(task=2).isnull().all()
+    assert found.task_mean.isnull().sum() == found.score_mean.isnull().sum() == 1
     rest = curves.isel(task=[0, 1, 3, 4, 5, 6, 7])
     np.testing.assert_allclose(
-        touched.task_pvalue_adjusted.drop_isel(task=2), across(rest).task_pvalue_adjusted.isel(pair=[0, 1])
+        touched.task_pvalue_adjusted.drop_isel(task=2),
+        across(rest, **options).task_pvalue_adjusted.isel(pair=[0, 1]),
     )
-    other = across(curves.isel(algorithm=[1, 2]))
+    other = across(curves.isel(algorithm=[1, 2]), **options)
     for name in ("difference", "difference_ci", "pvalue", "pvalue_adjusted", "task_sd"):
         np.testing.assert_allclose(found[name].isel(pair=2), other[name].isel(pair=0), rtol=1e-12, err_msg=name)
     said = found.curves.summary()
-    assert "No mean difference, because some runs score +inf: a - b and a - c." in said
-    weighted = across(curves, training_weights=[2.0])
+    assert "No mean difference, because some runs have no finite score: a - b and a - c." in said
+    weighted = across(curves, training_weights=[2.0], **options)
     xr.testing.assert_equal(weighted.prob_greater, found.prob_greater)
-    never = across(curves * 0 + np.inf)
-    assert (never.prob_greater == 0.5).all()
-    assert never.difference.isnull().all()
-    assert never.task_pvalue_adjusted.isnull().all()
-    curves[0, 0, 0] = -np.inf
-    with pytest.raises(ValueError, match=r"task 't0': algorithm 'a', run 0 has infinite values"):
-        across(curves)
+    every = across(curves * 0 + failed, **options)
+    assert (every.prob_greater == 0.5).all()
+    assert (every.n_ties == 8).all()
+    assert every.difference.isnull().all()
+    assert every.task_pvalue_adjusted.isnull().all()
+    curves[0, 0, 0] = -failed
+    with pytest.raises(ValueError, match=rf"task 't0': algorithm 'a', run 0: .*{-failed}.*{not better > 0}; otherwise"):
+        across(curves, **options)
+
+
+def test_shares_of_tasks_count_failed_runs():
+    """A task in which one of a pair failed is won by the other; one in which both did is a tie."""
+    curves = make(8, (4, 4), n_levels=2)
+    curves[0, 0, 1], curves[1, 1, 2, 0], curves[2, :, 0] = -np.inf, -np.inf, -np.inf
+    found = across(curves)
+    means = curves.mean(["run", "training"]).values
+    won, lost = (np.count_nonzero(side[:, 0] > side[:, 1]) for side in (means, -means))
+    assert found.share_better.item() == won / (won + lost)
+    assert found.n_ties.item() == 8 - won - lost == 1
+    assert across(curves, higher_is_better=True, task_groups=["x"] * 2 + ["y"] * 6).n_ties.item() == 0
+
+
+def test_cells_that_lack_runs_are_counted_and_the_three_largest_lacks_named():
+    curves = make(8, (6, 6, 6), n_levels=1)
+    for place, (task, algorithm, n) in enumerate([(1, 0, 2), (2, 2, 4), (3, 1, 5), (5, 0, 1)]):
+        curves[task, algorithm, place % 2 : place % 2 + n] = np.nan
+    said = across(curves).curves.summary()
+    assert (
+        "4 of 24 cells of task and algorithm lack runs that others have: the largest lacks: 'b' 5 of 6 in task 't3', "
+        "'c' 4 of 6 in task 't2' and 'a' 2 of 6 in task 't1'." in said
+    )
+    assert "lack runs" not in across(make(8, (6, 6), n_levels=1)).curves.summary()
 
 
 def test_labels_that_pandas_cannot_find_have_sentences():

@@ -19,7 +19,7 @@ from xcurves.core import run_checks
 from xcurves.core.labels import DIMS, in_label_order, label_order
 from xcurves.core.run_checks import Context, alike
 from xcurves.core.schema import Layout, ResultKind
-from xcurves.kernels.moments import Floats
+from xcurves.kernels.moments import Floats, count_levels
 
 Indices = NDArray[np.intp]
 JOINED = "joined_task"  # in declarations, the dim of tasks that are computed together
@@ -240,7 +240,7 @@ class Job:
             flat = data[0].reshape(n_tasks, -1, data[0].shape[-1])
             has = ~np.isnan(flat)
             in_grid = np.asarray(has.any(axis=1))
-            counts, n_levels = np.where(np.isinf(flat).any(axis=-1), np.nan, has.sum(axis=-1)), in_grid.sum(axis=-1)
+            counts, n_levels = count_levels(flat), in_grid.sum(axis=-1)
         counts, of_subsets = counts.reshape(n_tasks, n_subsets, -1), n_levels.reshape(n_tasks, n_subsets)
         checked = [
             run_checks.check_runs(counts[:, i], of_subsets[:, i], context.names, self._words(i), context.runs)

@@ -13,7 +13,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import labels, provenance, validation
+from xcurves.core import failed_runs, labels, provenance, validation
 from xcurves.kernels import plans
 from xcurves.kernels.moments import Floats
 
@@ -109,14 +109,14 @@ def check_runs(
 ) -> NDArray[np.bool_]:
     """Return which runs are present, shape (task, algorithm, run), of tasks in which every run is whole or absent.
 
-    `counts` has the number of levels that every run has (NaN if a score is infinite), `n_levels` that of the grid.
+    `counts` has the number of levels that every run has, infinite if a score is; `n_levels` that of the grid.
     """
     counts = counts.reshape(len(names), len(algorithms), len(runs))
-    for task, algorithm, run in np.argwhere(np.isnan(counts))[:1]:
-        raise ValueError(
-            f"{names[task]}algorithm {algorithms[algorithm]}, run {runs[run]} has infinite values. "
-            "Mask them as missing: curves.where(np.isfinite(curves))"
-        )
+    infinite = np.argwhere(~np.isfinite(counts))
+    if infinite.size:
+        task, algorithm, run = infinite[0]
+        where = f"{names[task]}algorithm {algorithms[algorithm]}, run {runs[run]}"
+        raise ValueError(f"{where} {failed_runs.say_infinite(counts[task, algorithm, run], counts)}")
     lacking = np.where(counts > 0, n_levels[:, np.newaxis, np.newaxis] - counts, 0)
     for task, algorithm, run in np.argwhere(lacking)[:1]:
         n_incomplete = np.count_nonzero(lacking)
@@ -141,6 +141,7 @@ def check_size(values: NDArray[np.float64], names: Sequence[str], name: str = "c
 
     `values`, shape (task, ...), are NaN where there is none; `name` is that of the argument.
     """
+    # Infinite scores have checks of their own.
     largest = np.nan_to_num(np.abs(values.reshape(len(names), -1)), posinf=0.0).max(axis=1, initial=0.0)
     for task in np.flatnonzero((largest > limit) | ((largest < 1 / limit) & (largest > 0)))[:1]:
         size = "large" if largest[task] > 1 else "small"
@@ -187,9 +188,11 @@ def check_scored(curves: xr.DataArray) -> None:
 
 def check_drawable(curves: xr.DataArray) -> None:
     """Refuse curves with values that no axis can show."""
-    if np.isinf(curves).any():
-        raise ValueError("curves has infinite values. Mask them as missing: curves.where(np.isfinite(curves))")
-    check_size(curves.to_numpy(), labels.task_names(curves), limit=1e300)
+    values = curves.to_numpy()
+    infinite = values[np.isinf(values)]
+    if infinite.size:
+        raise ValueError(f"curves {failed_runs.say_infinite(infinite[0], infinite)}")
+    check_size(values, labels.task_names(curves), limit=1e300)
 
 
 def check_groups(

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves.core import provenance
+from xcurves.core import failed_runs, provenance
 from xcurves.core.labels import LONG_NAMES, task_prefixes
 from xcurves.kernels.moments import Floats
 
@@ -201,9 +201,15 @@ class ResultKind:
     # Task dims that share a panel; None: all. A function of the result says which.
     overlaid: Collection[str] | Callable[[xr.Dataset], Collection[Hashable]] | None = ()
 
+    def every_statement(self, result: xr.Dataset) -> list[Statement]:
+        """Return all statements; what failed runs count as is part of the answer."""
+        said = list(self.statements(result))
+        filled = [Statement("answer", text) for text in failed_runs.say_filled(result)]
+        return [*said, *filled]
+
     def said(self, result: xr.Dataset, role: Role) -> list[str]:
         """Return the statements of a role."""
-        return [each.text for each in self.statements(result) if each.role == role]
+        return [each.text for each in self.every_statement(result) if each.role == role]
 
     def answer(self, result: xr.Dataset) -> str:
         """Return the answer to the question."""

@@ -15,7 +15,7 @@ from xcurves.core.driver import Group, Job, Shape, compute
 from xcurves.core.labels import label_order
 from xcurves.core.run_checks import Context
 from xcurves.core.schema import Layout
-from xcurves.kernels.moments import Floats
+from xcurves.kernels.moments import Floats, count_levels
 
 TrainingWeights = Literal["final"] | Sequence[float] | xr.DataArray | None
 
@@ -80,7 +80,7 @@ class RunSums(NamedTuple):
 
     n_levels: Floats  # of each task
     uncovered: Floats  # size of the weights on levels that the task does not have
-    counts: Floats  # levels of each curve, shape (task, curve), NaN if it has a score that is refused
+    counts: Floats  # levels of each curve, shape (task, curve), infinite if it has a score that is refused
     sums: Floats
 
 
@@ -91,7 +91,7 @@ class SumOfLevels:
     weights: Floats | str | None  # of all levels, or "final"
     centred: bool = False  # subtract first, level by level, the mean over all curves: it changes no contrast
     paired: bool = False  # subtract the mean over the curves of the same run
-    unreached: bool = False  # a score of +inf is no error, and makes the sum +inf if it has weight
+    ranked: bool = False  # an infinite score is no error, and makes the sum infinite if it has weight
 
     def whole(self, _: Shape, /) -> bool:
         """Return whether chunks of training are put together: runs that score the same tie, whatever the chunks."""
@@ -107,7 +107,6 @@ class SumOfLevels:
         has = ~np.isnan(curves)
         in_grid = np.asarray(has.any(axis=(-3, -2)))
         finite = np.isfinite(curves)
-        refused = np.isneginf(curves) if self.unreached else has & ~finite
         values = np.where(finite, curves, 0.0)
         if self.centred:
             pool = -3 if self.paired else (-3, -2)
@@ -124,15 +123,19 @@ class SumOfLevels:
             values *= by[..., np.newaxis, np.newaxis, :]
         # The same scores in another order make the same number: where two runs tie must not depend on rounding.
         sums = values.sum(axis=-1, dtype=None if self.centred else np.longdouble).astype(np.float64)
-        if self.unreached:
-            sums[(np.isposinf(curves) & (by != 0)[..., np.newaxis, np.newaxis, :]).any(axis=-1)] = np.inf
-        counts = np.where(refused.any(axis=-1), np.nan, has.sum(axis=-1))
+        counts = count_levels(curves)
+        if self.ranked:
+            weighted = (by != 0)[..., np.newaxis, np.newaxis, :]
+            for infinity in (-np.inf, np.inf):
+                sums[((curves == infinity) & weighted).any(axis=-1)] = infinity
+            counts = has.sum(axis=-1).astype(np.float64)
         parts = (in_grid.sum(axis=-1), uncovered, counts, sums)
         return np.concatenate([part.reshape(*in_grid.shape[:-1], -1) for part in parts], axis=-1)
 
     def merge(self, numbers: Floats, _: Shape) -> Floats:
         """Add the sums of stretches of training."""
-        return np.asarray(numbers.sum(axis=-2))
+        with np.errstate(invalid="ignore"):  # of both infinities in one curve
+            return np.asarray(numbers.sum(axis=-2))
 
     def unpack(self, numbers: Floats, shape: Shape) -> RunSums:
         """Return the sums by name."""
@@ -151,11 +154,11 @@ class SumOfLevels:
 
 
 def number_of_run(
-    curves: xr.DataArray, training_weights: xr.DataArray | str | None, *, unreached: bool = False
+    curves: xr.DataArray, training_weights: xr.DataArray | str | None, *, ranked: bool = False
 ) -> xr.DataArray:
     """Reduce every curve to a number, dims (..., algorithm, run), NaN where there is no run; lazy if the curves are."""
     weights = training_weights.to_numpy() if isinstance(training_weights, xr.DataArray) else training_weights
-    reduction = SumOfLevels(weights, unreached=unreached)
+    reduction = SumOfLevels(weights, ranked=ranked)
     dims = ("algorithm", "run")
     job = Job(
         name="number_of_run",

@@ -23,7 +23,7 @@ class Moments(NamedTuple):
     n_levels: Floats  # (...): levels at which any curve has a value
     level_mean: Floats  # (...): of the pool's mean curve
     level_ss: Floats  # its sum of squared deviations
-    counts: Floats  # (..., N): values of a curve; NaN if any is infinite
+    counts: Floats  # (..., N): values of a curve; infinite if one is, see `count_levels`
     means: Floats  # (..., N), of level-centred curves
     comoment: Floats  # (..., N, N), products of centred curves; or a factor (..., N, r)
 
@@ -72,6 +72,18 @@ def of_curves(moments: Moments, curves: NDArray[np.intp]) -> tuple[Floats, Float
     return moments.means.take(curves, axis=1), comoment, len(curves) * pool_ss
 
 
+def count_levels(curves: Floats) -> Floats:
+    """Return how many levels each curve has; -inf or inf where it has such a score, NaN where it has both.
+
+    Counts of stretches of training add up to that of the whole.
+    """
+    counts = np.count_nonzero(~np.isnan(curves), axis=-1).astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        counts += np.where(np.isneginf(curves).any(axis=-1), -np.inf, 0.0)
+        counts += np.where(np.isposinf(curves).any(axis=-1), np.inf, 0.0)
+    return counts
+
+
 def packed_size(n_curves: int, rank: int | None = None) -> int:
     """Return the length of the packed moments of `n_curves` curves; `rank` is that of a factor, if there is one."""
     return 3 + 2 * n_curves + n_curves * (n_curves if rank is None else rank)
@@ -103,11 +115,13 @@ def merge_moments(packed: Floats, n_curves: int) -> Floats:
     level_mean = (weight * part.level_mean).sum(axis=-1)
     shift = part.level_mean - level_mean[..., np.newaxis]
     level_ss = (part.level_ss + part.n_levels * shift**2).sum(axis=-1)
+    with np.errstate(invalid="ignore"):  # of both infinities in one curve
+        counts = part.counts.sum(axis=-2)
     means = (weight[..., np.newaxis] * part.means).sum(axis=-2)
     moved = part.means - means[..., np.newaxis, :]
     between = (moved * part.n_levels[..., np.newaxis]).swapaxes(-1, -2) @ moved
     comoment = part.comoment.sum(axis=-3) + between
-    return pack(Moments(n_levels, level_mean, level_ss, part.counts.sum(axis=-2), means, comoment))
+    return pack(Moments(n_levels, level_mean, level_ss, counts, means, comoment))
 
 
 def _measure_block(curves: Floats, factored: bool) -> Floats:
@@ -119,7 +133,7 @@ def _measure_block(curves: Floats, factored: bool) -> Floats:
     has = ~np.isnan(curves[gaps])
     packed[gaps] = 0.0
     every = unpack_moments(packed, curves.shape[1])  # views
-    every.counts[gaps] = np.where(np.isinf(curves[gaps]).any(axis=-1), np.nan, has.sum(axis=-1))
+    every.counts[gaps] = count_levels(curves[gaps])
     patterns, index = np.unique(np.hstack([has.any(axis=2), has.any(axis=1)]), axis=0, return_inverse=True)
     for number, pattern in enumerate(patterns):
         tasks, (present, levels) = gaps[index.ravel() == number], np.split(pattern, [curves.shape[1]])

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import xarray as xr
 
-from xcurves.core import labels, provenance, run_checks, validation
+from xcurves.core import failed_runs, labels, provenance, run_checks, validation
 from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.labels import DIMS
 from xcurves.core.run_checks import Context, within_budget
@@ -49,8 +49,9 @@ def across_tasks(
     ----------
     curves : DataArray, dims (..., task, algorithm, run, training)
         Scores; NaN along all of `training` where an algorithm lacks a run. Every task has its own grid and runs; an
-        algorithm without runs in a task takes no part in it. A score of +inf, such as a time not reached within the
-        budget, counts by its rank: mean differences of its pairs are NaN.
+        algorithm without runs in a task takes no part in it. A score of -inf (+inf where lower is better) is a run
+        that failed, and counts by its rank, worse than every finite score, as a time not reached within the budget
+        does, +inf of `time_to_target`; mean differences of its pairs are NaN (see `fill_failed`).
     task : str or sequence of str, default "task"
         The dim of tasks, which may have any name if it is the only extra dim; several are joined to one.
     training_weights : {None, "final"} or array of weights, dim (training)
@@ -106,8 +107,8 @@ def across_tasks(
     Raises
     ------
     ValueError, TypeError
-        If an option is not as described; if a run lacks some of its task's levels or has scores of -inf; if
-        `paired` and a task lacks a run of an algorithm.
+        If an option is not as described; if a run lacks some of its task's levels or has the infinite score that is
+        no failure; if `paired` and a task lacks a run of an algorithm.
     ImportError
         If `progress` is asked for and tqdm is not installed.
 
@@ -171,14 +172,15 @@ def across_tasks(
     curves = check_curves(curves, reserved=ACROSS_TASKS.reserved())
     run_checks.warn_of_copies(curves)
     curves, task = options.check_task(curves, task)
-    curves, _ = within_budget(curves, DIMS)
+    curves, budget = within_budget(curves, DIMS)
+    validation.check_flag("higher_is_better", higher_is_better)
     weights = options.check_task_weights(curves, task, task_weights)
     asked = check_training_weights(curves, training_weights)
     levels = asked if isinstance(asked, xr.DataArray) else None
     validation.check_choice("correction", correction, tuple(CORRECTIONS))
     groups = options.check_task_groups(curves, task, task_groups)
     core = (task, "algorithm", "run")
-    numbers = number_of_run(curves, asked, unreached=True).transpose(..., *core)
+    numbers = number_of_run(curves, asked, ranked=True).transpose(..., *core)
     context = Context.of(numbers, n_resamples, paired, confidence_level, rng, core=core)
     comparison = Comparison.of(
         curves,
@@ -188,7 +190,8 @@ def across_tasks(
         groups,
         weights=weights or [1.0] * curves.sizes[task],
         all_pairs=reference is None,
-        sign=1 if validation.check_flag("higher_is_better", higher_is_better) else -1,
+        sign=1 if higher_is_better else -1,
+        failed=np.inf if budget is not None else failed_runs.failed_score(higher_is_better),
         margin=validation.check_margin(margin),
         correction=correction,
         progress=validation.check_progress(progress, "deals", lazy=is_lazy(curves)),

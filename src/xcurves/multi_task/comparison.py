@@ -5,13 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import labels, run_checks
+from xcurves.core import failed_runs, labels, run_checks
 from xcurves.core.driver import Group, Indices
 from xcurves.core.labels import pairs_in_label_order
 from xcurves.core.run_checks import Context
@@ -32,6 +33,7 @@ class PairScores(NamedTuple):
     runs: NDArray[np.int64]  # numbers of both; 0 for both where either has none
     weights: Floats  # of the tasks, of sum one in every pair, 0 where a pair lacks the task
     d: Floats  # differences of means, NaN where there is none
+    d_ranked: Floats  # the same, infinite where a run of one failed, 0 where one of each did
     v: Floats  # their squared standard errors
     known: NDArray[np.bool_]  # whether the pair has a mean difference
     # Whether anything varies, runs within a task or differences over tasks; else no interval says anything.
@@ -50,11 +52,10 @@ class PairScores(NamedTuple):
 
 def make_pairs(scores: Floats, pairs: Indices, weights: Floats, *, paired: bool) -> PairScores:
     """Return the pairs of scores of shape (task, algorithm, run)."""
-    present, never = ~np.isnan(scores), np.isposinf(scores)
-    if never.any():  # a number above all others of the task: ranks stand, differences are NaN below
-        highest = np.fmax.reduce(np.where(never, np.nan, scores), axis=(1, 2), keepdims=True)
-        highest = np.nan_to_num(highest)
-        scores = np.where(never, np.where(highest == 0, 1.0, highest + np.abs(highest)), scores)
+    present, failed = ~np.isnan(scores), np.isinf(scores)
+    infinity = -np.inf if np.isneginf(scores).any() else np.inf
+    if failed.any():  # a number beyond all others of the task: ranks stand, differences are NaN below
+        scores = _beyond(scores)
     front = np.argsort(~present, axis=-1, kind="stable")
     compact = np.take_along_axis(scores, front, axis=-1).swapaxes(0, 1)
     runs = present.sum(axis=-1).T[pairs].swapaxes(1, 2)
@@ -64,11 +65,25 @@ def make_pairs(scores: Floats, pairs: Indices, weights: Floats, *, paired: bool)
     with np.errstate(invalid="ignore"):
         weights = weights / weights.sum(axis=-1, keepdims=True)
     x, y = np.where(here[..., np.newaxis], compact[pairs.T], np.nan)
-    infinite = np.asarray(never.any(axis=-1)).T[pairs].any(axis=1)
+    infinite = np.asarray(failed.any(axis=-1)).T[pairs].any(axis=1)
     d, v = (np.where(infinite, np.nan, each) for each in task_effects.task_differences(x, y, paired=paired))
     alike = np.all(~here | (v == 0), axis=-1) & (np.fmax.reduce(d, axis=-1) == np.fmin.reduce(d, axis=-1))
     known = here.any(axis=-1) & ~(here & infinite).any(axis=-1)
-    return PairScores(x, y, runs, weights, d, v, known, ~alike)
+    first, second = np.asarray(failed.any(axis=-1)).T[pairs].swapaxes(0, 1)
+    cases = [~here, first & second, first, second]
+    d_ranked = np.select(cases, [np.nan, 0.0, infinity, -infinity], d)
+    return PairScores(x, y, runs, weights, d, d_ranked, v, known, ~alike)
+
+
+def _beyond(scores: Floats) -> Floats:
+    """Return scores with a finite one in place of infinite ones, above or below all others of the task."""
+    finite = np.where(np.isinf(scores), np.nan, scores)
+    for infinity, extreme in ((np.inf, np.fmax), (-np.inf, np.fmin)):
+        last = np.nan_to_num(extreme.reduce(finite, axis=(1, 2), keepdims=True))
+        sign = np.sign(infinity)
+        further = np.where(last == 0, sign, last + sign * np.abs(last))
+        scores = np.where(scores == infinity, further, scores)
+    return scores
 
 
 @dataclass(frozen=True)
@@ -122,13 +137,16 @@ class Comparison(JoinedTasks):
     weights: list[float]
     all_pairs: bool
     sign: int  # of a difference in which the first is better
+    failed: float  # the infinite score of runs that failed, or of times that were not reached
     margin: float | None
     correction: str
     progress: Progress
 
     def fill(self, out: Mapping[str, Floats], scores: Floats, name: str) -> None:
         """Fill in all claims about one benchmark, scores of shape (task, algorithm, run)."""
-        run_checks.check_size(scores, [f"{name}{each}: " for each in self.tasks], limit=1e70)
+        prefixes = [f"{name}{each}: " for each in self.tasks]
+        run_checks.check_size(scores, prefixes, limit=1e70)
+        self._refuse_wrong(scores, prefixes)
         pairs = make_pairs(scores, self.pairs, np.array(self.weights), paired=self.context.paired)
         fixed, random = ({each: out[each][:, claim] for each in OF_CLAIMS if each in out} for claim in (0, 1))
         out["n_resamples"][:] = out["n_ties"][:] = 0
@@ -144,6 +162,14 @@ class Comparison(JoinedTasks):
             if self.all_pairs:
                 difference, p = self.sign * out["difference"], claim["pvalue_adjusted"]
                 claim["may_be_best"][:] = may_be_best(self.pairs, difference, p, scores.shape[1], self.context.alpha)
+
+    def _refuse_wrong(self, scores: Floats, prefixes: list[str]) -> None:
+        """Refuse the infinite score that is no failure, by task, algorithm and run."""
+        if not (scores == -self.failed).any():
+            return
+        words = product(prefixes, self.context.algorithms, self.context.runs)
+        runs = [f"{task}algorithm {algorithm}, run {run}: " for task, algorithm, run in words]
+        failed_runs.refuse_wrong(scores, self.failed, runs, "curves")
 
     def _by_task(self, pairs: PairScores, out: Mapping[str, Floats]) -> None:
         """Fill in what is known of each task by itself."""
@@ -167,9 +193,11 @@ class Comparison(JoinedTasks):
         spread = task_flips.spread_of_truth(d, v, np.nansum(error / size**4, axis=-1), alpha)
         for name, values in zip(("task_sd", "task_sd_ci", "noise_share"), spread, strict=True):
             out[name][known] = values[known]
-        share = task_flips.share_positive(self.family_sums(pairs.weights * self.sign * pairs.d), alpha)
+        with np.errstate(invalid="ignore"):  # a family in which both failed, in unlike tasks, decides nothing
+            of_families = self.family_sums(pairs.weights * self.sign * pairs.d_ranked)
+        share, some = task_flips.share_positive(of_families, alpha), pairs.here.any(axis=-1)
         for name, each in zip(("share_better", "share_better_ci", "n_ties"), share, strict=True):
-            out[name][pairs.known] = each[pairs.known]
+            out[name][some] = each[some]
 
     def _fixed(self, pairs: PairScores, out: Mapping[str, Floats], claim: Mapping[str, Floats]) -> None:
         """Fill in the claim about these tasks; pairs with the same numbers of runs share their deals."""
@@ -235,15 +263,16 @@ class Comparison(JoinedTasks):
         n_runs = np.count_nonzero(~np.isnan(scores), axis=-1)
         out["n_runs"][:] = n_runs
         means = np.nansum(scores, axis=-1) / np.where(n_runs > 0, n_runs, np.nan)
-        out["task_mean"][:] = means
+        has_mean = np.isfinite(means)
+        out["task_mean"][:] = np.where(has_mean, means, np.nan)
         with np.errstate(invalid="ignore"):
             squares = np.nansum((scores - means[..., np.newaxis]) ** 2, axis=-1)
         spread = np.sqrt(squares / np.where(n_runs > 1, n_runs - 1, np.nan))
-        out["task_mean_sd"][:] = np.where(np.isfinite(means), spread, np.nan)
+        out["task_mean_sd"][:] = np.where(has_mean, spread, np.nan)
         used, complete = n_runs.any(axis=-1), n_runs.all(axis=-1)
         if used.any():
             weights = np.array(self.weights)[used]
-            out["score_mean"][:] = weights / weights.sum() @ means[used]
+            out["score_mean"][:] = weights / weights.sum() @ np.where(has_mean, means, np.nan)[used]
         if not complete.any():
             return
         one, other = means[..., np.newaxis], means[:, np.newaxis]

@@ -40,6 +40,7 @@ from xcurves.core.wording import (
     span,
     units_of,
 )
+from xcurves.multi_task.absent_runs import say_absent_runs
 from xcurves.multi_task.claims import TASK_CLAIMS, of_claim, shown_of_claim
 from xcurves.multi_task.options import carrying_tasks, task_spread_ratio
 
@@ -82,7 +83,7 @@ def _verdict(one: xr.Dataset, task: str) -> tuple[list[str], list[str]]:
     """Return the verdict on one benchmark, and the sentences that it has no room for."""
     if one["difference"].isnull().all():
         if one["n_tasks"].any():
-            return ["There is no mean difference, because some runs score +inf."], []
+            return ["There is no mean difference, because some runs have no finite score."], []
         return [f"Nothing can be said: no two algorithms have a {task} in common."], []
     likes, these = (compared(one, claim, task) for claim in ("random", "fixed"))
     unlike = _unlike_scales(one, task)
@@ -260,6 +261,7 @@ def _details_of_one(one: xr.Dataset, task: str) -> Iterator[str]:
         yield from _margins(one, task)
     yield from _skewed(one, task)
     yield from _missing(one, task)
+    yield from say_absent_runs(one, task)
 
 
 def _margins(one: xr.Dataset, task: str) -> Iterator[str]:
@@ -298,7 +300,7 @@ def _missing(one: xr.Dataset, task: str) -> Iterator[str]:
         return
     pairs = _labels_where(one, "pair", ~known & (one["n_tasks"] > 0))
     if pairs:
-        yield f"No mean difference, because some runs score +inf: {pairs}."
+        yield f"No mean difference, because some runs have no finite score: {pairs}."
     d = one["task_difference"]
     tasks = _labels_where(one, task, d.isnull().any("pair")) if task in d.dims else ""
     if tasks:

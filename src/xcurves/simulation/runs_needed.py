@@ -195,7 +195,7 @@ def _check_pilots(curves: xr.DataArray) -> int:
     """Return the number of pilot curves of the algorithm that has fewest, two at least; refuse incomplete ones."""
     flat = curves.transpose(..., *labels.DIMS)
     has = flat.notnull()
-    counts = has.sum("training").where(~(abs(flat) == np.inf).any("training"))
+    counts = has.sum("training") + flat.where(abs(flat) == np.inf).sum("training")
     n_levels = has.any(["algorithm", "run"]).sum("training").to_numpy().ravel()
     words = [labels.words(curves[dim]) for dim in ("algorithm", "run")]
     present = run_checks.check_runs(counts.to_numpy(), n_levels, labels.task_names(curves), *words)

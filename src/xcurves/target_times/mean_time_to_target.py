@@ -16,7 +16,7 @@ from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.kernels import mean_curves
 from xcurves.kernels.mean_curves import NO_CURVE, Tracks
-from xcurves.kernels.moments import Floats
+from xcurves.kernels.moments import Floats, count_levels
 from xcurves.preprocessing.normalization import Reference, check_reference, say_reference
 from xcurves.target_times.kinds import MEAN_TIME_TO_TARGET
 from xcurves.target_times.text import Reason, described
@@ -179,7 +179,8 @@ def _check_read(scores: Floats, group: Group) -> None:
     context, n = group.context, len(scores)
     names = group.names if len(group.names) == n else [""] * n
     run_checks.check_size(scores, names)
-    counts = np.where(np.isinf(scores).any(axis=-1), np.nan, 0.0)
+    counts = count_levels(scores)
+    counts[np.isfinite(counts)] = 0.0  # runs may have levels of their own
     run_checks.check_runs(counts, np.zeros(n), names, context.algorithms, context.runs)
     for name, present in zip(names, np.any(~np.isnan(scores), axis=-1), strict=True):
         if context.paired:

@@ -1,0 +1,63 @@
+"""Runs that failed: a score of -inf where higher is better, of +inf where lower is, worse than every finite score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import xarray as xr
+
+from xcurves.core import labels
+from xcurves.kernels.moments import Floats
+
+N_FAILED = "n_failed"  # the coordinate with how many runs failed and were filled
+FILLED = "fill_failed"  # what a line of a history begins with
+
+
+def failed_score(higher_is_better: bool) -> float:
+    """Return the score of a run that failed."""
+    return -np.inf if higher_is_better else np.inf
+
+
+def say_infinite(value: float, every: Floats) -> str:
+    """Return what is wrong with an infinite score where means are taken, and what to do, of all that were found."""
+    both = np.isnan(every).any() or (np.isposinf(every).any() and np.isneginf(every).any())
+    if both:
+        return "has infinite values, and there are both inf and -inf: one of them is no failed run. Correct it"
+    option, sides = "", "higher"
+    if value > 0:
+        option, sides = "higher_is_better=False", "lower"
+    fill = ", ".join(["'worst'", option]) if option else "'worst'"
+    return (
+        f"has infinite values, {value:g}: a run that failed, if {sides} is better, and has no mean. Say what it counts "
+        f"as with .curves.fill_failed({fill}) or compare ranks with .curves.compare_distributions({option})"
+    )
+
+
+def wrong_infinity(higher_is_better: bool, name: str = "scores") -> str:
+    """Return why the other infinite score is refused, and what to do."""
+    wrong = -failed_score(higher_is_better)
+    better, worse = ("higher", "lower") if higher_is_better else ("lower", "higher")
+    return (
+        f"{name} has a value of {wrong:g}, which nothing scores where {better} is better. If {worse} is better it is a "
+        f"failed run, higher_is_better={not higher_is_better}; otherwise correct it"
+    )
+
+
+def refuse_wrong(scores: Floats, failed: float, prefixes: Sequence[str], name: str = "scores") -> None:
+    """Refuse the infinite score that is no failure; `scores` has one row for each prefix of a message."""
+    wrong = np.flatnonzero((scores.reshape(len(prefixes), -1) == -failed).any(axis=1))
+    if wrong.size:
+        raise ValueError(f"{prefixes[wrong[0]]}{wrong_infinity(failed < 0, name)}")
+
+
+def say_filled(result: xr.Dataset) -> Iterator[str]:
+    """Yield what runs that failed count as, where they were filled: every summary says it."""
+    steps = str(result.attrs.get("history", "")).split("\n")
+    said = [step.partition("): ")[2] for step in steps if step.startswith(f"{FILLED}(")]
+    told = [f"{each}." for each in said if each and not each.startswith("no run")]
+    if not told and N_FAILED in result.coords:  # arithmetic drops attrs, but no coordinates
+        n_failed = int(result[N_FAILED].sum())
+        counted = result[N_FAILED].attrs.get("comment", "")
+        told = [f"{n_failed} runs failed and {counted}."] if n_failed and counted else []
+    yield from dict.fromkeys(told)

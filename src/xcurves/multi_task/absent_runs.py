@@ -1,0 +1,35 @@
+"""Runs that some algorithms have in a task and others lack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import xarray as xr
+
+from xcurves.core import labels
+from xcurves.core.wording import listed, number
+
+_NAMED = 3  # largest lacks
+
+
+def say_absent_runs(one: xr.Dataset, task: str) -> Iterator[str]:
+    """Yield how many cells of a benchmark lack runs that another algorithm has in their task, and the largest lacks."""
+    n_runs = one["n_runs"]
+    if set(n_runs.dims) != {task, "algorithm"}:
+        return
+    counts = n_runs.transpose(task, "algorithm").to_numpy()
+    most = counts.max(axis=1, keepdims=True)
+    lacking = most - counts
+    n_lacking = np.count_nonzero(lacking)
+    if not n_lacking:
+        return
+    largest = np.argsort(-lacking, axis=None, kind="stable")[: min(_NAMED, n_lacking)]
+    tasks, algorithms = labels.words(one[task]), labels.words(one["algorithm"])
+    said = []
+    for place in largest.tolist():
+        row, column = divmod(place, counts.shape[1])
+        said.append(f"{algorithms[column]} {lacking[row, column]} of {most[row, 0]} in {task} {tasks[row]}")
+    cells = f"{number(n_lacking)} of {number(counts.size)} cells of {task} and algorithm lack runs that others have"
+    which = "the largest lacks: " if n_lacking > _NAMED else ""
+    yield f"{cells}: {which}{listed(said)}. Runs that crashed are no missing runs: give them a failed score."
