@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from xcurves.plotting.dispatch import plot as plot
     from xcurves.preprocessing.alignment import align as align
     from xcurves.preprocessing.alignment import drop_incomplete as drop_incomplete
+    from xcurves.preprocessing.failures import fill_failed as fill_failed
     from xcurves.preprocessing.frames import to_dataarray as to_dataarray
     from xcurves.preprocessing.frames import to_dataset as to_dataset
     from xcurves.preprocessing.normalization import normalize as normalize
@@ -50,6 +51,7 @@ _FUNCTIONS = {  # for all kinds of results; the functions of one kind are listed
     "bibtex": "reporting.paper",
     "describe_methods": "reporting.paper",
     "drop_incomplete": "preprocessing.alignment",
+    "fill_failed": "preprocessing.failures",
     "format_table": "reporting.paper",
     "normalize": "preprocessing.normalization",
     "plot": "plotting.dispatch",

@@ -36,6 +36,7 @@ class DataArrayCurves(_Accessor):
     compare_distributions = method(lambda: xcurves.compare_distributions)
     contrast = method(lambda: xcurves.contrast)
     drop_incomplete = method(lambda: xcurves.drop_incomplete)
+    fill_failed = method(lambda: xcurves.fill_failed)
     fit_power_law = method(lambda: xcurves.fit_power_law)
     fit_scaling_law = method(lambda: xcurves.fit_scaling_law)
     gate = method(lambda: xcurves.gate)

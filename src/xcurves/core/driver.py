@@ -16,6 +16,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import run_checks
+from xcurves.core.failed_runs import N_FAILED
 from xcurves.core.labels import DIMS, in_label_order, label_order
 from xcurves.core.run_checks import Context, alike
 from xcurves.core.schema import Layout, ResultKind
@@ -125,6 +126,9 @@ def per_task(
     used = {dim for each in variables.values() for dim in each.dims}
     reduced = set(core) - used.intersection([joined])
     kept = {name: each for name, each in curves.coords.items() if name in used or reduced.isdisjoint(each.dims)}
+    if N_FAILED in curves.coords:
+        n_failed = curves.coords[N_FAILED]
+        kept[N_FAILED] = n_failed.sum([dim for dim in n_failed.dims if dim not in used], keep_attrs=True)
     described = kind.attrs(curves, context.entropy, context.confidence_level, **(attrs or {}))
     return kind.dataset(variables | dict(given or {}), kept | dict(coords or {}), described, curves, units)
 

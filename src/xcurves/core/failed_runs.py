@@ -12,6 +12,7 @@ from xcurves.kernels.moments import Floats
 
 N_FAILED = "n_failed"  # the coordinate with how many runs failed and were filled
 FILLED = "fill_failed"  # what a line of a history begins with
+NO_RUN = "no run failed"
 
 
 def failed_score(higher_is_better: bool) -> float:
@@ -51,13 +52,19 @@ def refuse_wrong(scores: Floats, failed: float, prefixes: Sequence[str], name: s
         raise ValueError(f"{prefixes[wrong[0]]}{wrong_infinity(failed < 0, name)}")
 
 
+def forgotten_step(curves: xr.DataArray | xr.Dataset) -> str | None:
+    """Return the step of a history in which failed runs were filled, where only the coordinate still says so."""
+    # Arithmetic drops attrs, but no coordinates.
+    if N_FAILED not in curves.coords or f"{FILLED}(" in str(curves.attrs.get("history", "")):
+        return None
+    counts = curves[N_FAILED]
+    if counts.chunks is None and not counts.any():
+        return f"{FILLED}(): {NO_RUN}"
+    return f"{FILLED}(): Failed runs {counts.attrs.get('comment', 'have a score that was chosen for them')}"
+
+
 def say_filled(result: xr.Dataset) -> Iterator[str]:
     """Yield what runs that failed count as, where they were filled: every summary says it."""
     steps = str(result.attrs.get("history", "")).split("\n")
     said = [step.partition("): ")[2] for step in steps if step.startswith(f"{FILLED}(")]
-    told = [f"{each}." for each in said if each and not each.startswith("no run")]
-    if not told and N_FAILED in result.coords:  # arithmetic drops attrs, but no coordinates
-        n_failed = int(result[N_FAILED].sum())
-        counted = result[N_FAILED].attrs.get("comment", "")
-        told = [f"{n_failed} runs failed and {counted}."] if n_failed and counted else []
-    yield from dict.fromkeys(told)
+    yield from dict.fromkeys(f"{each}." for each in said if each and each != NO_RUN)

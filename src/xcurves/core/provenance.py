@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from xcurves.core import failed_runs
 from xcurves.core.validation import check_confidence_level
 
 PIATER = (
@@ -79,7 +80,11 @@ def add_comment(variable: xr.DataArray, said: str) -> None:
 
 def history(curves: xr.DataArray | xr.Dataset, step: str) -> str:
     """Return the steps that led to curves, and one more, a line each."""
-    return "\n".join([curves.attrs["history"], step] if "history" in curves.attrs else [step])
+    steps = [str(curves.attrs["history"])] if "history" in curves.attrs else []
+    filled = failed_runs.forgotten_step(curves)
+    if filled is not None:
+        steps.append(filled)
+    return "\n".join([*steps, step])
 
 
 def record(curves: xr.DataArray, step: str) -> xr.DataArray:

@@ -1,0 +1,143 @@
+"""Runs that failed: what they count as, and that every summary says it."""
+
+import math
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import xcurves
+from lazy import refuse_to_compute
+from strategies import make_curves
+
+INF = math.inf
+
+
+@pytest.fixture
+def curves():
+    """Two tasks, two algorithms, four runs, three levels; one run failed at the end, one from the start."""
+    values = np.random.default_rng(0).normal(size=(2, 2, 4, 3))
+    values[0, 1, 2, 1:] = -INF
+    values[1, 0, 3] = -INF
+    values[1, 1, 0] = np.nan
+    return make_curves(values, task=["x", "y"])
+
+
+def filled_by_loop(values, better, given=None):
+    """The worst finite score of each task and level, by one score at a time."""
+    out = values.copy()
+    for place in np.ndindex(values.shape):
+        if values[place] == -better * INF:
+            task, level = place[0], place[-1]
+            finite = [each for each in values[task, ..., level].ravel() if math.isfinite(each)]
+            if not finite:
+                finite = [each for each in values[task].ravel() if math.isfinite(each)]
+            out[place] = given[task] if given else (min(finite) if better > 0 else max(finite))
+    return out
+
+
+@pytest.mark.parametrize("better", [1, -1])
+def test_failed_runs_get_the_worst_score_of_their_task_and_level(curves, better):
+    curves = better * curves
+    filled = curves.curves.fill_failed(higher_is_better=better > 0)
+    np.testing.assert_array_equal(filled, filled_by_loop(curves.values, better))
+    assert filled.n_failed.dims == ("task", "algorithm")
+    assert filled.n_failed.values.tolist() == [[0, 1], [1, 0]]
+    option = "" if better > 0 else ", higher_is_better=False"
+    said = "2 of 15 runs failed and count as the worst score of their task"
+    assert filled.attrs["history"] == f"fill_failed('worst'{option}): {said}"
+
+
+def test_a_level_at_which_all_failed_takes_the_worst_of_the_task(curves):
+    curves[0, :, :, 2] = -INF
+    np.testing.assert_array_equal(curves.curves.fill_failed("worst"), filled_by_loop(curves.values, 1))
+    curves[0] = -INF
+    with pytest.raises(ValueError, match=r"task 'x': no run has a finite score.*fill_failed\(0\.0\)"):
+        curves.curves.fill_failed("worst")
+    assert (curves.curves.fill_failed(0.0)[0] == 0).all()
+
+
+def test_a_number_or_one_for_each_task(curves):
+    assert (curves.curves.fill_failed(-3)[1, 0, 3] == -3).all()
+    given = xr.DataArray([-5.0, -7.0], {"task": ["x", "y"]}, ("task",))
+    np.testing.assert_array_equal(curves.curves.fill_failed(given), filled_by_loop(curves.values, 1, [-5.0, -7.0]))
+
+
+def test_runs_with_levels_of_their_own_take_the_worst_of_all_levels():
+    scores = make_curves(np.arange(12.0).reshape(2, 2, 3)).rename(training="evaluation").drop_vars("evaluation")
+    levels = xr.DataArray(np.tile([1.0, 2.0, 4.0], (2, 2, 1)), dims=scores.dims)
+    scores = scores.where(scores != 9, -INF).assign_coords(training=levels)
+    filled = scores.curves.fill_failed()
+    assert filled[1, 1, 0] == 0
+    assert filled.n_failed.values.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        ("worst", "2 of 15 runs failed and count as the worst score of their task."),
+        (0.5, "2 of 15 runs failed and count as a score of 0.5."),
+        (xr.DataArray([1.0, 2.0], {"task": ["x", "y"]}), "2 of 15 runs failed and count as the given score of their task."),
+    ],
+)
+def test_every_summary_says_what_failed_runs_count_as(curves, value, sentence):
+    filled = curves.curves.fill_failed(value)
+    last = filled.isel(training=-1)
+    results = [
+        filled.curves.randomized_anova(rng=0, n_resamples=99),
+        filled.curves.pairwise(rng=0, n_resamples=99),
+        filled.curves.contrast({"a0": 1, "a1": -1}, rng=0, n_resamples=99),
+        last.curves.performance_cdf(),
+        last.curves.compare_distributions(),
+        last.curves.performance_cdf(dim=("task", "run"), unit=("task", "run")),
+        last.curves.tuning_curve(),
+    ]
+    with pytest.warns(UserWarning, match="so few tasks"):
+        results.append(filled.curves.across_tasks(rng=0, n_resamples=99))
+    for result in results:
+        assert sentence in result.curves.summary().splitlines(), result.attrs["xcurves_result"]
+        assert sentence in repr(result.curves)
+    assert results[-1].n_failed.dims == ("task", "algorithm")
+
+
+def test_the_coordinate_says_it_where_arithmetic_dropped_the_history(curves):
+    filled = curves.curves.fill_failed("worst").drop_attrs(deep=False)
+    said = filled.curves.pairwise(rng=0, n_resamples=99).curves.summary()
+    assert "Failed runs count as the worst score of their task." in said
+
+
+def test_nothing_is_said_where_no_run_failed():
+    curves = make_curves(np.random.default_rng(0).normal(size=(2, 4, 3)))
+    result = curves.curves.fill_failed().curves.randomized_anova(rng=0, n_resamples=99)
+    assert "no run failed" in result.attrs["history"]
+    assert "failed" not in result.curves.summary()
+
+
+def test_lazy_scores_stay_lazy(curves):
+    dask = pytest.importorskip("dask")
+    with dask.config.set(scheduler=refuse_to_compute):
+        filled = curves.chunk(task=1).curves.fill_failed("worst")
+    whole = curves.curves.fill_failed("worst")
+    xr.testing.assert_equal(filled.compute(scheduler="synchronous"), whole)
+    said = filled.compute(scheduler="synchronous").curves.pairwise(rng=0, n_resamples=99).curves.summary()
+    assert "Failed runs count as the worst score of their task." in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("best",), "value must be 'worst'; got 'best'"),
+        ((np.nan,), "value must be a finite number"),
+        ((xr.DataArray([1.0], {"task": ["x"]}),), "value has no reference for task 'y'"),
+    ],
+)
+def test_other_values_are_refused_by_name(curves, arguments, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        curves.curves.fill_failed(*arguments)
+
+
+def test_the_wrong_infinity_is_refused_by_name(curves):
+    with pytest.raises(ValueError, match=r"value of -inf, which nothing scores where lower is better.*=True; otherwise"):
+        curves.curves.fill_failed(higher_is_better=False)
+    with pytest.raises(ValueError, match=r"value of inf, which nothing scores where higher is better.*=False; otherw"):
+        (-curves).curves.fill_failed()
