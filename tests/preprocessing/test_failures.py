@@ -77,7 +77,10 @@ def test_runs_with_levels_of_their_own_take_the_worst_of_all_levels():
     [
         ("worst", "2 of 15 runs failed and count as the worst score of their task."),
         (0.5, "2 of 15 runs failed and count as a score of 0.5."),
-        (xr.DataArray([1.0, 2.0], {"task": ["x", "y"]}), "2 of 15 runs failed and count as the given score of their task."),
+        (
+            xr.DataArray([1.0, 2.0], {"task": ["x", "y"]}),
+            "2 of 15 runs failed and count as the given score of their task.",
+        ),
     ],
 )
 def test_every_summary_says_what_failed_runs_count_as(curves, value, sentence):
@@ -137,7 +140,9 @@ def test_other_values_are_refused_by_name(curves, arguments, message):
 
 
 def test_the_wrong_infinity_is_refused_by_name(curves):
-    with pytest.raises(ValueError, match=r"value of -inf, which nothing scores where lower is better.*=True; otherwise"):
+    with pytest.raises(
+        ValueError, match=r"value of -inf, which nothing scores where lower is better.*=True; otherwise"
+    ):
         curves.curves.fill_failed(higher_is_better=False)
     with pytest.raises(ValueError, match=r"value of inf, which nothing scores where higher is better.*=False; otherw"):
         (-curves).curves.fill_failed()

@@ -77,7 +77,7 @@ def count_levels(curves: Floats) -> Floats:
 
     Counts of stretches of training add up to that of the whole.
     """
-    counts = np.count_nonzero(~np.isnan(curves), axis=-1).astype(np.float64)
+    counts: Floats = np.count_nonzero(~np.isnan(curves), axis=-1).astype(np.float64)
     with np.errstate(invalid="ignore"):
         counts += np.where(np.isneginf(curves).any(axis=-1), -np.inf, 0.0)
         counts += np.where(np.isposinf(curves).any(axis=-1), np.inf, 0.0)

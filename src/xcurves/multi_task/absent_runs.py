@@ -21,7 +21,7 @@ def say_absent_runs(one: xr.Dataset, task: str) -> Iterator[str]:
     counts = n_runs.transpose(task, "algorithm").to_numpy()
     most = counts.max(axis=1, keepdims=True)
     lacking = most - counts
-    n_lacking = np.count_nonzero(lacking)
+    n_lacking = int(np.count_nonzero(lacking))
     if not n_lacking:
         return
     largest = np.argsort(-lacking, axis=None, kind="stable")[: min(_NAMED, n_lacking)]
