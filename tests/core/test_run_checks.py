@@ -31,8 +31,8 @@ def test_an_infinite_score_is_named(curves):
     with pytest.raises(ValueError, match="infinite") as caught:
         xcurves.randomized_anova(curves)
     assert str(caught.value) == (
-        "algorithm 'a1', run 2 has infinite values, -inf: a run that failed, if higher is better, and has no mean. Say what "
-        "it counts as with .curves.fill_failed('worst') or compare ranks with .curves.compare_distributions()"
+        "algorithm 'a1', run 2 has infinite values, -inf: a run that failed, if higher is better, and has no mean. Say "
+        "what it counts as with .curves.fill_failed('worst') or compare ranks with .curves.compare_distributions()"
     )
 
 

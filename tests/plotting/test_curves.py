@@ -295,8 +295,8 @@ def test_what_cannot_be_drawn_is_told_why(curves):
     refused(
         lambda: curves.where(curves < 20, np.inf).curves.plot(),
         ValueError,
-        "curves has infinite values, inf: a run that failed, if lower is better, and has no mean. Say what it counts as "
-        "with .curves.fill_failed('worst', higher_is_better=False) or compare ranks with "
+        "curves has infinite values, inf: a run that failed, if lower is better, and has no mean. Say what it counts "
+        "as with .curves.fill_failed('worst', higher_is_better=False) or compare ranks with "
         ".curves.compare_distributions(higher_is_better=False)",
     )
     result = curves[0].curves.randomized_anova(n_resamples=99, rng=0)

@@ -58,7 +58,7 @@ def test_a_level_at_which_all_failed_takes_the_worst_of_the_task(curves):
 
 
 def test_a_number_or_one_for_each_task(curves):
-    assert (curves.curves.fill_failed(-3)[1, 0, 3] == -3).all()
+    assert (xcurves.fill_failed(curves, -3)[1, 0, 3] == -3).all()
     given = xr.DataArray([-5.0, -7.0], {"task": ["x", "y"]}, ("task",))
     np.testing.assert_array_equal(curves.curves.fill_failed(given), filled_by_loop(curves.values, 1, [-5.0, -7.0]))
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import xarray as xr
 
-from xcurves.core import labels
 from xcurves.kernels.moments import Floats
 
 N_FAILED = "n_failed"  # the coordinate with how many runs failed and were filled
