@@ -259,17 +259,18 @@ def test_a_declaration_has_few_fields():
     assert of_kinds == {
         *("name", "question", "argument", "variables", "coords", "rows", "core", "references"),
         *("table", "statements", "views", "part"),
-        *("method", "digest", "overlaid"),
+        *("method", "by_task", "overlaid"),
     }
     assert of_views == {"draw", "caption", "default", "panels", "many"}
 
 
 def test_digest_of_many_tasks(kind):
     result = made(kind.name)
-    if kind.digest is None or "task" not in result.dims:
+    digest = kind.part.digest if kind.part else None
+    if digest is None or "task" not in result.dims:
         assert len(result.curves.table()) <= 40  # is short itself
         return
-    frame = kind.digest(results.prepare(result)[1])
+    frame = digest(results.prepare(result)[1])
     assert {"easy", "hard"} <= set(frame.index.get_level_values("task"))
     assert frame.attrs["caption"].endswith(".")
 

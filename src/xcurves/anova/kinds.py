@@ -62,12 +62,17 @@ RANDOMIZED_ANOVA = ResultKind(
         "runs by training for the interaction.",
     ),
     statements=text.anova_statements,
-    digest=captioned(
-        tables.anova_digest,
-        "Analyses of variance, a row for each task: F and p by the error of each effect itself (split-plot), which the "
-        "sentences use, then by the paper's pooled one.",
+    part=Part(
+        "anova",
+        0,
+        comparable,
+        ("n_resamples", "paired", "progress"),
+        digest=captioned(
+            tables.anova_digest,
+            "Analyses of variance, a row for each task: F and p by the error of each effect itself (split-plot), which "
+            "the sentences use, then by the paper's pooled one.",
+        ),
     ),
-    part=Part("anova", 0, comparable, ("n_resamples", "paired", "progress")),
     views={
         "f": View(
             Drawing(plots.draw_f, title=plots.compared),

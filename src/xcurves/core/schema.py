@@ -24,6 +24,8 @@ from xcurves.kernels.moments import Floats
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from xcurves.core.task_scores import TaskScores
+
 TASK = "task"  # in the dims of a variable: all dims that broadcast
 
 
@@ -175,6 +177,7 @@ class Part:
     refuses: bool = False  # whether a ValueError of the function means that it does not apply
     opens: bool = False  # whether its answer opens a report: which algorithm is better, by how much, or where
     on_request: bool = False  # whether it is made only where it is asked for by name
+    digest: Callable[[xr.Dataset], pd.DataFrame] | None = None  # a short table of many tasks
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +200,7 @@ class ResultKind:
     core: tuple[str, ...] = ("algorithm", "run", "training")  # dims of the argument that are no tasks
     views: Mapping[str, View] = field(default_factory=dict)
     part: Part | None = None
-    digest: Callable[[xr.Dataset], pd.DataFrame] | None = None  # a short table of many tasks
+    by_task: Callable[[xr.Dataset], TaskScores] | None = None  # the scores of algorithms in every task
     # Task dims that share a panel; None: all. A function of the result says which.
     overlaid: Collection[str] | Callable[[xr.Dataset], Collection[Hashable]] | None = ()
 

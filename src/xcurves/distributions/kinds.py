@@ -96,8 +96,12 @@ PERFORMANCE_CDF = ResultKind(
         "Statistics of the final scores with their intervals; ∞ where the runs set no limit.",
     ),
     statements=text.statistic_statements,
-    digest=captioned(text.statistic_digest, "Statistics of the final scores, a row for each task and algorithm."),
-    part=Part("distribution", 4, final_scores),
+    part=Part(
+        "distribution",
+        4,
+        final_scores,
+        digest=captioned(text.statistic_digest, "Statistics of the final scores, a row for each task and algorithm."),
+    ),
     views={
         "inverse_cdf": View(
             plots.draw_inverse_cdf,

@@ -15,6 +15,7 @@ from xcurves.core.matrices import n_pair_columns
 from xcurves.core.schema import PAIR_COORDS, Drawing, Part, ResultKind, Var, View, captioned
 from xcurves.multi_task import plots, profile_text, tables, text
 from xcurves.multi_task.claims import TASK_CLAIMS
+from xcurves.multi_task.task_scores import scores_by_task
 
 _PAIR = ("task", "pair")
 _CLAIM = ("task", "pair", "task_effect")
@@ -115,6 +116,7 @@ ACROSS_TASKS = ResultKind(
     ),
     statements=text.across_statements,
     part=Part("across_tasks", 5, several_tasks, _OPTIONS, opens=True),
+    by_task=scores_by_task,
     views={
         "forest": View(
             Drawing(plots.draw_forest, rows=plots.forest_rows, columns=n_pair_columns),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from xcurves.core.labels import words
+from xcurves.core.labels import escape_controls
 from xcurves.core.provenance import alpha_of, significant
 from xcurves.core.task_scores import Flags, TaskScores
+from xcurves.core.verdict import score_name
 from xcurves.core.wording import with_units
 from xcurves.kernels.moments import Floats
 
@@ -27,9 +28,9 @@ def scores_by_task(result: xr.Dataset) -> TaskScores:
     tied, any_shown = _compare_with_best(by_task, best)
     return TaskScores(
         task=str(task),
-        tasks=words(result[task].to_numpy()),
-        algorithms=words(result["algorithm"].to_numpy()),
-        score=with_units(str(result.attrs.get("score_name", "score")), result["task_mean"]),
+        tasks=_labels(result, task),
+        algorithms=_labels(result, "algorithm"),
+        score=with_units(score_name(result), result["task_mean"]),
         mean=mean,
         sd=by_task["task_mean_sd"].to_numpy(),
         n_runs=by_task["n_runs"].to_numpy(),
@@ -41,6 +42,10 @@ def scores_by_task(result: xr.Dataset) -> TaskScores:
         rank=result["rank_mean"].to_numpy(),
         confidence_level=float(result.attrs["confidence_level"]),
     )
+
+
+def _labels(result: xr.Dataset, dim: str) -> list[str]:
+    return [escape_controls(str(label)) for label in result[dim].to_numpy().tolist()]
 
 
 def _best_of_each(mean: Floats, *, lower_is_better: bool) -> Flags:

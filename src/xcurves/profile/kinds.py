@@ -85,12 +85,18 @@ SS_PROFILE = ResultKind(
         "the level by itself and adjusted over levels.",
     ),
     statements=text.profile_statements,
-    digest=captioned(
-        text.profile_digest,
-        "First and last training level at which the curves are shown to differ, adjusted over levels; a row for each "
-        "task.",
+    part=Part(
+        "profile",
+        2,
+        partial(comparable, least_levels=2),
+        ("n_resamples", "paired", "progress"),
+        opens=True,
+        digest=captioned(
+            text.profile_digest,
+            "First and last training level at which the curves are shown to differ, adjusted over levels; a row for "
+            "each task.",
+        ),
     ),
-    part=Part("profile", 2, partial(comparable, least_levels=2), ("n_resamples", "paired", "progress"), opens=True),
     views={
         "curve_difference": view_along_training("all pairs and levels together"),
         "fraction": View(

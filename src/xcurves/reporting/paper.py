@@ -4,18 +4,30 @@ from __future__ import annotations
 
 import re
 from functools import partial
+from html import escape
 from importlib.resources import files
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
+from xcurves import kinds
 from xcurves.core import provenance, validation
 from xcurves.core.tables import without_controls
 from xcurves.core.wording import span
-from xcurves.results import parts_of, prepare, table
-
-Mark = Literal["bold", "italic", "underline"]
+from xcurves.reporting.score_table import (
+    MINUS,
+    SPREADS,
+    Mark,
+    Spread,
+    as_html,
+    as_latex,
+    as_markdown,
+    latex_text,
+    score_table,
+)
+from xcurves.results import ask, parts_of, prepare, table
 
 _MARKDOWN = re.compile(r"[\\`*<>|$\[\]]|~~|&(?=[\w#]+;)|(?<!\w)_|_(?!\w)")  # what would be read as more than text
 _LATEX = str.maketrans({"<": r"\textless{}", ">": r"\textgreater{}"})  # which pandas leaves
@@ -37,11 +49,15 @@ def format_table(
     result: xr.Dataset,
     to: Literal["latex", "markdown", "html"] = "latex",
     *,
+    rows: Literal["pair", "task"] = "pair",
+    spread: Spread = "ci",
     best: Mark | None = None,
     ties: Mark | None = None,
-    precision: int = 3,
+    precision: int | None = None,
+    caption: str | None = None,
+    label: str | None = None,
 ) -> str:
-    r"""Return the table of a result as text for a paper.
+    r"""Return a table of a result as text for a paper.
 
     Parameters
     ----------
@@ -49,23 +65,36 @@ def format_table(
         As for `table`.
     to : {"latex", "markdown", "html"}
         The language: LaTeX with the rules of booktabs, a table of Markdown, or HTML.
+    rows : {"pair", "task"}, default "pair"
+        ``"pair"``: the rows of `table`, whatever they are. ``"task"``: a row for each task and a column for each
+        algorithm, "83.1 ± 0.7", then rows of the mean over tasks and of the mean rank; for results over several
+        tasks.
+    spread : {"ci", "sd", "se"}, default "ci"
+        With ``rows="task"``, what stands behind ±: half of the t interval of the mean of runs, their standard
+        deviation, or the standard error. The caption says which.
     best, ties : {"bold", "italic", "underline"}, optional
-        How to mark the best algorithm, and those whose intervals overlap with its own: they are not shown to differ,
-        at a confidence of at least 90 % for intervals of 95 %, unadjusted. For tables with a value of each algorithm.
-    precision : int, default 3
-        Digits after the decimal point. Whole numbers have none.
+        How to mark the best algorithm, and those that are not shown to be worse. With ``rows="task"`` bold and
+        underlined if left out; ties are those of which p of the task, adjusted over tasks, does not show it. Else for
+        tables with a value of each algorithm; ties are those whose intervals overlap with that of the best, at a
+        confidence of at least 90 % for intervals of 95 %, unadjusted.
+    precision : int, optional
+        Digits after the decimal point. Whole numbers have none. If left out 3, with ``rows="task"`` as many as the
+        spread supports.
+    caption, label : str, optional
+        Caption of the table, and its label in LaTeX. With ``rows="task"`` it has both if they are left out.
 
     Returns
     -------
     str
-        The table, labels escaped, cells without a number empty, the unit of a variable beside its name.
+        The table, labels escaped, cells without a number empty, the unit of a variable beside its name, true minus
+        signs. Columns without any finite number are left out.
 
     Raises
     ------
     ImportError
         If the extra `tables` is not installed (jinja2, tabulate).
     ValueError, TypeError
-        If options are not as described, or what `table` refuses.
+        If options are not as described, if a result has no scores by task, or what `table` refuses.
 
     Examples
     --------
@@ -75,16 +104,69 @@ def format_table(
     >>> print(xcurves.format_table(pairs, "markdown", precision=2))
     | pair                     |   difference (games) |   lower |   upper |   p_algorithm |   p_interaction |
     |:-------------------------|---------------------:|--------:|--------:|--------------:|----------------:|
-    | rate 0.001 over rate 0.8 |                 2.12 |   -2.13 |    6.38 |          0.60 |            0.72 |
-    | rate 0.1 over rate 0.8   |                 1.44 |   -2.50 |    5.44 |          0.69 |            1.00 |
-    | rate 0.001 over rate 0.1 |                 0.69 |   -3.84 |    5.19 |          0.69 |            1.00 |
+    | rate 0.001 over rate 0.8 |                 2.12 |   −2.13 |    6.38 |          0.60 |            0.72 |
+    | rate 0.1 over rate 0.8   |                 1.44 |   −2.50 |    5.44 |          0.69 |            1.00 |
+    | rate 0.001 over rate 0.1 |                 0.69 |   −3.84 |    5.19 |          0.69 |            1.00 |
+    >>> accuracy = xcurves.tutorial.open_dataset("benchmark")["accuracy"].isel(task=slice(6), algorithm=slice(3))
+    >>> answer = accuracy.curves.across_tasks(rng=0)
+    >>> print(answer.curves.format_table("markdown", rows="task").split("\n\n")[1])
+    | task          | logistic regression |      5 neighbours |               SVM |
+    |:--------------|--------------------:|------------------:|------------------:|
+    | breast cancer |      **94.5** ± 1.7 | <u>94.1</u> ± 3.0 | <u>93.9</u> ± 2.0 |
+    | digits        |      **87.2** ± 0.9 |        80.3 ± 1.3 | <u>85.3</u> ± 1.6 |
+    | iris          |      **94.9** ± 4.4 | <u>91.5</u> ± 1.9 | <u>93.7</u> ± 3.5 |
+    | wine          |   <u>95.6</u> ± 3.4 | <u>95.0</u> ± 2.3 |    **96.5** ± 2.5 |
+    | chess endgame |          20.4 ± 0.9 |        22.8 ± 0.5 |    **25.1** ± 1.1 |
+    | tic-tac-toe   |      **84.9** ± 1.3 |        79.9 ± 1.3 |        81.9 ± 0.7 |
+    | mean          |                79.6 |              77.3 |              79.4 |
+    | mean rank     |                1.50 |              2.67 |              1.83 |
     """
     validation.check_choice("to", to, ("latex", "markdown", "html"))
+    validation.check_choice("rows", rows, ("pair", "task"))
+    validation.check_choice("spread", spread, SPREADS)
     digits = validation.check_count("precision", precision, 0, 17)
+    for mark in (best, ties):
+        if mark is not None:
+            validation.check_choice("best and ties", mark, ("bold", "italic", "underline"))
+    if rows == "task":
+        return _table_of_tasks(result, to, spread, best or "bold", ties or "underline", digits, caption, label)
+    return _table_of_rows(result, to, best, ties, 3 if digits is None else digits, caption, label)
+
+
+def _table_of_tasks(
+    result: xr.Dataset,
+    to: str,
+    spread: Spread,
+    best: Mark,
+    ties: Mark,
+    digits: int | None,
+    caption: str | None,
+    label: str | None,
+) -> str:
+    """Return scores of tasks and algorithms in one language."""
+    kind, result = prepare(result)
+    if kind.by_task is None:
+        have = " and ".join(name for name in kinds.NAMES if kinds.kind(name).by_task)
+        raise ValueError(f"rows='task' is for results of {have}; got one of {kind.name}. Leave rows out")
+    scores = ask(kind, result, kind.by_task, "format_table")
+    made = score_table(scores, spread=spread, precision=digits, best=best, ties=ties)
+    if to == "latex":
+        return as_latex(made, caption, label)
+    return as_markdown(made, caption) if to == "markdown" else as_html(made, caption)
+
+
+def _table_of_rows(
+    result: xr.Dataset,
+    to: str,
+    best: Mark | None,
+    ties: Mark | None,
+    digits: int,
+    caption: str | None,
+    label: str | None,
+) -> str:
+    """Return the table of a result in one language."""
     given = {rank: mark for rank, mark in (("best", best), ("tie", ties)) if mark is not None}
-    for mark in given.values():
-        validation.check_choice("best and ties", mark, ("bold", "italic", "underline"))
-    frame = without_controls(table(result))
+    frame = _without_infinite_columns(without_controls(table(result)))
     if given and "marks" not in frame.attrs:
         raise ValueError("this table has no value for each algorithm to mark. Leave out best and ties")
     marked = {row: given[rank] for row, rank in enumerate(frame.attrs.get("marks", ())) if rank in given}
@@ -94,24 +176,39 @@ def format_table(
     headers = (f"{name} ({units[name]})" if units.get(name, "1") != "1" else str(name) for name in frame.columns)
     whole = frame.reset_index(drop=not named, allow_duplicates=True)
     whole.columns = pd.Index([*levels, *headers])
-    cell = partial(_cell, to=to, digits=3 if digits is None else digits)
+    cell = partial(_cell, to=to, digits=digits)
     sides = ["left"] * len(levels) + ["right"] * frame.shape[1]
     try:
         if to == "markdown":
             written = whole.map(cell).rename(columns=cell)
             for row, mark in marked.items():
                 written.iloc[row, len(levels)] = _MARKS[to][mark].format(written.iloc[row, len(levels)])
-            return str(written.to_markdown(index=False, disable_numparse=True, colalign=sides))
+            above = f"{cell(caption)}\n\n" if caption else ""
+            return above + str(written.to_markdown(index=False, disable_numparse=True, colalign=sides))
         styler = whole.style.hide(axis="index").format(cell, na_rep="", escape=to).format_index(cell, escape=to, axis=1)
         looks = [_MARKS[to][marked[row]] if row in marked else "" for row in range(len(whole))]
         styler = styler.apply(lambda _: looks, subset=[whole.columns[len(levels)]])
         if to == "html":
-            return str(styler.to_html())
-        return str(styler.to_latex(hrules=True, column_format="".join(side[0] for side in sides)))
+            return str((styler.set_caption(escape(caption)) if caption else styler).to_html())
+        said = None if caption is None else latex_text(caption)
+        columns = "".join(side[0] for side in sides)
+        written = str(styler.to_latex(hrules=True, column_format=columns, caption=said, label=label))
+        return written.replace(MINUS, "$-$")
     except (ImportError, AttributeError):
         raise ImportError(
             "format_table needs jinja2 and tabulate. Install them: pip install 'xcurves[tables]'"
         ) from None
+
+
+def _without_infinite_columns(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table without columns of numbers that have an infinite one and no finite one."""
+    empty = []
+    for place, (_, column) in enumerate(frame.items()):
+        if column.dtype.kind == "f" and np.isinf(column).any() and not np.isfinite(column).any():
+            empty.append(place)
+    kept = frame.iloc[:, [place for place in range(frame.shape[1]) if place not in empty]]
+    kept.attrs = frame.attrs
+    return kept
 
 
 def _cell(value: Any, *, to: str, digits: int) -> str:
@@ -124,8 +221,11 @@ def _cell(value: Any, *, to: str, digits: int) -> str:
         return ""
     if not isinstance(value, float):
         return str(value)
+    if np.isinf(value):
+        return "∞" if value > 0 else f"{MINUS}∞"
     rounded = f"{value:.{digits}f}"
-    return rounded if value == 0 or float(rounded) else f"{value:.0e}"
+    said = rounded if value == 0 or float(rounded) else f"{value:.0e}"
+    return said.replace("-", MINUS, 1) if value < 0 else said
 
 
 def describe_methods(result: xr.Dataset) -> str:

@@ -1,0 +1,274 @@
+"""The table of a paper: a row for each task, a column for each algorithm, "83.1 ± 0.7", in three languages."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from html import escape
+from typing import Literal, NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from xcurves.core.task_scores import TaskScores
+from xcurves.core.wording import percent
+from xcurves.kernels.moments import Floats
+
+Spread = Literal["ci", "sd", "se"]
+Mark = Literal["bold", "italic", "underline"]
+SPREADS = ("ci", "sd", "se")
+
+_FEW = 1  # decimals by which tasks may differ and still have the same
+_MOST_DECIMALS = 17
+MINUS = "−"
+_LATEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "±": r"$\pm$", "∞": r"$\infty$",
+    MINUS: "$-$",
+}  # fmt: skip
+_LATEX_MARKS = {"bold": r"\textbf{%s}", "italic": r"\textit{%s}", "underline": r"\underline{%s}"}
+_MARKDOWN_MARKS = {"bold": "**%s**", "italic": "*%s*", "underline": "<u>%s</u>"}
+_HTML_MARKS = {"bold": "<b>%s</b>", "italic": "<i>%s</i>", "underline": "<u>%s</u>"}
+_FIGURE_SPACE = "\u2007"  # as wide as a digit
+
+
+class Cell(NamedTuple):
+    """A number, its spread if it has one, and how it is marked."""
+
+    number: str
+    spread: str = ""
+    mark: Mark | None = None
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """The table as text, before any language."""
+
+    corner: str
+    heads: list[str]
+    rows: list[tuple[str, list[Cell]]]  # of tasks
+    last: list[tuple[str, list[Cell]]]  # mean over tasks, mean rank
+    caption: str
+
+
+def score_table(
+    scores: TaskScores,
+    *,
+    spread: Spread = "ci",
+    precision: int | None = None,
+    best: Mark | None = "bold",
+    ties: Mark | None = "underline",
+) -> ScoreTable:
+    """Return the table of scores; `precision` is the number of decimals, by default what the spread supports."""
+    widths = _spread_of(scores, spread)
+    decimals = _decimals_of_tasks(scores.mean, widths) if precision is None else [precision] * len(scores.tasks)
+    rows = []
+    for task, name in enumerate(scores.tasks):
+        cells = []
+        for algorithm in range(len(scores.algorithms)):
+            mark = None
+            if scores.best[task, algorithm]:
+                mark = best
+            elif scores.tied[task, algorithm] and scores.any_shown:
+                mark = ties
+            number = _written(scores.mean[task, algorithm], decimals[task])
+            cells.append(Cell(number, _written(widths[task, algorithm], decimals[task]), mark))
+        rows.append((name, cells))
+    over_tasks = max(decimals, default=0)
+    last = [
+        ("mean", [Cell(_written(value, over_tasks)) for value in scores.mean_over_tasks.tolist()]),
+        ("mean rank", [Cell(_written(value, 2)) for value in scores.rank.tolist()]),
+    ]
+    caption = _caption(scores, spread, best, ties)
+    return ScoreTable(scores.task, scores.algorithms, rows, last, caption)
+
+
+def _spread_of(scores: TaskScores, spread: Spread) -> Floats:
+    """Return the half t interval, the standard deviation or the standard error of runs, shape (task, algorithm)."""
+    if spread == "sd":
+        return scores.sd
+    n = np.where(scores.n_runs > 1, scores.n_runs, np.nan)
+    error = scores.sd / np.sqrt(n)
+    if spread == "se":
+        return np.asarray(error)
+    return np.asarray(error * stats.t.ppf(0.5 + scores.confidence_level / 2, n - 1))
+
+
+def _decimals_of_tasks(mean: Floats, widths: Floats) -> list[int]:
+    """Return the decimals of each row: those of its median spread, the same for all rows where they are much alike."""
+    decimals = []
+    for means, spreads in zip(mean, widths, strict=True):
+        known = spreads[np.isfinite(spreads) & (spreads > 0)]
+        decimals.append(_decimals(float(np.median(known))) if known.size else _decimals_of_means(means))
+    if max(decimals, default=0) - min(decimals, default=0) <= _FEW:
+        return [int(np.median(decimals))] * len(decimals) if decimals else []
+    return decimals
+
+
+def _decimals(spread: float) -> int:
+    """Return how many decimals a spread supports: two digits of one that begins with 1 to 3.5, else one."""
+    power = int(np.floor(np.log10(spread)))
+    n_digits = 2 if spread / 10.0**power < 3.55 else 1
+    return min(max(n_digits - 1 - power, 0), _MOST_DECIMALS)
+
+
+def _decimals_of_means(means: Floats) -> int:
+    """Return how many decimals give three digits of means that have no spread."""
+    largest = np.fmax.reduce(np.abs(means), initial=0.0, where=np.isfinite(means))
+    return _decimals(float(largest)) + 1 if largest > 0 else 0
+
+
+def _written(value: float, decimals: int) -> str:
+    """Return a number with so many decimals and a true minus, "" for none."""
+    if np.isnan(value):
+        return ""
+    if np.isinf(value):
+        return "∞" if value > 0 else f"{MINUS}∞"
+    said = f"{round(float(value), decimals) + 0.0:.{decimals}f}"
+    return said.replace("-", MINUS)
+
+
+def _caption(scores: TaskScores, spread: Spread, best: Mark | None, ties: Mark | None) -> str:
+    """Return what the numbers, the spread and the marks are."""
+    what = {
+        "ci": f"half of the {percent(scores.confidence_level)} t interval",
+        "sd": "the standard deviation",
+        "se": "the standard error",
+    }
+    runs = sorted({int(n) for n in scores.n_runs.ravel() if n > 0})
+    n = f"{runs[0]} to {runs[-1]}" if len(runs) > 1 else "".join(map(str, runs))
+    noun = "run" if runs == [1] else "runs"
+    first = f"{scores.score[:1].upper()}{scores.score[1:]}"
+    if runs and runs[-1] > 1:
+        said = [f"{first}: mean of {n} {noun} ± {what[spread]}."]
+    else:
+        said = [f"{first} of {n or 'no'} {noun}."]
+    if best:
+        said.append(f"{_MARKED[best]}: the best of a {scores.task}.")
+    if ties and scores.any_shown:
+        beside = f" (of pairs with {scores.compared})" if scores.compared else ""
+        said.append(f"{_MARKED[ties]}: not shown to be worse than the best{beside}, by p adjusted over {scores.task}s.")
+    elif ties:
+        said.append(
+            f"In no {scores.task} by itself is any shown to be worse than the best, by p adjusted over {scores.task}s."
+        )
+    said.append(f"Mean rank: 1 is the best, over the {scores.task}s that have all algorithms.")
+    return " ".join(said)
+
+
+_MARKED = {"bold": "Bold", "italic": "Italic", "underline": "Underlined"}
+
+
+def as_latex(table: ScoreTable, caption: str | None, label: str | None) -> str:
+    """Return a table with the rules of booktabs, caption and label; numbers of a column are aligned."""
+    lines = [
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{latex_text(caption or table.caption)}}}",
+        rf"\label{{{label or 'tab:scores'}}}",
+        rf"\begin{{tabular}}{{l{'r' * len(table.heads)}}}",
+        r"\toprule",
+        _latex_row([_start(latex_text(table.corner)), *map(latex_text, table.heads)]),
+        r"\midrule",
+    ]
+    widest = _widest(table)
+    for name, cells in table.rows:
+        shown = [_latex_cell(cell, width) for cell, width in zip(cells, widest, strict=True)]
+        lines.append(_latex_row([_start(latex_text(name)), *shown]))
+    lines.append(r"\midrule")
+    for name, cells in table.last:
+        shown = [_latex_cell(cell, width) for cell, width in zip(cells, widest, strict=True)]
+        lines.append(_latex_row([name, *shown]))
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
+
+
+def _latex_row(cells: list[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def latex_text(words: str) -> str:
+    """Return words as text of LaTeX."""
+    return "".join(_LATEX.get(letter, letter) for letter in words)
+
+
+def _start(name: str) -> str:
+    """Return the first cell of a row: LaTeX would read a star or bracket there as an argument of the row before."""
+    return re.sub(r"^(?=\s*[*\[])", "{}", name)
+
+
+def _latex_cell(cell: Cell, widest: str) -> str:
+    """Return a number and its spread; what it lacks of the widest spread is empty space of that width."""
+    number = latex_text(cell.number)
+    if cell.mark and number:
+        number = _LATEX_MARKS[cell.mark] % number
+    if not widest:
+        return number
+    if not cell.spread:
+        return rf"{number}\phantom{{ $\pm$ {widest}}}" if number else ""
+    padding = "0" * (len(widest) - len(cell.spread))
+    space = rf"\phantom{{{padding}}}" if padding else ""
+    return rf"{number} $\pm$ {space}{cell.spread}"
+
+
+def _widest(table: ScoreTable) -> list[str]:
+    """Return the longest spread of each column, "" where there is none."""
+    columns = zip(*(cells for _, cells in table.rows), strict=True)
+    return [max((cell.spread for cell in column), key=len, default="") for column in columns]
+
+
+def as_markdown(table: ScoreTable, caption: str | None) -> str:
+    """Return a table of Markdown, its caption above."""
+    widest = _widest(table)
+    lines = [[_markdown(table.corner), *map(_markdown, table.heads)]]
+    for name, cells in [*table.rows, *table.last]:
+        shown = [_markdown_cell(cell, width) for cell, width in zip(cells, widest, strict=True)]
+        lines.append([_markdown(name), *shown])
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    sides = [f":{'-' * max(widths[0], 2)}-", *(f"{'-' * max(width, 2)}-:" for width in widths[1:])]
+    padded = [
+        [line[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True))]
+        for line in lines
+    ]
+    written = [f"| {' | '.join(line)} |" for line in padded]
+    return "\n".join([_markdown(caption or table.caption), "", written[0], f"|{'|'.join(sides)}|", *written[1:]])
+
+
+def _markdown(words: str) -> str:
+    return re.sub(r"[\\`*<>|$\[\]]|~~|&(?=[\w#]+;)|(?<!\w)_|_(?!\w)", r"\\\g<0>", words)
+
+
+def _markdown_cell(cell: Cell, widest: str) -> str:
+    number = _MARKDOWN_MARKS[cell.mark] % cell.number if cell.mark and cell.number else cell.number
+    return f"{number} ± {cell.spread.rjust(len(widest), _FIGURE_SPACE)}" if cell.spread else number
+
+
+def as_html(table: ScoreTable, caption: str | None) -> str:
+    """Return a table of HTML whose numbers are aligned."""
+    heads = "".join(f'<th scope="col">{escape(head)}</th>' for head in table.heads)
+    body = "\n".join(html_rows(table, table.rows))
+    foot = "\n".join(html_rows(table, table.last))
+    return (
+        f"<table>\n<caption>{escape(caption or table.caption)}</caption>\n"
+        f'<thead><tr><th scope="col">{escape(table.corner)}</th>{heads}</tr></thead>\n'
+        f"<tbody>\n{body}\n</tbody>\n<tfoot>\n{foot}\n</tfoot>\n</table>"
+    )
+
+
+def html_rows(table: ScoreTable, rows: list[tuple[str, list[Cell]]]) -> list[str]:
+    """Return rows of a table of HTML."""
+    widest = _widest(table)
+    made = []
+    for name, cells in rows:
+        shown = [_html_cell(cell, width) for cell, width in zip(cells, widest, strict=True)]
+        made.append(f'<tr><th scope="row">{escape(name)}</th>{"".join(shown)}</tr>')
+    return made
+
+
+def _html_cell(cell: Cell, widest: str) -> str:
+    number = _HTML_MARKS[cell.mark] % cell.number if cell.mark and cell.number else cell.number
+    if cell.spread:
+        spread = cell.spread.rjust(len(widest), _FIGURE_SPACE)
+        return f'<td style="text-align: right; font-variant-numeric: tabular-nums">{number} ± {spread}</td>'
+    hidden = f'<span style="visibility: hidden"> ± {widest}</span>' if widest and number else ""
+    return f'<td style="text-align: right; font-variant-numeric: tabular-nums">{number}{hidden}</td>'
