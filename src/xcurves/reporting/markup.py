@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -11,6 +11,7 @@ import pandas as pd
 
 from xcurves.core import wording
 from xcurves.core.labels import escape_controls
+from xcurves.reporting.score_table import ScoreTable, html_rows
 
 _NARROW = 4  # columns that a narrow screen shows
 _EQUALS = re.compile(r" = (?=[-\d])")
@@ -61,6 +62,8 @@ def folded(title: str, body: str) -> str:
 
 def section(anchor: str, title: str, body: str, *, is_open: bool = False) -> str:
     """Return a section with its heading, below which its content is folded; the anchor is never a label of the data."""
+    if not title:
+        return f'<section id="{anchor}">\n{body}\n</section>'
     heading = f'<h2 id="{anchor}-title">{text(title)}</h2>'
     content = f"{heading}\n{body}" if is_open else f"<details><summary>{heading}</summary>\n{body}</details>"
     return f'<section id="{anchor}" aria-labelledby="{anchor}-title">\n{content}\n</section>'
@@ -102,6 +105,20 @@ def html_table(frame: pd.DataFrame, caption: str, links: Mapping[tuple[Any, ...]
         f'<div class="box{wide}" role="group" tabindex="0" aria-label="{text(caption)}"><table>\n'
         f"<caption><span>{text(caption)}</span></caption>\n"
         f"<thead><tr>{top}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>"
+    )
+
+
+def score_table(table: ScoreTable, links: Sequence[str]) -> str:
+    """Return the scores of tasks and algorithms in a box which scrolls; the names of tasks lead to their curves."""
+    heads = "".join(f'<th scope="col" class="number">{text(head)}</th>' for head in table.heads)
+    body = "\n".join(html_rows(table, table.rows, links))
+    foot = "\n".join(html_rows(table, table.last))
+    wide = " wide" if len(table.heads) >= _NARROW else ""
+    return (
+        f'<div class="box scores{wide}" role="group" tabindex="0" aria-label="{text(table.caption)}"><table>\n'
+        f"<caption><span>{text(table.caption)}</span></caption>\n"
+        f'<thead><tr><th scope="col">{text(table.corner)}</th>{heads}</tr></thead>\n'
+        f"<tbody>\n{body}\n</tbody>\n<tfoot>\n{foot}\n</tfoot></table></div>"
     )
 
 

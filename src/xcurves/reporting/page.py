@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -23,8 +24,12 @@ from xcurves.core.applicability import is_lower_better
 from xcurves.core.atomic_write import atomic_write, check_place
 from xcurves.core.schema import ResultKind
 from xcurves.core.wording import count, interval, label_of, listed, span
+from xcurves.plotting.curve_lines import anchors, panels_of
 from xcurves.plotting.curves import CURVES_CAPTION
 from xcurves.reporting import markup, pictures
+from xcurves.reporting.paper import describe_methods
+from xcurves.reporting.score_table import score_table
+from xcurves.reporting.small_pictures import small_legend, small_picture
 from xcurves.results import left_out, missing_parts, parts_of, prepare, say_final
 
 Links = Mapping[tuple[Any, ...], str]  # the anchor of each task, by its labels
@@ -116,59 +121,119 @@ def _curves_of(tree: xr.DataTree) -> xr.DataArray | None:
 
 def _page(attrs: Mapping[Any, Any], results_of: Mapping[str, xr.Dataset], curves: xr.DataArray | None) -> str:
     names = [] if curves is None else [name.removesuffix(": ") for name in labels.task_names(curves)]
-    links = pictures.links_of(curves) if curves is not None and len(names) > 1 else {}
+    links = anchors(curves) if curves is not None and len(names) > 1 else {}
     parts = [_Part.of(result, links) for result in results_of.values()]
-    first = next((part for part in parts if part.opens), parts[0])
-    by_task = [part for part in parts if not (links and part.single)]
-    ordered = [*(part for part in parts if links and part.single), *by_task]
-    headline, title, lead, compared, gallery = first.pictures[:1], "Comparison of algorithms", "", "", ""
-    if curves is not None:
-        algorithms = list(map(str, curves["algorithm"].to_numpy()))
-        title = f"{'Comparison' if algorithms[1:] else 'Curves'} of {listed(algorithms, _NAMED)}"
-        lead = _lead(curves, names)
-        compared = markup.html_table(counts(curves), f"Runs and training levels. Scores: {label_of(curves)}.", links)
-    if curves is not None and links:
-        gallery = pictures.gallery(curves, names, ((part.kind.question, part.frame) for part in by_task))
-    elif curves is not None:
-        task = curves.squeeze(labels.extra_dims(curves), drop=True).transpose(*labels.DIMS)
-        headline = _figures([pictures.draw(task, CURVES_CAPTION)], lead) or [markup.paragraph(pictures.MISSING)]
-    headline = [*headline, first.table]
-    sections = [
-        ("answer", "In short", _answer(attrs, parts, curves) + "".join(headline)),
-        ("compared", "What was compared", compared),
-        *(
-            (f"part-{number}", part.kind.question, part.body(without=headline))
-            for number, part in enumerate(ordered, 1)
-        ),
-        ("tasks", "Each task", gallery),
-        ("settings", "Settings and versions", _settings(attrs, results_of)),
-        ("references", "References", markup.references(provenance.references_of(results_of.values()))),
-    ]
-    shown = (markup.section(*each, is_open=each[0] == "answer") for each in sections if each[-1])
+    verdict = next((part for part in parts if part.opens), parts[0])
+    others = [part for part in parts if part is not verdict]
+
+    # What is open: the verdict, the curves, the differences, the scores by task.
+    title, lead = _title(curves, names)
+    top = _top_pictures(verdict, others, curves, several=bool(links))
+    scores = "" if verdict.kind.by_task is None else _scores(verdict, links)
+    answer = [_answer(attrs, verdict, parts), f'<div class="top">{"".join(top)}</div>' if top else "", scores]
+
+    # What is folded: each task, the other questions, other pictures, then how it was done and all numbers.
+    folded = [("Each task", _tasks(curves) if curves is not None and links else "")]
+    folded += [(part.kind.question, part.body()) for part in sorted(others, key=lambda part: not part.opens)]
+    folded += verdict.other_pictures()
+    folded.append(("How it was done", _methods(attrs, results_of)))
+    folded.append(("All numbers", _numbers(verdict, curves, links)))
+    shown = [markup.section("answer", "", "".join(answer), is_open=True)]
+    for number, (heading, body) in enumerate(folded, 1):
+        if body:
+            anchor = "tasks" if heading == "Each task" else f"part-{number}"
+            shown.append(markup.section(anchor, heading, body))
     template = Template(files("xcurves.reporting").joinpath("page.html").read_text(encoding="utf-8"))
     lead = markup.paragraph(lead, "lead") if lead else ""
     return template.substitute(title=markup.text(title), lead=lead, sections="\n".join(shown))
 
 
+def _title(curves: xr.DataArray | None, tasks: Sequence[str]) -> tuple[str, str]:
+    """Return what was compared: as a title, and by how many runs."""
+    if curves is None:
+        return "Comparison of algorithms", ""
+    algorithms = list(map(str, curves["algorithm"].to_numpy()))
+    what = "Comparison" if algorithms[1:] else "Curves"
+    return f"{what} of {listed(algorithms, _NAMED)}", _lead(curves, tasks)
+
+
 def _lead(curves: xr.DataArray, tasks: Sequence[str]) -> str:
     runs = int(curves.notnull().any("training").sum())
-    where = f" on {len(tasks)} tasks" if len(tasks) > 1 else f" on {tasks[0]}" * bool(tasks[0])
+    where = ""
+    if len(tasks) > 1:
+        where = f" on {len(tasks)} tasks"
+    elif tasks[0]:
+        where = f" on {tasks[0]}"
     training = curves["training"]
     levels = span(training.to_numpy()[curves.notnull().any([dim for dim in curves.dims if dim != "training"])], 4)
-    of = f"{runs} runs of {curves.sizes['algorithm']} algorithms{where}"
-    return f"{label_of(curves)}: {of}, {label_of(training)} {levels or 'none'}."
+    better = " Low scores are better." if is_lower_better(curves) else ""
+    of = f"{runs} runs of {count(curves.sizes['algorithm'], 'algorithm')}{where}"
+    return f"{label_of(curves)}: {of}, {label_of(training)} {levels or 'none'}.{better}"
 
 
-def _answer(attrs: Mapping[Any, Any], parts: Sequence[_Part], curves: xr.DataArray | None) -> str:
-    """Return who is better, by how much and where; the other answers, what they do not say, and missing parts."""
-    verdicts = [markup.paragraph(markup.without_code(part.answer), "verdict") for part in parts if part.opens]
-    if verdicts and curves is not None and is_lower_better(curves):
-        verdicts.append(markup.paragraph("Low scores are better."))
-    others = markup.items(part.answer for part in parts if not part.opens)
+def _answer(attrs: Mapping[Any, Any], verdict: _Part, parts: Sequence[_Part]) -> str:
+    """Return the verdict, what must not be taken from the results, and which parts are missing."""
+    said = [markup.paragraph(markup.without_code(verdict.answer), "verdict")]
     cautions = dict.fromkeys(each for part in parts for each in part.kind.said(part.result, "caution"))
-    warned = (markup.paragraph(markup.without_code(each), "caution") for each in cautions)
-    missing = markup.folded("Not in this analysis", markup.items(missing_parts(attrs), plain=True))
-    return "".join([*verdicts, others, *warned, missing])
+    said += [markup.paragraph(markup.without_code(each), "caution") for each in cautions]
+    said.append(markup.folded("Not in this analysis", markup.items(missing_parts(attrs), plain=True)))
+    return "".join(said)
+
+
+def _top_pictures(verdict: _Part, others: Sequence[_Part], curves: xr.DataArray | None, *, several: bool) -> list[str]:
+    """Return the curves, and the differences of the verdict; the curves over several tasks are those of a part."""
+    drawn: list[str] = []
+    if curves is not None and not several:
+        task = curves.squeeze(labels.extra_dims(curves), drop=True).transpose(*labels.DIMS)
+        drawn = _figures([pictures.draw(task, CURVES_CAPTION)], _lead(curves, [""]))
+    elif several:
+        drawn = next((found for part in others if part.opens and (found := part.take_first_picture())), [])
+    drawn = [*drawn, *verdict.take_first_picture()]
+    if not drawn and not pictures.can_draw():
+        return [markup.paragraph(pictures.MISSING)]
+    return drawn
+
+
+def _scores(verdict: _Part, links: Links) -> str:
+    """Return the scores of tasks and algorithms; of a single task there is no table."""
+    scores = verdict.kind.by_task
+    if scores is None or not links:
+        return ""
+    return markup.score_table(score_table(scores(verdict.result)), [links[key] for key in links])
+
+
+def _tasks(curves: xr.DataArray) -> str:
+    """Return the curves of each task."""
+    panels = panels_of(curves)
+    what = f"{label_of(curves)} against {label_of(curves['training'])}"
+    figures = []
+    for anchor, panel in zip(anchors(curves).values(), panels, strict=True):
+        drawing = small_picture(panel, f"{what}: means of runs on {panel.title}.")
+        figures.append(f'<figure><h3 id="{anchor}">{markup.text(panel.title)}</h3>{drawing}</figure>')
+    lines = {line.place: line for panel in panels for line in panel.lines}
+    said = markup.paragraph(
+        f"{what}: means of runs and their 95 % t intervals at each level, each task on its own axes."
+    )
+    legend = small_legend([lines[place] for place in sorted(lines)])
+    return f'{said}{legend}<div class="gallery">{"".join(figures)}</div>'
+
+
+def _methods(attrs: Mapping[Any, Any], results_of: Mapping[str, xr.Dataset]) -> str:
+    """Return how each part was done, for a paper, with what repeats it and the papers."""
+    said = []
+    for result in results_of.values():
+        paragraph, _, _ = describe_methods(result).partition("\n\n")
+        said.append(markup.paragraph(paragraph.replace("`", "")))
+    papers = markup.references(provenance.references_of(results_of.values()))
+    return "".join([*said, _settings(attrs, results_of), "<h3>References</h3>", papers])
+
+
+def _numbers(verdict: _Part, curves: xr.DataArray | None, links: Links) -> str:
+    """Return the table and all sentences of the verdict, and what was compared."""
+    compared = ""
+    if curves is not None:
+        compared = markup.html_table(counts(curves), f"Runs and training levels. Scores: {label_of(curves)}.", links)
+    return verdict.table + verdict.sentences() + compared
 
 
 def counts(curves: xr.DataArray) -> pd.DataFrame:
@@ -189,17 +254,16 @@ def counts(curves: xr.DataArray) -> pd.DataFrame:
     return pd.DataFrame(columns, index)
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Part:
     """One result on the page, with its table; of a single task, without the dims that name it, with its pictures."""
 
     kind: ResultKind
     result: xr.Dataset
     single: bool
-    frame: pd.DataFrame
     table: str
     answer: str
-    pictures: list[str]
+    views: list[str]  # that are not drawn yet
 
     @classmethod
     def of(cls, result: xr.Dataset, links: Links) -> _Part:
@@ -209,28 +273,61 @@ class _Part:
         if single:
             result = result.squeeze(dims).drop_vars(dims, errors="ignore")
             dims = kind.panel_dims(result)
-        frame = _with_intervals(kind.digest(result) if kind.digest and not single else kind.table(result))
+        digest = kind.part.digest if kind.part and not single else None
+        frame = _with_intervals((digest or kind.table)(result))
         of_tasks = list(frame.index.names[: len(dims)]) == [_words(dim) for dim in dims]
         table = markup.html_table(frame, frame.attrs["caption"], links if of_tasks else None)
-        answer, drawn = kind.answer(result), []
-        for name, view in kind.views.items():
-            if single and view.default and view.drawing.suits(result):
-                drawn.append(pictures.draw(result, view.caption, name))
-        return cls(kind, result, single, frame, table, answer, _figures(drawn, answer))
+        views = [name for name, view in kind.views.items() if single and view.drawing.suits(result)]
+        return cls(kind, result, single, table, kind.answer(result), views)
 
     @property
     def opens(self) -> bool:
         """Whether it answers first: who is better, over all tasks."""
         return self.kind.part is not None and self.kind.part.opens and self.single
 
-    def body(self, without: Sequence[str]) -> str:
-        """Return pictures and table that the page does not show before, then sentences, folded."""
-        left, said = left_out(self.result.attrs), results.summary(self.result).splitlines()
+    def take_first_picture(self) -> list[str]:
+        """Return the first picture, if it has one; it is not shown again."""
+        defaults = [name for name in self.views if self.kind.views[name].default]
+        if not defaults:
+            return []
+        self.views.remove(defaults[0])
+        return self._draw(defaults[0], narrow=True)
+
+    def other_pictures(self) -> list[tuple[str, str]]:
+        """Return each picture that is not drawn yet, below the first sentence of its caption."""
+        found = []
+        for name in self.views:
+            drawn = self._draw(name)
+            if drawn:
+                found.append((_first_sentence(self.kind.views[name].caption), "".join(drawn)))
+        return found
+
+    def body(self) -> str:
+        """Return answer, pictures that are not shown above, table, then all sentences, folded."""
         final = markup.paragraph(say_final(self.result)) if "final" in self.result.attrs else ""
-        shown = [each for each in (*self.pictures, self.table) if each not in without]
-        sentences = markup.folded(f"In {count(len(said), 'sentence')}", markup.items(said))
+        answer = markup.paragraph(markup.without_code(self.answer))
+        drawn = [each for name in self.views if self._is_shown(name) for each in self._draw(name)]
+        left = left_out(self.result.attrs)
         missing = markup.paragraph("Tasks left out:") + markup.items(left, plain=True) if left else ""
-        return "".join([final, *shown, sentences, missing])
+        return "".join([final, answer, *drawn, self.table, self.sentences(), missing])
+
+    def _is_shown(self, name: str) -> bool:
+        """Whether a picture is for everybody, or the part has no other that the page has not shown."""
+        return self.kind.views[name].default or (self.opens and name == self.views[0])
+
+    def sentences(self) -> str:
+        """Return all sentences, folded."""
+        said = results.summary(self.result).splitlines()
+        return markup.folded(f"In {count(len(said), 'sentence')}", markup.items(said))
+
+    def _draw(self, name: str, *, narrow: bool = False) -> list[str]:
+        return _figures([pictures.draw(self.result, self.kind.views[name].caption, name, narrow=narrow)], self.answer)
+
+
+def _first_sentence(caption: str | Mapping[str, str]) -> str:
+    """Return the first sentence of a caption without its stop."""
+    said = caption if isinstance(caption, str) else next(iter(caption.values()))
+    return re.split(r"(?<=\.) ", said)[0].removesuffix(".")
 
 
 def _with_intervals(frame: pd.DataFrame) -> pd.DataFrame:

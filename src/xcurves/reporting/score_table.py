@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Literal, NamedTuple
@@ -249,26 +250,27 @@ def as_html(table: ScoreTable, caption: str | None) -> str:
     body = "\n".join(html_rows(table, table.rows))
     foot = "\n".join(html_rows(table, table.last))
     return (
-        f"<table>\n<caption>{escape(caption or table.caption)}</caption>\n"
+        f"<style>.scores td {{ text-align: right; font-variant-numeric: tabular-nums }}</style>\n"
+        f'<table class="scores">\n<caption>{escape(caption or table.caption)}</caption>\n'
         f'<thead><tr><th scope="col">{escape(table.corner)}</th>{heads}</tr></thead>\n'
         f"<tbody>\n{body}\n</tbody>\n<tfoot>\n{foot}\n</tfoot>\n</table>"
     )
 
 
-def html_rows(table: ScoreTable, rows: list[tuple[str, list[Cell]]]) -> list[str]:
-    """Return rows of a table of HTML."""
+def html_rows(table: ScoreTable, rows: list[tuple[str, list[Cell]]], links: Sequence[str] = ()) -> list[str]:
+    """Return rows of a table of HTML; `links` are the anchors that their names lead to."""
     widest = _widest(table)
     made = []
-    for name, cells in rows:
+    for place, (name, cells) in enumerate(rows):
+        head = f'<a href="#{links[place]}">{escape(name)}</a>' if links else escape(name)
         shown = [_html_cell(cell, width) for cell, width in zip(cells, widest, strict=True)]
-        made.append(f'<tr><th scope="row">{escape(name)}</th>{"".join(shown)}</tr>')
+        made.append(f'<tr><th scope="row">{head}</th>{"".join(shown)}</tr>')
     return made
 
 
 def _html_cell(cell: Cell, widest: str) -> str:
     number = _HTML_MARKS[cell.mark] % cell.number if cell.mark and cell.number else cell.number
     if cell.spread:
-        spread = cell.spread.rjust(len(widest), _FIGURE_SPACE)
-        return f'<td style="text-align: right; font-variant-numeric: tabular-nums">{number} ± {spread}</td>'
+        return f"<td>{number} ± {cell.spread.rjust(len(widest), _FIGURE_SPACE)}</td>"
     hidden = f'<span style="visibility: hidden"> ± {widest}</span>' if widest and number else ""
-    return f'<td style="text-align: right; font-variant-numeric: tabular-nums">{number}{hidden}</td>'
+    return f"<td>{number}{hidden}</td>"

@@ -1,0 +1,152 @@
+"""Small pictures of the curves of each task, as SVG within the page: a mean and a band for each algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from xcurves.core.axes import style_of
+from xcurves.kernels.moments import Floats
+from xcurves.plotting.curve_lines import CurveLine, CurvePanel, drawn, is_uneven
+from xcurves.reporting import markup
+
+_WIDE, _HIGH = 300, 170
+_LEFT, _RIGHT, _TOP, _BOTTOM = 40, 8, 8, 20  # margins
+_MOST = 60  # levels of a line
+_STEPS = (1, 2, 2.5, 5, 10)
+_TICKS = 3
+_DASHES = {"-": "", "--": "6 3", "-.": "6 2 1 2"}
+
+
+def small_picture(panel: CurvePanel, alternative: str) -> str:
+    """Return the picture of one task."""
+    lines = [drawn(line, _MOST) for line in panel.lines if len(line.levels)]
+    if not lines:
+        return ""
+    x_axis, y_axis = _XAxis(lines), _YAxis(lines)
+    parts = [_grid(y_axis), *_level_labels(x_axis)]
+    parts += [_band(line, x_axis, y_axis) for line in lines]
+    parts += [_mean(line, x_axis, y_axis) for line in lines]
+    return (
+        f'<svg class="small" viewBox="0 0 {_WIDE} {_HIGH}" role="img" aria-label="{markup.text(alternative)}">'
+        f"{''.join(parts)}</svg>"
+    )
+
+
+def small_legend(lines: Sequence[CurveLine]) -> str:
+    """Return the names of algorithms, each with its line."""
+    entries = []
+    for line in lines:
+        stroke = _stroke(line.place, 2.5)
+        sample = f'<svg class="key" viewBox="0 0 26 8" aria-hidden="true"><path d="M0 4H26" {stroke}/></svg>'
+        entries.append(f"<span>{sample}{markup.text(line.name)}</span>")
+    return f'<p class="legend">{"".join(entries)}</p>'
+
+
+class _XAxis:
+    """From training to the picture, linear or log."""
+
+    def __init__(self, lines: Sequence[CurveLine]) -> None:
+        levels = np.unique(np.concatenate([line.levels for line in lines]))
+        self.first, self.last = float(levels[0]), float(levels[-1])
+        positive = levels[levels > 0]
+        self.least = float(positive[0]) if is_uneven(levels) and positive.size else None
+        self.ends = self._scaled(np.array([self.first, self.last]))
+
+    def _scaled(self, levels: Floats) -> Floats:
+        if self.least is None:
+            return levels
+        return np.asarray(np.log2(np.maximum(levels, self.least / 2)))
+
+    def place(self, levels: Floats) -> Floats:
+        low, high = self.ends
+        share = (self._scaled(levels) - low) / (high - low) if high > low else np.full(len(levels), 0.5)
+        return np.asarray(_LEFT + share * (_WIDE - _LEFT - _RIGHT))
+
+
+class _YAxis:
+    """From scores to the picture, linear, with ticks at round numbers."""
+
+    def __init__(self, lines: Sequence[CurveLine]) -> None:
+        every = np.concatenate([np.concatenate([line.mean, line.low, line.high]) for line in lines])
+        every = every[np.isfinite(every)]
+        low, high = (float(every.min()), float(every.max())) if every.size else (0.0, 1.0)
+        if low == high:
+            low, high = low - 0.5, high + 0.5
+        self.low, self.high = low, high
+        step = _round_step((high - low) / _TICKS)
+        self.ticks = np.arange(np.ceil(low / step), np.floor(high / step) + 1) * step
+        self.decimals = max(0, -int(np.floor(np.log10(step) + 1e-9)) + (step / 10 ** np.floor(np.log10(step)) == 2.5))
+
+    def place(self, values: Floats) -> Floats:
+        share = (np.asarray(values) - self.low) / (self.high - self.low)
+        return np.asarray(_HIGH - _BOTTOM - share * (_HIGH - _TOP - _BOTTOM))
+
+
+def _round_step(step: float) -> float:
+    """Return the next larger round number."""
+    power = 10.0 ** np.floor(np.log10(step))
+    return float(next(each * power for each in _STEPS if each * power >= step * (1 - 1e-9)))
+
+
+def _grid(axis: _YAxis) -> str:
+    made = []
+    for tick, y in zip(axis.ticks.tolist(), axis.place(axis.ticks).tolist(), strict=True):
+        label = _short(tick, axis.decimals)
+        made.append(f'<path class="grid" d="M{_LEFT} {y:.0f}H{_WIDE - _RIGHT}"/>')
+        made.append(f'<text x="{_LEFT - 5}" y="{y + 4:.0f}" text-anchor="end">{label}</text>')
+    return "".join(made)
+
+
+def _level_labels(axis: _XAxis) -> list[str]:
+    """Return the labels of the first and the last level."""
+    ends = [(axis.first, _LEFT, "start"), (axis.last, _WIDE - _RIGHT, "end")]
+    if axis.first == axis.last:
+        ends = [(axis.first, (_LEFT + _WIDE - _RIGHT) / 2, "middle")]
+    y = _HIGH - 5
+    return [f'<text x="{x:.0f}" y="{y}" text-anchor="{anchor}">{_short(level)}</text>' for level, x, anchor in ends]
+
+
+def _short(value: float, decimals: int | None = None) -> str:
+    """Return a number in few letters: 20, 1.5, 20k, 1.5M."""
+    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if abs(value) >= max(size, 1e4):
+            return f"{value / size:.4g}{unit}".replace("-", "−")
+    said = f"{value:g}" if decimals is None else f"{value + 0.0:.{decimals}f}"
+    return said.replace("-", "−")
+
+
+def _points(x: Floats, y: Floats) -> str:
+    return " ".join(f"{a:.0f},{b:.1f}" for a, b in zip(x.tolist(), y.tolist(), strict=True))
+
+
+def _band(line: CurveLine, x_axis: _XAxis, y_axis: _YAxis) -> str:
+    known = np.isfinite(line.low) & np.isfinite(line.high)
+    if not known.any():
+        return ""
+    x = x_axis.place(line.levels[known])
+    low, high = y_axis.place(line.low[known]), y_axis.place(line.high[known])
+    if len(x) == 1:
+        return f'<path d="M{x[0]:.0f} {low[0]:.1f}V{high[0]:.1f}" {_stroke(line.place, 6)} opacity=".25"/>'
+    around = _points(np.concatenate([x, x[::-1]]), np.concatenate([low, high[::-1]]))
+    return f'<polygon points="{around}" fill="{style_of(line.place).color}" opacity=".18"/>'
+
+
+def _mean(line: CurveLine, x_axis: _XAxis, y_axis: _YAxis) -> str:
+    x, y = x_axis.place(line.levels), y_axis.place(line.mean)
+    if len(x) == 1:
+        return f'<circle cx="{x[0]:.0f}" cy="{y[0]:.1f}" r="3" fill="{style_of(line.place).color}"/>'
+    return f'<polyline points="{_points(x, y)}" {_stroke(line.place, 1.8)}/>'
+
+
+def _stroke(place: int, width: float) -> str:
+    style: Any = style_of(place)
+    dash = ""
+    if isinstance(style.linestyle, tuple):
+        dash = " ".join(f"{2 * each:g}" for each in style.linestyle[1])
+    else:
+        dash = _DASHES.get(style.linestyle, "")
+    dashes = f' stroke-dasharray="{dash}"' if dash else ""
+    return f'fill="none" stroke="{style.color}" stroke-width="{width:g}"{dashes}'
