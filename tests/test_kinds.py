@@ -116,7 +116,7 @@ GIVEN = {
     "fit_scaling_law": lambda: made("fit_scaling_law"),
 }
 HAVE = {  # the kinds that have what not all need
-    "digest": {"randomized_anova", "ss_profile", "performance_cdf"},
+    "by_task": {"across_tasks"},
     "part": {
         *("across_tasks", "profile_across_tasks", "randomized_anova", "pairwise", "ss_profile", "sequential"),
         *("fit_power_law", "performance_cdf", "speedup"),
@@ -402,7 +402,7 @@ def test_arithmetic_that_shows_is_refused(kind):
             (result + 0.5).assign_attrs(result.attrs).curves.table()
 
 
-def undrawn(data, said, view=None):
+def undrawn(data, said, view=None, *, narrow=True):
     """Stand in for a picture: the name of its view."""
     return pictures.Picture(f"{view}", None, f"{said}")
 
@@ -418,7 +418,8 @@ def test_in_a_tree_and_in_a_report(kind, drawn, tmp_path, monkeypatch):
     one = result.isel(task=0, drop=True) if "task" in result.dims else result
     page = xr.DataTree.from_dict({"/other": one}).curves.report(tmp_path / "one.html").read_text(encoding="utf-8")
     assert kind.question in page.replace("&#x27;", "'")
-    shown = sum(view.default and view.drawing.suits(one) for view in kind.views.values())
+    every = kind.part is not None and kind.part.opens
+    shown = sum((view.default or every) and view.drawing.suits(one) for view in kind.views.values())
     assert page.count("<figure") == shown
     assert len(set(re.findall('<img src="([^"]*)"', page))) == shown
 

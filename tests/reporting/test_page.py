@@ -60,7 +60,7 @@ def source(tree, tmp_path_factory):
 
 def limits_of(cell):
     """Return the limits that a cell says, NaN where it says none."""
-    if cell == "no limit":
+    if cell == "interval unbounded":
         return [-np.inf, np.inf]
     found = re.fullmatch(r"(?:(at least|at most) )?(−?[\d,.]+)(?: to (−?[\d,.]+))?", cell)
     words = found.groups() if found else (None, None, None)
@@ -80,22 +80,50 @@ def test_every_sentence_and_number_of_the_summaries_is_there(tree, source):
         for value in table.drop(columns=["lower", "upper"], errors="ignore").to_numpy(dtype=object).ravel():
             assert value == "" or markup.as_cell(value) in cells  # a blank cell has no text
         if "lower" in table:
-            ends = [limits_of(cell) for cell in cells]
+            ends = np.array([limits_of(cell) for cell in cells])
             for limits in table[["lower", "upper"]].dropna().to_numpy():
-                assert np.isclose(ends, limits, rtol=0.0051).all(axis=1).any()  # three digits
+                half = (limits[1] - limits[0]) / 2  # whose two digits the cell supports
+                assert np.isclose(ends, limits, rtol=0, atol=0.051 * half if np.isfinite(half) else 0.051).all(1).any()
     assert tree.attrs["left_out"].replace("_", " ") in said
     assert "Scores at the last training level that all runs have: 8,000 games." in said
 
 
-def test_the_short_answer_is_that_of_the_summary(tree, source):
-    answer = source.split('<section id="answer"')[1].split("</section>")[0].replace("\u00a0", " ")
-    sentences = tree["anova"].to_dataset().curves.summary().splitlines()[0]
-    assert f"<li>{sentences}</li>".replace("'", "&#x27;") in answer
-    # first who is best, and who may be; then where
-    first = tree["pairwise"].to_dataset().curves.summary().splitlines()[0]
-    verdicts = re.findall('<p class="verdict">(.*?)(?=<p|<ul)', answer)
-    assert verdicts[0] == f"{first}</p>"
-    assert verdicts[1].startswith("No training level shows a difference")
+def section(source, anchor):
+    """Return the HTML of a section."""
+    return source.split(f'<section id="{anchor}"')[1].split("</section>")[0].replace("\u00a0", " ")
+
+
+def test_the_page_opens_with_the_verdict_and_its_curves(tree, source):
+    answer = section(source, "answer")
+    verdict = results.prepare(tree["pairwise"].to_dataset())[0].answer(tree["pairwise"].to_dataset())
+    assert f'<p class="verdict">{verdict}</p>' in answer
+    assert answer.count("<img") == 2  # curves, then differences
+    assert "<table" not in answer  # of a single task, the picture says it all
+    sections = re.findall('<section id="([^"]+)"', source)
+    assert sections[0] == "answer"
+    assert sections[-3:] == ["methods", "numbers", "missing"]
+    assert all("<details>" in section(source, anchor) for anchor in sections[1:])
+
+
+def test_the_scores_of_tasks_stand_open_with_the_best_in_bold(tmp_path):
+    values = np.array([0.0, 5.0, 9.0])[:, None, None] + np.random.default_rng(0).normal(size=(6, 3, 5, 4))
+    values[3] += 100
+    curves = make_curves(values, task=[f"<{each}>" for each in "stuvwx"])
+    tree = curves.curves.analyze(include=["across_tasks", "profile_across_tasks"], rng=0)
+    source = tree.curves.report(tmp_path / "scores.html").read_text(encoding="utf-8")
+    answer = section(source, "answer")
+    assert answer.count("<img") == 2
+    rows = re.findall('<tr><th scope="row"><a href="#(.*?)">(.*?)</a></th>(.*?)</tr>', answer)
+    assert [row[:2] for row in rows] == [(f"task-{n}", f"&lt;{each}&gt;") for n, each in enumerate("stuvwx", 1)]
+    means = values.mean(axis=(2, 3))
+    for row, own in zip(rows, means, strict=True):
+        cells = re.findall("<td>(.*?)</td>", row[2])
+        assert [bool(re.match("<b>", cell)) for cell in cells] == [False, False, True]
+        assert [float(re.search(r"[\d.]+", cell)[0]) for cell in cells] == pytest.approx(np.abs(own), abs=0.051)
+    for anchor, _, _ in rows:  # where each name leads
+        assert f'<h3 id="{anchor}">' in section(source, "tasks")
+    assert section(source, "tasks").count('<svg class="small"') == 6
+    assert section(source, "tasks").count("<polygon") == 18  # a band for each algorithm
 
 
 @pytest.mark.parametrize(
@@ -107,7 +135,7 @@ def test_a_table_and_a_picture_stand_once(include, tasks, tmp_path):
     tree = curves.curves.analyze(include=include, n_resamples=99, rng=0)
     page = tree.curves.report(tmp_path / "page.html").read_text(encoding="utf-8")
     sources = [attrs["src"] for attrs in Page(page).attrs_of("img")]
-    tables = re.findall("<table.*?</table>", page.split('<section id="tasks"')[0], re.DOTALL)
+    tables = re.findall("<table.*?</table>", page, re.DOTALL)
     assert len(tables) >= 2
     assert len(set(tables)) == len(tables)
     assert len(set(sources)) == len(sources)
@@ -135,15 +163,14 @@ def test_pictures_say_what_they_show(tree, source):
     for part in ("anova", "pairwise", "profile", "distribution"):
         kind, result = results.prepare(tree[part].to_dataset())
         for name, view in kind.views.items():
-            if view.default:
+            if view.default or part == "pairwise":  # the verdict, with all its pictures
                 axes = result.curves.plot(name)
                 said = {"": view.caption} if isinstance(view.caption, str) else view.caption
                 shown = {each.get_gid() for ax in np.ravel([axes]) for each in ax.figure.findobj()}
                 sentences = [words for flag, words in said.items() if not flag or flag in shown]
                 expected.append(" ".join([*sentences, kind.answer(result)]))
     plt.close("all")
-    assert alternatives[1:] == expected
-    assert "Arrows mark" not in " ".join(expected)  # all intervals have limits
+    assert sorted(alternatives[1:]) == sorted(expected)
 
 
 @pytest.mark.slow
@@ -211,20 +238,17 @@ def test_many_tasks_have_short_tables(tmp_path):
         tree = curves.curves.analyze(n_resamples=99, rng=0)
     source = tree.curves.report(tmp_path / "many.html").read_text(encoding="utf-8")
     page = Page(source)
-    drawn = [attrs["alt"] for attrs in page.attrs_of("img")]
-    assert drawn[1] == "score against training: means of runs on metric 'a', task 'v'."
-    assert len(drawn) == 1 + 20  # the legend, and each task
-    assert [attrs["id"] for attrs in page.attrs_of("h3")] == [f"task-{place}" for place in range(1, 21)]
-    # the last task's own numbers
-    last = source.split('id="task-20"')[1].split("</figure>")[0]
+    drawn = [attrs["aria-label"] for attrs in page.attrs_of("svg") if "aria-label" in attrs]
+    assert drawn[0] == "score against training: means of runs on metric 'a', task 'v'."
+    assert len(drawn) == 20
+    anchors = [attrs["id"] for attrs in page.attrs_of("h3") if "id" in attrs]
+    assert anchors == [f"task-{place}" for place in range(1, 21)]
+    assert "<details>" not in section(source, "tasks")  # the only curves of the page
+    numbers = section(source, "numbers")
+    assert numbers.split("</table>")[0].count("<tr>") == 1 + 20
+    assert "metric &#x27;a&#x27;, task &#x27;v&#x27;: only algorithm" in source
     own = abs(tree["pairwise"].sel(metric="d", task="z")["difference"].values)
-    assert all(markup.as_cell(each) in re.findall("<td>(.*?)</td>", last) for each in own.tolist())
-    number = 1 + list(xcurves.results.parts_of(tree)).index("anova")
-    anova = source.split(f'<section id="part-{number}"')[1].split("</section>")[0]
-    assert source.split("</table>")[0].count("<tr>") == 1 + 20  # its table is the first, and stands once
-    assert "<table" not in anova
-    assert "<details>" in anova
-    assert "metric &#x27;a&#x27;, task &#x27;v&#x27;: only algorithm" in anova
+    assert all(f"<td>{markup.as_cell(each)}</td>" in source for each in own.tolist())
     p = tree["anova"]["pvalue"].sel(error_term="split_plot", effect="algorithm").values.ravel()
     count = f"In {np.count_nonzero(p <= 0.05)} of 19 tasks the algorithms&#x27; mean scores over training differ"
     assert count in source
@@ -233,18 +257,18 @@ def test_many_tasks_have_short_tables(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_page_of_sixty_tasks_takes_ten_seconds_and_three_megabytes(tmp_path):
+def test_a_page_of_sixty_tasks_takes_eight_seconds_and_two_megabytes(tmp_path):
     rng = np.random.default_rng(0)
     curves = make_curves(
-        rng.normal(size=(60, 5, 5, 20)) + np.arange(5)[:, None, None], task=[f"task {i}" for i in range(60)]
+        rng.normal(size=(60, 10, 5, 200)) + np.arange(10)[:, None, None], task=[f"task {i}" for i in range(60)]
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = curves.curves.analyze(n_resamples=199, rng=0)
         begin = time.process_time()
         page = tree.curves.report(tmp_path / "sixty.html")
-    assert time.process_time() - begin < 10
-    assert page.stat().st_size < 3e6
+    assert time.process_time() - begin < 8
+    assert page.stat().st_size < 2e6
 
 
 @pytest.mark.slow
@@ -255,18 +279,16 @@ def test_a_selected_task_has_the_page_of_a_single_one_and_is_named(tmp_path):
         source = given.curves.analyze(rng=0).curves.report(tmp_path / "one.html").read_text(encoding="utf-8")
         assert (" on task &#x27;dog &lt;b&gt;&#x27;, training 0 to 300." in source) == ("task" in given.dims)
         assert source.count("<img ") == 8
-        answers.append(source.split('<section id="answer"')[1].split("</ul>")[0])
+        answers.append(section(source, "answer"))
     assert answers[0] == answers[1]
-    assert re.search(
-        r"a2 has the highest mean score over training, 20(\.\d)?; shown higher than all 2 others", answers[0]
-    )
+    assert re.search(r"a2 has the highest mean score over training, \d+(\.\d+)?", answers[0])
 
 
 def test_too_few_runs_are_said_first(undrawn, tmp_path):
     curves = make_curves(np.random.default_rng(0).normal(size=(3, 2, 4)))
     with pytest.warns(UserWarning):
         tree = curves.curves.analyze(rng=0)
-    answer = tree.curves.report(tmp_path / "few.html").read_text(encoding="utf-8").split('<section id="compared"')[0]
+    answer = tree.curves.report(tmp_path / "few.html").read_text(encoding="utf-8").split('<section id="methods"')[0]
     # 2, 2 and 2 runs: 15 assignments; of a pair 3, times 3 pairs
     assert "Runs are so few that p cannot be below 0.0667, whatever the scores." in answer
     assert "With 2 runs a side no adjusted p of these 3 pairs can be below 1: compare fewer, or run more." in answer
@@ -280,15 +302,14 @@ def test_errors_have_their_learning_curves(undrawn, tmp_path):
     tree = errors.curves.analyze(rng=0)
     source = tree.curves.report(tmp_path / "errors.html").read_text(encoding="utf-8")
     assert "What would more data buy?" in Page(source).texts["h2"]
-    compared = source.split('<section id="compared"')[1].split("</table>")[0]
-    assert re.findall("<td>(.*?)</td>", compared)[2] == "5"
+    assert re.findall("<td>(.*?)</td>", section(source, "numbers").split("Runs and training levels")[2])[2] == "5"
     assert "<li>anova, pairwise, profile: algorithm &#x27;a&#x27;, run 1 lacks 1 of 5" in source
 
 
 def test_absent_runs_are_named(undrawn, tree, tmp_path):
     scores = absent(tree["curves"]["score"], [10, 8, 10])
     page = scores.curves.analyze(include=["anova"], n_resamples=99, rng=0).curves.report(tmp_path / "a.html")
-    compared = page.read_text(encoding="utf-8").split('<section id="compared"')[1].split("</table>")[0]
+    compared = section(page.read_text(encoding="utf-8"), "numbers").split("Runs and training levels")[2]
     row = compared.split("rate 0.8")[1].split("</tr>")[0]
     assert re.findall("<td>(.*?)</td>", row)[:3] == ["8", "8 and 9", "8"]
 
@@ -296,7 +317,7 @@ def test_absent_runs_are_named(undrawn, tree, tmp_path):
 def test_a_tree_without_curves_can_be_reported(undrawn, tree, tmp_path):
     alone = xr.DataTree.from_dict({"/mine": tree["pairwise"].to_dataset()})
     source = alone.curves.report(tmp_path / "alone.html").read_text(encoding="utf-8")
-    assert "What was compared" not in source
+    assert "Runs and training levels" not in source
     assert "<h1>Comparison of algorithms</h1>" in source
     assert tree["pairwise"].curves.summary() == alone.curves.summary()
 

@@ -62,8 +62,6 @@ def folded(title: str, body: str) -> str:
 
 def section(anchor: str, title: str, body: str, *, is_open: bool = False) -> str:
     """Return a section with its heading, below which its content is folded; the anchor is never a label of the data."""
-    if not title:
-        return f'<section id="{anchor}">\n{body}\n</section>'
     heading = f'<h2 id="{anchor}-title">{text(title)}</h2>'
     content = f"{heading}\n{body}" if is_open else f"<details><summary>{heading}</summary>\n{body}</details>"
     return f'<section id="{anchor}" aria-labelledby="{anchor}-title">\n{content}\n</section>'

@@ -6,7 +6,7 @@ import os
 import platform
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from importlib.resources import files
 from math import prod
@@ -29,7 +29,7 @@ from xcurves.plotting.curves import CURVES_CAPTION
 from xcurves.reporting import markup, pictures
 from xcurves.reporting.paper import describe_methods
 from xcurves.reporting.score_table import score_table
-from xcurves.reporting.small_pictures import small_legend, small_picture
+from xcurves.reporting.small_pictures import levels_drawn, small_legend, small_picture
 from xcurves.results import left_out, missing_parts, parts_of, prepare, say_final
 
 Links = Mapping[tuple[Any, ...], str]  # the anchor of each task, by its labels
@@ -130,19 +130,21 @@ def _page(attrs: Mapping[Any, Any], results_of: Mapping[str, xr.Dataset], curves
     title, lead = _title(curves, names)
     top = _top_pictures(verdict, others, curves, several=bool(links))
     scores = "" if verdict.kind.by_task is None else _scores(verdict, links)
-    answer = [_answer(attrs, verdict, parts), f'<div class="top">{"".join(top)}</div>' if top else "", scores]
+    answer = [_answer(verdict), f'<div class="top">{"".join(top)}</div>' if top else "", scores]
 
     # What is folded: each task, the other questions, other pictures, then how it was done and all numbers.
-    folded = [("Each task", _tasks(curves) if curves is not None and links else "")]
-    folded += [(part.kind.question, part.body()) for part in sorted(others, key=lambda part: not part.opens)]
-    folded += verdict.other_pictures()
-    folded.append(("How it was done", _methods(attrs, results_of)))
-    folded.append(("All numbers", _numbers(verdict, curves, links)))
-    shown = [markup.section("answer", "", "".join(answer), is_open=True)]
-    for number, (heading, body) in enumerate(folded, 1):
-        if body:
-            anchor = "tasks" if heading == "Each task" else f"part-{number}"
-            shown.append(markup.section(anchor, heading, body))
+    ordered = sorted(others, key=lambda part: not part.opens)
+    sections = [("answer", verdict.kind.question, "".join(answer))]
+    sections.append(("tasks", "Each task", _tasks(curves) if curves is not None and links else ""))
+    sections += [(f"part-{number}", part.kind.question, part.body()) for number, part in enumerate(ordered, 1)]
+    sections += [(f"picture-{number}", *each) for number, each in enumerate(verdict.other_pictures(), 1)]
+    sections += [
+        ("methods", "How it was done", _methods(attrs, results_of)),
+        ("numbers", "All numbers", _numbers(verdict, curves, links)),
+        ("missing", "Not in this analysis", markup.items(missing_parts(attrs), plain=True)),
+    ]
+    is_open = {"answer"} if top else {"answer", "tasks"}
+    shown = [markup.section(*each, is_open=each[0] in is_open) for each in sections if each[-1]]
     template = Template(files("xcurves.reporting").joinpath("page.html").read_text(encoding="utf-8"))
     lead = markup.paragraph(lead, "lead") if lead else ""
     return template.substitute(title=markup.text(title), lead=lead, sections="\n".join(shown))
@@ -171,13 +173,9 @@ def _lead(curves: xr.DataArray, tasks: Sequence[str]) -> str:
     return f"{label_of(curves)}: {of}, {label_of(training)} {levels or 'none'}.{better}"
 
 
-def _answer(attrs: Mapping[Any, Any], verdict: _Part, parts: Sequence[_Part]) -> str:
-    """Return the verdict, what must not be taken from the results, and which parts are missing."""
-    said = [markup.paragraph(markup.without_code(verdict.answer), "verdict")]
-    cautions = dict.fromkeys(each for part in parts for each in part.kind.said(part.result, "caution"))
-    said += [markup.paragraph(markup.without_code(each), "caution") for each in cautions]
-    said.append(markup.folded("Not in this analysis", markup.items(missing_parts(attrs), plain=True)))
-    return "".join(said)
+def _answer(verdict: _Part) -> str:
+    """Return the verdict, and what must not be taken from it."""
+    return markup.paragraph(markup.without_code(verdict.answer), "verdict") + verdict.cautions()
 
 
 def _top_pictures(verdict: _Part, others: Sequence[_Part], curves: xr.DataArray | None, *, several: bool) -> list[str]:
@@ -188,7 +186,7 @@ def _top_pictures(verdict: _Part, others: Sequence[_Part], curves: xr.DataArray 
         drawn = _figures([pictures.draw(task, CURVES_CAPTION)], _lead(curves, [""]))
     elif several:
         drawn = next((found for part in others if part.opens and (found := part.take_first_picture())), [])
-    drawn = [*drawn, *verdict.take_first_picture()]
+    drawn = [*drawn, *verdict.take_first_picture(listed_first=True)]
     if not drawn and not pictures.can_draw():
         return [markup.paragraph(pictures.MISSING)]
     return drawn
@@ -205,10 +203,15 @@ def _scores(verdict: _Part, links: Links) -> str:
 def _tasks(curves: xr.DataArray) -> str:
     """Return the curves of each task."""
     panels = panels_of(curves)
+    dims = labels.extra_dims(curves)
+    if len(dims) == 1:
+        names = [labels.escape_controls(str(label)) for label in curves[dims[0]].to_numpy().tolist()]
+        panels = [replace(panel, title=name) for panel, name in zip(panels, names, strict=True)]
     what = f"{label_of(curves)} against {label_of(curves['training'])}"
+    most = levels_drawn(panels)
     figures = []
     for anchor, panel in zip(anchors(curves).values(), panels, strict=True):
-        drawing = small_picture(panel, f"{what}: means of runs on {panel.title}.")
+        drawing = small_picture(panel, f"{what}: means of runs on {panel.title}.", most)
         figures.append(f'<figure><h3 id="{anchor}">{markup.text(panel.title)}</h3>{drawing}</figure>')
     lines = {line.place: line for panel in panels for line in panel.lines}
     said = markup.paragraph(
@@ -285,19 +288,24 @@ class _Part:
         """Whether it answers first: who is better, over all tasks."""
         return self.kind.part is not None and self.kind.part.opens and self.single
 
-    def take_first_picture(self) -> list[str]:
-        """Return the first picture, if it has one; it is not shown again."""
+    def take_first_picture(self, *, listed_first: bool = False) -> list[str]:
+        """Return the picture that opens the page, if it has one; it is not shown again.
+
+        `listed_first`: one that lists pairs or algorithms in rows is taken before others.
+        """
         defaults = [name for name in self.views if self.kind.views[name].default]
+        listing = [name for name in self.views if self.kind.views[name].drawing.rows]
         if not defaults:
             return []
-        self.views.remove(defaults[0])
-        return self._draw(defaults[0], narrow=True)
+        first = [*listing, *defaults][0] if listed_first and self.opens else defaults[0]
+        self.views.remove(first)
+        return self._draw(first, narrow=True)
 
     def other_pictures(self) -> list[tuple[str, str]]:
         """Return each picture that is not drawn yet, below the first sentence of its caption."""
         found = []
         for name in self.views:
-            drawn = self._draw(name)
+            drawn = self._draw(name) if self.opens or self.kind.views[name].default else []
             if drawn:
                 found.append((_first_sentence(self.kind.views[name].caption), "".join(drawn)))
         return found
@@ -309,11 +317,16 @@ class _Part:
         drawn = [each for name in self.views if self._is_shown(name) for each in self._draw(name)]
         left = left_out(self.result.attrs)
         missing = markup.paragraph("Tasks left out:") + markup.items(left, plain=True) if left else ""
-        return "".join([final, answer, *drawn, self.table, self.sentences(), missing])
+        return "".join([final, answer, self.cautions(), *drawn, self.table, self.sentences(), missing])
 
     def _is_shown(self, name: str) -> bool:
         """Whether a picture is for everybody, or the part has no other that the page has not shown."""
         return self.kind.views[name].default or (self.opens and name == self.views[0])
+
+    def cautions(self) -> str:
+        """Return what must not be taken from the result."""
+        said = dict.fromkeys(self.kind.said(self.result, "caution"))
+        return "".join(markup.paragraph(markup.without_code(each), "caution") for each in said)
 
     def sentences(self) -> str:
         """Return all sentences, folded."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,17 +13,24 @@ from xcurves.kernels.moments import Floats
 from xcurves.plotting.curve_lines import CurveLine, CurvePanel, drawn, is_uneven
 from xcurves.reporting import markup
 
-_WIDE, _HIGH = 300, 170
-_LEFT, _RIGHT, _TOP, _BOTTOM = 40, 8, 8, 20  # margins
-_MOST = 60  # levels of a line
+_WIDE, _HIGH = 600, 340  # whole numbers suffice within
+_LEFT, _RIGHT, _TOP, _BOTTOM = 80, 16, 16, 40  # margins
+_MOST_LEVELS, _LEAST_LEVELS = 60, 24  # of a line
+_ALL_LEVELS = 15_000  # of all lines of a page
 _STEPS = (1, 2, 2.5, 5, 10)
 _TICKS = 3
-_DASHES = {"-": "", "--": "6 3", "-.": "6 2 1 2"}
+_DASHES = {"-": "", "--": "12 6", "-.": "12 4 2 4"}
 
 
-def small_picture(panel: CurvePanel, alternative: str) -> str:
-    """Return the picture of one task."""
-    lines = [drawn(line, _MOST) for line in panel.lines if len(line.levels)]
+def levels_drawn(panels: Sequence[CurvePanel]) -> int:
+    """Return how many levels each line has at most, so that a page of many tasks stays small."""
+    n_lines = sum(len(panel.lines) for panel in panels)
+    return min(_MOST_LEVELS, max(_LEAST_LEVELS, _ALL_LEVELS // max(n_lines, 1)))
+
+
+def small_picture(panel: CurvePanel, alternative: str, most: int) -> str:
+    """Return the picture of one task, of so many levels."""
+    lines = [drawn(replace(line, runs=[]), most) for line in panel.lines if len(line.levels)]
     if not lines:
         return ""
     x_axis, y_axis = _XAxis(lines), _YAxis(lines)
@@ -39,8 +47,8 @@ def small_legend(lines: Sequence[CurveLine]) -> str:
     """Return the names of algorithms, each with its line."""
     entries = []
     for line in lines:
-        stroke = _stroke(line.place, 2.5)
-        sample = f'<svg class="key" viewBox="0 0 26 8" aria-hidden="true"><path d="M0 4H26" {stroke}/></svg>'
+        stroke = _stroke(line.place, 5)
+        sample = f'<svg class="key" viewBox="0 0 52 16" aria-hidden="true"><path d="M0 8H52" {stroke}/></svg>'
         entries.append(f"<span>{sample}{markup.text(line.name)}</span>")
     return f'<p class="legend">{"".join(entries)}</p>'
 
@@ -96,7 +104,7 @@ def _grid(axis: _YAxis) -> str:
     for tick, y in zip(axis.ticks.tolist(), axis.place(axis.ticks).tolist(), strict=True):
         label = _short(tick, axis.decimals)
         made.append(f'<path class="grid" d="M{_LEFT} {y:.0f}H{_WIDE - _RIGHT}"/>')
-        made.append(f'<text x="{_LEFT - 5}" y="{y + 4:.0f}" text-anchor="end">{label}</text>')
+        made.append(f'<text x="{_LEFT - 10}" y="{y + 8:.0f}" text-anchor="end">{label}</text>')
     return "".join(made)
 
 
@@ -105,7 +113,7 @@ def _level_labels(axis: _XAxis) -> list[str]:
     ends = [(axis.first, _LEFT, "start"), (axis.last, _WIDE - _RIGHT, "end")]
     if axis.first == axis.last:
         ends = [(axis.first, (_LEFT + _WIDE - _RIGHT) / 2, "middle")]
-    y = _HIGH - 5
+    y = _HIGH - 10
     return [f'<text x="{x:.0f}" y="{y}" text-anchor="{anchor}">{_short(level)}</text>' for level, x, anchor in ends]
 
 
@@ -119,7 +127,7 @@ def _short(value: float, decimals: int | None = None) -> str:
 
 
 def _points(x: Floats, y: Floats) -> str:
-    return " ".join(f"{a:.0f},{b:.1f}" for a, b in zip(x.tolist(), y.tolist(), strict=True))
+    return " ".join(f"{a:.0f},{b:.0f}" for a, b in zip(x.tolist(), y.tolist(), strict=True))
 
 
 def _band(line: CurveLine, x_axis: _XAxis, y_axis: _YAxis) -> str:
@@ -129,7 +137,7 @@ def _band(line: CurveLine, x_axis: _XAxis, y_axis: _YAxis) -> str:
     x = x_axis.place(line.levels[known])
     low, high = y_axis.place(line.low[known]), y_axis.place(line.high[known])
     if len(x) == 1:
-        return f'<path d="M{x[0]:.0f} {low[0]:.1f}V{high[0]:.1f}" {_stroke(line.place, 6)} opacity=".25"/>'
+        return f'<path d="M{x[0]:.0f} {low[0]:.0f}V{high[0]:.0f}" {_stroke(line.place, 12)} opacity=".25"/>'
     around = _points(np.concatenate([x, x[::-1]]), np.concatenate([low, high[::-1]]))
     return f'<polygon points="{around}" fill="{style_of(line.place).color}" opacity=".18"/>'
 
@@ -137,15 +145,15 @@ def _band(line: CurveLine, x_axis: _XAxis, y_axis: _YAxis) -> str:
 def _mean(line: CurveLine, x_axis: _XAxis, y_axis: _YAxis) -> str:
     x, y = x_axis.place(line.levels), y_axis.place(line.mean)
     if len(x) == 1:
-        return f'<circle cx="{x[0]:.0f}" cy="{y[0]:.1f}" r="3" fill="{style_of(line.place).color}"/>'
-    return f'<polyline points="{_points(x, y)}" {_stroke(line.place, 1.8)}/>'
+        return f'<circle cx="{x[0]:.0f}" cy="{y[0]:.0f}" r="6" fill="{style_of(line.place).color}"/>'
+    return f'<polyline points="{_points(x, y)}" {_stroke(line.place, 3.5)}/>'
 
 
 def _stroke(place: int, width: float) -> str:
     style: Any = style_of(place)
     dash = ""
     if isinstance(style.linestyle, tuple):
-        dash = " ".join(f"{2 * each:g}" for each in style.linestyle[1])
+        dash = " ".join(f"{4 * each:g}" for each in style.linestyle[1])
     else:
         dash = _DASHES.get(style.linestyle, "")
     dashes = f' stroke-dasharray="{dash}"' if dash else ""
