@@ -12,7 +12,7 @@ import xarray as xr
 
 from xcurves import kinds
 from xcurves.core.labels import pick_one
-from xcurves.core.schema import ResultKind, View
+from xcurves.core.schema import ResultKind, Statement, View
 
 T = TypeVar("T")
 MOST_LINES = 12  # of a summary
@@ -160,10 +160,16 @@ def summary(result: xr.Dataset | xr.DataTree) -> str:
         return "\n\n".join(_paragraphs(result))
     kind, result = prepare(result)
     said = ask(kind, result, kind.every_statement, "summary")
-    by_role = {role: [each for each in said if each.role == role] for role in ("answer", "detail", "caution")}
+    return "\n".join(lines_of(said))
+
+
+def lines_of(said: Iterable[Statement]) -> list[str]:
+    """Return statements as the lines of a summary: answers, then details as far as there is room, then cautions."""
+    every = list(said)
+    by_role = {role: [each for each in every if each.role == role] for role in ("answer", "detail", "caution")}
     room = MOST_LINES - len(by_role["answer"]) - len(by_role["caution"])
     by_role["detail"] = by_role["detail"][: max(room, 0)]
-    return "\n".join(each.text for each in [*chain.from_iterable(by_role.values())][:MOST_LINES])
+    return [each.text for each in [*chain.from_iterable(by_role.values())][:MOST_LINES]]
 
 
 def parts_of(tree: xr.DataTree) -> dict[str, xr.Dataset]:

@@ -8,6 +8,7 @@ from itertools import product
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 from scipy import stats
 
 from xcurves.core import labels
@@ -175,9 +176,9 @@ def is_uneven(levels: Floats) -> bool:
     return bool(steps.size and levels[0] >= 0 and steps.max() > _EVEN * steps.min())
 
 
-def reduced(levels: Floats, values: Floats, most: int) -> Floats:
+def reduced(values: Floats, most: int) -> NDArray[np.int64]:
     """Return the indices to draw of a long curve: the lowest and the highest value of each of `most` / 2 stretches."""
-    n = len(levels)
+    n = len(values)
     if n <= most:
         return np.arange(n)
     edges = np.linspace(0, n, most // 2 + 1).astype(int)
@@ -190,10 +191,10 @@ def reduced(levels: Floats, values: Floats, most: int) -> Floats:
 
 def drawn(line: CurveLine, most: int) -> CurveLine:
     """Return a line with so many levels at most."""
-    kept = reduced(line.levels, line.mean, most)
+    kept = reduced(line.mean, most)
     runs = []
     for levels, scores in line.runs:
-        own = reduced(levels, scores, most)
+        own = reduced(scores, most)
         runs.append((levels[own], scores[own]))
     arrays = {name: getattr(line, name)[kept] for name in ("levels", "mean", "low", "high")}
     return replace(line, runs=runs, **arrays)

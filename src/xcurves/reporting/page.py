@@ -18,11 +18,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves import results
 from xcurves.core import labels, provenance, validation
 from xcurves.core.applicability import is_lower_better
 from xcurves.core.atomic_write import atomic_write, check_place
-from xcurves.core.schema import ResultKind
+from xcurves.core.schema import ResultKind, Statement
 from xcurves.core.wording import count, interval, label_of, listed, span
 from xcurves.plotting.curve_lines import anchors, panels_of
 from xcurves.plotting.curves import CURVES_CAPTION
@@ -30,7 +29,7 @@ from xcurves.reporting import markup, pictures
 from xcurves.reporting.paper import describe_methods
 from xcurves.reporting.score_table import score_table
 from xcurves.reporting.small_pictures import levels_drawn, small_legend, small_picture
-from xcurves.results import left_out, missing_parts, parts_of, prepare, say_final
+from xcurves.results import left_out, lines_of, missing_parts, parts_of, prepare, say_final
 
 Links = Mapping[tuple[Any, ...], str]  # the anchor of each task, by its labels
 
@@ -265,7 +264,7 @@ class _Part:
     result: xr.Dataset
     single: bool
     table: str
-    answer: str
+    said: list[Statement]
     views: list[str]  # that are not drawn yet
 
     @classmethod
@@ -281,7 +280,12 @@ class _Part:
         of_tasks = list(frame.index.names[: len(dims)]) == [_words(dim) for dim in dims]
         table = markup.html_table(frame, frame.attrs["caption"], links if of_tasks else None)
         views = [name for name, view in kind.views.items() if single and view.drawing.suits(result)]
-        return cls(kind, result, single, table, kind.answer(result), views)
+        return cls(kind, result, single, table, list(kind.every_statement(result)), views)
+
+    @property
+    def answer(self) -> str:
+        """What it answers to its question."""
+        return " ".join(each.text for each in self.said if each.role == "answer")
 
     @property
     def opens(self) -> bool:
@@ -325,12 +329,12 @@ class _Part:
 
     def cautions(self) -> str:
         """Return what must not be taken from the result."""
-        said = dict.fromkeys(self.kind.said(self.result, "caution"))
+        said = dict.fromkeys(each.text for each in self.said if each.role == "caution")
         return "".join(markup.paragraph(markup.without_code(each), "caution") for each in said)
 
     def sentences(self) -> str:
         """Return all sentences, folded."""
-        said = results.summary(self.result).splitlines()
+        said = lines_of(self.said)
         return markup.folded(f"In {count(len(said), 'sentence')}", markup.items(said))
 
     def _draw(self, name: str, *, narrow: bool = False) -> list[str]:

@@ -192,8 +192,8 @@ def _table_of_rows(
             return str((styler.set_caption(escape(caption)) if caption else styler).to_html())
         said = None if caption is None else latex_text(caption)
         columns = "".join(side[0] for side in sides)
-        written = str(styler.to_latex(hrules=True, column_format=columns, caption=said, label=label))
-        return written.replace(MINUS, "$-$")
+        latex: str = styler.to_latex(hrules=True, column_format=columns, caption=said, label=label)
+        return latex.replace(MINUS, "$-$")
     except (ImportError, AttributeError):
         raise ImportError(
             "format_table needs jinja2 and tabulate. Install them: pip install 'xcurves[tables]'"

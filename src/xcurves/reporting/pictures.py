@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from base64 import b64encode
 from collections.abc import Mapping
 from io import BytesIO
@@ -47,7 +48,7 @@ def draw(
     if not can_draw():
         return None
     seed: dict[str, Any] = {"rng": 0} if isinstance(data, xr.DataArray) else {}
-    with import_pyplot().rc_context(_SAME):
+    with import_pyplot().rc_context(_SAME), warnings.catch_warnings():
         axes = np.ravel([plot(data, view, **seed)])
         figure = axes[0].figure
         width, height = figure.get_size_inches()
@@ -56,9 +57,10 @@ def draw(
         if not narrow:
             return Picture(wide, None, caption)
         try:
+            warnings.filterwarnings("error", "constrained_layout not applied")
             higher = height if len(axes) == 1 else height * width / _PHONE
             small = _encode(np.ravel([plot(data, view, figsize=(_PHONE, min(higher, 20.0)), **seed)])[0].figure)
-        except ValueError:  # no room
+        except (ValueError, UserWarning):  # no room
             return Picture(wide, None, caption)
     return Picture(wide, small, caption)
 

@@ -110,7 +110,7 @@ def _grid(axis: _YAxis) -> str:
 
 def _level_labels(axis: _XAxis) -> list[str]:
     """Return the labels of the first and the last level."""
-    ends = [(axis.first, _LEFT, "start"), (axis.last, _WIDE - _RIGHT, "end")]
+    ends: list[tuple[float, float, str]] = [(axis.first, _LEFT, "start"), (axis.last, _WIDE - _RIGHT, "end")]
     if axis.first == axis.last:
         ends = [(axis.first, (_LEFT + _WIDE - _RIGHT) / 2, "middle")]
     y = _HIGH - 10
