@@ -253,3 +253,30 @@ def test_bad_references_are_refused(errors, change, reference, message):
 def test_quadratic_fits_are_refused(errors):
     with pytest.raises(ValueError, match=r"fit is quadratic; learners are compared by power laws"):
         xcurves.compare_learners(fit_free(errors, quadratic=True), reference="plain")
+
+
+def test_learners_are_compared_at_every_size_as_it_was_given():
+    digits = range(1, 100)
+    sizes = sorted({float(n * 10**power) for n in digits for power in range(6) if n * 10**power <= 100_000})
+    parts = np.array([1 / 8, 1 / 4, 1 / 2, 1.0])
+    given = parts * np.array(sizes)[:, np.newaxis]
+    training = np.unique(given)
+    has = (training == given[..., np.newaxis]).any(axis=1)  # (task, size)
+    means = np.stack([10 + 30 * training**-0.5, 10 + 25 * training**-0.5])
+    values = np.where(has[:, np.newaxis], means, np.nan)
+    errors = xr.DataArray(
+        values,
+        {"task": sizes, "algorithm": ["a", "b"], "training": training},
+        ["task", "algorithm", "training"],
+        attrs={"units": "%"},
+    )
+    fit = xcurves.fit_power_law(errors, sigma_hat_sq=20, octaves=None)
+    versus = xcurves.compare_learners(fit)
+    assert (versus["at"] == versus["task"]).all()
+    assert versus["difference"].notnull().all() and versus["data_multiplier"].notnull().all()
+    ends = versus[["equal_from", "equal_to"]].to_array()
+    lowest, highest = versus["task"] / 8, versus["task"]
+    assert (((ends >= lowest) & (ends <= highest)) | ends.isnull()).all()
+    assert (ends.sel(variable="equal_to").max("crossing") == highest).any()
+    assert (xcurves.predict(fit, 4 * fit["at"])["extrapolated"] == 0).all()
+    assert (xcurves.predict(fit, 4.0001 * fit["at"])["extrapolated"] == 1).all()

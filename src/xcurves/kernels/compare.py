@@ -16,6 +16,7 @@ from xcurves.kernels.plans import halve
 from xcurves.kernels.powerlaw import Curves, t_quantile
 
 _HALVINGS = 40  # of an interval in ln n
+_ROUNDED = 1 + 1e-12  # relative rounding of exp(log(n))
 _POINTS = 97  # sizes at which the sign of the difference is looked at
 
 
@@ -51,6 +52,7 @@ def restated(curves: Curves, at: Floats) -> Curves:
 
 def equal_sizes(one: Curves, other: Curves, low: Floats, high: Floats, alpha: float) -> tuple[Floats, Floats, Floats]:
     """Return from `low` to `high` where no difference is shown and where curves cross, (curve, 2); NaN: nowhere."""
+    ends = (low, high)
     low, high = np.log(low), np.log(high)
 
     def shown(log: Floats) -> Floats:
@@ -71,7 +73,11 @@ def equal_sizes(one: Curves, other: Curves, low: Floats, high: Floats, alpha: fl
     number = np.cumsum(equal & ~np.pad(equal, ((0, 0), (1, 0)))[:, :-1], axis=1)
     known = ~np.isnan(one.theta[:, powerlaw.ERROR] + other.theta[:, powerlaw.ERROR])
     found = [_stretch(equal & in_it, signs, grid, shown, sign, known) for in_it in (number == 1, number >= 2)]
-    begin, end, crossing = (np.stack(part, axis=1) for part in zip(*found, strict=True))
+    begin, end, crossing = (np.exp(np.stack(part, axis=1)) for part in zip(*found, strict=True))
+    # Ends of the sizes that are looked at stand as given: exp(log(n)) is not n.
+    smallest, largest = (each[:, np.newaxis] for each in ends)
+    begin = np.where(begin <= smallest * _ROUNDED, smallest, begin)
+    end = np.where(end >= largest / _ROUNDED, largest, end)
     return begin, end, crossing
 
 
@@ -83,7 +89,7 @@ def _stretch(
     sign: Callable[[Floats], Floats],
     known: NDArray[np.bool_],
 ) -> tuple[Floats, Floats, Floats]:
-    """Return where one stretch without a shown difference begins and ends, and the crossing in it, shape (curve,)."""
+    """Return in ln n where a stretch without a shown difference begins and ends, and the crossing, shape (curve,)."""
     curve, last = np.arange(len(inside)), inside.shape[1] - 1
     there = inside.any(axis=1) & known
     first = inside.argmax(axis=1)
@@ -97,7 +103,7 @@ def _stretch(
     end = -_last_of(after, lambda log: shown(-log), -grid[curve, right + 1], -grid[curve, right])
     end = np.where(final < last, end, grid[:, -1])
     crossing = np.where(before * after < 0, _last_of(before, sign, begin, end), np.nan)
-    found = [np.where(there, np.exp(each), np.nan) for each in (begin, end, crossing)]
+    found = [np.where(there, each, np.nan) for each in (begin, end, crossing)]
     return found[0], found[1], found[2]
 
 

@@ -145,7 +145,8 @@ def last_fall(n: Floats, means: Floats, present: NDArray[np.bool_]) -> LastFall:
         log = np.log(np.where(present & (means > 0), means, np.nan))
         slope = (log[curve, last] - log[curve, half]) / (log_n[curve, last] - log_n[curve, half])
     alone = present.sum(axis=1) < 2
-    return LastFall(np.exp2(log_n[curve, last]), log[curve, last], np.where(alone, np.nan, np.minimum(slope, 0.0)))
+    largest = np.where(present.any(axis=1), n[last], np.nan)  # as given: exp2(log2(n)) is below n for many sizes
+    return LastFall(largest, log[curve, last], np.where(alone, np.nan, np.minimum(slope, 0.0)))
 
 
 def combine(law: Floats, fall: Floats, octaves: Floats) -> Floats:
