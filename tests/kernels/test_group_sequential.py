@@ -14,7 +14,8 @@ import oracles_sequential
 from layers import every, slow
 from places import SHARED
 from xcurves.kernels.group_sequential import centre_batches, normal_scale, studentized_terms
-from xcurves.kernels.sequential_pvalues import futile, last_look_factor, nested_pvalues, small_pvalues, spent, tie_ranks
+from xcurves.kernels.sequential_chances import nominal_levels
+from xcurves.kernels.sequential_pvalues import nested_pvalues, small_pvalues, spent, tie_ranks
 from xcurves.kernels.sequential_tests import Nearby, ShiftedRuns, sequential_tests
 from xcurves.kernels.task_plans import nest
 
@@ -42,7 +43,7 @@ def arrays(batches):
 def evaluated(batches, share, alpha=0.05, n_resamples=10**6, interval=False):
     u, look, sizes = arrays(batches)
     looks = nest(sizes, n_resamples, 0)
-    found = sequential_tests(u, look, looks, share, alpha, interval=interval)
+    found = sequential_tests(u, look, looks, share, alpha, n_intervals=int(interval))
     return found, looks
 
 
@@ -145,7 +146,7 @@ def test_ends_of_intervals_equal_those_of_plain_bisection_over_shifts(sizes, n_t
 
     def rejected(shift, k):
         moved = u - np.array([shift, 0.0])[:, np.newaxis, np.newaxis]
-        return sequential_tests(moved, look, looks, share, 0.05, interval=False)["pvalue"][k] <= 0.05 + 1e-12
+        return sequential_tests(moved, look, looks, share, 0.05, n_intervals=0)["pvalue"][k] <= 0.05 + 1e-12
 
     before, n_ends = np.array([-1e2, 1e2]), 0
     for k, ends in enumerate(found["difference_ci"]):
@@ -179,7 +180,7 @@ def test_assignments_that_matter_near_a_shift_decide_as_all_do(sizes, whole):
             assert len(near.parts[k].rows) < looks[k].n_total / 2
             for shift in np.linspace(low, high, 4):
                 moved = u - np.array([shift, 0.0])[:, np.newaxis, np.newaxis]
-                p = sequential_tests(moved, look, looks, share, 0.05, interval=False)["pvalue"][k]
+                p = sequential_tests(moved, look, looks, share, 0.05, n_intervals=0)["pvalue"][k]
                 assert near.decide(shift, k, 0.0).rejected == (p <= 0.05 + 1e-12)
                 n_rejected += p <= 0.05
     assert 4 <= n_rejected <= 20
@@ -238,8 +239,14 @@ def test_the_mirrored_assignment_ties_however_far_apart_algorithms_are(offset, g
     assert found["pvalue"].tolist() == pytest.approx([2 / (70 / 4), 2 / 4900])
 
 
+def last_boundary(spending, n_looks):
+    """Return the last boundary of equal looks, relative to that of a single one."""
+    share = np.arange(1, n_looks + 1) / n_looks
+    return stats.norm.isf(nominal_levels(spending, share, [True] * n_looks, 0.05)[-1] / 2) / stats.norm.isf(0.025)
+
+
 @pytest.mark.parametrize(("spending", "first"), [("square", 0.25), ("linear", 0.5)])
-def test_last_look_factor_of_two_looks_is_that_of_the_bivariate_normal(spending, first):
+def test_the_last_boundary_of_two_looks_is_that_of_the_bivariate_normal(spending, first):
     bound = stats.norm.isf(first * 0.05 / 2)
     both = stats.multivariate_normal([0, 0], [[1, math.sqrt(0.5)], [math.sqrt(0.5), 1]])
 
@@ -248,10 +255,10 @@ def test_last_look_factor_of_two_looks_is_that_of_the_bivariate_normal(spending,
         return 1 - inside - 0.05
 
     expected = optimize.brentq(excess, 1.5, 3) / stats.norm.isf(0.025)
-    assert last_look_factor(spending, 2, 0.05) == pytest.approx(expected, abs=1e-5)
+    assert last_boundary(spending, 2) == pytest.approx(expected, abs=1e-5)
 
 
-def test_last_look_factor_spends_the_level_in_simulated_walks():
+def test_the_last_boundary_spends_the_level_in_simulated_walks():
     rng = np.random.default_rng(0)
     steps = rng.normal(size=(200_000, 6)).cumsum(axis=1) / np.sqrt(np.arange(1, 7))
     walks, spent_before, n = np.abs(steps), 0, len(steps)
@@ -260,8 +267,20 @@ def test_last_look_factor_spends_the_level_in_simulated_walks():
         order = walks[:, k].argsort()
         walks, spent_before = walks[order[: len(walks) - n_new]], spent_before + n_new
     bound = np.sort(walks[:, 5])[-(round(0.05 * n) - spent_before)]
-    assert last_look_factor("square", 6, 0.05) == pytest.approx(bound / 1.959964, abs=0.006)
-    assert last_look_factor("square", 1, 0.05) == pytest.approx(1)
+    assert last_boundary("square", 6) == pytest.approx(bound / 1.959964, abs=0.006)
+    assert last_boundary("square", 1) == pytest.approx(1)
+
+
+def test_boundaries_of_unlike_looks_spend_the_level_in_simulated_walks():
+    rng = np.random.default_rng(1)
+    information = np.array([0.1, 0.4, 0.4, 1.0])  # nothing new at the third look
+    steps = rng.normal(size=(400_000, 4)) * np.sqrt(np.diff(information, prepend=0))
+    tested = [False, True, True, True]
+    levels = nominal_levels("linear", information, tested, 0.05)
+    assert (levels > 0).tolist() == [False, True, False, True]
+    p = 2 * stats.norm.sf(np.abs(steps.cumsum(axis=1)) / np.sqrt(information))
+    crossed = (p <= levels).cumsum(axis=1) > 0
+    np.testing.assert_allclose(crossed[:, [1, 3]].mean(axis=0), [0.025, 0.05], atol=0.0012)
 
 
 def test_scale_of_t_with_equal_batches():
@@ -315,10 +334,3 @@ def test_tasks_equal_the_reference(case):
     ]
     found, looks = evaluated(batches, spent("square", case["K"]))
     compare(found, looks, case["looks"], "T_F")
-
-
-@pytest.mark.parametrize(("chance", "found"), [(0.02, 1.0), (0.2, 0.0)])
-def test_a_look_is_futile_where_the_last_rejects_with_a_chance_below_five_per_cent(chance, found):
-    bound = stats.norm.isf(0.025) * last_look_factor("square", 2, 0.05)
-    trend = bound + stats.norm.ppf(chance) * math.sqrt(0.5)  # mean of the last z if it goes on
-    assert futile(np.array([trend * math.sqrt(0.5), np.nan]), "square", 0.05)[0] == found

@@ -24,7 +24,7 @@ _MOST = 10**6  # runs, algorithms and reassignments of a plan
 _FLAGS = ("rejected", "undecided", "futile")
 _OF_PAIR = (
     *("pair", "algorithm_a", "algorithm_b", *_FLAGS, "pvalue", "pvalue_adjusted", "statistic", "critical_value"),
-    *("difference", "difference_ci"),
+    *("difference", "difference_ci_simultaneous", "chance", "chance_at_ci"),
 )
 _DESCRIPTION = """Compare algorithms after every batch of runs, with a p-value that may be read after each.
 

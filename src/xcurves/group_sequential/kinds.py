@@ -13,6 +13,7 @@ from xcurves.core.schema import PAIR_COORDS, Drawing, Part, ResultKind, Var, Vie
 from xcurves.group_sequential import plots, text
 
 _BY_LOOK = ("task", "pair", "look")
+_INTERVAL = (*_BY_LOOK, "ci_bound")
 
 
 def planned_looks(curves: xr.DataArray) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
@@ -40,8 +41,15 @@ SEQUENTIAL = ResultKind(
         "critical_value": Var(_BY_LOOK, "statistic from which a pair by itself is rejected at this look"),
         "pvalue_stagewise": Var(_BY_LOOK, "stagewise p-value, at the first rejection or the last look"),
         "difference": Var(_BY_LOOK, "difference of mean scores", "score"),
-        "difference_ci": Var((*_BY_LOOK, "ci_bound"), "repeated interval of the difference", "score", when="intervals"),
-        "futile": Var(_BY_LOOK, "1 where a rejection by the last look is unlikely, else 0", dtype=np.int64),
+        "difference_ci_simultaneous": Var(
+            _INTERVAL, "repeated interval of the difference, for all pairs together", "score", when="intervals"
+        ),
+        "difference_ci": Var(_INTERVAL, "repeated interval of the difference, by itself", "score", when="intervals"),
+        "chance": Var(_BY_LOOK, "share of cases in which looks left show it if it is as seen", when="intervals"),
+        "chance_at_ci": Var(_INTERVAL, "that share if the difference is at an end of its interval", when="intervals"),
+        "futile": Var(
+            _BY_LOOK, "1 where the looks left are unlikely to show it, else 0", dtype=np.int64, when="intervals"
+        ),
         "n_runs": Var(("task", "algorithm", "look"), "number of runs so far"),
         "n_runs_next": Var(("task", "algorithm"), "runs in the next batch, as in the latest; 0 if all is decided"),
         "n_assignments": Var(_BY_LOOK, "number of nested assignments evaluated"),
@@ -71,8 +79,9 @@ SEQUENTIAL = ResultKind(
     ),
     table=captioned(
         text.sequential_table,
-        "Pairs of algorithms at the latest look: the look at which they were shown to differ, the statistic "
-        "with its boundary, p, p adjusted over pairs, and the difference with its repeated interval.",
+        "Pairs of algorithms at the latest look, the better first: the difference with its repeated interval for all "
+        "pairs together, p adjusted over pairs, the look at which they were shown to differ, and in which share of "
+        "cases the looks left show it if the difference is as seen.",
     ),
     statements=text.sequential_statements,
     views={

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -17,12 +17,15 @@ from xcurves.core.validation import check_curves
 from xcurves.core.weights import TrainingWeights, check_training_weights, number_of_run
 from xcurves.group_sequential.kinds import SEQUENTIAL
 from xcurves.group_sequential.looks import SPENDINGS, check_looks, check_previous, check_stored
+from xcurves.kernels import sequential_chances
 from xcurves.kernels.engine import holm
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import Index
-from xcurves.kernels.sequential_pvalues import Spending, futile, spent
+from xcurves.kernels.sequential_pvalues import Spending, spent
 from xcurves.kernels.sequential_tests import sequential_tests
 from xcurves.kernels.task_plans import Look, nest
+
+INTERVALS = ("difference_ci", "difference_ci_simultaneous")
 
 
 def sequential(
@@ -71,7 +74,7 @@ def sequential(
     confidence_level : float, default 0.95
         1 - α: of the decisions, the boundary and the intervals.
     intervals : bool, default True
-        Find `difference_ci`, which takes three quarters of the time or more.
+        Find intervals and the chances of the looks that are left, which takes three quarters of the time or more.
     rng : int, Generator or None, default 0
         Seed of the random assignments. With the same at every look earlier looks repeat digit for digit.
 
@@ -81,8 +84,11 @@ def sequential(
         With the other extra dims of `curves` in front. On (pair, look): `pvalue`, the sequential p; `pvalue_adjusted`
         over pairs (Holm); `rejected` (0 or 1); `statistic`; `critical_value`, infinite where nothing can be rejected
         then; `pvalue_stagewise`, NaN but at the first rejection by `pvalue` and at the last look; `difference` (first
-        minus second, in score units) and, if asked for, `difference_ci` (ci_bound), the repeated interval, NaN where
-        the looks contradict each other; `futile` (0 or 1). On (algorithm, look): `n_runs` so far, in all of `task`
+        minus second, in score units). On them too, with `intervals`: `difference_ci` (ci_bound), the repeated interval of
+        a pair by itself, NaN where the looks contradict each other; `difference_ci_simultaneous` (ci_bound), that for
+        all pairs together; `chance`, how often the looks left show a pair that is open if the difference is as seen,
+        and `chance_at_ci` (ci_bound), if it is at the ends of the interval for all pairs together, NaN where it is
+        shown or no look is left; `futile` (0 or 1). On (algorithm, look): `n_runs` so far, in all of `task`
         together; on (pair, look) `n_assignments`, those that were evaluated. On (pair): `undecided`, 1 where more runs
         are needed. On (algorithm): `n_runs_next`, the runs of its latest batch if it has an undecided pair, else 0: so
         many are run next, and at most so many for each look that is left. On (algorithm, run): `run_digest`, a number
@@ -117,10 +123,14 @@ def sequential(
     grow, looks or runs that are left out because of a result, and algorithms that are added later.
 
     The interval goes from the smallest to the largest shift of the first algorithm that no look so far rejects. If the
-    algorithms differ by a shift, the intervals of all looks together hold it in a share 1 - α of studies; they are not
-    adjusted over pairs. After a rejection the estimate is too large on average, and of the studies that reject, more
-    than a share α may have an interval that misses. `futile` is 1 where, if the trend goes on, a rejection by the last
-    look has a probability below .05; to stop there is allowed, never needed.
+    algorithms differ by a shift, the intervals of all looks together hold it in a share 1 - α of studies. Those for all
+    pairs together are found at the level α over the number of pairs. After a rejection the estimate is too large on
+    average, and of the studies that reject, more than a share α may have an interval that misses.
+
+    *Chances* are shares of 2,000 continuations: normal runs with the mean and the standard deviation of each algorithm
+    so far, in batches like its latest, judged by Welch's t at the levels of a normal statistic that spends the plan's
+    shares, at α over the number of pairs that are not shown yet (Holm's next step). `futile` is 1 where `chance` is
+    below 0.1 and the larger `chance_at_ci` below 0.5; to stop there is allowed, never needed.
 
     References
     ----------
@@ -224,6 +234,20 @@ def sequential_kernel(group: Group, **plan: Any) -> dict[str, Floats]:
     return every
 
 
+class PairTest(NamedTuple):
+    """The test of one pair, the algorithms in the order of their labels."""
+
+    u: Floats  # numbers of both, (2, joined task, run)
+    sizes: Index  # their batches, (look, joined task, 2)
+    turned: bool  # whether the pair has them in the other order
+    found: dict[str, Floats]  # by look
+
+    @property
+    def sign(self) -> int:
+        """What differences of the pair have to be multiplied by to be those of the test."""
+        return -1 if self.turned else 1
+
+
 def _test_pairs(
     out: dict[str, Floats],
     u: Floats,
@@ -245,31 +269,68 @@ def _test_pairs(
     n_done = int(np.flatnonzero(by_look.any(axis=(1, 2))).max()) + 1
     batches = by_look[:n_done].sum(axis=1)
     out["n_runs"][:, :n_done] = batches.cumsum(axis=0).T
-    z = np.full((len(pairs), n_looks), np.nan)
-    for pair, (a, b) in enumerate(pairs):
+    meets = [by_look[:n_done, :, pair].any(axis=0).all(axis=-1).any() for pair in pairs]
+    n_intervals = sum(meets) if intervals else 0
+    tests: dict[int, PairTest] = {}
+    for number in np.flatnonzero(meets).tolist():
+        a, b = pairs[number]
         in_order = sorted((a, b))  # so that the order of the algorithms changes nothing
         sizes = by_look[:n_done, :, in_order]
-        if not sizes.any(axis=0).all(axis=-1).any():
-            continue
         key = sizes.tobytes()
         looks = nested[key] = nested.get(key) or nest(sizes, n_resamples, context.entropy)
         numbers = u[:, in_order].swapaxes(0, 1)
-        found = sequential_tests(numbers, look, looks, spent(spending, n_looks), alpha, interval=intervals)
+        share = spent(spending, n_looks)
+        found = sequential_tests(numbers, look, looks, share, alpha, n_intervals=n_intervals)
         found["n_assignments"] = np.array([each.n_total for each in looks], float)
-        if a > b:
-            found["difference"] *= -1
-            found |= {"difference_ci": -found["difference_ci"][:, ::-1]} if intervals else {}
-        for variable in found.keys() & out.keys():
-            out[variable][pair, :n_done] = found[variable]
-        z[pair, :n_done] = found["z"]
+        tests[number] = PairTest(numbers, sizes, bool(a > b), found)
+        for variable, values in _of_pair(tests[number]).items():
+            if variable in out:
+                out[variable][number, :n_done] = values
     first = np.diff(provenance.significant(out["pvalue"], alpha).astype(int), prepend=0) == 1
     first[:, -1] = True
     out["pvalue_stagewise"][~first] = np.nan
     out["pvalue_adjusted"][:] = holm(out["pvalue"].T).T
     out["rejected"][:] = provenance.significant(out["pvalue_adjusted"], alpha)
-    out["futile"][:] = np.where(out["rejected"] == 1, 0, np.nan_to_num(futile(z, spending, alpha)))
+    if intervals:
+        _add_chances(out, tests, look, spending, n_resamples, context)
     latest = n_done - 1
     open_pairs = ~np.isnan(out["pvalue"][:, latest]) & (out["rejected"][:, latest] == 0) & (n_done < n_looks)
     out["undecided"][:] = open_pairs
     sizes = batches[latest - (batches > 0)[::-1].argmax(axis=0), np.arange(u.shape[1])]  # of the latest batch of each
     out["n_runs_next"][:] = np.isin(np.arange(u.shape[1]), pairs[open_pairs]) * sizes
+
+
+def _of_pair(test: PairTest) -> dict[str, Floats]:
+    """Return what a test found, differences as the pair has them."""
+    if not test.turned:
+        return test.found
+    mirrored = {name: -test.found[name][:, ::-1] for name in INTERVALS if name in test.found}
+    return test.found | mirrored | {"difference": -test.found["difference"]}
+
+
+def _add_chances(
+    out: dict[str, Floats],
+    tests: dict[int, PairTest],
+    look: Index,
+    spending: Spending,
+    n_resamples: int,
+    context: Context,
+) -> None:
+    """Say of every pair that is open after a look how often the looks left show it, and whether that is futile."""
+    n_looks = out["pvalue"].shape[1]
+    # Holm's next step judges the pairs that are not shown yet at the level over their number.
+    n_open = np.count_nonzero(~np.isnan(out["pvalue"]) & (out["rejected"] == 0), axis=0)
+    for number, test in tests.items():
+        n_done = min(len(test.sizes), n_looks - 1)  # the last look leaves none
+        for k in np.flatnonzero(out["rejected"][number, :n_done] == 0).tolist():
+            difference, scale = test.found["difference"][k], test.found["scale"][k]
+            if not np.isfinite(scale):
+                continue
+            seen = sequential_chances.seen_by(test.u, look, k, difference, scale)
+            level = context.alpha / max(n_open[k], 1)
+            left = sequential_chances.levels_left(seen, test.sizes[: k + 1], n_looks, spending, level, n_resamples)
+            ends = test.sign * out["difference_ci_simultaneous"][number, k]
+            chance = sequential_chances.chances(seen, left, [difference, *ends], context.entropy, k)
+            out["chance"][number, k], out["chance_at_ci"][number, k] = chance[0], chance[1:]
+    unlikely = out["chance"] < sequential_chances.UNLIKELY
+    out["futile"][:] = unlikely & (out["chance_at_ci"].max(axis=-1) < sequential_chances.AT_BEST)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,10 +12,11 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance
-from xcurves.core.pairs import better_first
+from xcurves.core.labels import CI_BOUNDS
+from xcurves.core.pairs import TURNED, PairRow, better_first, displayed_pairs, heading, lower_is_better, rows_of
 from xcurves.core.schema import Statement, statements
 from xcurves.core.tables import bounds, frame_of_pairs
-from xcurves.core.wording import ends_of, interval, joined, listed, pvalue, span
+from xcurves.core.wording import decimals_of, interval, joined, listed, number, open_interval, pvalue, rounded, span
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.sequential_pvalues import Spending, spent
 
@@ -25,7 +27,11 @@ _HOW = (
     "p is the sequential p of a randomization test within batches, valid at whatever look one stops, adjusted over "
     "pairs (Holm). It holds if the number of looks and the sizes of the batches were fixed before the first result."
 )
-_INTERVAL = "Intervals hold at all looks together, for one pair each (not adjusted); they assume a shift."
+_INTERVAL = "Intervals hold at all looks{together}; they assume a shift."
+_CHANCE = (
+    "Chances are of continuations by normal runs with the means and spreads so far; with few runs these are rough, and "
+    "chance_at_ci has them at both ends of the interval."
+)
 
 
 def sequential_statements(result: xr.Dataset) -> Iterator[Statement]:
@@ -38,7 +44,13 @@ def sequential_statements(result: xr.Dataset) -> Iterator[Statement]:
         f"Of {tested} pairs within a {noun}, {shown} are shown to differ; {int(result['undecided'].sum())} are "
         "undecided and need more runs."
     )
-    cautions = [_TOO_LARGE] * bool((result["rejected"] == 1).any()) + [_HOW] + [_INTERVAL] * ("difference_ci" in result)
+    cautions = [_TOO_LARGE] if (result["rejected"] == 1).any() else []
+    cautions.append(_HOW)
+    if "difference_ci" in result:
+        several = result.sizes.get("pair", 1) > 1
+        cautions.append(_INTERVAL.format(together=" and for all pairs together" if several else " together"))
+    if "chance" in result and (result["undecided"] == 1).any():
+        cautions.append(_CHANCE)
     return statements(_after_look(tasks[0][0]) if len(tasks) == 1 else answer, said, cautions)
 
 
@@ -59,57 +71,115 @@ def next_batch(task: xr.Dataset) -> dict[Hashable, int]:
     return {name: int(size) for name, size in sizes if size}
 
 
+class OpenPair(NamedTuple):
+    """A pair at the latest look, as it is shown, and whether it is open."""
+
+    row: PairRow
+    is_open: bool
+    chance: float  # that the looks left show it
+
+
+def pairs_at(latest: xr.Dataset) -> list[OpenPair]:
+    """Return the pairs of one task at its latest look, those shown with the largest difference first."""
+    intervals = "difference_ci_simultaneous" in latest
+    blank = xr.full_like(latest["difference"], np.nan)
+    given = latest if intervals else latest.assign(no_interval=blank.expand_dims(ci_bound=list(CI_BOUNDS), axis=-1))
+    interval_name = "difference_ci_simultaneous" if intervals else "no_interval"
+    displayed = displayed_pairs(given, "difference", interval_name, latest["pvalue_adjusted"])
+    sides = [frozenset(pair) for pair in zip(*(_texts(latest[f"algorithm_{side}"]) for side in "ab"), strict=True)]
+    is_open = dict(zip(sides, latest["undecided"].to_numpy() == 1, strict=True))
+    chance = dict(zip(sides, (latest["chance"] if "chance" in latest else blank).to_numpy().tolist(), strict=True))
+    rows = ((row, frozenset((row.better, row.other))) for row in rows_of(displayed))
+    return [OpenPair(row, bool(is_open[pair]), chance[pair]) for row, pair in rows]
+
+
+def _texts(labels_of: xr.DataArray) -> list[str]:
+    return [str(label) for label in labels_of.to_numpy().tolist()]
+
+
 def _after_look(task: xr.Dataset) -> str:
     done, planned = n_done(task), task.sizes["look"]
     latest = task.isel(look=done - 1)
-    pairs = list(labels.each_of(latest, "pair"))
-    said = [_say_best(pair) for pair in pairs if pair["rejected"] == 1]
-    left = [_versus(pair) for pair in pairs if pair["undecided"] == 1]
+    with_pairs = latest if "pair" in latest.dims else latest.expand_dims("pair")
+    pairs = pairs_at(with_pairs)
+    said = [_say_shown(pair.row, latest) for pair in pairs if pair.row.shown and not pair.is_open]
+    left = [pair for pair in pairs if pair.is_open]
     if left:
-        which = listed(left, 2) if len(left) < 4 else f"{len(left)} of {len(pairs)} pairs"
-        sizes, more = next_batch(task), planned - done
-        looks = "the look that is left" if more == 1 else f"the {more} looks that are left"
-        said.append(
-            f"{which} {'is' if len(left) == 1 else 'are'} still open: run {span(map(float, sizes.values()))} more of "
-            f"each of {listed(sizes, 3)} (at most {more * max(sizes.values())} of each in {looks}), or stop and report "
-            "nothing of them"
-        )
-    closed = [f"{_versus(pair)}{_in_brackets(pair)}" for pair in pairs if (pair["rejected"] + pair["undecided"]) == 0]
-    said += [f"not shown to differ: {joined(closed, ', ', 2)}"] * bool(closed)
+        said.append(_say_open(left, len(pairs), next_batch(task), planned - done))
+    closed = [f"{_versus(pair.row)}{_in_brackets(pair.row)}" for pair in pairs if not (pair.row.shown or pair.is_open)]
+    if closed:
+        said.append(f"not shown to differ: {joined(closed, ', ', 2)}")
     runs = latest["n_runs"].fillna(0).to_numpy()
-    return f"After look {done} of {planned} ({span(runs.tolist())} runs each): {joined(said, '; ')}."
+    sentences = [f"After look {done} of {planned} ({span(runs.tolist())} runs each): {joined(said, '; ')}."]
+    chances = _say_chances(left, planned - done)
+    if chances:
+        sentences.append(chances)
+    return " ".join(sentences)
 
 
-def _versus(pair: xr.Dataset) -> str:
-    return f"{pair['algorithm_a'].item()} v {pair['algorithm_b'].item()}"
+def _say_open(left: list[OpenPair], n_pairs: int, sizes: dict[Hashable, int], more: int) -> str:
+    """Return which pairs are open, and what to run for them."""
+    which = listed([_versus(pair.row) for pair in left], 2) if len(left) < 4 else f"{len(left)} of {n_pairs} pairs"
+    is_are, it = ("is", "it") if len(left) == 1 else ("are", "them")
+    looks = "the look that is left" if more == 1 else f"the {more} looks that are left"
+    each = f"{span(map(float, sizes.values()))} more of each of {listed(sizes, 3)}"
+    most = f"at most {more * max(sizes.values())} of each in {looks}"
+    return f"{which} {is_are} still open: run {each} ({most}), or stop without a claim about {it}"
 
 
-def _say_best(pair: xr.Dataset) -> str:
-    """Return which of a pair is better, it first."""
-    higher = bool(pair.attrs.get("higher_is_better", 1))
-    turned = (pair["difference"].item() > 0) != higher
-    better, other = (pair[f"algorithm_{side}"].item() for side in ("ba" if turned else "ab"))
-    said = f"{better} is above {other}" if higher else f"{better} is below {other}, that is better"
-    return f"{said}{_in_brackets(pair, turned=turned)}"
+def _say_chances(left: list[OpenPair], more: int) -> str:
+    """Return how often the looks left would show the open pairs, the likeliest first."""
+    known = sorted((pair for pair in left if not math.isnan(pair.chance)), key=lambda pair: -pair.chance)
+    if not known:
+        return ""
+    looks = "the look left shows" if more == 1 else f"the {more} looks left show"
+    if len(left) == 1:
+        return f"If the difference is as seen, {looks} it in {_cases(known[0].chance)}."
+    named = [f"{_versus(pair.row)} in {_cases(pair.chance)}" for pair in known]
+    return f"If differences are as seen, {looks} {joined(named, ', ', 3)}."
 
 
-def _in_brackets(pair: xr.Dataset, *, turned: bool = False) -> str:
-    if pair["pvalue"].isnull():
+def _cases(chance: float) -> str:
+    """Return a chance as "12 of 100 cases"."""
+    return f"{round(100 * chance):d} of 100 cases"
+
+
+def _versus(row: PairRow) -> str:
+    return f"{row.better} v {row.other}"
+
+
+def _say_shown(row: PairRow, latest: xr.Dataset) -> str:
+    """Return which of a pair is better, it first, and by how much."""
+    if row.amount < 0:  # pairs with a reference keep their direction
+        word = "above" if lower_is_better(latest) else "below"
+    else:
+        word = "below" if lower_is_better(latest) else "above"
+    decimals = decimals_of(row.low, row.high, row.amount)
+    by = f"by {rounded(abs(row.amount), decimals)}" if decimals is not None else f"by {number(abs(row.amount))}"
+    return f"{row.better} is {word} {row.other} {by}{_in_brackets(row)}"
+
+
+def _in_brackets(row: PairRow) -> str:
+    if math.isnan(row.p):
         return " (runs are missing)"
-    limits = ""
-    if "difference_ci" in pair:
-        low, high = ends_of(pair["difference_ci"], turned=turned)
-        limits = f", {'no interval: the looks contradict each other' if math.isnan(low) else interval(low, high)}"
-    return f" ({pvalue(pair['pvalue_adjusted'].item())}{limits})"
+    low, high = row.low, row.high
+    if row.amount < 0:
+        low, high = -high, -low
+    limits = open_interval(low, high, abs(row.amount)) if row.shown else interval(low, high, estimate=abs(row.amount))
+    said = [limits, pvalue(row.p)] if not math.isnan(low) else [pvalue(row.p)]
+    return f" ({'; '.join(said)})"
 
 
 def _notes(task: xr.Dataset) -> Iterator[str]:
     """Yield which open pairs are unlikely to be shown, unusual batches, and which looks could reject nothing."""
     done, names = n_done(task), task["algorithm"].to_numpy().tolist()
-    unlikely = ((task["futile"].isel(look=done - 1) == 1) & (task["undecided"] == 1)).to_numpy()
-    if unlikely.any():
-        pairs = joined(task["pair"].to_numpy()[unlikely].tolist())
-        yield f"Unlikely to be shown with the looks that are left: {pairs}. To stop there is allowed, never needed."
+    if "futile" in task:
+        unlikely = ((task["futile"].isel(look=done - 1) == 1) & (task["undecided"] == 1)).to_numpy()
+        if unlikely.any():
+            pairs = joined(np.atleast_1d(task["pair"].to_numpy())[np.atleast_1d(unlikely)].tolist())
+            yield (
+                f"Unlikely to be shown with the looks that are left: {pairs}. To stop there is allowed, never needed."
+            )
     added = np.diff(task["n_runs"].transpose("algorithm", "look").to_numpy()[:, :done], prepend=0).astype(int)
     for name, row in zip(names, added, strict=True):
         looks = np.flatnonzero(row) + 1
@@ -165,20 +235,28 @@ def _blind(
 
 
 def sequential_table(result: xr.Dataset) -> pd.DataFrame:
-    """Return a row for each pair, the largest difference first, at the latest look."""
+    """Return a row for each pair, the better first, the largest difference in front, at the latest look."""
     latest = at_latest_look(result)
-    size = latest["difference"]
-    latest = better_first(latest, size, ["difference", "difference_ci"])
+    size, p = latest["difference"], latest["pvalue_adjusted"]
     decided = result["look"].where(result["rejected"] == 1).min("look")
-    columns = {
+    columns: dict[str, xr.DataArray] = {}
+    if "difference_ci_simultaneous" in latest:
+        shown = displayed_pairs(latest, "difference", "difference_ci_simultaneous", p)
+        columns = {"difference": shown["amount"], **bounds(shown["interval"])}
+    else:
+        shown = better_first(latest, size, ["difference"])
+        columns = {"difference": shown["difference"]}
+    columns |= {
+        "p": p,
         "look": latest["_look"].broadcast_like(decided),
         "decided at": decided,
         "T": latest["statistic"],
         "boundary": latest["critical_value"],
-        "p": latest["pvalue"],
-        "p_adjusted": latest["pvalue_adjusted"],
-        "difference": latest["difference"],
-        **(bounds(latest["difference_ci"]) if "difference_ci" in latest else {}),
         "undecided": result["undecided"],
     }
-    return frame_of_pairs(columns, size, latest["pair_turned"])
+    if "chance" in latest:
+        columns["chance"] = latest["chance"].where(result["undecided"] == 1)
+    frame = frame_of_pairs(columns, size, shown[TURNED])
+    if "difference_ci_simultaneous" in latest:
+        frame.attrs["interval"] = heading(result)
+    return frame

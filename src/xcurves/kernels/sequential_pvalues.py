@@ -6,13 +6,10 @@ all y >= x: at most ``α s_k B`` have ``q_k <= α`` (Kim & DeMets, doi:10.1093/b
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
-from scipy.special import ndtr, ndtri
 
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.plans import TIE, Index
@@ -20,7 +17,6 @@ from xcurves.kernels.plans import TIE, Index
 Spending = Literal["square", "linear"]
 
 LEVEL_TIE = 1e-12  # of a p-value and the level
-_POINTS = 201  # at which the statistic's density is carried from look to look
 
 
 def spent(spending: Spending, n_looks: int) -> Floats:
@@ -123,36 +119,3 @@ def _first_of_ties(ordered: Index, ends: Index, place: int) -> int:
         return -1
     cell = int(ends.searchsorted(place))
     return int(ordered[ends[cell - 1] + 1 if cell else 0 : ends[cell] + 1].min())
-
-
-def futile(z: Floats, spending: Spending, alpha: float) -> Floats:
-    """Return 1 where a rejection by the last look is unlikely (probability below .05) if the trend of `z` goes on."""
-    n_looks = z.shape[-1]
-    share = np.arange(1, n_looks + 1) / n_looks
-    bound = -ndtri(alpha / 2) * last_look_factor(spending, n_looks, alpha)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        left = np.sqrt(1 - share)
-        chance = ndtr((z / np.sqrt(share) - bound) / left) + ndtr((-z / np.sqrt(share) - bound) / left)
-    return np.where((share < 1) & ~np.isnan(z), (chance < 0.05).astype(float), np.nan)
-
-
-@lru_cache(maxsize=64)
-def last_look_factor(spending: Spending, n_looks: int, alpha: float) -> float:
-    """Return the last boundary of a normal statistic at K equal looks, relative to that of a single one."""
-    # The density of the running sum on a grid; each boundary is crossed with the probability that is spent (Armitage,
-    # McPherson & Rowe 1969, doi:10.2307/2343787).
-    rises = np.diff(np.concatenate([[0.0], alpha * spent(spending, n_looks)]))
-    bound = -float(ndtri(rises[0] / 2))  # of the sum of k standard normal increments
-    nodes, weights = np.polynomial.legendre.leggauss(_POINTS)
-    x = bound * nodes
-    density = np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)
-    for number, rise in enumerate(rises[1:].tolist(), 2):
-        mass = density * bound * weights
-
-        def excess(end: float, x: Floats = x, mass: Floats = mass, rise: float = rise) -> float:
-            return float(mass @ (ndtr(x - end) + ndtr(-x - end))) - rise
-
-        bound = brentq(excess, 0.0, 12.0 * number)
-        density = np.exp(-((bound * nodes[:, np.newaxis] - x) ** 2) / 2) / np.sqrt(2 * np.pi) @ mass
-        x = bound * nodes
-    return float(bound / np.sqrt(n_looks) / -ndtri(alpha / 2))

@@ -36,9 +36,12 @@ _WINDOW = 8  # the assignments that matter are kept for shifts within an eighth 
 
 
 def sequential_tests(
-    u: Floats, look: Index, looks: list[Look], share: Floats, alpha: float, *, interval: bool = True
+    u: Floats, look: Index, looks: list[Look], share: Floats, alpha: float, *, n_intervals: int = 1
 ) -> dict[str, Floats]:
-    """Test a pair, `u` (2, task, run) by `look`, at every look: arrays (look,), and `difference_ci`, (look, 2)."""
+    """Test a pair, `u` (2, task, run) by `look`, at every look: arrays (look,), and intervals, (look, 2).
+
+    `n_intervals` is of how many pairs all intervals together hold; 0: none are sought.
+    """
     runs = centre_batches(u, look, looks)
     found = studentized_terms(runs, looks)
     out = {name: np.full(len(looks), np.nan) for name in ("statistic", "pvalue", "critical_value", "pvalue_stagewise")}
@@ -59,10 +62,14 @@ def sequential_tests(
             out["statistic"][k] = np.inf if t[0] >= INFINITE else t[0]
             out["pvalue_stagewise"][k] = np.count_nonzero(crossed | (ranks >= ranks[0])) / len(t)
     out["difference"] = runs.difference
-    out["z"] = out["statistic"] * normal_scale(runs)
-    if interval:
+    out["scale"] = normal_scale(runs)
+    if n_intervals:
         new = [terms if look.cells else None for terms, look in zip(found, looks, strict=True)]
         out["difference_ci"] = sequential_limits(ShiftedRuns(runs, looks, new, share, alpha))
+        out["difference_ci_simultaneous"] = out["difference_ci"]
+        if n_intervals > 1:
+            together = ShiftedRuns(runs, looks, new, share, alpha / n_intervals)
+            out["difference_ci_simultaneous"] = sequential_limits(together)
     return out
 
 
