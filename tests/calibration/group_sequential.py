@@ -9,7 +9,7 @@ import xarray as xr
 from scipy import stats
 
 import xcurves
-from calibration.claims import ALPHA, AT_MOST, EXACT, Simulation, fails, labelled, near
+from calibration.claims import ALPHA, AT_MOST, EXACT, Simulation, fails, labelled, near, outside
 from calibration.randomization import BLOCK
 
 RESAMPLES = 999  # 1,000 with the observed one: a p of exactly .05 exists
@@ -149,6 +149,14 @@ def replanned(data, *, rng=None):
     }
 
 
+def given_up(data, *, rng=None):
+    """Pairs that some look calls futile, and that are shown by the last look all the same; the others do not count."""
+    n_looks = int(data["look"].max())
+    found = xcurves.sequential(data, n_looks=n_looks, n_resamples=RESAMPLES, rng=rng).squeeze("pair", drop=True)
+    shown = found["rejected"].isel(look=-1, drop=True) == 1
+    return {"shown after all": outside(shown).where((found["futile"] == 1).any("look"))}
+
+
 def _level(setting, claims, *, short=150, **options):
     every = dict(zip(ROWS, claims, strict=True))
     return Simulation("Sequential tests", setting, partial(runs, **options), compared, every, short=short, block=BLOCK)
@@ -222,6 +230,25 @@ SIMULATIONS = [
             ("3×8", 0.8, (0.71, 0.75), (0.74, 0.785)),
             ("3×8", 1.2, (0.965, 0.985), (0.97, 0.99)),
         )
+    ),
+    _level(
+        "2, 1, 3 v 4, 3, 5, sd 4 v 1",
+        (fails(0.11), near(0.07, 0.105), near(0.05, 0.07), fails(0.06)),
+        sizes=((2, 4), (1, 3), (3, 5)),
+        spread=(4.0, 1.0),
+    ),
+    *(
+        Simulation(
+            "Pairs that are called futile",
+            f"6×5, d = {d:g}",
+            partial(runs, sizes=(6,) * 5, shifts=(d, 0.0)),
+            given_up,
+            {"shown after all": near(0.0, most)},
+            short=100,
+            full=2000,
+            block=BLOCK,
+        )
+        for d, most in ((0.0, 0.02), (0.4, 0.03), (0.8, 0.12))
     ),
     Simulation(
         "Sequential tests of several tasks",

@@ -75,7 +75,7 @@ def test_more_runs_are_needed_then_the_last_look_is_done(here, capsys):
     assert said["run_more"] == {"sac": 5, "td3": 5, "ddpg": 5}
     assert said["run_at_most"] == {"sac": 25, "td3": 25, "ddpg": 25}
     assert (said["tasks"][0]["look"], str(said["tasks"][0]["n_runs"])) == (1, "{'ddpg': 5, 'sac': 5, 'td3': 5}")
-    assert said["tasks"][0]["pairs"][0]["difference_ci"] == [None, None]
+    assert said["tasks"][0]["pairs"][0]["difference_ci_simultaneous"] == [None, None]
     assert said["tasks"][0]["pairs"][0]["critical_value"] is None
     write_log("log.csv", 2)
     status, out, _ = look(capsys, "--look", "batch", "--looks", "2", "--json")
@@ -89,7 +89,7 @@ def test_more_runs_are_needed_then_the_last_look_is_done(here, capsys):
         at = found.sel(pair=pair["pair"]).isel(look=1)
         assert pair["pvalue_adjusted"] == at.pvalue_adjusted.item()
         assert pair["rejected"] == bool(at.rejected)
-        assert pair["difference_ci"] == at.difference_ci.values.tolist()
+        assert pair["difference_ci_simultaneous"] == at.difference_ci_simultaneous.values.tolist()
     assert said["summary"] == found.curves.summary()
 
 
@@ -107,7 +107,7 @@ def test_everything_decided_ends_with_zero_and_sentences(here, capsys):
     write_log("log.csv", 2, gap=6.0)
     status, out, _ = look(capsys, "--batch-size", "5", "--looks", "3", "--select", "agent=sac", "--select", "agent=td3")
     assert status == 0
-    assert out.startswith("After look 2 of 3 (10 runs each): sac is above td3 (p = ")
+    assert out.startswith("After look 2 of 3 (10 runs each): sac is above td3 by ")
 
 
 def test_tasks_by_themselves_and_together(here, capsys):

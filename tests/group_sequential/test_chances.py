@@ -150,7 +150,9 @@ def test_the_chance_of_one_of_many_pairs_is_judged_at_holms_next_step():
 
 def test_joined_tasks_have_chances_too():
     rng = np.random.default_rng(8)
-    curves = make_curves(rng.normal(size=(9, 2, 8, 1)) + np.array([0.25, 0])[:, np.newaxis, np.newaxis], task=list("abcdefghi"))
+    curves = make_curves(
+        rng.normal(size=(9, 2, 8, 1)) + np.array([0.25, 0])[:, np.newaxis, np.newaxis], task=list("abcdefghi")
+    )
     found = xcurves.sequential(curves.curves.assign_looks(4), n_looks=3, task="task")
     chances = found["chance"].isel(pair=0, look=slice(2)).to_numpy()
     assert ((chances > 0) & (chances <= 1)).all()

@@ -13,7 +13,7 @@ from lazy import refuse_to_compute
 from places import SHARED
 from strategies import make_curves
 from xcurves.core.ledger import digests_of
-from xcurves.core.wording import interval, pvalue
+from xcurves.core.wording import decimals_of, interval, pvalue, rounded
 from xcurves.group_sequential.looks import ledger_of
 from xcurves.kernels.engine import holm
 
@@ -90,8 +90,17 @@ def test_order_of_runs_and_algorithms_changes_nothing(curves, found):
     for name in ("pvalue", "statistic"):
         np.testing.assert_array_equal(again[name].sel(pair="ddpg - td3"), found[name].sel(pair="td3 - ddpg"))
         np.testing.assert_array_equal(again[name].sel(pair="sac - td3"), found[name].sel(pair="sac - td3"))
-    ends = found.difference_ci.sel(pair="td3 - ddpg").values[:3]
-    np.testing.assert_array_equal(again.difference_ci.sel(pair="ddpg - td3").values[:3], -ends[:, ::-1])
+    for name in ("difference_ci", "difference_ci_simultaneous"):
+        ends = found[name].sel(pair="td3 - ddpg").values[:3]
+        np.testing.assert_array_equal(again[name].sel(pair="ddpg - td3").values[:3], -ends[:, ::-1])
+
+
+def test_intervals_for_all_pairs_together_are_those_at_the_level_over_their_number(curves, found):
+    wider = curves.curves.sequential(n_looks=6, n_resamples=999, confidence_level=1 - 0.05 / 3)
+    together = found["difference_ci_simultaneous"].isel(look=slice(3))
+    np.testing.assert_allclose(together, wider["difference_ci"].isel(look=slice(3)), rtol=1e-6)
+    two = curves.isel(algorithm=[0, 1]).curves.sequential(n_looks=6, n_resamples=999)
+    np.testing.assert_array_equal(two["difference_ci"], two["difference_ci_simultaneous"])
 
 
 def test_pairs_with_a_reference(curves):
@@ -311,44 +320,51 @@ def test_sentences_say_what_is_shown_and_what_to_run_next(found):
     said = found.curves.summary().split("\n")
     latest = found.isel(look=2)
     first, second = (
-        f"sac is above {pair[6:]} ({pvalue(latest.pvalue_adjusted.sel(pair=pair))}, {interval(low, high)})"
+        f"sac is above {pair[6:]} by {estimate} ({interval(low, high)}; {pvalue(p)})"
         for pair in ("sac - td3", "sac - ddpg")
-        for low, high in [latest.difference_ci.sel(pair=pair).values]
+        for low, high in [latest.difference_ci_simultaneous.sel(pair=pair).values]
+        for p in [latest.pvalue_adjusted.sel(pair=pair)]
+        for estimate in [rounded(latest.difference.sel(pair=pair).item(), decimals_of(low, high))]
     )
     still = (
-        "td3 v ddpg is still open: run 5 more of each of td3 and ddpg (at most 15 of each in the 3 looks that are left)"
+        "ddpg v td3 is still open: run 5 more of each of td3 and ddpg (at most 15 of each in the 3 looks that are left)"
     )
+    chance = round(100 * latest.chance.sel(pair="td3 - ddpg").item())
     assert said[0] == (
-        f"After look 3 of 6 (15 runs each): {first}; {second}; {still}, or stop and report nothing of them."
+        f"After look 3 of 6 (15 runs each): {first}; {second}; {still}, or stop without a claim about it. "
+        f"If the difference is as seen, the 3 looks left show it in {chance} of 100 cases."
     )
     assert said[1].startswith("At look 1 no pair could be shown to differ, whatever its scores")
-    assert "too large on average" in said[-3]
-    assert "not adjusted" in said[-1]
+    assert "too large on average" in said[-4]
+    assert "for all pairs together" in said[-2]
+    assert "normal runs" in said[-1]
     assert still in found.sel(pair="td3 - ddpg").curves.summary()
 
 
 def test_without_intervals_the_rest_is_the_same(curves, found):
     bare = curves.curves.sequential(n_looks=6, n_resamples=999, intervals=False)
-    xr.testing.assert_identical(bare, found.drop_vars(["difference_ci", "ci_bound"]))
+    extra = ["difference_ci", "difference_ci_simultaneous", "chance", "chance_at_ci", "futile", "ci_bound"]
+    xr.testing.assert_identical(bare, found.drop_vars(extra))
     p = bare.pvalue_adjusted.sel(pair="sac - td3").values[2]
-    assert bare.curves.summary().startswith(f"After look 3 of 6 (15 runs each): sac is above td3 ({pvalue(p)}); ")
+    assert bare.curves.summary().startswith("After look 3 of 6 (15 runs each): sac is above td3 by ")
+    assert f"({pvalue(p)}); sac is above ddpg" in bare.curves.summary()
     assert "lower" not in bare.curves.table()
 
 
 def test_the_better_one_stands_first(curves):
     lower = curves.curves.sequential(n_looks=6, higher_is_better=False, n_resamples=999)
-    p, low, high = lower.pvalue_adjusted[0, 2].item(), *lower.difference_ci[0, 2].values
-    best = f"td3 is below sac, that is better ({pvalue(p)}, {interval(-high, -low)})"
-    assert best in lower.curves.summary()
+    p, low, high = lower.pvalue_adjusted[0, 2].item(), *lower.difference_ci_simultaneous[0, 2].values
+    by = f"by {rounded(lower.difference[0, 2].item(), decimals_of(low, high))} ({interval(low, high)}; {pvalue(p)})"
+    assert f"td3 is below sac {by}" in lower.curves.summary()
     turned = curves.isel(algorithm=[2, 1, 0]).curves.sequential(n_looks=6, n_resamples=999).curves.summary()
-    assert f"sac is above td3 ({pvalue(p)}, {interval(low, high)})" in turned.split("\n")[0]
+    assert f"sac is above td3 {by}" in turned.split("\n")[0]
 
 
 def test_the_last_look_ends_what_is_not_shown(curves):
     same = curves - curves.mean(["run", "training"])
     found = same.curves.sequential(n_looks=3, n_resamples=999)
     assert (found.undecided == 0).all()
-    assert re.search(r"not shown to differ: sac v td3 \(p = .*, and 1 more\.", found.curves.summary())
+    assert re.search(r"not shown to differ: \w+ v \w+ \(.*; p = .*, and 1 more\.", found.curves.summary())
 
 
 def test_table_and_frame(found):
@@ -359,7 +375,10 @@ def test_table_and_frame(found):
     assert table["look"].tolist() == [3, 3, 3]
     last = found.sel(pair="td3 - ddpg", look=3)
     assert table.loc["ddpg over td3", "difference"] == -last.difference
-    assert table.loc["ddpg over td3", ["lower", "upper"]].tolist() == (-last.difference_ci[::-1]).values.tolist()
+    ends = (-last.difference_ci_simultaneous[::-1]).values.tolist()
+    assert table.loc["ddpg over td3", ["lower", "upper"]].tolist() == ends
+    assert table.loc["ddpg over td3", "chance"] == last.chance
+    assert table.attrs["interval"] == "95 %, all pairs together"
     assert table.loc["ddpg over td3", "T"] == last.statistic
     assert len(found.curves.to_frame()) == 18
 
@@ -386,7 +405,7 @@ def test_an_analysis_of_curves_with_planned_looks_has_it_with_its_picture(curves
     tree.curves.report(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "The statistic of every pair at each look" in page
-    assert "td3 v ddpg is still open" in page
+    assert "ddpg v td3 is still open" in page
     assert "sequential" not in bare.curves.analyze(include=["pairwise"], n_resamples=99, rng=0)
     with pytest.raises(ValueError, match="does not say how many looks are planned"):
         curves.curves.analyze(include=["sequential"])

@@ -273,7 +273,8 @@ def test_learners_are_compared_at_every_size_as_it_was_given():
     fit = xcurves.fit_power_law(errors, sigma_hat_sq=20, octaves=None)
     versus = xcurves.compare_learners(fit)
     assert (versus["at"] == versus["task"]).all()
-    assert versus["difference"].notnull().all() and versus["data_multiplier"].notnull().all()
+    assert versus["difference"].notnull().all()
+    assert versus["data_multiplier"].notnull().all()
     ends = versus[["equal_from", "equal_to"]].to_array()
     lowest, highest = versus["task"] / 8, versus["task"]
     assert (((ends >= lowest) & (ends <= highest)) | ends.isnull()).all()

@@ -88,7 +88,7 @@ def pairs_at(latest: xr.Dataset) -> list[OpenPair]:
     displayed = displayed_pairs(given, "difference", interval_name, latest["pvalue_adjusted"])
     sides = [frozenset(pair) for pair in zip(*(_texts(latest[f"algorithm_{side}"]) for side in "ab"), strict=True)]
     is_open = dict(zip(sides, latest["undecided"].to_numpy() == 1, strict=True))
-    chance = dict(zip(sides, (latest["chance"] if "chance" in latest else blank).to_numpy().tolist(), strict=True))
+    chance = dict(zip(sides, latest.get("chance", blank).to_numpy().tolist(), strict=True))
     rows = ((row, frozenset((row.better, row.other))) for row in rows_of(displayed))
     return [OpenPair(row, bool(is_open[pair]), chance[pair]) for row, pair in rows]
 

@@ -54,15 +54,15 @@ def seen_by(u: Floats, look: Index, k: int, difference: float, scale: float) -> 
             middle = np.nansum(of_batch, axis=(0, 2)) / sizes.sum(axis=-1)
         of_batch = np.where(both[:, np.newaxis], of_batch - middle[:, np.newaxis], np.nan)
         centred[:, :, there] = of_batch
-    n_runs = np.count_nonzero(~np.isnan(centred), axis=-1).T.astype(float)
+    present = ~np.isnan(centred)
+    n_runs = present.sum(axis=-1).astype(float)
     with np.errstate(invalid="ignore", divide="ignore"):
-        total = np.nansum(centred, axis=-1).T
-        apart = centred - (total / n_runs).T[..., np.newaxis]
-        squares = np.nansum(apart**2, axis=-1).T
+        mean = centred.sum(axis=-1, where=present) / n_runs
+        squares = ((centred - mean[..., np.newaxis]) ** 2).sum(axis=-1, where=present)
         sd = np.sqrt(squares / (n_runs - 1)) / scale
     some = (batch > 0).all(axis=-1)
     weights = some / max(np.count_nonzero(some), 1)
-    return Seen(difference, weights, n_runs, sd, batch)
+    return Seen(difference, weights, n_runs.T, sd.T, batch)
 
 
 def can_show(sizes: Index, share: Floats, alpha: float, n_resamples: int) -> NDArray[np.bool_]:
@@ -86,7 +86,8 @@ def information_at(sizes: Index) -> Floats:
         variance = np.where(some, (1 / n_runs).sum(axis=-1), 0.0).sum(axis=-1) / some.sum(axis=-1) ** 2
         precision = np.where(some.any(axis=-1), 1 / variance, 0.0)
     precision = np.maximum.accumulate(precision)
-    return precision / max(precision[-1], np.finfo(float).tiny)
+    last = float(precision[-1])
+    return np.asarray(precision / last) if last > 0 else precision
 
 
 def levels_left(seen: Seen, past: Index, n_looks: int, spending: Spending, alpha: float, n_resamples: int) -> Floats:
@@ -103,7 +104,9 @@ def nominal_levels(spending: Spending, information: Iterable[float], tested: Ite
     `information` is the sum of the variances of independent increments until each look. A share of the level that is
     not spent at one look is at the next.
     """
-    return np.array(_levels(spending, tuple(round(float(each), 9) for each in information), tuple(map(bool, tested)), alpha))
+    return np.array(
+        _levels(spending, tuple(round(float(each), 9) for each in information), tuple(map(bool, tested)), alpha)
+    )
 
 
 @lru_cache(maxsize=256)
@@ -141,7 +144,7 @@ def chances(seen: Seen, levels: Floats, differences: Sequence[float], entropy: i
     `levels` are those of the looks left. NaN where the runs so far do not tell a spread or the difference is not known.
     """
     some = seen.weights > 0
-    seen = Seen(seen.difference, *(each[some] for each in seen[1:]))
+    seen = Seen(seen.difference, seen.weights[some], seen.n_runs[some], seen.sd[some], seen.batch[some])
     true = np.array(differences, float)
     known = np.isfinite(true)
     if not some.any() or not np.isfinite(seen.sd).all():
