@@ -57,11 +57,12 @@ def seen_by(u: Floats, look: Index, k: int, difference: float, scale: float) -> 
     present = ~np.isnan(centred)
     n_runs = present.sum(axis=-1).astype(float)
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean = centred.sum(axis=-1, where=present) / n_runs
+        totals = np.where(present, centred, 0.0).sum(axis=-1)
+        mean = totals / n_runs
         squares = ((centred - mean[..., np.newaxis]) ** 2).sum(axis=-1, where=present)
         sd = np.sqrt(squares / (n_runs - 1)) / scale
     some = (batch > 0).all(axis=-1)
-    weights = some / max(np.count_nonzero(some), 1)
+    weights = some / max(int(np.count_nonzero(some)), 1)
     return Seen(difference, weights, n_runs.T, sd.T, batch)
 
 
