@@ -61,9 +61,9 @@ def test_a_flat_folder_gets_the_pattern_as_its_cure(flat):
     assert len(readers.read(flat, names=cure)) == 12
 
 
-@pytest.mark.parametrize("names", ["", "run", "{run}{run}", "{1}", "{run", "{run,(}", "{run,(a)}", 3])
+@pytest.mark.parametrize("names", ["", "run", "{1}", "{run", "{run,(}", "{run,(a)}", 3])
 def test_patterns_that_are_none_are_refused(names):
-    with pytest.raises(ValueError, match=r"^names must be a pattern with each part in braces once, .*Correct it$"):
+    with pytest.raises(ValueError, match=r"^names must be a pattern of parts in braces, .*Correct it$"):
         compiled(names)
 
 

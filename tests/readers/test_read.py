@@ -79,6 +79,8 @@ def test_folders_name_levels_where_folders_name_runs(tmp_path):
     write(tmp_path / "x" / "a" / "0" / "progress.csv", "step,r\n0,1\n")
     frame = readers.read(tmp_path, folders=("task", "algorithm", "run"))
     assert list(frame) == ["task", "algorithm", "run", "step", "r"]
+    assert readers.read(tmp_path).equals(frame)
+    write(tmp_path / "y" / "0" / "progress.csv", "step,r\n0,1\n")
     with pytest.raises(ValueError, match=r"are not the levels of folders below .*Name each level"):
         readers.read(tmp_path)
     with pytest.raises(ValueError, match=r"^folders='run' names levels of.*is one file"):

@@ -9,7 +9,19 @@ import pandas as pd
 
 from xcurves.core import provenance
 from xcurves.core.validation import check_choice
-from xcurves.readers import hydra, keras, logs, mlflow, optuna, rliable, run_tables, sklearn, tensorboard, wandb
+from xcurves.readers import (
+    declared,
+    hydra,
+    keras,
+    logs,
+    mlflow,
+    optuna,
+    rliable,
+    run_tables,
+    sklearn,
+    tensorboard,
+    wandb,
+)
 from xcurves.readers.logs import Source
 
 __all__ = ["hydra", "keras", "mlflow", "optuna", "read", "rliable", "sklearn", "wandb"]
@@ -32,8 +44,10 @@ SOURCES = (
     run_tables.MARL_EVAL,
     rliable.SOURCE,
     wandb.CHART,
+    *declared.DECLARED,
     run_tables.TEXT,
     run_tables.TABLE,
+    declared.ROWS,
 )
 
 
@@ -127,13 +141,22 @@ def recognize(path: str | Path, source: str | None = None, *, besides: Sequence[
     if source is not None:
         return known[check_choice("source", source, list(known))]
     is_folder = Path(path).is_dir()
-    found = [each for each in known.values() if not (each.single and is_folder) and any(map(each.is_log, files))]
+    found = [each for each in known.values() if _is_of(each, files, is_folder)]
     if not found:
         listed = "; ".join(f"{each.what}, {each.logs} ({each.name!r})" for each in known.values())
         raise ValueError(f"path {str(path)!r} is nothing that is recognised. What can be read: {listed}")
     first, *others = found
-    expected = {*first.also_writes, "table", "text"}  # any table is CSV
+    expected = {*first.also_writes, "table", "text", "rows"}  # any table is CSV
     also = [each.name for each in others if each.name not in expected and first is not hydra.SOURCE]
     if also and is_folder:
         provenance.warn(f"{path} is read as {first.name!r} and holds {', '.join(also)} too. Choose: source={also[0]!r}")
     return first
+
+
+def _is_of(source: Source, files: Sequence[Path], is_folder: bool) -> bool:
+    """Return whether one of the files is of a source."""
+    if is_folder and source.single:
+        return False
+    if is_folder and source.below is not None:
+        files = list(filter(source.below, files))
+    return any(map(source.is_log, files))

@@ -15,12 +15,16 @@ from xcurves.core import provenance
 from xcurves.core.labels import shown
 from xcurves.core.validation import check_path
 from xcurves.readers.log_files import Run, check_cells, parsing
+from xcurves.readers.who import name_runs
 
 Key = tuple[str, Any]  # algorithm and run
 
 FOLDERS = ("algorithm", "run")
 
-_WITHIN_RUN = re.compile(r"checkpoint-\d+")  # folders that belong to the run in the folder above
+_WITHIN_RUN = re.compile(
+    r"checkpoint-\d+|scalars|vis_data|catboost_info"
+)  # folders that belong to the run in the folder above
+_DATED = re.compile(r"\d{8}_\d{6}")  # of MMEngine, above vis_data
 _BRACES = re.compile(r"\{(\w+)(?:,((?:[^{}]|\{[\d,]+\})+))?\}")
 _SUFFIX = re.compile(r"(?:\.csv\.gz|\.\w+)$", re.IGNORECASE)
 
@@ -41,6 +45,9 @@ class Source(NamedTuple):
     training: str | None = "step"
     extra: tuple[str, ...] = ()
     also_writes: tuple[str, ...] = ()  # sources whose files are often beside
+    below: Callable[[Path], bool] | None = None  # of logs known by content, which names count below a folder
+    file_names_run: bool = False  # a file is a run, where folders do not name runs
+    example: str = ""  # what follows `python -m xcurves` for such logs
 
 
 def files_below(root: str | Path) -> list[Path]:
@@ -75,24 +82,24 @@ def read_each_run(
 ) -> pd.DataFrame:
     """Read the logs of every run, and put them below each other with what their folders or files say."""
     assert source.read_run is not None
-    labels, groups = _by_label(root, find_logs(root, source.is_log, source.logs), folders, names)
-    kept, left_out, empty = dict[tuple[str, ...], pd.DataFrame](), list[str](), list[str]()
-    for of, files in groups.items():
+    labels, groups, said = _runs(root, source, folders, names)
+    kept, left_out, empty = dict[int, pd.DataFrame](), list[str](), list[str]()
+    for number, files in enumerate(groups):
         with parsing(files[0], source.what):
-            rows, said = source.read_run(files)
+            rows, cut = source.read_run(files)
             check_cells(rows, files[0])
-        left_out += [said] * bool(said)
+        left_out += [cut] * bool(cut)
         if len(rows):
-            kept[of] = rows
+            kept[number] = rows
         else:
-            place = files[0] if names and len(files) == 1 else _home(files[0])
+            place = files[0] if names and len(files) == 1 else home_of(files[0])
             empty.append(f"{place} has no rows and is left out")
     warn_first(left_out)
     if not kept:
         raise ValueError(f"path {str(root)!r}: its {source.logs} have no rows. Check what was logged")
     warn_first(empty)
-    names_of = pd.DataFrame(list(kept), columns=labels, dtype=str).apply(whole_numbers)
-    names_of = names_of.loc[names_of.index.repeat([len(rows) for rows in kept.values()])].reset_index(drop=True)
+    of_rows = np.repeat(list(kept), [len(rows) for rows in kept.values()])
+    names_of = labels.iloc[of_rows].reset_index(drop=True)
     read = pd.concat([names_of, pd.concat(kept.values(), ignore_index=True)], axis=1)
     if not read.columns.is_unique:
         twice = read.columns[read.columns.duplicated()][0]
@@ -101,7 +108,36 @@ def read_each_run(
     for rows in kept.values():
         about["units"] |= rows.attrs.get("units", {})
     read.attrs = {key: told for key, told in about.items() if told} | {"source": f"{source.what} {where(root)}"}
+    if said:
+        read.attrs["named_by"] = said
     return read
+
+
+def _runs(
+    root: str | Path, source: Source, folders: str | Sequence[str] | None, names: str | None
+) -> tuple[pd.DataFrame, list[list[Path]], str]:
+    """Return the labels of runs, a row each, the logs of each, and how the labels were found."""
+    found = find_logs(root, source.is_log, source.logs)
+    if source.below is not None and not Path(root).is_file():
+        found = list(filter(source.below, found)) or found
+    if folders is None and names is None and Path(root).is_dir():
+        places = _by_place(Path(root), found, source)
+        named = name_runs(list(places), [home_of(files[0]) for files in places.values()])
+        if named is not None:
+            return named.labels.apply(whole_numbers), list(places.values()), named.said
+    labels, groups = _by_label(root, found, folders, names)
+    return pd.DataFrame(list(groups), columns=labels, dtype=str).apply(whole_numbers), list(groups.values()), ""
+
+
+def _by_place(root: Path, logs: Sequence[Path], source: Source) -> dict[tuple[str, ...], list[Path]]:
+    """Return the logs of each run by the folders that lead to it, and its file where files name runs."""
+    places: dict[tuple[str, ...], list[Path]] = {}
+    for log in logs:
+        places.setdefault(home_of(log).relative_to(root).parts, []).append(log)
+    shallow = all(len(place) < 2 for place in places)
+    if source.file_names_run and shallow and any(len(files) > 1 for files in places.values()):
+        return {(*place, _SUFFIX.sub("", log.name)): [log] for place, files in places.items() for log in files}
+    return places
 
 
 def warn_first(said: Sequence[str], things: str = "runs") -> None:
@@ -119,9 +155,13 @@ def only(logs: Sequence[Path]) -> Path:
     return logs[0]
 
 
-def _home(log: Path) -> Path:
+def home_of(log: Path) -> Path:
     """Return the folder of the run of a log."""
-    return log.parent.parent if _WITHIN_RUN.fullmatch(log.parent.name) else log.parent
+    home = log.parent
+    while _WITHIN_RUN.fullmatch(home.name):
+        dated = home.name == "vis_data" and _DATED.fullmatch(home.parent.name)
+        home = home.parent.parent if dated else home.parent
+    return home
 
 
 def _by_label(
@@ -140,7 +180,7 @@ def _by_label(
     groups: dict[tuple[str, ...], list[Path]] = {}
     strange = []
     for log in logs:
-        home, file = (path.relative_to(top).as_posix() for path in (_home(log), log))
+        home, file = (path.relative_to(top).as_posix() for path in (home_of(log), log))
         tried = [home.removeprefix(".")]
         if names is not None:
             tried.append(_SUFFIX.sub("", file) if names.endswith("}") else file)
@@ -163,15 +203,19 @@ def compiled(names: str) -> re.Pattern[str]:
     """Return the expression of a pattern: `{name}` is text without a slash, `{name,regex}` what the regex matches."""
     text, *rest = _BRACES.split(names) if isinstance(names, str) else [""]
     made = re.escape(text)
+    known = set[str]()
     for name, regex, after in zip(rest[::3], rest[1::3], rest[2::3], strict=True):
-        made += f"(?P<{name}>{regex or '[^/]+'}){re.escape(after)}"
+        again = name in known and not regex  # the same part twice is equal text
+        made += f"(?P={name})" if again else f"(?P<{name}>{regex or '[^/]+'})"
+        made += re.escape(after)
+        known.add(name)
     try:
         pattern = re.compile(made)
     except re.error:
         pattern = re.compile("")
     if not pattern.groupindex or pattern.groups != len(pattern.groupindex) or "{" in "".join([text, *rest[2::3]]):
         raise ValueError(
-            f"names must be a pattern with each part in braces once, such as '{{algorithm}}_seed{{run}}.csv'; "
+            f"names must be a pattern of parts in braces, such as '{{algorithm}}_seed{{run}}.csv'; "
             f"got {shown(names)}. Correct it"
         )
     return pattern
@@ -214,12 +258,16 @@ def whole_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
     return column.astype(np.int64) if decimal and len({int(word) for word in words}) == len(words) else column
 
 
-def merge_steps(rows: pd.DataFrame) -> pd.DataFrame:
+def merge_steps(rows: pd.DataFrame, step: str = "step") -> pd.DataFrame:
     """Merge the rows of a run at one step, each of which has some of the metrics, unless a metric is there twice."""
-    known = rows.drop(columns="epoch", errors="ignore")
-    if rows["step"].is_unique or (known.groupby("step").count() > 1).any(axis=None):
+    if rows[step].is_unique:
         return rows
-    return rows.groupby("step", sort=False, dropna=False).first().reset_index()[list(rows)]
+    known = rows.drop(columns="epoch" if step != "epoch" else [], errors="ignore")
+    if (known.groupby(step).count() > 1).any(axis=None):
+        return rows
+    merged = rows.groupby(step, sort=False, dropna=False).first().reset_index()[list(rows)]
+    merged.attrs = rows.attrs
+    return merged
 
 
 def check_named(argument: str, given: Any, what: str, example: str) -> Mapping[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from xcurves.readers.formats import format_of
 from xcurves.readers.log_files import parsing
 from xcurves.readers.logs import Source, check_named
 
@@ -81,7 +82,7 @@ def _load(path: Path) -> dict[str, Any]:
 SOURCE = Source(
     "rliable",
     "arrays of scores of rliable",
-    lambda path: path.suffix == ".npz",
+    lambda path: path.suffix == ".npz" and format_of(path) != "npz",
     read_all=scores,
     logs="one .npz file, (runs, tasks) or (runs, tasks, frames) of each algorithm",
     single=True,

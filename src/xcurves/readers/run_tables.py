@@ -259,8 +259,10 @@ TEXT = Source(
     _is_text,
     _text,
     logs="text logs with a line 'step:1 loss:2.5' for each step (.txt, .log, .out)",
+    below=formats.could_be_log,
+    file_names_run=True,
 )
-TABLE = Source("table", "CSV", log_files.is_table, _table, logs="CSV files", training="training")
+TABLE = Source("table", "CSV", log_files.is_table, _table, logs="CSV files", training="training", file_names_run=True)
 RLLIB = Source(
     "rllib",
     "trials of RLlib or Ray Tune",

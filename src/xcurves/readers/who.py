@@ -1,0 +1,182 @@
+"""Who a run is: algorithm, run and task, from the folders of runs and from the configurations beside their logs."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from xcurves.readers.formats.json_rows import flat
+from xcurves.readers.guess import CONFIG, dim_of, join_labels, words_of
+
+_CONFIGS = [
+    f"{stem}.{end}" for stem in ("config", "args", "hparams", "params") for end in ("json", "yaml", "yml", "toml")
+]
+_CONFIGS += ["flags.json", ".hydra/config.yaml"]
+_LARGEST = 1 << 20  # bytes of a configuration
+_MOST_KEYS = 2000
+_ALIAS = re.compile(rb"(?:^|[\s\[,:-])\*\w")  # aliases of YAML can grow without end
+_NUMBERED = re.compile(  # the words before a number need no mark before them, single letters do
+    r"(?P<algorithm>.*?[^\W\d_].*?)(?:[-_. ]*(?:seed|run|rep|trial|fold)|[-_. ]+[sr]?)[-_=. ]*(?P<run>\d+)",
+    re.IGNORECASE,
+)
+_KEYS = ("algo", "algorithm", "alg", "agent", "model", "method", "optimizer")
+# Words of keys that say where and when a run was, not what it is.
+_OF_PLACE = {
+    "id",
+    "uuid",
+    "path",
+    "dir",
+    "directory",
+    "folder",
+    "file",
+    "time",
+    "date",
+    "timestamp",
+    "host",
+    "hostname",
+} | {"port", "gpu", "device", "logdir", "output", "name", "tag", "tags", "notes", "wandb", "pid", "version"}
+
+
+class Named(NamedTuple):
+    """Labels of runs, one row each, with columns of what their configurations differ in; and how they were found."""
+
+    labels: pd.DataFrame
+    said: str
+
+
+def name_runs(places: Sequence[tuple[str, ...]], homes: Sequence[Path]) -> Named | None:
+    """Return who each run is, or None if neither folders nor configurations say it.
+
+    Parameters
+    ----------
+    places : sequence of tuple of str
+        The names of folders, or the name of the file, that lead to each run.
+    homes : sequence of path
+        The folder of each run, beside whose logs a configuration may be.
+    """
+    levels, said = _of_folders(places)
+    settings = what_differs([read_config(home) for home in homes])
+    if settings.empty and levels is None:
+        return None
+    found, of_config = _of_settings(settings)
+    labels = pd.DataFrame(index=range(len(places)))
+    if levels is not None:
+        labels = levels.copy()
+    for dim, column in found.items():
+        labels[dim] = column.to_numpy()
+    if "algorithm" not in labels:
+        return None
+    if (
+        "run" not in labels
+        or labels.duplicated([name for name in ("task", "algorithm", "run") if name in labels]).any()
+    ):
+        labels["run"] = ["/".join(place) for place in places]
+        of_config.pop("run", None)
+    said = "; ".join(filter(None, [", ".join(f"{dim} is {key}" for dim, key in of_config.items()), said]))
+    order = [name for name in ("task", "algorithm", "run") if name in labels]
+    return Named(pd.concat([labels[order], settings.add_prefix(CONFIG)], axis=1), said)
+
+
+def read_config(home: Path) -> dict[str, Any]:
+    """Return the configuration beside the logs of a run, nested keys joined by "/"; empty if there is none."""
+    for name in _CONFIGS:
+        path = home / name
+        if path.is_file() and not path.is_symlink() and path.stat().st_size <= _LARGEST:
+            try:
+                found = _load(path)
+            except Exception:  # a configuration that cannot be read says nothing of its run
+                continue
+            if isinstance(found, Mapping):
+                return dict(islice(flat(found), _MOST_KEYS))
+    return {}
+
+
+def what_differs(configs: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Return a column for each key in which runs differ, in the order of the first configuration."""
+    keys = list(dict.fromkeys(key for config in configs for key in config))
+    rows = pd.DataFrame({key: [config.get(key) for config in configs] for key in keys}, dtype=object)
+    differ = [key for key in keys if len({repr(value) for value in rows[key]}) > 1 and rows[key].notna().all()]
+    return rows[differ].infer_objects()
+
+
+def _load(path: Path) -> Any:
+    data = path.read_bytes()
+    if path.suffix == ".json":
+        return json.loads(data)
+    if path.suffix == ".toml":
+        return tomllib.loads(data.decode())
+    import yaml
+
+    return None if _ALIAS.search(data) else yaml.safe_load(data)
+
+
+def _of_folders(places: Sequence[tuple[str, ...]]) -> tuple[pd.DataFrame | None, str]:
+    """Return the labels that folders give to runs, and how; None if they give none."""
+    levels = list(zip(*places, strict=True)) if len({len(place) for place in places}) == 1 else []
+    while len(levels) > 2 and len(set(levels[-1])) == 1 and not re.search(r"\d", levels[-1][0]):
+        levels.pop()
+    while len(levels) > 3 and len(set(levels[0])) == 1:
+        levels.pop(0)
+    if len(levels) in (2, 3):
+        names = ("task", "algorithm", "run")[-len(levels) :]
+        return pd.DataFrame(dict(zip(names, map(list, levels), strict=True))), f"folders are {', '.join(names)}"
+    if len(levels) != 1:
+        return None, ""
+    parts = [_NUMBERED.fullmatch(name) for name in levels[0]]
+    if not all(parts):
+        return None, ""
+    labels = pd.DataFrame([part.groupdict() for part in parts if part])
+    # Names that have a word of their own each, as those that Weights & Biases makes, name runs and no algorithm.
+    if labels["algorithm"].is_unique or labels.duplicated().any():
+        return None, ""
+    return labels, "names are algorithm and run"
+
+
+def _of_settings(settings: pd.DataFrame) -> tuple[dict[str, pd.Series[Any]], dict[str, str]]:
+    """Return the labels that settings give to runs, by dim, and the keys that they are of."""
+    found: dict[str, pd.Series[Any]] = {}
+    keys: dict[str, str] = {}
+    plain = {str(key): str(key).replace("/", "_").replace(".", "_") for key in settings}
+    dims = {key: dim_of(name) for key, name in plain.items()}
+    for dim in ("run", "task"):
+        key = next((key for key, known in dims.items() if known == dim), None)
+        if key is not None:
+            found[dim], keys[dim] = settings[key].astype(str), key
+    names = [str(name) for name in settings]
+    shared = [key for key in names if settings[key].nunique() < len(settings)]
+    usual = sorted((_rank(plain[key]), place) for place, key in enumerate(names) if dims[key] == "algorithm")
+    named = [names[place] for _, place in usual]
+    named = [key for key in named if key in shared and not _is_path(settings[key])]
+    if named:
+        found["algorithm"], keys["algorithm"] = settings[named[0]].astype(str), named[0]
+        return found, keys
+    # What differs between runs besides the seed.
+    free = [key for key in shared if dims[key] is None and not _OF_PLACE & set(words_of(key))]
+    free = [key for key in free if not _is_path(settings[key])]
+    if free:
+        short = _short_names(free)
+        joined = join_labels(settings[free].rename(columns=short), list(short.values()))
+        found["algorithm"], keys["algorithm"] = joined, ", ".join(free)
+    return found, keys
+
+
+def _rank(key: str) -> int:
+    words = words_of(key.removesuffix("_name"))
+    return _KEYS.index(words[-1]) if words and words[-1] in _KEYS else len(_KEYS)
+
+
+def _short_names(keys: Sequence[str]) -> dict[str, str]:
+    """Return the last part of each key, or the whole key where two end alike."""
+    last = [key.rpartition("/")[2] for key in keys]
+    return {key: end if last.count(end) == 1 else key for key, end in zip(keys, last, strict=True)}
+
+
+def _is_path(column: pd.Series[Any]) -> bool:
+    return any(isinstance(value, str) and ("/" in value or "\\" in value) for value in column)

@@ -1,0 +1,110 @@
+"""Who a run is: from folders, from configurations beside logs, and from what differs between runs."""
+
+import itertools
+import json
+
+import pytest
+
+from xcurves import readers
+
+
+def write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text if isinstance(text, str) else json.dumps(text))
+
+
+def runs(root, configs, name="config.json", folders=None):
+    """Write a run of three rows in a folder for each configuration."""
+    for number, config in enumerate(configs):
+        home = root / (folders[number] if folders else f"run-{chr(97 + number)}")
+        write(home / "log.csv", "step,loss\n0,3\n1,2\n2,1\n")
+        text = "".join(f"{key} = {json.dumps(value)}\n" for key, value in config.items())
+        write(
+            home / name,
+            text.replace(" = ", ": ") if name.endswith("yaml") else text if name.endswith("toml") else config,
+        )
+
+
+def who(root):
+    frame = readers.read(root)
+    names = [name for name in ("task", "algorithm", "run") if name in frame]
+    return frame[names].drop_duplicates().to_numpy().tolist(), frame
+
+
+SWEEP = [
+    {"algo": algo, "seed": seed, "env_id": env, "logdir": f"/tmp/{algo}{seed}{env}"}
+    for algo, seed, env in itertools.product(["sac", "td3"], [3, 4], ["ant", "hopper"])
+]
+
+
+@pytest.mark.parametrize("name", ["config.json", "args.json", "hparams.yaml", "params.json", "config.toml"])
+def test_configurations_say_algorithm_run_and_task(tmp_path, name):
+    runs(tmp_path, SWEEP, name)
+    # Beside a params.json, tables are d3rlpy's; it is read as tables here.
+    frame = readers.read(tmp_path, source="table")
+    labels = frame[["task", "algorithm", "run"]].drop_duplicates().to_numpy().tolist()
+    assert labels == [[each["env_id"], each["algo"], each["seed"]] for each in SWEEP]
+    assert frame.attrs["named_by"] == "run is seed, task is env_id, algorithm is algo"
+    assert "config/logdir" in frame
+
+
+def test_without_a_name_the_algorithm_is_what_differs_besides_the_seed(tmp_path):
+    sweep = itertools.product([3e-4, 1e-3], ["muon", "adam"], [1, 2])
+    settings = [
+        {"lr": lr, "opt": {"kind": opt}, "seed": seed, "run_dir": f"{lr}{opt}{seed}"} for lr, opt, seed in sweep
+    ]
+    runs(tmp_path, settings)
+    labels, frame = who(tmp_path)
+    assert labels[0] == ["lr=0.0003, kind=muon", 1]
+    assert len({label[0] for label in labels}) == 4
+    assert frame.attrs["named_by"] == "run is seed, algorithm is lr, opt/kind"
+    assert set(frame["config/lr"]) == {3e-4, 1e-3}
+
+
+def test_two_runs_of_one_seed_are_named_by_their_folders(tmp_path):
+    runs(tmp_path, [{"algo": algo, "seed": 0} for algo in ("a", "a", "b", "b")])
+    assert who(tmp_path)[0] == [["a", "run-a"], ["a", "run-b"], ["b", "run-c"], ["b", "run-d"]]
+
+
+@pytest.mark.parametrize(
+    ("folders", "labels"),
+    [
+        (["a/0", "a/1", "b/0"], [["a", 0], ["a", 1], ["b", 0]]),
+        (["ant/a/0", "ant/b/0", "hop/a/0"], [["ant", "a", 0], ["ant", "b", 0], ["hop", "a", 0]]),
+        (["x/ant/a/0", "x/ant/b/0", "x/hop/a/0"], [["ant", "a", 0], ["ant", "b", 0], ["hop", "a", 0]]),
+        (["a/0/logs", "a/1/logs", "b/0/logs"], [["a", 0], ["a", 1], ["b", 0]]),
+        (["a_seed0", "a_seed1", "b_seed0"], [["a", 0], ["a", 1], ["b", 0]]),
+        (["ppo-0", "ppo2-0", "ppo2-1"], [["ppo", 0], ["ppo2", 0], ["ppo2", 1]]),
+    ],
+)
+def test_folders_say_who_a_run_is(tmp_path, folders, labels):
+    runs(tmp_path, [{}] * len(folders), folders=folders)
+    assert who(tmp_path)[0] == labels
+
+
+def test_names_of_which_no_two_share_a_word_are_no_algorithms(tmp_path):
+    runs(tmp_path, [{}] * 3, folders=["golden-sun-1", "dry-leaf-2", "calm-sea-3"])
+    with pytest.raises(ValueError, match="say how names are made"):
+        readers.read(tmp_path)
+
+
+def test_the_files_of_one_folder_are_runs_where_their_names_say_so(tmp_path):
+    for name in ("a_seed0", "a_seed1", "b_seed0"):
+        write(tmp_path / f"{name}.jsonl", '{"step": 0, "loss": 3}\n{"step": 1, "loss": 2}\n')
+    assert who(tmp_path)[0] == [["a", 0], ["a", 1], ["b", 0]]
+
+
+def test_a_configuration_cannot_harm(tmp_path):
+    bomb = "a: &a [x, x]\nb: &b [*a, *a]\nseed: *b\n"
+    for number, text in enumerate([bomb, "!!python/object/apply:os.system ['touch hacked']", "{", "\x00"]):
+        write(tmp_path / "a" / str(number) / "log.csv", "step,loss\n0,3\n1,2\n")
+        write(tmp_path / "a" / str(number) / "config.yaml", text)
+    assert who(tmp_path)[0] == [["a", number] for number in range(4)]
+
+
+def test_the_same_part_twice_in_a_pattern_is_equal_text(tmp_path):
+    for name in ("ant/PPO_ant_log_0", "ant/PPO_hop_log_1"):
+        write(tmp_path / f"{name}.csv", "step,loss\n0,3\n1,2\n")
+    with pytest.warns(UserWarning, match="1 logs do not match"):
+        frame = readers.read(tmp_path, names="{task}/{algorithm}_{task}_log_{run}.csv")
+    assert frame[["task", "algorithm", "run"]].drop_duplicates().to_numpy().tolist() == [["ant", "PPO", 0]]
