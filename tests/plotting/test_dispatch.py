@@ -10,6 +10,7 @@ from matplotlib import pyplot as plt
 import xcurves
 from layers import slow
 from strategies import make_curves, make_errors
+from synthetic_results import synthetic_result
 from xcurves import kinds
 from xcurves.core.axes import style_of
 from xcurves.core.schema import caption_of
@@ -255,3 +256,15 @@ def test_a_panel_names_its_pair_once_as_it_is_turned():
         f"a{i} over a{j}" for i, j in [(1, 0), (2, 0), (3, 0), (2, 1), (3, 1), (3, 2)]
     ]
     assert not any(" over a" in ax.get_ylabel() for ax in panels)
+
+
+@pytest.mark.parametrize("n_algorithms", range(2, 11))
+@pytest.mark.parametrize("name", ["ss_profile", "pairwise", "profile_across_tasks"])
+def test_all_views_of_any_number_of_algorithms_are_drawn(name, n_algorithms):
+    result = synthetic_result(name, 1 if name != "profile_across_tasks" else 3, n_algorithms)
+    try:
+        axes = np.ravel([result.curves.plot()])
+    except ValueError as error:
+        assert "Select" in str(error)
+        return
+    assert all(ax.has_data() for ax in axes)

@@ -147,10 +147,11 @@ def _plot_result(data: xr.Dataset, view: str | None, canvas: Canvas) -> Axes | N
     apart = [dim for dim, most in first.panels.items() if most > 1 and dim in dims]  # labels are too many for one panel
     if len(names) == 1:
         grid = canvas.grid(dims, [data.sizes[dim] for dim in dims])
-    elif first in views.values():
+    elif first in views.values() and len({len(own) for _, _, own in drawn}) == 1:
         grid = Grid(len(names), len(panels), len(names) * len(panels), two_dims=True)
-    else:
-        grid = Grid(1, len(names), len(names))  # of many tasks
+    else:  # of many tasks, or of views with other numbers of panels
+        n_cells = sum(len(own) for _, _, own in drawn)
+        grid = Grid(1, n_cells, n_cells) if n_cells == len(names) else canvas.grid([], [n_cells])
     every = [(view.drawing, panel.data) for view, _, own in drawn for panel in own]
     rows = max(drawing.rows(shown) if drawing.rows else 0.0 for drawing, shown in every)
     columns = max(drawing.columns(shown) if drawing.columns else 0.0 for drawing, shown in every)
