@@ -10,6 +10,7 @@ import xarray as xr
 import oracles_distribution as oracles
 import xcurves
 from strategies import make_scores
+from xcurves.core.run_checks import LAST_LEVEL
 
 INF = math.inf
 
@@ -20,7 +21,13 @@ def times():
     values = np.random.default_rng(0).integers(1, 20, size=(2, 12)).astype(float)
     values[0, [3, 7]] = INF
     values[1, [0, 1, 2, 5, 9]] = INF
-    return make_scores(values, algorithm=["a", "b"], run=np.arange(12))
+    return marked(make_scores(values, algorithm=["a", "b"], run=np.arange(12)))
+
+
+def marked(times):
+    """Times as `time_to_target` marks them, with a budget that none exceeds."""
+    budget = (times.fillna(0) * 0).where(np.isfinite(times), 0) + 1e9
+    return times.assign_coords(budget=budget.assign_attrs(long_name=LAST_LEVEL))
 
 
 def mean_between(sample, low, high):
@@ -64,7 +71,7 @@ def test_statistics_are_those_of_a_loop_over_trials_that_may_be_infinite(times, 
 
 
 def test_tied_trials_at_the_boundary_of_a_conditional_cvar_may_be_infinite():
-    times = make_scores([[1, 2, 3, 4, 5, 6, INF, INF, INF, INF]], algorithm=["a"], run=np.arange(10))
+    times = marked(make_scores([[1, 2, 3, 4, 5, 6, INF, INF, INF, INF]], algorithm=["a"], run=np.arange(10)))
     cdf = xcurves.performance_cdf(times, cvar="conditional", cvar_level=[0.2, 0.5, 0.9], higher_is_better=False)
     assert cdf.cvar.squeeze().values.tolist() == [INF, 3.0, 1.0]
     assert (cdf.cvar_lower == INF).all()
@@ -75,7 +82,7 @@ def test_exact_limits_of_means_are_those_of_the_band(times):
     for n_infinite in (1, 2, 11):
         sample = sorted(times.sel(algorithm="a").where(np.isfinite, 7.0).values.tolist())[: 12 - n_infinite]
         sample += [INF] * n_infinite
-        scores = make_scores([sample], algorithm=["a"], run=np.arange(12))
+        scores = marked(make_scores([sample], algorithm=["a"], run=np.arange(12)))
         cdf = xcurves.performance_cdf(scores, bounds=(0, INF), higher_is_better=False).squeeze()
         lower, upper = oracles.band(12, 0.05)
         low = oracles.mean_in_band(sample, oracles.decimal(0), oracles.decimal(1), upper, (0.0, INF))
@@ -95,7 +102,8 @@ def test_percentile_intervals_reach_infinity_where_resamples_do(times):
 
 
 def test_pairs_are_compared_by_rank(times):
-    pairs = xcurves.compare_distributions(times)
+    times = times.drop_vars("budget")
+    pairs = xcurves.compare_distributions(times, higher_is_better=False)
     a, b = times.values
     beats = np.mean([(x > y) + (x == y) / 2 for x in a for y in b])
     np.testing.assert_allclose(pairs.prob_greater, [beats])
@@ -113,7 +121,7 @@ def test_pairs_are_compared_by_rank(times):
     assert "NaN where both are infinite" in pairs.quantile_difference.attrs["comment"]
     assert pairs.quantile_difference_band.notnull().all()
     assert [pairs.share_infinite_a.item(), pairs.share_infinite_b.item()] == [2 / 12, 5 / 12]
-    assert "infinite (not reached within the budget): 16.7 % of a, 41.7 % of b" in pairs.curves.summary()
+    assert "failed: 16.7 % of a, 41.7 % of b" in pairs.curves.summary()
 
 
 @pytest.mark.parametrize("options", [{"paired": True}, {"dim": ("task", "run"), "strata": "task", "n_resamples": 99}])
@@ -138,9 +146,9 @@ def test_what_is_said_of_times_that_were_never_reached(times):
 def test_bad_values_are_refused(times):
     with pytest.raises(ValueError, match=r"^algorithm 'a': interval='bca' needs.*is one of inf"):
         xcurves.performance_cdf(times, interval="bca", rng=0)
-    with pytest.raises(ValueError, match=r"^algorithm 'a': scores has values of -inf\. Mask them"):
+    with pytest.raises(ValueError, match=r"^algorithm 'a': scores has a value of -inf"):
         xcurves.performance_cdf(-times)
-    with pytest.raises(ValueError, match=r"^algorithm 'a': scores has values of -inf\. Mask them"):
+    with pytest.raises(ValueError, match=r"^algorithm 'a': scores has a value of -inf"):
         xcurves.compare_distributions(-times)
     with pytest.raises(ValueError, match=r"bounds are 0 to 100, but there is a score of inf"):
         xcurves.performance_cdf(times, bounds=(0, 100))
@@ -149,7 +157,7 @@ def test_bad_values_are_refused(times):
 @pytest.mark.parametrize(("higher", "gap"), [(True, (0.0, 0.975 * 2)), (False, (INF, INF))])
 def test_no_number_stands_for_an_infinite_trial_in_its_limits(higher, gap):
     """The band around one trial leaves .025 on either side: below it scores may be 1, above it they are infinite."""
-    scores = make_scores([INF], run=[0])
+    scores = marked(make_scores([INF], run=[0]))
     found = xcurves.performance_cdf(scores, bounds=(1, INF), target=3.0, higher_is_better=higher).statistic_ci
     np.testing.assert_allclose(found.sel(param="optimality_gap"), gap)
     for name in ("iqm", "cvar_lower 0.5" if higher else "cvar 0.5"):

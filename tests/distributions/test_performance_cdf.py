@@ -189,9 +189,9 @@ def test_chunks_and_neighbours_change_no_interval(scores, design, interval):
 
 
 def test_errors_in_the_graph_name_the_task(scores):
-    scores.loc[{"task": "y", "algorithm": "b", "run": 3}] = -np.inf
+    scores.loc[{"task": "y", "algorithm": "b", "run": 3}] = np.inf
     lazy = xcurves.performance_cdf(scores.chunk(task=1))
-    with pytest.raises(ValueError, match=r"task 'y', algorithm 'b':.*of -inf\. Mask them"):
+    with pytest.raises(ValueError, match=r"task 'y', algorithm 'b':.*of inf, .*higher_is_better=False"):
         lazy.compute(scheduler="synchronous")
     with pytest.raises(ValueError, match=r"task 'y', algorithm 'b':.*score of 12\. Give"):
         xcurves.performance_cdf(scores.where(~np.isinf(scores), 12), bounds=(0, 11))

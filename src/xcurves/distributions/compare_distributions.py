@@ -17,7 +17,7 @@ from xcurves.core.validation import check_curves
 from xcurves.distributions import trial_checks
 from xcurves.distributions.kinds import BAND, COMPARE_DISTRIBUTIONS
 from xcurves.distributions.trial_checks import HUNDREDTHS, Dims
-from xcurves.distributions.trials import check_trials, difference_band, prefixes_of
+from xcurves.distributions.trials import Failed, check_trials, difference_band, prefixes_of
 from xcurves.kernels import ecdf, plans, twosample
 from xcurves.kernels.bootstrap import are_few
 from xcurves.kernels.ecdf import Ints
@@ -33,7 +33,7 @@ _OF_PROBABILITY = {
 _ONE = "one trial in the smallest stratum shows no spread; the interval is NaN"
 _FEW = "trials in the smallest stratum are few for a bootstrap: the interval is too short"
 _SWAPS = "permutation: the two trials of a run change places, all ways or a random sample of them"
-_UNKNOWN = "NaN where both are infinite: times not reached within the budget"
+_UNKNOWN = "NaN where both are infinite: failed, or times not reached within the budget"
 _AT_ONCE, _STRATIFIED = 2**20, 256  # trials, or comparisons within strata, at once
 _ASSIGNMENTS = (
     "permutation, exact under ties, up to 10,000 trials in a pair or 100,000 if one has at most 500; beyond, "
@@ -50,6 +50,7 @@ def compare_distributions(
     correction: Literal["holm", "bonferroni"] = "holm",
     strata: Dims | None = None,
     unit: Dims | None = None,
+    higher_is_better: bool = True,
     confidence_level: float = 0.95,
     rng: validation.Rng = None,
 ) -> xr.Dataset:
@@ -58,8 +59,9 @@ def compare_distributions(
     Parameters
     ----------
     scores : DataArray, dims (..., algorithm, \*dim)
-        One score for each trial, NaN where there is none; +inf for times not reached within the budget, of
-        `time_to_target`. All dims but `algorithm` and `dim` broadcast.
+        One score for each trial, NaN where there is none. -inf (+inf where lower is better): the trial failed, and is
+        worse than every finite score. +inf of `time_to_target`: the time is not reached within the budget. All dims
+        but `algorithm` and `dim` broadcast.
     dim : str or sequence of str, default "run"
         What the trials are. With several dims, `strata` or `unit` says which trials are independent.
     n_resamples : int, optional
@@ -75,6 +77,8 @@ def compare_distributions(
         there are none, all trials are one pool.
     unit : sequence of str, optional
         All dims of `dim` say that every trial is independent. Average trials that are not: they have no unit here.
+    higher_is_better : bool, default True
+        Which infinite score says that a trial failed.
     confidence_level : float, default 0.95
         Of each interval, and of each band as a whole; not adjusted for the number of pairs.
     rng : int, Generator or None
@@ -88,15 +92,16 @@ def compare_distributions(
         units) and `quantile_difference_band` (probability, ci_bound); `dominance` (1: the first is higher somewhere
         outside the band and lower nowhere; -1: so the second; 2: each is higher somewhere; 0: none of these is shown);
         `ks_statistic`, `ks_pvalue` and `ks_pvalue_adjusted`. Coordinates: `algorithm_a`, `algorithm_b`, the shares of
-        their trials that are +inf, `share_infinite_a` and `share_infinite_b`, `n_trials` (algorithm), and, with strata,
-        `n_units`: the trials of either in the smallest stratum. NaN (and 0) where an algorithm has no trial, or none in
-        a stratum. Trials of +inf are compared by rank, equal to each other; a difference of two of them is NaN.
+        their trials that failed, or of times that are not reached, `share_infinite_a` and `share_infinite_b`,
+        `n_trials` (algorithm), and, with strata, `n_units`: the trials of either in the smallest stratum. NaN (and 0)
+        where an algorithm has no trial, or none in a stratum. Infinite trials are compared by rank, equal to each
+        other; a difference of two of them is NaN.
 
     Raises
     ------
     ValueError, TypeError
         If dims or options are not as described, if there are several dims and neither `strata` nor `unit`, if scores
-        are -inf, or if `paired` and runs do not match.
+        have the infinite value that is no failure, or if `paired` and runs do not match.
 
     Warns
     -----
@@ -167,6 +172,7 @@ def compare_distributions(
     if n_resamples is not None and not (paired or stratified):
         raise ValueError(f"nothing is random without paired or strata; got n_resamples={n_resamples}. Leave it out")
     kernel = _PairComparison(
+        failed=Failed.of(budget, higher=validation.check_flag("higher_is_better", higher_is_better)),
         pairs=labels.pairs_in_label_order(scores),
         n_strata=prod(scores.sizes[name] for name in design.strata),
         stratified=stratified,
@@ -186,7 +192,8 @@ def compare_distributions(
         sizes={"pair": len(pairs), "probability": len(HUNDREDTHS)},
         when=["strata" if stratified else "no strata"],
         coords={**labels.pair_coords(scores), "probability": at},
-        attrs={**design.attrs, "n_resamples": n_resamples, "paired": paired, "correction": correction},
+        attrs={**design.attrs, "n_resamples": n_resamples, "paired": paired, "correction": correction}
+        | {"higher_is_better": higher_is_better},
     )
     how = "strata" if stratified else "paired" if paired else "independent"
     result["prob_greater_ci"].attrs["interval"] = _OF_PROBABILITY[how]
@@ -222,6 +229,7 @@ def _warn(result: xr.Dataset, names: list[str], n_strata: int) -> None:
 class _PairComparison:
     """How pairs of algorithms are compared."""
 
+    failed: Failed
     pairs: NDArray[np.intp]  # the indices of both algorithms of each pair
     n_strata: int
     stratified: bool
@@ -238,14 +246,14 @@ class _PairComparison:
         trials = np.sort(trials, axis=-1) if self.stratified else trials[:, 0]
         x = np.sort(trials.reshape(len(trials), -1), axis=-1)
         n = np.count_nonzero(~np.isnan(x), axis=-1)
-        check_trials(x, n, prefixes_of(group))
+        check_trials(x, n, prefixes_of(group), self.failed)
         rows = np.stack([np.add.outer(n_algorithms * np.arange(n_tasks), side).ravel() for side in self.pairs.T])
 
         def compare(some: slice) -> dict[str, Floats]:
             first, second = sides = rows[:, some]
             found = self._quantiles(*x[sides], *n[sides])
             for name, side in zip(("share_infinite_a", "share_infinite_b"), sides, strict=True):
-                found[name] = np.isposinf(x[side]).sum(axis=-1) / np.where(n[side] > 0, n[side], np.nan)
+                found[name] = np.isinf(x[side]).sum(axis=-1) / np.where(n[side] > 0, n[side], np.nan)
             if self.stratified:
                 return found | self._by_stratum(*trials[sides])
             apart = np.isnan(trials[first]) != np.isnan(trials[second])

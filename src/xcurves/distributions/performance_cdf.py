@@ -19,7 +19,7 @@ from xcurves.core.validation import check_curves
 from xcurves.distributions import trial_checks
 from xcurves.distributions.kinds import BAND, EFRON_1987, JORDAN, LOCAL_LEVELS, MOSCOVICH, PERFORMANCE_CDF, WILKS
 from xcurves.distributions.trial_checks import Dims, Numbers, as_digits
-from xcurves.distributions.trials import Distributions, Interval
+from xcurves.distributions.trials import Distributions, Failed, Interval
 from xcurves.kernels.bootstrap import are_few
 from xcurves.kernels.plans import DEFAULT_RESAMPLES
 
@@ -71,8 +71,9 @@ def performance_cdf(
     Parameters
     ----------
     scores : DataArray, dims (..., \*dim)
-        One score for each trial, NaN where there is none; +inf for times not reached within the budget, of
-        `time_to_target`. All dims but `dim` broadcast, `training` too.
+        One score for each trial, NaN where there is none. -inf (+inf where lower is better): the trial failed, and is
+        worse than every finite score. +inf of `time_to_target`: the time is not reached within the budget. All dims
+        but `dim` broadcast, `training` too.
     dim : str or sequence of str, default "run"
         What the trials are. With several dims, `strata` or `unit` says which trials are independent.
     scores_at : sequence of float, optional
@@ -89,7 +90,8 @@ def performance_cdf(
     target : float, optional
         Score to be reached, for `optimality_gap`.
     bounds : tuple of float, optional
-        Smallest and largest score that there can be, for finite-sample intervals; infinite where there is none.
+        Smallest and largest score that there can be, for finite-sample intervals; infinite where there is none. In
+        means failed trials count as the worse of them, if it is finite.
     tolerance : float, optional
         Share of trials that `tolerance` holds with the confidence level, such as 0.9; for exact intervals.
     higher_is_better : bool, default True
@@ -122,16 +124,18 @@ def performance_cdf(
         `partial_mean_above` (threshold) and `prob_above` (a share). With `target`: `optimality_gap`. With
         `tolerance`: `tolerance` (ci_bound), order statistics between which this share of all trials lies, not only of
         these; `tolerance_lower`, a score that this share reaches; NaN from too few trials; `tolerance_n` (a count), how
-        many the interval needs. Coordinates: `n_trials` (a count), `share_infinite` (the share of trials that are +inf)
-        and, with strata or units, `n_units` (of the smallest stratum). The attr `interval` of each interval says what
-        it is. Of trials that are +inf, shares and order statistics stand; a mean that takes one in is infinite, and
-        `score_std` is NaN.
+        many the interval needs. Coordinates: `n_trials` (a count), `share_infinite` (the share of trials that failed,
+        or of times that are not reached) and, with strata or units, `n_units` (of the smallest stratum). The attr
+        `interval` of each interval says what it is. Shares and order statistics, `score_median` too, take such trials
+        as they are. A mean that takes one in is NaN of failed trials without a bound, infinite of times; `score_std`
+        is NaN.
 
     Raises
     ------
     ValueError, TypeError
         If dims or options are not as described, if there are several dims and neither `strata` nor `unit`, if scores
-        are -inf, or +inf with `interval="bca"`, or if a score violates `bounds`.
+        have the infinite value that is no failure, or an infinite one with `interval="bca"` or `simultaneous`, or if a
+        score violates `bounds`.
 
     Warns
     -----
@@ -215,6 +219,7 @@ def performance_cdf(
         wanted=wanted,
         scores_at=np.zeros(0) if scores_at is None else trial_checks.check_numbers("scores_at", scores_at),
         probabilities=trial_checks.check_probabilities(probabilities),
+        failed=Failed.of(budget, higher=wanted.higher),
         bounds=trial_checks.check_bounds(bounds),
         tolerance=tolerance,
         interval=interval,
@@ -254,7 +259,9 @@ def performance_cdf(
     said = {"statistic_ci": of_statistics, "score_quantile_ci": of_quantiles, "cdf_ci": of_cdf, "cdf_band": BAND}
     for name in said.keys() & result.keys():
         result[name].attrs["interval"] = said[name]
-    provenance.add_comment(result["score_std"], "NaN where a trial is infinite: a time not reached within the budget")
+    provenance.add_comment(
+        result["score_std"], "NaN where a trial is infinite: failed, or a time not reached within the budget"
+    )
     if training:
         result = _simultaneous_intervals(result, scores, design.core, kernel, confidence_level)
     if not is_lazy(scores):

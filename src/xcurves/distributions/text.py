@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from xcurves.core import labels
 from xcurves.core.pairs import PairRow, better_first, most_ahead, rows_of
+from xcurves.core.run_checks import BUDGET
 from xcurves.core.schema import Statement, statements
 from xcurves.core.tables import bounds, frame_of, frame_of_pairs
 from xcurves.core.wording import (
@@ -72,7 +73,15 @@ _SEEN = (
 )
 _NOTHING = "There are too few trials to say how good the best of several is."
 _DRAWN = "Trials are taken for independent draws, as random search makes them."
-_NEVER = "infinite (not reached within the budget)"
+_NO_MEAN = (
+    "Failed trials have no mean: bounds= gives the worst score there can be, as which they then count. Medians, "
+    "quantiles and shares count them as worse than all others."
+)
+
+
+def _never(result: xr.Dataset) -> str:
+    """Return what trials with an infinite score are: times, which have a budget, or failures."""
+    return "infinite (not reached within the budget)" if BUDGET in result.coords else "failed"
 
 
 def statistics(result: xr.Dataset) -> xr.DataArray:
@@ -106,7 +115,8 @@ def statistic_statements(result: xr.Dataset) -> Iterator[Statement]:
     if {"tolerance"} <= result.keys() & result.attrs:
         said += [f"{name}{_tolerance(group)}" for group, name in groups]
     how = f"In brackets: {100 * float(result.attrs['confidence_level']):g} % intervals, if they exist. {_how(result)}"
-    return statements(_means(result), [*said, how])
+    without = result["score_mean"].isnull() & (result["share_infinite"] > 0)
+    return statements(_means(result), [*said, how], [_NO_MEAN] * bool(without.any()))
 
 
 def _described(group: xr.Dataset) -> str:
@@ -120,7 +130,7 @@ def _described(group: xr.Dataset) -> str:
         if not (infinite and np.isnan(value)):
             limits = f" ({interval(*ends_of(ends), 4)})" if np.isfinite(ends).any() else ""
             each.append(f"{say_statistic(group, name)} {number(value.item(), 4)}{limits}")
-    never = f", {percent(infinite)} of them {_NEVER}" if infinite else ""
+    never = f", {percent(infinite)} of them {_never(group)}" if infinite else ""
     return f"{n} trials{never}: {'; '.join(each)}."
 
 
@@ -136,12 +146,13 @@ def _tolerance(group: xr.Dataset) -> str:
 def _means(result: xr.Dataset) -> str:
     """Return the mean and the median of each group of trials."""
     means, medians = (result[name].to_numpy().ravel() for name in ("score_mean", "score_median"))
-    known = np.flatnonzero(~np.isnan(means))
+    known = np.flatnonzero(~np.isnan(medians))
     if len(known) > _FEW:
-        spans = [span(each[known].tolist(), 4) for each in (means, medians)]
+        spans = [span(each[~np.isnan(each)].tolist(), 4) or "none" for each in (means, medians)]
         return f"Of {len(known)} groups of trials, the means are {spans[0]}, the medians {spans[1]}."
     names = [re.sub(r"^algorithm '(.*)': $", r"\1 ", name) for name in labels.result_names(result["score_mean"])]
-    said = [f"{names[group]}{number(means[group], 4)} ({number(medians[group], 4)})" for group in known]
+    of_means = ["no mean" if np.isnan(mean) else number(mean, 4) for mean in means.tolist()]
+    said = [f"{names[group]}{of_means[group]} ({number(medians[group], 4)})" for group in known]
     return f"Mean (and median) score: {joined(said, '; ') or 'no trial'}."
 
 
@@ -245,7 +256,7 @@ def _compared(pair: xr.Dataset) -> str:
     said = [f"{a} scores higher than {b} with probability {number(pair['prob_greater'].item())}{limits}"]
     shares = [pair[name].item() for name in ("share_infinite_a", "share_infinite_b")]
     if any(shares):
-        said.append(f"{_NEVER}: {percent(shares[0])} of {a}, {percent(shares[1])} of {b}")
+        said.append(f"{_never(pair)}: {percent(shares[0])} of {a}, {percent(shares[1])} of {b}")
     if "dominance" in pair:
         said.append(_VERDICTS[pair["dominance"].item()].format(a=a, b=b))
         p = pvalue(pair["ks_pvalue_adjusted"].item())

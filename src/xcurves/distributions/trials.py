@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from xcurves.core import run_checks, validation
+from xcurves.core import failed_runs, run_checks, validation
 from xcurves.core.driver import Group
 from xcurves.core.run_checks import equal_rows
 from xcurves.kernels import bootstrap, ecdf, engine
@@ -20,25 +20,42 @@ from xcurves.kernels.plans import in_stretches
 from xcurves.kernels.summaries import Summaries
 
 Interval = Literal["exact", "percentile", "bca"]
+_OF_ONE = ("score_mean", "score_median", "score_std", "iqm", "optimality_gap")  # statistics without options
+_OF_RANKS = ("score_median", "prob_above", "partial_mean_above")  # statistics that failed trials leave as they are
 _AT_ONCE = 2**21  # trials and results of groups that are described at once
 
 
-def check_trials(x: Floats, n: Ints, names: list[str], bounds: tuple[float, float] = (-np.inf, np.inf)) -> None:
-    """Refuse sorted trials, shape (group, trial), that are too large, minus infinity, or outside the bounds."""
-    n_finite = ecdf.count_up_to(x, np.array([[np.inf]]), "below")[:, 0]
-    least, most, largest = x[:, 0], *ecdf.value_at(x, np.stack([n, n_finite], axis=-1), n).T
-    run_checks.check_size(np.stack([least, largest], axis=-1), names, "scores", 1e300)
-    for group in np.flatnonzero((n > 0) & np.isneginf(least))[:1]:
-        raise ValueError(
-            f"{names[group]}scores has values of -inf. Mask them as missing: scores.where(np.isfinite(scores))"
-        )
+def check_trials(
+    x: Floats, n: Ints, names: list[str], failed: Failed, bounds: tuple[float, float] = (-np.inf, np.inf)
+) -> None:
+    """Refuse sorted trials, shape (group, trial), that are too large, outside the bounds, or wrongly infinite."""
+    failed_runs.refuse_wrong(x, failed.score, names)
+    first = ecdf.count_up_to(x, np.array([[-np.inf]]))[:, 0]
+    last = ecdf.count_up_to(x, np.array([[np.inf]]), "below")[:, 0]
+    some = last > first
+    least, most = ecdf.value_at(x, np.stack([first + 1, last], axis=-1), n).T
+    run_checks.check_size(np.stack([least, most], axis=-1), names, "scores", 1e300)
     low, high = bounds
-    for group in np.flatnonzero((n > 0) & ((least < low) | (most > high)))[:1]:
+    never = np.zeros(len(x), bool)
+    if failed.is_time:  # a time that was not reached lies beyond every bound
+        never = (last < n) & (high < np.inf)
+    outer = np.flatnonzero(never | (some & ((least < low) | (most > high))))
+    if outer.size:
+        group = outer[0]
         outside = least[group] if least[group] < low else most[group]
+        if never[group]:
+            outside = np.inf
         raise ValueError(
             f"{names[group]}bounds are {low:g} to {high:g}, but there is a score of {outside:g}. "
             "Give bounds that contain all possible scores, or leave them out"
         )
+
+
+def bounds_beside_failed(x: Floats, bounds: tuple[float, float]) -> tuple[Floats, Floats]:
+    """Return the bounds of quantiles of each row, shape (row, 1, 1), infinite where trials of it are."""
+    low = np.where(np.isneginf(x).any(axis=-1), -np.inf, bounds[0])
+    high = np.where(np.isposinf(x).any(axis=-1), np.inf, bounds[1])
+    return low[:, np.newaxis, np.newaxis], high[:, np.newaxis, np.newaxis]
 
 
 def prefixes_of(group: Group) -> list[str]:
@@ -54,6 +71,19 @@ def difference_band(first: Floats, second: Floats) -> Floats:
     return np.stack([np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)], axis=-1)
 
 
+@dataclass(frozen=True)
+class Failed:
+    """Which infinite score trials may have."""
+
+    score: float
+    is_time: bool  # of times that were not reached, not of failed runs
+
+    @classmethod
+    def of(cls, budget: object, *, higher: bool) -> Failed:
+        """Return the score of failed runs, or inf of times that have a budget."""
+        return cls(np.inf, True) if budget is not None else cls(failed_runs.failed_score(higher), False)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Distributions:
     """What is computed for every group of trials, and how intervals are made."""
@@ -64,6 +94,7 @@ class Distributions:
     wanted: Summaries
     scores_at: Floats
     probabilities: Floats
+    failed: Failed
     bounds: tuple[float, float]  # smallest and largest possible score
     tolerance: float | None
     interval: Interval
@@ -97,6 +128,11 @@ class Distributions:
                     "them to common levels: curves.align('intersection') or align(20, relative_to='budget')"
                 )
             sizes = present.sum(axis=-1)
+            if np.isinf(own).any():
+                raise ValueError(
+                    f"{name}simultaneous='training' needs finite scores; some are {own[np.isinf(own)][0]:g}. Leave "
+                    "simultaneous out, or say what failed runs count as: .curves.fill_failed('worst')"
+                )
             if known.any() and sizes.min() > 1:
                 values[known] = bootstrap.statistic_bands(
                     own[known][:, present], sizes, observe, self.n_resamples, self.alpha, self.entropy
@@ -106,12 +142,38 @@ class Distributions:
     def _describe(self, trials: Floats, names: list[str]) -> dict[str, NDArray[Any]]:
         x = np.sort(trials.reshape(len(trials), -1), axis=-1)
         n = ecdf.count_up_to(x, np.array([[np.inf]]))[:, 0]
-        check_trials(x, n, names, self.bounds)
-        sums = ecdf.CentredSums(x, n)
-        for task in np.flatnonzero((sums.n_finite < n) & (self.interval == "bca"))[:1]:
+        check_trials(x, n, names, self.failed, self.bounds)
+        infinite = np.asarray(np.isinf(x).any(axis=-1))
+        if infinite.any() and self.interval == "bca":
             raise ValueError(
-                f"{names[task]}interval='bca' needs finite scores; there is one of inf. Use 'exact' or 'percentile'"
+                f"{names[int(infinite.argmax())]}interval='bca' needs finite scores; there is one of "
+                f"{self.failed.score:g}. Use 'exact' or 'percentile'"
             )
+        found = self._found(trials, x, n, names)
+        if infinite.any() and not self.failed.is_time:
+            self._count_failed(found, trials, x, n, names)
+        found["share_infinite"] = np.isinf(x).sum(axis=-1) / np.maximum(n, 1)
+        found |= {name: found[name][:, 0] for name in _OF_ONE if found[name].size}
+        return found
+
+    def _count_failed(self, found: dict[str, Floats], trials: Floats, x: Floats, n: Ints, names: list[str]) -> None:
+        """Let failed trials count as the end of the bounds in means, or make means of them NaN; ranks stay."""
+        end = self.bounds[0 if self.failed.score < 0 else 1]
+        of_means = {name: place for name, place in self.wanted.places.items() if name not in _OF_RANKS}
+        if np.isfinite(end):
+            counted = np.where(trials == self.failed.score, end, trials)
+            of_counted = self._found(counted, np.where(x == self.failed.score, end, x), n, names)
+            for name, place in of_means.items():
+                found[name] = of_counted[name]
+                found["statistic_ci"][:, place] = of_counted["statistic_ci"][:, place]
+        for name, place in of_means.items():
+            unknown = ~np.isfinite(found[name])
+            found[name][unknown] = np.nan
+            found["statistic_ci"][:, place][unknown] = np.nan
+
+    def _found(self, trials: Floats, x: Floats, n: Ints, names: list[str]) -> dict[str, NDArray[Any]]:
+        """Return estimates and intervals of groups of trials, sorted in `x`."""
+        sums = ecdf.CentredSums(x, n)
         found = self._estimates(x, sums)
         present = ~np.isnan(trials if self.by_unit else trials.reshape(*trials.shape[:2], -1, 1))
         smallest = np.count_nonzero(present.any(axis=-1), axis=-1).min(axis=-1)
@@ -120,8 +182,6 @@ class Distributions:
         found["statistic_ci"][:, self.wanted.places["score_std"]][np.isnan(found["score_std"])] = np.nan
         for values in found.values():
             values[n_units == 0] = np.nan
-        of_one = ("score_mean", "score_median", "score_std", "iqm", "optimality_gap")
-        found |= {name: found[name][:, 0] for name in of_one if found[name].size}
         return found | {"n_trials": n, "n_units": n_units}
 
     def _estimates(self, x: Floats, sums: ecdf.CentredSums) -> dict[str, Floats]:
@@ -129,7 +189,6 @@ class Distributions:
         found = {name: statistics[:, place] for name, place in self.wanted.places.items()}
         found["score_quantile"] = ecdf.value_at(x, ecdf.quantile_ranks(self.probabilities, n), np.maximum(n, 1))
         found["cdf"] = ecdf.count_up_to(x, self.scores_at[np.newaxis]) / np.maximum(n, 1)[:, np.newaxis]
-        found["share_infinite"] = (n - sums.n_finite) / np.maximum(n, 1)
         return found
 
     def _exact(self, x: Floats, sums: ecdf.CentredSums) -> dict[str, Floats]:
@@ -138,7 +197,8 @@ class Distributions:
         some = np.maximum(n, 1)[:, np.newaxis]
         at_most = ecdf.count_up_to(x, self.scores_at[np.newaxis])
         ranks = ecdf.order_statistics(np.append(self.probabilities, 0.5), n, self.alpha)
-        quantiles = np.clip(np.stack([ecdf.value_at(x, rank, n) for rank in ranks], axis=-1), *self.bounds)
+        low, high = bounds_beside_failed(x, self.bounds)
+        quantiles = np.clip(np.stack([ecdf.value_at(x, rank, n) for rank in ranks], axis=-1), low, high)
         statistic = np.full((len(x), self.wanted.length, 2), np.nan)
         for size in np.unique(n[n > 0]).tolist():
             tasks = n == size

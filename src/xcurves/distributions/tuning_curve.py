@@ -16,7 +16,7 @@ from xcurves.core.validation import check_curves
 from xcurves.distributions import trial_checks
 from xcurves.distributions.kinds import TUNING_CURVE
 from xcurves.distributions.trial_checks import Dims
-from xcurves.distributions.trials import check_trials, difference_band, prefixes_of
+from xcurves.distributions.trials import Failed, bounds_beside_failed, check_trials, difference_band, prefixes_of
 from xcurves.kernels import tuning
 from xcurves.kernels.ecdf import Ints
 from xcurves.kernels.moments import Floats
@@ -41,8 +41,9 @@ def tuning_curve(
     Parameters
     ----------
     scores : DataArray, dims (..., algorithm, \*dim), or (..., \*dim) of one algorithm
-        One score for each trial, NaN where there is none. Trials are independent draws of hyper-parameters (and of
-        whatever else is random), as random search makes them. All dims but `algorithm` and `dim` broadcast.
+        One score for each trial, NaN where there is none, -inf (+inf where lower is better) where it failed: a failed
+        trial is a trial. Trials are independent draws of hyper-parameters (and of whatever else is random), as random
+        search makes them. All dims but `algorithm` and `dim` broadcast.
     dim : str or sequence of str, default "run"
         What the trials are. With several dims `unit` says which of them are draws.
     n_trials : int or sequence of int, default 50
@@ -55,7 +56,8 @@ def tuning_curve(
         `scores` are test scores. There are no intervals then.
     bounds : tuple of float, optional
         Smallest and largest score that there can be: without them a mean has no band, and bands of the median are
-        infinite where trials are too few.
+        infinite where trials are too few. In means failed trials count as the worse of them; without it a mean that
+        takes one in is NaN.
     higher_is_better : bool, default True
         Whether the best score is the highest.
     confidence_level : float, default 0.95
@@ -75,9 +77,10 @@ def tuning_curve(
     Raises
     ------
     ValueError, TypeError
-        If dims or options are not as described, if there are several dims and no `unit`, if scores are -inf or violate
-        `bounds`, or if `scores` say that trials were not drawn independently: by their attr ``sampler`` another than
-        Optuna's RandomSampler and GridSampler, or by ``n_pruned`` that trials were pruned.
+        If dims or options are not as described, if there are several dims and no `unit`, if scores have the infinite
+        value that is no failure or violate `bounds`, or if `scores` say that trials were not drawn independently: by
+        their attr ``sampler`` another than Optuna's RandomSampler and GridSampler, or by ``n_pruned`` that trials were
+        pruned.
 
     Notes
     -----
@@ -126,8 +129,9 @@ def tuning_curve(
     kernel = _Tuning(
         pairs=labels.pairs_in_label_order(scores) if pairs else np.zeros((0, 2), int),
         trials=_check_trials(n_trials),
+        failed=Failed.of(budget, higher=validation.check_flag("higher_is_better", higher_is_better)),
         bounds=trial_checks.check_bounds(bounds),
-        higher=validation.check_flag("higher_is_better", higher_is_better),
+        higher=higher_is_better,
         alpha=validation.check_confidence_level(confidence_level),
         selecting=select is not None,
     )
@@ -216,6 +220,7 @@ class _Tuning:
 
     pairs: Ints  # the indices of both algorithms of each pair
     trials: Ints
+    failed: Failed
     bounds: tuple[float, float]
     higher: bool
     alpha: float
@@ -226,17 +231,23 @@ class _Tuning:
         n_tasks, n_algorithms = lead = group.data[0].shape[:2]
         trials = group.data[0].reshape(n_tasks * n_algorithms, -1, 1 + self.selecting)
         n = np.count_nonzero(~np.isnan(trials[..., 0]), axis=-1)
-        check_trials(np.sort(trials[..., 0], axis=-1), n, prefixes_of(group), self.bounds)
+        check_trials(np.sort(trials[..., 0], axis=-1), n, prefixes_of(group), self.failed, self.bounds)
         scores, *by = np.moveaxis(trials if self.higher else -trials, -1, 0)
         x = np.sort(scores, axis=-1)
         if by:
-            found = dict(zip(("best_median", "best_mean"), tuning.selected(scores, by[0], self.trials), strict=True))
+            both = tuning.selected(scores, by[0], self.trials, self._ends[0])
+            found = dict(zip(("best_median", "best_mean"), both, strict=True))
         else:
             found = self._curves(x, n)
+        if not self.failed.is_time:  # a mean that takes a failed trial in is none
+            without = np.isinf(found["best_mean"])
+            for name in found.keys() & {"best_mean", "best_mean_band"}:
+                found[name][without] = np.nan
         out = {name: values.reshape(*lead, *values.shape[1:]) for name, values in found.items()}
         if len(self.pairs):
             first, second = (np.add.outer(n_algorithms * np.arange(n_tasks), side).ravel() for side in self.pairs.T)
-            paired = {"difference": found["best_median"][first] - found["best_median"][second]}
+            with np.errstate(invalid="ignore"):  # of two medians that are failures there is no difference
+                paired = {"difference": found["best_median"][first] - found["best_median"][second]}
             paired |= {} if by else self._of_pairs(x, n, first, second)
             out |= {name: values.reshape(n_tasks, -1, *values.shape[1:]) for name, values in paired.items()}
         for name in [name for name in out if not self.higher and "match" not in name]:
@@ -254,13 +265,15 @@ class _Tuning:
         _, *band = tuning.best_medians(x, n, self.trials, self.alpha, together=True)
         mean, mean_band = tuning.best_means(x, n, self.trials, self.alpha, *self._ends)
         limits = {"best_median_ci": np.stack(alone, axis=-1), "best_median_band": np.stack(band, axis=-1)}
-        limits = {name: np.clip(values, *self._ends) for name, values in limits.items()}
+        low, high = bounds_beside_failed(x, self._ends)
+        limits = {name: np.clip(values, low, high) for name, values in limits.items()}
         return {"best_median": estimate, "best_mean": mean, "best_mean_band": mean_band} | limits
 
     def _of_pairs(self, x: Floats, n: Ints, first: Ints, second: Ints) -> dict[str, Floats]:
         """Return bands of differences and trials to match, given sorted scores and the rows of each pair."""
         medians = tuning.best_medians(x, n, self.trials, self.alpha / 2, together=True)
-        a, b = (np.clip(medians[:, rows], *self._ends) for rows in (first, second))
+        low, high = (ends[:, :, 0] for ends in bounds_beside_failed(x, self._ends))
+        a, b = (np.clip(medians[:, rows], low[rows], high[rows]) for rows in (first, second))
         known = ((n[first] > 0) & (n[second] > 0))[:, np.newaxis, np.newaxis]
         matches = tuning.trials_to_match(x[first], n[first], b, self.alpha / 2)
         reverse = tuning.trials_to_match(x[second], n[second], a, self.alpha / 2)

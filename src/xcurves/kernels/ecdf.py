@@ -54,14 +54,21 @@ def value_at(x: Floats, ranks: Ints, n: Ints) -> Floats:
     return np.where(ranks < 1, -np.inf, np.where(ranks > n[:, np.newaxis], np.inf, inside))
 
 
-def finite(x: Floats, n: Ints) -> tuple[Floats, Ints]:
-    """Return sorted trials with a number that is larger than all others for +inf, and how many trials are finite."""
-    n_finite = count_up_to(x, np.array([[np.inf]]), "below")[:, 0]
-    if (n_finite == n).all():
-        return x, n_finite
-    most = np.where(n_finite > 0, x[np.arange(len(x)), np.maximum(n_finite - 1, 0)], 0.0)
-    least = np.where(n_finite > 0, x[:, 0], 0.0)
-    return np.where(np.isposinf(x), (most + (most - least) + 1)[:, np.newaxis], x), n_finite
+def finite(x: Floats, n: Ints) -> tuple[Floats, Ints, Ints]:
+    """Return sorted trials with finite numbers beyond all others for infinite ones, and the ranks of finite trials.
+
+    Finite are those above the first of these ranks, up to the second.
+    """
+    first = count_up_to(x, np.array([[-np.inf]]))[:, 0]
+    last = count_up_to(x, np.array([[np.inf]]), "below")[:, 0]
+    if (first == 0).all() and (last == n).all():
+        return x, first, last
+    row, some = np.arange(len(x)), last > first
+    most = np.where(some, x[row, np.maximum(last - 1, 0)], 0.0)
+    least = np.where(some, x[row, np.minimum(first, x.shape[-1] - 1)], 0.0)
+    beyond = most - least + 1
+    x = np.where(np.isposinf(x), (most + beyond)[:, np.newaxis], x)
+    return np.where(np.isneginf(x), (least - beyond)[:, np.newaxis], x), first, last
 
 
 class CentredSums:
@@ -69,7 +76,7 @@ class CentredSums:
 
     def __init__(self, x: Floats, n: Ints) -> None:
         self.n = n
-        self.x, self.n_finite = finite(x, n)
+        self.x, self.first_finite, self.last_finite = finite(x, n)  # ranks, as of `finite`
         self.centre = np.asarray(self.x[np.arange(len(x)), np.maximum(n - 1, 0) // 2][:, np.newaxis])
         # In pieces whose sums are added up: a cumulative sum of 3,000,000 trials takes a fifth of `performance_cdf`.
         width = math.isqrt(x.shape[-1]) + 1

@@ -1,7 +1,7 @@
 """Statistics of a performance distribution: of a sample, of its bootstrap resamples, and bounds from a band.
 
 Mean, median, IQM and CVaR are means of F⁻¹ over a *span* of ranks. On the last axis: mean, median, standard deviation,
-IQM, CVaR of the best and of the worst share at each level, partial means, shares, optimality gap. Trials may be +inf.
+IQM, CVaR of the best and of the worst share at each level, partial means, shares, optimality gap. Some may be infinite.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Summaries:
 
     def observe(self, x: Floats, sums: ecdf.CentredSums) -> Floats:
         """Return the statistics of sorted samples, shape (task, statistic); NaN of no trial."""
-        n, n_finite, centre = sums.n, sums.n_finite, sums.centre
+        n, centre = sums.n, sums.centre
         spans = self.spans(n.astype(float))
         if self.conditional:
             counts = np.minimum(np.arange(1.0, x.shape[-1] + 1), n[:, np.newaxis])[:, np.newaxis]
@@ -75,7 +75,12 @@ class Summaries:
         capped = of_target + target * (per - reached) if self.higher else target * reached + total - of_target
         gap = np.abs(target - capped / per)
         found = self._in_order(means, sums.deviations(means[:, MEAN])[:, np.newaxis], partial, share, gap)
-        return self._with_infinity(found, spans[..., 1] > n_finite[:, np.newaxis], (n > n_finite)[:, np.newaxis])
+        for some, tail, infinity in (
+            (n > sums.last_finite, spans[..., 1] > sums.last_finite[:, np.newaxis], np.inf),
+            (sums.first_finite > 0, spans[..., 0] < sums.first_finite[:, np.newaxis], -np.inf),
+        ):
+            found = self._with_infinity(found, tail, some[:, np.newaxis], infinity)
+        return found
 
     def _whole_boundaries(self, spans: Floats, x: Floats, cumulative: Floats) -> Floats:
         """Take all trials tied with F⁻¹(α), or with F⁻¹(1 - α) below, into the tails' spans, by resample."""
@@ -99,22 +104,27 @@ class Summaries:
             [means[..., :IQM], deviation, means[..., IQM : IQM + 1], best_first, partial, share, gap], axis=-1
         )
 
-    def _with_infinity(self, found: Floats, tail: NDArray[np.bool_], some: NDArray[np.bool_]) -> Floats:
-        """Return statistics, inf or NaN where their span or the sample has trials of +inf (`tail`, `some`)."""
+    def _with_infinity(
+        self, found: Floats, tail: NDArray[np.bool_], some: NDArray[np.bool_], infinity: float
+    ) -> Floats:
+        """Return statistics, infinite or NaN where their span or the sample has such trials (`tail`, `some`)."""
         if not some.any():
             return found
         none = np.zeros((*some.shape[:-1], len(self.thresholds)), bool)
-        partial = np.repeat(some & self.higher, len(self.thresholds), axis=-1)
-        gap = np.repeat(some & (not self.higher), len(self.targets), axis=-1)
+        is_best = self.higher == (infinity > 0)  # it meets every threshold and every target
+        partial = np.repeat(some & is_best, len(self.thresholds), axis=-1)
+        gap = np.repeat(some & (not is_best), len(self.targets), axis=-1)
         infinite = self._in_order(*(each.astype(np.float64) for each in (tail, some, partial, none, gap)))
-        found = np.where((infinite > 0) & ~np.isnan(found), np.inf, found)
+        found = np.where((infinite > 0) & ~np.isnan(found), infinity, found)
+        gaps = self.places["optimality_gap"]
+        found[..., gaps] = np.abs(found[..., gaps])
         found[..., _DEVIATION] = np.where(some[..., 0], np.nan, found[..., _DEVIATION])
         return found
 
     def resampled(self, x: Floats, cumulative: Floats) -> Floats:
         """Return the statistics of resamples, (task, resample, statistic), of which trials are counted."""
         z = x
-        x, n_finite = ecdf.finite(x, np.full(len(x), x.shape[-1]))
+        x, first, last = ecdf.finite(x, np.full(len(x), x.shape[-1]))
         centre = x.mean(axis=-1, keepdims=True)
         x = x - centre
         total, inner = cumulative[..., -1], cumulative[..., :-1]
@@ -130,7 +140,10 @@ class Summaries:
             means.append(whole / (high - low)[..., 0] + centre)
         z, raised = z[..., np.newaxis], (x + centre)[..., np.newaxis]  # with numbers for infinite ones
         met = (z >= self.thresholds) if self.higher else (z <= self.thresholds)
-        capped = np.minimum(z, self.targets) if self.higher else np.maximum(raised, self.targets)
+        if self.higher:
+            capped = np.minimum(np.where(np.isneginf(z), raised, z), self.targets)
+        else:
+            capped = np.maximum(np.where(np.isposinf(z), raised, z), self.targets)
         functions = np.concatenate([x[..., np.newaxis] ** 2, np.where(met, raised, 0.0), met, capped], axis=-1)
         found = functions[:, np.newaxis, -1] - (inner @ np.diff(functions, axis=1)) / total[..., np.newaxis]
         edges = np.cumsum([1, len(self.thresholds), len(self.thresholds)])
@@ -142,14 +155,20 @@ class Summaries:
             deviation = np.sqrt(np.where(variance > _ROUNDING * squares, variance, 0.0) * n / (n - 1))
         gap = np.abs(self.targets - capped)
         statistics = self._in_order(np.stack(means, axis=-1), deviation, partial, share, gap)
-        if (n_finite == x.shape[-1]).all():
+        if (first == 0).all() and (last == x.shape[-1]).all():
             return statistics
-        places = np.maximum(n_finite - 1, 0)[:, np.newaxis, np.newaxis]
         every = np.broadcast_to(cumulative, (len(x), *cumulative.shape[1:]))
-        finite = np.where(n_finite[:, np.newaxis] > 0, np.take_along_axis(every, places, axis=-1)[..., 0], 0)
-        return self._with_infinity(
-            statistics, spans[..., 1] > finite[..., np.newaxis], (total > finite)[..., np.newaxis]
-        )
+
+        def drawn_up_to(rank: Ints) -> Floats:
+            """Count the trials of each resample that are among the lowest of the sample."""
+            places = np.maximum(rank - 1, 0)[:, np.newaxis, np.newaxis]
+            return np.where(rank[:, np.newaxis] > 0, np.take_along_axis(every, places, axis=-1)[..., 0], 0.0)
+
+        below, up_to = drawn_up_to(first), drawn_up_to(last)
+        above = (total > up_to)[..., np.newaxis]
+        statistics = self._with_infinity(statistics, spans[..., 1] > up_to[..., np.newaxis], above, np.inf)
+        failed = (below > 0)[..., np.newaxis]
+        return self._with_infinity(statistics, spans[..., 0] < below[..., np.newaxis], failed, -np.inf)
 
     def bounds(self, x: Floats, sums: ecdf.CentredSums, alpha: float, low: float, high: float) -> Floats:
         """Return limits from the band of F and scores between `low` and `high`, (task, statistic, 2); else NaN."""
@@ -186,7 +205,8 @@ def _mean_in_band(
     first, last = np.clip(n * (np.array(span) + (-epsilon if is_low else epsilon)), 0, n)
     total = np.diff(sums.up_to(np.full((len(x), 2), [first, last])))[:, 0] / n
     total += rest * (end - centre) if rest else 0.0
-    total[(sums.n_finite < n) & (last > sums.n_finite) & (first < n) & (total > -np.inf)] = np.inf
+    total[(sums.last_finite < n) & (last > sums.last_finite) & (first < n) & (total > -np.inf)] = np.inf
+    total[(sums.first_finite > 0) & (first < sums.first_finite) & (last > 0) & (total < np.inf)] = -np.inf
     return np.asarray(total / (stop - start) + centre)
 
 

@@ -47,6 +47,7 @@ def _mean_shares(n: int, k: int) -> Floats:
 
 def best_means(x: Floats, n: Ints, trials: Ints, alpha: float, low: float, high: float) -> tuple[Floats, Floats]:
     """Return the mean best of each number of trials, without bias, and limits by the band of F for all together."""
+    x = np.where(np.isneginf(x), low, x)  # failed trials count as the lowest score that there can be
     means = np.full((len(x), len(trials)), np.nan)
     ends = np.full((len(x), len(trials), 2), np.nan)
     for size in np.unique(n[n > 0]).tolist():
@@ -62,7 +63,7 @@ def best_means(x: Floats, n: Ints, trials: Ints, alpha: float, low: float, high:
     return means, ends
 
 
-def selected(scores: Floats, selection: Floats, trials: Ints) -> tuple[Floats, Floats]:
+def selected(scores: Floats, selection: Floats, trials: Ints, low: float = -np.inf) -> tuple[Floats, Floats]:
     """Return median and mean score of the trial that is best of k by another score, (row, k); ties are drawn."""
     found = np.full((2, len(scores), len(trials)), np.nan)
     for row, (score, by) in enumerate(zip(scores, selection, strict=True)):
@@ -82,5 +83,7 @@ def selected(scores: Floats, selection: Floats, trials: Ints) -> tuple[Floats, F
             if k <= n:
                 up_to = np.concatenate([[0.0], np.cumsum(_mean_shares(n, k))])
                 share = (np.diff(up_to[ends]) / counts)[group]
-                found[1, row, place] = weighted_mean(ordered, share, 0.0, np.inf)[0]
+                drawn = share > 0
+                counted = np.where(np.isneginf(ordered), low, ordered)[:, drawn]
+                found[1, row, place] = weighted_mean(counted, share[drawn], 0.0, np.inf)[0]
     return found[0], found[1]
