@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import traceback
 import warnings
 from argparse import Namespace
 from collections.abc import Callable, Sequence
@@ -17,11 +18,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
     given = sys.argv[1:] if arguments is None else list(arguments)
     run: Callable[[Namespace], object]  # the exit status, or the paths that were written
+    unexpected = 1
     if given[:1] == ["sequential"]:
         from xcurves.cli.sequential import run_sequential as run
         from xcurves.cli.sequential import sequential_parser
 
         options = sequential_parser().parse_args(given[1:])
+    elif given[:1] == ["gate"]:
+        from xcurves.cli.gate import UNEXPECTED as unexpected
+        from xcurves.cli.gate import gate_parser
+        from xcurves.cli.gate import run_gate as run
+
+        options = gate_parser().parse_args(given[1:])
     else:
         from xcurves.cli.options import parser
 
@@ -42,14 +50,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _say(f"interrupted, {f'written before: {written}' if written else 'nothing written'}", options)
             return 130
         except Exception as error:
-            if options.traceback:
+            if options.traceback and unexpected == 1:
                 raise
+            if options.traceback:  # where 1 is a decision, Python's own exit status must not say it
+                traceback.print_exc()
+                return 2 if isinstance(error, _BAD_INPUT) else unexpected
             message = str(error.args[0] if isinstance(error, KeyError) and error.args else error)
             if isinstance(error, _BAD_INPUT):
                 _say(message, options)
                 return 2
             _say(f"{type(error).__name__}: {message}. This is unexpected; --traceback shows where", options)
-            return 1
+            return unexpected
     return status if isinstance(status, int) else 0
 
 

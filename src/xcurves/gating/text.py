@@ -7,12 +7,14 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 
 from xcurves.core.schema import Statement, statements
 from xcurves.core.tables import bounds
 from xcurves.core.wording import count, decimals_of, ends_of, estimated, listed, number, p_text, pvalue, rounded
 from xcurves.gating.replay import DECISIONS, DROPPED, KEPT, RUN_MORE, WAITING
 
+Decisions = NDArray[np.int8]
 MOVED = 0.01  # p below which the champion's scores are said to have changed
 _LEAST_AUDIT = 2
 _SELECTED = (
@@ -25,7 +27,7 @@ def gate_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield what to do now; what was kept, and the progress; copies and changes of the champion."""
     decisions = result["decision"].to_numpy()
     answer = " ".join([_say_candidate(result.isel(candidate=current(result))), *_say_waiting(decisions)])
-    details = [f"{_say_kept(result, decisions)} {_say_progress(result, decisions)}"]
+    details = [_say_kept(result, decisions)]
     cautions = [*_say_copies(result), *_say_moved(result)]
     if (decisions == KEPT).any():
         cautions.append(_SELECTED)
@@ -120,24 +122,26 @@ def _size(one: xr.Dataset) -> str:
     return rounded(size, decimals_of(*ends_of(one["difference_ci"]), size))
 
 
-def _say_waiting(decisions: object) -> Iterator[str]:
-    n = int(np.count_nonzero(np.asarray(decisions) == WAITING))
+def _say_waiting(decisions: Decisions) -> Iterator[str]:
+    n = int(np.count_nonzero(decisions == WAITING))
     if n:
         yield f"{count(n, 'later candidate')} {'waits' if n == 1 else 'wait'}."
 
 
-def _say_kept(result: xr.Dataset, decisions: object) -> str:
-    """Return how many candidates were kept, and who is the champion."""
-    judged = np.isin(np.asarray(decisions), (DROPPED, KEPT))
-    n_kept = int(np.count_nonzero(np.asarray(decisions) == KEPT))
-    kept = count(n_kept, "was kept", "were kept") if n_kept else "none was kept"
-    return f"Of {count(int(judged.sum()), 'candidate')} judged {kept}; {result.attrs['champion']} is the champion."
+def _say_kept(result: xr.Dataset, decisions: Decisions) -> str:
+    """Return how many candidates were kept, who is the champion, and the progress."""
+    champion = result.attrs["champion"]
+    n_judged, n_kept = (int(np.isin(decisions, each).sum()) for each in ((DROPPED, KEPT), KEPT))
+    if not n_judged:
+        return f"No candidate is judged yet; {champion} is the champion."
+    if not n_kept:
+        return f"Of {count(n_judged, 'candidate')} judged none was kept; {champion} is the champion. Progress: none."
+    kept = count(n_kept, "was kept", "were kept")
+    return f"Of {count(n_judged, 'candidate')} judged {kept}; {champion} is the champion. {_say_progress(result)}"
 
 
-def _say_progress(result: xr.Dataset, decisions: object) -> str:
+def _say_progress(result: xr.Dataset) -> str:
     """Return the progress since the first champion, or the runs that it takes to say it."""
-    if not (np.asarray(decisions) == KEPT).any():
-        return "Progress: none."
     baseline, champion = (str(result.attrs[name]) for name in ("baseline", "champion"))
     if np.isnan(result["progress"].item()):
         sizes = result["n_runs_audit"].to_numpy().tolist()

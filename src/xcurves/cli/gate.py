@@ -1,0 +1,207 @@
+"""The subcommand `gate`: keep or drop a candidate, or say which runs to make."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+import xcurves
+from xcurves.cli.options import Parser, program
+from xcurves.cli.sources import Table, curves_of_options, open_archive, select
+from xcurves.core import ledger
+from xcurves.core.atomic_write import atomic_write
+from xcurves.core.labels import DIMS
+from xcurves.core.tables import bounds
+from xcurves.core.wording import listed
+from xcurves.gating.gate import ledger_of
+from xcurves.gating.replay import DECISIONS
+from xcurves.gating.text import current
+from xcurves.readers.guess import guess_names, lower_is_better
+
+STATUS = {"kept": 0, "dropped": 1, "run_more": 3, "waiting": 3}
+UNEXPECTED = 4  # exit status: 1 is a decision
+_RUN = "_run"  # column of the number of a run of its algorithm
+_OF_CANDIDATE = ("n_runs", "n_runs_champion", "runs_to_make", "runs_to_make_champion", "difference", "pvalue")
+_DESCRIPTION = """Keep or drop a candidate: is it better than the champion, or what must be run before one can say?
+
+ARCHIVE has a row for each run, or each score of a run, in the order in which they were made. Candidates are judged one
+after the other; each that is kept is the next champion. Prints the decision about the last one that is not judged yet,
+or else about the last."""
+_EPILOG = f"""exit status:
+  0  the candidate is kept
+  1  it is dropped
+  3  more runs are needed: those that `runs_to_make` of --json names
+  2  options or input that cannot be used; the message says what to do
+  {UNEXPECTED}  an unexpected error; --traceback shows where
+
+example, a log with the columns candidate and score, a failed run with the score -inf:
+  %(prog)s runs.csv --baseline main --ledger gate.json"""
+
+
+def gate_parser() -> argparse.ArgumentParser:
+    """Return the parser of the subcommand."""
+    made = Parser(f"{program()} gate", _DESCRIPTION, _EPILOG, "log of all runs so far: a table or an archive")
+    add = made.add_argument_group("the plan, fixed before the first result").add_argument
+    add("--baseline", required=True, metavar="NAME", help="the first champion")
+    said = "a candidate; may be repeated, in their order (default: all others, in the order of the log)"
+    add("--candidate", action="append", metavar="NAME", help=said)
+    add("--looks", default="1,2,4,8", metavar="N,N,...", help="runs of a candidate at each look (%(default)s)")
+    said = "how often a candidate that is no better may be kept (%(default)s)"
+    add("--level", type=float, default=0.2, metavar="P", help=said)
+    said = "by how much it must be better; below 0, by how much it may be worse (%(default)s)"
+    add("--margin", type=float, default=0.0, metavar="M", help=said)
+    add("--start", type=int, metavar="N", help="runs of the baseline at the first look (4, or the last look)")
+    add("--task", metavar="NAME", help="column or dim of tasks, over which each run is averaged")
+    add("--final", action="store_true", help="compare scores at the last level (default: their mean)")
+    said = "a low score is a good one (default: by its name, such as loss or error)"
+    better = made.add_mutually_exclusive_group()
+    better.add_argument("--lower-is-better", action="store_true", default=None, help=said)
+    better.add_argument("--higher-is-better", action="store_false", dest="lower_is_better", help="a high one is")
+    add("--n-resamples", type=int, metavar="Z", help="most reassignments (default: all up to 1e6, else 9,999)")
+    add = made.add_argument_group("what is written").add_argument
+    said = "file of the plan and the runs so far: read, checked (another past is refused) and replaced"
+    add("--ledger", type=Path, metavar="FILE", help=said)
+    add("--json", action="store_true", help="print one JSON object instead of sentences")
+    return made
+
+
+def run_gate(options: argparse.Namespace) -> int:
+    """Judge the candidates; return the exit status of the decision."""
+    if options.archive is None:
+        raise ValueError("ARCHIVE is missing. Name the log of all runs so far")
+    scores, read_as = _scores(options)
+    lower = lower_is_better(scores.name) if options.lower_is_better is None else options.lower_is_better
+    read_as += ", lower is better" if lower else ""
+    same = ("baseline", "level", "margin", "start", "n_resamples", "confidence_level", "rng")
+    result = xcurves.gate(
+        scores,
+        candidates=options.candidate,
+        looks=_looks(options.looks),
+        task=options.task,
+        training_weights="final" if options.final else None,
+        higher_is_better=not lower,
+        previous=options.ledger if options.ledger and options.ledger.exists() else None,
+        **{name: getattr(options, name) for name in same},
+    )
+    said = as_json(result, read_as)
+    text = json.dumps(said, allow_nan=False)
+    if options.ledger:
+        atomic_write(options.ledger, lambda path: path.write_text(f"{text}\n", encoding="utf-8"), is_own=_is_ledger)
+    if options.json:
+        print(text)
+    else:
+        print(f"{read_as}\n\n{xcurves.summary(result)}")
+    return STATUS[said["decision"]]
+
+
+def _is_ledger(path: Path) -> bool:
+    """Return whether a file is one that this command wrote."""
+    try:
+        ledger.read(path)
+    except ValueError:
+        return False
+    return True
+
+
+def _looks(given: str) -> list[int]:
+    """Return the numbers of runs of the looks."""
+    try:
+        return [int(each) for each in given.split(",")]
+    except ValueError:
+        raise ValueError(f"--looks takes numbers of runs, such as 1,2,4,8; got {given!r}") from None
+
+
+def _scores(options: argparse.Namespace) -> tuple[xr.DataArray, str]:
+    """Return the scores of all runs, each algorithm's runs numbered in the order of the log, and how they are read."""
+    opened = open_archive(options)
+    if isinstance(opened, xr.DataTree):
+        raise ValueError(f"ARCHIVE {options.archive} holds an analysis, not scores. Name the archive it was made from")
+    opened, read_as, order = select(opened, options), f"read from {options.archive}", None
+    if isinstance(opened, Table):
+        opened, read_as, order = _numbered(opened, options)
+    scores, *more = [curves for _, curves in curves_of_options(opened, options)]
+    if more:
+        raise ValueError(f"--value is given {1 + len(more)} times; a gate has one. Name one")
+    if order is None:
+        return scores, read_as
+    # A candidate that is named has no runs at first.
+    named = [name for name in options.candidate or [] if name not in order]
+    return scores.reindex(algorithm=[*order, *named]), read_as
+
+
+def _numbered(opened: Table, options: argparse.Namespace) -> tuple[Table, str, list[str]]:
+    """Return a table with the runs of each algorithm numbered, how it is read, and the algorithms in their order."""
+    frame = opened.frame
+    given: dict[str, Any] = {dim: name for dim, name in opened.columns.items() if dim in DIMS and name in frame}
+    given |= {dim: getattr(options, dim) for dim in DIMS if getattr(options, dim)}
+    score = options.value[0] if options.value else opened.value
+    if score:
+        given["score"] = score
+    tasks = [options.task] if options.task else [name for name in opened.columns if name not in DIMS]
+    if tasks:
+        given["tasks"] = tasks
+    reading = guess_names(frame, given)
+    for argument, choices in reading.missing.items():
+        option = "value" if argument == "score" else argument
+        has = listed(choices or list(map(str, frame.columns)))
+        raise ValueError(f"no column of ARCHIVE is known as {argument}. Name one of {has}: --{option} NAME")
+    if len(reading.tasks) > 1 or (reading.tasks and not options.task):
+        raise ValueError(f"ARCHIVE has tasks. Average each run over one column of them: --task {reading.tasks[0]}")
+    algorithm = str(reading.algorithm)
+    frame = reading.frame.assign(**{algorithm: reading.frame[algorithm].astype(str)})
+    frame = frame.assign(**{_RUN: _run_numbers(frame, algorithm, reading.run)})
+    columns = {"algorithm": algorithm, "run": _RUN, "training": reading.training, **{name: name for name in tasks}}
+    known = {dim: column for dim, column in columns.items() if column is not None}
+    return Table(frame, reading.score, known), reading.said, list(dict.fromkeys(frame[algorithm]))
+
+
+def _run_numbers(frame: pd.DataFrame, algorithm: str, run: str | None) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return the number of the run of each row, in the order in which the runs of its algorithm come first."""
+    if run is None:
+        return np.zeros(len(frame), np.int64)
+    first = frame[[algorithm, run]].drop_duplicates()
+    numbers = first.groupby(algorithm, sort=False).cumcount().to_numpy()
+    number_of = dict(zip(first.itertuples(index=False, name=None), numbers.tolist(), strict=True))
+    rows = frame[[algorithm, run]].itertuples(index=False, name=None)
+    return np.array([number_of[row] for row in rows], np.int64)
+
+
+def as_json(result: xr.Dataset, read_as: str) -> dict[str, Any]:
+    """Return what a script needs, with null for numbers that are unknown or infinite."""
+    candidates = [_of_candidate(result.isel(candidate=place)) for place in range(result.sizes["candidate"])]
+    now = candidates[current(result)]
+    to_make = {now["candidate"]: now["runs_to_make"], now["champion"]: now["runs_to_make_champion"]}
+    return {
+        "decision": now["decision"],
+        "candidate": now["candidate"],
+        "runs_to_make": {name: n for name, n in to_make.items() if n},
+        "champion": result.attrs["champion"],
+        "progress": _plain(result["progress"]),
+        "progress_ci": [_plain(end) for end in bounds(result["progress_ci"]).values()],
+        "candidates": candidates,
+        "read_as": read_as,
+        "summary": xcurves.summary(result),
+        "past": ledger_of(result).as_json(),
+    }
+
+
+def _of_candidate(one: xr.Dataset) -> dict[str, Any]:
+    return {
+        "candidate": str(one["candidate"].item()),
+        "decision": DECISIONS[int(one["decision"])],
+        "champion": str(one["champion"].item()),
+        **{name: _plain(one[name]) for name in _OF_CANDIDATE},
+        "difference_ci": [_plain(end) for end in bounds(one["difference_ci"]).values()],
+    }
+
+
+def _plain(value: xr.DataArray) -> int | float | None:
+    """Return a number of JSON."""
+    number = value.item()
+    return number if np.isfinite(number) else None

@@ -1,0 +1,229 @@
+"""The subcommand `gate`, as a script runs it."""
+
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import xcurves
+from places import ROOT
+from xcurves.__main__ import main
+
+pytestmark = pytest.mark.usefixtures("here")
+MAIN = [10.3, 9.1, 10.9, 9.8, 10.2, 9.5, 10.6, 9.9, 10.1, 9.7]
+
+
+def write_log(*candidates, name="runs.csv", **columns):
+    """Write a log of main and of candidates, pairs of a name and scores, in this order."""
+    rows = [(who, score) for who, scores in [("main", MAIN), *candidates] for score in scores]
+    frame = pd.DataFrame(rows, columns=["candidate", "score"]).rename(columns=columns)
+    frame.to_csv(name, index=False)
+
+
+def gate(capsys, *options):
+    status = main(["gate", "runs.csv", "--baseline", "main", *options])
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def strict(text):
+    def refuse(name):
+        raise AssertionError(f"{name} is no JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+BETTER = [12.0, 11.4, 12.9, 11.8, 12.2, 11.5, 12.6, 11.9, 12.1, 11.7]
+
+
+@pytest.mark.parametrize(
+    ("scores", "status", "said"),
+    [
+        (BETTER, 0, "Keep new: better than main by 2.00 ("),
+        ([8.0], 1, "Drop new: after 1 run its mean is below main's."),
+        (["-inf"], 1, "Drop new: its run failed."),
+        (BETTER[:3], 3, "Run new 1 more time, main no more."),
+        (BETTER[:4], 3, "Run new 4 more times, main no more."),
+    ],
+)
+def test_a_script_gets_the_decision_as_its_status(scores, status, said):
+    write_log(("new", scores))
+    command = [sys.executable, "-m", "xcurves", "gate", "runs.csv", "--baseline", "main"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (status, "")
+    assert done.stdout.startswith(f"read as algorithm = candidate, run = run, no training, score = score\n\n{said}")
+
+
+def test_numbers_are_those_of_the_function(capsys):
+    write_log(("worse", [9.0]), ("new", BETTER))
+    status, out, _ = gate(capsys, "--json")
+    said = strict(out)
+    assert (status, said["decision"], said["candidate"], said["champion"]) == (0, "kept", "new", "new")
+    runs = {"main": MAIN, "worse": [9.0, *[np.nan] * 9], "new": BETTER}
+    scores = (
+        pd.DataFrame(runs).rename_axis(index="run", columns="algorithm").unstack().to_xarray().sel(algorithm=list(runs))
+    )
+    found = scores.curves.gate(baseline="main")
+    assert [each["candidate"] for each in said["candidates"]] == ["worse", "new"]
+    assert said["candidates"][0]["difference_ci"] == [None, None]
+    assert said["candidates"][1]["pvalue"] == found["pvalue"].values[1]
+    assert said["candidates"][1]["difference_ci"] == found["difference_ci"].values[1].tolist()
+    assert (said["progress"], said["progress_ci"]) == (found["progress"].item(), found["progress_ci"].values.tolist())
+    assert said["runs_to_make"] == {}
+    assert said["summary"] == found.curves.summary()
+
+
+def test_the_open_candidate_is_the_one_that_is_answered(capsys):
+    write_log(("a", BETTER[:2]), ("b", [11.0]), ("c", [9.0]))
+    status, out, _ = gate(capsys, "--json")
+    said = strict(out)
+    assert (status, said["candidate"], said["runs_to_make"]) == (3, "a", {"a": 2})
+    assert [each["decision"] for each in said["candidates"]] == ["run_more", "waiting", "waiting"]
+    status, out, _ = gate(capsys, "--json", "--candidate", "c", "--candidate", "a")
+    assert (status, [each["candidate"] for each in strict(out)["candidates"]]) == (3, ["c", "a"])
+    status, out, _ = gate(capsys, "--json", "--candidate", "c")
+    assert (status, strict(out)["decision"]) == (1, "dropped")
+    status, out, _ = gate(capsys, "--json", "--candidate", "new")
+    assert (status, strict(out)["runs_to_make"]) == (3, {"new": 1})
+
+
+def test_the_ledger_is_read_checked_and_replaced_whole(here, capsys):
+    path = here / "gate.json"
+    write_log(("new", BETTER[:1]))
+    status, out, _ = gate(capsys, "--ledger", "gate.json", "--json")
+    assert status == 3
+    assert path.read_text() == out
+    path.write_text(out + " " * 10_000)  # what is left of a longer file would be no JSON
+    write_log(("new", BETTER[:2]))
+    status, out, _ = gate(capsys, "--ledger", "gate.json", "--json")
+    assert (status, path.read_text()) == (3, out)
+    assert not list(here.glob(".*.part"))
+    before = path.read_text()
+    for scores, options, message in (
+        ([11.9, 11.4], (), "previous: run 1 of algorithm 'new' differs at the earlier call"),
+        (BETTER[:1], (), "previous: run 2 of algorithm 'new' is gone at the earlier call"),
+        (BETTER[:2], ("--level", "0.1"), "--level must stay as it was at the earlier call, 0.2; got 0.1"),
+        (BETTER[:2], ("--looks", "1,2,3"), "--looks must stay as it was"),
+    ):
+        write_log(("new", scores))
+        status, out, err = gate(capsys, "--ledger", "gate.json", *options)
+        assert (status, out, err.count("\n")) == (2, "", 1)
+        assert message in err
+        assert path.read_text() == before
+    write_log(("new", BETTER))
+    assert gate(capsys, "--ledger", "gate.json")[0] == 0
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[" * 200_000, '{"past": {"plan": null, "n_done": 1, "digests": {}}}'])
+def test_a_file_that_is_no_ledger_is_not_replaced(here, capsys, text):
+    write_log(("new", BETTER))
+    (here / "gate.json").write_text(text)
+    status, out, err = gate(capsys, "--ledger", "gate.json")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "cannot be read as the JSON of an earlier look" in err
+    assert (here / "gate.json").read_text() == text
+
+
+def test_names_are_recognised_and_low_losses_are_better(capsys):
+    rng = np.random.default_rng(0)
+    rows = [
+        (agent, f"{agent}-{seed}", step, shift + rng.normal() + 1 / step)
+        for agent, shift in (("main", 0.0), ("new", -4.0))
+        for seed in range(9, -1, -1)
+        for step in (1, 2)
+    ]
+    pd.DataFrame(rows, columns=["agent", "run_id", "step", "val_loss"]).to_csv("runs.csv", index=False)
+    status, out, err = gate(capsys)
+    assert (status, err) == (0, "")
+    said = "read as algorithm = agent, run = run_id, training = step, score = val_loss, lower is better\n\nKeep new"
+    assert out.startswith(said)
+    status, out, _ = gate(capsys, "--higher-is-better")
+    assert status == 1
+    assert "lower is better" not in out.split("\n")[0]
+
+
+def test_runs_count_in_the_order_of_the_log(capsys):
+    frame = pd.DataFrame(
+        {"agent": ["main"] * 4 + ["new"] * 2, "seed": [3, 2, 1, 0, 7, 5], "score": [1, 2, 3, 4, 0.5, 9]}
+    )
+    frame.to_csv("runs.csv", index=False)
+    status, out, _ = gate(capsys, "--json")
+    assert (status, strict(out)["candidates"][0]["difference"]) == (1, 0.5 - 2.5)
+    frame.iloc[[0, 1, 2, 3, 5, 4]].to_csv("runs.csv", index=False)
+    assert gate(capsys)[0] == 3
+
+
+def test_tasks_are_averaged_where_they_are_named(capsys):
+    rows = [
+        (task, who, run, score + shift)
+        for who, scores in (("main", MAIN), ("new", BETTER))
+        for run, score in enumerate(scores)
+        for task, shift in (("x", 0), ("y", 5))
+    ]
+    pd.DataFrame(rows, columns=["env", "agent", "seed", "score"]).to_csv("runs.csv", index=False)
+    status, _, err = gate(capsys)
+    assert status == 2
+    assert err.endswith("ARCHIVE has tasks. Average each run over one column of them: --task env\n")
+    status, out, _ = gate(capsys, "--task", "env", "--json")
+    assert status == 0
+    assert strict(out)["candidates"][0]["difference"] == pytest.approx(np.mean(BETTER[:8]) - np.mean(MAIN[:8]))
+
+
+def test_an_archive_of_scores_is_read(capsys):
+    write_log(("new", BETTER))
+    frame = pd.read_csv("runs.csv").assign(run=[*range(10)] * 2)
+    frame.set_index(["candidate", "run"])["score"].to_xarray().rename(candidate="algorithm").to_netcdf("runs.nc")
+    assert main(["gate", "runs.nc", "--baseline", "main"]) == 0
+    assert capsys.readouterr().out.startswith("read from runs.nc\n\nKeep new")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--looks", "1,x"], "--looks takes numbers of runs, such as 1,2,4,8; got '1,x'"),
+        (["--looks", "2,1"], "looks must be ascending"),
+        (["--level", "1.5"], "--level must lie between 0 and 1; got 1.5"),
+        (["--candidate", "main"], "candidates name the baseline 'main'"),
+        (["--value", "socre"], "score='socre' is no column of the frame"),
+        (["--baseline", "man"], "--baseline must be an algorithm of scores; got 'man'. They have 'main', 'new'"),
+    ],
+)
+def test_bad_input_is_one_line_and_two(capsys, options, message):
+    write_log(("new", BETTER))
+    status, out, err = gate(capsys, *options)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert message in err
+
+
+def test_without_a_log_or_a_column_of_candidates_it_says_what_is_missing(capsys):
+    assert main(["gate", "--baseline", "main"]) == 2
+    assert "ARCHIVE is missing. Name the log" in capsys.readouterr().err
+    pd.DataFrame({"x": [1.0, 2.0], "y": [1.0, 3.0]}).to_csv("runs.csv", index=False)
+    assert gate(capsys)[0] == 2
+
+
+@pytest.mark.parametrize("options", [(), ("--traceback",)])
+def test_an_unexpected_error_is_no_decision(capsys, monkeypatch, options):
+    def broken(*_, **__):
+        raise ZeroDivisionError("a bug")
+
+    write_log(("new", BETTER))
+    monkeypatch.setattr(xcurves, "gate", broken)
+    status, _, err = gate(capsys, *options)
+    assert status == 4
+    assert "ZeroDivisionError: a bug" in err
+
+
+def test_the_documented_keys_are_those_of_the_json(capsys):
+    write_log(("new", BETTER))
+    said = strict(gate(capsys, "--json")[1])
+    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    section = page.partition("## Keep or drop")[2].partition("\n## ")[0]
+    keys = re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)
+    assert keys == list(said)
+    (of_candidate,) = re.findall(r"^\| `candidates` \|.*", section, re.MULTILINE)
+    assert set(re.findall(r"`(\w+)`", of_candidate)) == {"candidates", *said["candidates"][0]}
