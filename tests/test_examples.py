@@ -73,6 +73,7 @@ def runner(block):
         "sh": "test_commands_name_files_that_are_there",  # and .ci/run those of the README
         "text": "nothing: formulas",
         "bibtex": "nothing: to be copied",
+        "yaml": "cli/test_keep_or_drop.py",
     }.get(block.language, "nothing: layout" if block.language.startswith("{") else None)
 
 
