@@ -62,7 +62,7 @@ def seen_by(u: Floats, look: Index, k: int, difference: float, scale: float) -> 
         squares = ((centred - mean[..., np.newaxis]) ** 2).sum(axis=-1, where=present)
         sd = np.sqrt(squares / (n_runs - 1)) / scale
     some = (batch > 0).all(axis=-1)
-    weights = some / max(int(np.count_nonzero(some)), 1)
+    weights = np.asarray(some / max(int(np.count_nonzero(some)), 1))
     return Seen(difference, weights, n_runs.T, sd.T, batch)
 
 
