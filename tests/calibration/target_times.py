@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 import xcurves
-from calibration.claims import AT_MOST, Claim, Simulation, labelled, missed, near
+from calibration.claims import AT_MOST, Claim, Simulation, fails, labelled, missed, near, outside
 
 LEVELS = np.arange(1, 41) / 40
 RATIO = 1.3  # of most settings
@@ -82,6 +82,40 @@ def to_target(data, *, ratio, shape, rng=None):
     return {
         "time": missed(found.time_ci, time),
         "ratio": missed(found.speedup_ci, crossing(saturating(1.0), TARGET) / time),
+    }
+
+
+def to_most_of_rise(data, *, ratio, shape, rng=None):
+    """Whether the interval of the ratio misses it where the reference has 90 % of its rise, and whether it is open."""
+    found = xcurves.speedup(data, reference="b", rng=rng).isel(algorithm=0, drop=True)
+    base = saturating(1.0)
+    level = base[0] + 0.9 * (base[-1] - base[0])
+    true = crossing(base, level) / crossing(shape(ratio), level)
+    low, high = (found.rise_speedup_ci.sel(ci_bound=bound, drop=True) for bound in ("lower", "upper"))
+    return {
+        "ratio at 90 % of the rise": missed(found.rise_speedup_ci, true),
+        "open at an end there": outside((low == 0) | np.isinf(high)),
+        "open at an end at the last level": outside(
+            (found.speedup_ci.sel(ci_bound="lower", drop=True) == 0)
+            | np.isinf(found.speedup_ci.sel(ci_bound="upper", drop=True))
+        ),
+    }
+
+
+def failing(n_datasets, *, n_runs, rng):
+    """As `two`, with a tenth of the runs of a that never learn: the truth is about the mean of all."""
+    data = two(n_datasets, ratio=2.0, sd=(0.02, 0.02), n_runs=(n_runs, n_runs), rng=rng)
+    fails = labelled(rng.random((n_datasets, 1, n_runs)) < 0.1, algorithm=["a"], run=np.arange(n_runs))
+    return data.where(~fails.reindex(algorithm=["a", "b"], fill_value=False), 0.0)
+
+
+def to_target_of_failing(data, *, rng=None):
+    """Whether intervals of a time and of a ratio miss those of the mean that holds the failures."""
+    found = xcurves.speedup(data, reference="b", target=0.7, rng=rng).isel(algorithm=0, drop=True)
+    time = crossing(0.9 * saturating(2.0), 0.7)
+    return {
+        "time": missed(found.time_ci, time),
+        "ratio": missed(found.speedup_ci, crossing(saturating(1.0), 0.7) / time),
     }
 
 
@@ -270,6 +304,39 @@ SIMULATIONS = [
     ),
     _target("4 v 10, sd .08 v .02", up_to(0.034), up_to(0.049), n_runs=(4, 10), sd=(0.08, 0.02)),
     _target("10 v 4, sd .08 v .02", about(0.047), about(0.044), n_runs=(10, 4), sd=(0.08, 0.02)),
+    *(
+        Simulation(
+            "Speed-up to the level where the reference had 90 % of its rise",
+            f"{n} v {n}, sd {sd:g}, {'unlike' if shape is bent else 'like'} shapes",
+            partial(two, shape=shape, **_equal(n, sd)),
+            partial(to_most_of_rise, ratio=RATIO, shape=shape),
+            {
+                "ratio at 90 % of the rise": AT_MOST,
+                "open at an end there": there,
+                "open at an end at the last level": last,
+            },
+            short=250,
+            full=FULL,
+        )
+        for shape in (saturating, bent)
+        for n, sd, there, last in (
+            (5, 0.03, near(0.0, 0.02), near(0.5, 0.85)),
+            (10, 0.03, near(0.0, 0.01), near(0.2, 0.6)),
+            (10, 0.08, near(0.0, 0.12), near(0.75, 0.95)),
+        )
+    ),
+    *(
+        Simulation(
+            "Times and speed-up to a target, a tenth of the runs of one algorithm fail",
+            f"{n} v {n}",
+            partial(failing, n_runs=n),
+            to_target_of_failing,
+            {"time": fails(least), "ratio": fails(least)},
+            short=100,
+            full=FULL,
+        )
+        for n, least in ((3, 0.5), (5, 0.45), (10, 0.25))
+    ),
     *(
         _tasks(f"these tasks, target, {n} v {m}{how}", about(rate), spread=0.2, n_runs=(n, m), skewed=bool(how))
         for n, m, how, rate in (

@@ -1,5 +1,6 @@
 """What is said of speed-ups in one task."""
 
+import re
 import warnings
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 import xarray as xr
 
 import xcurves
+from xcurves.core.wording import number
 
 
 def test_comparisons_that_are_shown_stand_first_and_each_stands_once():
@@ -17,13 +19,15 @@ def test_comparisons_that_are_shown_stand_first_and_each_stands_once():
         100 * (1 - np.exp(-speed * step / 8)) + rng.normal(scale=noise.get(name, 0.5), size=(6, 1))
         for name, speed in speeds.items()
     ]
-    curves = xr.DataArray(scores, {"algorithm": list(speeds), "training": step}, ("algorithm", "run", "training"))
+    training = ("training", step, {"units": "games"})
+    curves = xr.DataArray(scores, {"algorithm": list(speeds), "training": training}, ("algorithm", "run", "training"))
     answer, *others = xcurves.summary(xcurves.speedup(curves, reference="reference", target=60.0)).split("\n")
     assert not any("not the inverse" in line for line in others)
     assert "not the inverse" in xcurves.summary(xcurves.speedup(curves, reference="reference"))
     fast, slow = answer.index("fast: "), answer.index("slow: ")
-    assert ", sooner, p" in answer[fast:slow]
-    assert ", later, p" in answer[slow:]
+    assert " games sooner, p < .001" in answer[fast:slow]
+    assert " games later, p < .001" in answer[slow:]
+    assert "to 60 (which it reaches at 7.37 games)" in answer
     noisy = [name for name in noise if f"; {name}: " in answer]
     assert answer.index(f"{noisy[0]}: ") > slow
     assert answer.endswith("; and 1 more.")
@@ -47,3 +51,86 @@ def test_runs_that_stop_at_the_target_are_compared_by_their_times_which_have_int
         answer = xcurves.speedup(xcurves.time_to_target(curves, 3.0), reference="a")
     assert answer.speedup.values.tolist() == [3 / 5]
     assert "Ratios of given times have an interval over tasks only: task=." in xcurves.summary(answer)
+
+
+def saturating(speed, step):
+    return 100 * (1 - np.exp(-speed * step / 8))
+
+
+def drawn(rng, n_algorithms, *, sd=4.0, n_runs=5):
+    """Return rising curves of a reference and others, some as fast as it."""
+    step = np.arange(1.0, 21)
+    speeds = [1.0, *rng.choice([0.6, 1.0, 1.0, 1.4], n_algorithms - 1)]
+    scores = [saturating(speed, step) + rng.normal(scale=sd, size=(n_runs, 1)) for speed in speeds]
+    scores += rng.normal(scale=1.0, size=(n_algorithms, n_runs, len(step)))
+    names = [f"method_{letter}" for letter in "abcdefgh"[:n_algorithms]]
+    coords = {"algorithm": names, "run": range(n_runs), "training": ("training", step, {"units": "games"})}
+    return xr.DataArray(scores, coords, ("algorithm", "run", "training"))
+
+
+def summary_of(answer):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return xcurves.summary(answer)
+
+
+def is_closed(interval):
+    return bool(((interval > 0) & np.isfinite(interval)).all())
+
+
+def test_the_summary_goes_on_with_the_level_of_most_of_the_rise_where_the_last_one_leaves_an_end_open():
+    curves = drawn(np.random.default_rng(1), 3)
+    answer = xcurves.speedup(curves, reference="method_a")
+    assert not is_closed(answer["speedup_ci_simultaneous"])
+    said = summary_of(answer).split("\n")[1]
+    level, time = answer["rise_level"].item(), answer["rise_reference_time"].item()
+    where = f"{number(level)} at {number(time)} games"
+    assert said.startswith(f"To the level where method_a had 90 % of its rise ({where}): ")
+    assert "method_b" in said
+    assert "method_c" in said
+    step = curves["training"].to_numpy()
+    runs = np.random.default_rng(2).normal(scale=0.3, size=(2, 6, 1)) + saturating(np.array([[[1.0]], [[1.6]]]), step)
+    two = curves.isel(algorithm=[0, 1], run=[0]).reindex(run=range(6)).copy(data=runs)
+    clear = xcurves.speedup(two, reference="method_a")
+    assert is_closed(clear["speedup_ci_simultaneous"])
+    assert "of its rise" not in summary_of(clear)
+
+
+def test_too_flat_or_too_noisy_is_said_only_where_that_is_the_reason():
+    step = np.arange(1.0, 9)
+    flat = np.random.default_rng(0).normal(50, 5, (2, 3, 8))
+    curves = xr.DataArray(flat, {"algorithm": ["a", "b"], "training": step}, ("algorithm", "run", "training"))
+    assert "too flat" in summary_of(xcurves.speedup(curves, reference="a", target=50.0))
+    rising = drawn(np.random.default_rng(2), 2, sd=0.5)
+    with pytest.warns(UserWarning, match="no run reaches the target"):
+        beyond = xcurves.speedup(rising, reference="method_a", target=300.0)
+    assert "too flat" not in summary_of(beyond)
+    ended = rising.where((rising["algorithm"] == "method_a") | (rising["training"] < 6))
+    assert "too flat" not in summary_of(xcurves.speedup(ended, reference="method_a"))
+    times = xcurves.time_to_target(rising, 60.0)
+    assert "too flat" not in summary_of(xcurves.speedup(times, reference="method_a"))
+
+
+@pytest.mark.parametrize("target", [None, 60.0])
+@pytest.mark.parametrize("n_algorithms", [2, 3, 5])
+def test_sentence_table_and_p_of_a_comparison_agree(n_algorithms, target):
+    for seed in range(12):
+        answer = xcurves.speedup(
+            drawn(np.random.default_rng([seed, 7]), n_algorithms), reference="method_a", target=target
+        )
+        said, table = summary_of(answer), answer.curves.table()
+        assert table.attrs["interval"].endswith("all comparisons together") == (n_algorithms > 2)
+        for name, row in table.iterrows():
+            p = answer["pvalue_adjusted"].sel(algorithm=name).item()
+            np.testing.assert_array_equal(row["p"], p)
+            if np.isnan(p):
+                continue
+            shown = p <= 0.05 + 1e-12
+            sides = (row["lower"] >= 1) or (row["upper"] <= 1)
+            assert sides == shown
+            own = re.search(rf"{name}: (.*?, p (?:= \.\d+|< \.001))", said)
+            if own is not None:
+                assert ("not shown to differ" in own[1]) == (not shown)
+                assert (("sooner" in own[1]) or ("later" in own[1])) == shown
+                if shown:
+                    assert ("sooner" in own[1]) == (row["lower"] >= 1)

@@ -116,7 +116,7 @@ def sequential(
     So at most a share α of all assignments is ever rejected, for every α at once: `pvalue` may be read at any look, and
     whether to go on may depend on it. This is exact if runs of both algorithms are exchangeable within their batch (and
     task) and all assignments are evaluated, with random ones on average over seeds. With unlike spread unequal batches
-    reject too often (for .05, with standard deviations 4:1, .09 at 6 v 3 runs three times, .14 at 2 v 4, 1 v 3 and 3 v
+    reject too often (for .05, with standard deviations 4:1, .09 at 6 v 3 runs three times, .15 at 2 v 4, 1 v 3 and 3 v
     5): run equal ones. `pvalue` never rises; where a pair has no new runs it stays as it was, and the share of that
     look can be spent at the next. An algorithm all of whose pairs are decided needs no further runs. `pvalue_stagewise`
     is a p-value only for one who stops at the first rejection at the level α, or else at the last look. What is *not*

@@ -99,12 +99,14 @@ def bootstrap_scores(
 
 
 def over_tasks(
-    bounds: Floats, families: Index, plan: FlipPlan, alpha: float
+    bounds: Floats, families: Index, plan: FlipPlan, alpha: float, n_algorithms: int | None = None
 ) -> tuple[dict[str, Floats], NDArray[np.int64]]:
     """Return claims about tasks like these, and how many families make them, of bounds (2, algorithm, task).
 
-    Geometric means are by flips of whole tasks or families, medians are over tasks.
+    Geometric means are by flips of whole tasks or families, medians are over tasks. So many algorithms, one after the
+    other, are of one benchmark, over which p is adjusted and intervals hold together: by default all.
     """
+    n_algorithms = bounds.shape[1] if n_algorithms is None else n_algorithms
     with np.errstate(divide="ignore"):
         bounds = np.log(bounds)
     present = ~np.isnan(bounds[0])
@@ -115,22 +117,42 @@ def over_tasks(
     open_sides = np.isinf(x).any(axis=-1)
     x[open_sides] = np.nan
     mean = np.where(open_sides | (n_tasks == 0), np.nan, np.nansum(x, axis=-1))
-    pvalues = task_flips.pvalues(x, plan, 0.0)[0]  # not adjusted
-    low, high = (task_flips.flip_intervals(each, of_families, plan, alpha)[0] for each in x)
-    ends = np.where(open_sides, [[-np.inf], [np.inf]], [low[:, 0], high[:, 1]])
+    pvalues, adjusted = _pvalues(x.reshape(-1, n_algorithms, x.shape[-1]), plan, alpha).reshape(2, 2, -1)
+    alphas = alpha, alpha / max(1, int((n_tasks > 0).reshape(-1, n_algorithms).sum(axis=-1).max(initial=1)))
+    low, high = (task_flips.flip_intervals(each, of_families, plan, *alphas) for each in x)
+    ends, together = (
+        np.where(open_sides, [[-np.inf], [np.inf]], [low[place, :, 0], high[place, :, 1]]) for place in (0, 1)
+    )
     # A bound shows what it is the worst case of: "sooner" if even the lower ones are, "later" if even the upper ones.
-    shown = np.where([mean[0] > 0, mean[1] < 0], pvalues, 1.0).min(axis=0)
+    proves = np.array([mean[0] > 0, mean[1] < 0])
+    shown = np.where(proves, pvalues, 1.0).min(axis=0)
+    shown_of_all = np.where(proves & ~np.isnan(adjusted), adjusted, 1.0).min(axis=0)
     exact = (~present | (bounds[0] == bounds[1])).all(axis=-1)
     middle, median_ends = _medians(bounds, alpha)
     alone = plan.n_units == len(families)  # tasks of a family are no draws of their own
     logs = {
         "speedup": np.where(exact, mean[0], np.nan),
         "speedup_ci": np.where(n_tasks > 0, ends, np.nan).T,
+        "speedup_ci_simultaneous": np.where(n_tasks > 0, together, np.nan).T,
         "median_speedup": np.where(alone, middle, np.nan),
         "median_speedup_ci": np.where(alone, median_ends, np.nan).T,
     }
     claims = {name: np.exp(each) for name, each in logs.items()}
-    return claims | {"pvalue": np.where(n_families < 2, np.nan, shown)}, n_families
+    few = n_families < 2
+    return claims | {
+        "pvalue": np.where(few, np.nan, shown),
+        "pvalue_adjusted": np.where(few, np.nan, shown_of_all),
+    }, n_families
+
+
+def _pvalues(x: Floats, plan: FlipPlan, alpha: float) -> Floats:
+    """Return p and adjusted p of benchmarks (benchmark, algorithm, family), of which some lack algorithms."""
+    found = np.empty((2, *x.shape[:2]))
+    patterns, which = np.unique(np.count_nonzero(~np.isnan(x), axis=-1), axis=0, return_inverse=True)
+    for number in range(len(patterns)):  # those that are adjusted together have the same families
+        alike = np.flatnonzero(which.ravel() == number)
+        found[:, alike] = task_flips.pvalues(x[alike], plan, alpha)
+    return found
 
 
 def _medians(bounds: Floats, alpha: float) -> tuple[Floats, Floats]:
@@ -156,8 +178,11 @@ class LogTimes(NamedTuple):
     weight: Floats  # shape (time,)
     offset: Floats  # that the sum of a cell is added to
 
-    def geometric_means(self, cells: Index, owner: Index, alpha: float) -> tuple[Floats, Floats]:
-        """Return the intervals and p-values of the geometric means of the ratios of cells with one owner each."""
+    def geometric_means(self, cells: Index, owner: Index, *alphas: float | Floats) -> tuple[list[Floats], Floats]:
+        """Return intervals and p-values of the geometric means of the ratios of cells with one owner each.
+
+        There is an interval, (owner, 2), for each alpha, which is one number or one for each owner.
+        """
         share = 1.0 / np.bincount(owner)[owner]
         offset = np.asarray(np.bincount(owner, share * self.offset[cells]), float)
         track, n = self.track.take(self.rows[cells].ravel()), len(offset)
@@ -186,8 +211,10 @@ class LogTimes(NamedTuple):
             below, above = reach(2.0**power)
             return np.asarray(np.where(estimate < 0, estimate + above, below - estimate) >= 0)
 
-        below, above = reach(scipy.special.stdtrit(joint, 1 - alpha / 2))
         high, _ = halve(covers, np.full(n, _LARGEST), np.full(n, _LEAST), 64)
         pvalue = np.where(high > _LARGEST - 1, 0.0, 2 * scipy.special.stdtr(joint, -(2.0**high)))
-        ends = np.exp(np.stack([estimate - below, estimate + above], axis=-1))
-        return ends, np.where(estimate == 0, 1.0, pvalue)
+        intervals = []
+        for alpha in alphas:
+            below, above = reach(scipy.special.stdtrit(joint, 1 - alpha / 2))
+            intervals.append(np.exp(np.stack([estimate - below, estimate + above], axis=-1)))
+        return intervals, np.where(estimate == 0, 1.0, pvalue)

@@ -165,8 +165,8 @@ class Hull(NamedTuple):
     gap: NDArray[np.int64]  # 1 where what is accepted along the curve has several pieces
 
 
-def hull_by_pvalue(track: Tracks, alpha: float) -> Hull:
-    """Return the hull of what has p > alpha."""
+def hull_by_pvalue(track: Tracks, alpha: float | Floats) -> Hull:
+    """Return the hull of what has p > alpha, which is one number or one for each curve."""
 
     def end(piece: NDArray[np.intp], inner: Floats, outer: Floats) -> Floats:
         return halve(lambda h: track.pvalues(*track.within(piece, h)[1:]) > alpha, inner, outer)[0]

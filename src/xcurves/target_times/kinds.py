@@ -79,7 +79,10 @@ SPEEDUP = ResultKind(
     argument="curves",
     variables={
         "speedup": Var(_CELL, "time of the reference over that of the algorithm; over tasks the geometric mean"),
-        "speedup_ci": Var((*_CLAIM, "ci_bound"), "confidence interval of the speed-up"),
+        "speedup_ci_simultaneous": Var(
+            (*_CLAIM, "ci_bound"), "confidence interval of the speed-up, for all comparisons together"
+        ),
+        "speedup_ci": Var((*_CLAIM, "ci_bound"), "confidence interval of the speed-up, by itself"),
         "pvalue_adjusted": Var(_CLAIM, "p-value of no speed-up, adjusted over algorithms"),
         "pvalue": Var(_CLAIM, "p-value of no speed-up"),
         "time": Var(_JOINED, "training at which the mean score reaches the level", "training"),
@@ -88,6 +91,13 @@ SPEEDUP = ResultKind(
         "reference_time_ci": Var(("task", JOINED, "ci_bound"), "confidence interval of that time", "training"),
         "reference_level": Var(("task", JOINED), "score that is to be reached", "score"),
         "reference_falls": Var(("task", JOINED), "1 where the mean of the reference is better before its last level"),
+        "rise_speedup": Var(_CELL, "speed-up to the level where the reference had 90 % of its rise", when="last"),
+        "rise_speedup_ci": Var(
+            (*_CELL, "ci_bound"), "confidence interval of that, for all comparisons together", when="last"
+        ),
+        "rise_time": Var(_CELL, "training at which the mean score reaches that level", "training", when="last"),
+        "rise_reference_time": Var(("task",), "training at which the reference does", "training", when="last"),
+        "rise_level": Var(("task",), "score where the reference had 90 % of its rise", "score", when="last"),
         "speedup_gap": Var(_CELL, _GAP, when="each"),
         "mean_curve": Var((*_CELL, EVALUATION), "mean score", "score", when="each"),
         "reference_curve": Var(("task", EVALUATION), "mean score of the reference", "score", when="each"),
@@ -120,8 +130,9 @@ SPEEDUP = ResultKind(
     ),
     table=captioned(
         text.speedup_table,
-        "Speed-ups over the reference with their intervals (by itself, each), p, p adjusted over algorithms (Holm), "
-        "and the time at which the level is reached; over tasks for these (fixed) and for tasks like these (random).",
+        "Speed-ups over the reference with their intervals and p for all comparisons together, the time at which the "
+        "level is reached and how much sooner that is, and the speed-up to the level where the reference had 90 % of "
+        "its rise; over tasks for these (fixed) and for tasks like these (random).",
     ),
     statements=text.speedup_statements,
     part=Part("speedup", 9, against_reference, on_request=True),
@@ -135,7 +146,8 @@ SPEEDUP = ResultKind(
         "curves": View(
             Drawing(plots.draw_levels, title=plots.against, suits=plots.has_curves),
             "Mean curves, the score that is to be reached (dashed), and when each algorithm reaches it, with its "
-            "interval; the distance to the black point, the reference, is the speed-up.",
+            "interval; the distance to the black point, the reference, is the speed-up. Where that is open at an end, "
+            "hollow markers say when each reaches the level where the reference had 90 % of its rise (dotted).",
             panels={EVALUATION: inf},
         ),
     },
@@ -144,7 +156,11 @@ SPEEDUP = ResultKind(
 EACH_SPEEDUP = replace(  # of each task by itself
     SPEEDUP,
     variables={
-        name: replace(var, dims=tuple(dim for dim in var.dims if dim not in (JOINED, "task_effect")), when=None)
+        name: replace(
+            var,
+            dims=tuple(dim for dim in var.dims if dim not in (JOINED, "task_effect")),
+            when=None if var.when == "each" else var.when,
+        )
         for name, var in SPEEDUP.variables.items()
         if var.when != "task"
     },

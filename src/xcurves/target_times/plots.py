@@ -12,6 +12,7 @@ from xcurves.core.labels import each_of
 from xcurves.core.wording import label_of, number
 from xcurves.kernels.moments import Floats
 from xcurves.multi_task.plots import RowsOfTasks, draw_by_task, lines_of_tasks
+from xcurves.target_times.display import DISPLAYED, displayed, is_one_sided
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,9 +67,35 @@ def draw_levels(result: xr.Dataset, ax: Axes) -> None:
         if np.isfinite(time):
             ax.plot(time, level, style.marker, color=style.color, markersize=6, zorder=4)
     ax.axhline(level, color="0.6", linewidth=1, linestyle="--")
+    _draw_rise(result, parts, ax)
     ax.set_xlabel(label_of(result["time"].assign_attrs(long_name="training")))
     ax.set_ylabel(wrapped(label_of(result["mean_curve"])))
     ax.grid(alpha=0.3)
+
+
+def _draw_rise(result: xr.Dataset, parts: list[tuple[xr.Dataset, str, str, Style, int, float]], ax: Axes) -> None:
+    """Draw the level where the reference had 90 % of its rise too, if a speed-up to its last level is open."""
+    if "rise_level" not in result or not np.isfinite(result["rise_level"]):
+        return
+    if not any(is_one_sided(one[DISPLAYED]) for one in _each_algorithm(displayed(result))):
+        return
+    level = result["rise_level"].item()
+    ax.axhline(level, color="0.6", linewidth=1, linestyle=":")
+    ax.annotate(
+        "90 % of the rise",
+        (1, level),
+        (-2, -2),
+        xycoords=("axes fraction", "data"),
+        textcoords="offset points",
+        ha="right",
+        va="top",
+        fontsize="small",
+        color="0.4",
+    )
+    for one, which, _, style, _, _ in parts:
+        time = one[f"rise_{which}time"].item()
+        if np.isfinite(time):
+            ax.plot(time, level, style.marker, color=style.color, markersize=5, markerfacecolor="white", zorder=4)
 
 
 def speedup_rows(result: xr.Dataset) -> float:
@@ -79,12 +106,12 @@ def speedup_rows(result: xr.Dataset) -> float:
 
 def draw_speedups(result: xr.Dataset, ax: Axes) -> None:
     """Draw speed-ups in rows on a logarithmic axis; over tasks each task, and both claims as diamonds."""
-    every = _each_algorithm(result)
+    every = _each_algorithm(displayed(result))
     if "task_speedup" in result:
         draw_by_task(ax, map(_rows_of_speedup, every), result.attrs["task"])
     else:
         ax.axvline(0, color="0.6", linewidth=1)
-        rows = [_logs(one["speedup"], one["speedup_ci"], style_in(one), row) for row, one in enumerate(every)]
+        rows = [_logs(one["speedup"], one[DISPLAYED], style_in(one), row) for row, one in enumerate(every)]
         draw_intervals(ax, [group for groups in rows for group in groups])
         list_rows(ax, [str(one["algorithm"].item()) for one in every])
         ax.grid(axis="x", alpha=0.3)
@@ -104,10 +131,7 @@ def _rows_of_speedup(one: xr.Dataset) -> RowsOfTasks:
     return RowsOfTasks(
         own[task].to_numpy().tolist(),
         _logs(own["task_speedup"], own["task_speedup_ci"], Style(_GREY, "-", "o"), np.arange(float(own.sizes[task]))),
-        {
-            str(c["task_effect"].item()): _logs(c["speedup"], c["speedup_ci"], Style("black", "-", "D"), 0)
-            for c in claims
-        },
+        {str(c["task_effect"].item()): _logs(c["speedup"], c[DISPLAYED], Style("black", "-", "D"), 0) for c in claims},
         str(one["algorithm"].item()),
         style_in(one).color,
     )

@@ -29,6 +29,7 @@ from xcurves.target_times.kinds import EACH_SPEEDUP, SPEEDUP
 from xcurves.target_times.mean_time_to_target import Readings, curves_and_target, times_of, times_to_target
 from xcurves.target_times.text import Reason, described
 
+MOST_OF_RISE = 0.9  # of the reference, from its first to its last level
 DRAWN = 64  # levels of the mean curves that results keep
 BY_DESIGN = (
     Reason.FEWER_THAN_TWO_RUNS,
@@ -88,17 +89,22 @@ def speedup(
     -------
     Dataset
         With the extra dims of `curves` in front and all algorithms but the reference. Ratios, above 1 where the
-        algorithm is sooner: `speedup` (algorithm), `speedup_ci` (algorithm, ci_bound), `speedup_gap` (algorithm), 1
-        where the interval holds ratios that are rejected. `pvalue`, `pvalue_adjusted` (algorithm), by Holm. In units of
-        training: `time`, `training_last` (algorithm), `time_ci` (algorithm, ci_bound), `reference_time`, and with
-        `target` `reference_time_ci` (ci_bound). In units of the scores: `reference_level`; `score_best` (algorithm), of
-        any run; at 64 levels `mean_curve` (algorithm, evaluation), `reference_curve`, `curve_training` (evaluation).
+        algorithm is sooner: `speedup` (algorithm), `speedup_ci` (algorithm, ci_bound), by itself,
+        `speedup_ci_simultaneous` (algorithm, ci_bound), for all comparisons together; `speedup_gap` (algorithm), 1
+        where the interval holds ratios that are rejected. `pvalue`, `pvalue_adjusted` (algorithm), by Holm. Without
+        `target`, to the level at which the reference had 90 % of its rise: `rise_speedup` (algorithm),
+        `rise_speedup_ci` (algorithm, ci_bound), for all comparisons together, `rise_time` (algorithm), `rise_level`,
+        `rise_reference_time`; NaN where it does not rise, or runs are paired. In units of training: `time`,
+        `training_last` (algorithm), `time_ci` (algorithm, ci_bound), `reference_time`, and with `target`
+        `reference_time_ci` (ci_bound). In units of the scores: `reference_level`; `score_best` (algorithm), of any run;
+        at 64 levels `mean_curve` (algorithm, evaluation), `reference_curve`, `curve_training` (evaluation).
         `reference_falls`, 1 where the reference has been better before its last level; `reason` (algorithm), why there
-        is no estimate. Counts: `n_runs`, `n_ended_early`, `n_resamples` (algorithm). With `task`, `speedup_ci`,
-        `pvalue` and `pvalue_adjusted` have the claims along `task_effect`: "fixed", for these tasks, and "random", for
-        tasks like these; `median_speedup` (algorithm), `median_speedup_ci` (algorithm, ci_bound), `n_tasks`,
-        `n_censored` (algorithm), and of each task `task_speedup`, `task_pvalue`, `task_speedup_gap` (algorithm, task),
-        `task_speedup_ci` (algorithm, task, ci_bound), beside its times, levels and reasons.
+        is no estimate. Counts: `n_runs`, `n_ended_early`, `n_resamples` (algorithm). With `task`, intervals, `pvalue`
+        and `pvalue_adjusted` have the claims along `task_effect`: "fixed", for these tasks, with p by Holm, and
+        "random", for tasks like these, with p by step-down min-p over algorithms; `median_speedup` (algorithm),
+        `median_speedup_ci` (algorithm, ci_bound), `n_tasks`, `n_censored` (algorithm), and of each task `task_speedup`,
+        `task_pvalue`, `task_speedup_gap` (algorithm, task), `task_speedup_ci` (algorithm, task, ci_bound), beside its
+        times, levels and reasons.
 
     Raises
     ------
@@ -158,6 +164,9 @@ def speedup(
     compare: Callable[..., Compared] = of_given_times if of_times else to_target
     if target is None and not of_times:
         compare, options = to_last_level, options | {"randomized": test == "randomization"}
+    when = ["task"]
+    if target is None and not of_times and not joined:
+        when.append("last")
     order = np.sort(curves["algorithm"].to_numpy()).tolist()
     families = None if groups is None else np.array(groups.numbers)
     needs_none = test == "welch" and (families is None or 2 ** len(set(families)) <= EXACT_LIMIT)
@@ -170,7 +179,7 @@ def speedup(
         ),
         core=core,
         joined=task,
-        when=["task"],
+        when=when,
         sizes={labels.EVALUATION: DRAWN},
         options=options | {"compare": compare, "reference": order.index(reference), "families": families},
         attrs={
@@ -220,6 +229,7 @@ def speedup_kernel(
         adjusted = holm(np.where(np.isnan(p) & ~np.isin(found["reason"], BY_DESIGN), 1.0, p))
         found["pvalue_adjusted"] = np.where(np.isnan(p), np.nan, adjusted)
     else:
+        found = {name: value for name, value in found.items() if not name.startswith(("rise_", "speedup_ci_"))}
         for name in ("speedup", "speedup_ci", "pvalue", "speedup_gap"):
             found[f"task_{name}"] = found.pop(name, np.nan)
         found |= _claims(found, log_times, families, group.context)
@@ -242,6 +252,13 @@ def _of_curves(cells: Readings, reference: Index) -> tuple[dict[str, Any], Index
     scores = cells.sign * np.array(means)
     drawn = {"mean_curve": scores, "reference_curve": scores, "curve_training": np.exp(u) if cells.log else u}
     return cells.ranges(np.maximum(cells.best, cells.best[reference])) | drawn, reason
+
+
+def _together(skipped: Index, n_algorithms: int, alpha: float) -> Floats:
+    """Return the level of intervals that hold for all comparisons of a task together, one for each cell."""
+    counted = ~np.isin(skipped, BY_DESIGN).reshape(-1, n_algorithms)
+    n_comparisons = np.maximum(counted.sum(axis=-1), 1)
+    return np.asarray(alpha / n_comparisons.repeat(n_algorithms))
 
 
 def _ratios(skipped: Index, own: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
@@ -274,30 +291,57 @@ def to_last_level(group: Group, reference: Index, *, log: bool, sign: float, ran
         track = mean_curves.tracks(curves, of_runs, log=log)
     else:
         track = mean_curves.tracks(curves, level.tolist(), error, [len(each) - 1 for each in last], log=log)
-    found |= times_of(track, skipped, group.context.alpha)
+    alpha = group.context.alpha
+    of_all = _together(skipped, cells.n_algorithms, alpha)
+    found |= times_of(track, skipped, alpha)
+    times_together = times_of(track, skipped, of_all)["time_ci"]
     found["pvalue"] = mean_curves.pvalue_of(track, horizon)
     if randomized:
-        found |= _dealt(compared, curves, last, horizon, group.context)
+        found |= _dealt(compared, curves, last, horizon, group.context, np.full(len(curves), alpha))
         found["time_ci"] = track.training(found["time_ci"])
+        together = _dealt(compared, curves, last, horizon, group.context, of_all)
+        times_together = track.training(together["time_ci"])
     found |= _ratios(skipped, found, {"low": end, "high": end, "reason": np.zeros_like(skipped)})
     found |= {
         "speedup_ci": end[:, np.newaxis] / found["time_ci"][:, ::-1],
+        "speedup_ci_simultaneous": end[:, np.newaxis] / times_together[:, ::-1],
         "reference_level": sign * level,
         "reference_time": end,
         "reference_falls": np.array([curve.runs.mean(axis=0).max() for curve in others]) > level + np.sqrt(error),
     }
+    found |= _to_most_of_rise(cells, reference, skipped, of_all, group)
     return found, LogTimes(track, np.arange(len(curves))[:, np.newaxis], np.array([-1.0]), np.log(end))
 
 
-def _dealt(
-    compared: Index, curves: list[MeanCurve], last: list[Floats], horizon: Floats, context: Context
+def _to_most_of_rise(
+    cells: Readings, reference: Index, skipped: Index, of_all: Floats, group: Group
 ) -> dict[str, Floats]:
-    """Return what the randomization test says in place of Welch's, the limits of times in u."""
+    """Compare the times to the level at which the reference had most of its rise, where curves are not yet flat."""
+    means = [cells.curves[row].runs.mean(axis=0) for row in reference]
+    level = np.array([mean[0] + MOST_OF_RISE * (mean[-1] - mean[0]) for mean in means])
+    rises = np.array([mean[-1] > mean[0] for mean in means])
+    if group.context.paired:  # the ratio of two times of matched runs has no interval
+        rises = np.zeros_like(rises)
+    cells = cells.with_target(np.where(rises, level, np.inf))
+    found, _ = _at_level(cells, reference, np.where(rises, skipped, Reason.NOT_COMPARED), group.context.alpha, of_all)
+    return {
+        "rise_speedup": found["speedup"],
+        "rise_speedup_ci": np.where(rises[:, np.newaxis], found["speedup_ci_simultaneous"], np.nan),
+        "rise_time": np.where(rises, found["time"], np.nan),
+        "rise_reference_time": np.where(rises, found["reference_time"], np.nan),
+        "rise_level": np.where(rises, cells.sign * level, np.nan),
+    }
+
+
+def _dealt(
+    compared: Index, curves: list[MeanCurve], last: list[Floats], horizon: Floats, context: Context, alpha: Floats
+) -> dict[str, Floats]:
+    """Return what the randomization test says in place of Welch's, the limits of times in u, by levels of cells."""
     rows = np.full((len(curves), 5), [np.nan, np.nan, 0, np.nan, 0])
     for row in np.flatnonzero(compared).tolist():
         curve = curves[row]
         plan = context.plan((len(curve.runs), len(last[row])))
-        dealt = dealt_times.dealt_times(curve.u, curve.runs, last[row], horizon[row], plan, context.alpha)
+        dealt = dealt_times.dealt_times(curve.u, curve.runs, last[row], horizon[row], plan, alpha[row])
         rows[row] = *dealt, plan.n_resamples
     return {"time_ci": rows[:, :2], "speedup_gap": rows[:, 2], "pvalue": rows[:, 3], "n_resamples": rows[:, 4]}
 
@@ -308,26 +352,47 @@ def to_target(group: Group, reference: Index, *, log: bool, sign: float) -> Comp
     found, skipped = _of_curves(cells, reference)
     beyond = np.maximum(cells.best, cells.best[reference]) < cells.target
     skipped[(skipped == Reason.ESTIMATED) & beyond] = Reason.NO_RUN_REACHES_IT
+    compared, log_times = _at_level(cells, reference, skipped, alpha, _together(skipped, cells.n_algorithms, alpha))
+    return found | compared, log_times
+
+
+def _at_level(
+    cells: Readings, reference: Index, skipped: Index, alpha: float, of_all: Floats
+) -> tuple[dict[str, Any], LogTimes]:
+    """Compare the times at which mean curves reach the target of their cells; `of_all` are levels for all together."""
     track, times = times_to_target(cells, alpha)
-    found |= times | _ratios(skipped, times, {name: each[reference] for name, each in times.items()})
-    half = times_of(track, cells.reason, alpha / 2)["time_ci"]  # Bonferroni, of two times
-    ends = half[reference] / half[:, ::-1]
-    ends = np.where(np.isnan(ends), [0.0, np.inf], ends)
-    ends[skipped != Reason.ESTIMATED] = np.nan
+    found = times | _ratios(skipped, times, {name: each[reference] for name, each in times.items()})
     rows = np.stack([np.arange(len(reference)), reference], axis=-1)
     log_times = LogTimes(track, rows, np.array([-1.0, 1.0]), np.zeros(len(reference)))
-    pvalue, estimated = np.full(len(reference), np.nan), np.flatnonzero(found["reason"] == Reason.ESTIMATED)
-    ends[estimated], pvalue[estimated] = log_times.geometric_means(estimated, np.arange(len(estimated)), alpha)
+    estimated = np.flatnonzero(found["reason"] == Reason.ESTIMATED)
+    pvalue = np.full(len(reference), np.nan)
+    levels = alpha, of_all[estimated]
+    own, pvalue[estimated] = log_times.geometric_means(estimated, np.arange(len(estimated)), *levels)
+    ends = [_one_sided(track, cells, reference, skipped, level) for level in (alpha, of_all)]
+    for each, known in zip(ends, own, strict=True):
+        each[estimated] = known
     found |= {
-        "speedup_ci": ends,
+        "speedup_ci": ends[0],
+        "speedup_ci_simultaneous": ends[1],
         "pvalue": pvalue,
         "speedup_gap": np.zeros(len(reference)),
         "reference_time": times["time"],
         "reference_time_ci": times["time_ci"],
-        "reference_level": sign * cells.target,
+        "reference_level": cells.sign * cells.target,
         "reference_falls": np.zeros(len(reference)),
     }
     return found, log_times
+
+
+def _one_sided(
+    track: mean_curves.Tracks, cells: Readings, reference: Index, skipped: Index, alpha: float | Floats
+) -> Floats:
+    """Return what two intervals of times leave of their ratio, where there is no estimate: Bonferroni, of two times."""
+    half = times_of(track, cells.reason, alpha / 2)["time_ci"]
+    ends = half[reference] / half[:, ::-1]
+    ends = np.where(np.isnan(ends), [0.0, np.inf], ends)
+    ends[skipped != Reason.ESTIMATED] = np.nan
+    return ends
 
 
 def of_given_times(group: Group, reference: Index) -> Compared:
@@ -360,28 +425,34 @@ def _claims(found: dict[str, Any], log_times: LogTimes | None, families: Index, 
     """Return the variables of both claims, given those of the cells of joined tasks, (benchmark, task, algorithm)."""
     reason = found["reason"]
     over = (len(reason), reason.shape[-1])
-    ends, pvalues = np.full((*over, 2, 2), np.nan), np.full((*over, 2), np.nan)
+    ends, together = np.full((2, *over, 2, 2), np.nan)
+    pvalues = np.full((*over, 2), np.nan)
+    present = ~np.isnan(found["low"])
     if log_times is not None:  # for these tasks, where none lacks an estimate
         compared = reason != Reason.NOT_COMPARED
         estimated = compared.any(axis=1) & (~compared | (reason == Reason.ESTIMATED)).all(axis=1)
         cells = np.flatnonzero(compared & estimated[:, np.newaxis])
         number = np.broadcast_to(np.cumsum(estimated).reshape(len(reason), 1, -1) - 1, reason.shape)
-        made = log_times.geometric_means(cells, number.ravel()[cells], context.alpha)
-        ends[estimated, 0], pvalues[estimated, 0] = made
+        n_comparisons = np.broadcast_to(present.any(axis=1).sum(axis=-1, keepdims=True), estimated.shape)[estimated]
+        alphas = context.alpha, context.alpha / n_comparisons
+        made, pvalues[estimated, 0] = log_times.geometric_means(cells, number.ravel()[cells], *alphas)
+        ends[estimated, 0], together[estimated, 0] = made
     plan = plans.plan_flips(int(families.max()) + 1, None, context.entropy)
     bounds = np.array([found["low"], found["high"]]).swapaxes(-1, -2).reshape(2, -1, len(families))
-    random, n_families = hitting_times.over_tasks(bounds, families, plan, context.alpha)
+    random, n_families = hitting_times.over_tasks(bounds, families, plan, context.alpha, over[-1])
     random = {name: each.reshape(*over, *each.shape[1:]) for name, each in random.items()}
     ends[..., 1, :], pvalues[..., 1] = random["speedup_ci"], random["pvalue"]
-    present = ~np.isnan(found["low"])
-    # A p that can never be small enough is outside the family; one that is lacking by outcome counts as 1.
-    reachable = np.where(2.0 ** (1 - n_families.reshape(over)) > context.alpha, np.nan, pvalues[..., 1])
+    together[..., 1, :] = random["speedup_ci_simultaneous"]
+    # A fixed p that is lacking by outcome counts as 1; a random one that can never be small is outside the family.
     lacking = np.isnan(pvalues[..., 0])
     counted = np.where(lacking & present.any(axis=1), 1.0, pvalues[..., 0])
+    reachable = 2.0 ** (1 - n_families.reshape(over)) <= context.alpha
+    adjusted = np.where(reachable, random["pvalue_adjusted"], np.nan)
     return random | {
         "speedup_ci": ends,
+        "speedup_ci_simultaneous": together,
         "pvalue": pvalues,
-        "pvalue_adjusted": np.stack([np.where(lacking, np.nan, holm(counted)), holm(reachable)], axis=-1),
+        "pvalue_adjusted": np.stack([np.where(lacking, np.nan, holm(counted)), adjusted], axis=-1),
         "n_tasks": present.sum(axis=1),
         "n_censored": (present & (found["low"] != found["high"])).sum(axis=1),
     }

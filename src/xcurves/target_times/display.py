@@ -1,0 +1,72 @@
+"""Speed-ups as they are shown: one interval for all comparisons together, and one adjusted p."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+
+from xcurves.core.labels import CI_BOUNDS
+from xcurves.core.pairs import shown_interval
+from xcurves.core.provenance import alpha_of, significant
+from xcurves.core.wording import decimals_of, interval, rounded
+
+DISPLAYED = "displayed_ci"
+DIRECTION = "direction"  # 1 sooner than the reference, -1 later, 0 neither
+
+
+def displayed(result: xr.Dataset) -> xr.Dataset:
+    """Return a result with the interval that is shown, `DISPLAYED`, whether a difference is, and `DIRECTION`.
+
+    A step-down test shows some differences whose simultaneous interval still holds 1: there the end on that side is 1.
+    """
+    p, own = result["pvalue_adjusted"], result["speedup_ci"]
+    low, high = (own.sel(ci_bound=bound, drop=True) for bound in CI_BOUNDS)
+    by_interval = (low >= 1).astype(float) - (high <= 1).astype(float)  # where curves end first
+    apart: xr.DataArray = result["speedup"] - 1
+    estimated = xr.apply_ufunc(np.sign, apart).broadcast_like(p)
+    direction = estimated.where(estimated.notnull(), by_interval)
+    shown = significant(p, alpha_of(result)) & (direction != 0)
+    together = shown_interval(direction, result["speedup_ci_simultaneous"] - 1, shown) + 1
+    return result.assign({DISPLAYED: together, DIRECTION: direction, "shown": shown})
+
+
+def heading(result: xr.Dataset) -> str:
+    """Return how the interval of several comparisons is headed."""
+    level = f"{round(100 * float(result.attrs['confidence_level']), 10):g} %"
+    return f"{level}, all comparisons together" if result.sizes.get("algorithm", 1) > 1 else level
+
+
+def ends_of_ratio(bounds: xr.DataArray) -> tuple[float, float]:
+    """Return both ends of an interval of ratios or times, of which 0 is no limit."""
+    low, high = (float(bounds.sel(ci_bound=bound).item()) for bound in CI_BOUNDS)
+    return (low or -np.inf), high
+
+
+def is_one_sided(bounds: xr.DataArray) -> bool:
+    """Return whether an interval of a ratio has one end, or none."""
+    low, high = ends_of_ratio(bounds)
+    return bool(np.isinf(low) or np.isinf(high))
+
+
+def say_ratio(ratio: float, bounds: xr.DataArray, *, shown: bool = False) -> str:
+    """Return a ratio of times with its interval: "2.03 times as fast (1.92 to 2.14)"; what is known without one."""
+    low, high = ends_of_ratio(bounds)
+    said = _limits(low, high, ratio, shown=shown)
+    if np.isnan(ratio):
+        return f"{said} times as fast" if np.isfinite(low) or np.isfinite(high) else "nothing bounds how fast"
+    return f"{rounded(ratio, decimals_of(low, high, ratio))} times as fast ({said})"
+
+
+def _limits(low: float, high: float, ratio: float, *, shown: bool) -> str:
+    """Return the interval of a ratio; an end at 1 of one that is shown is open."""
+    decimals = decimals_of(low, high, ratio)
+    if shown and low == 1:
+        return f"more than 1 to {rounded(high, decimals)}" if np.isfinite(high) else "more than 1"
+    if shown and high == 1:
+        return f"{rounded(low, decimals)} to less than 1" if np.isfinite(low) else "less than 1"
+    return interval(low, high, estimate=ratio)
+
+
+def say_limits(bounds: xr.DataArray, estimate: float = np.nan, *, shown: bool = False) -> str:
+    """Return an interval of times or ratios in words."""
+    return _limits(*ends_of_ratio(bounds), estimate, shown=shown)
