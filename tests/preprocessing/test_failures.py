@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 
@@ -146,3 +147,34 @@ def test_the_wrong_infinity_is_refused_by_name(curves):
         curves.curves.fill_failed(higher_is_better=False)
     with pytest.raises(ValueError, match=r"value of inf, which nothing scores where higher is better.*=False; otherw"):
         (-curves).curves.fill_failed()
+
+
+def tidy(scores):
+    return pd.DataFrame({"algorithm": list("aabb"), "run": [0, 1, 0, 1], "score": scores})
+
+
+@pytest.mark.parametrize("better", [True, False])
+def test_rows_without_a_score_may_say_that_the_run_failed(better):
+    frame = tidy([0.5, None, 0.7, 0.6])
+    options = {"training": None, "higher_is_better": better}
+    absent = frame.curves.to_dataarray("score", **options)
+    failed = frame.curves.to_dataarray("score", missing_scores="failed", **options)
+    assert absent.isnull().values.tolist() == [[False, True], [False, False]]
+    xr.testing.assert_equal(failed, absent.fillna(-INF if better else INF))
+    assert failed.attrs["history"].endswith("1 rows without a score are of failed runs")
+    both = frame.curves.to_dataset(["score"], missing_scores="failed", **options)
+    xr.testing.assert_equal(both.score, failed)
+    with pytest.raises(ValueError, match=r"missing_scores must be 'absent' or 'failed'; got 'fail'. Did you"):
+        frame.curves.to_dataarray("score", training=None, missing_scores="fail")
+
+
+@pytest.mark.parametrize("method", ["linear", "previous", "nearest", "mean"])
+def test_between_levels_a_failed_run_has_failed(method):
+    """Never the other infinity, whatever side of a level the failure is on."""
+    values = [[[1.0, 2.0, -INF, -INF], [1.0, 2.0, 3.0, 4.0]]]
+    curves = make_curves(values, training=[1.0, 2.0, 3.0, 4.0])
+    options = {"method": method, "tolerance": 1.0 if method == "nearest" else None}
+    found = curves.curves.align([1.5, 2.5, 3.5, 4.0], **options).sel(run=0).squeeze()
+    assert found.min() == -INF
+    assert not (found == INF).any()
+    assert found.values[-2:].tolist() == [-INF, -INF]

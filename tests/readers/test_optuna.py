@@ -65,6 +65,30 @@ def test_finished_trials_are_scores_and_the_others_are_counted(studies, path):
         assert read(path, source="optuna-trials").equals(frame)
 
 
+@pytest.mark.parametrize(("direction", "failed"), [("maximize", -np.inf), ("minimize", np.inf)])
+def test_failed_trials_have_the_worst_score(direction, failed):
+    """Half of the trials crash: the best of ten is that of all trials, not of those that survived."""
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    study = optuna.create_study(direction=direction, sampler=optuna.samplers.RandomSampler(seed=0))
+
+    def crash(trial):
+        rate = trial.suggest_float("rate", 0, 1)
+        if trial.number % 2:
+            raise RuntimeError
+        return rate
+
+    study.optimize(crash, n_trials=40, catch=RuntimeError)
+    frame = reader.trials({"sac": study})
+    assert frame["state"].tolist() == ["complete", "fail"] * 20
+    assert (frame["value"][1::2] == failed).all()
+    scores = frame.curves.to_dataarray("value", training=None)
+    curve = scores.curves.tuning_curve(n_trials=10, higher_is_better=direction == "maximize")
+    rates = np.array([trial.params["rate"] for trial in study.trials])
+    rates[1::2] = failed
+    ordered = np.sort(rates) if direction == "maximize" else np.sort(rates)[::-1]
+    assert curve.best_median.sel(trials=10).item() == ordered[int(np.ceil(40 * 0.5**0.1)) - 1]
+
+
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.usefixtures("studies")
 def test_a_damaged_file_is_named(path):

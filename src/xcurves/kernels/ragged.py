@@ -67,7 +67,9 @@ def at_levels(rows: Rows, n_curves: int, grid: Floats, method: str | None, toler
     with np.errstate(invalid="ignore"):
         share = np.where(behind > 0, behind / (behind + ahead), 0.0)
         made = np.where(share > 0, low + share * (high - low), low)
-    made = np.where(np.isnan(made), np.inf, made)  # where a neighbour is infinite, so that a later check finds it
+    # Where a neighbour is infinite so is what is between: -inf if either is, a run that failed.
+    worst = np.where((low == -np.inf) | (high == -np.inf), -np.inf, np.inf)
+    made = np.where(np.isnan(made), worst, made)
     return np.where(inside & (np.maximum(behind, ahead) <= within), made, np.nan)
 
 
@@ -98,8 +100,8 @@ def _means(rows: Rows, n_curves: int, grid: Floats, tolerance: float) -> Floats:
     ends = np.full((n_curves, 1), -np.inf)
     ends[rows.curve, 0] = rows.level  # the last one written is the highest
     reached = (counts[:, :-1] > 0) & (grid <= ends + tolerance)
-    means = sums[:, :-1] / np.maximum(counts[:, :-1], 1)
-    return np.where(reached, np.where(np.isnan(means), np.inf, means), np.nan)
+    means = sums[:, :-1] / np.maximum(counts[:, :-1], 1)  # NaN where scores of a bin are -inf and inf
+    return np.where(reached, np.where(np.isnan(means), -np.inf, means), np.nan)
 
 
 def at_fractions(curves: Floats, levels: Floats, fractions: Floats) -> Floats:

@@ -13,7 +13,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance, run_checks
-from xcurves.core.validation import check_choice
+from xcurves.core.failed_runs import failed_score
+from xcurves.core.validation import check_choice, check_flag
 from xcurves.kernels.ragged import Rows, at_levels, own_levels
 from xcurves.preprocessing import grids
 from xcurves.preprocessing import rows as frame_rows
@@ -46,6 +47,8 @@ def to_dataarray(
     method: AlignMethod | None = None,
     tolerance: float | None = None,
     duplicates: Duplicates = "raise",
+    missing_scores: Literal["absent", "failed"] = "absent",
+    higher_is_better: bool = True,
 ) -> xr.DataArray:
     r"""Turn a tidy frame, one row per score, into curves.
 
@@ -56,7 +59,8 @@ def to_dataarray(
         `polars`). ``frame.attrs["units"]`` and ``frame.attrs["long_name"]``, if present, map columns to
         units and names; strings and numbers in ``frame.attrs`` go to ``attrs``.
     value : str
-        Column of the scores; a row without a score is a gap.
+        Column of the scores; a row without a score is a gap, or says that the run failed: `missing_scores`. A score of
+        -inf (+inf where lower is better) says so too.
     algorithm, run, training : str, optional
         Columns that become the dims of these names; None for no such dim. With ``training=None`` scores have no
         training (trials); with ``run=None`` each algorithm has one curve, or with `coords` each row is a run.
@@ -78,6 +82,11 @@ def to_dataarray(
     duplicates : {"raise", "first", "last", "mean"}
         What to do with several rows of one run at one training level: raise an error, keep the first or the
         last score, or take the mean.
+    missing_scores : {"absent", "failed"}
+        What rows without a score mean: nothing was measured there, or the run failed, which gives them a score of -inf,
+        worse than every finite one (+inf where lower is better). Leaving failed runs out rewards failing.
+    higher_is_better : bool, default True
+        Which infinite score says that a run failed.
 
     Returns
     -------
@@ -139,7 +148,13 @@ def to_dataarray(
     used = [value, *columns.values(), *kept]
     level = np.zeros(len(frame)) if training is None else numbers(frame[training])
     order = frame_rows.order_of(curve, level)
-    every = Rows(curve[order], level[order], numbers(frame[value])[order])
+    scores_of_rows = numbers(frame[value])
+    n_failed = 0
+    check_flag("higher_is_better", higher_is_better)
+    if check_choice("missing_scores", missing_scores, ("absent", "failed")) == "failed":
+        n_failed = int(np.isnan(scores_of_rows).sum())
+        scores_of_rows = np.where(np.isnan(scores_of_rows), failed_score(higher_is_better), scores_of_rows)
+    every = Rows(curve[order], level[order], scores_of_rows[order])
     if duplicates == "raise":
         frame_rows.refuse_repeats(frame, every, order, columns, used, names_of(extra))
     rows = frame_rows.one_each(every, duplicates)
@@ -164,6 +179,8 @@ def to_dataarray(
     curves.attrs = carried | _said_of(frame, value)  # without a long_name of its own: another name is that of axes
     if training is not None:
         run_checks.warn_of_copies(curves.expand_dims([dim for dim in ("algorithm", "run") if dim not in curves.dims]))
+    if n_failed:
+        lines = [f"to_dataarray(missing_scores='failed'): {n_failed:,} rows without a score are of failed runs", *lines]
     for line in frame_rows.say_kept(every, rows, duplicates) + lines:
         curves = provenance.record(curves, line)
     return curves
@@ -183,6 +200,8 @@ def to_dataset(
     method: AlignMethod | None = None,
     tolerance: float | None = None,
     duplicates: Duplicates = "raise",
+    missing_scores: Literal["absent", "failed"] = "absent",
+    higher_is_better: bool = True,
 ) -> xr.Dataset:
     """Turn a tidy frame with several columns of scores into a Dataset of curves.
 
@@ -195,6 +214,8 @@ def to_dataset(
     algorithm, run, training, extra, coords, levels, on, method, tolerance, duplicates : as of `to_dataarray`
         What they are for `to_dataarray`; with `on`, each column of scores is aligned by itself, and runs
         with levels of their own need the same rows in all columns.
+    missing_scores, higher_is_better : as of `to_dataarray`
+        For each column of scores.
 
     Returns
     -------
@@ -227,6 +248,7 @@ def to_dataset(
     make = partial(to_dataarray, as_pandas(frame), algorithm=algorithm, run=run, training=training, extra=extra)
     options: dict[str, Any] = {"coords": coords, "levels": levels, "on": on, "method": method}
     options |= {"tolerance": tolerance, "duplicates": duplicates}
+    options |= {"missing_scores": missing_scores, "higher_is_better": higher_is_better}
     columns = [make(name, **options) for name in names]
     return xr.merge(columns, join="outer", compat="no_conflicts", combine_attrs="override")
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from xcurves.core import provenance
@@ -28,7 +29,7 @@ _MARKS = {  # the first letters of attributes that samplers store with trials an
 
 
 def trials(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame:
-    """Turn studies into scores, one row per finished trial.
+    """Turn studies into scores, one row per trial that finished or failed.
 
     Parameters
     ----------
@@ -39,8 +40,9 @@ def trials(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `algorithm`, `run` (the trial's number), `value`, and the parameters as ``params_lr``. They are scores of
-        trials: ``to_dataarray("value", training=None)``. ``frame.attrs["sampler"]`` is what chose the trials
+        `algorithm`, `run` (the trial's number), `state` (complete, fail), `value`, and the parameters as ``params_lr``.
+        A trial that failed has the value -inf, or inf if its study minimizes: worse than every finite one. They are
+        scores of trials: ``to_dataarray("value", training=None)``. ``frame.attrs["sampler"]`` is what chose the trials
         ("RandomSampler"), as the study or the notes that samplers leave in a storage say it; "unknown" where they do
         not, as after random search. ``frame.attrs["n_pruned"]`` counts pruned trials.
 
@@ -55,7 +57,7 @@ def trials(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame:
     Warns
     -----
     UserWarning
-        If trials failed, were pruned or still run: they are left out. Scores without pruned trials look better than the
+        If trials were pruned or still run: they are left out. Scores without pruned trials look better than the
         search was. If the last line of a journal is cut short; it is left out.
 
     Examples
@@ -70,11 +72,15 @@ def trials(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame:
         for trial in study.trials:
             states[trial.state.name] += 1
             if trial.state.name == "COMPLETE":
-                finished.append(_row(name, trial, value=trial.value))
-    if not finished:
+                finished.append(_row(name, trial, state="complete", value=trial.value))
+            elif trial.state.name == "FAIL":
+                failed = np.inf if study.directions[0].name == "MINIMIZE" else -np.inf
+                finished.append(_row(name, trial, state="fail", value=failed))
+    if "COMPLETE" not in states:
         raise ValueError(f"no trial is finished; got {dict(states)}. Run the studies on")
-    if states.keys() - {"COMPLETE"}:
-        rest = ", ".join(f"{count} {state.lower()}" for state, count in states.items() if state != "COMPLETE")
+    left_out = {state: count for state, count in states.items() if state not in ("COMPLETE", "FAIL")}
+    if left_out:
+        rest = ", ".join(f"{count} {state.lower()}" for state, count in left_out.items())
         provenance.warn(f"trials without a result are left out: {rest}")
     return _framed(finished, known)
 
