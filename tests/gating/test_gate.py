@@ -229,10 +229,10 @@ def test_a_failed_curve_need_not_be_whole():
 def test_a_failed_run_of_a_champion_is_refused_by_name_with_a_cure_that_works():
     scores = normal(3, 1, n_runs=10).copy()
     scores[0, 2] = -inf
-    with pytest.raises(ValueError, match=r"run 2 of champion 'main' failed; .*scores.where\(") as error:
+    with pytest.raises(ValueError, match=r"run 2 of champion 'main' failed; .*fill_failed\('worst'\)") as error:
         scores.curves.gate(baseline="main")
     cure = str(error.value).rpartition(": ")[2]
-    cured = eval(cure, {"np": np, "scores": scores})  # the cure of our own message
+    cured = eval(cure, {"scores": scores})  # the cure of our own message
     assert cured.sel(algorithm="main").values[2] == scores.where(np.isfinite(scores)).min()
     cured.curves.gate(baseline="main")
     scores = normal(3, 1, n_runs=10).copy()
@@ -323,7 +323,9 @@ def test_a_champion_that_moved_is_named():
         ({"candidates": ["c1", "c1"]}, "candidates name 'c1' twice"),
         ({"candidates": ["main"]}, "candidates name the baseline 'main'"),
         ({"candidates": []}, "scores have no candidate beside the baseline"),
-        ({"candidates": "c1"}, r"Try candidates=\['c1'\]"),
+        ({"candidates": "c1"}, r"Try candidates=\['c2'\]"),
+        ({"candidates": 5}, "candidates must be a list of algorithms; got 5"),
+        ({"task": [1, 2]}, r"task must be an extra dim of scores; got \[1, 2\]"),
         ({"looks": (2, 1)}, "looks must be ascending"),
         ({"looks": (1, 1, 2)}, "looks must be ascending"),
         ({"looks": (1,)}, "looks must end with 2 runs or more"),
@@ -359,7 +361,7 @@ def test_scores_that_cannot_be_used_are_refused():
     twice = scores.assign_coords(algorithm=["main", "c1", "c1"])
     with pytest.raises(ValueError, match="algorithm labels must be unique; got 'c1' 2 times"):
         twice.curves.gate(baseline="main")
-    with pytest.raises(ValueError, match=r"algorithm 'c1', run 3 has an infinite score, where high ones are better"):
+    with pytest.raises(ValueError, match=r"algorithm 'c1', run 3: scores has a value of inf, which nothing scores"):
         scores.where((scores.algorithm != "c1") | (scores.run != 3), inf).curves.gate(baseline="main")
     with pytest.raises(ValueError, match="run 3 of algorithm 'c1' has no score, and later runs have"):
         scores.where((scores.algorithm != "c1") | (scores.run != 3)).curves.gate(baseline="main")

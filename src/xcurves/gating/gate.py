@@ -12,12 +12,14 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels, ledger, run_checks, validation
+from xcurves.core.failed_runs import wrong_infinity
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.core.weights import TrainingWeights, check_training_weights, number_of_run
 from xcurves.gating import replay
 from xcurves.gating.kinds import GATE
 from xcurves.gating.replay import Judged, Replay, Rule
+from xcurves.kernels.mean_intervals import mean_with_interval, welch_interval
 from xcurves.kernels.moments import Floats
 
 PLAN = (
@@ -195,7 +197,7 @@ def _check_scores(scores: xr.DataArray, task: str | None) -> xr.DataArray:
         core.append("training")
     checked = check_curves(scores, core, "scores", reserved=GATE.reserved())
     extra = labels.extra_dims(checked)
-    if task is not None and task not in extra:
+    if task is not None and (not isinstance(task, Hashable) or task not in extra):
         has = ", ".join(map(repr, extra)) or "none"
         raise ValueError(f"task must be an extra dim of scores; got {labels.shown(task)}. It has {has}")
     others = [dim for dim in extra if dim != task]
@@ -219,10 +221,13 @@ def _check_label(argument: str, given: Any, names: list[Any]) -> int:
 
 def _check_candidates(given: Sequence[Any] | None, baseline: int, names: list[Any]) -> list[int]:
     """Return the numbers of the candidates in their order."""
-    if isinstance(given, str):
-        raise TypeError(f"candidates must be a list of algorithms; got {given!r}. Try candidates=[{given!r}]")
-    others = [name for name in names if name != names[baseline]]
-    wanted = others if given is None else list(np.asarray(given).tolist())
+    wanted: Any = [name for name in names if name != names[baseline]] if given is None else given
+    if isinstance(wanted, np.ndarray | xr.DataArray):
+        wanted = np.atleast_1d(wanted).tolist()
+    if isinstance(wanted, str) or not isinstance(wanted, Sequence):
+        raise TypeError(
+            f"candidates must be a list of algorithms; got {labels.shown(given)}. Try candidates=[{names[-1]!r}]"
+        )
     order = [_check_label("candidates", name, names) for name in wanted]
     if not order:
         raise ValueError(f"scores have no candidate beside the baseline {names[baseline]!r}. Add a run of one")
@@ -272,11 +277,7 @@ def numbers_of_runs(values: xr.DataArray, weights: xr.DataArray | str | None, ta
     infinite: xr.DataArray = np.isinf(values)  # type: ignore[assignment]  # numpy's stubs know no DataArray
     wrong = infinite & (sign * values > 0)
     if wrong.any():
-        better, failed = ("high", "-np.inf") if sign > 0 else ("low", "np.inf")
-        raise ValueError(
-            f"{_name_of_run(wrong, values)} has an infinite score, where {better} ones are better. A failed run is "
-            f"{failed}; mask others as missing: scores.where(np.isfinite(scores))"
-        )
+        raise ValueError(f"{_name_of_run(wrong, values)}: {wrong_infinity(sign > 0)}")
     failed_at = infinite
     if "training" in values.dims:
         failed_at = infinite.any("training")
@@ -323,7 +324,8 @@ def _refuse_failed_champions(
     found: Replay, runs: Sequence[Floats], names: list[Any], values: xr.DataArray, sign: float
 ) -> None:
     """Refuse a failed run of a champion among those that took part, or that measure progress."""
-    baseline, worst = next(iter(found.used)), "min" if sign > 0 else "max"
+    baseline = next(iter(found.used))
+    fill = "'worst'" if sign > 0 else "'worst', higher_is_better=False"
     for champion, n_used in found.used.items():
         is_measured = champion in (baseline, found.champion)
         taken = runs[champion] if is_measured else runs[champion][:n_used]
@@ -331,8 +333,8 @@ def _refuse_failed_champions(
         if failed.size:
             run = labels.words(values["run"])[failed[0]]
             raise ValueError(
-                f"run {run} of champion {names[champion]!r} failed; a champion needs a mean. Give failed runs the "
-                f"worst score: scores.where(~np.isinf(scores), scores.where(np.isfinite(scores)).{worst}())"
+                f"run {run} of champion {names[champion]!r} failed; a champion needs a mean. Say what failed runs "
+                f"count as: scores.curves.fill_failed({fill})"
             )
 
 
@@ -351,8 +353,8 @@ def _variables(found: Replay, runs: Sequence[Floats], rule: Rule, sign: float) -
 
     baseline = next(iter(found.used))
     both = [runs[each][found.used[each] :] for each in (baseline, found.champion)]
-    means = [replay.mean_with_interval(each, alpha) for each in both]
-    progress, progress_ci = replay.welch_interval(both[1], both[0], alpha)
+    means = [mean_with_interval(each, alpha) for each in both]
+    progress, progress_ci = welch_interval(both[1], both[0], alpha)
     if found.champion == baseline:
         progress, progress_ci = 0.0, np.full(2, np.nan)
     elif not isfinite(progress) or min(map(len, both)) < 2:
