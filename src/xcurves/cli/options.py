@@ -27,6 +27,8 @@ _EPILOG = """examples:
     %(prog)s runs/ --folders task algorithm run --select tag=eval/return
   Runs come in batches, and after each: is it clear, or are more needed?
     %(prog)s sequential --help
+  Keep or drop one change after the other, by the exit status:
+    %(prog)s gate --help
 
 exit status:
   0  done

@@ -109,11 +109,11 @@ def gate(
 
     .. math:: \bar y_{candidate} - \bar y_{champion} \le margin
 
-    or a run of the candidate failed, it is dropped there. After the last look it is kept if the one-sided p of the
-    studentized permutation test of `contrast`, of the candidate's runs less `margin` against the champion's, is at most
-    `level`, else dropped. A kept candidate is the next champion, with the runs that it was kept for. Where runs are
-    missing the candidate is open, and later ones wait. Everything is a function of the runs in their order, so calling
-    it again with more runs repeats all earlier decisions.
+    or a run of the candidate failed, it is dropped there; after a failed run the others of its look need not be made.
+    After the last look it is kept if the one-sided p of the studentized permutation test of `contrast`, of the
+    candidate's runs less `margin` against the champion's, is at most `level`, else dropped. A kept candidate is the
+    next champion, with the runs that it was kept for. Where runs are missing the candidate is open, and later ones
+    wait. Everything is a function of the runs in their order: calling it again with more runs repeats what was decided.
 
     A candidate that is not better by more than `margin` is kept with a probability of at most `level`: exactly, where
     its runs and the champion's are exchangeable but for `margin`, since dropping early only takes keeps away. Nothing
