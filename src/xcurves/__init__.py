@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from xcurves.multi_task import *  # noqa: F403
     from xcurves.plotting.benchmark import plot_benchmark as plot_benchmark
     from xcurves.plotting.dispatch import plot as plot
+    from xcurves.plotting.explore import explore as explore
     from xcurves.preprocessing.alignment import align as align
     from xcurves.preprocessing.alignment import drop_incomplete as drop_incomplete
     from xcurves.preprocessing.failures import fill_failed as fill_failed
@@ -51,6 +52,7 @@ _FUNCTIONS = {  # for all kinds of results; the functions of one kind are listed
     "bibtex": "reporting.paper",
     "describe_methods": "reporting.paper",
     "drop_incomplete": "preprocessing.alignment",
+    "explore": "plotting.explore",
     "fill_failed": "preprocessing.failures",
     "format_table": "reporting.paper",
     "normalize": "preprocessing.normalization",

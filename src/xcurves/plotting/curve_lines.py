@@ -123,7 +123,7 @@ def half_interval(runs: Floats, confidence_level: float) -> Floats:
 
 
 def over_tasks(panels: Sequence[CurvePanel], confidence_level: float = 0.95) -> CurvePanel:
-    """Return the means over tasks at fractions of each task's budget, for algorithms that all tasks have.
+    """Return the means over tasks at per cent of each task's budget, for algorithms that all tasks have.
 
     The budget of a task is the last level that all its means have; fractions begin where all tasks have a score. The
     band is the t interval for these tasks at each fraction, its degrees of freedom by Satterthwaite.
@@ -167,7 +167,7 @@ def _mean_line(
     half = np.where(square.sum(axis=0) == 0, 0.0, half)
     n_runs = sum(lines[place].n_runs for lines in named)
     name = named[0][place].name
-    return CurveLine(name, place, fractions, mean, mean - half, mean + half, n_runs, [])
+    return CurveLine(name, place, 100 * fractions, mean, mean - half, mean + half, n_runs, [])
 
 
 def is_uneven(levels: Floats) -> bool:
