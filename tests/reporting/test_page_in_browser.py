@@ -292,3 +292,44 @@ def wait_for(condition, browser, seconds=20):
     limit = time.monotonic() + seconds
     while not condition() and time.monotonic() < limit:
         time.sleep(0.1)
+
+
+@pytest.fixture(scope="module")
+def interactive(tmp_path_factory):
+    pytest.importorskip("plotly")
+    pytest.importorskip("itables")
+    values = np.array([0.0, 5.0, 9.0])[:, None, None] + np.random.default_rng(0).normal(size=(12, 3, 5, 4))
+    names = [f"t{i} <img src=x onerror=alert(1)>" for i in range(12)]
+    curves = make_curves(values, task=names).assign_coords(algorithm=NASTY).assign_attrs(long_name="</script><i>")
+    tree = curves.curves.analyze(include=["across_tasks", "profile_across_tasks"], rng=0)
+    return tree.curves.report(tmp_path_factory.mktemp("interactive") / "page.html", interactive=True)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_an_interactive_page_needs_no_network_and_labels_stay_text(interactive, browser, width):
+    assert interactive.stat().st_size < 8e6
+    browser.open(interactive, width)
+    ready = "new Promise(done => { const wait = () => document.documentElement.dataset.scripts ? done(1) : "
+    browser.ask(f"{ready} setTimeout(wait, 50); wait() }})")
+    assert browser.ask("document.documentElement.scrollWidth") <= width
+    asked = [each["request"]["url"] for each in browser.told("Network.requestWillBeSent")]
+    assert not [url for url in asked[1:] if not url.startswith(("data:image/", "blob:"))]
+    assert not browser.told("Runtime.exceptionThrown", "Page.javascriptDialogOpening", "Log.entryAdded")
+    assert browser.ask("[...document.querySelectorAll('a')].filter(one => /^https?:/.test(one.href)).length") == (
+        browser.ask("document.querySelectorAll('a[href^=\"https://doi.org/10.\"]').length")
+    )
+    assert browser.ask("document.querySelectorAll('main i, main u, main img[src=x]').length") == 0
+
+
+def test_tables_of_an_interactive_page_sort_and_filter(interactive, browser):
+    browser.open(interactive, 1280)
+    ready = "new Promise(done => { const wait = () => document.documentElement.dataset.scripts ? done(1) : "
+    browser.ask(f"{ready} setTimeout(wait, 50); wait() }})")
+    column = "[...document.querySelectorAll('.scores tbody tr')].map(row => row.cells[1].dataset.order)"
+    before = browser.ask(column)
+    assert len(before) == 12
+    browser.ask("document.querySelectorAll('.scores thead th')[1].click()")
+    assert browser.ask(column) == sorted(before, key=float)
+    browser.ask("(() => { const box = document.querySelector('.scores input'); box.value = 't11'; "
+                "box.dispatchEvent(new Event('input')) })()")  # fmt: skip
+    assert len(browser.ask(column)) == 1

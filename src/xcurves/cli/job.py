@@ -39,7 +39,7 @@ def run_job(options: argparse.Namespace) -> list[Path]:
             said = f"ARCHIVE {options.archive} holds an analysis. Make its page: --report page.html, or analyse its "
             raise ValueError(f"{said}curves again: --include all")
         if options.include is None:
-            return [_write_report(opened, options.report)]
+            return [_write_report(opened, options.report, interactive=options.interactive)]
         opened = opened["curves"].to_dataset() if "curves" in opened else xr.Dataset()
     elif kind := find_kind(opened):
         said = f"ARCHIVE {options.archive} holds a result of {kind.name}, not curves. "
@@ -54,7 +54,7 @@ def run_job(options: argparse.Namespace) -> list[Path]:
             _print(result, f"== {value} ==\n\n" if len(files) > 1 else "")
             print(f"Results: {output}")
             if report and isinstance(result, xr.DataTree):
-                written.append(_write_report(result, report))
+                written.append(_write_report(result, report, interactive=options.interactive))
     except KeyboardInterrupt:
         raise KeyboardInterrupt(*written) from None
     return written
@@ -109,7 +109,7 @@ def _print(result: xr.Dataset | xr.DataTree, title: str) -> None:
         print(f"Left out:\n{result.attrs['left_out']}\n")
 
 
-def _write_report(tree: xr.DataTree, path: Path) -> Path:
-    xcurves.report(tree, path)
+def _write_report(tree: xr.DataTree, path: Path, *, interactive: bool) -> Path:
+    xcurves.report(tree, path, interactive=interactive)
     print(f"Report: {path}")
     return path

@@ -106,6 +106,7 @@ def parser() -> argparse.ArgumentParser:
     said = "archive of the results, .nc or .zarr (default: the name of ARCHIVE with -anova.nc or -analysis.nc, here)"
     add("--output", type=Path, metavar="FILE", help=said)
     add("--report", type=Path, metavar="FILE", help="one HTML page of the analysis: tables, sentences and pictures")
+    add("--interactive", action="store_true", help="a page whose curves and tables react to the mouse, about 6 MB")
     return made
 
 

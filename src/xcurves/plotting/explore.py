@@ -211,6 +211,7 @@ def _figure(graph_objects: Any, panels: Sequence[CurvePanel], x_labels: Sequence
         "legend": {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "groupclick": "togglegroup"},
         "updatemenus": _menus(short, contents, x_labels, places, is_log=is_log, has_runs=has_runs),
         "margin": {"t": above, "r": 20, "b": 60, "l": 70},
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": "#999999", "activecolor": "#333333"},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
     }

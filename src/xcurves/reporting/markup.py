@@ -96,7 +96,7 @@ def html_table(frame: pd.DataFrame, caption: str, links: Mapping[tuple[Any, ...]
         if links and (anchor := links.get(keys[:n_labels])):
             names[0] = f'<a href="#{anchor}">{names[0]}</a>'
         cells = [f'<th scope="row">{name}</th>' for name in names]
-        cells += [f"<td>{text(as_cell(value))}</td>" for value in values]
+        cells += [_td(value) for value in values]
         rows += f"<tr>{''.join(cells)}</tr>\n"
     wide = " wide" if len(heads) + len(frame.columns) > _NARROW else ""
     return (
@@ -104,6 +104,13 @@ def html_table(frame: pd.DataFrame, caption: str, links: Mapping[tuple[Any, ...]
         f"<caption><span>{text(caption)}</span></caption>\n"
         f"<thead><tr>{top}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>"
     )
+
+
+def _td(value: Any) -> str:
+    """Return a cell; numbers that are written with signs or commas are sorted by their value."""
+    said = text(as_cell(value))
+    is_plain = not isinstance(value, float) or pd.isna(value) or said.replace(".", "", 1).isdigit()
+    return f"<td>{said}</td>" if is_plain else f'<td data-order="{value:.6g}">{said}</td>'
 
 
 def score_table(table: ScoreTable, links: Sequence[str]) -> str:

@@ -25,6 +25,7 @@ from xcurves.core.schema import ResultKind, Statement
 from xcurves.core.wording import count, interval, label_of, listed, span
 from xcurves.plotting.curve_lines import anchors, panels_of
 from xcurves.plotting.curves import CURVES_CAPTION
+from xcurves.reporting import interactive as scripts
 from xcurves.reporting import markup, pictures
 from xcurves.reporting.paper import describe_methods
 from xcurves.reporting.score_table import score_table
@@ -40,11 +41,15 @@ _GIVEN = {
     "paired": "Runs matched over algorithms (1: yes)",
 }
 _ABSENT, _NAMED = 8, 5  # runs and algorithms that are named
+_EXPLORED = (
+    "Means of runs with 95 % t intervals at each level. Click a name to hide an algorithm, double-click to see it "
+    "alone; drag to zoom, double-click to go back."
+)
 _GENERATOR = b'<meta name="generator" content="xcurves">'
 
 
-def report(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
-    """Write a whole analysis as one HTML page, which needs neither network nor script.
+def report(tree: xr.DataTree, path: str | os.PathLike[str], *, interactive: bool = False) -> Path:
+    """Write a whole analysis as one HTML page, which needs no network.
 
     Parameters
     ----------
@@ -52,6 +57,9 @@ def report(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
         What `analyze` returned, or any tree with results of methods in its groups, and curves in group ``curves``.
     path : str or path
         The file. A page that was written here is replaced whole or not at all; any other file is refused.
+    interactive : bool, default False
+        Whether the curves are the figure of `explore`, and tables can be sorted and filtered, by scripts within the
+        page (extra ``interactive``, about 6 MB). Else the page has no script.
 
     Returns
     -------
@@ -66,6 +74,8 @@ def report(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
         If the path holds anything but a page that `report` wrote.
     OSError
         If the folder is missing or cannot be written to.
+    ModuleNotFoundError
+        If an interactive page is asked for and the extra ``interactive`` is not installed.
 
     Warns
     -----
@@ -74,10 +84,10 @@ def report(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
 
     Notes
     -----
-    The page says first which algorithm is better, by how much and where, and shows one picture and one table of it.
-    Below, folded: what was compared, every part with its tables and pictures, each task with its curves and its rows of
-    the tables, and the settings and versions that repeat it. Pictures need matplotlib (extra ``plot``). The same tree
-    gives the same page, byte for byte, with the same versions.
+    The page says first who is best and who may be, then shows the curves, the differences with their intervals, and of
+    several tasks the score of every algorithm in each. Below, folded: each task with its curves, the other questions of
+    the analysis, how it was done, with what repeats it, and all numbers. Pictures need matplotlib (extra ``plot``). The
+    same tree gives the same page, byte for byte, with the same versions.
 
     Examples
     --------
@@ -91,9 +101,11 @@ def report(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
     >>> folder.cleanup()
     """
     path = validation.check_path(path)
+    if validation.check_flag("interactive", interactive):
+        scripts.check_installed()
     parts = parts_of(tree)
     curves = _curves_of(tree)
-    page = _page(tree.attrs, parts, curves)
+    page = _page(tree.attrs, parts, curves, interactive=interactive)
     atomic_write(path, lambda part: part.write_text(page, encoding="utf-8"), is_own=_is_page)
     return path
 
@@ -118,7 +130,13 @@ def _curves_of(tree: xr.DataTree) -> xr.DataArray | None:
     return variables[0].compute() if variables and set(labels.DIMS) <= set(variables[0].dims) else None
 
 
-def _page(attrs: Mapping[Any, Any], results_of: Mapping[str, xr.Dataset], curves: xr.DataArray | None) -> str:
+def _page(
+    attrs: Mapping[Any, Any],
+    results_of: Mapping[str, xr.Dataset],
+    curves: xr.DataArray | None,
+    *,
+    interactive: bool,
+) -> str:
     names = [] if curves is None else [name.removesuffix(": ") for name in labels.task_names(curves)]
     links = anchors(curves) if curves is not None and len(names) > 1 else {}
     parts = [_Part.of(result, links) for result in results_of.values()]
@@ -127,7 +145,7 @@ def _page(attrs: Mapping[Any, Any], results_of: Mapping[str, xr.Dataset], curves
 
     # What is open: the verdict, the curves, the differences, the scores by task.
     title, lead = _title(curves, names)
-    top = _top_pictures(verdict, others, curves, several=bool(links))
+    top = _top_pictures(verdict, others, curves, several=bool(links), interactive=interactive)
     scores = "" if verdict.kind.by_task is None else _scores(verdict, links)
     answer = [_answer(verdict), f'<div class="top">{"".join(top)}</div>' if top else "", scores]
 
@@ -146,7 +164,13 @@ def _page(attrs: Mapping[Any, Any], results_of: Mapping[str, xr.Dataset], curves
     shown = [markup.section(*each, is_open=each[0] in is_open) for each in sections if each[-1]]
     template = Template(files("xcurves.reporting").joinpath("page.html").read_text(encoding="utf-8"))
     lead = markup.paragraph(lead, "lead") if lead else ""
-    return template.substitute(title=markup.text(title), lead=lead, sections="\n".join(shown))
+    return template.substitute(
+        title=markup.text(title),
+        lead=lead,
+        sections="\n".join(shown),
+        policy=scripts.POLICY if interactive else "img-src data:;",
+        scripts=scripts.tables_script() if interactive else "",
+    )
 
 
 def _title(curves: xr.DataArray | None, tasks: Sequence[str]) -> tuple[str, str]:
@@ -177,10 +201,14 @@ def _answer(verdict: _Part) -> str:
     return markup.paragraph(markup.without_code(verdict.answer), "verdict") + verdict.cautions()
 
 
-def _top_pictures(verdict: _Part, others: Sequence[_Part], curves: xr.DataArray | None, *, several: bool) -> list[str]:
+def _top_pictures(
+    verdict: _Part, others: Sequence[_Part], curves: xr.DataArray | None, *, several: bool, interactive: bool
+) -> list[str]:
     """Return the curves, and the differences of the verdict; the curves over several tasks are those of a part."""
     drawn: list[str] = []
-    if curves is not None and not several:
+    if curves is not None and interactive:
+        drawn = [scripts.curves_figure(curves, _EXPLORED)]
+    elif curves is not None and not several:
         task = curves.squeeze(labels.extra_dims(curves), drop=True).transpose(*labels.DIMS)
         drawn = _figures([pictures.draw(task, CURVES_CAPTION)], _lead(curves, [""]))
     elif several:

@@ -271,6 +271,7 @@ def html_rows(table: ScoreTable, rows: list[tuple[str, list[Cell]]], links: Sequ
 def _html_cell(cell: Cell, widest: str) -> str:
     number = _HTML_MARKS[cell.mark] % cell.number if cell.mark and cell.number else cell.number
     if cell.spread:
-        return f"<td>{number} ± {cell.spread.rjust(len(widest), _FIGURE_SPACE)}</td>"
+        order = cell.number.replace(MINUS, "-")
+        return f'<td data-order="{order}">{number} ± {cell.spread.rjust(len(widest), _FIGURE_SPACE)}</td>'
     hidden = f'<span style="visibility: hidden"> ± {widest}</span>' if widest and number else ""
     return f"<td>{number}{hidden}</td>"

@@ -1,0 +1,88 @@
+"""What pictures of curves show, against plain loops."""
+
+import numpy as np
+import pytest
+import xarray as xr
+from scipy import stats
+
+from strategies import make_curves
+from xcurves.plotting.curve_lines import over_tasks, panels_of, reduced, smoothed
+
+
+@pytest.fixture
+def curves():
+    values = np.random.default_rng(0).normal(size=(3, 2, 5, 6)).cumsum(axis=-1)
+    return make_curves(values, task=["x", "y", "z"])
+
+
+def test_means_and_intervals_are_those_of_t_at_each_level(curves):
+    curves[0, 1, 3:] = np.nan  # runs that are absent
+    panel = panels_of(curves, confidence_level=0.9)[0]
+    for line, own in zip(panel.lines, (curves[0, 0], curves[0, 1, :3]), strict=True):
+        assert line.n_runs == len(own)
+        np.testing.assert_array_equal(line.levels, curves.training)
+        for level in range(curves.sizes["training"]):
+            scores = own[:, level].values
+            expected = stats.t.interval(0.9, len(scores) - 1, scores.mean(), stats.sem(scores))
+            np.testing.assert_allclose((line.low[level], line.high[level]), expected)
+
+
+def test_a_mean_is_taken_where_all_runs_have_a_level_and_one_run_has_no_interval(curves):
+    curves[1, 0, 2, 4:] = np.nan
+    curves[1, 1, 1:] = np.nan
+    whole, single = panels_of(curves)[1].lines
+    np.testing.assert_array_equal(whole.levels, curves.training[:4])
+    np.testing.assert_array_equal(single.mean, curves[1, 1, 0])
+    assert np.isnan(single.low).all()
+    assert [len(levels) for levels, _ in whole.runs] == [6, 6, 4, 6, 6]
+
+
+def test_an_algorithm_without_runs_has_no_line(curves):
+    curves[2, 0] = np.nan
+    assert [line.place for line in panels_of(curves)[2].lines] == [1]
+
+
+def test_smoothing_is_the_debiased_exponential_mean():
+    scores = np.random.default_rng(1).normal(size=7)
+    for last in range(7):
+        weights = [0.3 * 0.7 ** (last - i) for i in range(last + 1)]
+        expected = np.dot(weights, scores[: last + 1]) / sum(weights)
+        assert smoothed(scores, 0.7)[last] == pytest.approx(expected)
+    assert smoothed(scores, 0.0) is scores
+
+
+def test_the_mean_over_tasks_is_at_shares_of_each_budget():
+    grids = [np.arange(0, 11.0), np.arange(0, 101.0, 10)]
+    curves = [
+        make_curves((at / at[-1])[None, None] * np.array([[[1.0]], [[3.0]]]) + np.zeros((2, 2, 1)), training=at)
+        for at in grids
+    ]
+    joined = xr.concat(curves, "task", join="outer").assign_coords(task=["short", "long"])
+    for line, factor in zip(over_tasks(panels_of(joined)).lines, (1.0, 3.0), strict=True):
+        np.testing.assert_allclose(line.mean, factor * line.levels / 100)
+        assert (line.levels[0], line.levels[-1]) == (0, 100)
+        assert line.n_runs == 4
+
+
+def test_intervals_over_tasks_hold_the_mean_as_often_as_they_say():
+    rng = np.random.default_rng(2)
+    hits = 0
+    n = 600
+    for _ in range(n):
+        curves = make_curves(
+            rng.normal(size=(4, 1, 3, 2)) * [[[[1.0]]], [[[2.0]]], [[[1.0]]], [[[3.0]]]], task=range(4)
+        )
+        line = over_tasks(panels_of(curves)).lines[0]
+        hits += line.low[-1] <= 0 <= line.high[-1]
+    low, high = stats.binom.ppf([0.0005, 0.9995], n, 0.95)
+    assert low <= hits <= n
+    assert hits <= high + 0.03 * n  # Satterthwaite's degrees of freedom are a little cautious
+
+
+@pytest.mark.parametrize("n", [10, 1000])
+def test_reduced_lines_keep_their_ends_and_extremes(n):
+    values = np.random.default_rng(3).normal(size=n)
+    kept = reduced(values, 100)
+    assert len(kept) <= 102
+    assert {0, n - 1, int(values.argmin()), int(values.argmax())} <= set(kept.tolist())
+    assert (np.diff(kept) > 0).all()
