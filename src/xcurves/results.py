@@ -244,7 +244,10 @@ def methods_of(dataset: xr.Dataset) -> list[str]:
         return ["to_frame"]
     taking = [other for other in kinds.NAMES if kinds.kind(other).argument == kind.name]
     to_share = ["to_frame", "format_table", "describe_methods", "bibtex"]
-    return ["table", "summary", *["plot"] * bool(kind.views), *taking, *to_share]
+    drawn = ["plot"] if kind.views else []
+    if any({*each} <= set(dataset.data_vars) for each in kind.curves_with_bands()):
+        drawn.append("explore")
+    return ["table", "summary", *drawn, *taking, *to_share]
 
 
 def no_method(dataset: xr.Dataset, name: str) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from scipy import stats
 
 import test_kinds
 import xcurves
@@ -83,6 +84,113 @@ def test_the_higher_of_a_pair_stands_first_and_variables_have_their_units(refere
         assert cells[:4] == [pair, *(f"{number:.2f}".replace("-", "−") for number in numbers)]
         chance = one.prob_greater.item()
         assert cells[8] == f"{chance if sign == 1 else 1 - chance:.2f}"
+
+
+def tasks_table(lower=False, n_runs=5, reference=None):
+    """Return scores of six tasks and three algorithms, and their result; c is far ahead, a is near b."""
+    rng = np.random.default_rng(5)
+    values = rng.normal(size=(6, 3, n_runs, 1)) + np.array([0.0, 0.1, 9.0])[:, None, None]
+    values[2, 2] = values[2, 0] - 0.01  # here c is not ahead
+    values = -values if lower else values
+    curves = make_curves(values, task=list("stuvwx")).assign_coords(algorithm=["a", "b_1", "c"])
+    return curves, xcurves.across_tasks(curves, higher_is_better=not lower, reference=reference, rng=0)
+
+
+def cells_of(markdown):
+    """Return the names and the cells of the rows of a table of Markdown."""
+    _, _, head, _, *rows = markdown.splitlines()
+    assert head.count("|") == 5
+    found = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+    return {name: cells for name, *cells in found}
+
+
+@pytest.mark.parametrize("spread", ["ci", "sd", "se"])
+@pytest.mark.parametrize("lower", [False, True])
+def test_scores_of_tasks_have_mean_spread_and_marks_of_plain_loops(spread, lower):
+    curves, answer = tasks_table(lower, n_runs=8)
+    rows = cells_of(answer.curves.format_table("markdown", rows="task", spread=spread, precision=3))
+    sides = answer.algorithm_a.values, answer.algorithm_b.values
+    pairs = {frozenset(names): at for at, names in enumerate(zip(*sides, strict=True))}
+    n_tied = 0
+    for at, task in enumerate("stuvwx"):
+        runs = curves.values[at, :, :, 0]
+        means = runs.mean(axis=1)
+        best = int(means.argmin() if lower else means.argmax())
+        for place, name in enumerate(["a", "b_1", "c"]):
+            error = runs[place].std(ddof=1)
+            if spread != "sd":
+                error /= np.sqrt(8)
+            if spread == "ci":
+                error *= stats.t.ppf(0.975, 7)
+            cell = rows[task][place].replace("\u2007", "")
+            written = f"{means[place]:.3f}".replace("-", "−")
+            if place == best:
+                written = f"**{written}**"
+            else:
+                p = answer.task_pvalue_adjusted[pairs[frozenset([name, ["a", "b_1", "c"][best]])]].sel(task=task).item()
+                if p > 0.05:
+                    written = f"<u>{written}</u>"
+                    n_tied += 1
+            assert cell == f"{written} ± {error:.3f}"
+    assert 0 < n_tied < 12
+    over_tasks = curves.mean(["task", "run", "training"])
+    assert rows["mean"] == [f"{each:.3f}".replace("-", "−") for each in over_tasks.values]
+    ranks = stats.rankdata((1 if lower else -1) * curves.mean(["run", "training"]), axis=1).mean(axis=0)
+    assert rows["mean rank"] == [f"{each:.2f}" for each in ranks]
+
+
+def test_the_caption_says_what_stands_in_the_table():
+    _, answer = tasks_table(n_runs=8)
+    caption = answer.curves.format_table("markdown", rows="task").splitlines()[0]
+    assert caption.startswith(
+        "Score: mean of 8 runs ± half of the 95 % t interval. Bold: the best of a task. Underlined:"
+    )
+    few = tasks_table(n_runs=2)[1].curves.format_table("markdown", rows="task", spread="sd")
+    assert "± the standard deviation." in few
+    assert "In no task by itself is any shown to be worse than the best" in few
+    assert "<u>" not in few  # all would be
+    beside = tasks_table(n_runs=8, reference="a")[1].curves.format_table("markdown", rows="task")
+    assert "not shown to be worse than the best (of pairs with a)" in beside
+    own = answer.curves.format_table("latex", rows="task", caption="50 % & more", label="tab:mine")
+    assert r"\caption{50 \% \& more}" in own
+    assert r"\label{tab:mine}" in own
+    assert r"b\_1" in own
+
+
+def test_decimals_are_those_that_the_spread_supports():
+    rng = np.random.default_rng(1)
+    for size, decimals in ((0.02, 2), (0.8, 1), (30.0, 0)):
+        values = 100 + size * rng.normal(size=(6, 2, 9, 1))
+        answer = xcurves.across_tasks(make_curves(values, task=list("stuvwx")), rng=0)
+        rows = cells_of_two(answer.curves.format_table("markdown", rows="task", spread="sd"))
+        for cell in rows:
+            assert len(re.sub(r"[*]|<.?u>", "", cell).split(" ")[0].partition(".")[2]) in (decimals, decimals + 1)
+
+
+def cells_of_two(markdown):
+    return [cell.strip() for row in markdown.splitlines()[4:10] for cell in row.strip("|").split("|")[1:]]
+
+
+def test_only_results_over_tasks_have_scores_of_tasks(results):
+    with pytest.raises(
+        ValueError, match=r"^rows='task' is for results of across_tasks; got one of pairwise\. Leave rows"
+    ):
+        results[1].curves.format_table(rows="task")
+    with pytest.raises(ValueError, match=r"^spread must be 'ci', 'sd' or 'se'; got 'iqr'"):
+        results[1].curves.format_table(rows="task", spread="iqr")
+    _, answer = tasks_table()
+    with pytest.raises(ValueError, match=r"^result has a single task, no table of tasks\. Take it of all"):
+        answer.isel(task=0).curves.format_table(rows="task")
+
+
+def test_columns_without_a_finite_number_are_left_out():
+    scores = make_scores(RNG.normal(size=(2, 4)), algorithm=["a", "b"], run=range(4))
+    cdf = scores.curves.performance_cdf()  # of four runs: no quantile has an upper limit
+    frame = cdf.curves.table()
+    infinite = [str(name) for name in frame if not np.isfinite(frame[name].astype(float)).any()]
+    written = cdf.curves.format_table("markdown").splitlines()[0]
+    assert not [name for name in infinite if f" {name} " in written]
+    assert "value" in written
 
 
 def test_labels_are_escaped(results):

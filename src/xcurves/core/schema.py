@@ -278,6 +278,16 @@ class ResultKind:
                 "Give them back: result.assign_attrs(original.attrs)"
             )
 
+    def curves_with_bands(self) -> list[tuple[str, str]]:
+        """Return the variables that are curves of algorithms, then of pairs, each with the one that is its band."""
+        found = []
+        for name, variable in self.variables.items():
+            band = f"{name}_band"
+            is_curve = len(variable.core) == 2 and variable.core[1] in ("training", "budget_fraction")
+            if is_curve and band in self.variables and variable.core[0] in ("algorithm", "pair"):
+                found.append((variable.core[0], name, band))
+        return [(name, band) for _, name, band in sorted(found)]
+
     def reserved(self) -> frozenset[str]:
         """Return the names that a dim or coordinate of what is given must not have."""
         return frozenset([*self.variables, *self.coords])

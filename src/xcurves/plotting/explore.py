@@ -14,7 +14,6 @@ import xarray as xr
 from xcurves.core import labels, run_checks
 from xcurves.core.axes import style_of
 from xcurves.core.labels import CI_BOUNDS, escape_controls
-from xcurves.core.schema import TASK, ResultKind
 from xcurves.core.validation import check_curves
 from xcurves.core.wording import count, label_of, number
 from xcurves.kernels.moments import Floats
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 _MOST_LEVELS = 400  # of a line
 _MOST_NUMBERS = 10**6  # of single runs
 _ALL = "all tasks"
-_ALONG = {"training": "training", "budget_fraction": "share of the budget"}
 _TRACES = ("band", "runs", "mean")  # of each algorithm, from below
 _OF_BAND, _OF_RUNS = 0.2, 0.45  # opacity
 _BUTTONS = (0, 60, 120, 184)  # where they begin, in pixels
@@ -130,10 +128,10 @@ def _panels_of_curves(data: xr.DataArray, weight: float) -> tuple[list[CurvePane
 def _panels_of_result(data: xr.Dataset) -> tuple[list[CurvePanel], list[str], str]:
     """Return a panel for each task of a result, with the labels of x and y."""
     kind, result = prepare(data)
-    found = _curves_in(kind, result)
-    if found is None:
+    known = [each for each in kind.curves_with_bands() if {*each} <= set(result.data_vars)]
+    if not known:
         raise ValueError(f"a result of {kind.name} has no curves to explore. Its pictures: .curves.plot()")
-    name, band = found
+    name, band = known[0]
     who, along = kind.variables[name].core
     dims = [dim for dim in result[name].dims if dim not in (who, along)]
     stacked = result[[name, band]].stack(one=dims) if dims else result[[name, band]].expand_dims("one")
@@ -145,18 +143,6 @@ def _panels_of_result(data: xr.Dataset) -> tuple[list[CurvePanel], list[str], st
     of_x = label_of(result[along]) if along in result.coords else along
     long_name = str(result[name].attrs.get("long_name", name))
     return panels, [of_x] * len(panels), label_of(result[name].assign_attrs(long_name=long_name))
-
-
-def _curves_in(kind: ResultKind, result: xr.Dataset) -> tuple[str, str] | None:
-    """Return the variable of a result that has curves with a band, and its band; those of algorithms first."""
-    found = []
-    for name, variable in kind.variables.items():
-        band = f"{name}_band"
-        if name in result and band in result and TASK in variable.dims and len(variable.core) == 2:
-            who, along = variable.core
-            if who in ("algorithm", "pair") and along in _ALONG:
-                found.append((who, name, band))
-    return min(found, key=lambda each: each[0])[1:] if found else None
 
 
 def _lines_of_result(task: xr.Dataset, name: str, band: str, who: str, along: str) -> Iterator[CurveLine]:

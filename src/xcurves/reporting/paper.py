@@ -148,7 +148,10 @@ def _table_of_tasks(
     if kind.by_task is None:
         have = " and ".join(name for name in kinds.NAMES if kinds.kind(name).by_task)
         raise ValueError(f"rows='task' is for results of {have}; got one of {kind.name}. Leave rows out")
-    scores = ask(kind, result, kind.by_task, "format_table")
+    try:
+        scores = kind.by_task(result)
+    except KeyError:  # a variable or label was selected away: say which
+        scores = ask(kind, result, kind.by_task, "format_table")
     made = score_table(scores, spread=spread, precision=digits, best=best, ties=ties)
     if to == "latex":
         return as_latex(made, caption, label)
