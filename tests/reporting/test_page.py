@@ -117,7 +117,7 @@ def test_the_scores_of_tasks_stand_open_with_the_best_in_bold(tmp_path):
     assert [row[:2] for row in rows] == [(f"task-{n}", f"&lt;{each}&gt;") for n, each in enumerate("stuvwx", 1)]
     means = values.mean(axis=(2, 3))
     for row, own in zip(rows, means, strict=True):
-        cells = re.findall("<td>(.*?)</td>", row[2])
+        cells = re.findall("<td.*?>(.*?)</td>", row[2])
         assert [bool(re.match("<b>", cell)) for cell in cells] == [False, False, True]
         assert [float(re.search(r"[\d.]+", cell)[0]) for cell in cells] == pytest.approx(np.abs(own), abs=0.051)
     for anchor, _, _ in rows:  # where each name leads
@@ -248,7 +248,7 @@ def test_many_tasks_have_short_tables(tmp_path):
     assert numbers.split("</table>")[0].count("<tr>") == 1 + 20
     assert "metric &#x27;a&#x27;, task &#x27;v&#x27;: only algorithm" in source
     own = abs(tree["pairwise"].sel(metric="d", task="z")["difference"].values)
-    assert all(f"<td>{markup.as_cell(each)}</td>" in source for each in own.tolist())
+    assert all(f">{markup.as_cell(each)}</td>" in source for each in own.tolist())
     p = tree["anova"]["pvalue"].sel(error_term="split_plot", effect="algorithm").values.ravel()
     count = f"In {np.count_nonzero(p <= 0.05)} of 19 tasks the algorithms&#x27; mean scores over training differ"
     assert count in source

@@ -5,7 +5,6 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from html import escape
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -273,7 +272,7 @@ def _look(trace: str, name: str, place: int, panels: Sequence[CurvePanel]) -> di
 
 
 def _with_opacity(colour: str) -> str:
-    red, green, blue = (int(colour[at:until], 16) for at, until in pairwise((1, 3, 5, 7)))
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     return f"rgba({red},{green},{blue},{_OF_BAND})"
 
 
