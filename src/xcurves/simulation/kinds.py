@@ -108,6 +108,9 @@ RUNS_NEEDED = ResultKind(
         "runs_needed": Var(_OF_PVALUE, "runs per algorithm for the power wanted"),
         "runs_needed_assured": Var(_OF_PVALUE, "runs per algorithm that reach the power with assurance 0.8"),
         "runs_needed_ci": Var((*_OF_PVALUE, "ci_bound"), "interval of the runs needed, over pilots"),
+        "power_at_many_runs": Var(
+            _OF_PVALUE, "power for tasks like these with any number of runs", when="the test across_tasks"
+        ),
         **_rates("n_runs"),
     },
     coords={**_COORDS, "n_runs": ()},

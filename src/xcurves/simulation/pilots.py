@@ -53,6 +53,67 @@ class PilotSets:
         return np.moveaxis(drawn, -3, 0)
 
 
+@dataclass(frozen=True)
+class TaskSets(PilotSets):
+    """Sets of tasks with their pilot runs, and benchmarks of as many tasks drawn from each: means are (task, 1)."""
+
+    tasks: Ints  # which tasks are in each set, (set, task)
+
+    def __call__(self, n_datasets: int, *, n_runs: int, first: int = 0, rng: np.random.Generator) -> xr.DataArray:
+        """Draw benchmarks of tasks like these, with so many runs of each algorithm in each task."""
+        sets = first + np.arange(n_datasets) // (self.n_datasets or n_datasets)
+        n_tasks = self.tasks.shape[1]
+        picked = self.tasks[sets[:, np.newaxis], rng.integers(n_tasks, size=(n_datasets, n_tasks))]
+        drawn = [self._draw_tasks(place, sets, picked, n_runs, rng) for place in range(len(self.means))]
+        coords = {**self.coords, "run": np.arange(n_runs)}
+        return xr.DataArray(np.stack(drawn, axis=-3), coords, (REPLICATION, *self.dims, *labels.DIMS))
+
+    def _draw_tasks(self, place: int, sets: Ints, picked: Ints, n_runs: int, rng: np.random.Generator) -> Floats:
+        """Return runs of one algorithm in the tasks that are drawn, shape (replication, task, run, 1)."""
+        means = self._means_of_tasks(place, sets, picked)
+        chosen = self.chosen[place][sets]  # (replication, run)
+        n_pilots = chosen.shape[1]
+        inflation = np.sqrt(n_pilots / (n_pilots - 1))
+        which = rng.integers(n_pilots, size=(*picked.shape, n_runs))
+        run = chosen[np.arange(len(sets))[:, np.newaxis, np.newaxis], which]
+        residuals = self.residuals[place][picked[..., np.newaxis], run, 0]
+        drawn: Floats = means[..., np.newaxis] + inflation * (inflation if self.redrawn else 1.0) * residuals
+        return drawn[..., np.newaxis]
+
+    def _means_of_tasks(self, place: int, sets: Ints, picked: Ints) -> Floats:
+        """Return means in the tasks that are drawn: drawn ones vary too little, by (T - 1)/T in variance."""
+        n_tasks = self.tasks.shape[1]
+        inflation = np.sqrt(n_tasks / max(n_tasks - 1, 1))
+        mean = self.means[place][:, 0]
+        centre = mean.mean()
+        of_set = centre + (inflation if self.redrawn else 1.0) * (mean[self.tasks] - centre)  # (set, task)
+        middle = of_set.mean(axis=1)[sets][:, np.newaxis]
+        own = centre + (inflation if self.redrawn else 1.0) * (mean[picked] - centre)
+        drawn: Floats = middle + inflation * (own - middle)
+        return drawn
+
+
+def of_tasks_like_these(given: PilotSets) -> TaskSets:
+    """Return sets of tasks that are drawn with their runs, whose means differ as without the noise of the pilots."""
+    means = np.stack([mean[:, 0] for mean in given.means])  # (algorithm, task)
+    noise = np.mean([each[..., 0].var(axis=1, ddof=1).mean() / each.shape[1] for each in given.residuals])
+    of_algorithms, of_tasks = means.mean(axis=1, keepdims=True), means.mean(axis=0, keepdims=True)
+    interaction = means - of_algorithms - of_tasks + means.mean()
+    spread = (interaction**2).sum() / max((len(means) - 1) * (means.shape[1] - 1), 1)
+    kept = np.sqrt(max(0.0, 1.0 - noise / spread)) if spread > 0 else 0.0
+    true = of_algorithms + of_tasks - means.mean() + kept * interaction
+    return TaskSets(
+        means=list(true[..., np.newaxis]),
+        residuals=given.residuals,
+        chosen=given.chosen,
+        redrawn=given.redrawn,
+        n_datasets=given.n_datasets,
+        dims=given.dims,
+        coords=given.coords,
+        tasks=np.arange(means.shape[1])[np.newaxis],
+    )
+
+
 def pilots(curves: xr.DataArray, modification: Case | None, factor: float, stretch: float) -> PilotSets:
     """Return the pilot runs as the only set; a single algorithm's stand for two, modified and stretched."""
     pool, names, owners = pool_of(curves, modification, factor, stretch, shuffled=False)
@@ -98,6 +159,9 @@ def redrawn(given: PilotSets, rng: np.random.Generator, *, together: bool) -> Pi
     chosen = [rng.integers(each.size, size=(N_SETS, each.size)) for each in given.chosen]
     if together:
         chosen = [chosen[0]] * len(chosen)
+    if isinstance(given, TaskSets):
+        n_tasks = given.tasks.shape[1]
+        given = replace(given, tasks=rng.integers(n_tasks, size=(N_SETS, n_tasks)))
     return replace(given, chosen=chosen, redrawn=True, n_datasets=N_DATASETS)
 
 

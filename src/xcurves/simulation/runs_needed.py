@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, Literal
@@ -17,11 +18,19 @@ from xcurves.multi_task.across_tasks import PVALUES, across_tasks, many_pvalues
 from xcurves.simulation import pilots
 from xcurves.simulation.generators import Case, resampled, with_algorithm
 from xcurves.simulation.kinds import RUNS_NEEDED
-from xcurves.simulation.replications import Test, count_rejections, rates, warn_of_missing
+from xcurves.simulation.replications import (
+    CurvesGenerator,
+    Replications,
+    Test,
+    count_rejections,
+    rates,
+    warn_of_missing,
+)
 from xcurves.simulation.type_i_error import replications
 
 _TIMES = (1, 1.5, 2, 3, 4, 6, 8)  # the pilots, that are tried by default
 _ASSURANCE = 0.8
+_MANY = 100  # runs of each task, with which power is limited by the tasks
 _ENOUGH = 10  # pilots of each algorithm, for the assurance to hold
 
 
@@ -77,8 +86,10 @@ def runs_needed(
         `rate_ci` (ci_bound), of the draws, `n_replications`. Without n_runs: `runs_needed`, the smallest number tried
         from which on the power is reached; `runs_needed_assured`, the number that reaches it with assurance 0.8, in
         view of how few pilots there are; `runs_needed_ci` (ci_bound), over pilots. Infinite: not reached by any number
-        tried; NaN: the test gives no p-value. If it is the smallest number tried, fewer runs may do. For a test
-        that is looked at several times `expected_runs` (n_runs), as of `simulation.power`.
+        tried; NaN: the test gives no p-value. Over tasks `power_at_many_runs`: the power for tasks like these with 100
+        runs of each task or more, which so many tasks limit; NaN of the claim for these tasks. If it is the smallest
+        number tried, fewer runs may do. For a test that is looked at several times `expected_runs` (n_runs), as of
+        `simulation.power`.
 
     Raises
     ------
@@ -109,6 +120,9 @@ def runs_needed(
     so l should stay below half of them. With replacement, residuals about the mean curve of the p pilots of an
     algorithm are multiplied by :math:`\sqrt{p/(p-1)}`, so that drawn runs vary as much as new ones do on average.
 
+    *Over tasks* the claim for tasks like these is about new tasks: as many tasks are drawn with replacement with their
+    runs. Their means differ as the pilots' do less the variance that is due to the pilots' runs.
+
     *Other pilots* would have given another answer. So 200 sets of pilots are drawn with replacement, their residuals
     multiplied likewise, and runs needed are found from ten data sets of each set, for each l; rates that fall with l
     are first made level, by least squares. `runs_needed_assured` is the 0.8 quantile of the 200 numbers, and
@@ -130,6 +144,7 @@ def runs_needed(
     ('effect', 'error_term', 'n_runs')
     """
     curves = check_curves(with_algorithm(curves), reserved=RUNS_NEEDED.reserved()).load()
+    over_tasks = isinstance(test, str)
     if isinstance(test, str):
         test, curves = _across_tasks(curves, test, pvalue)
     power = validation.check_share("power", power, "0.8")
@@ -146,12 +161,26 @@ def runs_needed(
     chosen = partial(randomized_anova, n_resamples=399) if test is None else test
     simulation = replications(draw, chosen, pvalue, alpha, rng)
     counted = count_rejections(simulation, {"n_runs": wanted}, total, bar)
+    new_tasks = pilots.of_tasks_like_these(given) if over_tasks else None
+    if new_tasks is not None:
+        of_new = count_rejections(_drawing(simulation, new_tasks), {"n_runs": wanted}, total, bar)
+        counted = of_new.where(of_new["task_effect"] == "random", counted)
     warn_of_missing(counted.where(counted["tried"] > 0, 0))
     measured = rates(counted.transpose(..., "n_runs"), error)
     lead = measured["rate"].dims[:-1]
     stream = np.random.default_rng(np.random.SeedSequence(simulation.entropy, spawn_key=(0,)))
-    sets = pilots.redrawn(given, stream, together=curves.sizes["algorithm"] == 1)
-    of_sets = pilots.rates_of_sets(simulation, sets, wanted, bar)
+    together = curves.sizes["algorithm"] == 1
+    of_sets = pilots.rates_of_sets(simulation, pilots.redrawn(given, stream, together=together), wanted, bar)
+    more: dict[str, xr.Variable] = {}
+    if new_tasks is not None:
+        of_new_sets = pilots.redrawn(new_tasks, stream, together=together)
+        random = (counted["task_effect"] == "random").to_numpy()
+        place = lead.index("task_effect")
+        new_rates = np.moveaxis(pilots.rates_of_sets(simulation, of_new_sets, wanted, bar), place + 1, -1)
+        of_sets = np.moveaxis(np.where(random, new_rates, np.moveaxis(of_sets, place + 1, -1)), -1, place + 1)
+        many = count_rejections(_drawing(simulation, new_tasks), {"n_runs": [max(_MANY, *wanted)]}, total, bar)
+        ceiling = (many["rejected"] / many["tried"].where(many["tried"] > 0)).isel(n_runs=0)
+        more["power_at_many_runs"] = ceiling.where(ceiling["task_effect"] == "random").transpose(*lead).variable
     possible = ecdf.first_reaching(ecdf.isotonic(of_sets), power, wanted)
     ends = [ecdf.quantile(possible, share) for share in (error / 2, 1 - error / 2)]
     needed = {
@@ -161,7 +190,7 @@ def runs_needed(
     }
     options = {"n_replications": total, "alpha": simulation.alpha, "power": power, "pvalue": pvalue, "replace": replace}
     attrs = RUNS_NEEDED.attrs(curves, simulation.entropy, confidence_level, **options, **changed)
-    result = RUNS_NEEDED.dataset(needed | measured, counted.coords, attrs | {"pilot_runs": available}, curves)
+    result = RUNS_NEEDED.dataset(needed | more | measured, counted.coords, attrs | {"pilot_runs": available}, curves)
     result["n_runs"].attrs = {"long_name": "runs per algorithm", "units": "1"}
     if available < _ENOUGH:
         provenance.warn(
@@ -169,9 +198,14 @@ def runs_needed(
             f"{_ASSURANCE:g} is too small in more than {1 - _ASSURANCE:.1f} of studies. Run more pilots"
         )
     if not bool(np.isfinite(result["runs_needed"]).any()):
-        more = f"Try more: n_runs=[{2 * wanted[-1]}]" + ", replace=True" * (not replace)
-        provenance.warn(f"power {power:g} is reached with none of {wanted} runs. {more}")
+        cure = f"Try more: n_runs=[{2 * wanted[-1]}]" + ", replace=True" * (not replace)
+        provenance.warn(f"power {power:g} is reached with none of {wanted} runs. {cure}")
     return result
+
+
+def _drawing(simulation: Replications, generator: CurvesGenerator) -> Replications:
+    """Return the same test of data sets of another generator."""
+    return dataclasses.replace(simulation, generator=generator)
 
 
 def _across_tasks(curves: xr.DataArray, test: str, pvalue: str) -> tuple[Test, xr.DataArray]:

@@ -37,8 +37,6 @@ def plan_statements(result: xr.Dataset) -> Iterator[Statement]:
         if "pooled" not in name
     ]
     power, alpha = (float(result.attrs.get(name, usual)) for name, usual in (("power", 0.8), ("alpha", 0.05)))
-    said = [f"{name}{_at_most(task['runs_needed'].item(), task)}" for name, task in plans]
-    answer = f"Runs per algorithm for a power of {power:g}: {joined(said, '; ')}."
     how = "with" if result.attrs.get("replace", 0) else "without"
     details = [
         *(f"{name}{_needed(task, power)}" for name, task in plans),
@@ -48,7 +46,28 @@ def plan_statements(result: xr.Dataset) -> Iterator[Statement]:
         "pilots drawn with replacement. Ten pilots of each algorithm leave the number open by a factor of four or "
         "more as a rule. Where scores are skewed or where some runs fail, the assurance is .5 to .7.",
     ]
-    return statements(_needed(plans[0][1], power).capitalize() if len(plans) == 1 else answer, details)
+    return statements(_main_answer(_main_plans(result), power), details)
+
+
+def _main_plans(result: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
+    """Return the plans of the test that `table` prints: of means, by the split plot, for tasks like these."""
+    main = {"error_term": "split_plot", "effect": "algorithm", "task_effect": "random"}
+    for dim, label in main.items():
+        if dim in result.dims and label in result[dim].to_numpy():
+            result = result.sel({dim: label})
+    return [
+        (prefix + name, task) for name, one in _parts(result) for task, prefix in labels.named_tasks(one, "runs_needed")
+    ]
+
+
+def _main_answer(plans: list[tuple[str, xr.Dataset]], power: float) -> str:
+    """Return one number: of several pairs or tasks that of the one that takes most."""
+    known = [plan for plan in plans if not np.isnan(plan[1]["runs_needed"].item())] or plans
+    name, task = max(known, key=lambda plan: np.nan_to_num(plan[1]["runs_needed"].item(), posinf=np.inf))
+    said = _needed(task, power)
+    if len(plans) == 1:
+        return said[:1].upper() + said[1:]
+    return f"The one of {len(plans)} that takes most, {name.removesuffix(': ')}: {said}"
 
 
 def _parts(result: xr.Dataset) -> Iterator[tuple[str, xr.Dataset]]:
@@ -126,6 +145,12 @@ def _needed(task: xr.Dataset, power: float) -> str:
     if low != high:
         assured = _at_most(task["runs_needed_assured"].item(), task)
         might = f"other pilots may give {_at_most(low, task)} to {_at_most(high, task)}; with assurance 0.8, {assured}"
+    ceiling = task["power_at_many_runs"].item() if "power_at_many_runs" in task else np.nan
+    if np.isinf(needed) and ceiling < power:
+        return (
+            f"no number of runs reaches a power of {power:g} on tasks like these: with so few tasks at most "
+            f"{number(ceiling)} of cases, however many runs. Add tasks, not runs."
+        )
     if np.isinf(needed):
         most = number(task["rate"].isel(n_runs=-1).item())
         return f"power {power:g} is not reached; {tested[-1]} runs per algorithm give {most} ({might})."
