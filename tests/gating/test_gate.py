@@ -11,7 +11,9 @@ from scipy import stats
 
 import oracles_gate as oracle
 import xcurves
+from pictures import faults
 from places import ROOT
+from synthetic_results import TASKS
 from xcurves.core.wording import pvalue
 from xcurves.gating.gate import ledger_of
 
@@ -450,3 +452,16 @@ def test_the_picture_shows_the_record_and_the_audit():
     np.testing.assert_allclose(record.get_ydata()[1:], kept, atol=1e-12)
     assert len(ax.collections) == 2
     plt.close(ax.figure)
+
+
+@pytest.mark.parametrize("n_candidates", [1, 5, 20, 60])
+@pytest.mark.parametrize("options", [{}, {"figsize": (3.3, 2.6)}])
+def test_the_picture_can_be_read_with_any_number_of_candidates(n_candidates, options):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    rng = np.random.default_rng(n_candidates)
+    runs = {"main": rng.normal(size=12)}
+    for number, name in enumerate(TASKS[:n_candidates]):
+        runs[name] = rng.normal(0.2 * number, 1, 12)
+    figure = stream(runs, units="points").curves.gate(baseline="main", level=0.5).curves.plot(**options).figure
+    assert faults(figure) == []
+    plt.close(figure)

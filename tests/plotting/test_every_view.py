@@ -19,7 +19,7 @@ from test_kinds import made
 from xcurves import kinds
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*folds vary:UserWarning")
-REAL = {"speedup", "mean_time_to_target", "performance_profile", "fit_scaling_law", "tuning_curve"}  # no random numbers
+REAL = {"gate", "speedup", "mean_time_to_target", "performance_profile", "fit_scaling_law", "tuning_curve"}  # no random
 VIEWS = [("curves", "runs"), *((name, v) for name in kinds.NAMES if name not in REAL for v in kinds.kind(name).views)]
 SIZES = list(product((1, 5, 20, 60), (2, 8, 28)))  # tasks and algorithms
 FEW_SIZES = [(5, 28), (20, 8), (60, 2)]
