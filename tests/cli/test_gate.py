@@ -199,6 +199,13 @@ def test_bad_input_is_one_line_and_two(capsys, options, message):
     assert message in err
 
 
+def test_a_row_without_a_score_is_no_run_and_no_failure(capsys):
+    write_log(("new", [12.0, None]))
+    status, out, err = gate(capsys)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "row 12 of ARCHIVE, of new, has no score. Give a failed run -inf" in err
+
+
 def test_without_a_log_or_a_column_of_candidates_it_says_what_is_missing(capsys):
     assert main(["gate", "--baseline", "main"]) == 2
     assert "ARCHIVE is missing. Name the log" in capsys.readouterr().err

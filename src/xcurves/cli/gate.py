@@ -154,11 +154,24 @@ def _numbered(opened: Table, options: argparse.Namespace) -> tuple[Table, str, l
     if len(reading.tasks) > 1 or (reading.tasks and not options.task):
         raise ValueError(f"ARCHIVE has tasks. Average each run over one column of them: --task {reading.tasks[0]}")
     algorithm = str(reading.algorithm)
+    if reading.training is None:
+        _refuse_empty(reading.frame, algorithm, str(reading.score))
     frame = reading.frame.assign(**{algorithm: reading.frame[algorithm].astype(str)})
     frame = frame.assign(**{_RUN: _run_numbers(frame, algorithm, reading.run)})
     columns = {"algorithm": algorithm, "run": _RUN, "training": reading.training, **{name: name for name in tasks}}
     known = {dim: column for dim, column in columns.items() if column is not None}
     return Table(frame, reading.score, known), reading.said, list(dict.fromkeys(frame[algorithm]))
+
+
+def _refuse_empty(frame: pd.DataFrame, algorithm: str, score: str) -> None:
+    """Refuse a row of a run without a score: to leave it out would reward what failed."""
+    empty = np.flatnonzero(frame[score].isna())
+    if empty.size:
+        name = frame[algorithm].iloc[empty[0]]
+        raise ValueError(
+            f"row {empty[0] + 1} of ARCHIVE, of {name}, has no {score}. Give a failed run -inf (inf where low scores are "
+            "better), or leave out the row of one that is not made"
+        )
 
 
 def _run_numbers(frame: pd.DataFrame, algorithm: str, run: str | None) -> np.ndarray[Any, np.dtype[np.int64]]:
