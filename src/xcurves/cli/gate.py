@@ -169,8 +169,8 @@ def _refuse_empty(frame: pd.DataFrame, algorithm: str, score: str) -> None:
     if empty.size:
         name = frame[algorithm].iloc[empty[0]]
         raise ValueError(
-            f"row {empty[0] + 1} of ARCHIVE, of {name}, has no {score}. Give a failed run -inf (inf where low scores are "
-            "better), or leave out the row of one that is not made"
+            f"row {empty[0] + 1} of ARCHIVE, of {name}, has no {score}. Give a failed run -inf (inf where low scores "
+            "are better), or leave out the row of one that is not made"
         )
 
 
