@@ -119,7 +119,8 @@ def contrast(
     >>> int(test.n_assignments)
     184756
     """
-    given, curves = curves, check_curves(curves, reserved=CONTRAST.reserved())
+    given = validation.with_training(curves)
+    curves = check_curves(given, reserved=CONTRAST.reserved())
     validation.check_choice("alternative", alternative, ("two-sided", "less", "greater"))
     over_algorithms, profile = check_weights(curves, weights, training_weights)
     context = Context.of(curves, n_resamples, paired, confidence_level, rng)

@@ -108,7 +108,8 @@ def pairwise(
     >>> bool((pairs.pvalue_adjusted >= pairs.pvalue).all())
     True
     """
-    given, curves = curves, check_curves(curves, levels=False, reserved=PAIRWISE.reserved())
+    given = validation.with_training(curves)
+    curves = check_curves(given, levels=False, reserved=PAIRWISE.reserved())
     run_checks.warn_of_copies(curves)
     adjust = ADJUSTMENTS[validation.check_choice("correction", correction, tuple(ADJUSTMENTS))]
     context = Context.of(curves, n_resamples, paired, confidence_level, rng)

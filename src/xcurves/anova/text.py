@@ -11,6 +11,7 @@ import xarray as xr
 from xcurves.core import labels, provenance
 from xcurves.core.pairs import displayed_pairs, lower_is_better, rows_of
 from xcurves.core.schema import Statement
+from xcurves.core.validation import NO_TRAINING
 from xcurves.core.verdict import (
     UNTESTED,
     Comparison,
@@ -163,7 +164,9 @@ def pair_statements(result: xr.Dataset) -> Iterator[Statement]:
         yield Statement("answer", _best_by_task(tasks, noun))
     yield from (Statement("answer", text) for text in _pair_floors(tasks, alpha))
     shapes = adjusted.sel(effect="interaction").to_numpy().ravel()
-    if len(shapes) > 1:
+    if NO_TRAINING in result.attrs:
+        pass  # scores without training have no shape
+    elif len(shapes) > 1:
         yield Statement("detail", counted(shapes, alpha, "changes of score with training", "pairs"))
     elif shapes[0] == shapes[0]:
         said = f"Changes of score with training {_say_shown(shapes[0], alpha)} ({pvalue(shapes[0])})."
@@ -179,6 +182,10 @@ def pair_statements(result: xr.Dataset) -> Iterator[Statement]:
     yield from (Statement("caution", text) for text in unadjusted_over_tasks(len(tasks), noun))
 
 
+def _over_training(result: xr.Dataset) -> str:
+    return "" if NO_TRAINING in result.attrs else " over training"
+
+
 def _compared(task: xr.Dataset) -> Comparison:
     """Return what the verdict about one task is made of."""
     p = task["pvalue_adjusted"].sel(effect="algorithm")
@@ -186,7 +193,7 @@ def _compared(task: xr.Dataset) -> Comparison:
         rows=rows_of(displayed_pairs(task, "difference", "difference_ci_simultaneous", p)),
         algorithms=[str(label) for label in task["algorithm"].to_numpy().tolist()],
         may_be_best=named(task, task["may_be_best"]),
-        score=f"mean {score_name(task)} over training",
+        score=f"mean {score_name(task)}{_over_training(task)}",
         units=units_of(task["difference"]),
         means=means_of(task, "score_mean"),
         lower_is_better=lower_is_better(task),
@@ -218,7 +225,7 @@ def _best_by_task(tasks: list[xr.Dataset], noun: str) -> str:
     more = _compared(tasks[0]).better
     most = {"higher": "highest", "lower": "lowest"}[more]
     over = "all others" if len(tasks[0]["algorithm"]) > 2 else "the other"
-    where = f"The {most} mean {score_name(tasks[0])} over training of {best.total()} {noun}s"
+    where = f"The {most} mean {score_name(tasks[0])}{_over_training(tasks[0])} of {best.total()} {noun}s"
     return f"{where}: {counts}; in {shown or 'none'} of them it is shown to be {more} than {over}."
 
 
@@ -286,7 +293,7 @@ def _averaged(task: xr.Dataset) -> str:
     if "training_weights" in task.attrs:  # final
         return "scores at the end of training"
     if weights.isnull().all():
-        return "mean scores over training"
+        return "scores" if NO_TRAINING in task.attrs else "mean scores over training"
     used = weights["training"].to_numpy()[weights.to_numpy() != 0]
     levels = number(used[0]) if len(used) == 1 else f"{len(used)} levels from {number(used[0])} to {number(used[-1])}"
     return f"scores at training {levels}" if len(used) == 1 else f"weighted scores over training, {levels}"

@@ -13,7 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import failed_runs
-from xcurves.core.validation import check_confidence_level
+from xcurves.core.validation import NO_TRAINING, check_confidence_level
 
 PIATER = (
     "Piater, Cohen, Zhang & Atighetchi (1998), A Randomized ANOVA Procedure for Comparing Performance Curves, "
@@ -64,6 +64,7 @@ def result_attrs(
         "xcurves_result": name,
         "xcurves_version": _version(),
         **({SCORE_NAME: str(score)} if score else {}),
+        **({NO_TRAINING: 1} if NO_TRAINING in curves.attrs else {}),
         "references": "; ".join(references),
         "rng": str(entropy),
         "confidence_level": float(confidence_level),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from decimal import Decimal
 from numbers import Integral, Real
 from pathlib import Path
@@ -29,6 +29,7 @@ from xcurves.core.labels import (
     shown,
 )
 
+NO_TRAINING = "no_training"  # the attr of scores that have none, and of results of them
 LARGEST = 1e140  # of numbers as options: their squares do not overflow
 Labelled = TypeVar("Labelled", xr.DataArray, xr.Dataset)
 Rng = int | np.random.Generator | None
@@ -238,6 +239,30 @@ def check_curves(
     return curves if curves.dtype == np.float64 else curves.astype(np.float64)
 
 
+def with_training(scores: xr.DataArray) -> xr.DataArray:
+    """Return scores without training at one level of it, and anything else as it is.
+
+    Methods that compare one number of each run take scores as they are; this is where they do.
+    """
+    if not (isinstance(scores, xr.DataArray) and has_no_training(scores)):
+        return scores
+    return scores.expand_dims(training=[0.0], axis=-1).assign_attrs({NO_TRAINING: 1})
+
+
+def has_no_training(scores: xr.DataArray) -> bool:
+    """Whether an array is of scores: algorithms, runs and tasks, and no dim that could be of training."""
+    dims = set(map(str, scores.dims))
+    if not {"algorithm", "run"} <= dims or "training" in scores.coords or dims & {"training", EVALUATION}:
+        return False
+    tasks = [dim for dim in scores.dims if dim not in ("algorithm", "run")]
+    return all(str(dim).lower() in USUAL_EXTRAS or _has_words(scores, dim) for dim in tasks)
+
+
+def _has_words(scores: xr.DataArray, dim: Hashable) -> bool:
+    """Return whether the labels of a dim are texts."""
+    return dim in scores.coords and scores.coords[dim].dtype.kind in "UOT"
+
+
 def has_own_levels(curves: xr.DataArray | xr.Dataset) -> bool:
     """Whether each run has training levels of its own, numbered along the dim `evaluation`."""
     return EVALUATION in curves.dims and "training" in curves.coords
@@ -266,6 +291,9 @@ def _check_own_levels(curves: xr.DataArray, name: str) -> xr.DataArray:
 
 def _check_dims(curves: xr.DataArray, core: Sequence[str], name: str, reserved: Collection[str]) -> None:
     dims = tuple(map(str, curves.dims))
+    if "training" in core and has_no_training(curves):
+        cure = "Compare them: .curves.pairwise(), or across_tasks() over tasks"
+        raise ValueError(f"{name}: dims must include 'training'; got {dims}. Scores have no training. {cure}")
     for needed in sorted(core, key=_ASKED_FIRST.index) if set(core) <= set(DIMS) else core:
         if needed not in dims:
             raise ValueError(f"dims must include {needed!r}; got {dims}. {_cure_dims(curves, core, needed)}")

@@ -66,7 +66,7 @@ def assign_looks(
     >>> looks.look.values.tolist(), looks.look.attrs["n_looks"]
     ([1, 1, 1, 1, 1, 2, 2, 2, 2, 2], 4)
     """
-    checked = check_curves(curves)
+    checked = check_curves(validation.with_training(curves))
     plan: dict[str, Any] = {}
     if isinstance(by, Mapping | pd.Series):
         values = _by_column(checked, pd.Series(by))

@@ -156,7 +156,7 @@ def sequential(
     >>> found.undecided.values.tolist()
     [1, 1, 1]
     """
-    curves = check_curves(curves, reserved=SEQUENTIAL.reserved())
+    curves = check_curves(validation.with_training(curves), reserved=SEQUENTIAL.reserved())
     n_looks, spending = _plan_of(curves, look, n_looks, spending)
     validation.check_flag("higher_is_better", higher_is_better)
     tasks, extra = [] if task is None else [task], labels.extra_dims(curves)

@@ -169,7 +169,7 @@ def across_tasks(
     >>> answer.pair.item(), answer.pvalue.sel(task_effect="random").item()
     ('new - old', 0.0078125)
     """
-    curves = check_curves(curves, reserved=ACROSS_TASKS.reserved())
+    curves = check_curves(validation.with_training(curves), reserved=ACROSS_TASKS.reserved())
     run_checks.warn_of_copies(curves)
     curves, task = options.check_task(curves, task)
     curves, budget = within_budget(curves, DIMS)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from xcurves.core.labels import DIMS, EVALUATION, SYNONYMS, USUAL_EXTRAS, did_you_mean, plain_labels, shown
 from xcurves.core.validation import check_choice
+from xcurves.preprocessing.wide import pattern_of
 
 Duplicates = Literal["raise", "first", "last", "mean"]
 _MOST = 50  # labels of a column that could be a dim
@@ -118,9 +119,7 @@ def _cure_of_missing(frame: pd.DataFrame, argument: str, column: Any, asked: Map
     scores = [name for name in frame.select_dtypes("number") if name not in there]
     lost = next((dim for dim in ("run", "algorithm") if dim in missing), None)
     if argument == "value" and lost and len(scores) > 1:
-        kept = [name for name in frame if name not in scores]
-        melt = f"frame.melt({kept}, var_name={asked[lost]!r}, value_name={column!r})"
-        return f". If it has a column for each {lost}: {melt}"
+        return f". If it has a column for each {lost}: columns={pattern_of(list(map(str, scores)), lost)!r}"
     if argument != "run":
         return ""
     rest = [name for name in there if name != asked["value"]] + unused_labels(frame, there)

@@ -28,6 +28,7 @@ from xcurves.preprocessing.columns import (
     numbers,
 )
 from xcurves.preprocessing.grids import AlignMethod, Asked, On
+from xcurves.preprocessing.wide import to_long
 
 _REPEAT = "_xcurves_repeat"  # no column has this name
 _CELLS = 10  # most cells of the union of levels for each score
@@ -49,6 +50,7 @@ def to_dataarray(
     duplicates: Duplicates = "raise",
     missing_scores: Literal["absent", "failed"] = "absent",
     higher_is_better: bool = True,
+    columns: str | Mapping[str, Sequence[str]] | None = None,
 ) -> xr.DataArray:
     r"""Turn a tidy frame, one row per score, into curves.
 
@@ -87,6 +89,10 @@ def to_dataarray(
         worse than every finite one (+inf where lower is better). Leaving failed runs out rewards failing.
     higher_is_better : bool, default True
         Which infinite score says that a run failed.
+    columns : str or mapping, optional
+        Of a wide table, which columns hold scores: a pattern, ``"{algorithm}"`` (all columns of numbers that have no
+        other use), ``"{algorithm}_seed{run}"``, ``"split{run}_test_score"``; or ``{"algorithm": ["svm", "tree"]}``.
+        Each of them is a row, and `value` is the name of the scores.
 
     Returns
     -------
@@ -141,11 +147,14 @@ def to_dataarray(
     frame = as_pandas(frame)
     kept = names_of(coords, "coords")
     dims = {**{name: name for name in names_of(extra)}, "algorithm": algorithm, "run": run, "training": training}
-    columns = {dim: column for dim, column in dims.items() if column is not None}
-    check_frame(frame, value, columns, kept, duplicates)
+    if columns is not None:
+        frame = to_long(frame, value, columns, dims, kept)
+    frame = _without_empty_rows(frame, value, training)
+    column_of = {dim: column for dim, column in dims.items() if column is not None}
+    check_frame(frame, value, column_of, kept, duplicates)
     asked = _check_asked(on, method, tolerance, training, levels)
     runs, curve = _runs(frame, dims, kept)
-    used = [value, *columns.values(), *kept]
+    used = [value, *column_of.values(), *kept]
     level = np.zeros(len(frame)) if training is None else numbers(frame[training])
     order = frame_rows.order_of(curve, level)
     scores_of_rows = numbers(frame[value])
@@ -156,10 +165,10 @@ def to_dataarray(
         scores_of_rows = np.where(np.isnan(scores_of_rows), failed_score(higher_is_better), scores_of_rows)
     every = Rows(curve[order], level[order], scores_of_rows[order])
     if duplicates == "raise":
-        frame_rows.refuse_repeats(frame, every, order, columns, used, names_of(extra))
+        frame_rows.refuse_repeats(frame, every, order, column_of, used, names_of(extra))
     rows = frame_rows.one_each(every, duplicates)
     if training is not None and run is not None:
-        frame_rows.warn_of_episodes(frame, columns, rows)
+        frame_rows.warn_of_episodes(frame, column_of, rows)
         frame_rows.warn_of_mixed_runs(frame, curve, level, used, run, duplicates)
     lines: list[str] = []
     if levels == "run":
@@ -173,7 +182,7 @@ def to_dataarray(
         curves = runs.expand_dims(training=grid, axis=-1).copy(data=scores.reshape(*runs.shape, -1))
     without = {dim: 0 for dim, column in dims.items() if column is None and dim not in runs.coords}
     curves = curves.isel(without, drop=True).rename(value)
-    for name, column in {**columns, **dict(zip(kept, kept, strict=True))}.items():
+    for name, column in {**column_of, **dict(zip(kept, kept, strict=True))}.items():
         curves[name].attrs = {"long_name": column} | _said_of(frame, column)
     carried = {str(name): told for name, told in frame.attrs.items() if _lasts(told)}
     curves.attrs = carried | _said_of(frame, value)  # without a long_name of its own: another name is that of axes
@@ -251,6 +260,14 @@ def to_dataset(
     options |= {"missing_scores": missing_scores, "higher_is_better": higher_is_better}
     columns = [make(name, **options) for name in names]
     return xr.merge(columns, join="outer", compat="no_conflicts", combine_attrs="override")
+
+
+def _without_empty_rows(frame: pd.DataFrame, value: str, training: str | None) -> pd.DataFrame:
+    """Leave out rows that have neither a score nor a level of training, such as other lines of a log."""
+    if not isinstance(value, str) or not isinstance(training, str) or not {value, training} <= set(frame.columns):
+        return frame
+    empty = frame[value].isna() & frame[training].isna()
+    return frame[~empty] if empty.any() else frame
 
 
 def _check_asked(

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from xcurves.core import provenance
-from xcurves.core.labels import shown
 from xcurves.core.validation import check_path
+from xcurves.preprocessing.wide import compiled, whole_numbers
 from xcurves.readers.log_files import Run, check_cells, parsing
 from xcurves.readers.who import name_runs
 
@@ -25,7 +25,6 @@ _WITHIN_RUN = re.compile(
     r"checkpoint-\d+|scalars|vis_data|catboost_info"
 )  # folders that belong to the run in the folder above
 _DATED = re.compile(r"\d{8}_\d{6}")  # of MMEngine, above vis_data
-_BRACES = re.compile(r"\{(\w+)(?:,((?:[^{}]|\{[\d,]+\})+))?\}")
 _SUFFIX = re.compile(r"(?:\.csv\.gz|\.\w+)$", re.IGNORECASE)
 
 
@@ -199,28 +198,6 @@ def _by_label(
     return labels, groups
 
 
-def compiled(names: str) -> re.Pattern[str]:
-    """Return the expression of a pattern: `{name}` is text without a slash, `{name,regex}` what the regex matches."""
-    text, *rest = _BRACES.split(names) if isinstance(names, str) else [""]
-    made = re.escape(text)
-    known = set[str]()
-    for name, regex, after in zip(rest[::3], rest[1::3], rest[2::3], strict=True):
-        again = name in known and not regex  # the same part twice is equal text
-        made += f"(?P={name})" if again else f"(?P<{name}>{regex or '[^/]+'})"
-        made += re.escape(after)
-        known.add(name)
-    try:
-        pattern = re.compile(made)
-    except re.error:
-        pattern = re.compile("")
-    if not pattern.groupindex or pattern.groups != len(pattern.groupindex) or "{" in "".join([text, *rest[2::3]]):
-        raise ValueError(
-            f"names must be a pattern of parts in braces, such as '{{algorithm}}_seed{{run}}.csv'; "
-            f"got {shown(names)}. Correct it"
-        )
-    return pattern
-
-
 def split_names(frame: pd.DataFrame, names: str | re.Pattern[str]) -> pd.DataFrame:
     """Return rows after a column for each part of their `name`."""
     pattern = compiled(names) if isinstance(names, str) else names
@@ -249,13 +226,6 @@ def join_histories(
         raise ValueError(f"histories have no {of}{f' of {empty[0]}' if empty else ''}. Leave such runs out")
     plain = {key: rows.drop(columns=["algorithm", "run"], errors="ignore") for key, rows in frames.items()}
     return pd.concat(plain, names=["algorithm", "run"]).reset_index(level=[0, 1]).reset_index(drop=True)
-
-
-def whole_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Return labels as whole numbers if all are, each written in one way; otherwise as they are."""
-    words = column.unique()
-    decimal = all(isinstance(word, str) and word.isdecimal() and len(word) < 19 for word in words)
-    return column.astype(np.int64) if decimal and len({int(word) for word in words}) == len(words) else column
 
 
 def merge_steps(rows: pd.DataFrame, step: str = "step") -> pd.DataFrame:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from xcurves.preprocessing.wide import compiled
 from xcurves.readers import logs
 from xcurves.readers.log_files import Run, needed
 from xcurves.readers.logs import Source
@@ -97,7 +98,7 @@ SOURCE = Source(
 CLEANRL = Source(
     "cleanrl",
     "CleanRL runs",
-    lambda path: _is_log(path) and logs.compiled(_CLEANRL).fullmatch(path.parent.name) is not None,
+    lambda path: _is_log(path) and compiled(_CLEANRL).fullmatch(path.parent.name) is not None,
     read_all=_cleanrl,
     logs="event files in folders env__exp__seed__time",
     units=SOURCE.units,

@@ -143,7 +143,7 @@ def runs_needed(
     >>> plan.rate.dims
     ('effect', 'error_term', 'n_runs')
     """
-    curves = check_curves(with_algorithm(curves), reserved=RUNS_NEEDED.reserved()).load()
+    curves = check_curves(validation.with_training(with_algorithm(curves)), reserved=RUNS_NEEDED.reserved()).load()
     over_tasks = isinstance(test, str)
     if isinstance(test, str):
         test, curves = _across_tasks(curves, test, pvalue)

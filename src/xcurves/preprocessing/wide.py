@@ -1,0 +1,113 @@
+"""Wide tables, with a column for each algorithm, run or task; and patterns of braces for names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from xcurves.core.labels import DIMS, shown
+
+_BRACES = re.compile(r"\{(\w+)(?:,((?:[^{}]|\{[\d,]+\})+))?\}")
+
+
+def compiled(names: str, argument: str = "names") -> re.Pattern[str]:
+    """Return the expression of a pattern: `{name}` is text without a slash, `{name,regex}` what the regex matches.
+
+    The same part twice is equal text.
+    """
+    text, *rest = _BRACES.split(names) if isinstance(names, str) else [""]
+    made = re.escape(text)
+    known = set[str]()
+    for name, regex, after in zip(rest[::3], rest[1::3], rest[2::3], strict=True):
+        again = name in known and not regex
+        made += f"(?P={name})" if again else f"(?P<{name}>{regex or '[^/]+'})"
+        made += re.escape(after)
+        known.add(name)
+    try:
+        pattern = re.compile(made)
+    except re.error:
+        pattern = re.compile("")
+    if not pattern.groupindex or pattern.groups != len(pattern.groupindex) or "{" in "".join([text, *rest[2::3]]):
+        raise ValueError(
+            f"{argument} must be a pattern of parts in braces, such as '{{algorithm}}_seed{{run}}.csv'; "
+            f"got {shown(names)}. Correct it"
+        )
+    return pattern
+
+
+def whole_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return labels as whole numbers if all are, each written in one way; otherwise as they are."""
+    words = column.unique()
+    decimal = all(isinstance(word, str) and word.isdecimal() and len(word) < 19 for word in words)
+    return column.astype(np.int64) if decimal and len({int(word) for word in words}) == len(words) else column
+
+
+def to_long(
+    frame: pd.DataFrame,
+    value: str,
+    columns: str | Mapping[str, Sequence[str]],
+    dims: Mapping[str, str | None],
+    kept: Sequence[str] = (),
+) -> pd.DataFrame:
+    """Return one row for each score of a table whose columns are algorithms, runs or tasks.
+
+    `columns` is a pattern, or maps one dim to columns; `dims` has the column of each dim, those of tasks under their
+    own names; columns of `kept`, of dims and of text hold no scores.
+    """
+    used = [name for name in [*dims.values(), *kept] if name is not None]
+    parts = _of_mapping(frame, columns) if isinstance(columns, Mapping) else _of_pattern(frame, columns, used)
+    made = {part: dims.get(part) or part for part in parts.columns}
+    rest = [name for name in frame if name not in parts.index]
+    taken = [name for name in (value, *made.values()) if name in rest]
+    if taken:
+        raise ValueError(
+            f"columns={shown(columns)} makes a column {taken[0]!r}, which the frame has. Rename it, or drop it: "
+            f"frame.drop(columns={taken[0]!r})"
+        )
+    place = "_xcurves_column"
+    long = frame.melt(rest, list(parts.index), var_name=place, value_name=value)
+    labels = parts.rename(columns=made).apply(whole_numbers).loc[long.pop(place)].reset_index(drop=True)
+    tidy = pd.concat([labels, long], axis=1)
+    tidy.attrs = dict(frame.attrs)
+    return tidy
+
+
+def pattern_of(names: Sequence[str], dim: str) -> str:
+    """Return the pattern that names of columns have, such as seed{run}."""
+    prefix = re.match(r"\D*", _common_start(names))
+    return f"{prefix[0] if prefix and all(len(name) > prefix.end() for name in names) else ''}{{{dim}}}"
+
+
+def _common_start(names: Sequence[str]) -> str:
+    first, last = min(names), max(names)
+    n_same = next((place for place, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
+    return first[:n_same]
+
+
+def _of_mapping(frame: pd.DataFrame, columns: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    if len(columns) != 1 or isinstance(next(iter(columns.values())), str):
+        raise ValueError(f"columns must map one dim to names of columns; got {shown(columns)}. Try '{{algorithm}}'")
+    ((dim, names),) = columns.items()
+    missing = [name for name in names if name not in frame]
+    if missing or not names:
+        has = ", ".join(map(repr, frame.columns))
+        raise KeyError(f"columns={shown(columns)} names no column of the frame. It has {has}")
+    return pd.DataFrame({dim: [str(name) for name in names]}, index=list(names))
+
+
+def _of_pattern(frame: pd.DataFrame, columns: str, used: Sequence[str]) -> pd.DataFrame:
+    """Return what each column that fits says, a row for each."""
+    pattern = compiled(columns, "columns")
+    free = [name for name in frame.select_dtypes("number") if name not in used]
+    found = {name: match.groupdict() for name in free if (match := pattern.fullmatch(str(name)))}
+    if not found:
+        has = ", ".join(map(repr, frame.columns))
+        raise KeyError(f"columns={columns!r} fits no column of numbers. The frame has {has}")
+    unusual = [part for part in pattern.groupindex if part in DIMS and part in frame]
+    if unusual:
+        raise ValueError(f"columns={columns!r} says {unusual[0]}, and so does the column of that name. Rename it")
+    return pd.DataFrame(list(found.values()), index=list(found))

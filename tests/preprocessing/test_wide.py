@@ -1,0 +1,61 @@
+"""Wide tables: a column for each algorithm, run or task."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import xcurves
+
+RNG = np.random.default_rng(0)
+
+
+def test_a_column_for_each_algorithm():
+    frame = pd.DataFrame({"fold": range(5), "logreg": RNG.random(5), "svm": RNG.random(5)})
+    for columns in ("{algorithm}", {"algorithm": ["logreg", "svm"]}):
+        scores = xcurves.to_dataarray(frame, "accuracy", run="fold", training=None, columns=columns)
+        assert scores.dims == ("algorithm", "run")
+        np.testing.assert_array_equal(scores.sel(algorithm="svm"), frame["svm"])
+
+
+def test_a_column_for_each_fold_as_a_search_of_scikit_learn_has():
+    frame = pd.DataFrame({"param_C": [1, 10], "split0_test_score": [0.1, 0.2], "split1_test_score": [0.3, 0.4]})
+    frame["mean_test_score"] = [0.2, 0.3]
+    names = {"algorithm": "param_C", "training": None}
+    scores = xcurves.to_dataarray(frame, "score", **names, columns="split{run}_test_score")
+    assert scores.run.values.tolist() == [0, 1]
+    assert scores.sel(algorithm=10).values.tolist() == [0.2, 0.4]
+
+
+def test_a_column_for_each_algorithm_and_run_along_training():
+    frame = pd.DataFrame({"step": [0, 10], "sac_seed0": [1.0, 2.0], "sac_seed1": [3.0, 4.0], "td3_seed0": [5.0, 6.0]})
+    curves = xcurves.to_dataarray(frame, "return", training="step", columns="{algorithm}_seed{run}")
+    assert curves.sel(algorithm="sac", run=1).values.tolist() == [3, 4]
+    assert np.isnan(curves.sel(algorithm="td3", run=1)).all()
+
+
+def test_tasks_and_names_of_its_own():
+    frame = pd.DataFrame({"method": ["a", "b"], "iris": [0.5, 0.6], "wine": [0.7, 0.8]})
+    options = {"algorithm": "method", "run": None, "training": None, "extra": "dataset", "columns": "{dataset}"}
+    scores = xcurves.to_dataarray(frame, "accuracy", **options)
+    assert scores.sel(algorithm="b", dataset="wine").item() == 0.8
+
+
+@pytest.mark.parametrize(
+    ("columns", "kind", "said"),
+    [
+        ("x{run}", KeyError, r"columns='x\{run\}' fits no column of numbers\. The frame has 'fold', 'a', 'b'"),
+        ("ab", ValueError, r"^columns must be a pattern of parts in braces"),
+        ({"run": ["a", "c"]}, KeyError, "names no column of the frame"),
+        ({"run": "a"}, ValueError, "^columns must map one dim to names of columns"),
+        ("{fold}", ValueError, r"makes a column 'fold', which the frame has\. Rename it, or drop it"),
+    ],
+)
+def test_what_does_not_fit_is_said(columns, kind, said):
+    frame = pd.DataFrame({"fold": [0, 1], "a": [1.0, 2.0], "b": [3.0, 4.0]})
+    with pytest.raises(kind, match=said):
+        xcurves.to_dataarray(frame, "score", run="fold", training=None, columns=columns)
+
+
+def test_rows_with_neither_score_nor_training_are_left_out():
+    frame = pd.DataFrame({"algorithm": "a", "run": 0, "step": [0, 1, None], "loss": [1.0, 2.0, None], "epoch": 1})
+    assert xcurves.to_dataarray(frame, "loss", training="step").sizes["training"] == 2

@@ -1,0 +1,63 @@
+"""Scores without training: methods that compare one number of each run take them as they are."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import xcurves
+
+RNG = np.random.default_rng(0)
+SCORES = xr.DataArray(
+    RNG.normal(size=(6, 3, 8)) + np.arange(3)[:, np.newaxis],
+    {"task": list("uvwxyz"), "algorithm": list("abc"), "run": range(8)},
+    name="auc",
+)
+ONE = SCORES.isel(task=0, drop=True)
+LOOKS = ONE.assign_coords(look=("run", [1, 1, 1, 1, 2, 2, 2, 2]))
+TAKES = {
+    "pairwise": (xcurves.pairwise, ONE, {"n_resamples": 999, "rng": 0}),
+    "contrast": (xcurves.contrast, ONE, {"weights": {"a": 1, "b": -1}, "n_resamples": 999, "rng": 0}),
+    "across_tasks": (xcurves.across_tasks, SCORES, {"n_resamples": 999, "rng": 0}),
+    "sequential": (xcurves.sequential, LOOKS, {"n_looks": 2, "n_resamples": 999, "rng": 0}),
+    "runs_needed": (
+        xcurves.runs_needed,
+        ONE.isel(algorithm=[0]),
+        {"n_runs": [3], "n_replications": 50, "rng": 0, "stretch": 2},
+    ),
+}
+REFUSE = {
+    "randomized_anova": (xcurves.randomized_anova, {}),
+    "ss_profile": (xcurves.ss_profile, {}),
+    "profile_across_tasks": (xcurves.profile_across_tasks, {}),
+    "align": (xcurves.align, {"on": "union"}),
+    "time_to_target": (xcurves.time_to_target, {"target": 1.0}),
+}
+
+
+@pytest.mark.parametrize("name", TAKES)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_number_of_each_run_is_a_curve_of_one_level(name):
+    method, scores, options = TAKES[name]
+    found = method(scores, **options)
+    of_curves = method(scores.expand_dims(training=[0.0], axis=-1), **options)
+    assert found.attrs["no_training"] == 1
+    xr.testing.assert_equal(found, of_curves)
+    said = found.curves.summary()
+    assert "training" not in said
+    assert "over training" in of_curves.curves.summary() or name not in ("pairwise", "contrast")
+    found.curves.table()
+
+
+@pytest.mark.parametrize("name", REFUSE)
+def test_methods_about_curves_say_which_compares_scores(name):
+    method, options = REFUSE[name]
+    with pytest.raises(ValueError, match=r"Scores have no training\. Compare them: \.curves\.pairwise\(\)"):
+        method(SCORES, **options)
+
+
+def test_a_dim_that_could_be_training_is_not_taken_for_tasks():
+    with pytest.raises(ValueError, match=r"Rename: da\.rename\(step='training'\)"):
+        xcurves.pairwise(SCORES.rename(task="step").assign_coords(step=range(6)))
+    with pytest.raises(ValueError, match=r"A selection dropped it; keep it with a list: da\.isel\(training=\[-1\]\)"):
+        xcurves.pairwise(ONE.assign_coords(training=3.0))
+    assert xcurves.pairwise(SCORES.rename(task="problem"), n_resamples=99, rng=0).sizes["problem"] == 6
