@@ -35,10 +35,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         options = parser().parse_args(given)
         from xcurves.cli.job import run_job as run
+    options.given = given  # for messages that say what to type
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # deprecation warnings of libraries
         warnings.simplefilter("default", UserWarning)
-        warnings.showwarning = lambda message, *_: _say(f"warning: {message}", options)
+        warned: set[str] = set()
+        warnings.showwarning = lambda message, *_: _warn(str(message), warned, options)
         try:
             status = run(options)
             sys.stdout.flush()
@@ -57,17 +59,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 return 2 if isinstance(error, _BAD_INPUT) else unexpected
             message = str(error.args[0] if isinstance(error, KeyError) and error.args else error)
             if isinstance(error, _BAD_INPUT):
-                _say(message, options)
+                _refuse(message, options)
                 return 2
             _say(f"{type(error).__name__}: {message}. This is unexpected; --traceback shows where", options)
             return unexpected
     return status if isinstance(status, int) else 0
 
 
+def _warn(message: str, warned: set[str], options: Namespace) -> None:
+    """Say a warning once."""
+    if message not in warned:
+        warned.add(message)
+        _say(f"warning: {message}", options)
+
+
 def _say(message: str, options: Namespace) -> None:
-    from xcurves.cli.options import as_option, program
+    from xcurves.cli.cures import as_option
+    from xcurves.cli.options import program
 
     print(f"{program()}: {as_option(message, options)}", file=sys.stderr)
+
+
+def _refuse(message: str, options: Namespace) -> None:
+    from xcurves.cli.cures import as_option, command_that_cures
+    from xcurves.cli.options import program
+
+    said = as_option(message, options)
+    print(f"{program()}: {said}{command_that_cures(said, options)}", file=sys.stderr)
 
 
 def shell() -> NoReturn:

@@ -136,7 +136,15 @@ PAIRWISE = ResultKind(
         "of level and of shape, adjusted.",
     ),
     statements=text.pair_statements,
-    part=Part("pairwise", 1, comparable, ("n_resamples", "paired"), opens=True),
+    part=Part(
+        "pairwise",
+        1,
+        comparable,
+        ("n_resamples", "paired", "higher_is_better"),
+        opens=True,
+        algorithms=tables.algorithm_table,
+        pairs=tables.pairs_of_verdict,
+    ),
     views={
         "curve_difference": view_along_training("all levels of its pair together"),
         "difference": View(

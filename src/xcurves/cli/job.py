@@ -9,31 +9,36 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 import xcurves
 from xcurves import archive
-from xcurves.anova.randomized_anova import randomized_anova
-from xcurves.cli.sources import EXAMPLE, Table, curves_of_options, open_archive, select
-from xcurves.core.tables import cell_text
-from xcurves.reporting import page
-from xcurves.results import find_kind, parts_of, summary_of_part
+from xcurves.cli.names import Table
+from xcurves.cli.printing import text_of
+from xcurves.cli.scales import normalized, with_direction
+from xcurves.cli.sources import EXAMPLE, curves_of_options, open_archive, read_as, select
+from xcurves.core.labels import extra_dims
+from xcurves.plotting.dispatch import plot
+from xcurves.plotting.facets import import_pyplot
+from xcurves.reporting import analyze, page
+from xcurves.results import find_kind, parts_of, prepare
 
-_EXAMPLE_PARTS = ["across_tasks", "profile_across_tasks"]
-_LONG = 24  # rows; longer tables are not printed
 _ENDINGS = re.compile(r"(?i)(?:\.csv\.gz|\.csv|\.nc|\.zarr)$")
+_PICTURES = (".pdf", ".svg", ".png", ".eps", ".jpg", ".webp")
 
 
 def run_job(options: argparse.Namespace) -> list[Path]:
     """Do the job; return what was written."""
-    what = "analysis" if options.include or options.report else "anova"
-    if options.archive is None and options.include is None:  # the answer over the tasks of the example
-        what, options.include = "across_tasks", _EXAMPLE_PARTS
+    what = "answer"
+    if options.archive is None and options.include is None:
         options.report = options.report or Path(f"{EXAMPLE}.html")
+    elif options.include or options.report:
+        what = "analysis"
     files = _files(options, what)
     opened = open_archive(options)
     if isinstance(opened, Table):
-        print(f"Source: {opened.frame.attrs['source']}\n", flush=True)
+        print(f"Source: {opened.frame.attrs['source']}", flush=True)
     elif isinstance(opened, xr.DataTree):
         if options.include is None and (options.output or not options.report):
             said = f"ARCHIVE {options.archive} holds an analysis. Make its page: --report page.html, or analyse its "
@@ -44,31 +49,45 @@ def run_job(options: argparse.Namespace) -> list[Path]:
     elif kind := find_kind(opened):
         said = f"ARCHIVE {options.archive} holds a result of {kind.name}, not curves. "
         raise ValueError(f"{said}Name the archive that it was made from")
+    opened, said = read_as(select(opened, options), options)
+    if said:
+        print(said, flush=True)
     written: list[Path] = []
     try:
-        for value, curves in curves_of_options(select(opened, options), options):
-            output, report = files.get(value, next(iter(files.values())))
-            result = _result(curves, options, what)
-            archive.write(result["across_tasks"].to_dataset() if what == "across_tasks" else result, output)
-            written.append(output)
-            _print(result, f"== {value} ==\n\n" if len(files) > 1 else "")
-            print(f"Results: {output}")
-            if report and isinstance(result, xr.DataTree):
-                written.append(_write_report(result, report, interactive=options.interactive))
+        for value, scores in curves_of_options(opened, options):
+            if len(files) > 1:
+                print(f"\n== {value} ==")
+            curves, how = _scored(scores, options)
+            print(*how, "", sep="\n", flush=True)
+            tree = _analysis(curves, options, what)
+            own = files.get(value, next(iter(files.values())))
+            written += _write(tree, own, options, what)
+            print(f"{text_of(tree, _in_full(options))}\n")
+            for name, path in own.items():
+                if path is not None:
+                    print(f"{_WRITTEN[name]}: {path}")
     except KeyboardInterrupt:
         raise KeyboardInterrupt(*written) from None
     return written
 
 
-def _files(options: argparse.Namespace, what: str) -> dict[str, tuple[Path, Path | None]]:
-    """Return the archive and the page that are written of each value; refuse what cannot be before the work."""
+_WRITTEN = {"output": "Results", "report": "Report", "figure": "Picture"}
+Files = dict[str, Path | None]
+
+
+def _files(options: argparse.Namespace, what: str) -> dict[str, Files]:
+    """Return the archive, page and picture that are written of each value; refuse what cannot be before the work."""
     stem = EXAMPLE if options.archive is None else _ENDINGS.sub("", options.archive.resolve().name)
-    given = {"output": options.output or Path(f"{stem}-{what}.nc"), "report": options.report}
+    given = {
+        "output": options.output or Path(f"{stem}-{what}.nc"),
+        "report": options.report,
+        "figure": options.figure,
+    }
     values = options.value or [""]
     if len(set(values)) < len(values):
         raise ValueError(f"--value must name different scores; got {', '.join(values)}. Leave one out")
     taken = {} if options.archive is None else {os.path.realpath(options.archive): "the archive"}
-    files: dict[str, Any] = {value: dict(given) for value in values}
+    files: dict[str, Files] = {value: dict(given) for value in values}
     for value, (option, path) in product(values, given.items()):
         if path is None:
             continue
@@ -80,33 +99,95 @@ def _files(options: argparse.Namespace, what: str) -> dict[str, tuple[Path, Path
             raise ValueError(f"{said} is the file of {taken[real]}. Name another, or run one at a time")
         files[value][option], taken[real] = path, said
         try:
-            if option == "report":
-                page.check_replaceable(path)
-            else:
-                archive.check_writable(path, is_tree=what == "analysis")
+            _check_file(option, path, what)
         except (OSError, ImportError) as error:
             raise type(error)(said + str(error).removeprefix(f"path {str(path)!r}")) from error
-    return {value: (own["output"], own["report"]) for value, own in files.items()}
+    return files
 
 
-def _result(curves: xr.DataArray, options: argparse.Namespace, what: str) -> xr.Dataset | xr.DataTree:
+def _check_file(option: str, path: Path, what: str) -> None:
+    """Refuse a file that could not be written."""
+    if option == "report":
+        page.check_replaceable(path)
+    elif option == "output":
+        archive.check_writable(path, is_tree=what == "analysis")
+    else:
+        import_pyplot()
+        if path.suffix.lower() not in _PICTURES:
+            raise ValueError(f"--figure {path} must end with {', '.join(_PICTURES)}. Name another")
+        if not path.resolve().parent.is_dir():
+            raise FileNotFoundError(f" is in a folder that does not exist. Make it: mkdir -p {path.parent}")
+
+
+def _scored(curves: xr.DataArray, options: argparse.Namespace) -> tuple[xr.DataArray, list[str]]:
+    """Return curves with their direction and scale, and what to say of both."""
+    curves, direction = with_direction(curves, options)
+    curves, scale = normalized(curves, options.normalize)
+    return curves, [line for line in (direction, scale) if line]
+
+
+def _analysis(curves: xr.DataArray, options: argparse.Namespace, what: str) -> xr.DataTree:
     given = {name: getattr(options, name) for name in ("paired", "n_resamples", "confidence_level", "rng")}
-    if what == "anova":
-        return randomized_anova(curves, **given).compute()
-    return xcurves.analyze(curves, include=None if "all" in (options.include or ["all"]) else options.include, **given)
+    include = options.include
+    if what == "answer":
+        curves = _joined_tasks(curves)
+        include = analyze.answering(curves)
+    elif "all" in (include or ["all"]):
+        include = None
+    return xcurves.analyze(curves, include=include, **given)
 
 
-def _print(result: xr.Dataset | xr.DataTree, title: str) -> None:
-    """Print the sentences and the table; of an analysis those of each part, without long tables."""
-    print(title, end="")
-    parts = parts_of(result) if isinstance(result, xr.DataTree) else {"": result}
-    for part, own in parts.items():
-        table = xcurves.table(own)
-        shown = [table.to_string(float_format=cell_text, na_rep="")] if len(table) <= _LONG or not part else []
-        heading = [f"-- {part.replace('_', ' ')} --"] if part else []
-        print(*heading, summary_of_part(own), *shown, "", sep="\n\n", end="")
-    if isinstance(result, xr.DataTree) and "left_out" in result.attrs:
-        print(f"Left out:\n{result.attrs['left_out']}\n")
+def _joined_tasks(curves: xr.DataArray) -> xr.DataArray:
+    """Return curves whose dims of several tasks are one, their labels joined."""
+    dims = [dim for dim in extra_dims(curves) if curves.sizes[dim] > 1]
+    if len(dims) < 2:
+        return curves
+    stacked = curves.stack(_joined=dims)
+    labels = [", ".join(map(str, each)) for each in stacked["_joined"].to_numpy()]
+    joined: xr.DataArray = stacked.drop_vars(["_joined", *dims]).rename(_joined="task").assign_coords(task=labels)
+    return joined.dropna("task", how="all").transpose("task", ...)
+
+
+def _in_full(options: argparse.Namespace) -> list[str]:
+    """Return the parts that were asked for by name."""
+    return [name for name in options.include or [] if name != "all"]
+
+
+def _write(tree: xr.DataTree, files: Files, options: argparse.Namespace, what: str) -> list[Path]:
+    """Write the results, and the page and the picture where they are asked for."""
+    output, report, figure = files["output"], files["report"], files["figure"]
+    assert output is not None
+    first = next(iter(parts_of(tree).values()))
+    archive.write(first if what == "answer" else tree, output)
+    written = [output]
+    if report is not None:
+        xcurves.report(tree, report, interactive=options.interactive)
+        written.append(report)
+    if figure is not None:
+        _draw(tree, figure)
+        written.append(figure)
+    return written
+
+
+def _draw(tree: xr.DataTree, path: Path) -> None:
+    """Write the picture of the curves: over several tasks that of the part which has them."""
+    plt = import_pyplot()
+    axes = np.ravel([plot(*_first_picture(tree))])
+    axes[0].figure.savefig(path, bbox_inches="tight")
+    plt.close(axes[0].figure)
+
+
+def _first_picture(tree: xr.DataTree) -> tuple[Any, str | None]:
+    """Return what is drawn first, and its view."""
+    parts = {name: prepare(part) for name, part in parts_of(tree).items()}
+    for kind, result in parts.values():
+        if kind.part and kind.part.over_tasks and not kind.part.pairs:
+            return result, next(iter(kind.views))
+    (curves,) = tree["curves"].to_dataset().data_vars.values()
+    if curves.sizes["training"] > 1:
+        return curves, None
+    kind, result = next(iter(parts.values()))
+    return result, next(iter(kind.views))
 
 
 def _write_report(tree: xr.DataTree, path: Path, *, interactive: bool) -> Path:

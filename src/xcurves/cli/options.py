@@ -6,23 +6,27 @@ import argparse
 import re
 import sys
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from xcurves.core.labels import DIMS, did_you_mean
+from xcurves.core.run_checks import FRACTIONS
 from xcurves.readers import SOURCES
 from xcurves.reporting.analyze import parts
 
-_DESCRIPTION = """Compare algorithms by their performance curves, from logs to tables, sentences, an archive and a page.
+_DESCRIPTION = """Which algorithm is better, by how much, and where? From logs to an answer, an archive and a page.
 
-Without --include: a randomized analysis of variance of whole curves, valid with any dependence along a curve.
+Prints who is best, a table of the algorithms, the pairs that are shown to differ, and where they do: over all tasks
+if there are several. The names of columns are recognised, or asked for in one message.
 Without ARCHIVE: five classifiers over sixteen tasks, whose curves come with the package."""
 _EPILOG = """examples:
-  The curves that come with the package; results in benchmark-across_tasks.nc, a page in benchmark.html:
+  The curves that come with the package; results in benchmark-answer.nc, a page in benchmark.html:
     %(prog)s
-  A table, one row per score, with columns agent, seed, step, task and return; tasks are analysed each by itself:
-    %(prog)s returns.csv --value return --algorithm agent --run seed --training step --extra task
+  A table, one row per score, with columns such as agent, seed, step, task and return:
+    %(prog)s returns.csv
+  The same columns by names that nobody could guess, on one scale, with a picture:
+    %(prog)s returns.csv --algorithm who --run n --training x --value y --extra where --normalize --figure curves.pdf
   Everything of one task, in one archive and one page; means of bins up to 1e6 steps, without runs that stopped early:
-    %(prog)s returns.csv ... --select task=Hopper --align 1e4:1e6:1e4 --method mean --drop-incomplete --report page.html
+    %(prog)s returns.csv --select task=Hopper --align 1e4:1e6:1e4 --method mean --drop-incomplete --include all
   TensorBoard event files in runs/TASK/ALGORITHM/SEED:
     %(prog)s runs/ --folders task algorithm run --select tag=eval/return
   Runs come in batches, and after each: is it clear, or are more needed?
@@ -61,7 +65,7 @@ class Parser(argparse.ArgumentParser):
         add("--value", action="append", metavar="NAME", help=said)
         for dim in DIMS:
             add(f"--{dim}", metavar="NAME", help=f"column or dim of {dim}, if it has another name")
-        add("--extra", action="append", default=[], metavar="NAME", help="column of tasks; may be repeated")
+        add("--extra", nargs="+", action="extend", default=[], metavar="NAME", help="column, or columns, of tasks")
         said = f"what wrote ARCHIVE, if it is not recognised: {', '.join(source.name for source in SOURCES)}"
         add("--source", metavar="NAME", help=said)
         said = "what each level of folders names (default: algorithm run); those that are not dims are tasks"
@@ -73,8 +77,8 @@ class Parser(argparse.ArgumentParser):
         add("--select", action="append", default=[], metavar="NAME=LABEL", help=said)
         said = (
             "bring runs to common training levels, task by task: intersection (those that all runs have; the default), "
-            "union, final (the last that all have), a list 0,1000,5000 or START:STOP:STEP; or budget, 20 equal "
-            "fractions of the budget of each task"
+            "union, final (the last that all have), a list 0,1000,5000 or START:STOP:STEP; or budget[:N], N equal "
+            f"fractions of the budget of each task ({FRACTIONS})"
         )
         add("--align", nargs="?", const="intersection", metavar="LEVELS", help=said)
         said = "with --align, the score between the levels of a run; never past its ends (default: none)"
@@ -93,29 +97,35 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}{near or '.'} Help: {self.prog} --help\n")
 
 
+def add_direction(made: Parser) -> Any:
+    """Add which scores are the good ones; return what adds further options about scores."""
+    group = made.add_argument_group("scores")
+    said = "a low score is a good one (default: by its name, such as loss or error)"
+    either = group.add_mutually_exclusive_group()
+    either.add_argument("--lower-is-better", action="store_true", default=None, help=said)
+    either.add_argument("--higher-is-better", action="store_false", dest="lower_is_better", help="a high one is")
+    return group.add_argument
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     kinds = "netCDF file, zarr store, table (.csv, .csv.gz), or logs: a file or folder of any --source"
     made = Parser(program(), _DESCRIPTION, _EPILOG, f"{kinds}; an analysis, with --report")
     add = made.add_argument_group("what is done").add_argument
+    better = add_direction(made)
+    said = (
+        "scale the scores of each task: minmax, its lowest to 0 and its highest to 1 (the default), or a table (.csv) "
+    )
+    said += "with a row for each task and the columns low and high"
+    better("--normalize", nargs="?", const="minmax", metavar="HOW", help=said)
     said = f"make an analysis of the parts that fit of {', '.join(parts())}, or all (the default with --report)"
     add("--include", nargs="+", choices=(*parts(), "all"), metavar="PART", help=said)
     add("--paired", action="store_true", help="run j is matched over algorithms (same fold, seed or data)")
     add("--n-resamples", type=int, metavar="Z", help="most reassignments (default: all up to 1e6, else 9,999)")
     add = made.add_argument_group("what is written").add_argument
-    said = "archive of the results, .nc or .zarr (default: the name of ARCHIVE with -anova.nc or -analysis.nc, here)"
+    said = "archive of the results, .nc or .zarr (default: the name of ARCHIVE with -answer.nc or -analysis.nc, here)"
     add("--output", type=Path, metavar="FILE", help=said)
     add("--report", type=Path, metavar="FILE", help="one HTML page of the analysis: tables, sentences and pictures")
     add("--interactive", action="store_true", help="a page whose curves and tables react to the mouse, about 6 MB")
+    add("--figure", type=Path, metavar="FILE", help="the picture of the curves: .pdf, .svg or .png")
     return made
-
-
-def as_option(message: str, options: argparse.Namespace) -> str:
-    """Return a message in one line; the argument that it begins with is written as its option."""
-    first, _, rest = " ".join(message.split()).partition(" ")
-    name, equals, value = first.partition("=")
-    if first == "path":
-        return rest.replace("'", "", 2)
-    if name not in options or not (equals or rest.startswith("must ")):
-        return f"{first} {rest}".strip()
-    return " ".join(filter(None, [f"--{name.replace('_', '-')}", value.strip("'"), rest]))

@@ -11,8 +11,9 @@ import pandas as pd
 import xarray as xr
 
 import xcurves
+from xcurves.cli.names import Table, not_found, read_names
 from xcurves.cli.options import Parser, program
-from xcurves.cli.sources import Table, curves_of_options, not_found, open_archive, select
+from xcurves.cli.sources import curves_of_options, open_archive, select
 from xcurves.core import labels
 from xcurves.core.validation import check_confidence_level, check_total
 from xcurves.core.wording import joined
@@ -114,15 +115,18 @@ def _with_looks(opened: Table | xr.Dataset, options: argparse.Namespace) -> xr.D
     if look and isinstance(opened, Table) and look not in opened.frame:
         raise not_found(f"--look {look} is no column of ARCHIVE", look, opened.frame)
     opened = log = select(opened, options)
-    if look and isinstance(opened, Table):
-        log = opened._replace(frame=opened.frame.drop(columns=look))  # batches are no scores
+    run = options.run or "run"
+    if isinstance(opened, Table):
+        frame = opened.frame.drop(columns=look) if look else opened.frame  # batches are no scores
+        log = read_names(opened._replace(frame=frame), options)
+        run = log.columns.get("run", run)
     curves, *more = [curves for _, curves in curves_of_options(log, options)]
     if more:
         raise ValueError(f"--value is given {1 + len(more)} times; a sequential test has one. Name one")
     if options.batch_size is not None:
         return xcurves.assign_looks(curves, options.batch_size)
     if isinstance(opened, Table):
-        return xcurves.assign_looks(curves, opened.frame.set_index(options.run or "run")[look])
+        return xcurves.assign_looks(curves, opened.frame.set_index(run)[look])
     if look not in curves.coords:
         raise KeyError(f"--look {look} is no coordinate of ARCHIVE. Say how many runs: --batch-size 5")
     return curves.rename({look: "look"}) if look != "look" else curves

@@ -7,8 +7,7 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
-from shlex import quote
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,13 +16,13 @@ from numpy.typing import NDArray
 
 from xcurves import readers, tutorial
 from xcurves.archive import read as read_archive
+from xcurves.cli.names import Table, command_with, not_found, read_names, rename_dims
 from xcurves.core import labels
 from xcurves.core.archive_formats import engine_to_read
 from xcurves.core.labels import DIMS
 from xcurves.core.run_checks import FRACTIONS
 from xcurves.core.wording import listed
 from xcurves.preprocessing.alignment import align, drop_incomplete
-from xcurves.preprocessing.columns import usual_columns
 from xcurves.preprocessing.frames import to_dataarray
 from xcurves.preprocessing.grids import On
 
@@ -31,15 +30,8 @@ EXAMPLE = "benchmark"
 _SUFFIXES = (".nc", ".h5netcdf", ".nc4", ".zarr")  # of an archive even if it is empty or damaged
 _SHOWN = 12  # labels
 _MOST = 10**7  # levels
+_MOST_STEPS = 10_000  # of a budget
 _NAMED = ("intersection", "union", "final")
-
-
-class Table(NamedTuple):
-    """A tidy frame, the column of its scores if it is known, and those of dims and tasks."""
-
-    frame: pd.DataFrame
-    value: str | None
-    columns: dict[str, str]
 
 
 def open_archive(options: argparse.Namespace) -> Table | xr.Dataset | xr.DataTree:
@@ -57,9 +49,9 @@ def open_archive(options: argparse.Namespace) -> Table | xr.Dataset | xr.DataTre
         return read_archive(path)
     source = readers.recognize(path, options.source)
     frame = readers.read(path, source=source.name, folders=options.folders, names=options.names)
-    has_training = source.training in frame or source.name == "table"
-    usual = {"algorithm": "algorithm", "run": "run", "training": source.training if has_training else None}
-    columns: dict[str, str] = {dim: name for dim in DIMS if (name := getattr(options, dim) or usual[dim])}
+    usual = {"algorithm": "algorithm", "run": "run", "training": source.training}
+    asked = {dim: name for dim in DIMS if (name := getattr(options, dim))}
+    columns = {dim: name for dim, name in usual.items() if name is not None and name in frame} | asked
     named = options.folders or re.findall(r"{(\w+)", options.names or "")
     tasks = [*(name for name in (*named, *source.extra) if name in frame), *options.extra]
     columns |= {name: name for name in tasks if name not in (*DIMS, *columns.values())}
@@ -99,10 +91,12 @@ def _known(name: str, wanted: list[str], known: Iterable[Any], renamed: dict[str
     return column
 
 
-def not_found(said: str, name: str, known: Iterable[Any], other_names: Iterable[str] = ()) -> KeyError:
-    """Return the error about a name that is unknown: the names that are known, and the nearest."""
-    has = ", ".join(map(repr, known))
-    return KeyError(f"{said}. It has {has}{labels.did_you_mean(name, [*other_names, *known])}")
+def read_as(opened: Table | xr.Dataset, options: argparse.Namespace) -> tuple[Table | xr.Dataset, str]:
+    """Return what was selected with its names known, and one line that says how it is read."""
+    if isinstance(opened, Table):
+        table = read_names(opened, options)
+        return table, table.said
+    return rename_dims(opened, options)
 
 
 def curves_of_options(opened: Table | xr.Dataset, options: argparse.Namespace) -> Iterator[tuple[str, xr.DataArray]]:
@@ -110,45 +104,49 @@ def curves_of_options(opened: Table | xr.Dataset, options: argparse.Namespace) -
     how: dict[str, Any] = {"method": options.method, "tolerance": options.tolerance}
     if options.align is None and set(how.values()) != {None}:
         raise ValueError("--method and --tolerance are for --align LEVELS. Say them: --align 0,1000,2000")
-    grid = {} if options.align in (None, "budget") else {"on": parse_levels(options.align), **how}
-    values = _could_be_scores(opened)
-    if not options.value and len(values) != 1:
-        what, choice = "column" if isinstance(opened, Table) else "variable", "|".join(map(quote, values))
-        raise ValueError(f"the archive has {len(values)} {what}s that could be scores. Name one: --value {choice}")
-    for value in options.value or values:
+    steps = steps_of_budget(options.align)
+    grid = {} if options.align is None or steps else {"on": parse_levels(options.align), **how}
+    opened, _ = read_as(opened, options)
+    for value in options.value or [_only_score(opened, options)]:
         curves = _read_curves(opened, value, options, grid)
-        if options.align == "budget":
-            curves = align(curves, FRACTIONS, relative_to="budget", **how)
+        if steps:
+            curves = align(curves, steps, relative_to="budget", **how)
         if options.align and not curves.notnull().any():
             raise ValueError(f"--align {options.align} leaves no score of any run. Name levels that runs reach")
         curves = _without_empty_tasks(curves, value)
         yield value, drop_incomplete(curves) if options.drop_incomplete else curves
 
 
-def _could_be_scores(opened: Table | xr.Dataset) -> list[str]:
-    if isinstance(opened, xr.Dataset):
-        return list(map(str, opened.data_vars))
-    if opened.value:
-        return [opened.value]
-    frame, columns = opened.frame, opened.columns
-    unnamed = usual_columns(frame, [dim for dim in DIMS if columns.get(dim) not in frame])
-    rest = frame.drop(columns=[*columns.values(), *unnamed.values()], errors="ignore")
-    return list(map(str, rest.select_dtypes("number") if len(rest.columns) > 1 else rest))
+def _only_score(opened: Table | xr.Dataset, options: argparse.Namespace) -> str:
+    """Return the name of the scores; ask which of several variables it is."""
+    if isinstance(opened, Table):
+        return str(opened.value)
+    names = list(map(str, opened.data_vars))
+    if not names:
+        raise ValueError(f"ARCHIVE {options.archive} has no variable that could be scores")
+    if len(names) > 1:
+        command = command_with(options, ["--value", names[0]])
+        raise ValueError(
+            f"ARCHIVE has {len(names)} variables that could be scores, {listed(names)}. Type one: {command}"
+        )
+    return names[0]
 
 
 def _read_curves(
     opened: Table | xr.Dataset, value: str, options: argparse.Namespace, grid: dict[str, Any]
 ) -> xr.DataArray:
-    if isinstance(opened, Table):
-        dims: dict[str, Any] = {dim: opened.columns.get(dim) for dim in DIMS}
-        extra = [name for name in opened.columns if name not in DIMS]
-        return to_dataarray(opened.frame, value, **dims, extra=extra, duplicates=options.duplicates, **grid)
-    if value not in opened:
-        raise not_found(f"--value {value} is no variable of ARCHIVE", value, opened.data_vars)
-    curves = opened[value]
-    named = {getattr(options, dim): dim for dim in DIMS if getattr(options, dim) != dim}
-    curves = curves.rename({name: dim for name, dim in named.items() if name in curves.dims})
-    return align(curves, **grid) if grid else curves
+    if isinstance(opened, xr.Dataset):
+        if value not in opened:
+            raise not_found(f"--value {value} is no variable of ARCHIVE", value, opened.data_vars)
+        return align(opened[value], **grid) if grid else opened[value]
+    dims: dict[str, Any] = {dim: opened.columns.get(dim) for dim in DIMS}
+    extra = [name for name in opened.columns if name not in DIMS]
+    # Without training there are no levels, and a row is a run.
+    how: dict[str, Any] = grid if dims["training"] else {}
+    if dims["training"] and steps_of_budget(options.align):
+        how = {"levels": "run"}  # the levels of all runs may be too many for one array
+    curves = to_dataarray(opened.frame, value, **dims, extra=extra, duplicates=options.duplicates, **how)
+    return curves.expand_dims({dim: [0] for dim in DIMS if dim not in curves.dims and dim not in curves.coords})
 
 
 def _without_empty_tasks(curves: xr.DataArray, value: str) -> xr.DataArray:
@@ -176,6 +174,18 @@ def matching(name: str, wanted: Sequence[str], values: NDArray[Any]) -> NDArray[
     return chosen
 
 
+def steps_of_budget(given: str | None) -> int:
+    """Return at how many fractions of the budget `--align budget[:N]` asks for scores; 0 for anything else."""
+    name, colon, number = (given or "").partition(":")
+    if name != "budget":
+        return 0
+    if not colon:
+        return FRACTIONS
+    if not number.isdecimal() or not 0 < int(number) <= _MOST_STEPS:
+        raise ValueError(f"--align budget:N takes a whole number from 1 to {_MOST_STEPS}; got {given!r}. Try budget:20")
+    return int(number)
+
+
 def parse_levels(given: str) -> On:
     """Return the levels that `--align` names: a word, a list, or START:STOP:STEP with STOP in it."""
     if given in _NAMED:
@@ -190,6 +200,6 @@ def parse_levels(given: str) -> On:
     except (ValueError, ArithmeticError):
         pass
     raise ValueError(
-        f"--align takes {', '.join(_NAMED)}, budget, levels such as 0,1000,5000, or START:STOP:STEP; got {given!r}. "
-        "Put ARCHIVE before the options"
+        f"--align takes {', '.join(_NAMED)}, budget[:N], levels such as 0,1000,5000, or START:STOP:STEP; got "
+        f"{given!r}. Put ARCHIVE before the options"
     )

@@ -178,6 +178,10 @@ class Part:
     opens: bool = False  # whether its answer opens a report: which algorithm is better, by how much, or where
     on_request: bool = False  # whether it is made only where it is asked for by name
     digest: Callable[[xr.Dataset], pd.DataFrame] | None = None  # a short table of many tasks
+    along: bool = False  # whether it is about where along training, for which there must be two levels
+    over_tasks: bool = False  # whether it is one answer over several tasks; others are of each task by itself
+    algorithms: Callable[[xr.Dataset], pd.DataFrame] | None = None  # a row for each algorithm, the best first
+    pairs: Callable[[xr.Dataset], pd.DataFrame] | None = None  # pairs as the answer has them, "shown" where they are
 
 
 @dataclass(frozen=True, slots=True)

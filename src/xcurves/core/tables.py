@@ -9,6 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core.labels import CI_BOUNDS, escape_controls
+from xcurves.core.pairs import TURNED, heading, lower_is_better
 
 
 def cell_text(value: float) -> str:
@@ -53,3 +54,25 @@ def frame_of_pairs(columns: Mapping[str, xr.DataArray], size: xr.DataArray, name
     index = [*levels, pd.Index(shown, name="pair", dtype=object)]
     frame.index = pd.MultiIndex.from_arrays(index) if levels else index[0]
     return frame.iloc[np.lexsort((-size_of, np.arange(len(frame)) // size.sizes["pair"]))]
+
+
+def frame_of_displayed(displayed: xr.Dataset) -> pd.DataFrame:
+    """Return pairs as they are displayed, the largest first: difference, interval, p, and where it is "shown"."""
+    columns = {
+        "difference": displayed["amount"],
+        **bounds(displayed["interval"]),
+        "p": displayed["p"],
+        "shown": displayed["shown"],
+    }
+    frame = frame_of_pairs(columns, displayed["amount"], displayed[TURNED])
+    frame.attrs["interval"] = heading(displayed)
+    return frame
+
+
+def frame_of_algorithms(result: xr.Dataset, columns: Mapping[str, xr.DataArray]) -> pd.DataFrame:
+    """Return a row for each algorithm, in each task that with the best "mean" first, unknown ones last."""
+    frame = frame_of({**columns, "may_be_best": columns["may_be_best"] == 1}, ["algorithm"])
+    mean = frame["mean"].to_numpy()
+    keys = mean if lower_is_better(result) else -mean
+    order = np.lexsort((keys, np.arange(len(frame)) // result.sizes["algorithm"]))
+    return frame.iloc[order]

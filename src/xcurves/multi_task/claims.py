@@ -24,3 +24,10 @@ def shown_of_claim(result: xr.Dataset, claim: str) -> xr.Dataset:
     """Return what is shown of pairs by one claim, as `displayed_pairs` has it."""
     own = of_claim(result, claim)
     return displayed_pairs(own, "difference", "difference_ci_simultaneous", own["pvalue_adjusted"])
+
+
+def claim_of_verdict(result: xr.Dataset) -> str:
+    """Return the claim that the verdict makes: for tasks like these, or for these where nothing is known of others."""
+    claims = claims_of(result)
+    tested = [claim for claim in claims if of_claim(result, claim)["pvalue_adjusted"].notnull().any()]
+    return "random" if "random" in tested or "fixed" not in tested else "fixed"

@@ -29,7 +29,7 @@ _REFERENCES = (
     "Westfall & Young (1993), Resampling-Based Multiple Testing, Wiley",
 )
 
-_OPTIONS = ("n_resamples", "paired", "progress")
+_OPTIONS = ("n_resamples", "paired", "progress", "higher_is_better")
 
 
 def _n_algorithms(result: xr.Dataset) -> float:
@@ -115,8 +115,17 @@ ACROSS_TASKS = ResultKind(
         "the standard deviation of true differences over tasks.",
     ),
     statements=text.across_statements,
-    part=Part("across_tasks", 5, several_tasks, _OPTIONS, opens=True),
     by_task=scores_by_task,
+    part=Part(
+        "across_tasks",
+        5,
+        several_tasks,
+        _OPTIONS,
+        opens=True,
+        over_tasks=True,
+        algorithms=tables.algorithm_table,
+        pairs=tables.pairs_of_verdict,
+    ),
     views={
         "forest": View(
             Drawing(plots.draw_forest, rows=plots.forest_rows, columns=n_pair_columns),
@@ -187,7 +196,15 @@ PROFILE_ACROSS_TASKS = ResultKind(
         "hold for all fractions of all pairs together and for tasks like these.",
     ),
     statements=profile_text.aggregate_statements,
-    part=Part("profile_across_tasks", 6, partial(several_tasks, least_levels=2), _OPTIONS, opens=True),
+    part=Part(
+        "profile_across_tasks",
+        6,
+        partial(several_tasks, least_levels=2),
+        _OPTIONS,
+        opens=True,
+        along=True,
+        over_tasks=True,
+    ),
     views={
         "mean_curve": View(
             plots.draw_mean_curves,

@@ -91,6 +91,7 @@ SS_PROFILE = ResultKind(
         partial(comparable, least_levels=2),
         ("n_resamples", "paired", "progress"),
         opens=True,
+        along=True,
         digest=captioned(
             text.profile_digest,
             "First and last training level at which the curves are shown to differ, adjusted over levels; a row for "

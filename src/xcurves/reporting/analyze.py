@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from xcurves import kinds
-from xcurves.core import provenance, run_checks, validation
-from xcurves.core.applicability import NotApplicableError
+from xcurves.core import labels, provenance, run_checks, validation
+from xcurves.core.applicability import NotApplicableError, is_lower_better
 from xcurves.core.schema import ResultKind
 from xcurves.core.validation import check_curves
 from xcurves.results import by_reason
@@ -19,6 +20,17 @@ from xcurves.results import by_reason
 def parts() -> dict[str, ResultKind]:
     """Return the kinds that take part in an analysis, by their groups."""
     return {kind.part.name: kind for kind in map(kinds.kind, kinds.NAMES) if kind.part}
+
+
+def answering(curves: xr.DataArray) -> list[str]:
+    """Return the parts that answer first: over several tasks, or those of a single one."""
+    several = prod(curves.sizes[dim] for dim in labels.extra_dims(curves)) > 1
+    has_levels = curves.sizes["training"] > 1
+    found = []
+    for name, kind in parts().items():
+        if kind.part and kind.part.opens and kind.part.over_tasks == several and (has_levels or not kind.part.along):
+            found.append(name)
+    return found
 
 
 def analyze(
@@ -74,8 +86,8 @@ def analyze(
     -----
     Anova, pairwise and profile need two algorithms with runs, one of them with two runs, and all runs at all levels of
     their task; a profile also needs two training levels. Each task is checked by itself. A power law is fitted only to
-    scores that are called errors by their name, long_name or standard_name. In the distribution, low errors are
-    better, and so are low scores with ``attrs["higher_is_better"] == 0``.
+    scores that are called errors by their name, long_name or standard_name. Low errors are better, and so are low
+    scores with ``attrs["higher_is_better"] == 0``.
 
     Dask-backed curves are computed for each part, and stay as they are in the tree.
 
@@ -115,13 +127,14 @@ def analyze(
         "paired": validation.check_flag("paired", paired),
         "confidence_level": confidence_level,
     }
+    for_some = {"progress": progress, "higher_is_better": not is_lower_better(curves)}
     validation.check_progress(progress)
     results: dict[str, xr.Dataset] = {}
     refused: dict[str, NotApplicableError] = {}
     for name, kind in known.items():
         try:
             if name in wanted:
-                results[name] = _make(kind, curves, {**given, "progress": progress}, entropy)
+                results[name] = _make(kind, curves, {**given, **for_some}, entropy)
         except NotApplicableError as why:
             refused[name] = why
     left_out = {name: str(why) for name, why in refused.items() if not why.obvious or include is not None}

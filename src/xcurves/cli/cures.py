@@ -1,0 +1,86 @@
+"""Messages as a shell's user can follow them: calls and arguments of Python become options."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable
+
+from xcurves.cli.names import command_with
+
+_ARGUMENTS = (
+    "names|folders|source|algorithm|run|training|extra|value|duplicates|n_resamples|confidence_level|tolerance|"
+    "method|rng"
+)
+# Options that a message may name with all that they need.
+_WHOLE = re.compile(
+    r"--align (?:budget(?::\d+)?|intersection|final|union|[\d.][-\d.,:e+]*(?: --method \w+)?)(?![\w(])"
+    r"|--extra [^()]+(?=\))|--drop-incomplete|--normalize minmax|--duplicates (?:first|last|mean)"
+    r"|--(?:names|source|algorithm|run|training) (?:'[^']+'|[^\s,;|<]+)(?=$|[\s,;)])"
+)
+_Written = str | Callable[[re.Match[str]], str]
+
+
+def _option(match: re.Match[str]) -> str:
+    return f"--{match['name'].replace('_', '-')} {_argument(match['value'])}".rstrip()
+
+
+def _argument(value: str) -> str:
+    """Return a literal of Python as a shell takes it."""
+    labels = re.findall(r"'([^']*)'", value)
+    if value[:1] in "[(" and labels:
+        return " ".join(map(_quoted, labels))
+    return _quoted(labels[0]) if labels else value
+
+
+def _quoted(text: str) -> str:
+    return text if re.fullmatch(r"[\w./:=,%+@-]+", text) else f"'{text}'"
+
+
+def _levels(match: re.Match[str]) -> str:
+    return f"--align {re.sub(r'[ ]', '', match['levels'])}"
+
+
+_CURES: tuple[tuple[str, _Written], ...] = (
+    (r"(?:\w+)?\.?(?:curves\.)?align\(20, relative_to='budget'\)", "--align budget"),
+    (r"(?:\w+)?\.?(?:curves\.)?align\((?P<levels>\d+), relative_to='budget'\)", r"--align budget:\g<levels>"),
+    (r"(?:\w+)?\.?(?:curves\.)?align\('(?P<levels>\w+)'\)", r"--align \g<levels>"),
+    (r"(?:\w+)?\.?(?:curves\.)?align\(\[(?P<levels>[-\d., e+]+)\](?:, method='(?P<how>\w+)')?\)", _levels),
+    (r"(?:\w+)?\.?(?:curves\.)?drop_incomplete\(\)", "--drop-incomplete"),
+    (r"\w*\.?(?:curves\.)?normalize\([^()]*\)", "--normalize minmax"),
+    (r"leave either out", "keep those that reach the same levels: --align START:STOP:STEP --drop-incomplete"),
+    (r"compare fewer with reference=", "compare fewer with --select algorithm=NAME"),
+    (rf"\b(?P<name>{_ARGUMENTS})=(?P<value>\[[^\]]*\]|\([^)]*\)|'[^']*'|\d+\b|(?=[\s,.;:)]|$))", _option),
+    (r"curves\.attrs\['higher_is_better'\]", "--lower-is-better or --higher-is-better"),
+)
+
+
+def in_shell(message: str) -> str:
+    """Return a message whose cures are options."""
+    for pattern, written in _CURES:
+        message = re.sub(pattern, written, message)
+    return message
+
+
+def as_option(message: str, options: argparse.Namespace) -> str:
+    """Return a message in one line; the argument that it begins with is written as its option."""
+    first, _, rest = " ".join(message.split()).partition(" ")
+    name, equals, value = first.partition("=")
+    if first == "path":
+        return in_shell(rest.replace("'", "", 2))
+    if name not in options or not (equals or rest.startswith("must ")):
+        return in_shell(f"{first} {rest}".strip())
+    return in_shell(" ".join(filter(None, [f"--{name.replace('_', '-')}", value.strip("'"), rest])))
+
+
+def command_that_cures(message: str, options: argparse.Namespace) -> str:
+    """Return the whole command with the first option that a message names, "" if it names none that stands alone."""
+    if "Type" in message or "START:STOP:STEP" in message or not getattr(options, "given", None):
+        return ""
+    found = _WHOLE.search(message)
+    if found is None or found[0].split()[0] in options.given:
+        return ""
+    option, _, value = found[0].partition(" ")
+    added = [option, *(part.strip("'") for part in value.split(" ", 0 if "'" in value else -1) if part)]
+    stop = "" if message.endswith((".", "!")) else "."
+    return f"{stop} Type: {command_with(options, added)}"

@@ -1,0 +1,136 @@
+"""Which columns, or dims, of the input are what: taken from the options, recognised, or asked for in one message."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Mapping, Sequence
+from shlex import join
+from typing import Any, NamedTuple
+
+import pandas as pd
+import xarray as xr
+
+from xcurves.cli.options import program
+from xcurves.core.labels import DIMS, did_you_mean
+from xcurves.readers.guess import dim_of, guess_names
+
+NO_TRAINING = "none"  # of --training: scores have no training
+_OPTIONS = {"algorithm": "--algorithm", "run": "--run", "training": "--training", "score": "--value"}
+_NAME = "name"  # the column of logs that name their runs
+_PATTERN = "--names '{algorithm}-{run}'"
+_MOST = 6  # columns that a message names
+_NOTHING = {
+    "algorithm": "no column could be the algorithm (two labels or more): add one",
+    "run": "rows repeat and no column tells the runs apart: add one, such as seed",
+    "score": "no column of numbers could be the score: add one",
+}
+
+
+class Table(NamedTuple):
+    """A tidy frame, the column of its scores if it is known, those of dims and tasks, and how that was read."""
+
+    frame: pd.DataFrame
+    value: str | None
+    columns: dict[str, str]
+    said: str = ""  # once names are read
+
+
+def read_names(table: Table, options: argparse.Namespace) -> Table:
+    """Return a table with the columns of its score, dims and tasks; ask for all that cannot be told at once."""
+    if table.said:
+        return table
+    frame = table.frame
+    given = _given(table, options)
+    _check_given(frame, options)
+    reading = guess_names(frame, given)
+    if reading.algorithm == _NAME and reading.run is None and options.algorithm is None:
+        called = frame[_NAME].iloc[0]
+        raise ValueError(f"runs of {options.archive} are called {called!r}. Say how such names are made: {_PATTERN}")
+    if reading.missing:
+        raise ValueError(_ask(reading.missing, options))
+    columns = {dim: name for dim in DIMS if (name := getattr(reading, dim)) is not None}
+    columns |= {name: name for name in reading.tasks}
+    return Table(reading.frame, reading.score, columns, reading.said)
+
+
+def _given(table: Table, options: argparse.Namespace) -> dict[str, Any]:
+    """Return what options and the source say of the names."""
+    given: dict[str, Any] = {}
+    for dim in DIMS:
+        asked = getattr(options, dim)
+        known = table.columns.get(dim)
+        if dim == "training" and asked == NO_TRAINING and asked not in table.frame:
+            given[dim] = None
+        elif asked is not None:
+            given[dim] = asked
+        elif known in table.frame:
+            given[dim] = known
+    tasks = [name for name in table.columns if name not in DIMS]
+    if tasks:
+        given["tasks"] = tasks
+    score = options.value[0] if options.value else table.value
+    if score is not None:
+        given["score"] = score
+    return given
+
+
+def _check_given(frame: pd.DataFrame, options: argparse.Namespace) -> None:
+    """Refuse an option that names no column."""
+    asked = {"value": options.value or [], "extra": options.extra}
+    asked |= {dim: [name] for dim in DIMS if (name := getattr(options, dim)) is not None}
+    for option, names in asked.items():
+        for name in names:
+            if name not in frame and (option, name) != ("training", NO_TRAINING):
+                raise not_found(f"--{option} {name} is no column of ARCHIVE", name, frame.columns)
+
+
+def not_found(said: str, name: str, known: Iterable[Any], other_names: Iterable[str] = ()) -> KeyError:
+    """Return the error about a name that is unknown: the names that are known, and the nearest."""
+    has = ", ".join(map(repr, known))
+    return KeyError(f"{said}. It has {has}{did_you_mean(name, [*other_names, *known])}")
+
+
+def _ask(missing: Mapping[str, Sequence[str]], options: argparse.Namespace) -> str:
+    """Return what could not be told, and the whole command that tells it."""
+    impossible = [name for name, choices in missing.items() if not choices]
+    if impossible:
+        return f"{options.archive}: {'; '.join(_NOTHING[name] for name in impossible)}"
+    said = [f"the {name} ({_either(choices)})" for name, choices in missing.items()]
+    chosen: list[str] = []
+    taken: list[str] = []
+    for name, choices in missing.items():
+        free = [choice for choice in choices if choice not in taken] or list(choices)
+        chosen += [_OPTIONS[name], free[0]]
+        taken.append(free[0])
+    command = command_with(options, chosen)
+    return f"{options.archive} does not say which column is {' and '.join(said)}. Type, if these are right: {command}"
+
+
+def _either(choices: Sequence[str]) -> str:
+    more = [f"{len(choices) - _MOST} more"] if len(choices) > _MOST else []
+    return " or ".join([*choices[:_MOST], *more])
+
+
+def command_with(options: argparse.Namespace, added: Sequence[str]) -> str:
+    """Return the command as it was given with further options, as a shell takes it."""
+    given: list[str] = getattr(options, "given", [str(options.archive)])
+    return f"{program()} {join([*given, *added])}"
+
+
+def rename_dims(opened: xr.Dataset, options: argparse.Namespace) -> tuple[xr.Dataset, str]:
+    """Return variables with the dims that options name, or whose names are recognised, as dims; and what was said."""
+    renamed: dict[str, str] = {}
+    for dim in DIMS:
+        asked = getattr(options, dim)
+        if asked is not None and asked in opened.dims:
+            renamed[asked] = dim
+    recognised: dict[str, str] = {}
+    for name in map(str, opened.dims):
+        usual = dim_of(name)
+        taken = {*opened.dims, *renamed.values(), *recognised.values()}
+        if usual in DIMS and usual not in taken:
+            recognised[name] = usual
+    renamed |= {name: dim for name, dim in recognised.items() if name not in renamed}
+    renamed = {name: dim for name, dim in renamed.items() if name != dim}
+    said = ", ".join(f"{dim} = {name}" for name, dim in renamed.items())
+    return opened.rename(renamed), f"read as {said}" if said else ""

@@ -1,0 +1,88 @@
+"""What the command line prints of results: questions, answers and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+import pandas as pd
+import xarray as xr
+
+from xcurves.cli.cures import in_shell
+from xcurves.core.schema import ResultKind
+from xcurves.core.text_tables import as_text
+from xcurves.core.wording import count
+from xcurves.results import left_out, parts_of, prepare, say_final, summary_of_part, table
+
+_LONG = 60  # rows; of longer tables the first are printed
+_NEAREST = 3  # pairs that are printed where none is shown
+_MOST_SHOWN = 20  # pairs that are printed where they are shown
+
+
+def text_of(tree: xr.DataTree, in_full: Collection[str] = ()) -> str:
+    """Return an analysis as text: the verdict with its tables first; of parts `in_full` all sentences and the table."""
+    parts = {name: prepare(part) for name, part in parts_of(tree).items()}
+    verdict = next((name for name, (kind, _) in parts.items() if kind.part and kind.part.pairs), None)
+    said: list[str] = []
+    if verdict is not None and verdict not in in_full:
+        kind, result = parts.pop(verdict)
+        said += [f"{kind.question}\n{_answer(kind, result)}", *_tables_of_verdict(verdict, kind, result)]
+    for name, (kind, result) in parts.items():
+        if name in in_full:
+            said += [f"{kind.question}\n{in_shell(summary_of_part(result))}", _whole(table(result))]
+        else:
+            said.append(f"{kind.question}\n{_answer(kind, result)}")
+    missing = left_out(tree.attrs)
+    if missing:
+        said.append("\n".join(["Left out:", *map(in_shell, missing)]))
+    return "\n\n".join(said)
+
+
+def _answer(kind: ResultKind, result: xr.Dataset) -> str:
+    """Return the answer with what must not be taken from it, and the tasks that it is without."""
+    final = [say_final(result)] if "final" in result.attrs else []
+    lines = [" ".join([*final, kind.answer(result)]), *kind.said(result, "caution")]
+    gone = left_out(result.attrs)
+    if gone:
+        more = f" (and {len(gone) - 1:,} more)" if gone[1:] else ""
+        lines.append(f"Left out: {gone[0]}{more}")
+    return in_shell("\n".join(lines))
+
+
+def _tables_of_verdict(name: str, kind: ResultKind, result: xr.Dataset) -> Iterator[str]:
+    """Yield the table of the algorithms, and the pairs that are shown to differ."""
+    assert kind.part is not None  # of the kinds that are parts
+    if kind.part.algorithms is not None:
+        yield _whole(kind.part.algorithms(result))
+    if kind.part.pairs is not None:
+        yield _pairs(kind.part.pairs(result), name)
+
+
+def _pairs(pairs: pd.DataFrame, part: str) -> str:
+    """Return the pairs of a part that are shown to differ, or those that are nearest to it."""
+    is_shown = pairs["shown"].to_numpy(bool)
+    rows = pairs.drop(columns="shown")
+    on = f" {pairs.attrs['caption']}" if "caption" in pairs.attrs else ""
+    if not is_shown.any():
+        none = f"No pair is shown to differ{on}" if len(rows) > 1 else f"Not shown to differ{on}"
+        nearest = f"; the smallest p of {len(rows)} pairs" if len(rows) > _NEAREST else ""
+        return f"{none}{nearest}:\n{as_text(rows.sort_values('p', kind='stable').head(_NEAREST))}"
+    n_shown = int(is_shown.sum())
+    first: Any = rows[is_shown].head(_MOST_SHOWN)
+    lines = [f"Shown to differ{on}:", as_text(first)]
+    rest = []
+    if n_shown > _MOST_SHOWN:
+        rest.append(f"{n_shown - _MOST_SHOWN} more are shown to differ")
+    if n_shown < len(rows):
+        rest.append(f"{count(len(rows) - n_shown, 'pair is', 'pairs are')} not shown to differ")
+    if rest:
+        lines.append(f"{', '.join(rest)}. All of them: --include {part}")
+    return "\n".join(lines)
+
+
+def _whole(frame: pd.DataFrame) -> str:
+    """Return a table with all of its columns; of a long one the first rows."""
+    if len(frame) <= _LONG:
+        return as_text(frame)
+    first: Any = frame.head(_LONG)
+    return f"{as_text(first)}\n... {len(frame) - _LONG:,} more rows are in the archive of the results."
