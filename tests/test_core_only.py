@@ -46,7 +46,7 @@ def test_the_command_line_needs_the_core_alone(core, tmp_path):
     command = [core, "-I", "-m", "xcurves", "--n-resamples", "99"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["benchmark-across_tasks.nc", "benchmark.html"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["benchmark-answer.nc", "benchmark.html"]
 
 
 def test_a_whole_analysis_names_the_extra_that_its_archive_needs(core, tmp_path):
