@@ -13,7 +13,8 @@ import xarray as xr
 
 import xcurves
 from xcurves.cli.options import Parser, program
-from xcurves.cli.sources import Table, curves_of_options, open_archive, select
+from xcurves.cli.names import Table
+from xcurves.cli.sources import curves_of_options, open_archive, select
 from xcurves.core import ledger
 from xcurves.core.atomic_write import atomic_write
 from xcurves.core.labels import DIMS

@@ -103,7 +103,8 @@ def _ask(missing: Mapping[str, Sequence[str]], options: argparse.Namespace) -> s
         chosen += [_OPTIONS[name], free[0]]
         taken.append(free[0])
     command = command_with(options, chosen)
-    return f"{options.archive} does not say which column is {' and '.join(said)}. Type, if these are right: {command}"
+    right = "these are" if len(said) > 1 else "this is"
+    return f"{options.archive} does not say which column is {' and '.join(said)}. Type, if {right} right: {command}"
 
 
 def _either(choices: Sequence[str]) -> str:
