@@ -1,7 +1,6 @@
 """The command line as a person meets it: sources, analyses, pages, progress, and being interrupted."""
 
 import os
-import re
 import signal
 import struct
 import subprocess

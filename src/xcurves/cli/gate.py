@@ -12,8 +12,8 @@ import pandas as pd
 import xarray as xr
 
 import xcurves
-from xcurves.cli.options import Parser, program
 from xcurves.cli.names import Table
+from xcurves.cli.options import Parser, program
 from xcurves.cli.sources import curves_of_options, open_archive, select
 from xcurves.core import ledger
 from xcurves.core.atomic_write import atomic_write
