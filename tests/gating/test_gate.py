@@ -236,7 +236,7 @@ def test_a_failed_run_of_a_champion_is_refused_by_name_with_a_cure_that_works():
     cure = str(error.value).rpartition(": ")[2]
     cured = eval(cure, {"scores": scores})  # the cure of our own message
     assert cured.sel(algorithm="main").values[2] == scores.where(np.isfinite(scores)).min()
-    cured.curves.gate(baseline="main")
+    assert "1 of 30 runs failed and counts as the worst score" in cured.curves.gate(baseline="main").curves.summary()
     scores = normal(3, 1, n_runs=10).copy()
     scores[1, 9] = -inf
     with pytest.raises(ValueError, match="run 9 of champion 'c1' failed"):
@@ -338,7 +338,7 @@ def test_a_champion_that_moved_is_named():
         ({"level": 1.2}, "level must lie between 0 and 1"),
         ({"margin": np.nan}, "margin must be a finite number"),
         ({"looks": (1, 2), "level": 0.1}, r"level=0\.1 cannot be reached.*looks=\(1, 2, 3\)"),
-        ({"n_resamples": 3, "level": 0.2}, "level=0.2 cannot be reached.*Leave n_resamples out"),
+        ({"n_resamples": 3, "level": 0.2}, "level=0.2 cannot be reached.*Try n_resamples=5"),
         ({"task": "env"}, "task must be an extra dim of scores; got 'env'. It has none"),
         ({"training_weights": "final"}, "training_weights are for scores with the dim 'training'"),
         ({"higher_is_better": "yes"}, "higher_is_better must be True or False"),
@@ -465,3 +465,41 @@ def test_the_picture_can_be_read_with_any_number_of_candidates(n_candidates, opt
     figure = stream(runs, units="points").curves.gate(baseline="main", level=0.5).curves.plot(**options).figure
     assert faults(figure) == []
     plt.close(figure)
+
+
+@pytest.mark.parametrize(
+    ("looks", "level", "n_resamples"),
+    [
+        ((1, 2), 0.1, None),
+        ((1, 2), 0.005, 99),
+        ((3,), 1e-5, None),
+        ((2,), 1e-7, None),
+        ((8,), 0.01, 20),
+        ((8,), 1e-6, 99),
+    ],
+)
+def test_the_cure_of_a_level_that_cannot_be_reached_works(looks, level, n_resamples):
+    scores = normal(-1, n_runs=3)
+    options = {"looks": looks, "level": level, "n_resamples": n_resamples}
+    with pytest.raises(ValueError, match=r"cannot be reached: of .* no p is below") as error:
+        scores.curves.gate(baseline="main", **options)
+    said = str(error.value)
+    if "looks=" in said:
+        options["looks"] = tuple(map(int, said.partition("looks=(")[2].partition(")")[0].split(",")))
+    if "n_resamples=" in said:
+        options["n_resamples"] = int(said.rpartition("n_resamples=")[2])
+    scores.curves.gate(baseline="main", **options)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_shift_and_a_unit_change_no_decision(seed):
+    runs, rule = random_stream(seed)
+    scores = stream(runs)
+    expected = scores.curves.gate(baseline="main", **rule)
+    for factor, shift in ((4.0, 0.0), (1.0, 1000.0), (0.1, -7.0), (1e-30, 0.0)):
+        moved = factor * scores + shift
+        found = moved.curves.gate(baseline="main", **rule | {"margin": factor * rule["margin"]})
+        for name in ("decision", *NUMBERS, "n_runs_audit"):
+            np.testing.assert_array_equal(found[name], expected[name])
+        np.testing.assert_allclose(found["pvalue"], expected["pvalue"], atol=1e-12)
+        np.testing.assert_allclose(found["difference"], factor * expected["difference"], rtol=1e-8, atol=1e-12 * factor)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
-from math import comb
+from math import ceil, comb
 from typing import NamedTuple
 
 import numpy as np
@@ -39,12 +39,16 @@ class Rule:
         plan = self.context.plan((n_last, n_champion), labelled=True)
         if 1 / plan.n_total <= self.level + 1e-12:
             return
-        least = 1 / plan.n_total
-        said = f"level={self.level:g} cannot be reached: of {n_last} v {n_champion} runs no p is below {least:.3g}"
+        said = f"level={self.level:g} cannot be reached: of {n_last} v {n_champion} runs no p is below "
+        said += f"{1 / plan.n_total:.3g}"
+        resamples = f"n_resamples={ceil(1 / self.level)}"
         if plan.n_assignments * self.level >= 1:
-            raise ValueError(f"{said} with n_resamples={self.context.n_resamples}. Leave n_resamples out")
-        enough = next(n for n in count(n_last) if comb(2 * n, n) * self.level >= 1 - 1e-9)
-        raise ValueError(f"{said}. Plan a further look: looks={(*self.looks, enough)}")
+            raise ValueError(f"{said}. Try {resamples}")
+        enough = next(n for n in count(n_last) if comb(2 * n, n) * self.level >= 1)
+        # So many runs may have more reassignments than are made: then their number counts too.
+        further = self.context.plan((enough, enough), labelled=True)
+        more = "" if 1 / further.n_total <= self.level else f" and {resamples}"
+        raise ValueError(f"{said}. Plan a further look: looks={(*self.looks, enough)}{more}")
 
 
 @dataclass(frozen=True, kw_only=True)
