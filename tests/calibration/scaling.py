@@ -14,7 +14,7 @@ import pandas as pd
 import xarray as xr
 
 import xcurves
-from calibration.claims import Claim, Simulation, missed, near
+from calibration.claims import Claim, Simulation, fails, missed, near, outside
 from places import SHARED
 from xcurves.kernels import scaling_intervals, scaling_law
 
@@ -79,7 +79,68 @@ def _simulation(shape, noise):
     return Simulation("Scaling law", setting, partial(suites, noise=noise, shape=shape), fitted, claims, 500)
 
 
-SIMULATIONS = [_simulation(shape, noise) for shape, noise in (((6, 6), 0.01), ((6, 6), 0.003), ((8, 12), 0.01))]
+BEND = 5e9  # tokens from which a law falls less
+WITHIN = 6 * 1e9 * 2e10  # FLOP: of the largest run
+
+
+def bent_loss(n, d, *, at=BEND, before=0.28, after=0.10):
+    """A law whose slope in tokens changes at so many."""
+    of_tokens = np.where(d <= at, (d / at) ** -before, (d / at) ** -after)
+    return LAW[0] + LAW[1] * n ** -LAW[3] + 0.5 * of_tokens
+
+
+def bent_suites(n_datasets, *, rng):
+    """Runs of a grid whose tokens go on beyond the bend."""
+    size, tokens = np.meshgrid(np.geomspace(1e7, 1e9, 6), np.geomspace(1e8, 2e10, 6))
+    values = bent_loss(size.ravel(), tokens.ravel()) * np.exp(0.003 * rng.normal(size=(n_datasets, size.size)))
+    sizes = {"model_size": ("run", size.ravel()), "tokens": ("run", tokens.ravel())}
+    return xr.DataArray(values, sizes, ["replication", "run"])
+
+
+def best_size_of_bent(data, *, rng=None):
+    """Whether the interval of the best model size misses it, and whether the backtest finds the bend."""
+    fit = xcurves.fit_scaling_law(data, compute=WITHIN)
+    sizes = np.geomspace(1e7, 1e12, 200_001)
+    true = sizes[np.argmin(bent_loss(sizes, WITHIN / 6 / sizes))]
+    found = missed(fit.n_opt_ci.isel(flop=0, drop=True), true)
+    return {"best model size": found, "named by its backtest": outside(fit.backtest_error > 0.02)}
+
+
+def levelled(n_datasets, *, rng):
+    """Errors of a power law that falls no further from the largest size on."""
+    n = np.array([25.0, 50, 100, 200, 400])
+    values = (10 + 150 * n**-0.5) * np.exp(0.02 * rng.normal(size=(n_datasets, 4, len(n))))
+    return xr.DataArray(values, {"training": n}, ["replication", "run", "training"], attrs={"units": "%"})
+
+
+def beyond_a_break(data, *, rng=None):
+    """Whether the interval of the error at four times the data misses that of a curve that is level from there on."""
+    fit = xcurves.fit_power_law(data)
+    more = fit.curves.predict(1600)
+    true = 10 + 150 * 400**-0.5
+    fall = outside(more.change_ratio_ci.sel(ci_bound="upper", drop=True).isel(n=0, drop=True) < 1)
+    return {"prediction at 4 N": missed(more.prediction_ci.isel(n=0, drop=True), true), "a fall is predicted": fall}
+
+
+def _bends(setting, generator, procedure, claims):
+    return Simulation("Laws that bend", setting, generator, procedure, claims, short=100, full=1_000, block=100)
+
+
+SIMULATIONS = [
+    *(_simulation(shape, noise) for shape, noise in (((6, 6), 0.01), ((6, 6), 0.003), ((8, 12), 0.01))),
+    _bends(
+        "36 runs, slope in tokens .28 to 5e9, .10 beyond",
+        bent_suites,
+        best_size_of_bent,
+        {"best model size": fails(0.9), "named by its backtest": near(0.0, 0.1)},
+    ),
+    _bends(
+        "errors that are level from the largest of five sizes on",
+        levelled,
+        beyond_a_break,
+        {"prediction at 4 N": fails(0.9), "a fall is predicted": fails(0.9)},
+    ),
+]
 
 
 def published():

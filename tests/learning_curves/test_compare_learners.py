@@ -281,3 +281,15 @@ def test_learners_are_compared_at_every_size_as_it_was_given():
     assert (ends.sel(variable="equal_to").max("crossing") == highest).any()
     assert (xcurves.predict(fit, 4 * fit["at"])["extrapolated"] == 0).all()
     assert (xcurves.predict(fit, 4.0001 * fit["at"])["extrapolated"] == 1).all()
+
+
+def test_intervals_for_all_learners_together_are_at_the_level_over_their_number(errors):
+    found = xcurves.compare_learners(fit_free(errors), reference="plain")
+    wider = xcurves.compare_learners(fit_free(errors, confidence_level=1 - 0.05 / 2), reference="plain")
+    for name in ("difference_ci", "data_multiplier_ci"):
+        np.testing.assert_allclose(found[f"{name}_simultaneous"], wider[name])
+    two = xcurves.compare_learners(fit_free(errors.sel(algorithm=NAMES[:2])), reference="plain")
+    np.testing.assert_array_equal(two["difference_ci"], two["difference_ci_simultaneous"])
+    table = found.curves.table()
+    ends = found["difference_ci_simultaneous"].sel(param="error_at_n", ci_bound="lower").to_series()
+    np.testing.assert_allclose(table["error_at_n_lower"], ends.reindex(table.index))

@@ -13,7 +13,8 @@ import xcurves
 from hoiem_table3 import ROWS
 from lazy import refuse_to_compute
 from strategies import as_dict, make_errors, simulate_errors
-from xcurves.core.wording import interval
+from xcurves.core.wording import estimated
+from xcurves.learning_curves.text import change_in_percent
 
 fit_free = partial(xcurves.fit_power_law, asymptote="free")
 
@@ -459,11 +460,14 @@ def test_what_four_times_the_data_give_is_what_predict_says(errors):
     result = quiet(errors.isel(task=0))
     more = result.curves.predict(1600)
     low, high = more.prediction_ci[0].values
-    said = f"Four times the data, 1,600, give a predicted error of {more.prediction[0]:.4g} % ({interval(low, high)})"
+    predicted = estimated(more.prediction[0].item(), low, high, "%")
+    said = f"Four times the data, 1,600, give a predicted error of {predicted}"
     assert said in result.curves.summary()
     assert said in xcurves.kinds.kind("fit_power_law").answer(result)
     assert "linear rule" not in result.curves.summary()
-    assert ("a fall is shown" in result.curves.summary()) == (more.change_ratio_ci[0, 1] < 1)
+    assert ("a fall is predicted, if the curve goes on as it did" in result.curves.summary()) == (
+        more.change_ratio_ci[0, 1] < 1
+    )
 
 
 @pytest.mark.parametrize(("whole", "units"), [(1, "fraction"), (100, "percent")])
@@ -525,3 +529,46 @@ def test_lazy_means_with_standard_errors_that_lack_dims(errors):
     assert lazy.gamma.chunks is not None
     xr.testing.assert_allclose(lazy.compute(), whole, rtol=1e-12)
     assert (whole.n_folds == 4).all()
+
+
+@pytest.mark.parametrize("about", [{"long_name": "epoch"}, {"units": "steps"}, {"long_name": "train_iteration"}])
+def test_the_progress_of_one_run_is_no_curve_over_sizes(errors, about):
+    one = errors.isel(task=0)
+    named = one.assign_coords(training=one["training"].assign_attrs(about))
+    (word,) = about.values()
+    with pytest.warns(UserWarning, match=f"training is '{word}', the progress of one run"):
+        xcurves.fit_power_law(named)
+
+
+@pytest.mark.parametrize("about", [{"long_name": "stepwise samples"}, {"units": "images"}, {"long_name": "n_train"}])
+def test_sizes_of_data_get_no_warning_of_progress(errors, about):
+    one = errors.isel(task=0)
+    xcurves.fit_power_law(one.assign_coords(training=one["training"].assign_attrs(about)))
+
+
+def test_a_dim_called_epoch_is_refused_with_a_cure_that_works(errors):
+    one = errors.isel(task=0).rename(training="epoch")
+    with pytest.raises(
+        ValueError, match=r"errors have the dim 'epoch', the progress.*errors\.rename\(epoch='training'\)"
+    ):
+        xcurves.fit_power_law(one)
+    assert xcurves.fit_power_law(one.rename(epoch="training"))["gamma"].notnull()
+
+
+def test_analyze_says_of_epochs_why_there_is_no_power_law(errors):
+    one = errors.isel(task=[0, 1]).rename(task="algorithm").assign_coords(algorithm=["a", "b"])
+    named = one.assign_coords(training=one["training"].assign_attrs(long_name="epoch"))
+    with pytest.raises(ValueError, match="training is 'epoch', the progress of one run"):
+        named.curves.analyze(include=["power_law"])
+
+
+@pytest.mark.parametrize(
+    ("ratio", "bounds", "said"),
+    [
+        (0.7782, (0.6906, 0.877), "falls by 22.2 % (12.3 to 30.9)"),
+        (0.78, (0.5, 1.1), "falls by 22 % (−10 to 50)"),
+        (1.2, (1.1, 1.31), "rises by 20 % (10 to 31)"),
+    ],
+)
+def test_changes_are_said_in_per_cent(ratio, bounds, said):
+    assert change_in_percent(ratio, bounds) == said

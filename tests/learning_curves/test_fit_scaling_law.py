@@ -240,11 +240,29 @@ def test_later_runs_are_predicted_along_their_own_dim():
 def test_answers_say_size_tokens_and_their_intervals():
     fit = xcurves.fit_scaling_law(grid(), compute=5.8e23)
     lines = fit.curves.summary().split("\n")
-    assert lines[0].startswith("At 5.8 × 10²³ FLOP the best model has ")
+    given = "If one law holds over the whole of these tokens and sizes, "
+    assert lines[0].startswith(f"{given}at 5.8 × 10²³ FLOP the best model has ")
     assert " tokens a parameter (" in lines[0]
     assert "this ratio is outside those of the runs" not in lines[0]
     assert "misses its own later runs by" in lines[1]
     assert "it holds for the measured recipe only." in lines[-1]
+
+
+def test_intervals_for_all_pairs_of_suites_together_are_at_the_level_over_their_number():
+    suites = xr.concat([grid(seed) * factor for seed, factor in ((0, 1.0), (1, 1.02), (2, 1.3))], "algorithm")
+    suites = suites.assign_coords(algorithm=["web", "books", "code"])
+    where = {"at": (7e9, 1.4e11), "compute": [1e21]}
+    found, wider = (
+        xcurves.compare_scaling_laws(xcurves.fit_scaling_law(suites, confidence_level=1 - alpha), **where)
+        for alpha in (0.05, 0.05 / 3)
+    )
+    for name in ("loss_ratio_ci", "compute_multiplier_ci", "exponent_difference_ci"):
+        np.testing.assert_allclose(found[f"{name}_simultaneous"], wider[name], rtol=1e-6)
+    together = found["loss_ratio_ci_simultaneous"].sel(ci_bound="lower")
+    assert found.curves.table()["ratio_lower"].groupby("pair").first()["web - books"] == together.sel(
+        pair="web - books"
+    )
+    assert "Intervals hold for all pairs of suites together." in found.curves.summary()
 
 
 def test_every_pair_of_suites_has_its_sentence_and_rows():

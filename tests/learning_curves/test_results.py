@@ -70,7 +70,8 @@ def test_sentences_say_error_reliance_units_and_limits(fit):
     many = fit.curves.summary().split("\n")
     least = fit.error_at_n.where(fit.error_at_n == fit.error_at_n.min(), drop=True).squeeze()
     assert many[0].startswith(f"Errors at size 400: {least.item():.4g} % (")
-    assert "a fall is shown for " in many[0]
+    assert "a fall is predicted for " in many[0]
+    assert "if curves go on as they did" in many[0]
     assert len(many) == 3
     assert "Errors were taken as percent, weighted by 1 / (F_i sigma_i^2)" in lines[-2]
     assert "test set" in lines[-1]

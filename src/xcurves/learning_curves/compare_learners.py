@@ -42,16 +42,18 @@ def compare_learners(fit: xr.Dataset, *, reference: Any = None, at: float | None
     -------
     Dataset
         For every other algorithm, with the further dims of `fit` in front: `difference` (param) to the reference, first
-        minus reference, and `difference_ci` (param, ci_bound), in the unit of `fit`, of ``error_at_n``,
-        ``data_reliance`` and ``large_sample_error`` (e_N - β_N); `equal_from` and `equal_to` (crossing), the sizes
-        between which no difference is shown, among those at which both curves were measured, NaN where there are none;
-        `crossing_size` (crossing), where the curves cross there, NaN unless differences of opposite signs are shown on
-        the two sides, which makes `equal_from` to `equal_to` its interval; `data_multiplier` and `data_multiplier_ci`
-        (ci_bound), how many times N the reference needs to reach the algorithm's error at N, NaN where its curve does
-        not fall (β_N ≤ 0) or levels off above that error; `data_multiplier_extrapolated`, 1 where so many are beyond
-        four times the largest size measured for the reference, or below a quarter of the smallest. The coordinate `at`
-        is N. If an algorithm or the reference has no curve, or none up to N, everything is NaN; if the errors of either
-        are all equal, so is everything but the difference of errors.
+        minus reference, `difference_ci` (param, ci_bound), by itself, and `difference_ci_simultaneous` (param,
+        ci_bound), for all algorithms together, in the unit of `fit`, of ``error_at_n``, ``data_reliance`` and
+        ``large_sample_error`` (e_N - β_N); `equal_from` and `equal_to` (crossing), the sizes between which no
+        difference is shown, among those at which both curves were measured, NaN where there are none; `crossing_size`
+        (crossing), where the curves cross there, NaN unless differences of opposite signs are shown on the two sides,
+        which makes `equal_from` to `equal_to` its interval; `data_multiplier`, `data_multiplier_ci` (ci_bound) and
+        `data_multiplier_ci_simultaneous` (ci_bound), how many times N the reference needs to reach the algorithm's
+        error at N, NaN where its curve does not fall (β_N ≤ 0) or levels off above that error;
+        `data_multiplier_extrapolated`, 1 where so many are beyond four times the largest size measured for the
+        reference, or below a quarter of the smallest. The coordinate `at` is N. If an algorithm or the reference has no
+        curve, or none up to N, everything is NaN; if the errors of either are all equal, so is everything but the
+        difference of errors.
 
     Raises
     ------
@@ -73,9 +75,10 @@ def compare_learners(fit: xr.Dataset, *, reference: Any = None, at: float | None
     d in its logarithm, where d N is beyond the reference's largest size widened by its backtest, see `predict`. Folds
     or test images that learners share make true intervals of differences narrower.
 
-    A difference is shown at a size if its interval there does not hold 0. Each interval is by itself: of equal learners
-    about one pair in six is shown to differ at some size, one in a hundred is said to cross, one in fifty with free
-    asymptotes. Of more than two stretches of sizes without a shown difference the last ones are joined.
+    Of K algorithms beside the reference, intervals for all of them together are at the level α/K. A difference is shown
+    at a size if that interval there does not hold 0. It is for that size by itself: of two equal learners about one
+    pair in six is shown to differ at some size, one in a hundred is said to cross, one in fifty with free asymptotes.
+    Of more than two stretches of sizes without a shown difference the last ones are joined.
 
     References
     ----------
@@ -114,7 +117,11 @@ def compare_learners(fit: xr.Dataset, *, reference: Any = None, at: float | None
         context=Context.of(first, confidence_level=fit.attrs["confidence_level"], core=("training",)),
         core=("training",),
         sizes={"crossing": 2},
-        options={"model": curves.model_of(fit), "known": fit.attrs["variances"] == "known"},
+        options={
+            "model": curves.model_of(fit),
+            "known": fit.attrs["variances"] == "known",
+            "n_comparisons": chosen.sizes["algorithm"],
+        },
         attrs={"reference": reference, "at": at, "units": fit.attrs["units"]},
         coords={"at": where.variable},
         units=curves.rate_units(first.attrs.get("units", "1"), fit),
@@ -136,18 +143,20 @@ def _size_of(chosen: xr.Dataset, against: xr.Dataset, at: float | None) -> xr.Da
     return xr.DataArray(size[0])
 
 
-def _compare_group(group: Group, *, model: Model, known: bool) -> dict[str, Floats]:
+def _compare_group(group: Group, *, model: Model, known: bool, n_comparisons: int) -> dict[str, Floats]:
     """Compare, given what `curves_of` returns for the learners, then for the reference, and N; not all at once."""
 
     def compared(some: slice) -> dict[str, Floats]:
         *parts, at = (each[some] for each in group.data)
         (ours, _), (theirs, _) = curves.read(parts, model, known=known)
-        return _compare(ours, theirs, at, group.context.alpha, widened=model.nonnegative)
+        return _compare(ours, theirs, at, group.context.alpha, n_comparisons, widened=model.nonnegative)
 
     return in_stretches(compared, len(group.tasks), _AT_ONCE)
 
 
-def _compare(ours: Curves, theirs: Curves, at: Floats, alpha: float, *, widened: bool) -> dict[str, Floats]:
+def _compare(
+    ours: Curves, theirs: Curves, at: Floats, alpha: float, n_comparisons: int, *, widened: bool
+) -> dict[str, Floats]:
     """Compare curves at N; differences of sizes where both were measured, worth in data by the reference's curve."""
     low = np.maximum(ours.smallest, theirs.smallest)
     high = np.minimum(ours.fall.largest, theirs.fall.largest)
@@ -157,23 +166,28 @@ def _compare(ours: Curves, theirs: Curves, at: Floats, alpha: float, *, widened:
     unknown = beyond | np.isnan(ours.theta[:, powerlaw.GAMMA] + theirs.theta[:, powerlaw.GAMMA])
     apart = unknown | ~(low <= high)
     low, high = np.where(apart, 1.0, low), np.where(apart, 2.0, high)
-    stretches = compare.equal_sizes(learner, reference, low, high, alpha)
+    of_all = alpha / n_comparisons
+    stretches = compare.equal_sizes(learner, reference, low, high, of_all)
     difference = (learner.theta - reference.theta)[:, :2] @ _COMBINED[:, :2].T
     difference[unknown, 1:] = np.nan
     variances = np.stack([powerlaw.variance(_COMBINED, each.covariance) for each in (learner, reference)])
-    half = compare.half_width(learner, reference, variances, alpha)
+    own, together = (
+        powerlaw.around(difference, compare.half_width(learner, reference, variances, level))
+        for level in (alpha, of_all)
+    )
     return {
         "difference": difference,
-        "difference_ci": powerlaw.around(difference, half),
+        "difference_ci": own,
+        "difference_ci_simultaneous": together,
         **{n: np.where(apart[:, np.newaxis], np.nan, size) for n, size in zip(STRETCH, stretches, strict=True)},
-        **_multipliers(learner, reference, unknown, alpha, widened),
+        **_multipliers(learner, reference, unknown, (alpha, of_all), widened),
     }
 
 
 def _multipliers(
-    learner: Curves, reference: Curves, unknown: NDArray[np.bool_], alpha: float, widened: bool
+    learner: Curves, reference: Curves, unknown: NDArray[np.bool_], alphas: tuple[float, float], widened: bool
 ) -> dict[str, Floats]:
-    """Return how many times the data the learner is worth, with the interval in logarithms."""
+    """Return how many times the data the learner is worth, with intervals in logarithms, by itself and of all."""
     at, error = learner.at, powerlaw.ERROR
     log = compare.log_multiplier(reference.theta, np.where(unknown, np.nan, learner.theta[:, error]))
     there = (at * np.exp(log))[:, np.newaxis]
@@ -184,13 +198,19 @@ def _multipliers(
     octaves = np.maximum(np.log2(there / reference.fall.largest[:, np.newaxis]), 0.0)
     top = powerlaw.values(reference.theta, reference.fall.largest[:, np.newaxis], at)
     reached = powerlaw.values(reference.theta, there, at)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        change = np.log(reached / top)
-        added = reached * powerlaw.added_width(alpha, reference.rho_law, octaves, change)
-    known = compare.half_width(learner, reference, of_errors, alpha)
-    half = np.hypot(known, widened * added[:, 0])
+
+    def interval(alpha: float) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            change = np.log(reached / top)
+            added = reached * powerlaw.added_width(alpha, reference.rho_law, octaves, change)
+        known = compare.half_width(learner, reference, of_errors, alpha)
+        half = np.hypot(known, widened * added[:, 0])
+        return np.exp(powerlaw.around(log, half / steepness))
+
+    own, together = (interval(alpha) for alpha in alphas)
     return {
         "data_multiplier": np.exp(log),
-        "data_multiplier_ci": np.exp(powerlaw.around(log, half / steepness)),
+        "data_multiplier_ci": own,
+        "data_multiplier_ci_simultaneous": together,
         "data_multiplier_extrapolated": reference.far(there)[:, 0],
     }

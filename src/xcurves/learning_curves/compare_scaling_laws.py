@@ -37,11 +37,14 @@ def compare_scaling_laws(
     Returns
     -------
     Dataset
-        For every pair of suites a and b, with the other dims of `fit`: `loss_ratio`, that of b over that of a, and
-        `loss_ratio_ci` (ci_bound), with `at`; `compute_multiplier` (flop) and `compute_multiplier_ci` (flop, ci_bound),
-        with `compute`: how many times the compute b needs, each at its optimum, for the loss of a;
-        `exponent_difference` and `exponent_difference_ci` (ci_bound), of the exponents of compute in the best model
-        size, b's minus a's. The coordinates `algorithm_a` and `algorithm_b`.
+        For every pair of suites a and b, with the other dims of `fit`: `loss_ratio`, that of b over that of a,
+        `loss_ratio_ci` (ci_bound), by itself, and `loss_ratio_ci_simultaneous` (ci_bound), for all pairs together, with
+        `at`; `compute_multiplier` (flop), `compute_multiplier_ci` (flop, ci_bound) and
+        `compute_multiplier_ci_simultaneous` (flop, ci_bound), with `compute`: how many times the compute b needs, each
+        at its optimum, for the loss of a; `exponent_difference`, `exponent_difference_ci` (ci_bound) and
+        `exponent_difference_ci_simultaneous` (ci_bound), of the exponents of compute in the best model size, b's minus
+        a's. Those for all pairs together are at the level over the number of pairs. The coordinates `algorithm_a` and
+        `algorithm_b`.
 
     Raises
     ------
@@ -93,6 +96,7 @@ def compare_scaling_laws(
         when=[name for name, each in (("at", at), ("compute", compute)) if each is not None],
         attrs={} if at is None else dict(zip(SIZES, where[0].tolist(), strict=True)),
         at=where.T,
+        n_pairs=both.shape[1],
     )
 
 
@@ -108,8 +112,14 @@ def _suites(fit: xr.Dataset) -> str:
     return dim
 
 
-def _compare(one: Known, other: Known, *, at: Floats, product: Floats, alpha: float) -> dict[str, Floats]:
+def _compare(one: Known, other: Known, *, at: Floats, product: Floats, alpha: float, n_pairs: int) -> dict[str, Floats]:
     """Compare pairs of laws, at one size and tokens and at products N D."""
+    own = _with_intervals(one, other, at, product, alpha)
+    together = _with_intervals(one, other, at, product, alpha / n_pairs)
+    return own | {f"{name}_simultaneous": ends for name, ends in together.items() if name.endswith("_ci")}
+
+
+def _with_intervals(one: Known, other: Known, at: Floats, product: Floats, alpha: float) -> dict[str, Floats]:
     a, b = (intervals.share_of_size(each, alpha) for each in (one, other))
     log_ratio, half = intervals.log_ratio(*(intervals.loss(each, at[0], at[1], alpha) for each in (one, other)))
     times, ends = intervals.multiplier(one, other, product, alpha)

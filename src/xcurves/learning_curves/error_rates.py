@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import labels, run_checks, validation
+from xcurves.core import labels, provenance, run_checks, validation
 from xcurves.core.applicability import NotApplicableError, is_error
 from xcurves.kernels.learning import Model
 from xcurves.kernels.moments import Floats
@@ -115,7 +115,40 @@ def applicable_errors(curves: xr.DataArray) -> tuple[xr.DataArray, dict[str, Any
         )
     if not check_unit(curves, None).stated:
         raise NotApplicableError("errors have no units; say attrs['units'] = '%' or '1'")
+    progress = progress_word(curves)
+    if progress:
+        raise NotApplicableError(f"training is {progress}, {_PROGRESS}", expected=True)
     return curves, {}, {}
+
+
+_OF_RUNS = re.compile(r"(^|[^a-z])(epochs?|steps?|iterations?|iters?)($|[^a-z])", re.IGNORECASE)
+_PROGRESS = "the progress of one run, which is no curve over data sizes: each size is a training to its end"
+
+
+def progress_word(errors: xr.DataArray) -> str:
+    """Return what training is called, or measured in, if that is the progress of a run; else nothing."""
+    if "training" not in errors.coords:
+        return ""
+    attrs = errors["training"].attrs
+    said = [str(attrs[name]) for name in ("long_name", "units") if name in attrs]
+    return next((repr(word) for word in said if _OF_RUNS.search(word)), "")
+
+
+def check_no_progress(errors: object) -> None:
+    """Refuse a dim called epoch, step or iteration in place of training; warn where training is called so."""
+    if not isinstance(errors, xr.DataArray):
+        return
+    named = [dim for dim in errors.dims if isinstance(dim, str) and _OF_RUNS.search(dim)]
+    if named and "training" not in errors.dims:
+        raise ValueError(
+            f"errors have the dim {named[0]!r}, {_PROGRESS}. If each label is a training of its own: "
+            f"errors.rename({named[0]}='training')"
+        )
+    word = progress_word(errors)
+    if word:
+        provenance.warn(
+            f"training is {word}, {_PROGRESS}. What the power law predicts of later progress is often wrong"
+        )
 
 
 Gamma = float | Literal["search"]

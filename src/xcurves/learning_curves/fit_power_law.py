@@ -118,9 +118,10 @@ def fit_power_law(
     Warns
     -----
     UserWarning
-        Once, not for dask-backed errors: which curves are not fitted, and why; where γ is at the edge of the grid or
-        cannot be identified; where variances of folds contradict `sigma0_sq`, σ̂² being estimated (chi-square,
-        p < 0.001 over all).
+        If training is called, or measured in, epochs, steps or iterations: the progress of one run is no curve over
+        data sizes. Once, not for dask-backed errors: which curves are not fitted, and why; where γ is at the edge of
+        the grid or cannot be identified; where variances of folds contradict `sigma0_sq`, σ̂² being estimated
+        (chi-square, p < 0.001 over all).
 
     Notes
     -----
@@ -179,6 +180,7 @@ def fit_power_law(
     >>> fit.curves.predict(1600).prediction.round(2).values.tolist()
     [19.81]
     """
+    checks.check_no_progress(errors)
     core = core_dims(errors)
     errors = validation.check_curves(errors, core=core, name="errors", reserved=_RESERVED)
     unit = checks.check_unit(errors, units)

@@ -194,10 +194,16 @@ COMPARE_LEARNERS = ResultKind(
     argument="fit_power_law",
     variables={
         **_with_interval("difference", _PARAM, "difference to the reference learner", "rate"),
+        "difference_ci_simultaneous": Var(
+            (*_PARAM, "ci_bound"), "confidence interval of the difference, for all learners together", "rate"
+        ),
         "equal_from": Var(_CROSSING, "smallest size from where no difference is shown", "training"),
         "equal_to": Var(_CROSSING, "largest size up to where no difference is shown", "training"),
         "crossing_size": Var(_CROSSING, "size at which the curves cross, with shown differences around it", "training"),
         **_with_interval("data_multiplier", _TASK, "times the data that the reference needs for the same error"),
+        "data_multiplier_ci_simultaneous": Var(
+            (*_TASK, "ci_bound"), "confidence interval of that, for all learners together"
+        ),
         "data_multiplier_extrapolated": _one_where(_TASK, "that is far outside the reference's measured sizes"),
     },
     coords={"param": COMPARED, "ci_bound": CI_BOUNDS, "crossing": (), **_AT},
@@ -210,7 +216,8 @@ COMPARE_LEARNERS = ResultKind(
     ),
     table=captioned(
         tables.learner_table,
-        "Learners beside the reference: differences, sizes between which none is shown, crossings, worth in data.",
+        "Learners beside the reference: differences, sizes between which none is shown, crossings, worth in data; "
+        "intervals are for all learners together.",
     ),
     statements=text.learner_statements,
 )
@@ -322,13 +329,20 @@ OPTIMAL_ALLOCATION = _of_law(
     statements=scaling_text.allocation_statements,
 )
 
+
+def _of_suites(name: str, dims: tuple[str, ...], words: str, when: str | None = None) -> dict[str, Var]:
+    """Return a variable of pairs with its interval, by itself and for all pairs together."""
+    together = Var((*dims, "ci_bound"), f"confidence interval of the {words}, for all pairs together", when=when)
+    return _with_interval(name, dims, words, when=when) | {f"{name}_ci_simultaneous": together}
+
+
 COMPARE_SCALING_LAWS = _of_law(
     name="compare_scaling_laws",
     question="Which suite needs less compute?",
     variables={
-        **_with_interval("exponent_difference", _TASK, "difference of the allocation exponents, second minus first"),
-        **_with_interval("loss_ratio", _TASK, "loss of the second suite over that of the first", when="at"),
-        **_with_interval("compute_multiplier", _FLOP, "times the compute of the second suite", when="compute"),
+        **_of_suites("exponent_difference", _TASK, "difference of the allocation exponents, second minus first"),
+        **_of_suites("loss_ratio", _TASK, "loss of the second suite over that of the first", when="at"),
+        **_of_suites("compute_multiplier", _FLOP, "times the compute of the second suite", when="compute"),
     },
     coords={
         "flop": (),
@@ -338,7 +352,8 @@ COMPARE_SCALING_LAWS = _of_law(
     rows=("flop",),
     table=captioned(
         scaling_text.suite_table,
-        "Pairs of suites: ratio of losses, and how many times the compute the second needs for the same loss.",
+        "Pairs of suites: ratio of losses, and how many times the compute the second needs for the same loss, with "
+        "intervals for all pairs together.",
     ),
     statements=scaling_text.suite_statements,
 )

@@ -11,7 +11,7 @@ import xarray as xr
 
 from xcurves.core.schema import Statement, statements
 from xcurves.core.tables import bounds, frame_of
-from xcurves.core.wording import interval, joined, listed, number, percent
+from xcurves.core.wording import estimated, interval, joined, listed, number, percent
 from xcurves.learning_curves.scaling_laws import LAW_REASONS, PARAMS, SIZES
 from xcurves.learning_curves.text import Row, between, rows_of
 
@@ -25,7 +25,8 @@ _OF_RUNS = (
 )
 ONE_SIDED = "the loss depends on one of model size and tokens only"
 _NO_CUT = "predictions have no interval: no cut keeps eight runs of three sizes and leaves two later ones."
-_MISSES = "the law misses its own later runs by more than 2 % an octave."
+_MISSES = "the law misses its own later runs by more than 2 % an octave, by noise or by bending."
+_ONE_LAW = "If one law holds over the whole of these tokens and sizes"
 _CLIPPED = "E has its lower bound at 0, the exponent of the allocation lies from 0 to 1."
 
 
@@ -51,18 +52,20 @@ def _say_allocation(row: Row, units: str) -> str:
     low, high = row.n_opt_ci
     size = f"{amount(low)} to {amount(high)}" if isfinite(low) and isfinite(high) else interval(low, high)
     least, most = row.tokens_per_parameter_ci
-    ratio = f"{number(row.tokens_per_parameter, 2)} tokens a parameter ({interval(least, most, 2)})"
+    ratio = f"{estimated(row.tokens_per_parameter, least, most, 'tokens a parameter', 2)}"
     loss = between(row.loss_at_optimum, row.loss_at_optimum_ci, units)
     far = "; this ratio is outside those of the runs" * row.ratio_extrapolated
     best = f"the best model has {amount(row.n_opt)} parameters ({size}) and {ratio}"
     return f"at {number(row.flop)} FLOP {best}, with a loss of {loss}{far}"
 
 
-def _brief(said: Sequence[str]) -> str:
-    """Return phrases as far as they are few words; the table has the others."""
+def _brief(said: Sequence[str], given: str = "") -> str:
+    """Return phrases as far as they are few words, behind what they hold under; the table has the others."""
     lengths = np.cumsum([len(each.split()) for each in said])
     kept = max(1, int((lengths <= _WORDS).sum()))
     more = f"; {len(said) - kept} more in the table" if len(said) > kept else ""
+    if given:
+        return f"{given}, {'; '.join(said[:kept])}{more}."
     return f"{said[0][0].upper()}{'; '.join(said[:kept])[1:]}{more}."
 
 
@@ -85,14 +88,14 @@ def law_statements(result: xr.Dataset) -> Iterator[Statement]:
         for caution in _cautions(law):
             cautions.setdefault(caution, []).append(law.prefix.removesuffix(": "))
     said = [f"{listed(names, 3)}: {each}" if names[0] else each for each, names in cautions.items()]
-    answer = _brief(answers) if answers else "Nothing can be said: no law could be fitted."
+    answer = _brief(answers, _ONE_LAW) if answers else "Nothing can be said: no law could be fitted."
     return statements(answer, details, [*(each[:1].upper() + each[1:] for each in said), _OF_RUNS])
 
 
 def _exponent(law: Row) -> str:
     if isnan(law.allocation_exponent):
         return ONE_SIDED
-    share = f"{number(law.allocation_exponent)} ({interval(*law.allocation_exponent_ci)})"
+    share = estimated(law.allocation_exponent, *law.allocation_exponent_ci)
     return f"the best model size grows as compute to the power {share}"
 
 
@@ -137,33 +140,39 @@ def loss_statements(result: xr.Dataset) -> Iterator[Statement]:
 
 def allocation_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield how compute is best divided."""
-    return statements(_brief([prefix + said for prefix, said in _budgets(result)]), [], [_OF_RUNS])
+    return statements(_brief([prefix + said for prefix, said in _budgets(result)], _ONE_LAW), [], [_OF_RUNS])
 
 
 def suite_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield by how much the losses of suites differ, and what compute that is worth."""
     given = [name for name in ("loss_ratio", "compute_multiplier") if name in result] or ["exponent_difference"]
-    names = [*given, *(f"{name}_ci" for name in given), "algorithm_a", "algorithm_b"]
+    names = [*given, "algorithm_a", "algorithm_b"]
+    together = {f"{name}_ci": result[f"{name}_ci_simultaneous"] for name in given}
     said: list[str] = []
-    for row in rows_of(result, [*names, *["flop"] * ("compute_multiplier" in given)], ["pair"]):
+    if "compute_multiplier" in given:
+        names.append("flop")
+    for row in rows_of(result, names, ["pair"], more=together):
         a, b = row.algorithm_a, row.algorithm_b
         if "loss_ratio" in given:
             where = f"{amount(result.attrs['model_size'])} parameters and {amount(result.attrs['tokens'])} tokens"
             low, high = row.loss_ratio_ci
             shown = ", no difference is shown" * (low <= 1 <= high)
-            ratio = f"{number(row.loss_ratio, 4)} ({interval(low, high, 4)})"
+            ratio = estimated(row.loss_ratio, low, high, digits=4)
             said.append(f"{row.prefix}at {where} {b} has {ratio} times the loss of {a}{shown}")
         if "compute_multiplier" in given:
             for flop, times, ends in zip(row.flop, row.compute_multiplier, row.compute_multiplier_ci, strict=True):
-                needs = f"for the loss of {a} at {number(flop)} FLOP {b} needs {number(times)} ({interval(*ends)})"
+                needs = f"for the loss of {a} at {number(flop)} FLOP {b} needs {estimated(times, *ends)}"
                 never = f"the law of {b} never reaches the loss of {a} at {number(flop)} FLOP"
                 said.append(row.prefix + (never if isnan(times) else f"{needs} times the compute"))
         if "exponent_difference" in given:
-            gap = f"{number(row.exponent_difference)} ({interval(*row.exponent_difference_ci)})"
+            gap = estimated(row.exponent_difference, *row.exponent_difference_ci)
             said.append(
                 f"{row.prefix}the best model size grows as compute to powers that differ by {gap}, {a} less {b}"
             )
-    return statements(_brief(said), ["Suites are taken to be trained separately."])
+    details = ["Suites are taken to be trained separately."]
+    if result.sizes.get("pair", 1) > 1:
+        details.append("Intervals hold for all pairs of suites together.")
+    return statements(_brief(said), details)
 
 
 def law_table(result: xr.Dataset) -> pd.DataFrame:
@@ -200,5 +209,6 @@ def _with_intervals(result: xr.Dataset, shorts: dict[str, str]) -> pd.DataFrame:
     columns: dict[str, xr.DataArray] = {}
     for name, short in shorts.items():
         if name in result:
-            columns |= {name: result[name], **bounds(result[f"{name}_ci"], f"{short}_")}
+            interval = result.get(f"{name}_ci_simultaneous", result[f"{name}_ci"])
+            columns |= {name: result[name], **bounds(interval, f"{short}_")}
     return frame_of(columns, ["flop"])

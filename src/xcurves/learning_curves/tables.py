@@ -59,10 +59,11 @@ def learner_table(result: xr.Dataset) -> pd.DataFrame:
     columns: dict[str, xr.DataArray] = {}
     for parameter in result["param"].to_numpy():
         here = result.sel(param=parameter, drop=True)
-        columns |= {str(parameter): here["difference"], **bounds(here["difference_ci"], f"{parameter}_")}
+        columns |= {str(parameter): here["difference"], **bounds(here["difference_ci_simultaneous"], f"{parameter}_")}
     for i in range(result.sizes["crossing"]):
         stretch = result.isel(crossing=i)
         columns |= {f"{name.removesuffix('_size')}_{i + 1}": stretch[name] for name in STRETCH}
-    columns |= {"multiplier": result["data_multiplier"], **bounds(result["data_multiplier_ci"], "multiplier_")}
+    interval = bounds(result["data_multiplier_ci_simultaneous"], "multiplier_")
+    columns |= {"multiplier": result["data_multiplier"], **interval}
     columns |= {"multiplier_extrapolated": result["data_multiplier_extrapolated"]}
     return frame_of(columns, ["algorithm"])

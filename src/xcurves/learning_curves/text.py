@@ -12,7 +12,19 @@ import xarray as xr
 
 from xcurves.core.labels import result_names, task_dims
 from xcurves.core.schema import Statement, statements
-from xcurves.core.wording import interval, joined, listed, number, percent, quantity, span, units_of
+from xcurves.core.wording import (
+    decimals_of,
+    estimated,
+    interval,
+    joined,
+    listed,
+    number,
+    percent,
+    quantity,
+    rounded,
+    span,
+    units_of,
+)
 from xcurves.kernels.powerlaw import FAR
 from xcurves.learning_curves.curvefit import REASONS
 from xcurves.learning_curves.error_rates import on_dims
@@ -44,8 +56,8 @@ _SCHEMES = {
     "uniform": "1",
 }
 _INDEPENDENT = (
-    "Differences are first minus reference; intervals take the learners as independent, and each holds at its size by "
-    "itself."
+    "Differences are first minus reference; intervals take the learners as independent, and hold for all learners "
+    "together, at each size by itself."
 )
 
 Row = SimpleNamespace
@@ -72,7 +84,17 @@ def rows_of(
 def between(estimate: float, bounds: Sequence[float], units: str) -> str:
     """Return an estimate with its unit and its interval."""
     low, high = bounds
-    return f"{quantity(estimate, units, 4)} ({interval(low, high, 4)})"
+    return estimated(estimate, low, high, units, 4)
+
+
+def change_in_percent(ratio: float, bounds: Sequence[float]) -> str:
+    """Return how an error changes, given what it is multiplied by: "falls by 22 % (12 to 31)"."""
+    low, high = bounds
+    if ratio <= 1:
+        verb, change, ends = "falls", 100 * (1 - ratio), (100 * (1 - high), 100 * (1 - low))
+    else:
+        verb, change, ends = "rises", 100 * (ratio - 1), (100 * (low - 1), 100 * (high - 1))
+    return f"{verb} by {rounded(change, decimals_of(*ends, change))} % ({interval(*ends, estimate=change)})"
 
 
 def fit_statements(result: xr.Dataset) -> Iterator[Statement]:
@@ -138,7 +160,11 @@ def _more_data(curve: Row) -> str:
     """Return what four times the data are predicted to change."""
     predicted = between(curve.prediction, curve.prediction_ci, curve.units)
     low, high = curve.change_ratio_ci
-    verdict = "a fall is shown" if high < 1 else "a rise is shown" if low > 1 else "whether it falls is not shown"
+    verdict = "whether it falls is open"
+    if high < 1:
+        verdict = "a fall is predicted, if the curve goes on as it did"
+    elif low > 1:
+        verdict = "a rise is predicted, if the curve goes on as it did"
     given = f"four times the data, {number(curve.n)}, give a predicted error of {predicted}"
     return f"{given}; from {number(curve.at)} {verdict}."
 
@@ -146,7 +172,8 @@ def _more_data(curve: Row) -> str:
 def _of_many(known: list[Row]) -> str:
     """Return the range of errors of many curves, and for how many of them more data is shown to lower it."""
     n_falls = sum(curve.change_ratio_ci[1] < 1 for curve in known)
-    more = f"With four times the data a fall is shown for {n_falls} of {len(known)}; the predicted errors are"
+    falls = f"With four times the data a fall is predicted for {n_falls} of {len(known)}, if curves go on as they did"
+    more = f"{falls}; the predicted errors are"
     errors = f"Errors at {_sizes(known, 'at')}: {_extremes(known, 'error_at_n')}."
     return f"{errors} {more} {_extremes(known, 'prediction')}."
 
@@ -191,7 +218,7 @@ def _say_prediction(row: Row, result: xr.Dataset) -> str:
         return "nothing can be said; there is no fitted curve"
     change = f"changes by {between(row.change, row.change_ci, row.units)}"
     if result.attrs["asymptote"] != "free" and not isnan(row.change_ratio):
-        change = f"changes to {between(row.change_ratio, row.change_ratio_ci, '1')} of what it is"
+        change = change_in_percent(row.change_ratio, row.change_ratio_ci)
     if "difference" in result:
         difference = between(row.difference, row.difference_ci, row.units)
         change += f"; it differs from that of {result.attrs['reference']} by {difference}"
@@ -220,9 +247,10 @@ def left_out_statements(result: xr.Dataset) -> Iterator[Statement]:
 def learner_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield how much data each learner is worth, and the differences."""
     error, reliance = (result.sel(param=name) for name in ("error_at_n", "data_reliance"))
-    multiplier = ["data_multiplier", "data_multiplier_ci", "data_multiplier_extrapolated"]
-    names = ["difference", "difference_ci", *multiplier, "at", *STRETCH]
-    pairs, reference = rows_of(error, names, more={"reliance": reliance["difference"]}), result.attrs["reference"]
+    names = ["difference", "data_multiplier", "data_multiplier_extrapolated", "at", *STRETCH]
+    together = {name: error[f"{name}_simultaneous"] for name in ("difference_ci", "data_multiplier_ci")}
+    pairs = rows_of(error, names, more={"reliance": reliance["difference"], **together})
+    reference = result.attrs["reference"]
     if len(pairs) > _FEW:
         return statements(_beside(pairs, reference), [_INDEPENDENT])
     details = []
