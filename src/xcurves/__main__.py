@@ -19,6 +19,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else list(arguments)
     run: Callable[[Namespace], object]  # the exit status, or the paths that were written
     unexpected = 1
+    if given == ["sources"]:
+        from xcurves.readers import SOURCES, listing
+
+        print(listing.as_text(SOURCES))
+        return 0
     if given[:1] == ["sequential"]:
         from xcurves.cli.sequential import run_sequential as run
         from xcurves.cli.sequential import sequential_parser

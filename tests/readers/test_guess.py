@@ -121,3 +121,20 @@ def test_names_say_which_way_is_better(name, lower):
 )
 def test_a_name_alone_says_a_dim(name, dim):
     assert dim_of(name) == dim
+
+
+def test_a_column_for_each_algorithm_is_read_where_all_others_name_runs_or_tasks():
+    wide = table(dataset=["x", "y"], fold=[0, 1, 2], logreg=float, svm=float)
+    read = guess_names(wide)
+    assert (read.algorithm, read.run, read.training, read.tasks, read.score) == (
+        *("algorithm", "fold", None),
+        *(("dataset",), "score"),
+    )
+    assert read.said.endswith("columns are the algorithms: logreg, svm")
+    assert sorted(read.frame.query("algorithm == 'svm'")["score"]) == sorted(wide["svm"])
+
+
+@pytest.mark.parametrize("columns", [["loss", "f1"], ["mean", "svm"], ["val_accuracy", "svm"]])
+def test_columns_called_like_scores_are_no_algorithms(columns):
+    read = guess_names(table(fold=[0, 1, 2], **dict.fromkeys(columns, float)))
+    assert "algorithm" in read.missing

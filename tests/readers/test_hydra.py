@@ -70,7 +70,7 @@ def test_jobs_that_override_other_things_are_refused(sweep):
 
 def test_jobs_without_logs_or_with_logs_of_several_runs_are_refused(sweep):
     (sweep / "2" / "logs" / "returns.csv").unlink()
-    with pytest.raises(ValueError, match=rf"'{sweep}/2' is nothing that is recognised"):
+    with pytest.raises(ValueError, match=rf"'{sweep}/2' (is|holds) nothing that is recognised"):
         reader.multirun(sweep)
     (sweep / "2" / "other").mkdir()
     for folder in ("logs", "other"):

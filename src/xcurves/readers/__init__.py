@@ -13,6 +13,7 @@ from xcurves.readers import (
     declared,
     hydra,
     keras,
+    listing,
     logs,
     mlflow,
     optuna,
@@ -85,7 +86,7 @@ def read(
     FileNotFoundError, ImportError
         If there is nothing at `path`, or nothing of the source; if the source needs a package that is not installed.
     ValueError
-        If nothing is recognised: the message lists what can be read. If `source` is unknown, if `folders` or `names`
+        If nothing is recognised: the message names the nearest sources. If `source` is unknown, if `folders` or `names`
         do not fit, or if a file is damaged.
 
     Warns
@@ -143,8 +144,7 @@ def recognize(path: str | Path, source: str | None = None, *, besides: Sequence[
     is_folder = Path(path).is_dir()
     found = [each for each in known.values() if _is_of(each, files, is_folder)]
     if not found:
-        listed = "; ".join(f"{each.what}, {each.logs} ({each.name!r})" for each in known.values())
-        raise ValueError(f"path {str(path)!r} is nothing that is recognised. What can be read: {listed}")
+        raise ValueError(listing.say_nothing_found(path, files, list(known.values())))
     first, *others = found
     expected = {*first.also_writes, "table", "text", "rows"}  # any table is CSV
     also = [each.name for each in others if each.name not in expected and first is not hydra.SOURCE]

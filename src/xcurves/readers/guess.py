@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from xcurves.core.labels import DIMS, SYNONYMS, USUAL_EXTRAS
+from xcurves.preprocessing.wide import to_long
 
 CONFIG = "config/"  # before the names of columns that hold the configuration of a run
 
@@ -109,6 +110,7 @@ def guess_names(frame: pd.DataFrame, given: Mapping[str, Any] | None = None) -> 
     known = dict(given or {})
     _check_given(frame, known)
     frame, known = _joined_algorithms(frame, known)
+    frame, wide = _long(frame, known)
     missing: dict[str, list[str]] = {}
     used = _columns_of(known)
     if "tasks" not in known:
@@ -142,7 +144,7 @@ def guess_names(frame: pd.DataFrame, given: Mapping[str, Any] | None = None) -> 
         known["score"],
         missing,
         tuple(others) if known["score"] is not None else (),
-        _say(known, others),
+        _say(known, others) + (f", columns are the algorithms: {', '.join(wide)}" if wide else ""),
     )
 
 
@@ -209,6 +211,26 @@ def _joined_algorithms(frame: pd.DataFrame, known: dict[str, Any]) -> tuple[pd.D
         return frame, known
     name = ", ".join(map(_short, columns))
     return frame.assign(**{name: join_labels(frame, columns)}), known | {"algorithm": name}
+
+
+def _long(frame: pd.DataFrame, known: Mapping[str, Any]) -> tuple[pd.DataFrame, list[str]]:
+    """Return a row for each score where columns are algorithms, and those columns; else the frame.
+
+    They are taken for algorithms where every other column names runs, training or tasks, and none is called like a
+    score or a statistic of scores.
+    """
+    if {"algorithm", "score"} & set(known):
+        return frame, []
+    free = [name for name in frame.columns if name not in _columns_of(known)]
+    kinds = {name: dim_of(name) for name in free}
+    named = [name for name in free if kinds[name] in ("run", "training", "task")]
+    scores = [name for name in free if name not in named and pd.api.types.is_float_dtype(frame[name])]
+    said = any(looks_like_score(name) or (_ABOUT | {"mean", "average"}) & set(words_of(name)) for name in scores)
+    if len(scores) < 2 or said or len(scores) + len(named) < len(free) or not named:
+        return frame, []
+    if "score" in frame or "algorithm" in frame:
+        return frame, []
+    return to_long(frame, "score", {"algorithm": scores}, {"algorithm": "algorithm"}), scores
 
 
 def _numbered_runs(

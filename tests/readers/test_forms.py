@@ -1,0 +1,198 @@
+"""Logs as they lie about: each form is answered by one command, and its scores are those that were written."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from xcurves.__main__ import main
+
+ALGORITHMS, RUNS, STEPS = ("slow", "fast"), range(4), (10, 20, 30)
+RNG = np.random.default_rng(0)
+# fast is better by 5 of a spread of .1: every form must say so.
+SCORES = {
+    (algorithm, run, step): round(float(5 * place + step / 10 + RNG.normal(0, 0.1)), 4)
+    for place, algorithm in enumerate(ALGORITHMS)
+    for run in RUNS
+    for step in STEPS
+}
+
+
+def write(path, data):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+
+
+def each_run(root, name, rows_to_text, place="{algorithm}/{run}"):
+    """Write a file for each run; `rows_to_text` makes it of (step, score)."""
+    for algorithm in ALGORITHMS:
+        for run in RUNS:
+            rows = [(step, SCORES[algorithm, run, step]) for step in STEPS]
+            home = place.format(algorithm=algorithm, run=run)
+            write(root / home / name.format(algorithm=algorithm, run=run), rows_to_text(rows))
+
+
+def lines(form, before=""):
+    return lambda rows: before + "".join(form.format(step=step, y=y) + "\n" for step, y in rows)
+
+
+def json_lines(**names):
+    key, score = names["step"], names["score"]
+
+    def text(rows):
+        return "".join(json.dumps({key: step, score: y, "time": {"total": step * 2.5}}) + "\n" for step, y in rows)
+
+    return text
+
+
+def frame(**columns):
+    made = pd.DataFrame([(*key, y) for key, y in SCORES.items()], columns=["algo", "seed", "step", "accuracy"])
+    return made.rename(columns=columns)
+
+
+def dreamer(root):
+    each_run(root, "metrics.jsonl", json_lines(step="step", score="episode/score"))
+
+
+def mmengine(root):
+    text = json_lines(step="step", score="accuracy/top1")
+    each_run(root, "scalars.json", text, "{algorithm}/{run}/20260101_101010/vis_data")
+
+
+def detectron2(root):
+    each_run(root, "metrics.json", json_lines(step="iteration", score="bbox/accuracy"))
+
+
+def lightning_json(root):
+    each_run(root, "log.jsonl", json_lines(step="step", score="val_accuracy"))
+
+
+def spinningup(root):
+    head = "Epoch\tAverageEpRet\tStdEpRet\tTotalEnvInteracts\tTime\n"
+    each_run(root, "progress.txt", lines("{step}\t{y}\t0.5\t{step}000\t1.5", head), "{algorithm}/{algorithm}_s{run}")
+
+
+def catboost(root):
+    each_run(root, "test_error.tsv", lines("{step}\t{y}", "iter\tAccuracy\n"), "{algorithm}/{run}/catboost_info")
+
+
+def dawnbench(root):
+    head = "\ufeffepoch\thours\ttop1Accuracy\n"
+    each_run(root, "log.tsv", lines("{step}\t0.{step}\t{y}", head))
+
+
+def xgboost_json(root):
+    def text(rows):
+        return json.dumps(
+            {"validation_0": {"auc": [y for _, y in rows]}, "validation_1": {"auc": [y for _, y in rows]}}
+        )
+
+    each_run(root, "evals_result.json", text)
+
+
+def xgboost_text(root):
+    each_run(root, "out.log", lines("[{step}]\tvalidation_0-auc:{y}"))
+
+
+def lightgbm_text(root):
+    each_run(root, "out.log", lines("[{step}]\tvalid_0's auc: {y}", "[LightGBM] [Info] Total Bins 3\n"))
+
+
+def nanogpt(root):
+    head = "number of parameters: 10.65M\n"
+    each_run(root, "{algorithm}_seed{run}.log", lines("step {step}: train score 1.5, val score {y}", head), ".")
+
+
+def keras_stdout(root):
+    bar = "Epoch {step}/30\n1/2 ━━━━ 0s 5ms/step - accuracy: 0.1\b\b\b\r2/2 ━━━━ 1s 5ms/step - accuracy: {y}"
+    each_run(root, "stdout.txt", lines(bar))
+
+
+def huggingface_dicts(root):
+    each_run(root, "train.out", lines("{{'eval_accuracy': {y}, 'eval_runtime': 2.5, 'epoch': {step}.0}}"))
+
+
+def records(root):
+    write(root / "results.json", frame().to_json(orient="records"))
+
+
+def records_by_line(root):
+    write(root / "results.jsonl", frame().to_json(orient="records", lines=True))
+
+
+def parquet(root):
+    pytest.importorskip("pyarrow")
+    frame().to_parquet(root / "results.parquet")
+
+
+def npz(root):
+    made = frame()
+    np.savez(root / "results.npz", **{name: made[name].to_numpy(str if name == "algo" else None) for name in made})
+
+
+def d3rlpy(root):
+    each_run(root, "params.json", lambda _: '{"gamma": 0.99}')
+    each_run(root, "environment_score.csv", lines("1,{step},{y}"))
+    each_run(root, "time_step.csv", lines("1,{step},0.5"))
+
+
+def torchrl(root):
+    each_run(root, "eval_reward.csv", lines("{step},{y}"), "{algorithm}/{run}/scalars")
+    each_run(root, "lr.csv", lines("{step},0.001"), "{algorithm}/{run}/scalars")
+
+
+def semicolons(root):
+    write(root / "results.csv", frame().to_csv(index=False, sep=";", decimal=","))
+
+
+def thousands(root):
+    made = frame()
+    made["step"] = made["step"].map(lambda step: f"{step * 1000:,}")
+    write(root / "results.csv", made.to_csv(index=False, sep="\t"))
+
+
+def padded(root):
+    text = frame().to_csv(index=False)
+    write(root / "results.csv", "\n".join(" , ".join(line.split(",")) for line in text.splitlines()) + "\n")
+
+
+def wide_folds(root):
+    made = frame().query("step == 30").pivot_table(index="seed", columns="algo", values="accuracy").reset_index()
+    write(root / "results.csv", made.rename(columns={"seed": "fold"}).to_csv(index=False))
+
+
+def scores_alone(root):
+    write(root / "results.csv", frame(seed="fold").query("step == 30").drop(columns="step").to_csv(index=False))
+
+
+def configurations(root):
+    made = json_lines(step="step", score="accuracy")
+    for place, (algorithm, run) in enumerate((algorithm, run) for algorithm in ALGORITHMS for run in RUNS):
+        home = root / f"2026-01-01_{place:02}x"
+        write(home / "log.jsonl", made([(step, SCORES[algorithm, run, step]) for step in STEPS]))
+        write(home / "config.json", json.dumps({"method": algorithm, "seed": run, "output_dir": str(home)}))
+
+
+FORMS = [
+    *(dreamer, mmengine, detectron2, lightning_json, spinningup, catboost, dawnbench, xgboost_json, xgboost_text),
+    *(lightgbm_text, nanogpt, keras_stdout, huggingface_dicts, records, records_by_line, parquet, npz, d3rlpy),
+    *(torchrl, semicolons, thousands, padded, wide_folds, scores_alone, configurations),
+]
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
+def test_one_command_answers(form, tmp_path, monkeypatch, capsys):
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    form(logs)
+    monkeypatch.chdir(tmp_path)
+    files = [path for path in logs.rglob("*") if path.is_file()]
+    path = files[0] if len(files) == 1 else Path("logs")
+    status = main([str(path), "--n-resamples", "99"])
+    out, err = capsys.readouterr()
+    assert status == 0, err
+    assert "\nfast over slow " in out
+    levels = [np.mean([SCORES["fast", run, step] for run in RUNS]) for step in STEPS]
+    assert any(f"{value:.{digits}f}" in out for value in (np.mean(levels), levels[-1]) for digits in (1, 2, 3)), out
