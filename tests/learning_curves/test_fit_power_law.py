@@ -345,7 +345,7 @@ REFUSED = [
         {"weights": "variance-folds"},
         "one fold at every size.*give sigma_hat_sq, or fit with weights='relative'",
     ),
-    (lambda e: e.where(e.run != 1, np.inf), {}, "errors has infinite values. Mask them as missing"),
+    (lambda e: e.where(e.run != 1, np.inf), {}, "errors has infinite values: runs that failed. Say what they count as"),
     (
         lambda e: with_attrs(e * 0 + e.isel(run=0), units="%"),
         {"sigma0_sq": 0},

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from decimal import Decimal
+from keyword import iskeyword
 from numbers import Integral, Real
 from pathlib import Path
 from time import time
@@ -325,7 +326,7 @@ def _cure_dims(curves: xr.DataArray, core: Sequence[str], needed: str) -> str:
         example = -1 if needed == "training" else 0
         return f"Keep it when you select (da.isel({needed}=[{example}])) or add it: da.expand_dims({needed}=[0])"
     names = {old: renames[str(old)] for old in curves.dims if str(old) in renames}
-    by_name = all(isinstance(old, str) and old.isidentifier() for old in names)
+    by_name = all(isinstance(old, str) and old.isidentifier() and not iskeyword(old) for old in names)
     said = ", ".join(f"{old}={new!r}" for old, new in names.items()) if by_name else repr(names)
     return f"Rename: da.rename({said})"
 

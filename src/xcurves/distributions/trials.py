@@ -125,7 +125,7 @@ class Distributions:
             if (has[known] != present).any():
                 raise ValueError(
                     f"{name}simultaneous='training' needs every trial at every training level; some lack levels. Bring "
-                    "them to common levels: curves.align('intersection') or align(20, relative_to='budget')"
+                    "them to common levels: .curves.align('intersection') or .curves.align(20, relative_to='budget')"
                 )
             sizes = present.sum(axis=-1)
             if np.isinf(own).any():

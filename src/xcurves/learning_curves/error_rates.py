@@ -82,9 +82,14 @@ def check_values(errors: Floats, unit: Unit, names: Sequence[str]) -> None:
     """Refuse infinite errors and those whose unit is in doubt, `errors` of shape (task, ...)."""
     flat = errors.reshape(len(names), -1)
     least, most = np.fmin.reduce(flat, axis=1), np.fmax.reduce(flat, axis=1)  # NaN of a task without errors
-    infinite, rate, unknown = np.isinf(least) | np.isinf(most), unit.name != "loss", not unit.stated
+    rate, unknown = unit.name != "loss", not unit.stated
     for affected, what in (
-        (infinite, "has infinite values. Mask them as missing: errors.where(np.isfinite(errors))"),
+        (np.isneginf(least), "has values of -inf, which no error is. Correct it"),
+        (
+            np.isposinf(most),
+            "has infinite values: runs that failed. Say what they count as with "
+            ".curves.fill_failed('worst', higher_is_better=False)",
+        ),
         ((least < 0) & rate, "must not be negative; got {least:.4g}. Give error rates, not scores"),
         (
             (most > 100) & unknown,

@@ -83,7 +83,10 @@ def check_losses(losses: xr.DataArray) -> xr.DataArray:
 def runs_of(losses: Floats, *sizes: Floats, names: Sequence[str]) -> Runs:
     """Return the runs of losses, checked, of shape (law, run) as are model sizes and tokens, the same for all laws."""
     for law in np.flatnonzero(np.isinf(losses).any(axis=1))[:1]:
-        raise ValueError(f"{names[law]}losses has infinite values. Mask them: losses.where(np.isfinite(losses))")
+        raise ValueError(
+            f"{names[law]}losses has infinite values, which no law has. For the law of runs that did not fail leave "
+            "these out: losses.where(np.isfinite(losses))"
+        )
     check_positive("losses", losses[losses > 0], "Check their unit", _LARGEST_LOSS)
     has = ~np.isnan(losses).all(axis=0)
     found = []

@@ -275,6 +275,8 @@ def _check_asked(
 ) -> Asked | None:
     check_choice("levels", levels, ("union", "run"))
     given = f"method={method!r}" if method is not None else f"tolerance={tolerance!r}"
+    if on is None and method is None and tolerance is not None:
+        raise ValueError(f"{given} has no meaning without levels and a method. Give both: on='union', method='nearest'")
     if on is None and (method is not None or tolerance is not None):
         raise ValueError(f"{given} needs the levels that runs are brought to. Give them: on='union' or on=[...]")
     if training is None and (on is not None or levels == "run"):
