@@ -179,7 +179,7 @@ def test_runs_of_a_frame_are_aligned_as_those_of_an_array(on, method):
             ValueError,
             r"^method='linear' needs the levels that runs are brought to. Give them: on='union'",
         ),
-        ({"tolerance": 3}, ValueError, r"^tolerance=3 needs the levels that runs are brought to"),
+        ({"tolerance": 3}, ValueError, r"^tolerance=3 has no meaning without levels and a method"),
         ({"on": "union", "training": None}, ValueError, r"^on= needs a column of training; got training=None"),
         ({"extra": "run"}, ValueError, r"^extra='run' is the name of another dim"),
         ({"extra": "game"}, KeyError, "extra='game' is no column of the frame"),
