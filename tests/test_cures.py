@@ -249,7 +249,7 @@ ROWS = {
     "a dim whose name has a blank": Row(lambda: one().rename(algorithm="my agent"), anova, code()),
     "a dim without a meaning": Row(lambda: one().rename(run="try"), anova, code()),
     "a selected level": Row(lambda: one().isel(training=-1), anova, code(), whole=one),
-    "a dropped level": Row(lambda: one().isel(training=-1, drop=True), pairwise, code(1)),
+    "a dropped level": Row(lambda: one().isel(training=-1, drop=True), anova, code()),
     "labels that repeat": Row(lambda: one().assign_coords(run=[0, 0, 1, 2]), anova, code()),
     "tasks that repeat": Row(lambda: tasks().assign_coords(task=["x", "x", "y"]), anova, code()),
     "mixed labels": Row(lambda: one().assign_coords(algorithm=np.array(["a", 1], object)), anova, code()),
