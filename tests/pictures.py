@@ -45,13 +45,13 @@ def faults(figure):
 def curve_names(ax):
     """Return how the curves of a figure are named: by its legend, or at their ends."""
     legends = [each for each in (ax.get_legend(), *ax.figure.legends) if each]
-    return [text.get_text() for text in (legends[0].get_texts() if legends else ax.texts)]
+    return [text.get_text().split("  ")[0] for text in (legends[0].get_texts() if legends else ax.texts)]
 
 
 def drawn_texts(figure):
     """Return titles, labels of axes and of the ticks in view, annotations and entries of legends."""
     texts = list(figure.texts)
-    for ax in figure.axes:
+    for ax in (*figure.axes, *(inner for outer in figure.axes for inner in outer.child_axes)):
         texts += [ax.title, ax._left_title, ax._right_title, *ax.texts]
         for axis in (ax.xaxis, ax.yaxis) if ax.axison else ():
             ticks = axis._update_ticks()  # those that are drawn

@@ -15,7 +15,7 @@ from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.provenance import alpha_of, significant
 
 TURNED = "pair_turned"  # the coordinate with the labels of turned pairs
-_SWAPPED = "_swapped"
+SWAPPED = "_swapped"
 
 
 class PairRow(NamedTuple):
@@ -109,7 +109,7 @@ def better_first(
         second_better = xr.DataArray([f"{two}{word}{one}" for one, two in zip(a, b, strict=True)], dims="pair")
         equal = xr.DataArray([f"{one} and {two}" for one, two in zip(a, b, strict=True)], dims="pair")
         names = second_better.where(swapped, first_better).where(size != 0, equal)
-    return result.assign(turned).assign_coords({TURNED: names.drop_vars("pair", errors="ignore"), _SWAPPED: swapped})
+    return result.assign(turned).assign_coords({TURNED: names.drop_vars("pair", errors="ignore"), SWAPPED: swapped})
 
 
 def _texts(labels: xr.DataArray) -> list[str]:
@@ -122,8 +122,8 @@ def pairs_by_size(
     """Return the pairs of one task, the better first, the largest difference in front."""
     turned = better_first(result, size, signed, shares)
     turned = turned.isel(pair=np.argsort(-np.abs(size.to_numpy()), kind="stable"))
-    swapped, a, b = (turned[name].to_numpy() for name in (_SWAPPED, "algorithm_a", "algorithm_b"))
-    return turned.drop_vars([TURNED, _SWAPPED]).assign_coords(
+    swapped, a, b = (turned[name].to_numpy() for name in (SWAPPED, "algorithm_a", "algorithm_b"))
+    return turned.drop_vars([TURNED, SWAPPED]).assign_coords(
         algorithm_a=("pair", np.where(swapped, b, a)),
         algorithm_b=("pair", np.where(swapped, a, b)),
         pair=turned[TURNED].to_numpy(),
@@ -148,7 +148,7 @@ def displayed_pairs(result: xr.Dataset, estimate: str, interval: str, p: xr.Data
 
 def rows_of(displayed: xr.Dataset) -> list[PairRow]:
     """Return the displayed pairs of one task as rows, the largest amount first, unknown ones last."""
-    sides = [displayed[name].to_numpy().tolist() for name in ("algorithm_a", "algorithm_b", _SWAPPED)]
+    sides = [displayed[name].to_numpy().tolist() for name in ("algorithm_a", "algorithm_b", SWAPPED)]
     bounds = displayed["interval"].sel(ci_bound=list(CI_BOUNDS)).transpose("pair", "ci_bound").to_numpy().tolist()
     values = [displayed[name].to_numpy().tolist() for name in ("amount", "p", "shown")]
     rows = []

@@ -211,7 +211,7 @@ PROFILE_ACROSS_TASKS = ResultKind(
             {
                 "": "Mean curves over tasks against the share of each task's budget.",
                 "band": "The bands hold along the whole curve, for these tasks.",
-                "bars": "Bars at the foot: where a pair differs on tasks like these, by the step-down p, which can "
+                "bars": "Bars below: where a pair differs on tasks like these, by the step-down p, which can "
                 "show more than the bands of differences.",
             },
             panels={"algorithm": MOST_CURVES},

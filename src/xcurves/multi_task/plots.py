@@ -12,6 +12,8 @@ import xarray as xr
 from xcurves.core import provenance
 from xcurves.core.axes import (
     BLACK,
+    OWN,
+    PLAIN_LINES,
     IntervalGroup,
     Style,
     bounds_of,
@@ -29,7 +31,7 @@ from xcurves.core.matrices import (
     draw_probabilities,
     n_pair_rows,
 )
-from xcurves.core.pairs import PairRow, most_ahead, pairs_by_size
+from xcurves.core.pairs import SWAPPED, TURNED, PairRow, better_first, most_ahead, pairs_by_size
 from xcurves.core.wording import with_units
 from xcurves.kernels.moments import Floats
 from xcurves.multi_task.options import standard_errors
@@ -42,9 +44,9 @@ _GAP = 1.6  # rows between two pairs
 _BAR = 0.035  # from one bar beside the ranks to the next, as a share of the panel
 _MOST = 75  # rows of tasks of several pairs
 _SMALL = 24  # rows beyond which labels are small
-_FEW = 6  # pairs that have bars
+_MOST_SHOWN = 12  # pairs that have bars
 _MOST_BANDS = 4  # pairs whose bands are drawn over each other
-_ROW = 0.09  # of the height of the panel, for a bar
+_ROW = 0.055  # of the height of the panel, for a bar
 _DARK = "0.25"
 
 
@@ -217,31 +219,47 @@ def draw_mean_curves(result: xr.Dataset, ax: Axes) -> None:
         own = result.isel(algorithm=place)
         style = style_in(own)
         fill_band(ax, at, bounds_of(own["mean_curve_band"]), style.color)
-        ax.plot(at, own["mean_curve"], linestyle=style.linestyle, marker=style.marker, markersize=3.5,
-                color=style.color, label=str(name))  # fmt: skip
-    _mark_pairs(result, at, ax)
+        dashes = style.linestyle if place >= PLAIN_LINES else "-"
+        ax.plot(at, own["mean_curve"], linestyle=dashes, color=style.color, label=str(name), gid="mean")
+    ax.margins(x=0)
+    ax.grid(axis="y", color="0.9")
     ax.set_xlabel("share of the budget (%)")
     ax.set_ylabel(wrapped(with_units("mean score over tasks", result["mean_curve"])))
+    _mark_pairs(result, at, ax)
 
 
 def _mark_pairs(result: xr.Dataset, at: Floats, ax: Axes) -> None:
-    """Draw a bar at the foot for every pair that differs somewhere, where it does, if such pairs are few."""
+    """Draw a bar where a pair is shown to differ, a row for each such pair, in axes of their own below."""
+    given: Any = ax.figure
     shown = provenance.significant(result["pvalue_adjusted"].to_numpy(), provenance.alpha_of(result))
     places = np.flatnonzero(shown.any(axis=-1))
-    half = (at[-1] - at[0]) / max(len(at) - 1, 1) / 2 or 0.5
-    low, high = ax.get_ylim()
-    row = _ROW * (high - low)
-    if len(places) > _FEW:
+    if not len(places) or len(places) > _MOST_SHOWN or given.get_gid() != OWN:
         return
-    for number, place in enumerate(places):
-        y, color = low - row * (number + 0.75), _DARK  # pairs have fewer colours than there are pairs; names tell them
+    high = _ROW * len(places)
+    below = ax.inset_axes((0, -high - 0.06, 1, high))
+    half = (at[-1] - at[0]) / max(len(at) - 1, 1) / 2 or 0.5
+    styles = {one["algorithm"].item(): style_in(one) for one in each_of(result, "algorithm")}
+    turned = better_first(result, result["difference"].mean("budget_fraction"), [])
+    letters = 0.8 * float(ax.xaxis.label.get_fontsize())
+    for row, place in enumerate(places):
         marked = at[shown[place]]
-        ax.hlines(np.full(len(marked), y), marked - half, marked + half, color=color, linewidth=3.5, gid="bars")
-        ax.text(1.02, y, str(result["pair"].to_numpy()[place]), transform=ax.get_yaxis_transform(), va="center",
-                fontsize="x-small", color=color)  # fmt: skip
-    if len(places):
-        ax.axhline(low, color="0.8", linewidth=0.8)
-        ax.set_ylim(low - row * (len(places) + 0.5), high)
+        below.hlines(np.full(len(marked), row), np.maximum(marked - half, at[0]), np.minimum(marked + half, at[-1]),
+                     color=_DARK, linewidth=2.5, gid="bars")  # fmt: skip
+        one = turned.isel(pair=place)
+        sides = [one[side].item() for side in ("algorithm_a", "algorithm_b")]
+        for x, side in zip((8, 25), reversed(sides) if one[SWAPPED] else sides, strict=True):
+            below.annotate("●", (1, row), (x, 0), xycoords=below.get_yaxis_transform(), va="center", ha="center",
+                           textcoords="offset points", color=styles[side].color, fontsize=letters)  # fmt: skip
+        for x, said in ((13, ">"), (34, str(one[TURNED].item()))):
+            below.annotate(said, (1, row), (x, 0), va="center", fontsize=letters, color=_DARK,
+                           xycoords=below.get_yaxis_transform(), textcoords="offset points")  # fmt: skip
+    below.set(xlim=ax.get_xlim(), ylim=(len(places) - 0.5, -0.5), yticks=[])
+    below.spines["left"].set_visible(False)
+    below.set_ylabel("shown", rotation=0, ha="right", va="center", fontsize=letters)
+    below.tick_params(labelsize=0.9 * letters / 0.8)
+    ax.tick_params(labelbottom=False)
+    below.set_xlabel(ax.get_xlabel())
+    ax.set_xlabel("")
 
 
 def draw_aggregate_differences(result: xr.Dataset, ax: Axes) -> None:

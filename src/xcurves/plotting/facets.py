@@ -12,7 +12,9 @@ from typing import Any, Generic
 import numpy as np
 from numpy.typing import NDArray
 
+from xcurves.core.axes import OWN
 from xcurves.core.validation import Labelled
+from xcurves.plotting.look import letters
 
 _KEPT = ("algorithm", "pair", "param")  # dims whose one label stays in a panel
 _SPELLED = 12  # panels whose titles have the names of dims
@@ -48,14 +50,14 @@ class Grid:
 
     def letters(self, size: Size) -> AbstractContextManager[None]:
         """Return a context in which letters suit the panels of a figure."""
-        points = float(np.clip(2.4 * size[0] / self.n_columns, 6.5, 10))
-        return import_pyplot().rc_context({"font.size": points})  # type: ignore[no-any-return]
+        return import_pyplot().rc_context(letters(size[0] / self.n_columns))  # type: ignore[no-any-return]
 
     def axes(self, size: Size, **options: Any) -> NDArray[Any]:
         """Return new axes, shape (panel,)."""
         pyplot = import_pyplot()
         shape = (self.n_rows, self.n_columns)
-        _, axes = pyplot.subplots(*shape, figsize=size, squeeze=False, layout="constrained", **options)
+        figure, axes = pyplot.subplots(*shape, figsize=size, squeeze=False, layout="constrained", **options)
+        figure.set_gid(OWN)
         axes = np.asarray(axes).ravel()
         for unused in axes[self.n_panels :]:
             unused.remove()

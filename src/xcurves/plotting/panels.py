@@ -10,10 +10,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core.axes import longest_line, with_styles, wrapped
+from xcurves.core.axes import MOST_CURVES, longest_line, with_styles, wrapped
 from xcurves.core.labels import did_you_mean, shown
 from xcurves.core.validation import Labelled
+from xcurves.core.wording import decimals_of, rounded
 from xcurves.plotting.facets import LARGEST, LEAST_WIDE, SMALL, Grid, Room
+from xcurves.plotting.look import moved_apart
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,8 +28,7 @@ _SMALL = 3.0  # inches of a panel with few ticks
 _FEW_TICKS = 4
 _SMALLER = 0.833  # letters of names, of those of labels
 _SHORT = 0.4  # of the size of a cell: a label that surely fits
-_FEW = 4  # curves that are named at their ends
-_NARROW = 5.0  # inches of a figure whose legend is below
+_FEW = 4  # names that have room within given Axes
 _LETTER = 0.62  # width of a letter, of its height
 _LINE = 1.45  # height of a line, of that of its letters
 _LINES, _GAP = 4.0, 2.0  # letters that the line before a name takes with its padding, and between columns
@@ -240,58 +241,46 @@ def _name_curves(panels: NDArray[Any], known: Collection[str], width: float | No
     if width is None:
         panels[0].legend(handles=list(handles.values()), **_STYLE, **(beside if len(handles) > _FEW else {}))
     elif len(panels) > 1 or not _name_ends(panels[0], handles, width):
-        _add_legend(panels, list(handles.values()), width)
+        _add_legend(panels, list(handles.values()), below=bool(panels[0].figure.get_suptitle()))
 
 
 def _name_ends(ax: Axes, handles: dict[str, Any], widest: float) -> bool:
     """Write names at the ends of curves; return False where they have no room, or are no curves."""
     lines = list(handles.values())
-    if len(lines) > _FEW or any(not hasattr(line, "get_xydata") or len(line.get_xydata()) < 2 for line in lines):
+    if len(lines) > MOST_CURVES or any(not hasattr(line, "get_xydata") or len(line.get_xydata()) < 2 for line in lines):
         return False
     figure: Any = ax.figure
     figure.get_layout_engine().execute(figure)  # so that the panel has its place
-    ends = [ax.transData.transform(line.get_xydata()[-1]) for line in lines]
-    x, y = np.array(ends).T
+    x, y = np.array([ax.transData.transform(line.get_xydata()[-1]) for line in lines]).T
     box, letter = ax.get_window_extent(), _SMALLER * _points(ax) / 72 * figure.dpi
     if not np.isfinite(y).all() or (x < box.x1 - 0.1 * box.width).any():
         return False
-    lines_each = 1 + any("\n" in name for name in handles)
-    if np.diff(np.sort(y)).min(initial=np.inf) < _LINE * letter * lines_each or y.min() < box.y0 or y.max() > box.y1:
+    line_height = _LINE * letter * (1 + any("\n" in name for name in handles))
+    moved = moved_apart(y, line_height)
+    if np.abs(moved - y).max() > line_height or moved.min() < box.y0 or moved.max() > box.y1:
         return False
-    heights = ax.transAxes.inverted().transform(np.column_stack([x, y]))[:, 1]
+    low, high = ax.get_ylim()
+    digits = decimals_of(0, high - low)
+    heights = ax.transAxes.inverted().transform(np.column_stack([x, moved]))[:, 1]
     for height, (name, line) in zip(heights, handles.items(), strict=True):
-        ax.annotate(name, (1, height), (4, 0), xycoords="axes fraction", textcoords="offset points", va="center",
-                    color=line.get_color(), fontsize=_SMALLER * _points(ax), annotation_clip=False)  # fmt: skip
+        last = f"  {rounded(line.get_ydata()[-1], digits)}" if line.get_gid() == "mean" else ""
+        ax.annotate(name + last, (1, height), (4, 0), xycoords="axes fraction", textcoords="offset points",
+                    va="center", color=line.get_color(), fontsize=_SMALLER * _points(ax),
+                    annotation_clip=False)  # fmt: skip
     longest = longest_line(handles) * _LETTER * _SMALLER * _points(ax) / 72
     _widen(figure, longest, widest)
     return True
 
 
-def _add_legend(panels: NDArray[Any], handles: list[Any], widest: float) -> None:
-    """Add a legend: beside the panels, or below where the figure is narrow."""
+def _add_legend(panels: NDArray[Any], handles: list[Any], *, below: bool) -> None:
+    """Add a legend in lines above the panels, or below them where a title stands above."""
     figure: Any = panels[0].figure
-    ax = panels[0]
-    width, height = figure.get_size_inches()
-    points = _SMALLER * _points(ax)
+    points = _SMALLER * _points(panels[0])
     names = [str(handle.get_label()) for handle in handles]
     column, gap = (letters * points / 72 for letters in (longest_line(names) * _LETTER + _LINES, _GAP))
-    if width < _NARROW or _has_beside(panels):
-        columns = max(1, int((0.95 * width + gap) / (column + gap)))
-        figure.legend(handles=handles, loc="outside lower center", ncols=columns, **{**_STYLE, "fontsize": points})
-        return
-    columns = ceil("\n".join(names).count("\n") * _LINE * points / 72 / (0.95 * height) + 0.1)
-    legend = {"handles": handles, "ncols": columns, **_STYLE, "fontsize": points}
-    if len(panels) == 1:
-        ax.legend(**legend, loc="upper left", bbox_to_anchor=(1.01, 1.02), borderaxespad=0)
-    else:
-        figure.legend(**legend, loc="outside right upper")
-    _widen(figure, columns * (column + gap) - gap, widest)
-
-
-def _has_beside(panels: NDArray[Any]) -> bool:
-    """Return whether something stands beside the first panel already."""
-    panel, whole = panels[0].get_window_extent(), panels[0].get_tightbbox()
-    return len(panels) == 1 and whole is not None and whole.x1 > panel.x1 + 0.1 * panel.width
+    columns = max(1, int((0.95 * figure.get_figwidth() + gap) / (column + gap)))
+    place = "outside lower center" if below else "outside upper center"
+    figure.legend(handles=handles, loc=place, ncols=min(columns, len(handles)), **{**_STYLE, "fontsize": points})
 
 
 def _widen(figure: Any, inches: float, widest: float) -> None:
