@@ -260,7 +260,7 @@ def _name_ends(ax: Axes, handles: dict[str, Any], widest: float) -> bool:
     if np.abs(moved - y).max() > line_height or moved.min() < box.y0 or moved.max() > box.y1:
         return False
     low, high = ax.get_ylim()
-    digits = decimals_of(0, high - low)
+    digits = decimals_of(0, (high - low) / 5)
     heights = ax.transAxes.inverted().transform(np.column_stack([x, moved]))[:, 1]
     for height, (name, line) in zip(heights, handles.items(), strict=True):
         last = f"  {rounded(line.get_ydata()[-1], digits)}" if line.get_gid() == "mean" else ""
