@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from textwrap import fill
@@ -35,6 +36,7 @@ _LABEL_GAP = 0.07  # share of an axis between the labels of two levels
 _LINE = 32  # letters in a line of a label
 _LONG, _KEPT = 28, 10  # letters of a name that fit beside a panel, and how many of a longer one's last are kept
 _FEW_ROWS = 24  # whose names have the usual size
+_PAIR_WORD = re.compile(" (over|below|-) ")
 _SIDES = ("algorithm_a", "algorithm_b")
 
 
@@ -245,6 +247,8 @@ def _safe(words: str) -> str:
 
 
 def list_rows(ax: Axes, names: Sequence[str]) -> None:
-    """Name rows on the y axis, the first on top."""
+    """Name rows on the y axis, the first on top; long names of pairs stand in two lines."""
+    if longest_line(names) > _LINE:
+        names = [_PAIR_WORD.sub(r" \1\n", name, count=1) for name in names]
     ax.set_yticks(range(len(names)), names, fontsize="x-small" if len(names) > _FEW_ROWS else None)
     ax.set_ylim(len(names) - 0.5, -0.5)

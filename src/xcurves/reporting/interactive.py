@@ -17,7 +17,7 @@ _BUNDLE = "dt_bundle"
 _MANY = 8  # rows of a table that can be filtered
 _STARTED = """
 const curves = document.getElementById("curves");
-if (curves) await Plotly.Plots.resize(curves);
+if (curves) Plotly.Plots.resize(curves).catch(() => {});  // it was drawn before the page had its width
 const source = document.getElementById("tables").textContent;
 const address = URL.createObjectURL(new Blob([source], {type: "text/javascript"}));
 const {default: DataTable} = await import(address);

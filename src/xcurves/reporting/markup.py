@@ -68,9 +68,12 @@ def section(anchor: str, title: str, body: str, *, is_open: bool = False) -> str
 
 
 def figure(wide: str, narrow: str | None, caption: str, alternative: str) -> str:
-    """Return a picture with its caption; a narrow screen has its own."""
-    source = f'<source media="(max-width: 40rem)" srcset="{escape(narrow)}">' if narrow else ""
-    shown = f"<picture>{source}{image(wide, alternative)}</picture>"
+    """Return a picture with its caption; a narrow screen has its own, or scrolls."""
+    shown = image(wide, alternative)
+    if narrow:
+        shown = f'<picture><source media="(max-width: 40rem)" srcset="{escape(narrow)}">{shown}</picture>'
+    else:
+        shown = f'<div class="box picture" role="group" tabindex="0" aria-label="{text(caption)}">{shown}</div>'
     return f"<figure>{shown}\n<figcaption>{text(caption)}</figcaption></figure>"
 
 
