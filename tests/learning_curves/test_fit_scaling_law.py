@@ -270,13 +270,15 @@ def test_every_pair_of_suites_has_its_sentence_and_rows():
     fit = xcurves.fit_scaling_law(suites.assign_coords(algorithm=["web", "books", "code"]))
     found = fit.curves.compare_scaling_laws(at=(7e9, 1.4e11), compute=[1e20, 1e21])
     answer = found.curves.summary().split("\n")[0]
-    assert answer.startswith("At 7 B parameters and 140 B tokens books has 1.")
+    assert answer.startswith("At 7 B parameters and 140 B tokens web has 0.8")
+    assert " times the loss of books" in answer
     assert "for the loss of web at 1 × 10²⁰ FLOP books needs " in answer
     assert answer.endswith("7 more in the table.")
     assert list(found.curves.table().index.names) == ["pair", "flop"]
     assert len(found.curves.to_frame()) == 6
     alone = found.sel(pair="books - code").curves.summary()
-    assert "code has 1.0" in alone
+    assert "books has 0.9" in alone
+    assert " times the loss of code" in alone
     assert "web" not in alone
 
 

@@ -143,6 +143,17 @@ def allocation_statements(result: xr.Dataset) -> Iterator[Statement]:
     return statements(_brief([prefix + said for prefix, said in _budgets(result)], _ONE_LAW), [], [_OF_RUNS])
 
 
+def _say_losses(row: Row) -> str:
+    """Return how the losses of two suites compare, the one with the lower loss first."""
+    first, second, ratio, (low, high) = row.algorithm_b, row.algorithm_a, row.loss_ratio, row.loss_ratio_ci
+    if isnan(ratio):
+        return "nothing can be said: a suite has no law"
+    if ratio > 1:
+        first, second, ratio, low, high = second, first, 1 / ratio, 1 / high, 1 / low
+    shown = ", no difference is shown" if low <= 1 <= high else ""
+    return f"{first} has {estimated(ratio, low, high, digits=4)} times the loss of {second}{shown}"
+
+
 def suite_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield by how much the losses of suites differ, and what compute that is worth."""
     given = [name for name in ("loss_ratio", "compute_multiplier") if name in result] or ["exponent_difference"]
@@ -155,10 +166,7 @@ def suite_statements(result: xr.Dataset) -> Iterator[Statement]:
         a, b = row.algorithm_a, row.algorithm_b
         if "loss_ratio" in given:
             where = f"{amount(result.attrs['model_size'])} parameters and {amount(result.attrs['tokens'])} tokens"
-            low, high = row.loss_ratio_ci
-            shown = ", no difference is shown" * (low <= 1 <= high)
-            ratio = estimated(row.loss_ratio, low, high, digits=4)
-            said.append(f"{row.prefix}at {where} {b} has {ratio} times the loss of {a}{shown}")
+            said.append(f"{row.prefix}at {where} {_say_losses(row)}")
         if "compute_multiplier" in given:
             for flop, times, ends in zip(row.flop, row.compute_multiplier, row.compute_multiplier_ci, strict=True):
                 needs = f"for the loss of {a} at {number(flop)} FLOP {b} needs {estimated(times, *ends)}"
