@@ -58,7 +58,7 @@ def test_a_script_gets_the_decision_as_its_status(scores, status, said):
     assert done.stdout.startswith(f"read as algorithm = candidate, run = run, no training, score = score\n\n{said}")
 
 
-def test_numbers_are_those_of_the_function(capsys):
+def test_numbers_are_those_of_the_function(here, capsys):
     write_log(("worse", [9.0]), ("new", BETTER))
     status, out, _ = gate(capsys, "--json")
     said = strict(out)
@@ -75,6 +75,8 @@ def test_numbers_are_those_of_the_function(capsys):
     assert (said["progress"], said["progress_ci"]) == (found["progress"].item(), found["progress_ci"].values.tolist())
     assert said["runs_to_make"] == {}
     assert said["summary"] == found.curves.summary()
+    (here / "gate.json").write_text(out)
+    assert found.identical(scores.curves.gate(baseline="main", previous="gate.json"))
 
 
 def test_the_open_candidate_is_the_one_that_is_answered(capsys):
@@ -167,7 +169,8 @@ def test_tasks_are_averaged_where_they_are_named(capsys):
     pd.DataFrame(rows, columns=["env", "agent", "seed", "score"]).to_csv("runs.csv", index=False)
     status, _, err = gate(capsys)
     assert status == 2
-    assert err.endswith("ARCHIVE has tasks. Average each run over one column of them: --task env\n")
+    typed = "python -m xcurves gate runs.csv --baseline main --task env"
+    assert err.endswith(f"ARCHIVE has tasks, over which a run is averaged if they are named. Type: {typed}\n")
     status, out, _ = gate(capsys, "--task", "env", "--json")
     assert status == 0
     assert strict(out)["candidates"][0]["difference"] == pytest.approx(np.mean(BETTER[:8]) - np.mean(MAIN[:8]))
@@ -188,7 +191,10 @@ def test_an_archive_of_scores_is_read(capsys):
         (["--looks", "2,1"], "looks must be ascending"),
         (["--level", "1.5"], "--level must lie between 0 and 1; got 1.5"),
         (["--candidate", "main"], "candidates name the baseline 'main'"),
-        (["--value", "socre"], "score='socre' is no column of the frame"),
+        (
+            ["--value", "socre"],
+            "--value socre is no column of ARCHIVE. It has 'candidate', 'score'. Did you mean 'score'?",
+        ),
         (["--baseline", "man"], "--baseline must be an algorithm of scores; got 'man'. They have 'main', 'new'"),
     ],
 )
@@ -197,6 +203,16 @@ def test_bad_input_is_one_line_and_two(capsys, options, message):
     status, out, err = gate(capsys, *options)
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert message in err
+
+
+def test_a_champion_that_failed_is_refused_in_words_of_the_shell(capsys):
+    write_log(("new", [12.0]), name="whole.csv")
+    frame = pd.read_csv("whole.csv")
+    frame.loc[2, "score"] = -np.inf
+    frame.to_csv("runs.csv", index=False)
+    status, _, err = gate(capsys)
+    assert status == 2
+    assert err.endswith("run 2 of champion 'main' failed; a champion needs a mean. Write the score that it counts as\n")
 
 
 def test_a_row_without_a_score_is_no_run_and_no_failure(capsys):

@@ -12,18 +12,17 @@ import pandas as pd
 import xarray as xr
 
 import xcurves
-from xcurves.cli.names import Table
+from xcurves.cli.names import Table, command_with, read_names
 from xcurves.cli.options import Parser, program
-from xcurves.cli.sources import curves_of_options, open_archive, select
+from xcurves.cli.sources import curves_of_options, open_archive, read_as, select
 from xcurves.core import ledger
 from xcurves.core.atomic_write import atomic_write
 from xcurves.core.labels import DIMS
 from xcurves.core.tables import bounds
-from xcurves.core.wording import listed
 from xcurves.gating.gate import ledger_of
 from xcurves.gating.replay import DECISIONS
 from xcurves.gating.text import current
-from xcurves.readers.guess import guess_names, lower_is_better
+from xcurves.readers.guess import lower_is_better
 
 STATUS = {"kept": 0, "dropped": 1, "run_more": 3, "waiting": 3}
 UNEXPECTED = 4  # exit status: 1 is a decision
@@ -76,9 +75,9 @@ def run_gate(options: argparse.Namespace) -> int:
     """Judge the candidates; return the exit status of the decision."""
     if options.archive is None:
         raise ValueError("ARCHIVE is missing. Name the log of all runs so far")
-    scores, read_as = _scores(options)
+    scores, how_read = _scores(options)
     lower = lower_is_better(scores.name) if options.lower_is_better is None else options.lower_is_better
-    read_as += ", lower is better" if lower else ""
+    how_read += ", lower is better" if lower else ""
     same = ("baseline", "level", "margin", "start", "n_resamples", "confidence_level", "rng")
     result = xcurves.gate(
         scores,
@@ -90,14 +89,14 @@ def run_gate(options: argparse.Namespace) -> int:
         previous=options.ledger if options.ledger and options.ledger.exists() else None,
         **{name: getattr(options, name) for name in same},
     )
-    said = as_json(result, read_as)
+    said = as_json(result, how_read)
     text = json.dumps(said, allow_nan=False)
     if options.ledger:
         atomic_write(options.ledger, lambda path: path.write_text(f"{text}\n", encoding="utf-8"), is_own=_is_ledger)
     if options.json:
         print(text)
     else:
-        print(f"{read_as}\n\n{xcurves.summary(result)}")
+        print(f"{how_read}\n\n{xcurves.summary(result)}")
     return STATUS[said["decision"]]
 
 
@@ -123,45 +122,36 @@ def _scores(options: argparse.Namespace) -> tuple[xr.DataArray, str]:
     opened = open_archive(options)
     if isinstance(opened, xr.DataTree):
         raise ValueError(f"ARCHIVE {options.archive} holds an analysis, not scores. Name the archive it was made from")
-    opened, read_as, order = select(opened, options), f"read from {options.archive}", None
-    if isinstance(opened, Table):
-        opened, read_as, order = _numbered(opened, options)
+    opened = select(opened, options)
+    table = _numbered(opened, options) if isinstance(opened, Table) else None
+    opened, said = read_as(opened if table is None else table, options)
     scores, *more = [curves for _, curves in curves_of_options(opened, options)]
     if more:
         raise ValueError(f"--value is given {1 + len(more)} times; a gate has one. Name one")
-    if order is None:
-        return scores, read_as
+    if table is None:
+        return scores, said or f"read from {options.archive}"
+    if "training" not in table.columns:
+        scores = scores.isel(training=0, drop=True)
     # A candidate that is named has no runs at first.
-    named = [name for name in options.candidate or [] if name not in order]
-    return scores.reindex(algorithm=[*order, *named]), read_as
+    order = dict.fromkeys([*table.frame[table.columns["algorithm"]], *(options.candidate or [])])
+    return scores.reindex(algorithm=list(order)), said
 
 
-def _numbered(opened: Table, options: argparse.Namespace) -> tuple[Table, str, list[str]]:
-    """Return a table with the runs of each algorithm numbered, how it is read, and the algorithms in their order."""
-    frame = opened.frame
-    given: dict[str, Any] = {dim: name for dim, name in opened.columns.items() if dim in DIMS and name in frame}
-    given |= {dim: getattr(options, dim) for dim in DIMS if getattr(options, dim)}
-    score = options.value[0] if options.value else opened.value
-    if score:
-        given["score"] = score
-    tasks = [options.task] if options.task else [name for name in opened.columns if name not in DIMS]
-    if tasks:
-        given["tasks"] = tasks
-    reading = guess_names(frame, given)
-    for argument, choices in reading.missing.items():
-        option = "value" if argument == "score" else argument
-        has = listed(choices or list(map(str, frame.columns)))
-        raise ValueError(f"no column of ARCHIVE is known as {argument}. Name one of {has}: --{option} NAME")
-    if len(reading.tasks) > 1 or (reading.tasks and not options.task):
-        raise ValueError(f"ARCHIVE has tasks. Average each run over one column of them: --task {reading.tasks[0]}")
-    algorithm = str(reading.algorithm)
-    if reading.training is None:
-        _refuse_empty(reading.frame, algorithm, str(reading.score))
-    frame = reading.frame.assign(**{algorithm: reading.frame[algorithm].astype(str)})
-    frame = frame.assign(**{_RUN: _run_numbers(frame, algorithm, reading.run)})
-    columns = {"algorithm": algorithm, "run": _RUN, "training": reading.training, **{name: name for name in tasks}}
-    known = {dim: column for dim, column in columns.items() if column is not None}
-    return Table(frame, reading.score, known), reading.said, list(dict.fromkeys(frame[algorithm]))
+def _numbered(opened: Table, options: argparse.Namespace) -> Table:
+    """Return a table whose names are known, with the runs of each algorithm numbered in their order."""
+    if options.task:
+        opened = opened._replace(columns=opened.columns | {options.task: options.task})
+    table = read_names(opened, options)
+    algorithm, run = table.columns["algorithm"], table.columns.get("run")
+    tasks = [name for name in table.columns if name not in DIMS]
+    if tasks != [options.task] * len(tasks):
+        command = command_with(options, ["--task", tasks[0]])
+        raise ValueError(f"ARCHIVE has tasks, over which a run is averaged if they are named. Type: {command}")
+    if "training" not in table.columns:
+        _refuse_empty(table.frame, algorithm, str(table.value))
+    frame = table.frame.assign(**{algorithm: table.frame[algorithm].astype(str)})
+    frame = frame.assign(**{_RUN: _run_numbers(frame, algorithm, run)})
+    return table._replace(frame=frame, columns=table.columns | {"run": _RUN})
 
 
 def _refuse_empty(frame: pd.DataFrame, algorithm: str, score: str) -> None:
@@ -186,7 +176,7 @@ def _run_numbers(frame: pd.DataFrame, algorithm: str, run: str | None) -> np.nda
     return np.array([number_of[row] for row in rows], np.int64)
 
 
-def as_json(result: xr.Dataset, read_as: str) -> dict[str, Any]:
+def as_json(result: xr.Dataset, how_read: str) -> dict[str, Any]:
     """Return what a script needs, with null for numbers that are unknown or infinite."""
     candidates = [_of_candidate(result.isel(candidate=place)) for place in range(result.sizes["candidate"])]
     now = candidates[current(result)]
@@ -199,7 +189,7 @@ def as_json(result: xr.Dataset, read_as: str) -> dict[str, Any]:
         "progress": _plain(result["progress"]),
         "progress_ci": [_plain(end) for end in bounds(result["progress_ci"]).values()],
         "candidates": candidates,
-        "read_as": read_as,
+        "read_as": how_read,
         "summary": xcurves.summary(result),
         "past": ledger_of(result).as_json(),
     }
