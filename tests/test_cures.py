@@ -45,7 +45,7 @@ def fragments(message: str) -> list[str]:
             letter = message[place]
             depth += (letter in "([{") - (letter in ")]}")
             rest = message[place:]
-            ends = depth == 0 and (rest.startswith((", ", ". ", " or ", " with ", "; ")) or depth < 0)
+            ends = depth == 0 and (rest.startswith((", ", ". ", " or ", " with ", " (", "; ")) or depth < 0)
             if ends or depth < 0:
                 break
             place += 1
@@ -115,8 +115,8 @@ def both_options(*names: str) -> Cure:
         changed = row
         for name in names[:-1]:
             said = re.findall(rf"(?<!\w){name}=(\((?:[^()]*)\)|'[^']*'|[\w.]+)", message.rpartition(". ")[2])
-            changed = Row(row.make, row.call, row.cure, changed.options | {name: eval(said[-1])})
-        return option(names[-1], -1)(changed, data, message.rpartition(". ")[2])
+            changed = Row(row.make, row.call, row.cure, changed.options | {name: eval(said[0])})
+        return option(names[-1])(changed, data, message.rpartition(". ")[2])
 
     return carry_out
 
@@ -241,6 +241,17 @@ def failed(data: xr.DataArray, value: float) -> xr.DataArray:
     return data
 
 
+def task_trials() -> xr.DataArray:
+    return episodes().rename(episode="task")
+
+
+def averaged(row: Row, data: xr.DataArray, message: str) -> Any:
+    """The mean over the dims that the message names, along the dim that it names."""
+    (text,) = (each for each in fragments(message) if ".mean(" in each)
+    dim = re.search(r"dim='(\w+)'", message)[1]
+    return row.call(eval(text, {"scores": data}), dim=dim)
+
+
 ROWS = {
     # dims and labels
     "dims of other names": Row(lambda: one().rename(algorithm="agent", run="seed"), anova, code()),
@@ -348,9 +359,13 @@ ROWS = {
     ),
     "a profile of one level": Row(lambda: one().isel(training=[0]), profile, code()),
     # dims of trials
-    "trials along two dims": Row(episodes, cdf, option("unit"), {"dim": ("run", "episode")}),
-    "trials along two dims, pairs": Row(episodes, compare, option("strata"), {"dim": ("run", "episode")}),
-    "trials along two dims, a search": Row(episodes, tuning, option("unit"), {"dim": ("run", "episode")}),
+    "episodes of runs": Row(episodes, cdf, both_options("unit", "interval"), {"dim": ("run", "episode")}),
+    "episodes of runs, each by itself": Row(episodes, cdf, option("unit", 1), {"dim": ("run", "episode")}),
+    "episodes of runs, pairs": Row(episodes, compare, averaged, {"dim": ("run", "episode")}),
+    "episodes of runs, a search": Row(episodes, tuning, option("unit"), {"dim": ("run", "episode")}),
+    "runs of tasks": Row(task_trials, cdf, both_options("strata", "interval"), {"dim": ("run", "task")}),
+    "runs of tasks, pairs": Row(task_trials, compare, option("strata"), {"dim": ("run", "task")}),
+    "runs of tasks, a search": Row(task_trials, tuning, option("unit"), {"dim": ("run", "task")}),
     "exact intervals of strata": Row(
         episodes, cdf, option("interval"), {"dim": ("run", "episode"), "strata": "run", "n_resamples": 20}
     ),
@@ -389,6 +404,11 @@ ROWS = {
     "a misspelt column": Row(tidy, framed, value_of("value"), {"value": "scor"}),
     "a column that is an index": Row(lambda: tidy().set_index("run"), framed, code()),
     "rows without a label": Row(lambda: tidy(run=[None, *range(39)]), framed, code(contains="dropna")),
+    "scores that are all words": Row(
+        lambda: tidy(label=["good", "bad"] * 20),
+        lambda data, **options: framed(data, **{"value": "label"} | options),
+        option("value"),
+    ),
     "scores with a word": Row(lambda: tidy(score=["n/a", *map(str, range(39))]), framed, code()),
     "scores that are numbers as text": Row(lambda: tidy(score=list(map(str, range(40)))), framed, code()),
     "rows that repeat": Row(

@@ -155,7 +155,7 @@ def compare_distributions(
     [0, 0, 0]
     """
     fixed = "dim={rest} to compare within each {task}" if paired else "strata={task!r} if its labels are a fixed set"
-    design = trial_checks.check_design(dim, strata, unit, fixed)
+    design = trial_checks.check_design(dim, strata, unit, fixed, "dim={unit!r} of scores.mean({repeats})")
     if design.units:
         raise ValueError(
             f"unit must name all dims of trials, {design.dims}, which says that every trial is independent; got "

@@ -199,7 +199,8 @@ def performance_cdf(
     True
     """
     also = ", interval='percentile'" if interval == "exact" else ""
-    design = trial_checks.check_design(dim, strata, unit, f"strata={{task!r}}{also} if its labels are a fixed set")
+    fixed, repeated = f"strata={{task!r}}{also} if its labels are a fixed set", f"unit={{unit!r}}{also}"
+    design = trial_checks.check_design(dim, strata, unit, fixed, repeated)
     scores = check_curves(scores, core=design.dims, name="scores", reserved=PERFORMANCE_CDF.reserved())
     scores, budget = within_budget(scores, design.dims)
     trial_checks.check_resampling(design, interval, n_resamples)

@@ -10,12 +10,14 @@ import xarray as xr
 
 from xcurves.core import labels, validation
 from xcurves.core.run_checks import Context
+from xcurves.core.wording import listed
 from xcurves.kernels.moments import Floats
 from xcurves.kernels.summaries import Summaries
 
 Numbers = float | Sequence[float] | Floats | xr.DataArray
 Dims = str | Sequence[str]
 
+_REPEATS = ("episode", "evaluation", "rollout", "game", "repeat", "replicate", "sample")  # of what one run scored
 HUNDREDTHS = np.arange(1, 100) / 100
 
 
@@ -38,8 +40,11 @@ class Design(NamedTuple):
         return (*self.strata, *self.units, *self.trials)
 
 
-def check_design(dim: Dims, strata: Dims | None, unit: Dims | None, fixed: str) -> Design:
-    """Return what the dims of trials are; `fixed` is the cure of a set of tasks that nothing is said about."""
+def check_design(dim: Dims, strata: Dims | None, unit: Dims | None, fixed: str, repeated: str) -> Design:
+    """Return what the dims of trials are.
+
+    `fixed` is the cure of a set of tasks that nothing is said about, `repeated` that of several scores of a run.
+    """
     dims = _names("dim", dim)
     if not dims or len(set(dims)) < len(dims):
         raise ValueError(f"dim must name one or more dims, each once; got {labels.shown(dim)}. Try dim='run'")
@@ -47,9 +52,15 @@ def check_design(dim: Dims, strata: Dims | None, unit: Dims | None, fixed: str) 
     if len(dims) > 1 and strata is None and unit is None:
         task = next(name for name in dims if name != "run")
         rest = tuple(name for name in dims if name != task)
+        cure = fixed.format(task=task, rest=rest)
+        repeats = [name for name in dims if name.lower().rstrip("s") in _REPEATS]
+        if len(repeats) == len(dims) - 1:
+            (whole,) = set(dims) - set(repeats)
+            why = f"{listed(repeats)} of one {whole} hang together"
+            cure = f"{repeated.format(unit=whole, repeats=repeats)} ({why})"
         raise ValueError(
             f"dim={dims} pools trials that may not be independent; got neither strata nor unit. "
-            f"Give {fixed.format(task=task, rest=rest)}, or unit={dims} if every trial is independent"
+            f"Give {cure}, or unit={dims} if every trial is independent"
         )
     for argument, given, taken in (("strata", within, ()), ("unit", outer, within)):
         for name in [name for name in given if name not in dims or name in taken][:1]:

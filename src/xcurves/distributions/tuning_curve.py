@@ -119,7 +119,7 @@ def tuning_curve(
     >>> bool((best.best_median.diff("trials") >= 0).all())
     True
     """
-    design = trial_checks.check_design(dim, None, unit, "unit={task!r} if its labels are draws")
+    design = trial_checks.check_design(dim, None, unit, "unit={task!r} if its labels are draws", "unit={unit!r}")
     dims, draws = design.dims, design.units or design.dims
     scores = _with_algorithm(validation.check_array("scores", scores))
     scores = check_curves(scores, core=("algorithm", *dims), name="scores", reserved=TUNING_CURVE.reserved())

@@ -84,7 +84,8 @@ def check_frame(
     units = [column for dim, column in columns.items() if dim != "training"]
     for argument, column in named:
         if argument in ("value", "training"):
-            _check_numeric(argument, frame[column], units)
+            numeric = [f"{argument}={name!r}" for name in frame.select_dtypes("number") if name not in asked.values()]
+            _check_numeric(argument, frame[column], units, numeric)
         missing = frame[column].isna()
         if missing.any() and argument != "value":
             raise ValueError(
@@ -166,7 +167,7 @@ def _n_labels(column: pd.Series[Any]) -> int:
         return 0
 
 
-def _check_numeric(argument: str, column: pd.Series[Any], units: Sequence[str]) -> None:
+def _check_numeric(argument: str, column: pd.Series[Any], units: Sequence[str], numeric: Sequence[str]) -> None:
     number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_complex_dtype(column)
     if number and not (argument == "training" and pd.api.types.is_bool_dtype(column)):
         return
@@ -180,6 +181,8 @@ def _check_numeric(argument: str, column: pd.Series[Any], units: Sequence[str]) 
         if len(strange):
             first = f", first {strange.iloc[0]!r} in row {_plain_label(strange.index[0])}"
             cure = f"Correct it, or make gaps of such rows: pd.to_numeric({name}, errors='coerce')"
+            if pd.to_numeric(column, errors="coerce").isna().all():  # it would leave no row
+                cure = f"Name a column of numbers: {' or '.join(numeric[:3])}" if numeric else "Check how it was read"
     raise TypeError(f"{argument} column {column.name!r} must be numeric; got dtype {column.dtype}{first}. {cure}")
 
 
