@@ -11,7 +11,7 @@ import xarray as xr
 from xcurves.core import labels
 from xcurves.core.provenance import alpha_of
 from xcurves.core.schema import Statement, statements
-from xcurves.core.wording import ends_of, joined, number, span
+from xcurves.core.wording import ends_of, estimated, joined, number, span
 
 _NO_PVALUE = "the test gives no p-value"
 _OF_PVALUES = ("effect", "error_term", "pair", "task_effect")
@@ -123,7 +123,7 @@ def _rates(one: xr.Dataset) -> str:
     rate = one["rate"]
     if rate.size == 1:
         low, high = one["rate_ci"].to_numpy().ravel().tolist()
-        return f"in {number(rate.item())} of data sets (interval {number(low)} to {number(high)})"
+        return f"in {estimated(rate.item(), low, high)} of data sets"
     return f"in {span([rate.min().item(), rate.max().item()])} of data sets, over {rate.size} settings"
 
 
