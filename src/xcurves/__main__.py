@@ -16,6 +16,8 @@ _BAD_INPUT = (OSError, EOFError, MemoryError, ValueError, TypeError, KeyError, I
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
+    from xcurves.cli.options import settle
+
     given = sys.argv[1:] if arguments is None else list(arguments)
     run: Callable[[Namespace], object]  # the exit status, or the paths that were written
     unexpected = 1
@@ -41,6 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options = parser().parse_args(given)
         from xcurves.cli.job import run_job as run
     options.given = given  # for messages that say what to type
+    settle(options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # deprecation warnings of libraries
         warnings.simplefilter("default", UserWarning)

@@ -59,3 +59,11 @@ def test_what_does_not_fit_is_said(columns, kind, said):
 def test_rows_with_neither_score_nor_training_are_left_out():
     frame = pd.DataFrame({"algorithm": "a", "run": 0, "step": [0, 1, None], "loss": [1.0, 2.0, None], "epoch": 1})
     assert xcurves.to_dataarray(frame, "loss", training="step").sizes["training"] == 2
+
+
+def test_several_columns_of_the_algorithm_are_joined():
+    frame = pd.DataFrame({"opt": ["adam", "muon"], "lr": [1e-3, 3e-4], "seed": 0, "step": 0, "loss": [1.0, 2.0]})
+    losses = xcurves.to_dataarray(frame, "loss", algorithm=["opt", "lr"], run="seed", training="step")
+    assert losses.algorithm.values.tolist() == ["opt=adam, lr=0.001", "opt=muon, lr=0.0003"]
+    with pytest.raises(KeyError, match="algorithm='ada' is no column of the frame"):
+        xcurves.to_dataarray(frame, "loss", algorithm=["ada", "lr"], run="seed", training="step")

@@ -196,3 +196,18 @@ def test_one_command_answers(form, tmp_path, monkeypatch, capsys):
     assert "\nfast over slow " in out
     levels = [np.mean([SCORES["fast", run, step] for run in RUNS]) for step in STEPS]
     assert any(f"{value:.{digits}f}" in out for value in (np.mean(levels), levels[-1]) for digits in (1, 2, 3)), out
+
+
+def test_several_columns_of_the_algorithm_and_wide_columns_are_options(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    frame().assign(lr=0.01).to_csv("long.csv", index=False)
+    for given in (["long.csv", "--algorithm", "algo", "lr"], ["--algorithm", "algo", "lr", "long.csv"]):
+        assert main([*given, "--n-resamples", "99"]) == 0
+        assert "\nalgo=fast, lr=0.01 over algo=slow, lr=0.01 " in capsys.readouterr().out
+    wide = frame().pivot_table(index="step", columns=["algo", "seed"], values="accuracy")
+    wide.columns = [f"{algorithm}_seed{run}" for algorithm, run in wide.columns]
+    wide.reset_index().to_csv("wide.csv", index=False)
+    assert main(["wide.csv", "--columns", "{algorithm}_seed{run}", "--n-resamples", "99"]) == 0
+    assert "\nfast over slow " in capsys.readouterr().out
+    assert main(["long.csv", "--algorithm", "algo", "rl"]) == 2
+    assert "--algorithm rl is no column of ARCHIVE" in capsys.readouterr().err

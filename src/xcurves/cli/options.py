@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
-from xcurves.core.labels import DIMS, did_you_mean
+from xcurves.core.labels import did_you_mean
 from xcurves.core.run_checks import FRACTIONS
 from xcurves.readers import SOURCES
 from xcurves.reporting.analyze import parts
@@ -63,8 +63,12 @@ class Parser(argparse.ArgumentParser):
         add = self.add_argument_group("names in ARCHIVE").add_argument
         said = "column or variable of the scores; may be repeated: each has an analysis and files of its own"
         add("--value", action="append", metavar="NAME", help=said)
-        for dim in DIMS:
+        said = "column or dim of algorithm, if it has another name; several columns whose labels are joined"
+        add("--algorithm", nargs="+", metavar="NAME", help=said)
+        for dim in ("run", "training"):
             add(f"--{dim}", metavar="NAME", help=f"column or dim of {dim}, if it has another name")
+        said = "of a wide table, how columns of scores are called: {algorithm}, {algorithm}_seed{run}"
+        add("--columns", metavar="PATTERN", help=said)
         add("--extra", nargs="+", action="extend", default=[], metavar="NAME", help="column, or columns, of tasks")
         said = f"what wrote ARCHIVE, if it is not recognised: {', '.join(source.name for source in SOURCES)}"
         add("--source", metavar="NAME", help=said)
@@ -105,6 +109,15 @@ def add_direction(made: Parser) -> Any:
     either.add_argument("--lower-is-better", action="store_true", default=None, help=said)
     either.add_argument("--higher-is-better", action="store_false", dest="lower_is_better", help="a high one is")
     return group.add_argument
+
+
+def settle(options: argparse.Namespace) -> None:
+    """Make one name of the algorithm's column a text; a path behind several is the archive that is missing."""
+    named = options.algorithm or []
+    if len(named) > 1 and options.archive is None:
+        options.archive = Path(named.pop())
+    if len(named) == 1:
+        options.algorithm = named[0]
 
 
 def parser() -> argparse.ArgumentParser:

@@ -25,6 +25,7 @@ from xcurves.core.wording import listed
 from xcurves.preprocessing.alignment import align, drop_incomplete
 from xcurves.preprocessing.frames import to_dataarray
 from xcurves.preprocessing.grids import On
+from xcurves.preprocessing.wide import to_long, with_joined
 
 EXAMPLE = "benchmark"
 _SUFFIXES = (".nc", ".h5netcdf", ".nc4", ".zarr")  # of an archive even if it is empty or damaged
@@ -49,6 +50,7 @@ def open_archive(options: argparse.Namespace) -> Table | xr.Dataset | xr.DataTre
         return read_archive(path)
     source = readers.recognize(path, options.source)
     frame = readers.read(path, source=source.name, folders=options.folders, names=options.names)
+    frame = _as_asked(frame, options)
     usual = {"algorithm": "algorithm", "run": "run", "training": source.training}
     asked = {dim: name for dim in DIMS if (name := getattr(options, dim))}
     columns = {dim: name for dim, name in usual.items() if name is not None and name in frame} | asked
@@ -56,6 +58,22 @@ def open_archive(options: argparse.Namespace) -> Table | xr.Dataset | xr.DataTre
     tasks = [*(name for name in (*named, *source.extra) if name in frame), *options.extra]
     columns |= {name: name for name in tasks if name not in (*DIMS, *columns.values())}
     return Table(frame, source.value, columns)
+
+
+def _as_asked(frame: pd.DataFrame, options: argparse.Namespace) -> pd.DataFrame:
+    """Return a frame in which wide columns are rows, and several columns of the algorithm are one, as options ask."""
+    if options.columns:
+        score = options.value[0] if options.value else "score"
+        dims = {dim: getattr(options, dim) for dim in DIMS if isinstance(getattr(options, dim), str)}
+        frame = to_long(frame, score, options.columns, dims, options.extra)
+        options.value = [score]
+    if isinstance(options.algorithm, list):
+        missing = [name for name in options.algorithm if name not in frame]
+        if missing:
+            raise not_found(f"--algorithm {missing[0]} is no column of ARCHIVE", missing[0], frame.columns)
+        name, frame = with_joined(frame, options.algorithm)
+        options.algorithm = name
+    return frame
 
 
 def select(opened: Table | xr.Dataset, options: argparse.Namespace) -> Table | xr.Dataset:

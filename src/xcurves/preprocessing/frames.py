@@ -28,7 +28,7 @@ from xcurves.preprocessing.columns import (
     numbers,
 )
 from xcurves.preprocessing.grids import AlignMethod, Asked, On
-from xcurves.preprocessing.wide import to_long
+from xcurves.preprocessing.wide import to_long, with_joined
 
 _REPEAT = "_xcurves_repeat"  # no column has this name
 _CELLS = 10  # most cells of the union of levels for each score
@@ -38,7 +38,7 @@ def to_dataarray(
     frame: pd.DataFrame | Any,
     value: str,
     *,
-    algorithm: str | None = "algorithm",
+    algorithm: str | Sequence[str] | None = "algorithm",
     run: str | None = "run",
     training: str | None = "training",
     extra: str | Sequence[str] = (),
@@ -64,8 +64,9 @@ def to_dataarray(
         Column of the scores; a row without a score is a gap, or says that the run failed: `missing_scores`. A score of
         -inf (+inf where lower is better) says so too.
     algorithm, run, training : str, optional
-        Columns that become the dims of these names; None for no such dim. With ``training=None`` scores have no
-        training (trials); with ``run=None`` each algorithm has one curve, or with `coords` each row is a run.
+        Columns that become the dims of these names; None for no such dim. Several columns of `algorithm`,
+        ``["optimizer", "lr"]``, are one whose labels are joined: "optimizer=muon, lr=0.001". With ``training=None``
+        scores have no training (trials); with ``run=None`` each algorithm has one curve, or with `coords` each row is a run.
     extra : str or sequence of str, optional
         Columns that become further dims (tasks) under their own names.
     coords : str or sequence of str, optional
@@ -146,7 +147,10 @@ def to_dataarray(
     """
     frame = as_pandas(frame)
     kept = names_of(coords, "coords")
-    dims = {**{name: name for name in names_of(extra)}, "algorithm": algorithm, "run": run, "training": training}
+    if isinstance(algorithm, list) and len(algorithm) > 1 and all(isinstance(name, str) for name in algorithm):
+        algorithm, frame = with_joined(frame, algorithm)
+    dims: dict[str, Any] = {name: name for name in names_of(extra)}
+    dims |= {"algorithm": algorithm, "run": run, "training": training}
     if columns is not None:
         frame = to_long(frame, value, columns, dims, kept)
     frame = _without_empty_rows(frame, value, training)
@@ -199,7 +203,7 @@ def to_dataset(
     frame: pd.DataFrame | Any,
     values: Sequence[str],
     *,
-    algorithm: str | None = "algorithm",
+    algorithm: str | Sequence[str] | None = "algorithm",
     run: str | None = "run",
     training: str | None = "training",
     extra: str | Sequence[str] = (),

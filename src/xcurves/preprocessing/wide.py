@@ -11,6 +11,8 @@ import pandas as pd
 
 from xcurves.core.labels import DIMS, shown
 
+CONFIG = "config/"  # before the names of columns that hold the configuration of a run
+
 _BRACES = re.compile(r"\{(\w+)(?:,((?:[^{}]|\{[\d,]+\})+))?\}")
 
 
@@ -76,6 +78,25 @@ def to_long(
     return tidy
 
 
+def with_joined(frame: pd.DataFrame, columns: Sequence[str]) -> tuple[str, pd.DataFrame]:
+    """Return the name of a new column, the labels of several joined, and the frame with it."""
+    missing = [name for name in columns if name not in frame]
+    if missing:
+        has = ", ".join(map(repr, frame.columns))
+        raise KeyError(f"algorithm={missing[0]!r} is no column of the frame. It has {has}")
+    name = ", ".join(map(_short, columns))
+    return name, frame.assign(**{name: join_labels(frame, columns)})
+
+
+def join_labels(frame: pd.DataFrame, columns: Sequence[str]) -> pd.Series[Any]:
+    """Return one label of several columns for each row: ``optimizer=muon, lr=0.0003``."""
+    parts = [_short(name) + "=" + frame[name].map(_text) for name in columns]
+    joined = parts[0]
+    for part in parts[1:]:
+        joined = joined + ", " + part
+    return joined
+
+
 def pattern_of(names: Sequence[str], dim: str) -> str:
     """Return the pattern that names of columns have, such as seed{run}."""
     prefix = re.match(r"\D*", _common_start(names))
@@ -111,3 +132,12 @@ def _of_pattern(frame: pd.DataFrame, columns: str, used: Sequence[str]) -> pd.Da
     if unusual:
         raise ValueError(f"columns={columns!r} says {unusual[0]}, and so does the column of that name. Rename it")
     return pd.DataFrame(list(found.values()), index=list(found))
+
+
+def _short(name: object) -> str:
+    """Return the name of a column without what says that it is of a configuration."""
+    return str(name).removeprefix(CONFIG)
+
+
+def _text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float | np.floating) else str(value)

@@ -10,9 +10,7 @@ import numpy as np
 import pandas as pd
 
 from xcurves.core.labels import DIMS, SYNONYMS, USUAL_EXTRAS
-from xcurves.preprocessing.wide import to_long
-
-CONFIG = "config/"  # before the names of columns that hold the configuration of a run
+from xcurves.preprocessing.wide import CONFIG, to_long, with_joined
 
 # Words for a score, the one that is taken first: where a column has several of them, the first counts.
 _SCORES = (
@@ -185,15 +183,6 @@ def dim_of(name: object) -> str | None:
     return "task" if _fit(name, sorted(USUAL_EXTRAS)) is not None else None
 
 
-def join_labels(frame: pd.DataFrame, columns: Sequence[str]) -> pd.Series[Any]:
-    """Return one label of several columns for each row: ``optimizer=muon, lr=0.0003``."""
-    parts = [_short(name) + "=" + frame[name].map(_text) for name in columns]
-    joined = parts[0]
-    for part in parts[1:]:
-        joined = joined + ", " + part
-    return joined
-
-
 def _check_given(frame: pd.DataFrame, given: Mapping[str, Any]) -> None:
     for argument in ("algorithm", "run", "training", "score", "tasks"):
         for column in _listed(given.get(argument)):
@@ -209,8 +198,8 @@ def _joined_algorithms(frame: pd.DataFrame, known: dict[str, Any]) -> tuple[pd.D
         known["algorithm"] = columns[0]
     if len(columns) < 2:
         return frame, known
-    name = ", ".join(map(_short, columns))
-    return frame.assign(**{name: join_labels(frame, columns)}), known | {"algorithm": name}
+    name, joined = with_joined(frame, columns)
+    return joined, known | {"algorithm": name}
 
 
 def _long(frame: pd.DataFrame, known: Mapping[str, Any]) -> tuple[pd.DataFrame, list[str]]:
@@ -377,12 +366,3 @@ def _n_labels(column: pd.Series[Any]) -> int:
         return int(column.nunique())
     except TypeError:  # lists are no labels
         return 0
-
-
-def _short(name: object) -> str:
-    """Return the name of a column without what says that it is of a configuration."""
-    return str(name).removeprefix(CONFIG)
-
-
-def _text(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float | np.floating) else str(value)

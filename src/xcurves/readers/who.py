@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from xcurves.preprocessing.wide import CONFIG, join_labels
 from xcurves.readers.formats.json_rows import flat
-from xcurves.readers.guess import CONFIG, dim_of, join_labels, words_of
+from xcurves.readers.guess import dim_of, words_of
 
 _CONFIGS = [
     f"{stem}.{end}" for stem in ("config", "args", "hparams", "params") for end in ("json", "yaml", "yml", "toml")
