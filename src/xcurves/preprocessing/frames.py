@@ -66,7 +66,8 @@ def to_dataarray(
     algorithm, run, training : str, optional
         Columns that become the dims of these names; None for no such dim. Several columns of `algorithm`,
         ``["optimizer", "lr"]``, are one whose labels are joined: "optimizer=muon, lr=0.001". With ``training=None``
-        scores have no training (trials); with ``run=None`` each algorithm has one curve, or with `coords` each row is a run.
+        scores have no training (trials); with ``run=None`` each algorithm has one curve, or with `coords` each row is a
+        run.
     extra : str or sequence of str, optional
         Columns that become further dims (tasks) under their own names.
     coords : str or sequence of str, optional
