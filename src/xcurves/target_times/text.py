@@ -257,12 +257,14 @@ def score_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield the scores of performance profiles, and which differences are shown for tasks like these."""
     task, p = result.attrs["task"], result["pvalue_adjusted"].to_numpy()
     said = [
-        f"{name} {number(one['score'].item())} ({interval(*ends_of(one['score_ci'].sel(task_effect='random')))})"
+        f"{name} {estimated(one['score'].item(), *ends_of(one['score_ci'].sel(task_effect='random')))}"
         for name, one in _sorted(result, "score", -1)
     ]
     n_shown, n_pairs = int(provenance.significant(p, provenance.alpha_of(result)).sum()), int((~np.isnan(p)).sum())
     best = f"Highest score up to {number(result.attrs['tau_max'])} times the best: {joined(said[:_MOST])}"
-    differ = f"{n_shown} of {count(n_pairs, 'pair')} are shown to differ on {task}s like these (p adjusted over pairs)."
+    verb = "is" if n_shown == 1 else "are"
+    pairs = f"{n_shown} of {count(n_pairs, 'pair')} {verb} shown to differ"
+    differ = f"{pairs} on {task}s like these (p adjusted over pairs)."
     more = [f"Then {joined(said[_MOST:])}."] * (len(said) > _MOST)
     caution = "A score depends on who takes part: the best of them on a task defines its unit."
     yield from statements(f"{best}; intervals are for {task}s like these.", [differ, *more], [caution])
