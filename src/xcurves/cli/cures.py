@@ -49,7 +49,10 @@ _CURES: tuple[tuple[str, _Written], ...] = (
     (r"(?:\w+)?\.?(?:curves\.)?drop_incomplete\(\)", "--drop-incomplete"),
     (r"\w*\.?(?:curves\.)?normalize\([^()]*\)", "--normalize minmax"),
     (r"Say what failed runs count as: scores\.curves\.fill_failed\([^()]*\)", "Write the score that it counts as"),
-    (r"leave either out", "keep those that reach the same levels: --align START:STOP:STEP --drop-incomplete"),
+    (
+        r"leave either out(?!.*drop.incomplete)",
+        "keep those that reach the same levels: --align START:STOP:STEP --drop-incomplete",
+    ),
     (r"compare fewer with reference=", "compare fewer with --select algorithm=NAME"),
     (rf"\b(?P<name>{_ARGUMENTS})=(?P<value>\[[^\]]*\]|\([^)]*\)|'[^']*'|\d+\b|(?=[\s,.;:)]|$))", _option),
     (r"curves\.attrs\['higher_is_better'\]", "--lower-is-better or --higher-is-better"),

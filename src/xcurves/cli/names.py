@@ -20,7 +20,7 @@ _NAME = "name"  # the column of logs that name their runs
 _PATTERN = "--names '{algorithm}-{run}'"
 _MOST = 6  # columns that a message names
 _NOTHING = {
-    "algorithm": "no column could be the algorithm (two labels or more): add one",
+    "algorithm": "no column could be the algorithm, with a label for each of two or more: add one",
     "run": "rows repeat and no column tells the runs apart: add one, such as seed",
     "score": "no column of numbers could be the score: add one",
 }
@@ -47,7 +47,7 @@ def read_names(table: Table, options: argparse.Namespace) -> Table:
         called = frame[_NAME].iloc[0]
         raise ValueError(f"runs of {options.archive} are called {called!r}. Say how such names are made: {_PATTERN}")
     if reading.missing:
-        raise ValueError(_ask(reading.missing, options))
+        raise ValueError(_ask(frame, reading.missing, options))
     columns = {dim: name for dim in DIMS if (name := getattr(reading, dim)) is not None}
     columns |= {name: name for name in reading.tasks}
     return Table(reading.frame, reading.score, columns, reading.said)
@@ -90,9 +90,11 @@ def not_found(said: str, name: str, known: Iterable[Any], other_names: Iterable[
     return KeyError(f"{said}. It has {has}{did_you_mean(name, [*other_names, *known])}")
 
 
-def _ask(missing: Mapping[str, Sequence[str]], options: argparse.Namespace) -> str:
+def _ask(frame: pd.DataFrame, missing: Mapping[str, Sequence[str]], options: argparse.Namespace) -> str:
     """Return what could not be told, and the whole command that tells it."""
     impossible = [name for name, choices in missing.items() if not choices]
+    if "score" in impossible and (why := _text_among_numbers(frame)):
+        return f"{options.archive}: {why}"
     if impossible:
         return f"{options.archive}: {'; '.join(_NOTHING[name] for name in impossible)}"
     said = [f"the {name} ({_either(choices)})" for name, choices in missing.items()]
@@ -100,11 +102,25 @@ def _ask(missing: Mapping[str, Sequence[str]], options: argparse.Namespace) -> s
     taken: list[str] = []
     for name, choices in missing.items():
         free = [choice for choice in choices if choice not in taken] or list(choices)
+        if name == "score":  # after the columns that say which run it is of
+            free.reverse()
         chosen += [_OPTIONS[name], free[0]]
         taken.append(free[0])
     command = command_with(options, chosen)
     right = "these are" if len(said) > 1 else "this is"
     return f"{options.archive} does not say which column is {' and '.join(said)}. Type, if {right} right: {command}"
+
+
+def _text_among_numbers(frame: pd.DataFrame) -> str:
+    """Return which column would be numbers but for a few rows, "" if none."""
+    for name in frame.select_dtypes(exclude="number"):
+        numbers = pd.to_numeric(frame[name], errors="coerce")
+        strange = frame[name][numbers.isna() & frame[name].notna()]
+        if 0 < len(strange) < len(frame) / 2:
+            rows = "a row" if len(strange) == 1 else f"{len(strange):,} rows"
+            first = f"{strange.iloc[0]!r} in row {strange.index[0]}"
+            return f"the column {name} has text in {rows}, first {first}. Correct it, or leave it empty for a gap"
+    return ""
 
 
 def _either(choices: Sequence[str]) -> str:

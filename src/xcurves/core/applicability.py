@@ -20,8 +20,13 @@ class NotApplicableError(Exception):
         self.obvious = obvious  # no message either, unless the method was asked for by name
 
 
-def comparable(curves: xr.DataArray, least_levels: int = 1) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
-    """Return curves with the tasks absent that cannot be compared, no options, and attrs with the reasons."""
+def comparable(
+    curves: xr.DataArray, least_levels: int = 1, *, single_runs: bool = False
+) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
+    """Return curves with the tasks absent that cannot be compared, no options, and attrs with the reasons.
+
+    `single_runs`: tasks in which each algorithm has one run can be compared, by their differences over tasks.
+    """
     has = curves.notnull()
     counts, in_grid = has.sum("training").transpose(..., "algorithm", "run"), has.any(["algorithm", "run"])
     known = xr.Dataset({"of_curve": counts, "in_grid": in_grid.sum("training")}).compute()
@@ -36,7 +41,7 @@ def comparable(curves: xr.DataArray, least_levels: int = 1) -> tuple[xr.DataArra
                 raise ValueError(name + (needed if n_levels[task] else "no run has a score"))
             with run_checks.with_cure(curves):
                 (present,) = run_checks.check_runs(of_curve[one], n_levels[one], names[one], algorithms, runs)
-            run_checks.check_groups(present, name, algorithms, runs, paired=False)
+            run_checks.check_groups(present, name, algorithms, runs, paired=False, single_runs=single_runs)
         except ValueError as error:
             why[task] = str(error)
     if len(why) == len(names):

@@ -26,7 +26,8 @@ SYNONYMS = {
     "training": "env_step env_steps episode epoch epochs frames game games global_step interacts it iter iteration "
     "iterations n_train step steps time timestep timesteps tokens train_size train_sizes",
 }
-USUAL_EXTRAS = frozenset(["benchmark", "dataset", "env", "environment", "level", "metric", "task", "tasks"])
+_TASKS = ("benchmark", "dataset", "datasets", "env", "environment", "envs", "instance", "instances", "problem")
+USUAL_EXTRAS = frozenset([*_TASKS, "level", "metric", "problems", "task", "tasks", "workload", "workloads"])
 EFFECTS = ("algorithm", "interaction")
 ERROR_TERMS = ("pooled", "split_plot", "welch")
 CI_BOUNDS = ("lower", "upper")

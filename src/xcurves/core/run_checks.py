@@ -196,14 +196,20 @@ def check_drawable(curves: xr.DataArray) -> None:
 
 
 def check_groups(
-    present: NDArray[np.bool_], name: str, algorithms: Sequence[str], runs: Sequence[str], *, paired: bool
+    present: NDArray[np.bool_],
+    name: str,
+    algorithms: Sequence[str],
+    runs: Sequence[str],
+    *,
+    paired: bool,
+    single_runs: bool = False,
 ) -> None:
     """Refuse a task, `present` of shape (algorithm, run), in which there is nothing to compare or no error."""
     sizes = present.sum(axis=1)
     if np.count_nonzero(sizes) < 2:
         only = algorithms[int(sizes.argmax())]
         raise ValueError(f"{name}only algorithm {only} has runs; a comparison needs two. Add one, or leave this out")
-    if sizes.max() < 2:
+    if sizes.max() < 2 and not single_runs:
         raise ValueError(f"{name}no algorithm has two runs; without them there is no error to compare with. Add runs")
     if paired:
         check_paired_runs(present, name, algorithms, runs)

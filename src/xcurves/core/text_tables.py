@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from xcurves.core.labels import escape_controls
-from xcurves.core.wording import decimals_of, number, p_text, rounded
+from xcurves.core.wording import decimals_of, number, p_text, rounded, rounds_to_zero
 
 _GAP = "  "  # between columns
 _DIGITS = 3  # significant ones of the range of a column without an interval
@@ -161,9 +161,9 @@ def _intervals(of: Sequence[float], lower: Sequence[float], upper: Sequence[floa
             low_said, word = "at most", " "
         elif not isfinite(high):
             low_said, word, high_said = f"at least {low_said}", "", ""
-        if is_open and low == 0 and estimate > 0:
+        if is_open and estimate > 0 and low >= 0 and rounds_to_zero(low, decimals):
             low_said = "more than 0"
-        if is_open and high == 0 and estimate < 0:
+        if is_open and estimate < 0 and high <= 0 and rounds_to_zero(high, decimals):
             high_said = "less than 0"
         lows.append(low_said)
         words.append(word)

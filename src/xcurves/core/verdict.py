@@ -116,7 +116,7 @@ def claim_sentences(made: Comparison) -> Iterator[str]:
         yield _sentence(f"{on}no difference could be tested: {UNTESTED}.")
         return
     shown = [row for row in made.over(best) if row.shown]
-    yield _sentence(f"{on}{_who_may_be_best(made, best, shown)}")
+    yield _sentence(f"{on}{_who_may_be_best(made, best, shown)}", made.algorithms)
     own = [row for row in made.rows if best in row[:2]]
     is_said = len(shown) == len(own)  # in the sentence before
     if shown and not is_said:
@@ -126,7 +126,10 @@ def claim_sentences(made: Comparison) -> Iterator[str]:
         yield f"Untested beside {best}: {listed(untested, _MOST_NAMED)}; {UNTESTED}."
 
 
-def _sentence(said: str) -> str:
+def _sentence(said: str, names: Sequence[str] = ()) -> str:
+    """Return words as a sentence; the name of an algorithm keeps its letters."""
+    if any(said.startswith(name) for name in names):
+        return said
     return f"{said[:1].upper()}{said[1:]}"
 
 
@@ -211,7 +214,9 @@ def these_sentence(made: Comparison, where: str) -> str | None:
         return f"{where} {best} {verdict} ({_limits(row)}; {pvalue(row.p)})."
     if not shown:
         return f"{where} {best} is not shown to be {made.better} than any other."
-    whom = f"all {n_others} others" if len(shown) == n_others else f"{len(shown)} of {n_others} others"
+    whom = f"{len(shown)} of {n_others} others"
+    if len(shown) == n_others:
+        whom = "both others" if n_others == 2 else f"all {n_others} others"
     return f"{where} {best} is shown to be {made.better} than {whom}."
 
 

@@ -74,7 +74,8 @@ def rounded(value: float, decimals: int | None, digits: int = 3) -> str:
     value = float(value)
     if decimals is None or not isfinite(value):
         return number(value, digits)
-    if not _SMALL <= 10.0**-decimals < _LARGE:
+    is_tiny = 10.0**-decimals < _SMALL and 0 < abs(value) < _SMALL
+    if is_tiny or 10.0**-decimals >= _LARGE:
         return number(value, max(digits, 1))
     nearest = round(value, decimals) + 0.0  # no minus in front of 0
     sign = "−" * (nearest < 0)
@@ -99,12 +100,17 @@ def interval(low: float, high: float, digits: int = 3, *, estimate: float | None
     return "interval unbounded"
 
 
+def rounds_to_zero(value: float, decimals: int | None) -> bool:
+    """Return whether so many decimals of a number are all 0."""
+    return value == 0 or (decimals is not None and isfinite(value) and round(value, decimals) == 0)
+
+
 def open_interval(low: float, high: float, estimate: float) -> str:
     """Return the interval of a difference that is shown; an end of 0 is open: "more than 0 to 15.9"."""
     decimals = decimals_of(low, high, estimate)
-    if low == 0 and estimate > 0:
+    if low >= 0 and estimate > 0 and rounds_to_zero(low, decimals):
         return f"more than 0 to {rounded(high, decimals)}" if isfinite(high) else "more than 0"
-    if high == 0 and estimate < 0:
+    if high <= 0 and estimate < 0 and rounds_to_zero(high, decimals):
         return f"{rounded(low, decimals)} to less than 0" if isfinite(low) else "less than 0"
     return interval(low, high, estimate=estimate)
 

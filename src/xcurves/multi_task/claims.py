@@ -30,4 +30,4 @@ def claim_of_verdict(result: xr.Dataset) -> str:
     """Return the claim that the verdict makes: for tasks like these, or for these where nothing is known of others."""
     claims = claims_of(result)
     tested = [claim for claim in claims if of_claim(result, claim)["pvalue_adjusted"].notnull().any()]
-    return "random" if "random" in tested or "fixed" not in tested else "fixed"
+    return "random" if "random" in tested or "fixed" not in claims else "fixed"

@@ -45,7 +45,7 @@ def several_tasks(curves: xr.DataArray, least_levels: int = 1) -> tuple[xr.DataA
     dims = extra_dims(curves)
     if len(dims) != 1 or curves.sizes[dims[0]] < 2:
         raise NotApplicableError("scores are not of several tasks, along one dim", obvious=True)
-    taken, _, attrs = comparable(curves, least_levels)
+    taken, _, attrs = comparable(curves, least_levels, single_runs=True)
     n_tasks = int(taken.notnull().any([dim for dim in taken.dims if dim != dims[0]]).sum())
     if n_tasks < 2:
         raise NotApplicableError(f"only {n_tasks} of {curves.sizes[dims[0]]} tasks can be compared", expected=True)

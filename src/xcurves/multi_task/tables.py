@@ -65,7 +65,10 @@ def pairs_of_verdict(result: xr.Dataset) -> pd.DataFrame:
 def algorithm_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each algorithm: its mean over tasks with an interval for these tasks, rank, may be the best."""
     own = of_claim(result, claim_of_verdict(result))
-    columns = {"mean": result["score_mean"], **bounds(mean_over_tasks_ci(result))}
+    columns = {"mean": result["score_mean"]}
+    interval = mean_over_tasks_ci(result)
+    if interval.notnull().any():
+        columns |= bounds(interval)
     columns |= {"mean_rank": result["rank_mean"], "may_be_best": own["may_be_best"]}
     frame = frame_of_algorithms(result, columns)
     level = heading(result).partition(",")[0]
