@@ -46,7 +46,7 @@ def test_a_table_with_usual_names_is_one_command(runs, capsys):
     assert said in out.splitlines()
     result = answer("mine")
     verdict = in_shell(result.curves.summary().splitlines()[0])
-    parts = ["Which algorithm is better over all tasks?", verdict, "algorithm", "sac", "Where along the budget"]
+    parts = ["Which algorithm is better over all tasks?", verdict, "\nalgorithm ", "Where along the budget"]
     places = [out.index(part) for part in parts]
     assert places == sorted(places)
     heading = next(line for line in out.splitlines() if line.startswith("algorithm "))
