@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+import scipy
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.legend import Legend
@@ -38,7 +39,7 @@ def bands(ax):
 
 def test_runs_and_means_are_those_of_the_array(curves):
     here = curves.sel(task="x")
-    ax = here.curves.plot(rng=0)
+    ax = here.curves.plot(runs=True)
     assert len(thin(ax)) == 15
     drawn = {tuple(line.get_ydata()) for line in thin(ax)}
     assert drawn == {tuple(run) for run in here.to_numpy().reshape(15, 6)}
@@ -50,50 +51,75 @@ def test_runs_and_means_are_those_of_the_array(curves):
     assert sorted(curve_names(ax)) == ["a0", "a1", "a2"]
 
 
-def test_the_band_is_the_percentile_interval_of_resampled_runs(curves):
-    """All 5^5 resamples, each run as likely as another, written out."""
+@pytest.mark.parametrize("band", ["pointwise", "sd", "se"])
+def test_the_band_of_each_level_is_that_of_scipy(curves, band):
     here = curves.sel(task="x")
-    ax = here.curves.plot(n_resamples=200_000, confidence_level=0.9, rng=0)
+    ax = here.curves.plot(band=band, confidence_level=0.9)
     for place in range(3):
-        runs = here.isel(algorithm=place).to_numpy()
-        every = np.array([runs[list(drawn)].mean(axis=0) for drawn in itertools.product(range(5), repeat=5)])
         vertices = bands(ax)[style_of(place).color.lower()]
         for level, x in enumerate(here.training.to_numpy()):
-            low, high = np.unique(vertices[vertices[:, 0] == x, 1])[[0, -1]]
-            # Tails of what was drawn: 0.05 up to what 200,000 random resamples of 3,125 leave open, 99.9 %.
-            slack = 3.3 * np.sqrt(0.05 * 0.95 / 200_000) + 1e-9
-            assert (every[:, level] < low - 1e-9).mean() <= 0.05 + slack
-            assert (every[:, level] <= low + 1e-9).mean() >= 0.05 - slack
-            assert (every[:, level] > high + 1e-9).mean() <= 0.05 + slack
-            assert (every[:, level] >= high - 1e-9).mean() >= 0.05 - slack
+            scores = here[place, :, level].to_numpy()
+            expected = {
+                "pointwise": tuple(scipy.stats.ttest_1samp(scores, 0).confidence_interval(0.9)),
+                "sd": scores.mean() + np.array([-1, 1]) * scipy.stats.tstd(scores),
+                "se": scores.mean() + np.array([-1, 1]) * scipy.stats.sem(scores),
+            }[band]
+            found = np.unique(vertices[vertices[:, 0] == x, 1])[[0, -1]]
+            np.testing.assert_allclose(found, expected)
 
 
-def test_a_band_of_many_levels_is_made_in_pieces(monkeypatch):
-    runs = np.random.default_rng(0).normal(size=(7, 50))
-    design = bootstrap.BootstrapDesign((7,), None, 300, 5)
-    whole = bootstrap.mean_band(runs, design, 0.05)
-    monkeypatch.setattr(bootstrap, "_HELD", 900)
-    np.testing.assert_allclose(bootstrap.mean_band(runs, design, 0.05), whole, rtol=0, atol=1e-12)
-    counts = design.block(0, 300)
-    resampled = [np.repeat(runs, count, axis=0).mean(axis=0) for count in counts]
-    np.testing.assert_allclose(whole, np.percentile(resampled, [2.5, 97.5], axis=0))
+def test_a_simultaneous_band_is_wider_and_needs_four_runs(curves):
+    here = curves.sel(task="x")
+    one, other = (bands(here.curves.plot(band=band, rng=0)) for band in ("pointwise", "simultaneous"))
+    assert one.keys() == other.keys()
+    assert all(np.ptp(other[name][:, 1]) > np.ptp(one[name][:, 1]) for name in one)
+    assert bands(here.isel(run=slice(3)).curves.plot(band="simultaneous", rng=0)) == {}
+    assert bands(here.curves.plot(band=None)) == {}
 
 
-@pytest.mark.parametrize(("n_runs", "documented"), [(3, 0.75), (5, 0.83), (10, 0.90)])
-def test_bands_of_few_runs_are_too_narrow_as_documented(n_runs, documented):
-    runs = np.random.default_rng(n_runs).normal(size=(n_runs, 4_000))
-    low, high = bootstrap.mean_band(runs, bootstrap.BootstrapDesign((n_runs,), None, 999, 1), 0.05)
-    covered = ((low <= 0) & (high >= 0)).mean()
-    assert abs(covered - documented) < 0.005 + 3.3 * np.sqrt(documented * (1 - documented) / 4_000)
+@pytest.mark.slow
+def test_a_simultaneous_band_of_mean_curves_holds_everywhere_about_as_often_as_it_says():
+    n, held = 400, 0
+    rng = np.random.default_rng(1)
+    for number in range(n):
+        runs = rng.normal(size=(1, 8, 1)) + rng.normal(size=(1, 8, 20)).cumsum(axis=-1)
+        band = bootstrap.mean_curve(runs, 499, 0.1, number)["mean_curve_band"]
+        held += bool(((band[:, 0] <= 0) & (band[:, 1] >= 0)).all())
+    assert held / n > 0.9 - 3.3 * np.sqrt(0.9 * 0.1 / n) - 0.02
 
 
-def test_the_same_seed_draws_the_same_and_tasks_do_not_matter_to_each_other(curves):
-    both, again = curves.curves.plot(rng=3), curves.curves.plot(rng=3)
-    alone = curves.sel(task="y").curves.plot(rng=3)
+def test_smoothing_is_the_debiased_mean_of_every_run_and_keeps_gaps(curves):
+    here = curves.sel(task="x").copy()
+    here[0, :, 2] = np.nan
+    ax = here.curves.plot(smooth=0.6)
+    for name, line in means(ax).items():
+        frame = here.sel(algorithm=name).dropna("training").to_pandas()
+        np.testing.assert_allclose(line.get_ydata(), frame.T.ewm(alpha=0.4).mean().mean(axis=1))
+    assert "smoothed 0.6" in ax.get_ylabel().replace("\n", " ")
+    with pytest.raises(ValueError, match="smooth must be from 0 to below 1; got 1"):
+        here.curves.plot(smooth=1)
+
+
+def test_scales_and_a_title_are_as_asked(curves):
+    ax = (curves.sel(task="x") + 10).curves.plot(xscale="linear", yscale="log", title="Hopper")
+    assert (ax.get_xscale(), ax.get_yscale(), ax.get_title()) == ("linear", "log", "Hopper")
+
+
+def test_single_runs_stand_where_asked_or_where_there_is_no_band(curves):
+    here = curves.sel(task="x")
+    assert thin(here.curves.plot()) == []
+    assert len(thin(here.isel(run=[0]).curves.plot())) == 3
+
+
+def test_the_same_seed_draws_the_same_and_tasks_do_not_matter_to_each_other():
+    curves = make_curves(np.random.default_rng(0).normal(size=(2, 3, 12, 6)), task=["x", "y"])
+    made = {"band": "simultaneous", "n_resamples": 99, "rng": 3}
+    both, again = curves.curves.plot(**made), curves.curves.plot(**made)
+    alone = curves.sel(task="y").curves.plot(**made)
     for name, vertices in bands(both[1]).items():
         np.testing.assert_array_equal(vertices, bands(again[1])[name])
         np.testing.assert_array_equal(vertices, bands(alone)[name])
-    other = curves.sel(task="y").curves.plot(rng=4)
+    other = curves.sel(task="y").curves.plot(**(made | {"rng": 4}))
     assert any((bands(other)[name] != vertices).any() for name, vertices in bands(alone).items())
 
 
@@ -101,7 +127,7 @@ def test_incomplete_runs_go_as_far_as_they_go_and_means_as_far_as_all_do(curves)
     here = curves.sel(task="x").copy()
     here[0, 0, 4:] = np.nan  # ends early
     here[1, 2, 2] = np.nan  # a gap
-    ax = here.curves.plot(rng=0)
+    ax = here.curves.plot(runs=True)
     ended, whole = means(ax)["a0"], means(ax)["a2"]
     np.testing.assert_array_equal(ended.get_xdata(), here.training[:4])
     np.testing.assert_allclose(ended.get_ydata(), here[0, :, :4].mean("run"))
@@ -150,13 +176,17 @@ def test_large_levels_are_written_short(curves):
 def test_labels_of_uneven_levels_do_not_cover_each_other(curves):
     here = curves.sel(task="x")
     ax = here.assign_coords(training=np.array([9, 32, 37, 41, 52, 138]) * 1e5).curves.plot(rng=0)
-    assert [text.get_text() for text in ax.get_xticklabels()] == ["900k", "3.2M", "", "4.1M", "5.2M", "13.8M"]
+    said = [text.get_text() for text in ax.get_xticklabels()]
+    assert (said[0], said[-1]) == ("900k", "13.8M")
+    assert 3 <= len(set(said) - {""}) < 6
+    assert {text.get_rotation() for text in ax.get_xticklabels()} == {0}
+    assert faults(ax.figure) == []
     assert len(ax.get_xticks()) == 6
 
 
 def test_absent_runs_algorithms_and_levels_are_not_drawn(curves):
     here = absent(curves.sel(task="x"), [5, 0, 1]).where(curves.training != 200)
-    ax = here.curves.plot(rng=0)
+    ax = here.curves.plot(runs=True)
     assert list(means(ax)) == ["a0", "a2"]
     assert curve_names(ax) == ["a0", "a2"]
     assert list(bands(ax)) == [style_of(0).color.lower()]  # one run has no band
@@ -182,7 +212,7 @@ def test_runs_without_a_common_level_have_no_mean_and_it_is_said():
 
 
 def test_a_single_level_is_seen(curves):
-    ax = curves.sel(task="x").isel(training=[2]).curves.plot(rng=0)
+    ax = curves.sel(task="x").isel(training=[2]).curves.plot(runs=True)
     assert {line.get_marker() for line in thin(ax)} == {"."}
     low, high = ax.collections[1].get_segments()[0][:, 1]
     assert low < means(ax)["a0"].get_ydata()[0] < high
@@ -192,6 +222,7 @@ def test_a_single_level_is_seen(curves):
 def test_an_algorithm_looks_the_same_in_every_picture_and_every_selection(curves):
     looks = {name: (line.get_color(), line.get_linestyle()) for name, line in means(curves[0].curves.plot()).items()}
     assert len(set(looks.values())) == 3
+    assert {line for _, line in looks.values()} == {"-"}
     some = curves.sel(task="y", algorithm=["a2"]).reindex(algorithm=curves.algorithm)
     assert {name: (line.get_color(), line.get_linestyle()) for name, line in means(some.curves.plot()).items()} == {
         "a2": looks["a2"]
@@ -234,10 +265,16 @@ def test_colours_can_be_told_apart_and_read_on_white(blind):
         assert 1.05 / (luminance + 0.05) > 1.9
 
 
-def test_the_first_forty_algorithms_differ_and_eight_do_without_colour():
-    assert len({style_of(place) for place in range(40)}) == 40
-    assert len({style_of(place)[1:] for place in range(8)}) == 8
+def test_the_first_forty_algorithms_differ_and_lines_from_the_seventh_on():
+    assert len({style_of(place)[::2] for place in range(40)}) == 40
+    assert {style_of(place).linestyle for place in range(6)} == {"-"}
+    assert "-" not in {style_of(place).linestyle for place in (6, 7, 8, 9)}
     assert len({style_of(place).marker for place in range(8)}) == 8
+
+
+def test_lines_differ_without_colour_where_asked(curves):
+    drawn = means(curves.sel(task="x").curves.plot(linestyles=True)).values()
+    assert len({line.get_linestyle() for line in drawn}) == 3
 
 
 def test_each_task_is_a_panel_in_rows():

@@ -9,6 +9,7 @@ from matplotlib import pyplot as plt
 
 import xcurves
 from layers import slow
+from pictures import curve_names
 from strategies import make_curves, make_errors
 from synthetic_results import synthetic_result
 from xcurves import kinds
@@ -199,7 +200,7 @@ def test_every_name_can_be_drawn(name):
         np.ravel([xcurves.plot(data)])[0].figure.canvas.draw()
     assert curves.attrs["units"] == name
     ax = xcurves.plot(curves)
-    shown = [text.get_text() for text in ax.texts or ax.get_legend().get_texts()]
+    shown = curve_names(ax)
     assert len(shown) == 2
     assert (shown[0] == name) == (name in (r"$\alpha$", "a\nb"))
 

@@ -27,12 +27,12 @@ MOST_CURVES = 8  # that one panel shows; more have a panel each
 ALGORITHM_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00", "#882255")
 # Tol's colours, for pairs and profiles, as many as one panel shows.
 OTHER_COLOURS = ("#332288", "#117733", "#AA4499", "#999933", "#CC6677", "#44AA99", "#6699CC", "#882255")
-_LINES = ("-", "--", "-.", (0, (1, 1)), (0, (6, 1, 1, 1, 1, 1)))
+LINES = ("-", "--", "-.", (0, (1, 1)), (0, (6, 1, 1, 1, 1, 1)))
 _MARKERS = "os^DvPX*"
 _EVEN = 4.0  # largest ratio of steps on a linear scale
 _LARGE = 10_000  # levels from here on are written short: 20k, 1.5M
 _NAMED = 12  # levels that get a tick each
-_LABEL_GAP = 0.07  # share of an axis between the labels of two levels
+_LETTER = 0.52  # width of a small digit, of the height of a letter of labels
 _LINE = 32  # letters in a line of a label
 _LONG, _KEPT = 28, 10  # letters of a name that fit beside a panel, and how many of a longer one's last are kept
 _FEW_ROWS = 24  # whose names have the usual size
@@ -51,7 +51,8 @@ class Style(NamedTuple):
 def style_of(place: int, colours: Sequence[str] = ALGORITHM_COLOURS) -> Style:
     """Return the style of the algorithm at a place in its coordinate, the same in every picture."""
     turn, colour = divmod(place, len(colours))
-    return Style(colours[colour], _LINES[place % len(_LINES)], _MARKERS[(place + turn) % len(_MARKERS)])
+    line = "-" if place < PLAIN_LINES else LINES[place % len(LINES)]
+    return Style(colours[colour], line, _MARKERS[(place + turn) % len(_MARKERS)])
 
 
 BLACK = Style("black", "-", "o")
@@ -110,18 +111,24 @@ def scale_training(
         return
     ax.set_xscale("log") if levels[0] > 0 else ax.set_xscale("symlog", linthresh=levels[1], linscale=0.5)
     if len(levels) <= _NAMED:
-        ax.set_xticks(levels, _tick_labels(levels, ax.xaxis.get_transform()), fontsize="small", rotation=30)
+        ax.set_xticks(levels, _tick_labels(levels, ax), fontsize="small")
         ax.minorticks_off()
     elif levels[0] == 0:
         decades = np.arange(np.ceil(np.log10(levels[1])), np.floor(np.log10(levels[-1])) + 1)
         ax.set_xticks([0, *10**decades])
 
 
-def _tick_labels(levels: Floats, transform: Any) -> list[str]:
+def _tick_labels(levels: Floats, ax: Axes) -> list[str]:
     """Return labels of levels, "" where a label would touch the one before it or the last one."""
-    x = transform.transform(levels)
-    least = _LABEL_GAP * (x[-1] - x[0])
+    x = ax.xaxis.get_transform().transform(levels)
     labels = [short_level(level) for level in levels]
+    # The longest label and a space, as a share of the axis.
+    letters = (longest_line(labels) + 1.5) * _LETTER * float(ax.xaxis.label.get_fontsize()) / 72 * ax.figure.dpi
+    least = letters / ax.get_window_extent().width * (x[-1] - x[0])
+    steps = np.diff(x)
+    if len(x) > 2 and steps.max() < 1.01 * steps.min():  # every second or third of even ones
+        stride = int(np.ceil(least / steps[0]))
+        return [label if place % stride == 0 else "" for place, label in enumerate(labels)]
     before = x[0]
     for place in range(1, len(levels) - 1):
         if min(x[place] - before, x[-1] - x[place]) >= least:

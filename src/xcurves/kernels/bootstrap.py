@@ -90,14 +90,6 @@ def bootstrap_intervals(
     return np.concatenate(found)
 
 
-def mean_band(curves: Floats, design: BootstrapDesign, alpha: float) -> Floats:
-    """Return percentile limits, (2, level), of the mean of curves, (unit, level), that are resampled whole."""
-    counts = design.block(0, design.n_resamples)
-    levels = stretches(curves.shape[-1], max(1, _HELD // design.n_resamples))
-    tails = [alpha / 2, 1 - alpha / 2]
-    return np.concatenate([np.quantile(counts @ curves[:, h] / len(curves), tails, axis=0) for h in levels], axis=-1)
-
-
 def bootstrap_percentiles(drawn: Floats, tails: Floats) -> Floats:
     """Return percentiles over resamples, linear between them; `tails` has shape (..., 2), by task and statistic."""
     drawn = np.sort(drawn, axis=1)

@@ -13,7 +13,6 @@ from xcurves.core import provenance
 from xcurves.core.axes import (
     BLACK,
     OWN,
-    PLAIN_LINES,
     IntervalGroup,
     Style,
     bounds_of,
@@ -219,8 +218,7 @@ def draw_mean_curves(result: xr.Dataset, ax: Axes) -> None:
         own = result.isel(algorithm=place)
         style = style_in(own)
         fill_band(ax, at, bounds_of(own["mean_curve_band"]), style.color)
-        dashes = style.linestyle if place >= PLAIN_LINES else "-"
-        ax.plot(at, own["mean_curve"], linestyle=dashes, color=style.color, label=str(name), gid="mean")
+        ax.plot(at, own["mean_curve"], linestyle=style.linestyle, color=style.color, label=str(name), gid="mean")
     ax.margins(x=0)
     ax.grid(axis="y", color="0.9")
     ax.set_xlabel("share of the budget (%)")

@@ -1,8 +1,7 @@
-"""Pictures of curves themselves: each run thin, their mean thick, a band around it by bootstrap over whole runs."""
+"""Pictures of curves themselves: the mean of an algorithm's runs, a band around it, each run where asked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,11 +11,12 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance, run_checks, validation
-from xcurves.core.axes import MOST_CURVES, SHADE, Style, drawable, scale_training, style_in, wrapped
+from xcurves.core.axes import LINES, MOST_CURVES, SHADE, Style, drawable, scale_training, style_in, wrapped
 from xcurves.core.validation import check_curves
 from xcurves.core.wording import label_of
 from xcurves.kernels import bootstrap
 from xcurves.kernels.moments import Floats
+from xcurves.plotting.curve_lines import half_interval, smoothed
 from xcurves.plotting.facets import Room, check_dims, split
 from xcurves.plotting.panels import Canvas, Cell, draw_panels, styled
 
@@ -24,54 +24,110 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _N_RESAMPLES = 2_000
-_MOST = 10**6  # resamples of a band, which are held in memory
+_MOST = 10**6  # resamples
+_LEAST_RUNS = 4  # of a band for all levels together
 _MEAN = 200  # levels of a mean of runs that have their own levels
-_MARKED = 10  # markers along a mean
+_MARKED = 10  # levels that have a marker each where they are uneven
+_UNEVEN = 1.5  # ratio of steps on the axis
 _THIN, _FAINT = 0.7, 0.12  # opacity of one or two runs, and of many
+BANDS = ("pointwise", "simultaneous", "sd", "se")
 
-MeanBand = Callable[[Floats], Floats]
 CURVES_CAPTION = {
     "run": "Each run is a thin line.",
-    "mean": "Thick lines with markers: the mean of an algorithm's runs.",
-    "band": "Bands: percentile intervals of the mean when whole runs are resampled, for each level by itself. With few "
-    "runs they are too short: conclude from tests, not from bands.",
+    "mean": "Thick lines: the mean of an algorithm's runs.",
+    "band": "Bands: t intervals of the mean, for each level by itself. Conclude from tests, not from bands.",
+    "band simultaneous": "Bands: intervals of the mean that hold at all levels together.",
+    "band sd": "Bands: the standard deviation of the runs.",
+    "band se": "Bands: the standard error of the mean.",
 }
 
 
-def _band(runs: Floats, n_resamples: int, alpha: float, entropy: int) -> Floats:
-    """Return the limits of the mean of whole runs, shape (2, level)."""
-    return bootstrap.mean_band(runs, bootstrap.BootstrapDesign((len(runs),), None, n_resamples, entropy), alpha)
+@dataclass(frozen=True)
+class CurveOptions:
+    """What a picture of curves shows, and how."""
+
+    runs: bool | None  # whether single runs are drawn; None: where there is no band
+    band: str | None
+    linestyles: bool
+    xscale: str | None
+    yscale: str | None
+    n_resamples: int
+    alpha: float
+    entropy: int
+
+    def limits(self, runs: Floats) -> Floats | None:
+        """Return the lower and upper ends of the band of runs, shape (run, level); None where it has none."""
+        n = len(runs)
+        if n < 2 or not runs.shape[1] or self.band is None:
+            return None
+        if self.band == "simultaneous":
+            if n < _LEAST_RUNS:
+                return None
+            found = bootstrap.mean_curve(runs[np.newaxis], self.n_resamples, self.alpha, self.entropy)
+            ends: Floats = found["mean_curve_band"].T
+            return ends if np.isfinite(ends).all() else None
+        sd = runs.std(axis=0, ddof=1)
+        half = {"sd": sd, "se": sd / np.sqrt(n)}.get(self.band)
+        if half is None:
+            half = half_interval(runs, 1 - self.alpha)
+        return np.stack([runs.mean(axis=0) - half, runs.mean(axis=0) + half])
 
 
 def plot_curves(
     data: xr.DataArray,
     canvas: Canvas,
-    n_resamples: int | None,
-    confidence_level: float | None,
-    rng: validation.Rng,
+    *,
+    runs: bool | None = None,
+    band: str | None = "pointwise",
+    smooth: float = 0.0,
+    linestyles: bool | None = None,
+    xscale: str | None = None,
+    yscale: str | None = None,
+    title: str | None = None,
+    n_resamples: int | None = None,
+    confidence_level: float | None = None,
+    rng: validation.Rng = None,
 ) -> Axes | NDArray[Any]:
     """Draw curves, in a panel for each task, and warn of those without a mean."""
+    options = CurveOptions(
+        runs,
+        None if band is None else validation.check_choice("band", band, [*BANDS]),
+        bool(linestyles),
+        None if xscale is None else validation.check_choice("xscale", xscale, ["linear", "log"]),
+        None if yscale is None else validation.check_choice("yscale", yscale, ["linear", "log"]),
+        validation.check_count("n_resamples", n_resamples, most=_MOST) or _N_RESAMPLES,
+        validation.check_confidence_level(0.95 if confidence_level is None else confidence_level),
+        validation.check_rng(rng),
+    )
     array = check_curves(data, own_levels=True).compute()
     run_checks.check_drawable(array)
-    band = partial(
-        _band,
-        n_resamples=validation.check_count("n_resamples", n_resamples, most=_MOST) or _N_RESAMPLES,
-        alpha=validation.check_confidence_level(0.95 if confidence_level is None else confidence_level),
-        entropy=validation.check_rng(rng),
-    )
-    array = drawable(styled(array, canvas.colors))
+    array = drawable(styled(smoothed_runs(array, smooth), canvas.colors))
     many = ["algorithm"] * (array.sizes["algorithm"] > MOST_CURVES and canvas.ax is None)
     dims = check_dims([*labels.extra_dims(array), *many], canvas.col, canvas.row, "curves")
     room = Room(canvas.grid(dims, [array.sizes[dim] for dim in dims]), 0, 0, canvas.figsize)
     refusal = room.refusal("runs", dims, "algorithm" if many else None, [] if many else dims)
-    cells = [Cell(panel.title, partial(_draw_curves, panel.data, band=band)) for panel in split(array, dims)]
+    cells = [Cell(panel.title, partial(_draw_curves, panel.data, options=options)) for panel in split(array, dims)]
     refusal += "; .curves.to_frame() has all numbers"
-    axes = draw_panels(cells, room, canvas, refusal, named=array if many else None)
+    axes = draw_panels(cells, room, canvas, refusal, named=array if many else None, title=title or "")
     _warn_of_no_mean(array)
     return axes
 
 
-def _draw_curves(curves: xr.DataArray, ax: Axes, band: MeanBand) -> None:
+def smoothed_runs(curves: xr.DataArray, smooth: float) -> xr.DataArray:
+    """Return curves of which each run is a debiased exponential mean over its levels, gaps kept."""
+    if not isinstance(smooth, int | float) or not 0 <= smooth < 1:
+        raise ValueError(f"smooth must be from 0 to below 1; got {labels.shown(smooth)}. Usual: smooth=0.6")
+    if smooth == 0:
+        return curves
+    values = curves.to_numpy().astype(float)
+    for index in np.ndindex(values.shape[:-1]):
+        known = ~np.isnan(values[index])
+        values[index][known] = smoothed(values[index][known], float(smooth))
+    named = label_of(curves)
+    return curves.copy(data=values).assign_attrs(long_name=f"{named}, smoothed {smooth:g}", units="")
+
+
+def _draw_curves(curves: xr.DataArray, ax: Axes, options: CurveOptions) -> None:
     """Draw the curves of one task, dims (algorithm, run, training), on one Axes."""
     ax.set_ylabel(wrapped(label_of(curves)))
     drawn = {place: DrawnRuns.of(curves.isel(algorithm=place)) for place in range(curves.sizes["algorithm"])}
@@ -83,11 +139,20 @@ def _draw_curves(curves: xr.DataArray, ax: Axes, band: MeanBand) -> None:
     known = np.unique(np.concatenate([levels for runs in drawn.values() for levels, _ in runs.lines]))
     training = xr.DataArray(known, name="training", attrs=curves["training"].attrs)
     scale_training(ax, training, [runs.scale for runs in drawn.values()])
+    if options.xscale is not None:
+        ax.set_xscale(options.xscale)
+    if options.yscale is not None:
+        ax.set_yscale(options.yscale)
     for place, runs in drawn.items():
         part = curves.isel(algorithm=place)
         style = style_in(part)
-        _draw_runs(runs, ax, style)
-        _draw_mean(runs, ax, place, str(part["algorithm"].item()), style, band)
+        if options.linestyles:
+            style = style._replace(linestyle=LINES[place % len(LINES)])
+        band = options.limits(runs.shared)
+        if options.runs or (options.runs is None and (len(runs.lines) == 1 or not len(runs.levels))):
+            _draw_runs(runs, ax, style)
+        _draw_mean(runs, ax, str(part["algorithm"].item()), style, band, options.band)
+    ax.grid(axis="y", color="0.9")
     ax.margins(x=0.02)
 
 
@@ -128,28 +193,30 @@ def _draw_runs(runs: DrawnRuns, ax: Axes, style: Style) -> None:
         ax.plot(levels, scores, color=style.color, linestyle="-", **look)
 
 
-def _draw_mean(runs: DrawnRuns, ax: Axes, place: int, name: str, style: Style, band: MeanBand) -> None:
+def _draw_mean(runs: DrawnRuns, ax: Axes, name: str, style: Style, band: Floats | None, kind: str | None) -> None:
     """Draw the mean and its band."""
-    levels, shared = runs.levels, runs.shared
-    if len(shared) > 1 and len(levels):
-        low, high = band(shared)
+    levels = runs.levels
+    if band is not None:
+        flag = "band" if kind == "pointwise" else f"band {kind}"
         shade: dict[str, Any] = {"color": style.color, "alpha": SHADE, "zorder": 2}
-        ax.fill_between(levels, low, high, linewidth=0, gid="band", **shade)
+        ax.fill_between(levels, *band, linewidth=0, gid=flag, **shade)
         if len(levels) == 1:
-            ax.vlines(levels, low, high, linewidth=6, **shade)
+            ax.vlines(levels, *band, linewidth=6, **shade)
     points = float(ax.xaxis.label.get_fontsize())
-    look: dict[str, Any] = {**style._asdict(), "linewidth": 0.18 * points, "markersize": 0.55 * points}
-    look |= {"markeredgecolor": "white", "markeredgewidth": 0.5, "markevery": _marked(levels, ax, place)}
-    ax.plot(levels, shared.mean(axis=0), label=name, zorder=2.5, gid="mean", **look)
+    marker = style.marker if _has_markers(levels, ax) else "none"
+    look: dict[str, Any] = {**style._asdict(), "marker": marker, "linewidth": 0.18 * points, "markersize": 0.5 * points}
+    look |= {"markeredgecolor": "white", "markeredgewidth": 0.5}
+    ax.plot(levels, runs.shared.mean(axis=0), label=name, zorder=2.5, gid="mean", **look)
 
 
-def _marked(levels: Floats, ax: Axes, place: int) -> list[int]:
-    """Return which levels get a marker: evenly spaced on the axis, shifted for each algorithm."""
-    if len(levels) <= _MARKED:
-        return list(range(len(levels)))
-    x = ax.xaxis.get_transform().transform(levels)
-    wanted = np.linspace(x[0], x[-1], _MARKED) + (x[-1] - x[0]) / _MARKED * (place % 4) / 4
-    return sorted({int(np.abs(x - place).argmin()) for place in wanted})
+def _has_markers(levels: Floats, ax: Axes) -> bool:
+    """Return whether levels are few and unevenly spaced on the axis, or only one."""
+    if len(levels) == 1:
+        return True
+    if not 2 < len(levels) <= _MARKED:
+        return False
+    steps = np.diff(ax.xaxis.get_transform().transform(levels))
+    return bool(steps.max() > _UNEVEN * steps.min())
 
 
 def _warn_of_no_mean(curves: xr.DataArray) -> None:

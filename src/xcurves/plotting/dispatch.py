@@ -34,6 +34,13 @@ def plot(
     col_wrap: int | None = None,
     figsize: tuple[float, float] | None = None,
     colors: Mapping[Any, Any] | Sequence[Any] | None = None,
+    runs: bool | None = None,
+    band: str | None = "own",
+    smooth: float | None = None,
+    linestyles: bool | None = None,
+    xscale: str | None = None,
+    yscale: str | None = None,
+    title: str | None = None,
     n_resamples: int | None = None,
     confidence_level: float | None = None,
     rng: validation.Rng = None,
@@ -56,8 +63,22 @@ def plot(
         Width and height of the figure in inches.
     colors : mapping or sequence, optional
         Colours of algorithms or pairs, by label or in the order of algorithms.
+    runs : bool, optional
+        Of curves: whether single runs are drawn; by default where an algorithm has no mean, or one run.
+    band : str or None
+        Of curves: ``"pointwise"``, the t interval of the mean at each level by itself (``"own"``, the default, means
+        this); ``"simultaneous"``, for all levels together, from four runs on; ``"sd"``; ``"se"``; None for no band.
+        Results have their own.
+    smooth : float, optional
+        Of curves: weight of the past, below 1, in a debiased exponential mean of every run, before means and bands.
+    linestyles : bool, optional
+        Of curves: whether lines differ in their dashes too, as they do from the seventh algorithm on.
+    xscale, yscale : {"linear", "log"}, optional
+        Of curves: scales of the axes.
+    title : str, optional
+        Of curves: a title.
     n_resamples, confidence_level : int and float, optional
-        Of curves: number of resamples and confidence level of the bands; 2,000 and 0.95 if left out.
+        Of curves: number of resamples of a simultaneous band, and confidence level; 2,000 and 0.95 if left out.
     rng : int, Generator or None
         Of curves: seed of the resamples.
 
@@ -86,12 +107,11 @@ def plot(
     -----
     An algorithm has the same colour, line and marker in every picture, by its position in the `algorithm`
     coordinate. Select and rename them as any labels: ``.sel``, ``.assign_coords``. Of more than eight algorithms or
-    pairs, curves have a panel each. Up to four curves are named at their ends, others in a legend beside the panels.
+    pairs, curves have a panel each. Curves are named at their ends where that has room, else in a legend above.
 
-    Of curves: ``"runs"``, each run as a thin line up to its last level; the mean of an algorithm's runs as a thick
-    line; around it the percentile interval of the mean when whole runs are resampled, for each level by itself. Both
-    are drawn at the levels that all runs of the algorithm have in the task: beyond them the mean would be that of
-    some runs only. A single run has no band. With few runs bootstrap intervals are too short: conclude from tests.
+    Of curves: ``"runs"``, the mean of an algorithm's runs as a line; around it a band. Both are drawn at the levels
+    that all runs of the algorithm have in the task: beyond them the mean would be that of some runs only. A single run
+    has no band. A simultaneous band is made from residual runs with random signs, see `profile_across_tasks`.
 
     Of a result: the views of its kind, which the gallery shows; the message for an unknown view lists them. Differences
     and intervals have arrows on unbounded sides. Of more than four tasks, many views have one panel with a row for each
@@ -111,7 +131,13 @@ def plot(
     """
     import_pyplot()  # what it lacks is said before any work
     canvas = Canvas(ax, col, row, validation.check_count("col_wrap", col_wrap), check_figsize(figsize), colors)
-    of_curves: dict[str, Any] = {"n_resamples": n_resamples, "confidence_level": confidence_level, "rng": rng}
+    given: dict[str, Any] = {
+        "runs": runs, "smooth": smooth, "linestyles": linestyles, "xscale": xscale, "yscale": yscale, "title": title,
+        "n_resamples": n_resamples, "confidence_level": confidence_level, "rng": rng,
+    }  # fmt: skip
+    of_curves = {name: value for name, value in given.items() if value is not None}
+    if band != "own":
+        of_curves["band"] = band
     if isinstance(data, xr.DataTree):
         parts = _parts_drawn(data) or parts_of(data)
         (name,) = _check_view(parts, tuple(parts)[:1], view)
@@ -119,9 +145,8 @@ def plot(
     if not isinstance(data, xr.Dataset):
         _check_view(("runs",), ("runs",), view)
         return curves.plot_curves(data, canvas, **of_curves)
-    for name, value in of_curves.items():
-        if value is not None:
-            raise ValueError(f"{name} is for pictures of curves; a result has its own. Leave it out")
+    if of_curves:
+        raise ValueError(f"{next(iter(of_curves))} is for pictures of curves; a result has its own. Leave it out")
     return _plot_result(data, view, canvas)
 
 
