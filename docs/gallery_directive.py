@@ -89,6 +89,22 @@ CALLS = {  # how a result of each kind with pictures is made, or for one view
 }
 
 
+QUESTIONS = {  # twelve pictures of the first page: what each answers
+    "profile_across_tasks-mean_curve": "Which one learns better over many tasks?",
+    "across_tasks-forest": "By how much, and is it shown?",
+    "across_tasks-ranks": "Who ranks where?",
+    "curves": "How does each run go?",
+    "pairwise-curve_difference": "Where along training do two differ?",
+    "speedup-curves": "How much sooner is it there?",
+    "performance_cdf-cdf": "How do runs spread?",
+    "tuning_curve-best": "What does more tuning buy?",
+    "fit_power_law-curve": "What would more data buy?",
+    "fit_scaling_law-isoflop": "How large a model for my compute?",
+    "sequential-boundary": "May I look, and stop early?",
+    "runs_needed-rate": "How many runs do I need?",
+}
+
+
 class Picture(NamedTuple):
     """A picture of the gallery: its file name, title, caption, code, and the Axes and text that drawing it gives."""
 
@@ -162,11 +178,26 @@ class Gallery(SphinxDirective):
                 nodes.literal_block(picture.code, picture.code, language="python"),
                 nodes.raw("", "</details>", format="html"),
                 classes=["card-of-gallery"],
+                ids=[f"gallery-{picture.name}"],
             )
         return [cards]
+
+
+class Questions(SphinxDirective):
+    """Twelve pictures of the gallery with the question that each answers; each leads to its card."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return the grid."""
+        cards = []
+        up = "../" * self.env.docname.count("/")
+        for name, question in QUESTIONS.items():
+            image = f'<img src="{up}_images/gallery-{name}.png" alt="" loading="lazy">'
+            cards.append(f'<a href="plots.html#gallery-{name}">{image}<span>{escape(question)}</span></a>')
+        return [nodes.raw("", f'<div class="questions">{"".join(cards)}</div>', format="html")]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Add the directive to the build."""
     app.add_directive("xcurves-gallery", Gallery)
+    app.add_directive("xcurves-questions", Questions)
     return {"parallel_read_safe": True}

@@ -71,6 +71,13 @@ def test_the_gallery_has_every_kind_with_pictures():
 
 
 @pytest.mark.slow
+def test_the_first_page_has_twelve_pictures_of_the_gallery():
+    views = {f"{name}-{view}" for name in kinds.NAMES for view in kinds.kind(name).views}
+    assert len(gallery().QUESTIONS) == 12
+    assert set(gallery().QUESTIONS) <= views | {"curves"}
+    assert all(question.endswith("?") for question in gallery().QUESTIONS.values())
+
+
 def test_the_gallery_draws_every_view_with_code_that_fits():
     pytest.importorskip("sphinx")
     drawn = []
@@ -142,7 +149,6 @@ def test_most_rows_have_a_call():
 
 def test_the_front_page_leads_in_a_minute():
     minute = text_of(DOCS / "index.md").split("\n## ")[0]
-    terms = "explanation.md#the-two-error-terms"
-    for target in ("start.md#install", "#from-a-csv-to-an-answer", terms, "citation.md"):
+    for target in ("start.md#install", "#from-a-csv-to-an-answer", "which-method.md", "citation.md"):
         assert f"]({target})" in minute
     assert "pip install ." in minute
