@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import stdtrit
 
 from xcurves.core import labels
 from xcurves.core.labels import escape_controls
@@ -119,7 +119,7 @@ def half_interval(runs: Floats, confidence_level: float) -> Floats:
     if n < 2:
         return np.full(runs.shape[1:], np.nan)
     error = runs.std(axis=0, ddof=1) / np.sqrt(n)
-    return np.asarray(error * stats.t.ppf(0.5 + confidence_level / 2, n - 1))
+    return np.asarray(error * stdtrit(n - 1, 0.5 + confidence_level / 2))
 
 
 def over_tasks(panels: Sequence[CurvePanel], confidence_level: float = 0.95) -> CurvePanel:
@@ -163,7 +163,7 @@ def _mean_line(
     mean, square = np.mean(means, axis=0), np.array(squares)
     with np.errstate(invalid="ignore", divide="ignore"):
         degrees = square.sum(axis=0) ** 2 / (square**2 / np.array(freedom)[:, np.newaxis]).sum(axis=0)
-        half = np.sqrt(square.sum(axis=0)) / n_tasks * stats.t.ppf(0.5 + confidence_level / 2, degrees)
+        half = np.sqrt(square.sum(axis=0)) / n_tasks * stdtrit(degrees, 0.5 + confidence_level / 2)
     half = np.where(square.sum(axis=0) == 0, 0.0, half)
     n_runs = sum(lines[place].n_runs for lines in named)
     name = named[0][place].name

@@ -9,7 +9,7 @@ from html import escape
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 from xcurves.core.task_scores import TaskScores
 from xcurves.core.wording import percent
@@ -93,7 +93,7 @@ def _spread_of(scores: TaskScores, spread: Spread) -> Floats:
     error = scores.sd / np.sqrt(n)
     if spread == "se":
         return np.asarray(error)
-    return np.asarray(error * stats.t.ppf(0.5 + scores.confidence_level / 2, n - 1))
+    return np.asarray(error * stdtrit(n - 1, 0.5 + scores.confidence_level / 2))
 
 
 def _decimals_of_tasks(mean: Floats, widths: Floats) -> list[int]:

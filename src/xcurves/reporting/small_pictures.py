@@ -17,6 +17,7 @@ _WIDE, _HIGH = 600, 340  # whole numbers suffice within
 _LEFT, _RIGHT, _TOP, _BOTTOM = 80, 16, 16, 40  # margins
 _MOST_LEVELS, _LEAST_LEVELS = 60, 24  # of a line
 _ALL_LEVELS = 15_000  # of all lines of a page
+_SOLID = 6  # algorithms whose lines are solid
 _STEPS = (1, 2, 2.5, 5, 10)
 _TICKS = 3
 _DASHES = {"-": "", "--": "12 6", "-.": "12 4 2 4"}
@@ -152,9 +153,9 @@ def _mean(line: CurveLine, x_axis: _XAxis, y_axis: _YAxis) -> str:
 def _stroke(place: int, width: float) -> str:
     style: Any = style_of(place)
     dash = ""
-    if isinstance(style.linestyle, tuple):
+    if place >= _SOLID and isinstance(style.linestyle, tuple):
         dash = " ".join(f"{4 * each:g}" for each in style.linestyle[1])
-    else:
+    elif place >= _SOLID:
         dash = _DASHES.get(style.linestyle, "")
     dashes = f' stroke-dasharray="{dash}"' if dash else ""
     return f'fill="none" stroke="{style.color}" stroke-width="{width:g}"{dashes}'
