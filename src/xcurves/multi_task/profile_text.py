@@ -30,14 +30,14 @@ def aggregate_statements(result: xr.Dataset) -> Iterator[Statement]:
     pairs.sort(key=lambda named: -float(abs(named[1]["difference"]).max().fillna(-np.inf)))
     shown = [f"{name}{where}" for name, pair in pairs if (where := _where(pair))]
     said = shown[:_NAMED]
-    if len(shown) > _NAMED:
-        said.append(
-            f"and {count(len(shown) - _NAMED, 'more pair')} {'differs' if len(shown) == _NAMED + 1 else 'differ'}"
-        )
+    n_more = len(shown) - _NAMED
+    if n_more > 0:
+        said.append("and 1 more pair differs" if n_more == 1 else f"and {n_more} more pairs differ")
+    n_rest = len(pairs) - len(shown)
     if not shown:
         said.append(f"none of {len(pairs)} pairs is shown to differ at any fraction of the budget")
-    elif len(shown) < len(pairs):
-        said.append(f"{len(pairs) - len(shown)} of {len(pairs)} pairs are not shown to differ at any fraction")
+    elif n_rest:
+        said.append(f"{n_rest} of {len(pairs)} pairs are not shown to differ anywhere")
     return statements(f"Over {task}s like these, {'; '.join(said)}.", [*claims, *_about_bands(result, task)])
 
 
@@ -78,7 +78,7 @@ def _profile_claim(pair: xr.Dataset) -> str:
 
 
 def _where(pair: xr.Dataset) -> str:
-    """Return at which fractions of the budget either of a pair is shown to be better; "" if at none."""
+    """Return at which fractions of the budget, or on their mean only, either of a pair is better; "" if at none."""
     known = pair.isel(budget_fraction=pair["pvalue_adjusted"].notnull().to_numpy())
     alpha = provenance.alpha_of(pair)
     shown = provenance.significant(known["pvalue_adjusted"].to_numpy(), alpha)
@@ -94,8 +94,12 @@ def _where(pair: xr.Dataset) -> str:
         stretches = _stretches(at, marked)
         if stretches:
             said.append(f"{first} is {word} than {second} at {joined(stretches)} of the budget")
-    if said and not provenance.significant(pair["mean_pvalue_adjusted"].item(), alpha):
+    on_mean = bool(provenance.significant(pair["mean_pvalue_adjusted"].item(), alpha))
+    if said and not on_mean:
         said[-1] += ", not on the mean of training"
+    if not said and on_mean and len(d):
+        first, second = (a, b) if (d.mean() > 0) != lower_is_better(pair) else (b, a)
+        said.append(f"{first} is {word} than {second} on the mean of training only")
     return " and ".join(said)
 
 
