@@ -86,8 +86,18 @@ def test_scores_without_training_are_compared_as_they_are(capsys):
     out = capsys.readouterr().out
     assert "read as algorithm = model, run = fold, task = dataset, no training, score = f1" in out
     assert "budget" not in out
+    assert "over training" not in out
     means = frame.groupby(["dataset", "model"])["f1"].mean().unstack()
     assert answer("cv")["difference"].item() == pytest.approx((means["rf"] - means["svm"]).mean())
+
+
+def test_numbers_of_one_task_are_no_means_over_training(capsys):
+    frame = log(method=["ours", "theirs"], repeat=range(6)).rename(columns={"y": "accuracy"})
+    frame.to_csv("mine.csv", index=False)
+    assert main(["mine.csv"]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"^\w+ has the higher mean accuracy, ", out, re.MULTILINE)
+    assert "over training" not in out
 
 
 def test_one_run_for_each_task_is_enough_over_tasks(capsys):
