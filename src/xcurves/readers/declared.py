@@ -154,7 +154,7 @@ DETECTRON2 = Source(
 CATBOOST = Source(
     "catboost",
     "CatBoost errors",
-    of_files("test_error.tsv", "learn_error.tsv"),
+    of_files("test_error.tsv"),
     joined_by("iter"),
     logs="catboost_info/test_error.tsv",
     training="iter",
