@@ -24,6 +24,7 @@ from xcurves.readers import (
     wandb,
 )
 from xcurves.readers.logs import Source
+from xcurves.readers.open_files import expanding_to
 
 __all__ = ["hydra", "keras", "mlflow", "optuna", "read", "rliable", "sklearn", "wandb"]
 
@@ -58,6 +59,7 @@ def read(
     source: str | None = None,
     folders: str | Sequence[str] | None = None,
     names: str | None = None,
+    max_expanded: float = 1e9,
 ) -> pd.DataFrame:
     r"""Read logs, whatever wrote them.
 
@@ -75,6 +77,8 @@ def read(
         ``"{algorithm}_seed{run}.csv"``, ``"{task}/{algorithm}-{run}"``. A part in braces is any text without a slash,
         or what a regular expression after a comma matches: ``{run,\d+}``. For a chart of Weights & Biases, how the
         names of its runs are made.
+    max_expanded : float
+        Bytes to which a compressed file (gzip, npz) may expand; one that expands to more is refused.
 
     Returns
     -------
@@ -115,6 +119,16 @@ def read(
     >>> frame.attrs["source"].split(" below")[0]
     'Keras CSVLogger files'
     """
+    with expanding_to(max_expanded):
+        return _read(path, source, folders, names)
+
+
+read.__doc__ = str(read.__doc__).replace(
+    "{sources}", "\n    ".join(f'* ``"{each.name}"``: {each.what} ({each.logs})' for each in SOURCES)
+)
+
+
+def _read(path: str | Path, source: str | None, folders: str | Sequence[str] | None, names: str | None) -> pd.DataFrame:
     known = recognize(path, source)
     if folders is not None and names is not None:
         raise ValueError(f"names={names!r} is of the whole path below {path}, and so is folders=. Leave one out")
@@ -128,11 +142,6 @@ def read(
     if names is not None and "name" not in frame:
         raise ValueError(f"names={names!r} says how runs are named, but logs of {known.name} say it. Leave it out")
     return frame if names is None else logs.split_names(frame, names)
-
-
-read.__doc__ = str(read.__doc__).replace(
-    "{sources}", "\n    ".join(f'* ``"{each.name}"``: {each.what} ({each.logs})' for each in SOURCES)
-)
 
 
 def recognize(path: str | Path, source: str | None = None, *, besides: Sequence[str] = ()) -> Source:

@@ -13,8 +13,9 @@ import pandas as pd
 
 from xcurves.readers import logs
 from xcurves.readers.formats import could_be_log, format_of, read_rows
-from xcurves.readers.log_files import LogError, Run
+from xcurves.readers.log_files import Run
 from xcurves.readers.logs import Source
+from xcurves.readers.open_files import LogError
 
 
 def of_files(*patterns: str, having: str = "", in_format: str = "") -> Callable[[Path], bool]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,14 @@ import pandas as pd
 from xcurves.readers import logs
 from xcurves.readers.log_files import check_cells, needed, parsing
 from xcurves.readers.logs import Source
+
+# Numbers of Hydra's grammar: no leading zero, digits parted by single underscores.
+_UNSIGNED = r"(?:0|[1-9](?:_?\d)*)"
+_POINT = rf"(?:{_UNSIGNED}\.|{_UNSIGNED}?\.\d(?:_?\d)*)"
+_EXPONENT = rf"(?:{_POINT}|{_UNSIGNED})[eE][+-]?\d(?:_?\d)*"
+_INT = re.compile(rf"[+-]?{_UNSIGNED}", re.ASCII)
+_FLOAT = re.compile(rf"[+-]?(?:{_EXPONENT}|{_POINT}|inf|nan)", re.IGNORECASE | re.ASCII)
+_ESCAPED = re.compile(r"\\([\\()\[\]{}:=, \t])")  # in text without quotes
 
 
 def multirun(root: str | Path, *, source: str | None = None) -> pd.DataFrame:
@@ -82,11 +91,41 @@ def _overrides(path: Path) -> dict[str, Any]:
     """Return what a job overrides, by name."""
     yaml = needed("yaml", "hydra", "PyYAML")
     with parsing(path, "overrides"):
-        pairs = [str(override).lstrip("+~").partition("=") for override in yaml.safe_load(path.read_text()) or []]
-        values = {name: yaml.safe_load(value) for name, _, value in pairs}
-        kept = {name: each if isinstance(each, str | int | float) else str(each) for name, each in values.items()}
+        given = yaml.safe_load(path.read_text(encoding="utf-8"))
+        overrides = [] if given is None else given
+        if not isinstance(overrides, list) or not all(isinstance(each, str) for each in overrides):
+            raise ValueError("it must be a list of texts, name=value")
+        kept = {}
+        for override in overrides:
+            name, equals, value = override.lstrip("+~").partition("=")
+            if not name or not (equals or override.startswith("~")):
+                raise ValueError(f"{override[:40]!r} is no name=value")
+            kept[name] = _value(value)
         check_cells(pd.DataFrame([kept]), path)
     return kept
+
+
+def _value(text: str) -> str | int | float:
+    """Return a value as the grammar of Hydra's command line has it; null, lists, mappings and calls as text."""
+    text = text.strip(" \t")
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
+        return _unquoted(text[1:-1], text[0])
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    if _INT.fullmatch(text):
+        return int(text)
+    if _FLOAT.fullmatch(text):
+        return float(text)
+    if text[:1] in ("[", "{"):
+        needed("yaml", "hydra", "PyYAML").safe_load(text)  # which refuses what is no list or mapping
+        return text
+    return _ESCAPED.sub(r"\1", text)
+
+
+def _unquoted(text: str, quote: str) -> str:
+    """Return quoted text without the backslashes before quotes, of which each pair before a quote is one."""
+    text = re.sub(rf"(\\*)\\{quote}", lambda found: found[1][: len(found[1]) // 2] + quote, text)
+    return re.sub(r"(\\+)$", lambda found: found[1][: len(found[1]) // 2], text)
 
 
 def _is_log(path: Path) -> bool:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import sqlite3
 import zlib
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-_SQLITE = b"SQLite format 3\0"  # the first bytes of a database, in which MLflow and Optuna keep runs
+from xcurves.readers.open_files import LogError, first_lines, is_database, open_database, read_bytes
+
 _TABLES = ".csv", ".csv.gz"
-_GZIP = b"\x1f"  # the first byte of a file of gzip; no text begins with it
 
 
 class Run(NamedTuple):
@@ -24,10 +23,6 @@ class Run(NamedTuple):
 
     rows: pd.DataFrame
     left_out: str = ""
-
-
-class LogError(ValueError):
-    """A log that cannot be read; the message names the file and the cure."""
 
 
 @contextmanager
@@ -64,13 +59,12 @@ def check_cells(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
 
 def has_sqlite_rows(path: Path, *tables: str) -> bool:
     """Return whether a file is an SQLite database in which each of these tables has a row."""
-    with path.open("rb") as file:
-        if file.read(len(_SQLITE)) != _SQLITE:
-            return False
+    if not is_database(path):
+        return False
     try:
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
+        with open_database(path) as database:
             return all(database.execute(f'SELECT 1 FROM "{table}" LIMIT 1').fetchone() for table in tables)
-    except sqlite3.Error:
+    except (sqlite3.Error, UnicodeDecodeError):  # the latter of a damaged name in a message of SQLite
         return False
 
 
@@ -84,26 +78,9 @@ def header(path: Path) -> list[str]:
     if not (is_table(path) or path.suffix == ".log"):
         return []
     try:
-        with open_text(path) as lines:
-            return next(csv.reader(lines), [])
+        return next(csv.reader(first_lines(path)), [])
     except (OSError, EOFError, ValueError, csv.Error, zlib.error):
         return []
-
-
-def open_text(path: Path, errors: str = "strict") -> Any:
-    """Open a file for reading its lines one by one, decompressed if it is of gzip, whatever its name."""
-    with path.open("rb") as file:
-        opened = gzip.open if file.read(1) == _GZIP else open
-    return opened(path, "rt", encoding="utf-8-sig", errors=errors, newline="")
-
-
-def read_bytes(path: Path) -> bytes:
-    """Return the content of a file, decompressed if it is of gzip, whatever its name."""
-    data = path.read_bytes()
-    try:
-        return gzip.decompress(data) if data.startswith(_GZIP) else data
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise LogError(f"{path} is cut short or damaged: {error}. Copy or write it again") from None
 
 
 def whole_lines(path: Path) -> tuple[bytes, str]:

@@ -15,6 +15,7 @@ from xcurves.core import provenance
 from xcurves.core.validation import check_path
 from xcurves.preprocessing.wide import compiled, whole_numbers
 from xcurves.readers.log_files import Run, check_cells, parsing
+from xcurves.readers.open_files import check_name
 from xcurves.readers.who import name_runs
 
 Key = tuple[str, Any]  # algorithm and run
@@ -68,6 +69,8 @@ def find_logs(root: str | Path, is_log: Callable[[Path], bool], what: str) -> li
     found = [path for path in files_below(root) if is_log(path)]
     if not found:
         raise FileNotFoundError(f"path {str(root)!r} holds no {what}. Check the path")
+    for path in found:
+        check_name(path)
     return found
 
 

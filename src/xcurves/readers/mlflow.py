@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import math
+import sqlite3
+from collections import defaultdict
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from xcurves.core.validation import check_path
 from xcurves.readers.log_files import has_sqlite_rows, needed, parsing
-from xcurves.readers.logs import Source
+from xcurves.readers.logs import Source, files_below
+from xcurves.readers.open_files import LogError, check_database, connect, database_address
+
+_VALUES = """
+    SELECT runs.run_uuid, runs.name, experiments.name, key, step, timestamp, value, is_nan
+    FROM metrics JOIN runs USING (run_uuid) JOIN experiments USING (experiment_id)
+    WHERE runs.lifecycle_stage = 'active' AND experiments.lifecycle_stage = 'active'
+    ORDER BY runs.start_time DESC, run_uuid, key, timestamp, step, value
+"""
 
 
 def metric_history(store: str | Path) -> pd.DataFrame:
@@ -30,35 +43,105 @@ def metric_history(store: str | Path) -> pd.DataFrame:
     Raises
     ------
     ImportError, FileNotFoundError, ValueError
-        If mlflow is not installed, if nothing is at the path `store`, if it cannot be read, or if no run has a metric.
+        If mlflow is not installed and `store` is a server (or PyYAML, and it is a folder), if nothing is at the path
+        `store`, if it cannot be read, or if no run has a metric.
+
+    Notes
+    -----
+    Folders and database files are read by xcurves itself, and only read: MLflow's own client would add tables and
+    folders. Of a server its client asks, over the network.
 
     Examples
     --------
     >>> from xcurves.readers import mlflow
     >>> frame = mlflow.metric_history("mlruns")  # doctest: +SKIP
     """
-    mlflow = needed("mlflow", "mlflow")
-    with parsing(Path(str(store)), "store of MLflow"):
-        client = mlflow.MlflowClient(tracking_uri=_address(store))
-        experiments = {each.experiment_id: each.name for each in _pages(client.search_experiments)}
-        runs = _pages(client.search_runs, list(experiments))
-        rows = [row for run in runs for row in _rows(client, run, experiments[run.info.experiment_id])]
+    is_server = "://" in str(store)
+    rows = _from_server(str(store)) if is_server else _from_files(check_path(store))
     if not rows:
-        raise ValueError(f"{store}: no run has a metric. Check what was logged")
+        raise LogError(f"{store}: no run has a metric. Check what was logged")
     frame = pd.DataFrame(rows)
     values = ["metric", "step", "timestamp", "value"]
     frame = frame[[*frame.columns.difference(values, sort=False), *values]]
-    frame.attrs = {"units": {"timestamp": "s"}, "source": f"MLflow, {len(runs)} runs of {Path(str(store)).name}"}
+    n_runs = frame["run"].nunique()
+    frame.attrs = {"units": {"timestamp": "s"}, "source": f"MLflow, {n_runs} runs of {Path(str(store)).name}"}
     return frame
 
 
-def _address(store: str | Path) -> str:
-    if "://" in str(store):
-        return str(store)
-    path = Path(store).resolve()
+def _from_files(path: Path) -> list[dict[str, Any]]:
+    """Return a row for each value in a database file or a folder of files."""
     if not path.exists():
-        raise FileNotFoundError(f"path {str(store)!r} does not exist. Check the path")
-    return f"sqlite:///{path}" if path.is_file() else path.as_uri()
+        raise FileNotFoundError(f"path {str(path)!r} does not exist. Check the path")
+    with parsing(path, "store of MLflow"):
+        if path.is_dir():
+            return [row for run in _runs_below(path) for row in _rows_of_folder(*run)]
+        with database_address(path) as address:
+            check_database(address)
+            with closing(connect(address)) as database:
+                return _from_database(database)
+
+
+def _from_database(database: sqlite3.Connection) -> list[dict[str, Any]]:
+    """Return the rows of runs that are not deleted, the latest run first as MLflow has them."""
+    names = "SELECT run_uuid, value FROM tags WHERE key = 'mlflow.runName'"  # of older versions
+    named, parameters = dict(database.execute(names)), defaultdict[str, dict[str, Any]](dict)
+    for run, key, value in database.execute("SELECT run_uuid, key, value FROM params"):
+        parameters[run][f"params.{key}"] = value
+    rows = []
+    for run, name, experiment, metric, step, timestamp, value, is_nan in database.execute(_VALUES):
+        about = {"experiment": experiment, "run": run, "run_name": name or named.get(run)} | parameters[run]
+        number = math.nan if is_nan else float(value)
+        rows.append(about | {"metric": metric, "step": step, "timestamp": timestamp / 1000, "value": number})
+    return rows
+
+
+def _runs_below(root: Path) -> list[tuple[Path, dict[str, Any], str]]:
+    """Return the folders of runs that are not deleted, what is said of each, and its experiment; the latest first."""
+    yaml = needed("yaml", "mlflow", "PyYAML")
+    found = []
+    for meta in files_below(root):
+        if not _is_run(meta):
+            continue
+        with parsing(meta, "run of MLflow"):
+            about = yaml.safe_load(meta.read_text(encoding="utf-8"))
+            experiment = yaml.safe_load((meta.parent.parent / meta.name).read_text(encoding="utf-8"))
+            if {about.get("lifecycle_stage", "active"), experiment.get("lifecycle_stage", "active")} == {"active"}:
+                found.append((meta.parent, about, str(experiment["name"])))
+    return sorted(found, key=lambda run: (-int(run[1].get("start_time") or 0), str(run[1]["run_id"])))
+
+
+def _rows_of_folder(folder: Path, about: dict[str, Any], experiment: str) -> list[dict[str, Any]]:
+    """Return a row for each value in the files of a run: lines of a time, a value and a step."""
+    name = about.get("run_name") or None
+    said = folder / "tags" / "mlflow.runName"
+    if name is None and said.is_file():
+        name = said.read_text(encoding="utf-8")
+    labels = {"experiment": experiment, "run": str(about["run_id"]), "run_name": name}
+    if (folder / "params").is_dir():
+        for file in files_below(folder / "params"):
+            labels[f"params.{file.relative_to(folder / 'params').as_posix()}"] = file.read_text(encoding="utf-8")
+    rows = []
+    for file in files_below(folder / "metrics"):
+        metric = file.relative_to(folder / "metrics").as_posix()
+        with parsing(file, "metric of MLflow"):
+            for line in file.read_text(encoding="utf-8").splitlines():
+                timestamp, value, *rest = line.split()
+                step = int(rest[0]) if rest else 0
+                told = {"metric": metric, "step": step, "timestamp": int(timestamp) / 1000, "value": float(value)}
+                rows.append(labels | told)
+    return rows
+
+
+def _from_server(address: str) -> list[dict[str, Any]]:
+    """Return a row for each value that a server has, asked by MLflow's client."""
+    mlflow = needed("mlflow", "mlflow")
+    if not address.startswith(("http://", "https://", "databricks")):
+        raise ValueError(f"store must be a path or the address of a server; got {address!r}. Give the path itself")
+    with parsing(Path(address), "store of MLflow"):
+        client = mlflow.MlflowClient(tracking_uri=address)
+        experiments = {each.experiment_id: each.name for each in _pages(client.search_experiments)}
+        runs = _pages(client.search_runs, list(experiments))
+        return [row for run in runs for row in _rows(client, run, experiments[run.info.experiment_id])]
 
 
 def _pages(search: Any, *given: Any) -> list[Any]:

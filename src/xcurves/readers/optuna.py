@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ import pandas as pd
 from xcurves.core import provenance
 from xcurves.readers.log_files import check_cells, has_sqlite_rows, needed, parsing, whole_lines
 from xcurves.readers.logs import Source
+from xcurves.readers.open_files import LogError, check_database, connect, database_address, is_database
 
 _MARKS = {  # the first letters of attributes that samplers store with trials and studies
     "grid_id": "GridSampler",
@@ -68,7 +70,8 @@ def trials(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame:
     finished, states, known = [], Counter[str](), _studies(studies)
     for name, study in known.items():
         if len(study.directions) > 1:
-            raise ValueError(f"study of {name!r} has {len(study.directions)} objectives; scores need one. Leave it out")
+            what = f"study of {name!r} has {len(study.directions)} objectives; scores need one"
+            raise LogError(f"{_place(known)}{what}. Leave it out")
         for trial in study.trials:
             states[trial.state.name] += 1
             if trial.state.name == "COMPLETE":
@@ -77,7 +80,7 @@ def trials(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame:
                 failed = np.inf if study.directions[0].name == "MINIMIZE" else -np.inf
                 finished.append(_row(name, trial, state="fail", value=failed))
     if "COMPLETE" not in states:
-        raise ValueError(f"no trial is finished; got {dict(states)}. Run the studies on")
+        raise LogError(f"{_place(known)}no trial is finished; got {dict(states)}. Run the studies on")
     left_out = {state: count for state, count in states.items() if state not in ("COMPLETE", "FAIL")}
     if left_out:
         rest = ", ".join(f"{count} {state.lower()}" for state, count in left_out.items())
@@ -117,7 +120,8 @@ def intermediate_values(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame
         for step, value in sorted(trial.intermediate_values.items())
     ]
     if not rows:
-        raise ValueError("no trial reported an intermediate value (trial.report). For their results: optuna.trials")
+        what = "no trial reported an intermediate value (trial.report). For their results: optuna.trials"
+        raise LogError(f"{_place(known)}{what}")
     return _framed(rows, known)
 
 
@@ -131,19 +135,89 @@ def _studies(studies: Mapping[str, Any] | str | Path) -> Mapping[str, Any]:
     return studies
 
 
+def _place(studies: Mapping[str, Any]) -> str:
+    """Return the file of studies, with a colon; nothing of studies in memory."""
+    return getattr(next(iter(studies.values()), None), "place", "")
+
+
+class _Study(NamedTuple):
+    """What is read of a study in a file, which is closed then."""
+
+    directions: list[Any]
+    trials: list[Any]
+    system_attrs: dict[str, Any]
+    place: str
+
+
 def _stored(path: Path) -> dict[str, Any]:
     """Return all studies of a storage in a file."""
     optuna = needed("optuna", "optuna")
     if not path.exists():
         raise FileNotFoundError(f"path {str(path)!r} does not exist. Check the path")
     with parsing(path, "storage of Optuna"):
-        storage: Any = f"sqlite:///{path.resolve()}"
-        if _is_journal(path):
-            if cut := whole_lines(path)[1]:
-                provenance.warn(cut)
-            storage = optuna.storages.JournalStorage(optuna.storages.journal.JournalFileBackend(str(path)))
-        names = optuna.get_all_study_names(storage)
-        return {name: optuna.load_study(study_name=name, storage=storage) for name in names}
+        if not is_database(path):
+            return _read(_journal(path), path)
+        with database_address(path) as address:
+            check_database(address)
+            return _from_database(optuna, address, path)
+
+
+def _from_database(optuna: Any, address: str, path: Path) -> dict[str, Any]:
+    """Read a database through connections that cannot write it."""
+    storage = optuna.storages.RDBStorage(
+        "sqlite://",
+        engine_kwargs={"creator": lambda: connect(address)},
+        skip_compatibility_check=True,
+        skip_table_creation=True,
+    )
+    try:
+        version = storage.get_current_version()
+        if version != storage.get_head_version():
+            raise LogError(
+                f"{path} is of another version of Optuna ({version}); {optuna.__version__} reads "
+                f"{storage.get_head_version()}. Copy it and run: optuna storage upgrade --storage sqlite:///COPY"
+            )
+        return _read(storage, path)
+    finally:
+        storage.remove_session()
+        storage.engine.dispose()
+
+
+def _journal(path: Path) -> Any:
+    """Return the storage that the lines of a journal make, in memory."""
+    from optuna.storages import JournalStorage
+
+    lines, cut = whole_lines(path)
+    if cut:
+        provenance.warn(cut)
+    operations: Any = _Lines([json.loads(line) for line in lines.splitlines()])  # has the two methods of a backend
+    return JournalStorage(operations)
+
+
+class _Lines:
+    """The operations of a journal."""
+
+    def __init__(self, operations: list[dict[str, Any]]) -> None:
+        self.operations = operations
+
+    def read_logs(self, log_number_from: int) -> list[dict[str, Any]]:
+        return self.operations[log_number_from:]
+
+    def append_logs(self, logs: list[dict[str, Any]]) -> None:
+        raise NotImplementedError("a journal is only read")
+
+
+def _read(storage: Any, path: Path) -> dict[str, Any]:
+    """Return the studies of a storage, read whole."""
+    return {
+        study.study_name: _Study(
+            study.directions,
+            storage.get_all_trials(study._study_id),
+            study.system_attrs,
+            f"{path}: ",
+        )
+        for study in storage.get_all_studies()
+    }
 
 
 def _is_journal(path: Path) -> bool:
@@ -157,7 +231,7 @@ def _row(name: str, trial: Any, **found: Any) -> dict[str, Any]:
 
 
 def _framed(rows: list[dict[str, Any]], studies: Mapping[str, Any]) -> pd.DataFrame:
-    frame = check_cells(pd.DataFrame(rows), Path("a study"))
+    frame = check_cells(pd.DataFrame(rows), Path(_place(studies).removesuffix(": ") or "a study"))
     pruned = [trial for study in studies.values() for trial in study.trials if trial.state.name == "PRUNED"]
     frame.attrs = {
         "sampler": ", ".join(sorted(set(map(_sampler, studies.values())))),

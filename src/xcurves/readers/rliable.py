@@ -12,6 +12,7 @@ import pandas as pd
 from xcurves.readers.formats import format_of
 from xcurves.readers.log_files import parsing
 from xcurves.readers.logs import Source, check_named
+from xcurves.readers.open_files import open_arrays
 
 
 def scores(
@@ -75,7 +76,7 @@ def scores(
 
 
 def _load(path: Path) -> dict[str, Any]:
-    with parsing(path, "arrays of scores"), path.open("rb") as file, np.load(file, allow_pickle=False) as saved:
+    with parsing(path, "arrays of scores"), open_arrays(path) as saved:
         return dict(saved.items())
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_integer_dtype
 
 from xcurves.readers import formats, log_files, logs
 from xcurves.readers.formats import delimited, text_lines
-from xcurves.readers.log_files import LogError, Run, check_cells, parsing
+from xcurves.readers.log_files import Run, check_cells, parsing
 from xcurves.readers.logs import Source
+from xcurves.readers.open_files import LogError, open_arrays, read_bytes
 
 _MONITOR = {"r": "return", "l": "episode_length", "t": "time"}
 _EVALUATIONS = {"results": "return", "ep_lengths": "episode_length", "successes": "success"}
@@ -29,7 +32,7 @@ _NESTED = "\0"  # between labels, in none of them
 
 def _table(files: Sequence[Path]) -> Run:
     path = logs.only(files)
-    data = log_files.read_bytes(path)
+    data = read_bytes(path)
     return Run(delimited.parse(data, path), delimited.missing_end(data, path))
 
 
@@ -53,7 +56,7 @@ def _is_keras(path: Path) -> bool:
 def _evaluations(files: Sequence[Path]) -> Run:
     """Return a row for each episode of an evaluation."""
     path = logs.only(files)
-    with path.open("rb") as file, np.load(file, allow_pickle=False) as saved:
+    with open_arrays(path) as saved:
         arrays = {name: saved[name] for name in ("timesteps", *_EVALUATIONS) if name in saved}
     shapes = {name: array.shape for name, array in arrays.items()}
     steps = shapes.pop("timesteps", ())
@@ -97,14 +100,22 @@ def _monitor(path: Path) -> tuple[pd.DataFrame, float, str]:
     try:
         about = json.loads(header.removeprefix(b"#"))
         began, env = float(about["t_start"]), about.get("env_id")
+        if not math.isfinite(began):
+            raise ValueError
     except (ValueError, TypeError, LookupError, RecursionError):
         first = f"its first line must be a JSON header with t_start; got {header[:60].decode(errors='replace')!r}"
         raise LogError(f"{path} is no Monitor log: {first}. Remove it") from None
+    if b"\n#{" in table:
+        line = 2 + table[: table.index(b"\n#{") + 1].count(b"\n")
+        raise LogError(f"{path}: line {line} is a header again: two logs in one file. Make a file of each")
     rows = delimited.parse(table, path, first_line=2, skipinitialspace=True)
     try:
         numbers = {column: pd.to_numeric(rows.pop(name)) for name, column in _MONITOR.items()}
         if any(column.isna().any() for column in numbers.values()):
             raise ValueError("a row lacks r, l or t")
+        lengths = numbers["episode_length"]
+        if not is_integer_dtype(lengths) or (lengths < 0).any() or lengths.astype(float).sum() >= 2**63:
+            raise ValueError(f"lengths must be whole numbers that sum to less than 2**63; got {lengths.max()}")
     except (ValueError, KeyError) as error:
         raise LogError(f"{path} is no Monitor log of columns r, l, t: {error}. Correct or remove it") from None
     return pd.DataFrame({"env": env} | numbers | dict(rows.items()), index=rows.index), began, cut
@@ -119,7 +130,7 @@ def _is_text(path: Path) -> bool:
 
 def _text(files: Sequence[Path]) -> Run:
     path = logs.only(files)
-    return text_lines.read(log_files.read_bytes(path), path)
+    return text_lines.read(read_bytes(path), path)
 
 
 def _results(root: str | Path) -> pd.DataFrame:

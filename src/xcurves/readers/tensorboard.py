@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -57,7 +58,15 @@ def _scalars(event: Any, plugins: dict[str, str]) -> Iterator[tuple[Any, ...]]:
         elif kind == "tensor":
             plugin = plugins.setdefault(value.tag, value.metadata.plugin_data.plugin_name)
             if plugin == "scalars":
+                _check_scalar(value)
                 yield value.tag, event.step, event.wall_time, make_ndarray(value.tensor).item()
+
+
+def _check_scalar(value: Any) -> None:
+    """Refuse a tensor that claims more than one number, before the memory for them is taken."""
+    shape = [dim.size for dim in value.tensor.tensor_shape.dim]
+    if math.prod(shape) != 1:
+        raise ValueError(f"the scalar {value.tag!r} is a tensor of shape {shape}")
 
 
 def _records(file: Path) -> tuple[list[bytes], str]:

@@ -13,8 +13,9 @@ import pandas as pd
 from xcurves.core import provenance
 from xcurves.readers import log_files, logs
 from xcurves.readers.formats import delimited
-from xcurves.readers.log_files import LogError, parsing
+from xcurves.readers.log_files import parsing
 from xcurves.readers.logs import Source
+from xcurves.readers.open_files import LogError, read_bytes
 
 _WORDS = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}  # how W&B writes what JSON has no numbers for
 _SAMPLES = 500
@@ -86,7 +87,7 @@ def _rows(_: logs.Key, rows: pd.DataFrame | Iterable[Mapping[str, Any]]) -> pd.D
 def _chart(path: str | Path) -> pd.DataFrame:
     """Return a row per run and step: `name`, `step` (the first column), and metrics, of columns ``name - metric``."""
     path = Path(path)
-    data = log_files.read_bytes(path)
+    data = read_bytes(path)
     wide = delimited.parse(data, path, dtype=str, keep_default_na=False)
     head = wide.columns.tolist()
     plain = [column for column in head[1:] if not column.endswith(_BOUNDS)]

@@ -5,7 +5,6 @@ A format knows nothing of packages that write it; sources say which files are th
 
 from __future__ import annotations
 
-import gzip
 import io
 import zipfile
 import zlib
@@ -17,7 +16,8 @@ import pandas as pd
 
 from xcurves.readers import log_files
 from xcurves.readers.formats import arrays, delimited, json_rows, text_lines
-from xcurves.readers.log_files import LogError, Run, parsing
+from xcurves.readers.log_files import Run, parsing
+from xcurves.readers.open_files import LogError, beginning, read_bytes
 
 _HEAD = 1 << 16  # bytes of which a format is known
 _NO_LOGS = (  # how names of files begin that are no logs
@@ -60,10 +60,7 @@ FORMATS = (  # in the order in which a file is compared with them
 def format_of(path: Path) -> str:
     """Return the name of the format of a file, nothing if it is of none."""
     try:
-        with path.open("rb") as file:
-            compressed = file.read(1) == b"\x1f"
-        with (gzip.open if compressed else open)(path, "rb") as opened:
-            head = opened.read(_HEAD)
+        head = beginning(path, _HEAD)
         if not head.strip():
             return ""
         return next((each.name for each in FORMATS if each.begins(head, path)), "")
@@ -93,4 +90,4 @@ def read_rows(path: Path, name: str = "") -> Run:
             f"{path} has no rows that are known: no table, JSON, parquet, npz or lines with a step. Remove it"
         )
     with parsing(path, name):
-        return known[name].read(log_files.read_bytes(path), path)
+        return known[name].read(read_bytes(path), path)

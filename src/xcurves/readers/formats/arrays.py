@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from xcurves.readers.log_files import LogError, Run
+from xcurves.readers.log_files import Run
+from xcurves.readers.open_files import LogError, open_arrays
 
 
 def begins(head: bytes, path: Path) -> bool:
@@ -23,7 +23,7 @@ def begins(head: bytes, path: Path) -> bool:
 
 def read(data: bytes, path: Path) -> Run:
     """Return a row for each element of the arrays, `run` and `step` (the place) where there are rows of runs."""
-    with np.load(io.BytesIO(data), allow_pickle=False) as saved:
+    with open_arrays(path, data) as saved:
         arrays = {name: saved[name] for name in saved.files}
     single = {name: array for name, array in arrays.items() if array.ndim == 1 and array.dtype.kind in "biufUS"}
     tables = {name: array for name, array in arrays.items() if array.ndim == 2 and array.dtype.kind in "biuf"}

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from xcurves.readers.log_files import LogError, Run
+from xcurves.readers.log_files import Run
+from xcurves.readers.open_files import LogError, check_text
 
 _DELIMITERS = (",", "\t", ";", "|")
 _BLANKS = r"\s+"
@@ -63,6 +64,7 @@ def parse(data: bytes, path: Path, first_line: int = 1, **options: Any) -> pd.Da
     A table without a header has columns "0", "1", ...
     """
     data = as_utf8(data, path)
+    check_text(data, path)
     lines = _sample(data[:_HEAD].decode("utf-8", "replace"))
     dialect = sniff(lines)
     plain = dialect.delimiter == ","

@@ -10,7 +10,8 @@ from typing import Any
 import pandas as pd
 
 from xcurves.readers.guess import dim_of, looks_like_score
-from xcurves.readers.log_files import LogError, Run, check_cells, say_cut
+from xcurves.readers.log_files import Run, check_cells, say_cut
+from xcurves.readers.open_files import LogError
 
 _BATCH = 50_000  # lines that are parsed together: a tenth of the memory of all
 _WHOLE = 1 << 16

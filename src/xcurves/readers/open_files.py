@@ -1,0 +1,206 @@
+"""Files of others: opened exactly as they are named, only to be read, and expanded up to a limit."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import shutil
+import sqlite3
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from contextvars import ContextVar
+from math import prod
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from xcurves.core.labels import escape_controls
+
+_GZIP = b"\x1f"  # the first byte of a file of gzip; no text begins with it
+_SQLITE = b"SQLite format 3\0"  # the first bytes of a database
+_WAL = b"\x02"  # the byte at place 18 of a database that has a write-ahead log
+_PIECE = 2**20  # bytes that are expanded at a time, and of which a header is read
+_MOST_EXPANSION = 1032  # of deflate, the method of gzip and npz
+_COPIES = 5  # attempts to copy a database that is being written
+
+_limit = ContextVar("max_expanded", default=1e9)
+
+
+class LogError(ValueError):
+    """A log that cannot be read; the message is one line that names the file and the cure."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(escape_controls(message))
+
+
+@contextmanager
+def expanding_to(max_expanded: float) -> Iterator[None]:
+    """Let each compressed file expand to so many bytes."""
+    token = _limit.set(max_expanded)
+    try:
+        yield
+    finally:
+        _limit.reset(token)
+
+
+def check_name(path: Path) -> None:
+    """Refuse a path that is no text: labels are made of it, and no file can hold them."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise LogError(f"path '{path}' has bytes that are no text in UTF-8. Rename it") from None
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the content of a file, decompressed if it is of gzip, whatever its name."""
+    with path.open("rb") as file:
+        if not file.peek(1).startswith(_GZIP):
+            return file.read()
+        if path.stat().st_size * _MOST_EXPANSION > _limit.get():
+            _check_expansion(path, file)
+            file.seek(0)
+        try:
+            with gzip.open(file) as expanded:
+                return expanded.read()
+        except (OSError, EOFError, zlib.error) as error:
+            raise _damaged(path, error) from None
+
+
+def check_text(data: bytes, path: Path) -> None:
+    """Refuse text with a zero byte, as UTF-16 without a mark has."""
+    if b"\0" in data:
+        where = data.index(b"\0")
+        raise LogError(f"{path} is no text in UTF-8: byte {where} is 0, as in UTF-16. Save it as UTF-8")
+
+
+def beginning(path: Path, size: int = _PIECE) -> bytes:
+    """Return the first bytes of a file, decompressed if it is of gzip."""
+    with path.open("rb") as file:
+        if not file.peek(1).startswith(_GZIP):
+            return file.read(size)
+        with gzip.open(file) as expanded:
+            return expanded.read(size)
+
+
+def first_lines(path: Path) -> io.StringIO:
+    """Return the first lines of a file, of which at most a megabyte is expanded."""
+    data = beginning(path)
+    return io.StringIO(data.decode("utf-8-sig", errors="strict" if len(data) < _PIECE else "ignore"), newline="")
+
+
+def _check_expansion(path: Path, file: io.BufferedReader) -> None:
+    """Refuse a file that expands beyond the limit, expanding it piece by piece."""
+    size, limit = 0, _limit.get()
+    try:
+        with gzip.open(file) as expanded:
+            while size <= limit and (piece := expanded.read(_PIECE)):
+                size += len(piece)
+    except (OSError, EOFError, zlib.error) as error:
+        raise _damaged(path, error) from None
+    if size > limit:
+        raise _too_large(path)
+
+
+def _damaged(path: Path, error: Exception) -> LogError:
+    return LogError(f"{path} is cut short or damaged: {error}. Copy or write it again")
+
+
+def _too_large(path: Path) -> LogError:
+    return LogError(
+        f"{path} expands to more than max_expanded={_limit.get():g} bytes. If it is no mistake: "
+        f"readers.read(path, max_expanded=...), or decompress it"
+    )
+
+
+@contextmanager
+def open_arrays(path: Path, data: bytes | None = None) -> Iterator[Any]:
+    """Open an .npz file of arrays, or what it held before gzip, if no array claims more than it holds or is allowed."""
+    with path.open("rb") if data is None else io.BytesIO(data) as file:
+        with zipfile.ZipFile(file) as members:
+            if sum(member.file_size for member in members.infolist()) > _limit.get():
+                raise _too_large(path)
+            for member in members.infolist():
+                _check_array(members, member, path)
+        file.seek(0)
+        with np.load(file, allow_pickle=False) as saved:
+            yield saved
+
+
+def _check_array(members: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> None:
+    """Refuse an array whose header claims more values than its bytes hold."""
+    with members.open(member) as array:
+        version = np.lib.format.read_magic(array)
+        read_header = np.lib.format.read_array_header_2_0
+        if version == (1, 0):
+            read_header = np.lib.format.read_array_header_1_0
+        shape, _, dtype = read_header(array)
+    claimed = prod(shape) * dtype.itemsize
+    if not dtype.hasobject and claimed > member.file_size:
+        raise LogError(f"{path}: {member.filename} claims {claimed} bytes and has {member.file_size}. Copy it again")
+
+
+def is_database(path: Path) -> bool:
+    """Return whether a file is an SQLite database, by its first bytes."""
+    with path.open("rb") as file:
+        return file.read(len(_SQLITE)) == _SQLITE
+
+
+@contextmanager
+def open_database(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open an SQLite database for reading; no file beside it is made, changed or removed."""
+    with database_address(path) as address, closing(connect(address)) as database:
+        yield database
+
+
+def connect(address: str) -> sqlite3.Connection:
+    """Connect to a database at an address of `database_address`."""
+    return sqlite3.connect(address, uri=True, check_same_thread=False)
+
+
+def check_database(address: str) -> None:
+    """Raise what SQLite finds wrong with the structure of a database."""
+    with closing(connect(address)) as database:
+        (found,) = database.execute("PRAGMA integrity_check(1)").fetchone()
+    if found != "ok":
+        raise ValueError(found)
+
+
+@contextmanager
+def database_address(path: Path) -> Iterator[str]:
+    """Yield the address by which SQLite reads a database and nothing else."""
+    path = path.resolve()
+    with path.open("rb") as file:
+        has_log = file.read(19)[18:] == _WAL
+    if _journals(path):
+        with TemporaryDirectory() as folder:  # SQLite would play a journal back into the file itself
+            yield f"{_copy(path, Path(folder)).as_uri()}?mode=rw"
+    elif has_log:
+        yield f"{path.as_uri()}?immutable=1"  # SQLite would make a log beside it
+    else:
+        yield f"{path.as_uri()}?mode=ro"
+
+
+def _journals(path: Path) -> list[Path]:
+    """Return what a database that is open, or was when its writer stopped, has beside it."""
+    beside = [path.with_name(path.name + end) for end in ("-wal", "-journal")]
+    return [file for file in beside if file.is_file() and file.stat().st_size]
+
+
+def _copy(path: Path, folder: Path) -> Path:
+    """Copy a database and its journals while nobody writes them."""
+    for _ in range(_COPIES):
+        files = [path, *_journals(path)]
+        before = [(file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+        for left in folder.iterdir():
+            left.unlink()
+        for file in files:
+            shutil.copyfile(file, folder / f"copy{file.name.removeprefix(path.name)}")
+        if [path, *_journals(path)] == files and before == [
+            (file.stat().st_size, file.stat().st_mtime_ns) for file in files
+        ]:
+            return folder / "copy"
+    raise LogError(f"{path} is being written. Read it when its writer is done, or copy it")

@@ -1,0 +1,309 @@
+"""Files of others: read exactly as they are named, and nothing in their folder is made, changed or removed."""
+
+import contextlib
+import gzip
+import hashlib
+import io
+import os
+import shutil
+import sqlite3
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from xcurves import readers
+from xcurves.readers import hydra, optuna
+from xcurves.readers.open_files import LogError, open_database, read_bytes
+
+LOGS = Path(__file__).parent / "logs"
+NAMES = ["lr%20sweep.db", "%2e%2e.db", "a?b.db", "a#b.db", "{x}.db", "a b.db", "a'b\".db", "a\nb.db", "%.db"]
+FOLDERS = {
+    "monitor": "stable-baselines3",
+    "evaluations": "stable-baselines3",
+    "lightning": "lightning",
+    "huggingface": "transformers",
+    "keras": "keras",
+    "rllib": "ray",
+    "marl-eval": "id-marl-eval",
+}
+
+
+def hashed(root):
+    """Return what every file below a folder holds, and the names of all folders."""
+    paths = sorted(root.rglob("*"))
+    return {path: hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "" for path in paths}
+
+
+def read_only(root):
+    for path in [*root.rglob("*"), root]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory):
+    """A database of Optuna with two studies."""
+    package = pytest.importorskip("optuna")
+    path = tmp_path_factory.mktemp("optuna") / "study.db"
+    package.logging.set_verbosity(package.logging.ERROR)
+    storage = package.storages.RDBStorage(f"sqlite:///{path}")
+    for name in ("sac", "td3"):
+        study = package.create_study(study_name=name, storage=storage)
+        for value in range(3):
+            trial = study.ask()
+            trial.suggest_float("lr", 0, 1)
+            trial.report(value, 1)
+            study.tell(trial, value)
+    storage.remove_session()
+    storage.engine.dispose()
+    return path
+
+
+@pytest.fixture
+def store(tmp_path):
+    """A database with the tables of MLflow that hold metrics."""
+    path = tmp_path / "mlflow.db"
+    with contextlib.closing(sqlite3.connect(path)) as made, made:
+        made.executescript(
+            """
+            CREATE TABLE experiments (experiment_id INTEGER, name TEXT, lifecycle_stage TEXT);
+            CREATE TABLE runs (run_uuid TEXT, name TEXT, experiment_id INTEGER, lifecycle_stage TEXT, start_time INT);
+            CREATE TABLE params (key TEXT, value TEXT, run_uuid TEXT);
+            CREATE TABLE tags (key TEXT, value TEXT, run_uuid TEXT);
+            CREATE TABLE metrics (key TEXT, value FLOAT, timestamp INT, run_uuid TEXT, step INT, is_nan BOOL);
+            CREATE TABLE latest_metrics (key TEXT, value FLOAT, timestamp INT, run_uuid TEXT, step INT, is_nan BOOL);
+            INSERT INTO experiments VALUES (1, 'digits', 'active');
+            INSERT INTO runs VALUES ('a', 'first', 1, 'active', 5), ('b', 'gone', 1, 'deleted', 6);
+            INSERT INTO params VALUES ('lr', '0.1', 'a');
+            INSERT INTO metrics VALUES ('loss', 0.5, 2000, 'a', 1, 0), ('loss', 0, 3000, 'a', 2, 1),
+                ('loss', 0.1, 2000, 'b', 1, 0);
+            INSERT INTO latest_metrics SELECT * FROM metrics;
+            """
+        )
+    return path
+
+
+@pytest.mark.parametrize("source", FOLDERS)
+def test_folders_of_logs_stay_as_they_are(tmp_path, monkeypatch, source):
+    root = shutil.copytree(LOGS / FOLDERS[source], tmp_path / "a %20?#{x}'\"\n")
+    read_only(root)
+    monkeypatch.chdir(tmp_path)
+    before = hashed(tmp_path)
+    assert len(readers.read(root, source=source))
+    assert hashed(tmp_path) == before
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("log", ["DELETE", "WAL"])
+def test_a_database_is_read_as_it_is_named(database, tmp_path, monkeypatch, name, log):
+    path = tmp_path / "logs" / name
+    path.parent.mkdir()
+    shutil.copy(database, path)
+    with contextlib.closing(sqlite3.connect(f"{path.as_uri()}", uri=True)) as made:
+        made.execute(f"PRAGMA journal_mode={log}")
+    for other in {"lr sweep.db", "a", "..db", "x.db"}:
+        (path.parent / other).write_bytes(b"another file")
+    read_only(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    before = hashed(tmp_path)
+    assert len(readers.read(path)) == 6
+    assert len(optuna.trials(path)) == 6
+    assert hashed(tmp_path) == before
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_store_is_read_as_it_is_named(store, tmp_path, monkeypatch, name):
+    path = store.rename(tmp_path / name)
+    read_only(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    before = hashed(tmp_path)
+    frame = readers.read(path)
+    assert frame["run"].tolist() == ["a", "a"]
+    np.testing.assert_array_equal(frame["value"], [0.5, np.nan])
+    assert frame["params.lr"].tolist() == ["0.1", "0.1"]
+    assert hashed(tmp_path) == before
+
+
+def test_what_a_writer_has_not_put_into_its_database_yet_is_read(tmp_path):
+    path = tmp_path / "open.db"
+    with contextlib.closing(sqlite3.connect(path)) as writer:
+        writer.execute("PRAGMA journal_mode=WAL")
+        writer.execute("CREATE TABLE t (x)")
+        writer.execute("INSERT INTO t VALUES (7)")
+        writer.commit()
+        assert (tmp_path / "open.db-wal").stat().st_size
+        before = hashed(tmp_path)
+        with open_database(path) as database:
+            assert database.execute("SELECT x FROM t").fetchall() == [(7,)]
+        assert hashed(tmp_path) == before
+
+
+def test_a_database_that_only_looks_like_optunas_gets_no_tables(tmp_path):
+    pytest.importorskip("optuna")
+    path = tmp_path / "like.db"
+    with contextlib.closing(sqlite3.connect(path)) as made, made:
+        for table in ("studies", "trials"):
+            made.execute(f"CREATE TABLE {table} (x)")
+            made.execute(f"INSERT INTO {table} VALUES (1)")
+    before = hashed(tmp_path)
+    with pytest.raises(ValueError, match=rf"^{path} is cut short, damaged or no storage of Optuna: "):
+        readers.read(path)
+    assert hashed(tmp_path) == before
+
+
+def refusal(path):
+    """Return the error of a database that is refused, nothing of one that is read."""
+    try:
+        assert isinstance(readers.read(path, source="optuna-trials"), pd.DataFrame)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+def test_damaged_databases_are_read_or_refused_in_one_line(database, tmp_path, recwarn):
+    rng = np.random.default_rng(0)
+    whole = database.read_bytes()
+    path, n_refused = tmp_path / "study.db", 0
+    for trial in range(150):
+        data = bytearray(whole)
+        if trial % 3:
+            start = int(rng.integers(100, len(data) - 64))
+            size = 1 if trial % 3 == 1 else 64
+            data[start : start + size] = rng.bytes(size)
+        else:
+            del data[int(rng.integers(100, len(data))) :]
+        path.write_bytes(data)
+        said = refusal(path)
+        n_refused += bool(said)
+        assert "\n" not in said
+        assert not said or str(path) in said
+        assert [each.name for each in tmp_path.iterdir()] == ["study.db"]
+    assert 50 <= n_refused < 150
+
+
+VALUES = ["on", "yes", "off", "010", "1:30", "1_0", "1e-3", "-3", "+3", ".5", "1.", "1_000.5_0", "inf", "-Inf", "true"]
+VALUES += ["FALSE", "", "abc def", r"a\,b", r"a\ b", "'q'", r'"a\"b"', r"'a\\'", r"'a\\\'b'", r"'x\ny'", "0", "00"]
+VALUES += [
+    "0x10",
+    "1e5",
+    "1E+05",
+    "1e",
+    "--1",
+    "1__0",
+    "a/b",
+    "${x.y}",
+    "  3 ",
+    "'a b'",
+    "3d",
+    r"\(x\)",
+    r"a\\b",
+    "a:b",
+]
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_overrides_have_the_values_that_hydra_gives_them(value):
+    module = pytest.importorskip("hydra.core.override_parser.overrides_parser")
+    expected = module.OverridesParser.create().parse_override(f"x={value}").value()
+    expected = getattr(expected, "text", expected)  # of quoted text
+    found = hydra._value(value)
+    assert type(found) is type(expected)
+    assert found == expected
+
+
+@pytest.mark.parametrize("text", ["agent=sac seed=3\n", "- {a: 1}\n", "- a\n", "- 3\n", "3\n"])
+def test_overrides_that_are_no_list_of_texts_are_refused(tmp_path, text):
+    pytest.importorskip("yaml")
+    path = tmp_path / "0" / ".hydra" / "overrides.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    (tmp_path / "0" / "log.csv").write_text("step,return\n0,1\n")
+    with pytest.raises(ValueError, match=rf"^{path} is cut short, damaged or no overrides: "):
+        readers.read(tmp_path)
+
+
+def bomb(path, size):
+    with gzip.open(path, "wb") as file:
+        file.write(b"step,return\n")
+        for _ in range(size // 2**20):
+            file.write(b"0" * 2**20)
+
+
+def test_a_file_that_expands_too_far_is_refused_and_the_option_lifts_it(tmp_path):
+    path = tmp_path / "log.csv.gz"
+    bomb(path, 8 * 2**20)
+    with pytest.raises(LogError, match=r"expands to more than max_expanded=1e\+06 bytes.*max_expanded=\.\.\."):
+        readers.read(path, max_expanded=1e6)
+    assert len(read_bytes(path)) > 8 * 2**20
+
+
+def test_arrays_that_expand_or_claim_too_much_are_refused(tmp_path):
+    path = tmp_path / "evaluations.npz"
+    np.savez_compressed(path, timesteps=np.arange(10), results=np.zeros((10, 100_000)))
+    with pytest.raises(ValueError, match=r"expands to more than max_expanded=1e\+06 bytes"):
+        readers.read(path, max_expanded=1e6)
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (400_000_000,)})
+    with zipfile.ZipFile(path, "w") as made:
+        made.writestr("timesteps.npy", header.getvalue() + bytes(8))
+    with pytest.raises(ValueError, match=rf"^{path}: timesteps\.npy claims 3200000000 bytes and has "):
+        readers.read(path)
+
+
+def test_a_tensor_that_claims_many_values_is_refused():
+    pytest.importorskip("tensorboard")
+    from tensorboard.compat.proto.event_pb2 import Event
+    from tensorboard.compat.proto.summary_pb2 import Summary
+    from tensorboard.plugins.scalar import metadata
+
+    from xcurves.readers import tensorboard
+
+    value = Summary.Value(tag="return", metadata=metadata.create_summary_metadata(display_name="", description=""))
+    value.tensor.dtype = 1
+    value.tensor.tensor_shape.dim.add().size = 400_000_000
+    value.tensor.float_val.append(1.0)
+    with pytest.raises(ValueError, match=r"^the scalar 'return' is a tensor of shape \[400000000\]$"):
+        list(tensorboard._scalars(Event(summary=Summary(value=[value])), {}))
+
+
+@pytest.mark.parametrize("length", ["9223372036854775808", "1e300", "1.5", "-1", "9223372036854775807"])
+def test_lengths_of_episodes_beyond_64_bits_are_refused(tmp_path, length):
+    path = tmp_path / "monitor.csv"
+    path.write_text(f'#{{"t_start": 0.0}}\nr,l,t\n1,{length},3\n1,5,4\n')
+    with pytest.raises(ValueError, match=rf"^{path} is no Monitor log of columns r, l, t: lengths must be whole"):
+        readers.read(path)
+
+
+@pytest.mark.parametrize("began", ["NaN", "Infinity", "-Infinity"])
+def test_a_monitor_that_began_at_no_time_is_refused(tmp_path, began):
+    path = tmp_path / "monitor.csv"
+    path.write_text(f'#{{"t_start": {began}}}\nr,l,t\n1,2,3\n')
+    with pytest.raises(ValueError, match=rf"^{path} is no Monitor log: its first line must be"):
+        readers.read(path)
+
+
+def test_a_monitor_with_a_second_header_is_two_logs(tmp_path):
+    log = '#{"t_start": 0.0, "env_id": "a"}\nr,l,t\n1,2,3\n'
+    path = tmp_path / "monitor.csv"
+    path.write_text(log + log)
+    with pytest.raises(ValueError, match=rf"^{path}: line 4 is a header again: two logs in one file"):
+        readers.read(path)
+
+
+def test_utf16_without_a_mark_is_refused(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_bytes("step,return\n0,1\n".encode("utf-16-le"))
+    with pytest.raises(ValueError, match=rf"^{path} is no text in UTF-8: byte 1 is 0, as in UTF-16"):
+        readers.read(path)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names are text there")
+def test_a_folder_whose_name_is_no_text_is_refused(tmp_path):
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/sac\xff/1"))
+    folder.mkdir(parents=True)
+    (folder / "log.csv").write_text("step,return\n0,1\n")
+    with pytest.raises(ValueError, match=r"/sac\\udcff/1/log\.csv' has bytes that are no text in UTF-8"):
+        readers.read(tmp_path)
