@@ -221,7 +221,9 @@ def test_latex_compiles_for_every_kind_and_any_label(results, curves, tmp_path):
     starts = curves.assign_coords(algorithm=["[1] {", " [2]", "*"]).curves.pairwise(**FEW)
     broken = curves.assign_coords(algorithm=["a\n\n\n*", "\x07\x1b\t\u202e", "\ud800"]).curves.pairwise(**FEW)
     written = [result.curves.format_table(precision=2) for result in [*results, *every_kind(), pairs, starts, broken]]
-    tables = "\n\n".join([*written, marked])
+    scores = tasks_table(n_runs=8)[0].assign_coords(algorithm=nasty, task=["[1] {", " [2]", "*", *nasty])
+    of_tasks = scores.curves.across_tasks(rng=0).curves.format_table(rows="task", caption=" ".join(nasty))
+    tables = "\n\n".join([*written, marked, of_tasks])
     (tmp_path / "t.tex").write_text(
         "\\documentclass{article}\\usepackage{booktabs}\\usepackage[utf8]{inputenc}\\begin{document}\\tiny "
         f"{tables}\\end{{document}}",

@@ -196,7 +196,7 @@ def _table_of_rows(
         said = None if caption is None else latex_text(caption)
         columns = "".join(side[0] for side in sides)
         latex: str = styler.to_latex(hrules=True, column_format=columns, caption=said, label=label)
-        return latex.replace(MINUS, "$-$")
+        return latex.replace(MINUS, "$-$").replace("∞", r"$\infty$")
     except (ImportError, AttributeError):
         raise ImportError(
             "format_table needs jinja2 and tabulate. Install them: pip install 'xcurves[tables]'"
