@@ -5,6 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib import pyplot as plt
 
+from pictures import faults
+from synthetic_results import synthetic_curves
 from xcurves.plotting import look
 
 
@@ -24,3 +26,9 @@ def test_the_style_of_papers_has_fonts_that_journals_embed():
     with plt.style.context("xcurves.plotting.paper"):
         assert (plt.rcParams["pdf.fonttype"], plt.rcParams["ps.fonttype"], plt.rcParams["font.size"]) == (42, 42, 8)
     assert look.WIDTH_COLUMN < look.WIDTH_TEXT
+
+
+def test_eight_panels_have_room_in_the_width_of_a_text():
+    axes = synthetic_curves(8, 4).curves.plot(figsize=(look.WIDTH_TEXT, 3))
+    assert len(axes) == 8
+    assert faults(axes[0].figure) == []

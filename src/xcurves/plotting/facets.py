@@ -17,14 +17,14 @@ from xcurves.core.validation import Labelled
 from xcurves.plotting.look import letters
 
 _KEPT = ("algorithm", "pair", "param")  # dims whose one label stays in a panel
-_SPELLED = 12  # panels whose titles have the names of dims
+_SPELLED = 6  # panels whose titles have the names of dims
 LARGEST = 14.0  # inches, of a figure in either way
 _WIDE, _HIGH = 5.0, 3.2  # inches of a panel that has room
 LEAST_WIDE, _LEAST_HIGH = 1.85, 1.4  # inches of a panel that can be read
 _FLAT = 4.5  # largest width of a figure, of its height
 _AROUND, _ROW, _LEAST_ROW = 0.9, 0.26, 0.16  # height in inches of the margins around rows, and of a row
 _BESIDE, _COLUMN, _LEAST_COLUMN = 1.8, 0.4, 0.22  # width in inches of what is beside cells, and of a column
-SMALL = 0.75  # of the least sizes, where a size is asked for: its letters are small
+SMALL = 0.7  # of the least sizes, where a size is asked for: its letters are small
 FEW: Mapping[Hashable, int] = {"algorithm": 8, "pair": 6}  # labels that have room beside each other
 
 Size = tuple[float, float]
