@@ -25,8 +25,6 @@ def decided_at(one):
 
 
 MATRICES = {
-    ("pairwise", "difference"): (lambda one: one["difference"].item(), lambda value: -value),
-    ("across_tasks", "forest"): (lambda one: one["difference"].item(), lambda value: -value),
     ("compare_distributions", "prob_greater"): (lambda one: one["prob_greater"].item(), lambda value: 1 - value),
     ("sequential", "boundary"): (decided_at, lambda value: value),
 }

@@ -7,7 +7,7 @@ import numpy as np
 from xcurves.anova import plots, tables, text
 from xcurves.core.applicability import comparable
 from xcurves.core.labels import CI_BOUNDS, EFFECTS, ERROR_TERMS, VARIATION_SOURCES
-from xcurves.core.matrices import n_pair_columns, n_pair_rows, view_along_training
+from xcurves.core.matrices import view_along_training
 from xcurves.core.provenance import PIATER
 from xcurves.core.schema import PAIR_COORDS, Drawing, Part, ResultKind, Var, View, captioned
 
@@ -148,13 +148,12 @@ PAIRWISE = ResultKind(
     views={
         "curve_difference": view_along_training("all levels of its pair together"),
         "difference": View(
-            Drawing(plots.draw_differences, rows=n_pair_rows, columns=n_pair_columns),
+            Drawing(plots.draw_differences, rows=plots.pair_lines),
             {
-                "task": "Differences of mean scores over training with their intervals, the largest first. Beside: p "
-                "adjusted over pairs.",
+                "pairs": "By how much the algorithm of the heading is better than that of the row in mean score over "
+                "training, with the interval for all pairs together and adjusted p.",
+                "shown": "Filled: shown.",
                 "arrow": "Arrows mark sides without a limit.",
-                "cells": "Differences of mean scores over training, that of the row less that of the column.",
-                "bold": "Bold: shown, adjusted over pairs.",
             },
             many=View(
                 Drawing(

@@ -12,8 +12,11 @@ import xarray as xr
 from xcurves.anova.text import by_welch, tests_that_speak
 from xcurves.core import labels, provenance
 from xcurves.core.axes import draw_rows, list_rows
-from xcurves.core.matrices import MOST_ROWS, by_task, draw_differences_of_pairs, draw_signs, task_labels
-from xcurves.core.pairs import pairs_by_size
+from xcurves.core.forest import draw_forest_of_pairs, n_forest_lines
+from xcurves.core.matrices import by_task, draw_signs, task_labels
+from xcurves.core.pairs import displayed_pairs, keeps_direction, lower_is_better
+from xcurves.core.verdict import score_name
+from xcurves.core.wording import with_units
 from xcurves.kernels.moments import Floats
 
 if TYPE_CHECKING:
@@ -77,15 +80,24 @@ def _draw_null(ratios: Floats, row: int, ax: Axes) -> None:
 
 
 def draw_differences(result: xr.Dataset, ax: Axes) -> None:
-    """Draw the difference of every pair with its interval; of many pairs, a cell for each two algorithms."""
-    if result.sizes["pair"] > MOST_ROWS:
-        draw_differences_of_pairs(ax, result, result["pvalue_adjusted"].sel(effect="algorithm"))
-        return
-    result = pairs_by_size(result, result["difference"], ["difference", "difference_ci"])
-    draw_rows(ax, result["pair"].to_numpy().astype(str).tolist(), result["difference"], result["difference_ci"])
-    ax.yaxis.set_gid("task")
-    p = result["pvalue_adjusted"].sel(effect=list(labels.EFFECTS)).transpose("pair", "effect").to_numpy()
-    _write_beside(ax, [_say_pvalues(row, "3g") for row in p], "adjusted p of level, shape")
+    """Draw the difference of every pair with its interval and p, grouped by the better algorithm."""
+    more = "lower" if lower_is_better(result) else "higher"
+    label = f"how much {more} the mean {score_name(result)} is"
+    if keeps_direction(result):
+        label = f"difference of the mean {score_name(result)}"
+    draw_forest_of_pairs(ax, result, displayed_of(result), with_units(label, result["difference"]))
+
+
+def displayed_of(result: xr.Dataset) -> xr.Dataset:
+    """Return the pairs of a result as they are displayed, by their mean scores over training."""
+    p = result["pvalue_adjusted"].sel(effect="algorithm")
+    return displayed_pairs(result, "difference", "difference_ci_simultaneous", p)
+
+
+def pair_lines(result: xr.Dataset) -> float:
+    """Return how many lines the picture of pairs has in a panel."""
+    dims = labels.task_dims(result["difference"])
+    return n_forest_lines(displayed_of(result.isel(dict.fromkeys(dims, 0))))
 
 
 def draw_differences_of_tasks(result: xr.Dataset, ax: Axes) -> None:

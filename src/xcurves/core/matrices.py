@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from xcurves.core.axes import bounds_of, fill_band, longest_line, scale_training, style_in, wrapped
 from xcurves.core.labels import task_dims
 from xcurves.core.pairs import pairs_by_size
-from xcurves.core.provenance import alpha_of, significant
 from xcurves.core.schema import Drawing, View
 from xcurves.core.wording import label_of
 from xcurves.kernels.moments import Floats
@@ -89,14 +88,6 @@ def draw_pairs(
     top = float(np.abs(matrix[np.isfinite(matrix)]).max(initial=0.0)) or 1.0
     given = {"limits": (-top, top), "cmap": DIVERGING, "form": "{:.3g}", **options}
     draw_cells(ax, matrix, names, names, said=said, marked=marked == 1, **given)
-
-
-def draw_differences_of_pairs(ax: Axes, result: xr.Dataset, p: xr.DataArray) -> None:
-    """Draw a cell for the difference of each two algorithms, that of the row less that of the column."""
-    difference, shown = result["difference"].to_numpy(), significant(p.to_numpy(), alpha_of(result))
-    draw_pairs(ax, result, difference, -difference, shown, label_of(result["difference"]))
-    ax.set_ylabel("difference of mean scores: this one")
-    ax.set_xlabel("less this one")
 
 
 def draw_probabilities(ax: Axes, result: xr.Dataset, shown: NDArray[np.bool_]) -> None:

@@ -11,7 +11,6 @@ import xarray as xr
 from xcurves.core.applicability import NotApplicableError, comparable
 from xcurves.core.axes import MOST_CURVES
 from xcurves.core.labels import CI_BOUNDS, extra_dims
-from xcurves.core.matrices import n_pair_columns
 from xcurves.core.schema import PAIR_COORDS, Drawing, Part, ResultKind, Var, View, captioned
 from xcurves.multi_task import plots, profile_text, tables, text
 from xcurves.multi_task.claims import TASK_CLAIMS
@@ -128,16 +127,18 @@ ACROSS_TASKS = ResultKind(
     ),
     views={
         "forest": View(
-            Drawing(plots.draw_forest, rows=plots.forest_rows, columns=n_pair_columns),
+            Drawing(plots.draw_forest, rows=plots.forest_rows),
             {
                 "task": "Difference of mean scores in every task, sorted, with its interval.",
-                "shown": "Black: shown, adjusted over tasks.",
+                "pairs": "By how much the algorithm of the heading is better than that of the row, with the interval "
+                "for all pairs together and adjusted p.",
+                "of random": "For tasks like these.",
+                "of fixed": "For these very tasks.",
+                "shown": "Filled: shown.",
                 "standard error": "Circles: plus or minus a standard error, where runs are too few for an interval.",
                 "fixed mean": "Filled diamonds: the mean over tasks, with its interval for these tasks.",
                 "random mean": "Open diamonds: the same for tasks like these.",
                 "arrow": "Arrows mark sides without a limit.",
-                "cells": "Difference of mean scores over tasks, that of the row less that of the column.",
-                "bold": "Bold: shown on tasks like these, adjusted over pairs.",
             },
         ),
         "ranks": View(

@@ -22,17 +22,26 @@ from xcurves.core.axes import (
     style_in,
     wrapped,
 )
+from xcurves.core.forest import draw_forest_of_pairs, n_forest_lines
 from xcurves.core.labels import each_of
 from xcurves.core.matrices import (
-    MOST_ROWS,
-    draw_differences_of_pairs,
     draw_pairs_along,
     draw_probabilities,
-    n_pair_rows,
 )
-from xcurves.core.pairs import SWAPPED, TURNED, PairRow, better_first, most_ahead, pairs_by_size
+from xcurves.core.pairs import (
+    SWAPPED,
+    TURNED,
+    PairRow,
+    better_first,
+    keeps_direction,
+    lower_is_better,
+    most_ahead,
+    pairs_by_size,
+)
+from xcurves.core.verdict import score_name
 from xcurves.core.wording import with_units
 from xcurves.kernels.moments import Floats
+from xcurves.multi_task.claims import claims_of, of_claim, shown_of_claim
 from xcurves.multi_task.options import standard_errors
 
 if TYPE_CHECKING:
@@ -56,9 +65,18 @@ def joined_dims(result: xr.Dataset) -> tuple[Hashable, ...]:
 
 def forest_rows(result: xr.Dataset) -> float:
     """Return how many rows the forest has."""
-    if result.sizes["pair"] > MOST_ROWS or not _shows_tasks(result):
-        return n_pair_rows(result)
-    return 0.75 * lines_of_tasks(result, result.sizes["pair"])
+    if result.sizes["pair"] > 1:
+        return n_forest_lines(_displayed(result))
+    return 0.75 * lines_of_tasks(result, 1)
+
+
+def _displayed(result: xr.Dataset) -> xr.Dataset:
+    """Return the pairs by the claim that the picture is of: tasks like these, or if it says nothing these tasks."""
+    claims = claims_of(result)
+    random = shown_of_claim(result, claims[-1])
+    if len(claims) > 1 and random["p"].isnull().all():
+        return shown_of_claim(result, claims[0]).assign_attrs(claim=claims[0])
+    return random.assign_attrs(claim=claims[-1])
 
 
 def lines_of_tasks(result: xr.Dataset, n: int) -> float:
@@ -66,42 +84,34 @@ def lines_of_tasks(result: xr.Dataset, n: int) -> float:
     return n * (result.sizes.get(result.attrs["task"], 1) + 2 + _GAP)
 
 
-def _shows_tasks(result: xr.Dataset) -> bool:
-    return result.sizes["pair"] == 1 or lines_of_tasks(result, result.sizes["pair"]) <= _MOST
-
-
 def draw_forest(result: xr.Dataset, ax: Axes) -> None:
-    """Draw the difference in every task, sorted, and both claims; pairs stand below each other.
-
-    Where tasks and pairs are many, pairs have a row each with both claims, or two algorithms a cell each.
-    """
-    if result.sizes["pair"] > MOST_ROWS:
-        draw_differences_of_pairs(ax, result, result["pvalue_adjusted"].sel(task_effect="random"))
+    """Draw the pairs of several algorithms by one claim; of two the difference in every task, and both claims."""
+    if result.sizes["pair"] > 1:
+        displayed = _displayed(result)
+        ax.set_gid(f"of {displayed.attrs['claim']}")
+        which = f"these {result.attrs['task']}s"
+        if displayed.attrs["claim"] == "random":
+            which = f"{result.attrs['task']}s like these"
+        more = "lower" if lower_is_better(result) else "higher"
+        label = f"how much {more} the mean {score_name(result)} is, {which}"
+        if keeps_direction(result):
+            label = f"difference of the mean {score_name(result)}, {which}"
+        draw_forest_of_pairs(ax, result, displayed, with_units(label, result["difference"]))
         return
-    signed = ("difference", "difference_ci", "task_difference", "task_difference_ci")
-    result = pairs_by_size(result, result["difference"], signed)
-    if _shows_tasks(result):
-        task, several_pairs = result.attrs["task"], result.sizes["pair"] > 1
-        own = result if task in result.dims else result.expand_dims(task)
-        pairs = [_pair_rows(pair, str(pair["pair"].item()) * several_pairs) for pair in each_of(own, "pair")]
-        draw_by_task(ax, pairs, task)
-    else:
-        ax.axvline(0, color="0.6", linewidth=1)
-        rows = np.arange(float(result.sizes["pair"]))
-        draw_intervals(
-            ax, [_mean_group(result, claim, rows + shift) for claim, shift in (("fixed", -0.2), ("random", 0.2))]
-        )
-        list_rows(ax, result["pair"].to_numpy().tolist())
-        ax.grid(axis="x", alpha=0.3)
-    sides = ({*map(str, result[name].to_numpy().tolist())} for name in ("algorithm_a", "algorithm_b"))
-    a, b = (side.pop() if len(side) == 1 else which for side, which in zip(sides, ("first", "second"), strict=True))
+    result = pairs_by_size(
+        result, result["difference"], ("difference", "difference_ci", "task_difference", "task_difference_ci")
+    )
+    task = result.attrs["task"]
+    own = result if task in result.dims else result.expand_dims(task)
+    draw_by_task(ax, [_pair_rows(pair, "") for pair in each_of(own, "pair")], task)
+    a, b = (str(result[side].item()) for side in ("algorithm_a", "algorithm_b"))
     ax.set_xlabel(f"{with_units('difference of mean scores', result['difference'])}\n{a} − {b}")
 
 
 def _mean_group(pairs: xr.Dataset, claim: str, y: Floats) -> IntervalGroup:
     """Return the mean differences of pairs with the intervals of a claim: filled for these tasks, open for others."""
     value = np.atleast_1d(pairs["difference"].to_numpy())
-    low, high = bounds_of(pairs["difference_ci"].sel(task_effect=claim)).reshape(2, -1)
+    low, high = bounds_of(of_claim(pairs, claim)["difference_ci"]).reshape(2, -1)
     some = np.isfinite(value) & ~np.isnan(low)
     look: dict[str, Any] = {"style": BLACK._replace(marker="D"), "filled": claim == "fixed", "flag": f"{claim} mean"}
     return IntervalGroup(y[some], value[some], low[some], high[some], **look)
@@ -168,7 +178,7 @@ def _pair_rows(pair: xr.Dataset, name: str) -> RowsOfTasks:
         )
         if of.any()
     ]
-    claims = {claim: [_mean_group(pair, claim, np.zeros(1))] for claim in ("fixed", "random")}
+    claims = {claim: [_mean_group(pair, claim, np.zeros(1))] for claim in claims_of(pair)}
     return RowsOfTasks(own[task].to_numpy().tolist(), groups, claims, name)
 
 

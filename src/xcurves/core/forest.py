@@ -1,0 +1,146 @@
+"""The forest of pairs: a row for each, grouped by the better algorithm, with the numbers of the table beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from xcurves.core.axes import IntervalGroup, Style, draw_intervals, style_in, wrapped
+from xcurves.core.pairs import PairRow, between, heading, keeps_direction, most_ahead, rows_of
+from xcurves.core.wording import decimals_of, p_text, rounded
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_ROWS = 45  # pairs that have a row each; of more those of the best
+_GREY = "0.6"
+_LETTER = 0.64  # width of a letter, of its height
+_SPACE = 7  # points between two columns
+_FEW = 24  # rows whose letters have the usual size
+
+
+class Line(NamedTuple):
+    """A line of the forest: the name of a group, or a pair."""
+
+    label: str
+    algorithm: str
+    row: PairRow | None
+
+
+def forest_lines(displayed: xr.Dataset) -> list[Line]:
+    """Return the lines of the displayed pairs of one task, grouped by the better algorithm, the one ahead on top."""
+    rows = rows_of(displayed)
+    if len(rows) > MOST_ROWS:
+        best = most_ahead(rows)
+        rows = [row for row in rows if best in row[:2]]
+    if keeps_direction(displayed) or len(rows) == 1:
+        word = f" {between(displayed)} "
+        if keeps_direction(displayed):
+            word = " − "
+        return [Line(f"{row.better}{word}{row.other}", row.better, row) for row in rows]
+    lines = []
+    left = list(dict.fromkeys(name for row in rows for name in row[:2]))
+    order = []
+    while left:  # the one that is most ahead of those that are left
+        first = most_ahead(row for row in rows if {*row[:2]} <= {*left}) or left[0]
+        order.append(first)
+        left.remove(first)
+    for name in order:
+        own = sorted((row for row in rows if row.better == name), key=lambda row: row.amount)
+        if own:
+            lines.append(Line(name, name, None))
+            lines += [Line(f"{between(displayed)} {row.other}", name, row) for row in own]
+    return lines
+
+
+def n_forest_lines(displayed: xr.Dataset) -> float:
+    """Return how many lines the forest has, its headings included."""
+    return len(forest_lines(displayed)) + 0.5
+
+
+def draw_forest_of_pairs(ax: Axes, result: xr.Dataset, displayed: xr.Dataset, xlabel: str) -> None:
+    """Draw the displayed pairs of a result: amount, interval and p of each, shown ones in the colour of the better."""
+    lines = forest_lines(displayed)
+    ax.axvline(0, color="0.35", linewidth=1)
+    draw_intervals(ax, [_interval(place, line, _color(result, line)) for place, line in enumerate(lines) if line.row])
+    small = len(lines) > _FEW
+    ax.set_yticks(range(len(lines)), [line.label for line in lines], fontsize="x-small" if small else "small")
+    for label, line in zip(ax.get_yticklabels(), lines, strict=True):
+        label.set_color(_color(result, line) if line.row is None else _ink(line.row))
+        label.set_fontweight("bold" if line.row is None else "normal")
+    ax.tick_params(axis="y", length=0)
+    ax.spines["left"].set_visible(False)
+    ax.set_ylim(len(lines) - 0.5, -0.8)
+    ax.grid(axis="x", color="0.9")
+    ax.set_xlabel(wrapped(xlabel))
+    _write_columns(ax, lines, heading(result).replace(" together", ""), small=small)
+    ax.yaxis.set_gid("pairs")
+
+
+def _color(result: xr.Dataset, line: Line) -> str:
+    """Return the colour of the better algorithm of a line."""
+    if "algorithm" not in result.dims:
+        return "black"
+    names = [str(name) for name in result["algorithm"].to_numpy().tolist()]
+    if line.algorithm not in names:
+        return "black"
+    return style_in(result.isel(algorithm=names.index(line.algorithm))).color
+
+
+def _ink(row: PairRow) -> str:
+    return "black" if row.shown else "0.45"
+
+
+def _interval(place: int, line: Line, color: str) -> IntervalGroup:
+    """Return the interval of a pair, in colour and filled where it is shown."""
+    row = line.row
+    assert row is not None
+    y, amount, low, high = (np.array([float(value)]) for value in (place, row.amount, row.low, row.high))
+    flag = "shown" if row.shown else None
+    return IntervalGroup(y, amount, low, high, Style(color if row.shown else _GREY, "-", "o"), row.shown, flag)
+
+
+def _write_columns(ax: Axes, lines: Sequence[Line], what: str, *, small: bool) -> None:
+    """Write amount, interval and p at the right of the panel, in columns of text."""
+    size = 0.833 * float(ax.xaxis.label.get_fontsize()) * (0.85 if small else 1.0)
+    decimals = _common_decimals(lines)
+    columns = [
+        ["by", *(_amount(line.row, decimals) for line in lines)],
+        [what, *(_limits(line.row, decimals) for line in lines)],
+        ["p", *("" if line.row is None else p_text(line.row.p) for line in lines)],
+    ]
+    right = 0.0
+    for texts in columns:
+        right += _SPACE + _LETTER * size * max(map(len, texts))
+        for place, text in zip((-0.9, *range(len(lines))), texts, strict=True):
+            line = lines[place] if place >= 0 else None
+            color = "0.35" if line is None or line.row is None else _ink(line.row)
+            ax.annotate(text, (1, place), (right, 0), xycoords=ax.get_yaxis_transform(), textcoords="offset points",
+                        ha="right", va="center", fontsize=size, color=color, annotation_clip=False)  # fmt: skip
+
+
+def _common_decimals(lines: Sequence[Line]) -> int | None:
+    """Return the decimals of all numbers: as many as the narrowest interval supports."""
+    own = [decimals_of(line.row.low, line.row.high, line.row.amount) for line in lines if line.row is not None]
+    return max((each for each in own if each is not None), default=None)
+
+
+def _amount(row: PairRow | None, decimals: int | None) -> str:
+    if row is None or np.isnan(row.amount):
+        return ""
+    return rounded(row.amount, decimals)
+
+
+def _limits(row: PairRow | None, decimals: int | None) -> str:
+    """Return the interval in a column: an end that a test set to 0 is "> 0"."""
+    if row is None or np.isnan(row.low):
+        return ""
+    low, high = rounded(row.low, decimals), rounded(row.high, decimals)
+    if row.shown and row.low == 0:
+        low = "> 0"
+    if row.shown and row.high == 0:
+        high = "< 0"
+    return f"{low} to {high}"
