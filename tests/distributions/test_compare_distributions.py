@@ -118,7 +118,8 @@ def test_strata_average_the_probability_and_leave_out_what_is_for_one_distributi
         for task in ("x", "y")
     ]
     np.testing.assert_allclose(result.prob_greater, [np.mean(by_task)])
-    assert set(result) == {"prob_greater", "prob_greater_ci", "quantile_difference"}
+    intervals = {"prob_greater_ci", "prob_greater_ci_simultaneous"}
+    assert set(result) == {"prob_greater", "quantile_difference"} | intervals
     assert "bootstrap within strata" in result.prob_greater_ci.attrs["interval"]
 
 
@@ -239,3 +240,14 @@ def test_strata_are_mirrored_with_the_algorithms_and_padding_changes_nothing():
     np.testing.assert_allclose(turned, 1 - plain[::-1], rtol=1e-12)
     padded = scores.pad(run=(0, 300)).assign_coords(run=np.arange(312))
     np.testing.assert_array_equal(xcurves.compare_distributions(padded, **options).prob_greater_ci[0], plain)
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_intervals_of_all_pairs_are_those_of_a_level_divided_by_their_number(paired):
+    values = np.random.default_rng(5).normal(size=(3, 12)) + np.array([[0.0], [0.6], [1.5]])
+    scores = make_scores(values, algorithm=list("abc"), run=range(12))
+    found = xcurves.compare_distributions(scores, paired=paired, rng=0)
+    together = xcurves.compare_distributions(scores, paired=paired, confidence_level=1 - 0.05 / 3, rng=0)
+    np.testing.assert_allclose(found.prob_greater_ci_simultaneous, together.prob_greater_ci, rtol=1e-9)
+    one = xcurves.compare_distributions(scores[:2], paired=paired, rng=0)
+    np.testing.assert_array_equal(one.prob_greater_ci_simultaneous, one.prob_greater_ci)

@@ -50,7 +50,7 @@ def pairwise_cell(one):
 
 
 def prob_greater_cell(one):
-    low, high = sorted(one["prob_greater_ci"].values)
+    low, high = sorted(one["prob_greater_ci_simultaneous"].values)
     return np.sign(one["prob_greater"].item() - 0.5) * (2 if low > 0.5 or high < 0.5 else 1)
 
 

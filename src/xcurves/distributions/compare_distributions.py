@@ -80,7 +80,7 @@ def compare_distributions(
     higher_is_better : bool, default True
         Which infinite score says that a trial failed.
     confidence_level : float, default 0.95
-        Of each interval, and of each band as a whole; not adjusted for the number of pairs.
+        Of each interval, and of each band as a whole, for one pair; `prob_greater_ci_simultaneous` holds for all pairs.
     rng : int, Generator or None
         Seed of what is random.
 
@@ -88,14 +88,14 @@ def compare_distributions(
     -------
     Dataset
         With the extra dims of `scores` in front, on (pair): `prob_greater`, P(X > Y) + P(X = Y)/2 (a probability), and
-        `prob_greater_ci` (ci_bound); `quantile_difference` (probability 0.01 ... 0.99; first minus second, in score
-        units) and `quantile_difference_band` (probability, ci_bound); `dominance` (1: the first is higher somewhere
-        outside the band and lower nowhere; -1: so the second; 2: each is higher somewhere; 0: none of these is shown);
-        `ks_statistic`, `ks_pvalue` and `ks_pvalue_adjusted`. Coordinates: `algorithm_a`, `algorithm_b`, the shares of
-        their trials that failed, or of times that are not reached, `share_infinite_a` and `share_infinite_b`,
-        `n_trials` (algorithm), and, with strata, `n_units`: the trials of either in the smallest stratum. NaN (and 0)
-        where an algorithm has no trial, or none in a stratum. Infinite trials are compared by rank, equal to each
-        other; a difference of two of them is NaN.
+        `prob_greater_ci` and, for all pairs together, `prob_greater_ci_simultaneous` (ci_bound); `quantile_difference`
+        (probability 0.01 ... 0.99; first minus second, in score units) and `quantile_difference_band` (probability,
+        ci_bound); `dominance` (1: the first is higher somewhere outside the band and lower nowhere; -1: so the second;
+        2: each is higher somewhere; 0: none of these is shown); `ks_statistic`, `ks_pvalue` and `ks_pvalue_adjusted`.
+        Coordinates: `algorithm_a`, `algorithm_b`, the shares of their trials that failed, or of times that are not
+        reached, `share_infinite_a` and `share_infinite_b`, `n_trials` (algorithm), and, with strata, `n_units`: the
+        trials of either in the smallest stratum. NaN (and 0) where an algorithm has no trial, or none in a stratum.
+        Infinite trials are compared by rank, equal to each other; a difference of two of them is NaN.
 
     Raises
     ------
@@ -196,7 +196,8 @@ def compare_distributions(
         | {"higher_is_better": higher_is_better},
     )
     how = "strata" if stratified else "paired" if paired else "independent"
-    result["prob_greater_ci"].attrs["interval"] = _OF_PROBABILITY[how]
+    for name in ("prob_greater_ci", "prob_greater_ci_simultaneous"):
+        result[name].attrs["interval"] = _OF_PROBABILITY[how]
     provenance.add_comment(result["quantile_difference"], _UNKNOWN)
     if not stratified:
         result["quantile_difference_band"].attrs["interval"] = BAND
@@ -293,7 +294,7 @@ class _PairComparison:
     def _by_stratum(self, x: Floats, y: Floats) -> dict[str, Floats]:
         """Return the probability with its interval of sorted trials, shape (comparison, stratum, trial)."""
         probability = twosample.stratified_probability(x, y)
-        interval = np.full((len(x), 2), np.nan)
+        ends = np.full((2, len(x), 2), np.nan)  # for the pair by itself, and for all pairs together
         turned = probability < 0.5  # swapped samples then have exactly the complementary interval
         x, y = (np.where(turned[:, np.newaxis, np.newaxis], *each) for each in ((y, x), (x, y)))
         sizes = np.concatenate([np.count_nonzero(~np.isnan(each), axis=-1) for each in (x, y)], axis=-1)
@@ -302,9 +303,16 @@ class _PairComparison:
         for size in np.unique(sizes[known], axis=0):
             tasks = known[(sizes[known] == size).all(axis=-1)]
             n_resamples = self.n_resamples or DEFAULT_RESAMPLES
-            interval[tasks] = twosample.stratified_interval(x[tasks], y[tasks], n_resamples, self.entropy, self.alpha)
-        interval[turned] = 1 - interval[turned, ::-1]
-        return {"prob_greater": probability, "prob_greater_ci": interval, "n_units": n_units.astype(float)}
+            for each, alpha in zip(ends, (self.alpha, self.alpha / len(self.pairs)), strict=True):
+                each[tasks] = twosample.stratified_interval(x[tasks], y[tasks], n_resamples, self.entropy, alpha)
+        ends[:, turned] = 1 - ends[:, turned, ::-1]
+        own, together = ends
+        return {
+            "prob_greater": probability,
+            "prob_greater_ci": own,
+            "prob_greater_ci_simultaneous": together,
+            "n_units": n_units.astype(float),
+        }
 
     def _distances(self, x: Floats, y: Floats) -> dict[str, Floats]:
         """Return what is computed from the merged samples: the probability, the distance, and the verdict."""
@@ -313,16 +321,19 @@ class _PairComparison:
         known = (m > 0) & (n > 0)
         gap = twosample.gaps(merged)
         first, second = twosample.outside_bands(merged, self.alpha / 2)
+        of_all_pairs = self.alpha / len(self.pairs)
         if self.paired:
             probability, interval = twosample.paired_probability(x, y, self.alpha)
+            together = twosample.paired_probability(x, y, of_all_pairs)[1]
             pvalue = self._paired_pvalue(x, y, gap)
         else:
             probability = twosample.prob_greater(merged)
-            interval = twosample.newcombe(probability, m, n, self.alpha)
+            interval, together = (twosample.newcombe(probability, m, n, each) for each in (self.alpha, of_all_pairs))
             pvalue = twosample.ks_pvalue(merged, gap)
         return {
             "prob_greater": probability,
             "prob_greater_ci": interval,
+            "prob_greater_ci_simultaneous": together,
             "dominance": np.where(known, np.where(first & second, 2, first.astype(int) - second), 0).astype(float),
             "ks_statistic": np.where(known, gap / np.where(known, m * n, 1), np.nan),
             "ks_pvalue": pvalue,

@@ -144,6 +144,7 @@ COMPARE_DISTRIBUTIONS = ResultKind(
     variables={
         "prob_greater": Var(_PAIR, "probability that the first scores higher, ties half"),
         "prob_greater_ci": Var(_PAIR_CI, "confidence interval of the probability that the first scores higher"),
+        "prob_greater_ci_simultaneous": Var(_PAIR_CI, "interval of that probability, for all pairs together"),
         "quantile_difference": Var((*_PAIR, "probability"), "difference of scores", "score"),
         "share_infinite_a": Var(_PAIR, "share of trials of the first that failed, or of times not reached"),
         "share_infinite_b": Var(_PAIR, "share of trials of the second that failed, or of times not reached"),
@@ -172,8 +173,8 @@ COMPARE_DISTRIBUTIONS = ResultKind(
     ),
     table=captioned(
         text.comparison_table,
-        "Pairs of algorithms: probability that the first scores higher, its interval (not adjusted for the "
-        "number of pairs), the verdict by the band (dominance), the Kolmogorov-Smirnov distance and its adjusted p.",
+        "Pairs of algorithms: probability that the first scores higher with its interval, the verdict by the band "
+        "(dominance), the Kolmogorov-Smirnov distance and its adjusted p.",
     ),
     statements=text.comparison_statements,
     views={

@@ -136,18 +136,20 @@ def _one_statistic(result: xr.Dataset) -> str:
 def draw_prob_greater(result: xr.Dataset, ax: Axes) -> None:
     """Draw the probability of every pair with its interval; of many pairs, a cell for each two algorithms."""
     if result.sizes["pair"] > MOST_ROWS:
-        ends = result["prob_greater_ci"]
+        ends = result["prob_greater_ci_simultaneous"]
         draw_probabilities(ax, result, ((ends.min("ci_bound") > 0.5) | (ends.max("ci_bound") < 0.5)).to_numpy())
         return
-    result = pairs_by_size(result, result["prob_greater"] - 0.5, [], ["prob_greater", "prob_greater_ci"])
-    draw_rows(ax, result["pair"].to_numpy().tolist(), result["prob_greater"], result["prob_greater_ci"], at=0.5)
+    result = pairs_by_size(result, result["prob_greater"] - 0.5, [], ["prob_greater", "prob_greater_ci_simultaneous"])
+    draw_rows(
+        ax, result["pair"].to_numpy().tolist(), result["prob_greater"], result["prob_greater_ci_simultaneous"], at=0.5
+    )
     ax.set_xlim(0, 1)
     ax.set_xlabel("probability that the first scores higher")
 
 
 def draw_prob_greater_of_tasks(result: xr.Dataset, ax: Axes) -> None:
     """Draw a cell for each task and pair: which one scores higher more often, and whether its interval says so."""
-    ends = result["prob_greater_ci"]
+    ends = result["prob_greater_ci_simultaneous"]
     shown = by_task((ends.min("ci_bound") > 0.5) | (ends.max("ci_bound") < 0.5), "pair")
     draw_signs(ax, result["prob_greater"] - 0.5, shown)
 

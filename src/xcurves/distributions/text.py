@@ -12,7 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels
-from xcurves.core.pairs import PairRow, better_first, most_ahead, rows_of
+from xcurves.core.pairs import TURNED, PairRow, better_first, heading, most_ahead, rows_of
 from xcurves.core.run_checks import BUDGET
 from xcurves.core.schema import Statement, statements
 from xcurves.core.tables import bounds, frame_of, frame_of_pairs
@@ -183,8 +183,8 @@ def comparison_statements(result: xr.Dataset) -> Iterator[Statement]:
     how = _OF_STRATA
     if "ks_statistic" in result:
         how = (
-            "The band holds everywhere at once for one pair. Intervals and bands are not adjusted for the number of "
-            f"pairs; p is adjusted ({result.attrs.get('correction', 'holm')}). "
+            "The band holds everywhere at once for one pair. Intervals of probabilities hold for all pairs together, "
+            f"bands for each pair by itself; p is adjusted ({result.attrs.get('correction', 'holm')}). "
             f"{_SAMPLES[bool(result.attrs.get('paired', 0))]}{_pool(result)}"
         )
     return statements(_higher(result), [*pairs, how])
@@ -192,9 +192,9 @@ def comparison_statements(result: xr.Dataset) -> Iterator[Statement]:
 
 def _higher(result: xr.Dataset) -> str:
     """Return who is likeliest to score higher, and against whom that is shown; or in how many of all tasks one is."""
-    above = result[["prob_greater", "prob_greater_ci"]] - 0.5
+    above = result[["prob_greater", "prob_greater_ci_simultaneous"]] - 0.5
     known = above["prob_greater"].notnull()
-    low, high = (above["prob_greater_ci"].sel(ci_bound=bound) for bound in labels.CI_BOUNDS)
+    low, high = (above["prob_greater_ci_simultaneous"].sel(ci_bound=bound) for bound in labels.CI_BOUNDS)
     shown = (low > 0) | (high < 0)
     if not known.any():
         return "No pair could be compared: trials are missing."
@@ -202,7 +202,7 @@ def _higher(result: xr.Dataset) -> str:
         counted = (
             f"In {int(shown.sum())} of {int(known.sum())} pairs within a {labels.task_noun(result['prob_greater'])}"
         )
-        return f"{counted} one algorithm is shown to score higher more often than the other, not adjusted for pairs."
+        return f"{counted} one algorithm is shown to score higher more often, for all its pairs together."
     one = above.squeeze([dim for dim in known.dims if dim != "pair"], drop=True)
     rows = rows_of(_by_probability(one, shown.to_numpy().ravel()))
     best = most_ahead(rows)
@@ -211,7 +211,7 @@ def _higher(result: xr.Dataset) -> str:
     ahead = [row for row in leads if row.shown and row.amount > 0]
     rest = [_against(row) for row in leads if row not in ahead]
     others = " and ".join(rest[:2]) + (f" and {len(rest) - 2} more" if len(rest) > 2 else "")
-    each = ", each pair by itself" if len(rows) > 1 else ""
+    each = ", for all pairs together" if len(rows) > 1 else ""
     if not any(row.shown for row in rows):
         nothing = "No algorithm is shown to score higher more often than another"
         return f"{nothing}; the likeliest is {best}, beside {others}{each}."
@@ -229,7 +229,7 @@ def _higher(result: xr.Dataset) -> str:
 def _by_probability(above: xr.Dataset, shown: NDArray[np.bool_]) -> xr.Dataset:
     """Return pairs as they are displayed, by how much the probability that the first scores higher is above 1/2."""
     size = above["prob_greater"]
-    given = xr.Dataset({"amount": size, "interval": above["prob_greater_ci"]}, above.coords)
+    given = xr.Dataset({"amount": size, "interval": above["prob_greater_ci_simultaneous"]}, above.coords)
     given = given.assign(p=("pair", np.where(shown, 0.0, 1.0)), shown=("pair", shown))
     return better_first(given, size, ["amount", "interval"])
 
@@ -251,7 +251,7 @@ def _compared(pair: xr.Dataset) -> str:
     a, b = pair["algorithm_a"].item(), pair["algorithm_b"].item()
     if pair["prob_greater"].isnull():
         return f"{a} - {b}: nothing can be said; trials are missing."
-    low, high = ends_of(pair["prob_greater_ci"])
+    low, high = ends_of(pair["prob_greater_ci_simultaneous"])
     limits = f" ({number(low)} to {number(high)})" if np.isfinite(low) else ""
     said = [f"{a} scores higher than {b} with probability {number(pair['prob_greater'].item())}{limits}"]
     shares = [pair[name].item() for name in ("share_infinite_a", "share_infinite_b")]
@@ -304,11 +304,13 @@ def statistic_digest(result: xr.Dataset) -> pd.DataFrame:
 def comparison_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each pair, the clearest first."""
     size = result["prob_greater"] - 0.5
-    result = better_first(result, size, ["dominance"], ["prob_greater", "prob_greater_ci"])
-    columns = {"prob_greater": result["prob_greater"], **bounds(result["prob_greater_ci"])}
+    result = better_first(result, size, ["dominance"], ["prob_greater", "prob_greater_ci_simultaneous"])
+    columns = {"prob_greater": result["prob_greater"], **bounds(result["prob_greater_ci_simultaneous"])}
     if "ks_statistic" in result:
         columns |= {"dominance": result["dominance"], "KS": result["ks_statistic"], "p": result["ks_pvalue_adjusted"]}
-    return frame_of_pairs(columns, size, result["pair_turned"])
+    frame = frame_of_pairs(columns, size, result[TURNED])
+    frame.attrs["interval"] = heading(result)
+    return frame
 
 
 def tuning_table(result: xr.Dataset) -> pd.DataFrame:
