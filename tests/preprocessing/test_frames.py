@@ -391,3 +391,9 @@ def test_runs_are_not_taken_for_episodes():
     for each in (frame, frame.sort_values(["step", "seed"], ignore_index=True), own_ids):
         each.curves.to_dataarray("y", run="seed", training="step")  # without a warning
     frame.query("step == 0").curves.to_dataarray("y", run="seed", training=None)
+
+
+def test_rows_that_lack_the_score_are_not_counted_among_those_that_repeat():
+    rows = {"m": "a", "s": 1, "step": [0, 0, 10, 10, 20, 20, 20], "loss": [np.nan, 1, np.nan, 0.5, np.nan, 0.4, 0.4]}
+    with pytest.raises(ValueError, match=r"^1 row repeats a \(m, s, step\), first \('a', 1, 20\)"):
+        pd.DataFrame(rows).curves.to_dataarray("loss", algorithm="m", run="s", training="step")

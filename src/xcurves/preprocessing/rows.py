@@ -52,7 +52,11 @@ def refuse_repeats(
     extra: Sequence[str],
 ) -> None:
     """Refuse repeated rows of a frame, its `rows` in that order; `dims` are the columns that tell rows apart."""
-    repeated = np.sort(order[1:][~_changes(rows)])
+    # Logs write several rows at one level, each with other columns: those without a score are not counted.
+    scored = ~np.isnan(rows.score)
+    repeated = np.sort(order[scored][1:][~_changes(Rows(*(each[scored] for each in rows)))])
+    if not repeated.size:
+        repeated = np.sort(order[1:][~_changes(rows)])
     if not repeated.size:
         return
     keys = list(dims.values())
