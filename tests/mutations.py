@@ -45,7 +45,6 @@ MUTATIONS = [  # module, part of a line, what it becomes, tests
         "own = (residual**2).sum(axis=1) / (n * n)",
         TASKS,
     ),
-    ("sequential_pvalues", "(chance < 0.05)", "(chance < 0.5)", LOOKS),
     ("group_sequential", "inside = (cells.tasks >= tasks.start)", "inside = (cells.tasks > tasks.start)", LOOKS),
     ("group_sequential", "c_a, c_b = (1 / (n * (n - 1))", "c_a, c_b = (1 / (n * n)", LOOKS),
     ("wls", "np.where(folds > 1, (folds - 1) * spread, 0.0)", "np.where(folds > 1, folds * spread, 0.0)", LEARNING),

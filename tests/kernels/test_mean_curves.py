@@ -116,7 +116,7 @@ def test_one_time_alone_has_the_interval_of_its_t_test(seed):
     curve = mean_curves.curve_of_runs(*ragged(rng, 5, slope=1.5))
     track = mean_curves.tracks([curve], [0.5])
     one = hitting_times.LogTimes(track, np.zeros((1, 1), int), np.ones(1), np.zeros(1))
-    ends, _ = one.geometric_means(np.zeros(1, int), np.zeros(1, int), 0.05)
+    (ends,), _ = one.geometric_means(np.zeros(1, int), np.zeros(1, int), 0.05)
     hull = mean_curves.hull_by_pvalue(track, 0.05)
     np.testing.assert_allclose(ends[0], [max(hull.lower[0], 0.0), hull.upper[0]], rtol=1e-10)
 
@@ -132,5 +132,5 @@ def test_a_sum_of_log_times_agrees_with_its_p_at_every_level(seed):
     _, (p,) = ratios.geometric_means(np.arange(2), np.zeros(2, int), 0.05)
     assert 0 < p < 1
     for alpha, outside in ((p * 1.000001, True), (p * 0.999999, False)):
-        low, high = ratios.geometric_means(np.arange(2), np.zeros(2, int), alpha)[0][0]
+        ((low, high),) = ratios.geometric_means(np.arange(2), np.zeros(2, int), alpha)[0][0]
         assert bool(low > 1 or high < 1) == outside

@@ -90,7 +90,7 @@ def test_archives_keep_them(curves: xr.DataArray, name: str, tmp_path) -> None:
 
 def test_drawn_each_by_itself_with_a_mean_where_all_are(curves: xr.DataArray) -> None:
     one = curves.sel(task="y")
-    ax = one.curves.plot(rng=0)
+    ax = one.curves.plot(runs=True, rng=0)
     thin, means = [line for line in ax.lines if not line.get_label()[0].isalpha()], ax.get_legend_handles_labels()[1]
     assert means == ["p", "q"]
     assert len(thin) == 24

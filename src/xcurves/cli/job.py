@@ -58,7 +58,10 @@ def run_job(options: argparse.Namespace) -> list[Path]:
             if len(files) > 1:
                 print(f"\n== {value} ==")
             curves, how = _scored(scores, options)
-            print(*how, "", sep="\n", flush=True)
+            if how:
+                print(*how, sep="\n")
+            if how or isinstance(opened, Table):
+                print(flush=True)
             tree = _analysis(curves, options, what)
             own = files.get(value, next(iter(files.values())))
             written += _write(tree, own, options, what)

@@ -111,7 +111,7 @@ def plot(
 
     Of curves: ``"runs"``, the mean of an algorithm's runs as a line; around it a band. Both are drawn at the levels
     that all runs of the algorithm have in the task: beyond them the mean would be that of some runs only. A single run
-    has no band. A simultaneous band is made from residual runs with random signs, see `profile_across_tasks`.
+    has no band. A simultaneous band is made from residual runs with random signs.
 
     Of a result: the views of its kind, which the gallery shows; the message for an unknown view lists them. Differences
     and intervals have arrows on unbounded sides. Of more than four tasks, many views have one panel with a row for each
