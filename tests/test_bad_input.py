@@ -198,7 +198,10 @@ def test_runs_that_lack_levels_are_cured_by_options(refusal, curves):
             [TICTACTOE, "--select", "task=x"],
             "--select task=x: 'task' is no dim of ARCHIVE. It has 'algorithm', 'run', 'training'",
         ),
-        ([TICTACTOE, "--select", "algorithm=rate 0.1"], "no part of the analysis fits curves: pairwise, profile: only algorithm"),
+        (
+            [TICTACTOE, "--select", "algorithm=rate 0.1"],
+            "no part of the analysis fits curves: pairwise, profile: only algorithm",
+        ),
         (
             ["--align", "some"],
             "--align takes intersection, union, final, budget[:N], levels such as 0,1000,5000, or START:STOP:STEP; "
@@ -237,7 +240,19 @@ def test_what_should_not_be_is_a_line_too_and_shows_where_if_asked(capsys, monke
 def test_a_table_of_numbers_as_labels_can_be_selected(curves):
     table(curves)
     chosen = [*(f"run={run}" for run in range(4)), *(f"training={level}" for level in (100, 200, 3e2))]
-    assert main(["c.csv", *(word for label in chosen for word in ("--select", label)), "--include", "anova", "--output", "r.nc"]) == 0
+    assert (
+        main(
+            [
+                "c.csv",
+                *(word for label in chosen for word in ("--select", label)),
+                "--include",
+                "anova",
+                "--output",
+                "r.nc",
+            ]
+        )
+        == 0
+    )
     expected = xcurves.randomized_anova(curves.sel(run=[0, 1, 2, 3], training=slice(100, 300)), rng=0)
     with xr.open_dataset("r.nc", group="anova") as written:
         np.testing.assert_array_equal(written.pvalue, expected.pvalue)

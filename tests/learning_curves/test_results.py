@@ -15,6 +15,11 @@ from strategies import make_errors, simulate_errors
 fit_free = partial(xcurves.fit_power_law, asymptote="free")
 
 
+def legend_of(ax):
+    """Return the names of the legend above the panels."""
+    return [text.get_text() for legend in ax.figure.legends for text in legend.get_texts()]
+
+
 @pytest.fixture(scope="module")
 def errors():
     values = simulate_errors(6, 0)[0].to_numpy().reshape(2, 3, 16, 5)
@@ -131,7 +136,7 @@ def test_curves_are_drawn_with_logarithmic_axes(fit):
         np.testing.assert_allclose(line.get_ydata(), fitted_law(fit.sel(task="x", algorithm=name), x))
         assert x.max() <= 400 <= beyond.get_xdata().min()
         assert beyond.get_xdata().max() == pytest.approx(1600)
-    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    labels = legend_of(ax)
     here = fit.sel(task="x", algorithm="a")
     assert labels[0].startswith("a: ")
     assert f"{here.gamma.item():.2f}" in labels[0]
@@ -166,13 +171,13 @@ def test_pictures_of_many_learners_name_each_beside_the_panel():
     assert not [here for here, after in pairwise(boxes) if here.x1 >= after.x0]
 
 
-def test_a_long_name_has_its_legend_beside_the_panel():
+def test_a_long_name_has_its_legend_above_the_panel():
     means = np.stack([30 + 100 * np.arange(1.0, 6) ** -0.5] * 2)[:, np.newaxis]
     errors = make_errors(means, algorithm=["a", "a learner with a name"]).isel(run=0, drop=True)
     ax = xcurves.fit_power_law(errors).curves.plot()
     ax.figure.canvas.draw()
-    legend = ax.get_legend()
-    assert legend.get_window_extent().x0 > ax.get_window_extent().x1
+    (legend,) = ax.figure.legends
+    assert legend.get_window_extent().y0 > ax.get_window_extent().y1
     assert legend.get_window_extent().x1 < ax.figure.bbox.x1 + 1
 
 
@@ -181,7 +186,7 @@ def test_scatter_has_a_point_with_error_bars_for_each_learner(fit):
     points = [container.lines[0].get_xydata()[0] for container in ax.containers]
     here = fit.sel(task="x")
     np.testing.assert_allclose(points, np.column_stack([here.data_reliance, here.error_at_n]))
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b", "c"]
+    assert legend_of(ax) == ["a", "b", "c"]
     assert "n = 400" in ax.get_xlabel()
 
 
@@ -221,9 +226,9 @@ def test_curves_that_are_not_fitted_have_no_point(errors):
     with pytest.warns(UserWarning, match=r"too few sizes \(algorithm 'b'\)"):
         fit = fit_free(short)
     ax = fit.curves.plot("scatter")
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "c"]
+    assert legend_of(ax) == ["a", "c"]
     assert "n = 400" in ax.get_xlabel()
-    assert "b: not fitted (too few sizes)" in [text.get_text() for text in fit.curves.plot().get_legend().get_texts()]
+    assert "b: not fitted (too few sizes)" in legend_of(fit.curves.plot())
 
 
 @pytest.mark.parametrize("view", ["curve", "scatter"])
