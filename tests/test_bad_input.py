@@ -152,7 +152,8 @@ def test_what_is_no_archive(refusal, curves, here):
     xcurves.randomized_anova(curves).to_netcdf("r.nc")
     assert refusal("gone.nc") == "ARCHIVE gone.nc does not exist. Check the path"
     assert refusal("two.nc") == (
-        "ARCHIVE has 2 variables that could be scores, score and other. Type one: python -m xcurves two.nc --value score"
+        "ARCHIVE has 2 variables that could be scores, score and other. Type one: python -m xcurves two.nc --value "
+        "score"
     )
     assert refusal("two.nc", "--value", "x") == "--value x is no variable of ARCHIVE. It has 'score', 'other'"
     assert refusal("r.nc") == (

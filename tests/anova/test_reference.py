@@ -182,7 +182,7 @@ def test_td3_without_step_0_loses_it_on_alignment(tianshou):
 
 
 def test_restarted_runs_are_refused_and_counted(tdmpc2_frame):
-    with pytest.raises(ValueError, match=r"^697 rows repeat a.*seed, step\), first \('"):
+    with pytest.raises(ValueError, match=r"^669 rows repeat a.*seed, step\), first \('"):
         tdmpc2_frame.curves.to_dataarray("reward", run="seed", training="step", extra="task")
 
 

@@ -46,6 +46,7 @@ def shell(tmp_path):
     return run
 
 
+@pytest.mark.slow
 def test_the_loop_decides_about_every_change_with_the_runs_that_it_needs(shell, tmp_path):
     assert len(block("sh").splitlines()) <= 12
     done = shell(block("sh"), "sh")

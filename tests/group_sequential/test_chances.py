@@ -88,6 +88,7 @@ def test_a_chance_is_that_of_simulated_continuations(state):
     assert found.mean().item() == pytest.approx(share_shown(state, past, state.difference, rng), abs=0.05)
 
 
+@pytest.mark.slow
 def test_a_chance_at_the_end_of_the_interval_is_that_of_a_true_difference_there():
     state = State(3, (6, 6), 2, "square", 0.4, (1.0, 1.0))
     rng = np.random.default_rng(3)

@@ -64,6 +64,7 @@ def test_the_mean_over_tasks_is_at_shares_of_each_budget():
         assert line.n_runs == 4
 
 
+@pytest.mark.slow
 def test_intervals_over_tasks_hold_the_mean_as_often_as_they_say():
     rng = np.random.default_rng(2)
     hits = 0

@@ -162,6 +162,7 @@ def refusal(path):
     return ""
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
 def test_damaged_databases_are_read_or_refused_in_one_line(database, tmp_path, recwarn):
     rng = np.random.default_rng(0)

@@ -54,7 +54,8 @@ def refuse_repeats(
     """Refuse repeated rows of a frame, its `rows` in that order; `dims` are the columns that tell rows apart."""
     # Logs write several rows at one level, each with other columns: those without a score are not counted.
     scored = ~np.isnan(rows.score)
-    repeated = np.sort(order[scored][1:][~_changes(Rows(*(each[scored] for each in rows)))])
+    with_score = Rows(rows.curve[scored], rows.level[scored], rows.score[scored])
+    repeated = np.sort(order[scored][1:][~_changes(with_score)])
     if not repeated.size:
         repeated = np.sort(order[1:][~_changes(rows)])
     if not repeated.size:
