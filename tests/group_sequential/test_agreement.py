@@ -10,6 +10,7 @@ import xcurves
 from strategies import make_curves
 
 ALPHA = 0.05
+SEEDS = [pytest.param(range(4), id="few"), pytest.param(range(4, 60), id="many", marks=pytest.mark.slow)]
 
 
 def looked_at(n_algorithms, seed, *, lower=False):
@@ -22,11 +23,12 @@ def looked_at(n_algorithms, seed, *, lower=False):
     return xcurves.sequential(curves, n_looks=3, n_resamples=999, higher_is_better=not lower)
 
 
-@pytest.mark.parametrize("lower", [False, True])
-@pytest.mark.parametrize("n_algorithms", [2, 3, 5])
-def test_sentence_table_and_p_of_a_pair_agree(n_algorithms, lower):
+@pytest.mark.parametrize("seeds", SEEDS)
+@pytest.mark.parametrize("n_algorithms", [2, 3, 4, 5, 8])
+def test_sentence_table_and_p_of_a_pair_agree(n_algorithms, seeds):
     n_shown = 0
-    for seed in range(8):
+    for seed in seeds:
+        lower = seed % 2 == 1
         found = looked_at(n_algorithms, seed, lower=lower)
         latest, table, said = found.isel(look=1), found.curves.table(), found.curves.summary().split("\n")[0]
         word, verb = ("below", "below") if lower else ("over", "above")
@@ -44,13 +46,15 @@ def test_sentence_table_and_p_of_a_pair_agree(n_algorithms, lower):
             shown = row["p"] <= ALPHA + 1e-12
             ends = sorted([abs(row["lower"]), abs(row["upper"])]) if shown else [row["lower"], row["upper"]]
             assert shown == (row["lower"] >= 0 or row["upper"] <= 0)
-            assert (f"{better} is {verb} {other}" in said) == shown
+            is_said = f"{better} is {verb} {other}" in said
+            assert shown or not is_said
+            assert is_said or not shown or " more" in said  # of many the rest is counted
             assert f"{other} is {verb} {better}" not in said
             assert shown or ends[0] <= row["difference"] <= ends[1]
             n_shown += shown
             sizes.append(amount)
         assert sizes == sorted(sizes, reverse=True)
-    assert n_shown
+    assert n_shown or n_algorithms == 8  # of 28 pairs 999 reassignments show none
 
 
 def test_a_pair_that_step_down_alone_shows_has_an_end_at_0():

@@ -112,9 +112,10 @@ def test_too_flat_or_too_noisy_is_said_only_where_that_is_the_reason():
 
 
 @pytest.mark.parametrize("target", [None, 60.0])
-@pytest.mark.parametrize("n_algorithms", [2, 3, 5])
-def test_sentence_table_and_p_of_a_comparison_agree(n_algorithms, target):
-    for seed in range(12):
+@pytest.mark.parametrize("n_algorithms", [2, 3, 4, 5, 8])
+@pytest.mark.parametrize("seeds", [range(4), pytest.param(range(4, 60), marks=pytest.mark.slow)])
+def test_sentence_table_and_p_of_a_comparison_agree(n_algorithms, seeds, target):
+    for seed in seeds:
         answer = xcurves.speedup(
             drawn(np.random.default_rng([seed, 7]), n_algorithms), reference="method_a", target=target
         )
