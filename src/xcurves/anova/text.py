@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import labels, provenance
-from xcurves.core.pairs import displayed_pairs, lower_is_better, rows_of
+from xcurves.core.pairs import displayed_pairs, lower_is_better, most_ahead, rows_of, rows_of_tasks
 from xcurves.core.schema import Statement
 from xcurves.core.validation import NO_TRAINING
 from xcurves.core.verdict import (
@@ -49,9 +49,11 @@ _VERDICTS = {"two-sided": "differ from zero", "greater": "be above zero", "less"
 
 def anova_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield the verdict on both effects, then F of each with its error, and when Welch's test is to be read."""
-    tasks, noun = list(labels.named_tasks(result, "n_resamples")), labels.task_noun(result["n_resamples"])
-    alpha = provenance.alpha_of(result)
-    if len(tasks) == 1:
+    noun, alpha = labels.task_noun(result["n_resamples"]), provenance.alpha_of(result)
+    n_tasks = result["n_resamples"].size
+    # Of many tasks each by itself takes far longer than their test.
+    tasks = list(labels.named_tasks(result, "n_resamples")) if n_tasks <= _FEW else []
+    if n_tasks == 1:
         task = tasks[0][0]
         names, sizes = (task[name].to_numpy().tolist() for name in ("algorithm", "n_runs"))
         runs = [f"{name} ({count(n, 'run')})" for name, n in zip(names, sizes, strict=True)]
@@ -70,7 +72,7 @@ def anova_statements(result: xr.Dataset) -> Iterator[Statement]:
             named = f"the algorithms' {what}"
             yield Statement("answer", counted(p.sel(effect=effect).to_numpy().ravel(), alpha, named, f"{noun}s"))
         yield Statement("answer", _by_chance(result, alpha, noun))
-        for task, name in tasks if len(tasks) <= _FEW else []:
+        for task, name in tasks:
             yield Statement("detail", f"{name}{_verdicts(task, alpha)}")
         n_welch = int(by_welch(result).sum())
         if n_welch:
@@ -157,12 +159,13 @@ def pair_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield who is best, who may be and by how much; what could not be shown; then shapes and what intervals hold."""
     alpha = provenance.alpha_of(result)
     adjusted = result["pvalue_adjusted"]
-    tasks, noun = list(labels.tasks_of(result, "n_resamples")), labels.task_noun(result["n_resamples"])
-    if len(tasks) == 1:
-        yield Statement("answer", " ".join(_verdict_of_one(tasks[0])))
+    noun = labels.task_noun(result["n_resamples"])
+    n_tasks = result["n_resamples"].size // result.sizes["pair"]
+    if n_tasks == 1:
+        yield Statement("answer", " ".join(_verdict_of_one(next(labels.tasks_of(result, "n_resamples")))))
     else:
-        yield Statement("answer", _best_by_task(tasks, noun))
-    yield from (Statement("answer", text) for text in _pair_floors(tasks, alpha))
+        yield Statement("answer", _best_by_task(result, noun))
+    yield from (Statement("answer", text) for text in _pair_floors(result, alpha))
     shapes = adjusted.sel(effect="interaction").to_numpy().ravel()
     if NO_TRAINING in result.attrs:
         pass  # scores without training have no shape
@@ -179,7 +182,7 @@ def pair_statements(result: xr.Dataset) -> Iterator[Statement]:
         yield Statement("detail", f"{together} (p by {by}).")
     if (result["difference_ci_gap"] == 1).any():
         yield Statement("caution", "Some shifts within the interval of a pair are rejected (difference_ci_gap is 1).")
-    yield from (Statement("caution", text) for text in unadjusted_over_tasks(len(tasks), noun))
+    yield from (Statement("caution", text) for text in unadjusted_over_tasks(n_tasks, noun))
 
 
 def _over_training(result: xr.Dataset) -> str:
@@ -210,36 +213,38 @@ def _verdict_of_one(task: xr.Dataset) -> Iterator[str]:
     yield from claim_sentences(made)
 
 
-def _best_by_task(tasks: list[xr.Dataset], noun: str) -> str:
+def _best_by_task(result: xr.Dataset, noun: str) -> str:
     """Return in how many tasks each algorithm is best, and in how many that is shown."""
+    p = result["pvalue_adjusted"].sel(effect="algorithm")
+    displayed = displayed_pairs(result, "difference", "difference_ci_simultaneous", p)
     best, shown = Counter[str](), 0
-    for task in tasks:
-        made = _compared(task)
-        if made.best is not None:
-            best[made.best] += 1
-            own = [row for row in made.rows if made.best in row[:2]]
-            shown += all(row.shown and row.better == made.best for row in own)
+    for rows in rows_of_tasks(displayed, labels.task_dims(result["difference"])):
+        first = most_ahead(rows)
+        if first is not None:
+            best[first] += 1
+            shown += all(row.shown and row.better == first for row in rows if first in row[:2])
     if not best:
         return f"No pair could be compared: {UNTESTED}."
     counts = listed([f"{name} in {n}" for name, n in best.most_common()], 4)
-    more = _compared(tasks[0]).better
+    more = "lower" if lower_is_better(result) else "higher"
     most = {"higher": "highest", "lower": "lowest"}[more]
-    over = "all others" if len(tasks[0]["algorithm"]) > 2 else "the other"
-    where = f"The {most} mean {score_name(tasks[0])}{_over_training(tasks[0])} of {best.total()} {noun}s"
+    over = "all others" if result.sizes["algorithm"] > 2 else "the other"
+    where = f"The {most} mean {score_name(result)} over training of {best.total()} {noun}s"
     return f"{where}: {counts}; in {shown or 'none'} of them it is shown to be {more} than {over}."
 
 
-def _pair_floors(tasks: list[xr.Dataset], alpha: float) -> Iterator[str]:
+def _pair_floors(result: xr.Dataset, alpha: float) -> Iterator[str]:
     """Yield that the adjusted p of some pairs could not be small enough."""
-    least = np.concatenate([task["pvalue_adjusted_least"].to_numpy() for task in tasks])
-    p = np.concatenate([task["pvalue_adjusted"].sel(effect="algorithm").to_numpy() for task in tasks])
-    exact = np.concatenate([provenance.is_exact(task, "pair") for task in tasks])
+    least = provenance.values_of(result, "pvalue_adjusted_least", "pair").ravel()
+    p = provenance.values_of(result, "pvalue_adjusted", "effect", "pair")
+    p = p[..., result["effect"].to_numpy().tolist().index("algorithm"), :].ravel()
+    exact = provenance.is_exact(result, "pair").ravel()
     beyond = ~np.isnan(p) & ~provenance.significant(least, alpha)
     if exact[beyond].all():
-        counts = {n for task in tasks for n in task["n_runs"].to_numpy().tolist() if n}
+        counts = {float(n) for n in np.unique(result["n_runs"].to_numpy()) if n > 0}
         yield from floor_sentences(least, p, alpha, f"{span(counts)} runs a side")
     else:
-        n_resamples = np.concatenate([task["n_resamples"].to_numpy() for task in tasks])[beyond]
+        n_resamples = np.unique(provenance.values_of(result, "n_resamples", "pair").ravel()[beyond])
         few = f"{span(n_resamples.tolist())} reassignments"
         yield from floor_sentences(least, p, alpha, few, "make more (n_resamples=), if there are enough runs")
 

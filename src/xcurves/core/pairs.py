@@ -5,7 +5,8 @@ Every table, sentence and picture takes its pairs from here, so that none contra
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
+from math import isnan
 from typing import NamedTuple
 
 import numpy as np
@@ -34,10 +35,10 @@ def most_ahead(rows: Iterable[PairRow]) -> str | None:
     """Return the algorithm that is most ahead of the others on average, None if no difference is known."""
     leads: dict[str, list[float]] = {}
     for row in rows:
-        if not np.isnan(row.amount):
+        if not isnan(row.amount):
             leads.setdefault(row.better, []).append(row.amount)
             leads.setdefault(row.other, []).append(-row.amount)
-    return max(leads, key=lambda name: np.mean(leads[name]), default=None)
+    return max(leads, key=lambda name: sum(leads[name]) / len(leads[name]), default=None)
 
 
 def keeps_direction(result: xr.Dataset) -> bool:
@@ -148,11 +149,23 @@ def displayed_pairs(result: xr.Dataset, estimate: str, interval: str, p: xr.Data
 
 def rows_of(displayed: xr.Dataset) -> list[PairRow]:
     """Return the displayed pairs of one task as rows, the largest amount first, unknown ones last."""
-    sides = [displayed[name].to_numpy().tolist() for name in ("algorithm_a", "algorithm_b", SWAPPED)]
-    bounds = displayed["interval"].sel(ci_bound=list(CI_BOUNDS)).transpose("pair", "ci_bound").to_numpy().tolist()
-    values = [displayed[name].to_numpy().tolist() for name in ("amount", "p", "shown")]
-    rows = []
-    for a, b, swapped, (low, high), amount, p, shown in zip(*sides, bounds, *values, strict=True):
-        better, other = (b, a) if swapped else (a, b)
-        rows.append(PairRow(str(better), str(other), amount, low, high, p, bool(shown)))
-    return sorted(rows, key=lambda row: (np.isnan(row.amount), -abs(row.amount)))
+    return rows_of_tasks(displayed, ())[0]
+
+
+def rows_of_tasks(displayed: xr.Dataset, dims: Sequence[Hashable]) -> list[list[PairRow]]:
+    """Return the rows of every task in C order over dims, as `rows_of` those of one."""
+    a, b = (_texts(displayed[name]) for name in ("algorithm_a", "algorithm_b"))
+    n_pairs = len(a)
+    bounds = displayed["interval"].sel(ci_bound=list(CI_BOUNDS)).transpose(*dims, "pair", "ci_bound")
+    every = [bounds.to_numpy().reshape(-1, n_pairs, 2).tolist()]
+    for name in ("amount", "p", "shown", SWAPPED):
+        values = displayed[name].broadcast_like(displayed["amount"]).transpose(*dims, "pair")
+        every.append(values.to_numpy().reshape(-1, n_pairs).tolist())
+    found = []
+    for of_task in zip(*every, strict=True):
+        rows = []
+        for first, second, (low, high), amount, p, shown, swapped in zip(a, b, *of_task, strict=True):
+            better, other = (second, first) if swapped else (first, second)
+            rows.append(PairRow(better, other, amount, low, high, p, bool(shown)))
+        found.append(sorted(rows, key=lambda row: (isnan(row.amount), -abs(row.amount))))
+    return found
