@@ -252,16 +252,17 @@ def _pair_floors(result: xr.Dataset, alpha: float) -> Iterator[str]:
 def contrast_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield the verdict on the contrast, of each of a few tasks, and what the interval is."""
     alpha, noun = provenance.alpha_of(result), labels.task_noun(result["n_resamples"])
-    tasks = list(labels.named_tasks(result, "n_resamples"))
-    if len(tasks) == 1:
+    n_tasks = result["n_resamples"].size
+    tasks = list(labels.named_tasks(result, "n_resamples")) if n_tasks <= _FEW else []
+    if n_tasks == 1:
         yield Statement("answer", _verdict(tasks[0][0], alpha))
     else:
         yield Statement(
             "answer", counted(result["pvalue"].to_numpy().ravel(), alpha, "the contrasted scores", f"{noun}s")
         )
-        for task, name in tasks if len(tasks) <= _FEW else []:
+        for task, name in tasks:
             yield Statement("detail", f"{name}{_verdict(task, alpha)}")
-        yield from (Statement("caution", text) for text in unadjusted_over_tasks(len(tasks), noun))
+        yield from (Statement("caution", text) for text in unadjusted_over_tasks(n_tasks, noun))
     yield Statement(
         "detail",
         "p is exact if curves are exchangeable over the algorithms that have a weight, otherwise approximate; the "
