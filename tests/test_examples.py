@@ -12,6 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from xcurves.__main__ import main
+from xcurves.cli.gate import gate_parser
 from xcurves.cli.options import parser
 
 pytestmark = pytest.mark.slow
@@ -170,7 +171,7 @@ def test_an_option_in_the_text_is_one(option):
     if " " in option:
         parser().parse_args(["returns.csv", *shlex.split(option)])
     else:
-        assert option in parser()._option_string_actions
+        assert any(option in each()._option_string_actions for each in (parser, gate_parser))
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
@@ -178,7 +179,9 @@ def test_choices_of_what_is_compared_run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     opening(COMMAND_LINE, {})
     choices = [
-        option for option in re.findall(r"`(--[a-z][^`]*)`", CHOICES) if option not in ("--method", "--tolerance")
+        option
+        for option in re.findall(r"`(--[a-z][^`]*)`", CHOICES)
+        if option not in ("--method", "--tolerance", "--normalize reference.csv")
     ]
     assert len(choices) >= 7
     for choice in choices:

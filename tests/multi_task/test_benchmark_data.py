@@ -36,8 +36,9 @@ def test_39_tasks_from_a_table_to_answer_figures_and_archive_in_ten_lines(tmp_pa
     np.testing.assert_allclose(answer.task_difference[0], [of_task[task] for task in answer.task.values])
     np.testing.assert_allclose(answer.difference, np.mean(list(of_task.values())))
     first = answer.curves.summary().split("\n")[0]
-    assert first.startswith(f"tdmpc2 has the higher mean over 39 tasks, {answer.score_mean.max().item():.3g}; on tasks")
-    assert "shown higher than dreamerv3 (209, " in first
+    mean = f"{answer.score_mean.max().item():.3g}"
+    assert first.startswith(f"tdmpc2 has the higher mean reward over 39 tasks, {mean}. On tasks like these it is shown")
+    assert "to be higher than dreamerv3, by 209 (" in first
     assert len(forest.get_yticklabels()) == 39 + 2
     assert figure.get_legend_handles_labels()[1] == ["dreamerv3", "tdmpc2"]
     written = xcurves.archive.read(tmp_path / "tdmpc2.nc")
