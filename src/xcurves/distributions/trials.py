@@ -22,6 +22,7 @@ from xcurves.kernels.summaries import Summaries
 Interval = Literal["exact", "percentile", "bca"]
 _OF_ONE = ("score_mean", "score_median", "score_std", "iqm", "optimality_gap")  # statistics without options
 _OF_RANKS = ("score_median", "prob_above", "partial_mean_above")  # statistics that failed trials leave as they are
+_FRACTIONS = 20  # of a budget, that advice names at most
 _AT_ONCE = 2**21  # trials and results of groups that are described at once
 
 
@@ -123,9 +124,11 @@ class Distributions:
             known = has.any(axis=-1).all(axis=-1)
             present = has[known.argmax()]
             if (has[known] != present).any():
+                n_levels = min(_FRACTIONS, own.shape[0])
                 raise ValueError(
                     f"{name}simultaneous='training' needs every trial at every training level; some lack levels. Bring "
-                    "them to common levels: .curves.align('intersection') or .curves.align(20, relative_to='budget')"
+                    f"them to common levels: .curves.align('intersection') or .curves.align({n_levels}, "
+                    "relative_to='budget')"
                 )
             sizes = present.sum(axis=-1)
             if np.isinf(own).any():
