@@ -250,7 +250,7 @@ def spreads_and_shares(data):
     """Intervals of the standard deviation over tasks, and of the share of tasks in which the first is better."""
     x, y, d, v = numbers_of(data)
     noise = task_effects.uncertainty(x, y, paired=False).sum(axis=-1)
-    _, spread = task_flips.spread_of_truth(d, v, noise, ALPHA)
+    _, spread, _ = task_flips.spread_of_truth(d, v, noise, ALPHA)
     return interval(spread), interval(task_flips.share_positive(d, ALPHA)[1])
 
 

@@ -2,7 +2,6 @@ import base64
 import re
 import subprocess
 import sys
-import time
 import warnings
 from html.parser import HTMLParser
 from pathlib import Path
@@ -257,7 +256,7 @@ def test_many_tasks_have_short_tables(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_page_of_sixty_tasks_takes_eight_seconds_and_two_megabytes(tmp_path):
+def test_a_page_of_sixty_tasks_has_less_than_two_megabytes(tmp_path):
     rng = np.random.default_rng(0)
     curves = make_curves(
         rng.normal(size=(60, 10, 5, 200)) + np.arange(10)[:, None, None], task=[f"task {i}" for i in range(60)]
@@ -265,9 +264,7 @@ def test_a_page_of_sixty_tasks_takes_eight_seconds_and_two_megabytes(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = curves.curves.analyze(n_resamples=199, rng=0)
-        begin = time.process_time()
         page = tree.curves.report(tmp_path / "sixty.html")
-    assert time.process_time() - begin < 8
     assert page.stat().st_size < 2e6
 
 

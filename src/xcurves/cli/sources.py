@@ -21,7 +21,7 @@ from xcurves.core import labels
 from xcurves.core.archive_formats import engine_to_read
 from xcurves.core.labels import DIMS
 from xcurves.core.run_checks import FRACTIONS
-from xcurves.core.validation import with_training
+from xcurves.core.validation import at_one_level
 from xcurves.core.wording import listed
 from xcurves.preprocessing.alignment import align, drop_incomplete
 from xcurves.preprocessing.frames import to_dataarray
@@ -166,7 +166,9 @@ def _read_curves(
         how = {"levels": "run"}  # the levels of all runs may be too many for one array
     curves = to_dataarray(opened.frame, value, **dims, extra=extra, duplicates=options.duplicates, **how)
     lacking = [dim for dim in ("algorithm", "run") if dim not in curves.dims and dim not in curves.coords]
-    return with_training(curves.expand_dims({dim: [0] for dim in lacking}))
+    curves = curves.expand_dims({dim: [0] for dim in lacking})
+    # There is no column of training, whatever the dims of tasks are called.
+    return curves if dims["training"] else at_one_level(curves)
 
 
 def _without_empty_tasks(curves: xr.DataArray, value: str) -> xr.DataArray:

@@ -247,6 +247,11 @@ def with_training(scores: xr.DataArray) -> xr.DataArray:
     """
     if not (isinstance(scores, xr.DataArray) and has_no_training(scores)):
         return scores
+    return at_one_level(scores)
+
+
+def at_one_level(scores: xr.DataArray) -> xr.DataArray:
+    """Return scores that are known to have no training at one level of it."""
     return scores.expand_dims(training=[0.0], axis=-1).assign_attrs({NO_TRAINING: 1})
 
 

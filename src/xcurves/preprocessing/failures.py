@@ -65,6 +65,8 @@ def fill_failed(
     scores = validation.check_array("scores", scores)
     failed_value = failed_score(validation.check_flag("higher_is_better", higher_is_better))
     scores = scores.astype(np.float64)
+    if not scores.size:
+        raise ValueError(f"scores is empty: sizes {dict(scores.sizes)}. Check the selection that made it")
     if not is_lazy(scores) and (scores == -failed_value).any():
         raise ValueError(wrong_infinity(higher_is_better))
     failed = scores == failed_value

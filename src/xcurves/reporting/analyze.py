@@ -25,7 +25,7 @@ def parts() -> dict[str, ResultKind]:
 def answering(curves: xr.DataArray) -> list[str]:
     """Return the parts that answer first: over several tasks, or those of a single one."""
     several = prod(curves.sizes[dim] for dim in labels.extra_dims(curves)) > 1
-    has_levels = curves.sizes["training"] > 1
+    has_levels = curves.sizes.get("training", 1) > 1
     found = []
     for name, kind in parts().items():
         if kind.part and kind.part.opens and kind.part.over_tasks == several and (has_levels or not kind.part.along):

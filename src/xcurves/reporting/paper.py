@@ -128,6 +128,9 @@ def format_table(
     for mark in (best, ties):
         if mark is not None:
             validation.check_choice("best and ties", mark, ("bold", "italic", "underline"))
+    for name, text in (("caption", caption), ("label", label)):
+        if text is not None and not isinstance(text, str):
+            raise TypeError(f"{name} must be a text; got {type(text).__name__}. Leave it out for none")
     if rows == "task":
         return _table_of_tasks(result, to, spread, best or "bold", ties or "underline", digits, caption, label)
     return _table_of_rows(result, to, best, ties, 3 if digits is None else digits, caption, label)
