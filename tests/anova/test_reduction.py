@@ -9,7 +9,7 @@ from xcurves.core.chunking import reduce_chunks
 from xcurves.core.driver import Job, Layout
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
-from xcurves.kernels import moments
+from xcurves.kernels.resampling import moments
 
 
 @pytest.fixture

@@ -12,11 +12,9 @@ from typing import Any
 import numpy as np
 import scipy
 import xarray as xr
-from numpy.typing import NDArray
 
 import xcurves  # noqa: F401  # registers .curves
-
-Floats = NDArray[np.float64]
+from xcurves.array_types import Floats
 
 N_TRIALS = 3_000_000
 POINTS = np.linspace(-3, 3, 101)

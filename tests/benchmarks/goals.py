@@ -44,7 +44,8 @@ from benchmarks import (
 from benchmarks.workloads import WORKLOADS, Workload
 from xcurves import archive, tutorial
 from xcurves.experiments import endgames
-from xcurves.kernels import contrasts, ecdf
+from xcurves.kernels.differences import contrasts
+from xcurves.kernels.distributions import ecdf
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
 MARKS = "<!-- goals -->\n", "<!-- end of goals -->\n"

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.optimize
 
 from strategies import simulate_errors
-from xcurves.kernels import wls
+from xcurves.kernels.laws import wls
 
 PEERS_DO = {"curve_fit bounded": 40, "curve_fit": 100, "xarray curvefit": 5}
 N_CURVES = 1_000

@@ -17,7 +17,8 @@ from scipy import stats
 
 import xcurves
 from calibration.claims import ALPHA, AT_MOST, EXACT, Simulation, fails, labelled, missed, near, outside
-from xcurves.kernels import plans, task_effects, task_flips, task_plans
+from xcurves.kernels.differences import task_effects, task_flips, task_plans
+from xcurves.kernels.resampling import plans
 
 RESAMPLES = 199
 ENOUGH = 1_024  # all flips of ten families, and deals enough for Holm's step over ten pairs

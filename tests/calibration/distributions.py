@@ -10,7 +10,7 @@ from scipy import integrate, stats
 
 import xcurves
 from calibration.claims import AT_MOST, EXACT, Simulation, fails, labelled, missed, near, outside
-from xcurves.kernels import ecdf
+from xcurves.kernels.distributions import ecdf
 
 CVAR = [0.5, 0.9]
 DISTRIBUTIONS = {

@@ -11,7 +11,7 @@ from calibration.claims import ALPHA, Claim, Simulation, fails, labelled, near
 from xcurves.core.run_checks import Context
 from xcurves.gating.gate import numbers_of_runs
 from xcurves.gating.replay import KEPT, Rule, pvalue_apart, race
-from xcurves.kernels.mean_intervals import welch_interval
+from xcurves.kernels.differences.mean_intervals import welch_interval
 
 LEVELS = (0.05, 0.1, 0.2, 0.5)
 LOOKS, START, MOST = (1, 2, 4, 8), 4, 8

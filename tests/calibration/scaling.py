@@ -16,7 +16,7 @@ import xarray as xr
 import xcurves
 from calibration.claims import Claim, Simulation, fails, missed, near, outside
 from places import SHARED
-from xcurves.kernels import scaling_intervals, scaling_law
+from xcurves.kernels.laws import scaling_intervals, scaling_law
 
 LAW = np.array([1.8, 400.0, 2000.0, 0.34, 0.37])
 LATER = ((4e9, 4e11), (4e9, 1e10), (1e8, 4e11))  # both, size, tokens: two octaves beyond the largest

@@ -5,9 +5,9 @@ import xarray as xr
 
 import xcurves
 from lazy import refuse_to_compute
-from xcurves.kernels import bootstrap
-from xcurves.kernels.ecdf import CentredSums
-from xcurves.kernels.summaries import Summaries
+from xcurves.kernels.distributions import bootstrap
+from xcurves.kernels.distributions.ecdf import CentredSums
+from xcurves.kernels.distributions.summaries import Summaries
 
 SETTINGS = {"dim": ("task", "run"), "strata": "task", "interval": "percentile", "n_resamples": 299, "rng": 0}
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
-from xcurves.kernels import engine
+from xcurves.kernels.resampling import engine
 
 
 @pytest.mark.parametrize("method", ["holm", "bonferroni"])

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 import oracles_powerlaw as oracle
-from xcurves.kernels import powerlaw, refits
-from xcurves.kernels.learning import Model, Sizes
+from xcurves.kernels.laws import powerlaw, refits
+from xcurves.kernels.laws.learning import Model, Sizes
 
 GRIDS = {
     "one size an octave": 2.0 ** np.arange(4, 12),

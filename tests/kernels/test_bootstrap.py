@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import oracles_distribution as oracles
-from xcurves.kernels import bootstrap, ecdf
-from xcurves.kernels.summaries import Summaries
+from xcurves.kernels.distributions import bootstrap, ecdf
+from xcurves.kernels.distributions.summaries import Summaries
 
 WANTED = Summaries(np.array([0.5, 0.9]), False, np.array([0.3]), np.array([1.0]), True)
 

@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 from scipy.optimize import brentq
 
-from xcurves.kernels import compare, powerlaw
+from xcurves.kernels.laws import compare, powerlaw
 
 AT = np.array([400.0])
 LOW, HIGH = np.array([25.0]), np.array([1600.0])

@@ -4,7 +4,8 @@ from scipy import stats
 
 import oracles
 from layers import slow
-from xcurves.kernels import contrasts, plans
+from xcurves.kernels.differences import contrasts
+from xcurves.kernels.resampling import plans
 
 
 def evaluate(groups, weights, n_resamples=None, alternative="two-sided", alpha=0.05, paired=False, entropy=0):

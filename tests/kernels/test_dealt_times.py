@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from layers import slow
-from xcurves.kernels import dealt_times
-from xcurves.kernels.plans import plan_runs
+from xcurves.kernels.resampling.plans import plan_runs
+from xcurves.kernels.times import dealt_times
 
 
 def count_at(runs, others):

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import oracles_distribution as oracles
-from xcurves.kernels import ecdf, engine
+from xcurves.kernels.distributions import ecdf
+from xcurves.kernels.resampling import engine
 
 SAMPLES = st.lists(st.integers(-3, 3), min_size=1, max_size=12)
 

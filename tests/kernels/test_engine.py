@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 import oracles
 from kernels.test_sums import design_of, random_groups
 from layers import every
-from xcurves.kernels import engine, group_products, moments, plans
+from xcurves.kernels.resampling import engine, group_products, moments, plans
 
 
 def sums_by_loops(groups, orders):

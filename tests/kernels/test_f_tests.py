@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import oracles
 from kernels.test_sums import design_of, random_groups
-from xcurves.kernels import engine, plans, sums
+from xcurves.kernels.resampling import engine, plans, sums
 
 PLAIN = {"keep": False, "batch": None, "progress": lambda blocks: blocks}
 

@@ -13,11 +13,11 @@ from scipy import optimize, stats
 import oracles_sequential
 from layers import every, slow
 from places import SHARED
-from xcurves.kernels.group_sequential import centre_batches, normal_scale, studentized_terms
-from xcurves.kernels.sequential_chances import nominal_levels
-from xcurves.kernels.sequential_pvalues import nested_pvalues, small_pvalues, spent, tie_ranks
-from xcurves.kernels.sequential_tests import Nearby, ShiftedRuns, sequential_tests
-from xcurves.kernels.task_plans import nest
+from xcurves.kernels.differences.group_sequential import centre_batches, normal_scale, studentized_terms
+from xcurves.kernels.differences.sequential_chances import nominal_levels
+from xcurves.kernels.differences.sequential_pvalues import nested_pvalues, small_pvalues, spent, tie_ranks
+from xcurves.kernels.differences.sequential_tests import Nearby, ShiftedRuns, sequential_tests
+from xcurves.kernels.differences.task_plans import nest
 
 REFERENCE = SHARED / "reference" / "dev_sequential.json"
 HAS_REFERENCE = pytest.mark.skipif(not REFERENCE.exists(), reason="no reference data beside the repository")

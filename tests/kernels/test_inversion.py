@@ -5,7 +5,8 @@ import pytest
 
 import oracles
 from layers import every, slow
-from xcurves.kernels import contrasts, plans
+from xcurves.kernels.differences import contrasts
+from xcurves.kernels.resampling import plans
 
 
 def kept(u, shifts, orders, sizes, weights, paired, alternative, alpha):

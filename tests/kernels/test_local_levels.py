@@ -3,7 +3,7 @@ import pytest
 
 import oracles_distribution as oracles
 from layers import slow
-from xcurves.kernels import ecdf
+from xcurves.kernels.distributions import ecdf
 
 PUBLISHED = {5: 0.012271, 20: 0.004771, 48: 0.003015, 200: 0.001703, 1000: 0.001071}
 

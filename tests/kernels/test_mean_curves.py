@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from layers import slow
-from xcurves.kernels import hitting_times, mean_curves
+from xcurves.kernels.times import hitting_times, mean_curves
 
 SEEDS = range(12)
 

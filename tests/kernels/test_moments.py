@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from xcurves.kernels import moments
+from xcurves.kernels.resampling import moments
 
 
 def plain(curves):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import oracles_powerlaw as oracle
-from xcurves.kernels import powerlaw, wls
-from xcurves.kernels.learning import Model, Sizes
+from xcurves.kernels.laws import powerlaw, wls
+from xcurves.kernels.laws.learning import Model, Sizes
 
 N = np.array([30.0, 55, 100, 210, 390, 800])
 ALPHA, GAMMA, ETA_AT_N = 3, 2, 4

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import oracles
-from xcurves.kernels import group_products, plans
+from xcurves.kernels.resampling import group_products, plans
 
 
 def all_orders(plan):

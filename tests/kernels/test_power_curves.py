@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import optimize
 
-from xcurves.kernels import ecdf
+from xcurves.kernels.distributions import ecdf
 
 RATES = np.random.default_rng(0).integers(0, 11, (50, 2, 7)) / 10
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from xcurves.kernels import powerlaw
+from xcurves.kernels.laws import powerlaw
 
 N = np.array([25.0, 90, 400, 3000])
 AT = np.array([400.0, 400, 100, 7000])

@@ -3,8 +3,8 @@ import pytest
 from scipy import stats
 
 from strategies import simulate_errors
-from xcurves.kernels import powerlaw, refits, wls
-from xcurves.kernels.learning import Model, Sizes
+from xcurves.kernels.laws import powerlaw, refits, wls
+from xcurves.kernels.laws.learning import Model, Sizes
 
 FOLDS = np.array([[16.0, 8, 4, 2, 1], [10, 8, 4, 1, 0]])
 

@@ -7,9 +7,9 @@ import pytest
 import scipy.optimize
 
 import oracles_scaling as oracle
-from xcurves.kernels import scaling_intervals as intervals
-from xcurves.kernels import scaling_law
-from xcurves.kernels.scaling_law import Runs
+from xcurves.kernels.laws import scaling_intervals as intervals
+from xcurves.kernels.laws import scaling_law
+from xcurves.kernels.laws.scaling_law import Runs
 
 TRUE = np.array([1.8, 400.0, 2000.0, 0.34, 0.37])
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles_distribution as oracles
-from xcurves.kernels import ecdf
-from xcurves.kernels.ecdf import CentredSums
-from xcurves.kernels.summaries import Summaries
+from xcurves.kernels.distributions import ecdf
+from xcurves.kernels.distributions.ecdf import CentredSums
+from xcurves.kernels.distributions.summaries import Summaries
 
 LEVELS = [0.0, 0.25, 0.5, 0.7, 0.9]
 THRESHOLDS = [-1.0, 0.0, 1.5]

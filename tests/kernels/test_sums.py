@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import oracles
-from xcurves.kernels import moments, sums
+from xcurves.kernels.resampling import moments, sums
 
 
 def design_of(groups, paired=False, factored=False):

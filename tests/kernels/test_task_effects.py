@@ -7,7 +7,8 @@ from scipy import stats
 
 from across_reference import ALPHA, CASES, close_by_chance, needed, numbers, padded, pairs_with, weights
 from layers import every, slow
-from xcurves.kernels import plans, task_effects, task_plans, task_ranks
+from xcurves.kernels.differences import task_effects, task_plans, task_ranks
+from xcurves.kernels.resampling import plans
 
 
 def runs_of(x, y):

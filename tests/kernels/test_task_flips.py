@@ -7,7 +7,8 @@ from scipy import stats
 
 from across_reference import ALPHA, CASES, FILE, close_by_chance, families, needed, numbers, pairs_with, weights
 from oracles import flips_min_p
-from xcurves.kernels import plans, task_effects, task_flips, task_ranks, tasks_needed
+from xcurves.kernels.differences import task_effects, task_flips, task_ranks, tasks_needed
+from xcurves.kernels.resampling import plans
 
 
 def family_sums(case, pair):

@@ -5,7 +5,9 @@ import pytest
 from scipy import stats
 
 from across_reference import ALPHA
-from xcurves.kernels import bootstrap, plans, task_flips
+from xcurves.kernels.differences import task_flips
+from xcurves.kernels.distributions import bootstrap
+from xcurves.kernels.resampling import plans
 
 
 def test_the_band_equals_a_plain_loop():

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from xcurves.kernels import hitting_times
-from xcurves.kernels.hitting_times import bootstrap_scores, contributions, medians, ratios
-from xcurves.kernels.plans import plan_flips
+from xcurves.kernels.resampling.plans import plan_flips
+from xcurves.kernels.times import hitting_times
+from xcurves.kernels.times.hitting_times import bootstrap_scores, contributions, medians, ratios
 
 
 def claims(low, high=None, families=None):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import oracles_distribution as oracles
-from xcurves.kernels import ecdf, tuning
+from xcurves.kernels.distributions import ecdf, tuning
 
 SAMPLES = [
     [0.3],

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 import oracles_distribution as oracles
-from xcurves.kernels import plans, twosample
+from xcurves.kernels.distributions import twosample
+from xcurves.kernels.resampling import plans
 
 TIED = st.lists(st.integers(0, 4), min_size=1, max_size=6)
 

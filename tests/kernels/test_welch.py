@@ -8,8 +8,9 @@ from scipy import stats
 from statsmodels.stats.oneway import anova_oneway
 
 import oracles
-from xcurves.kernels import group_products, plans, welch
-from xcurves.kernels.welch import ratio_quantile
+from xcurves.kernels.differences import welch
+from xcurves.kernels.differences.welch import ratio_quantile
+from xcurves.kernels.resampling import group_products, plans
 
 
 def welch_by_definition(groups):

@@ -4,8 +4,8 @@ from scipy import stats
 
 import oracles_powerlaw as oracle
 from strategies import as_dict, simulate_errors
-from xcurves.kernels import powerlaw, wls
-from xcurves.kernels.learning import Model, Sizes
+from xcurves.kernels.laws import powerlaw, wls
+from xcurves.kernels.laws.learning import Model, Sizes
 
 AT = 400.0
 

@@ -13,7 +13,7 @@ import oracles_powerlaw as oracle
 import xcurves
 from lazy import refuse_to_compute
 from places import SHARED
-from xcurves.kernels.refits import backtest_spread
+from xcurves.kernels.laws.refits import backtest_spread
 
 FIRST = SHARED / "reference" / "dev_extrapolation.json"
 REFERENCE = SHARED / "reference" / "dev_extrapolation2.json"

@@ -7,7 +7,7 @@ import xcurves
 from across_reference import CASES, needed
 from oracles import flips_min_p
 from strategies import make_curves
-from xcurves.kernels import plans
+from xcurves.kernels.resampling import plans
 
 FEW = pytest.mark.filterwarnings("ignore:so few tasks or families")
 

@@ -7,7 +7,8 @@ import xarray as xr
 import xcurves
 from layers import slow
 from strategies import make_curves
-from xcurves.kernels import plans, task_flips
+from xcurves.kernels.differences import task_flips
+from xcurves.kernels.resampling import plans
 from xcurves.multi_task.across_tasks import PVALUES, many_pvalues
 
 

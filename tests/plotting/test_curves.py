@@ -13,7 +13,7 @@ import xcurves
 from pictures import curve_names, faults
 from strategies import absent, make_curves, simulate_errors
 from xcurves.core.axes import ALGORITHM_COLOURS, OTHER_COLOURS, style_of
-from xcurves.kernels import bootstrap
+from xcurves.kernels.distributions import bootstrap
 
 
 @pytest.fixture

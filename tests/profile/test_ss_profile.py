@@ -14,7 +14,8 @@ import xcurves
 from lazy import refuse_to_compute
 from strategies import absent, make_curves
 from strategies import curves as any_curves
-from xcurves.kernels import engine, group_products, level_tests, plans
+from xcurves.kernels.differences import level_tests
+from xcurves.kernels.resampling import engine, group_products, plans
 from xcurves.results import kind_of
 
 PROFILES = ["simple", "algorithm", "interaction"]

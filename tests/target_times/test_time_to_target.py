@@ -53,7 +53,7 @@ def test_times_are_those_of_a_loop(seed, sustained, higher):
 def test_batches_change_nothing(monkeypatch):
     curves = make_curves(np.random.default_rng(0).integers(0, 4, size=(2, 2, 5, 8)).astype(float), task=["x", "y"])
     whole = xcurves.time_to_target(curves, 2, sustained=2)
-    monkeypatch.setattr("xcurves.kernels.hitting_times._AT_ONCE", 24)
+    monkeypatch.setattr("xcurves.kernels.times.hitting_times._AT_ONCE", 24)
     assert whole.identical(xcurves.time_to_target(curves, 2, sustained=2))
 
 

@@ -10,15 +10,15 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.anova.kinds import CONTRAST
+from xcurves.array_types import Floats
 from xcurves.core import provenance, run_checks, validation
 from xcurves.core.driver import Group, is_lazy, per_task
 from xcurves.core.labels import in_label_order
 from xcurves.core.run_checks import Context, as_float
 from xcurves.core.validation import check_curves
 from xcurves.core.weights import SumOfLevels, TrainingWeights, check_training_weights, weights_on
-from xcurves.kernels import contrasts
-from xcurves.kernels.contrasts import Alternative
-from xcurves.kernels.moments import Floats
+from xcurves.kernels.differences import contrasts
+from xcurves.kernels.differences.contrasts import Alternative
 
 Weights = Mapping[Any, float] | pd.Series | xr.DataArray
 

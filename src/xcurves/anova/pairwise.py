@@ -12,15 +12,16 @@ from numpy.typing import NDArray
 
 from xcurves.anova.kinds import PAIRWISE
 from xcurves.anova.randomized_anova import design_of, reductions
+from xcurves.array_types import Floats
 from xcurves.core import labels, provenance, run_checks, validation
 from xcurves.core.driver import Group, is_lazy, per_task
 from xcurves.core.labels import in_label_order, pairs_in_label_order
 from xcurves.core.matrices import MOST_PAIRS
 from xcurves.core.run_checks import Context, as_float
 from xcurves.core.validation import check_curves
-from xcurves.kernels import contrasts, level_tests, sums
-from xcurves.kernels.engine import ADJUSTMENTS, may_be_best
-from xcurves.kernels.moments import Floats
+from xcurves.kernels.differences import contrasts, level_tests
+from xcurves.kernels.resampling import sums
+from xcurves.kernels.resampling.engine import ADJUSTMENTS, may_be_best
 
 
 def pairwise(

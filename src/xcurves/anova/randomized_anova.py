@@ -9,13 +9,15 @@ import numpy as np
 import xarray as xr
 
 from xcurves.anova.kinds import RANDOMIZED_ANOVA
+from xcurves.array_types import Floats
 from xcurves.core import labels, provenance, run_checks, validation
 from xcurves.core.driver import Group, Reduction, Shape, is_lazy, per_task
 from xcurves.core.run_checks import Context, as_float
 from xcurves.core.validation import check_curves
-from xcurves.kernels import moments, plans, sums, welch
-from xcurves.kernels.engine import Progress
-from xcurves.kernels.moments import Floats, Moments
+from xcurves.kernels.differences import welch
+from xcurves.kernels.resampling import moments, plans, sums
+from xcurves.kernels.resampling.engine import Progress
+from xcurves.kernels.resampling.moments import Moments
 
 
 def randomized_anova(

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import xarray as xr
 
+from xcurves.array_types import Floats
 from xcurves.core.labels import CI_BOUNDS, escape_controls
 from xcurves.core.validation import Labelled
 from xcurves.core.wording import label_of
-from xcurves.kernels.moments import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

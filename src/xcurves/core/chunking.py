@@ -14,7 +14,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.kernels.moments import Floats
+from xcurves.array_types import Floats
 
 if TYPE_CHECKING:
     from xcurves.core.driver import Job, Reduction

@@ -15,12 +15,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from xcurves.array_types import Floats
 from xcurves.core import run_checks
 from xcurves.core.failed_runs import N_FAILED
 from xcurves.core.labels import DIMS, in_label_order, label_order
 from xcurves.core.run_checks import Context, alike
 from xcurves.core.schema import Layout, ResultKind
-from xcurves.kernels.moments import Floats, count_levels
+from xcurves.kernels.resampling.moments import count_levels
 
 Indices = NDArray[np.intp]
 JOINED = "joined_task"  # in declarations, the dim of tasks that are computed together

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import xarray as xr
 
-from xcurves.kernels.moments import Floats
+from xcurves.array_types import Floats
 
 N_FAILED = "n_failed"  # the coordinate with how many runs failed and were filled
 FILLED = "fill_failed"  # what a line of a history begins with

@@ -11,12 +11,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from xcurves.array_types import Floats
 from xcurves.core.axes import bounds_of, fill_band, longest_line, scale_training, style_in, wrapped
 from xcurves.core.labels import task_dims
 from xcurves.core.pairs import pairs_by_size
 from xcurves.core.schema import Drawing, View
 from xcurves.core.wording import label_of
-from xcurves.kernels.moments import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,9 +13,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from xcurves.array_types import Floats
 from xcurves.core import failed_runs, labels, provenance, validation
-from xcurves.kernels import plans
-from xcurves.kernels.moments import Floats
+from xcurves.kernels.resampling import plans
 
 _CURE = (
     "Bring runs to common levels with .curves.align('intersection') or leave incomplete ones out with "

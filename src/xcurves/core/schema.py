@@ -17,9 +17,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from xcurves.array_types import Floats
 from xcurves.core import failed_runs, provenance
 from xcurves.core.labels import LONG_NAMES, task_prefixes
-from xcurves.kernels.moments import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

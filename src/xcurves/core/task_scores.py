@@ -7,9 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from xcurves.kernels.moments import Floats
-
-Flags = NDArray[np.bool_]
+from xcurves.array_types import Bools, Floats
 
 
 @dataclass(frozen=True)
@@ -23,8 +21,8 @@ class TaskScores:
     mean: Floats
     sd: Floats  # over runs
     n_runs: NDArray[np.int64]
-    best: Flags
-    tied: Flags  # not shown to be worse than the best
+    best: Bools
+    tied: Bools  # not shown to be worse than the best
     any_shown: bool  # whether anything is shown to be worse than the best of its task
     compared: str | None  # the only algorithm that others are compared with
     mean_over_tasks: Floats  # shape (algorithm)

@@ -12,10 +12,10 @@ from math import inf, isfinite, isnan
 import numpy as np
 import xarray as xr
 
+from xcurves.array_types import Floats
 from xcurves.core.pairs import PairRow, most_ahead
 from xcurves.core.provenance import SCORE_NAME, significant
 from xcurves.core.wording import decimals_of, listed, number, open_interval, pvalue, quantity, rounded
-from xcurves.kernels.moments import Floats
 
 UNTESTED = "runs are missing or do not differ at all"
 MOST_WORDS = 70  # of a verdict

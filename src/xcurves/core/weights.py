@@ -10,12 +10,13 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from xcurves.array_types import Floats
 from xcurves.core import labels, validation
 from xcurves.core.driver import Group, Job, Shape, compute
 from xcurves.core.labels import label_order
 from xcurves.core.run_checks import Context
 from xcurves.core.schema import Layout
-from xcurves.kernels.moments import Floats, count_levels
+from xcurves.kernels.resampling.moments import count_levels
 
 TrainingWeights = Literal["final"] | Sequence[float] | xr.DataArray | None
 

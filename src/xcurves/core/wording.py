@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from xcurves.array_types import Floats
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.provenance import is_exact, significant
-from xcurves.kernels.moments import Floats
 
 MOST_NAMED = 12  # phrases of a list; of longer lists the rest is counted
 _LEAST_P = 0.001  # smaller p-values are not told apart

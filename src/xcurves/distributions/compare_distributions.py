@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from xcurves.array_types import Floats, Ints
 from xcurves.core import labels, provenance, validation
 from xcurves.core.driver import Group, is_lazy, per_task
 from xcurves.core.run_checks import BUDGET, within_budget
@@ -18,12 +19,11 @@ from xcurves.distributions import trial_checks
 from xcurves.distributions.kinds import BAND, COMPARE_DISTRIBUTIONS
 from xcurves.distributions.trial_checks import HUNDREDTHS, Dims
 from xcurves.distributions.trials import Failed, check_trials, difference_band, prefixes_of
-from xcurves.kernels import ecdf, plans, twosample
-from xcurves.kernels.bootstrap import are_few
-from xcurves.kernels.ecdf import Ints
-from xcurves.kernels.engine import ADJUSTMENTS
-from xcurves.kernels.moments import Floats
-from xcurves.kernels.plans import DEFAULT_RESAMPLES, in_stretches
+from xcurves.kernels.distributions import ecdf, twosample
+from xcurves.kernels.distributions.bootstrap import are_few
+from xcurves.kernels.resampling import plans
+from xcurves.kernels.resampling.engine import ADJUSTMENTS
+from xcurves.kernels.resampling.plans import DEFAULT_RESAMPLES, in_stretches
 
 _OF_PROBABILITY = {
     "independent": "Newcombe's method 5, for distributions of similar spread",

@@ -20,8 +20,8 @@ from xcurves.distributions import trial_checks
 from xcurves.distributions.kinds import BAND, EFRON_1987, JORDAN, LOCAL_LEVELS, MOSCOVICH, PERFORMANCE_CDF, WILKS
 from xcurves.distributions.trial_checks import Dims, Numbers, as_digits
 from xcurves.distributions.trials import Distributions, Failed, Interval
-from xcurves.kernels.bootstrap import are_few
-from xcurves.kernels.plans import DEFAULT_RESAMPLES
+from xcurves.kernels.distributions.bootstrap import are_few
+from xcurves.kernels.resampling.plans import DEFAULT_RESAMPLES
 
 _PAPERS: dict[str, tuple[str, ...]] = {
     "exact": (LOCAL_LEVELS, MOSCOVICH),

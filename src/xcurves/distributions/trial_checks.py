@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
+from xcurves.array_types import Floats
 from xcurves.core import labels, validation
 from xcurves.core.run_checks import Context
 from xcurves.core.wording import listed
-from xcurves.kernels.moments import Floats
-from xcurves.kernels.summaries import Summaries
+from xcurves.kernels.distributions.summaries import Summaries
 
 Numbers = float | Sequence[float] | Floats | xr.DataArray
 Dims = str | Sequence[str]

@@ -10,14 +10,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from xcurves.array_types import Floats, Ints
 from xcurves.core import failed_runs, run_checks, validation
 from xcurves.core.driver import Group
 from xcurves.core.run_checks import equal_rows
-from xcurves.kernels import bootstrap, ecdf, engine
-from xcurves.kernels.ecdf import Ints
-from xcurves.kernels.moments import Floats
-from xcurves.kernels.plans import in_stretches
-from xcurves.kernels.summaries import Summaries
+from xcurves.kernels.distributions import bootstrap, ecdf
+from xcurves.kernels.distributions.summaries import Summaries
+from xcurves.kernels.resampling import engine
+from xcurves.kernels.resampling.plans import in_stretches
 
 Interval = Literal["exact", "percentile", "bca"]
 _OF_ONE = ("score_mean", "score_median", "score_std", "iqm", "optimality_gap")  # statistics without options

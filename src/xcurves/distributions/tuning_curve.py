@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from xcurves.array_types import Floats, Ints
 from xcurves.core import labels, validation
 from xcurves.core.driver import Group, is_lazy, per_task
 from xcurves.core.run_checks import BUDGET, within_budget
@@ -17,9 +18,7 @@ from xcurves.distributions import trial_checks
 from xcurves.distributions.kinds import TUNING_CURVE
 from xcurves.distributions.trial_checks import Dims
 from xcurves.distributions.trials import Failed, bounds_beside_failed, check_trials, difference_band, prefixes_of
-from xcurves.kernels import tuning
-from xcurves.kernels.ecdf import Ints
-from xcurves.kernels.moments import Floats
+from xcurves.kernels.distributions import tuning
 
 _MOST = 10_000  # numbers of trials, if they are not listed
 _INDEPENDENT = ("randomsampler", "gridsampler", "unknown")

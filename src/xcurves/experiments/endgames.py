@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from xcurves.array_types import Bools, Ints
 from xcurves.core import validation
 from xcurves.experiments import command, learning
 from xcurves.experiments.command import check_chosen, sklearn
-from xcurves.experiments.tictactoe import ME, OTHER, OVER, POWERS, SQUARES, WORTH, Bools, Ints
+from xcurves.experiments.tictactoe import ME, OTHER, OVER, POWERS, SQUARES, WORTH
 
 TableName = Literal["chess", "endgame"]
 

@@ -12,13 +12,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
+from xcurves.array_types import Floats, Ints
 from xcurves.core import validation
 from xcurves.experiments.command import check_rising, check_seed, labelled, made_by, sklearn
 
 SEED = 1998
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def cross_validation(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Floats = NDArray[np.float64]
+from xcurves.array_types import Floats
 
 GRAVITY, FRICTION, MAX_TORQUE = 9.8, 0.01, 5.0
 MAX_SPEED = 8.0  # at which speeds are clipped; a pendulum that falls from the top reaches 6.3

@@ -13,8 +13,8 @@ from typing import Literal
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from xcurves.array_types import Bools, Floats, Ints
 from xcurves.core import validation
 from xcurves.experiments import command
 from xcurves.experiments.command import check_probability, check_rising, check_seed, labelled, recorded
@@ -31,9 +31,6 @@ POWERS = 3 ** np.arange(9)
 ME, OTHER = 1, 2
 LINES = np.array([(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)])
 
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # A board is a number in base 3: a digit for each square, row by row, 0 (empty), 1 (my mark) or 2 (the other's).
 SQUARES: Ints = np.arange(3**9)[:, np.newaxis] // POWERS % 3  # the marks on every board, shape (board, square)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from xcurves.array_types import Floats
 from xcurves.experiments import command
 from xcurves.experiments.command import check_rising, check_seed, recorded
 
@@ -15,8 +15,6 @@ SEED = 2022
 WIDTHS = (8, 16, 32, 64, 128, 256)
 EXAMPLES = (64, 128, 256, 512, 1024, 2048)
 _INPUTS, _TESTED, _NOISE, _REPEATS = 4, 4_000, 0.3, 20
-
-Floats = NDArray[np.float64]
 
 
 def losses(widths: Sequence[int] = WIDTHS, examples: Sequence[int] = EXAMPLES, *, seed: int = SEED) -> xr.Dataset:

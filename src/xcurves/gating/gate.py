@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from xcurves.array_types import Floats
 from xcurves.core import labels, ledger, run_checks, validation
 from xcurves.core.failed_runs import wrong_infinity
 from xcurves.core.run_checks import Context
@@ -19,8 +20,7 @@ from xcurves.core.weights import TrainingWeights, check_training_weights, number
 from xcurves.gating import replay
 from xcurves.gating.kinds import GATE
 from xcurves.gating.replay import Judged, Replay, Rule
-from xcurves.kernels.mean_intervals import mean_with_interval, welch_interval
-from xcurves.kernels.moments import Floats
+from xcurves.kernels.differences.mean_intervals import mean_with_interval, welch_interval
 
 PLAN = (
     *("baseline", "looks", "level", "margin", "start", "task", "training_weights", "higher_is_better"),

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from xcurves.array_types import Floats
 from xcurves.core.run_checks import Context
-from xcurves.kernels.contrasts import ContrastDesign, contrast_tests, pvalues_above
-from xcurves.kernels.moments import Floats
+from xcurves.kernels.differences.contrasts import ContrastDesign, contrast_tests, pvalues_above
 
 DECISIONS = ("dropped", "kept", "run_more", "waiting")
 DROPPED, KEPT, RUN_MORE, WAITING = range(4)

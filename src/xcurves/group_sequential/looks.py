@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from xcurves.core import labels, ledger, validation
 from xcurves.core.validation import check_curves
-from xcurves.kernels.sequential_pvalues import Spending
+from xcurves.kernels.differences.sequential_pvalues import Spending
 
 SPENDINGS = ("square", "linear")
 _BEFORE = "A plan is made before the first look"

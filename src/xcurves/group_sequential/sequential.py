@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
+from xcurves.array_types import Floats, Index
 from xcurves.core import labels, ledger, provenance, run_checks, validation
 from xcurves.core.driver import Group, per_task
 from xcurves.core.labels import in_label_order, pairs_in_label_order
@@ -17,13 +18,11 @@ from xcurves.core.validation import check_curves
 from xcurves.core.weights import TrainingWeights, check_training_weights, number_of_run
 from xcurves.group_sequential.kinds import SEQUENTIAL
 from xcurves.group_sequential.looks import SPENDINGS, check_looks, check_previous, check_stored
-from xcurves.kernels import sequential_chances
-from xcurves.kernels.engine import holm
-from xcurves.kernels.moments import Floats
-from xcurves.kernels.plans import Index
-from xcurves.kernels.sequential_pvalues import Spending, spent
-from xcurves.kernels.sequential_tests import sequential_tests
-from xcurves.kernels.task_plans import Look, nest
+from xcurves.kernels.differences import sequential_chances
+from xcurves.kernels.differences.sequential_pvalues import Spending, spent
+from xcurves.kernels.differences.sequential_tests import sequential_tests
+from xcurves.kernels.differences.task_plans import Look, nest
+from xcurves.kernels.resampling.engine import holm
 
 INTERVALS = ("difference_ci", "difference_ci_simultaneous")
 

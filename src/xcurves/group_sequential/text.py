@@ -11,14 +11,14 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from xcurves.array_types import Floats
 from xcurves.core import labels, provenance
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.pairs import TURNED, PairRow, better_first, displayed_pairs, heading, lower_is_better, rows_of
 from xcurves.core.schema import Statement, statements
 from xcurves.core.tables import bounds, frame_of_pairs
 from xcurves.core.wording import decimals_of, interval, joined, listed, number, open_interval, pvalue, rounded, span
-from xcurves.kernels.moments import Floats
-from xcurves.kernels.sequential_pvalues import Spending, spent
+from xcurves.kernels.differences.sequential_pvalues import Spending, spent
 
 _TOO_LARGE = (
     "After stopping at a large difference the estimate is too large on average; report the repeated interval with it."

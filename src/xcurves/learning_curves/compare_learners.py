@@ -8,14 +8,14 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from xcurves.array_types import Floats
 from xcurves.core import labels
 from xcurves.core.driver import Group, per_task
 from xcurves.core.run_checks import Context
-from xcurves.kernels import compare, powerlaw
-from xcurves.kernels.learning import Model
-from xcurves.kernels.moments import Floats
-from xcurves.kernels.plans import in_stretches
-from xcurves.kernels.powerlaw import Curves
+from xcurves.kernels.laws import compare, powerlaw
+from xcurves.kernels.laws.learning import Model
+from xcurves.kernels.laws.powerlaw import Curves
+from xcurves.kernels.resampling.plans import in_stretches
 from xcurves.learning_curves import fitted_curves as curves
 from xcurves.learning_curves.error_rates import bare, check_n
 from xcurves.learning_curves.kinds import COMPARE_LEARNERS, FIT_POWER_LAW

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
+from xcurves.array_types import Floats
 from xcurves.core import labels
-from xcurves.kernels import scaling_intervals as intervals
-from xcurves.kernels.moments import Floats
-from xcurves.kernels.powerlaw import around
-from xcurves.kernels.scaling_intervals import Known
+from xcurves.kernels.laws import scaling_intervals as intervals
+from xcurves.kernels.laws.powerlaw import around
+from xcurves.kernels.laws.scaling_intervals import Known
 from xcurves.learning_curves.error_rates import check_n
 from xcurves.learning_curves.kinds import COMPARE_SCALING_LAWS, FIT_SCALING_LAW
 from xcurves.learning_curves.scaling_laws import FLAGS, LARGEST, SIZES, check_pairs, laws_of, of_laws

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from xcurves.array_types import Floats
 from xcurves.core.driver import Group
 from xcurves.core.run_checks import Context
 from xcurves.core.schema import Layout
-from xcurves.kernels import powerlaw, refits, wls
-from xcurves.kernels.learning import Model, Sizes
-from xcurves.kernels.moments import Floats
-from xcurves.kernels.plans import in_stretches
-from xcurves.kernels.powerlaw import t_quantile
+from xcurves.kernels.laws import powerlaw, refits, wls
+from xcurves.kernels.laws.learning import Model, Sizes
+from xcurves.kernels.laws.powerlaw import t_quantile
+from xcurves.kernels.resampling.plans import in_stretches
 from xcurves.learning_curves.error_rates import Unit, check_values
 
 _CLEAR_RISE = 5.0  # standard errors

@@ -11,10 +11,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from xcurves.array_types import Floats
 from xcurves.core import labels, provenance, run_checks, validation
 from xcurves.core.applicability import NotApplicableError, is_error
-from xcurves.kernels.learning import Model
-from xcurves.kernels.moments import Floats
+from xcurves.kernels.laws.learning import Model
 
 _UNITS = dict.fromkeys(("%", "percent", "pct", "percentage", "per cent"), "percent")
 _UNITS |= dict.fromkeys(("1", "fraction", "proportion", "ratio"), "fraction")

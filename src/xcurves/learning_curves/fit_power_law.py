@@ -12,7 +12,7 @@ import xarray as xr
 from xcurves.core import labels, provenance, validation
 from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.run_checks import Context
-from xcurves.kernels import wls
+from xcurves.kernels.laws import wls
 from xcurves.learning_curves import error_rates as checks
 from xcurves.learning_curves.curvefit import FITTED, REASONS, Fitter, parameters_of, refuse_unfit, say_unfit
 from xcurves.learning_curves.error_rates import Asymptote, At, Gamma, Weighting

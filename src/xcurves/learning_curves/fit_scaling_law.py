@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from xcurves.array_types import Floats
 from xcurves.core import provenance
 from xcurves.core.driver import Group, is_lazy, per_task
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
-from xcurves.kernels import scaling_intervals
-from xcurves.kernels.moments import Floats
-from xcurves.kernels.powerlaw import around, around_in_logs, t_quantile
-from xcurves.kernels.scaling_law import ALPHA, HIGHEST, LOWEST, A, B, E, Runs
+from xcurves.kernels.laws import scaling_intervals
+from xcurves.kernels.laws.powerlaw import around, around_in_logs, t_quantile
+from xcurves.kernels.laws.scaling_law import ALPHA, HIGHEST, LOWEST, A, B, E, Runs
 from xcurves.learning_curves import scaling_laws as laws
 from xcurves.learning_curves.curvefit import blank, put, say_unfit
 from xcurves.learning_curves.error_rates import check_n, check_number

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from xcurves.array_types import Floats
 from xcurves.core import labels, provenance
-from xcurves.kernels import powerlaw, refits
-from xcurves.kernels.learning import Model
-from xcurves.kernels.moments import Floats
+from xcurves.kernels.laws import powerlaw, refits
+from xcurves.kernels.laws.learning import Model
 from xcurves.learning_curves.error_rates import on_dims
 
 _READ: dict[str, tuple[str, ...]] = {  # what later methods read from fitted curves: core dims of variables

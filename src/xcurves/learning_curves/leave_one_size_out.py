@@ -9,13 +9,13 @@ import numpy as np
 import scipy
 import xarray as xr
 
+from xcurves.array_types import Floats
 from xcurves.core import labels
 from xcurves.core.driver import Group, per_task
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
-from xcurves.kernels import powerlaw, wls
-from xcurves.kernels.learning import Model, Sizes
-from xcurves.kernels.moments import Floats
+from xcurves.kernels.laws import powerlaw, wls
+from xcurves.kernels.laws.learning import Model, Sizes
 from xcurves.learning_curves import error_rates
 from xcurves.learning_curves.curvefit import FITTED, RISING, refuse_unfit, unfit
 from xcurves.learning_curves.error_rates import check_model

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import xarray as xr
 
-from xcurves.kernels.moments import Floats
-from xcurves.kernels.scaling_intervals import allocation
+from xcurves.array_types import Floats
+from xcurves.kernels.laws.scaling_intervals import allocation
 from xcurves.learning_curves.error_rates import check_n
 from xcurves.learning_curves.kinds import FIT_SCALING_LAW, OPTIMAL_ALLOCATION
 from xcurves.learning_curves.scaling_laws import LARGEST, laws_of, of_laws

@@ -9,10 +9,10 @@ import numpy as np
 import xarray as xr
 
 from xcurves import kinds
+from xcurves.array_types import Floats
 from xcurves.core.axes import Style, bounds_of, fill_band, scale_training, short_level, style_in
 from xcurves.core.wording import label_of, number, with_units
-from xcurves.kernels import scaling_intervals
-from xcurves.kernels.moments import Floats
+from xcurves.kernels.laws import scaling_intervals
 from xcurves.learning_curves.curvefit import REASONS
 from xcurves.learning_curves.scaling_laws import COST, LAW_REASONS
 from xcurves.learning_curves.scaling_text import ONE_SIDED, amount

@@ -7,12 +7,12 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
+from xcurves.array_types import Floats
 from xcurves.core import labels, validation
 from xcurves.core.driver import Group, per_task
 from xcurves.core.run_checks import Context
-from xcurves.kernels import powerlaw, wls
-from xcurves.kernels.learning import Fit, Model, Sizes
-from xcurves.kernels.moments import Floats
+from xcurves.kernels.laws import powerlaw, wls
+from xcurves.kernels.laws.learning import Fit, Model, Sizes
 from xcurves.learning_curves import fitted_curves as curves
 from xcurves.learning_curves.error_rates import At, bare, check_labels, check_n, check_positive
 from xcurves.learning_curves.kinds import FIT_POWER_LAW, PREDICT

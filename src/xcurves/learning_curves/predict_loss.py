@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import xarray as xr
 
+from xcurves.array_types import Floats
 from xcurves.core import labels
-from xcurves.kernels.moments import Floats
 from xcurves.learning_curves.error_rates import array_of, bare, check_labels, check_positive
 from xcurves.learning_curves.kinds import FIT_SCALING_LAW, PREDICT_LOSS
 from xcurves.learning_curves.scaling_laws import LARGEST, SIZES, laws_of, of_laws, predicted

@@ -9,13 +9,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from xcurves.array_types import Floats
 from xcurves.core import labels, provenance, validation
 from xcurves.core.driver import Group, per_task
 from xcurves.core.run_checks import Context
 from xcurves.core.schema import ResultKind
-from xcurves.kernels.moments import Floats
-from xcurves.kernels.scaling_intervals import DISTINCT, Known, extent_of, loss
-from xcurves.kernels.scaling_law import Runs
+from xcurves.kernels.laws.scaling_intervals import DISTINCT, Known, extent_of, loss
+from xcurves.kernels.laws.scaling_law import Runs
 from xcurves.learning_curves import error_rates
 from xcurves.learning_curves.error_rates import array_of, bare, check_positive, on_dims
 from xcurves.learning_curves.fitted_curves import variables_of_fit

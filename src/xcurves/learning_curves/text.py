@@ -25,7 +25,7 @@ from xcurves.core.wording import (
     span,
     units_of,
 )
-from xcurves.kernels.powerlaw import FAR
+from xcurves.kernels.laws.powerlaw import FAR
 from xcurves.learning_curves.curvefit import REASONS
 from xcurves.learning_curves.error_rates import on_dims
 from xcurves.learning_curves.fitted_curves import with_more_data

@@ -14,8 +14,9 @@ from xcurves.core.labels import DIMS
 from xcurves.core.run_checks import Context, within_budget
 from xcurves.core.validation import check_curves
 from xcurves.core.weights import TrainingWeights, check_training_weights, number_of_run
-from xcurves.kernels import plans, task_effects, task_flips, task_plans, task_ranks
-from xcurves.kernels.engine import holm
+from xcurves.kernels.differences import task_effects, task_flips, task_plans, task_ranks
+from xcurves.kernels.resampling import plans
+from xcurves.kernels.resampling.engine import holm
 from xcurves.multi_task import options
 from xcurves.multi_task.claims import TASK_CLAIMS
 from xcurves.multi_task.comparison import CORRECTIONS, Comparison

@@ -12,13 +12,14 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from xcurves.array_types import Floats
 from xcurves.core import failed_runs, labels, run_checks
 from xcurves.core.driver import Group, Indices
 from xcurves.core.labels import pairs_in_label_order
 from xcurves.core.run_checks import Context
-from xcurves.kernels import contrasts, plans, task_effects, task_flips, task_plans, task_ranks, tasks_needed
-from xcurves.kernels.engine import Progress, benjamini_hochberg, holm, may_be_best
-from xcurves.kernels.moments import Floats
+from xcurves.kernels.differences import contrasts, task_effects, task_flips, task_plans, task_ranks, tasks_needed
+from xcurves.kernels.resampling import plans
+from xcurves.kernels.resampling.engine import Progress, benjamini_hochberg, holm, may_be_best
 from xcurves.multi_task.kinds import ACROSS_TASKS
 
 CORRECTIONS = {"holm": holm, "benjamini-hochberg": benjamini_hochberg}

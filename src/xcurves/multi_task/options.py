@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from xcurves.array_types import Floats
 from xcurves.core import labels
 from xcurves.core.weights import weights_on
-from xcurves.kernels.moments import Floats
 
 TaskWeights = Sequence[float] | xr.DataArray
 TaskGroups = str | Sequence[Any] | xr.DataArray

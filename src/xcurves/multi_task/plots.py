@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import xarray as xr
 
+from xcurves.array_types import Floats
 from xcurves.core import provenance
 from xcurves.core.axes import (
     BLACK,
@@ -40,7 +41,6 @@ from xcurves.core.pairs import (
 )
 from xcurves.core.verdict import score_name
 from xcurves.core.wording import with_units
-from xcurves.kernels.moments import Floats
 from xcurves.multi_task.claims import claims_of, of_claim, shown_of_claim
 from xcurves.multi_task.options import standard_errors
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from xcurves.array_types import Bools, Floats
 from xcurves.core import labels, run_checks, validation
 from xcurves.core.driver import Group, Job, compute, is_lazy, per_task
 from xcurves.core.labels import DIMS, label_order
@@ -16,10 +17,10 @@ from xcurves.core.run_checks import Context
 from xcurves.core.schema import Layout
 from xcurves.core.validation import check_curves
 from xcurves.core.weights import number_of_run
-from xcurves.kernels import bootstrap, ragged, task_flips
-from xcurves.kernels.engine import Flags
-from xcurves.kernels.moments import Floats
-from xcurves.kernels.plans import DEFAULT_RESAMPLES
+from xcurves.kernels.differences import task_flips
+from xcurves.kernels.distributions import bootstrap
+from xcurves.kernels.resampling.plans import DEFAULT_RESAMPLES
+from xcurves.kernels.times import ragged
 from xcurves.multi_task import options
 from xcurves.multi_task.comparison import JoinedTasks
 from xcurves.multi_task.kinds import PROFILE_ACROSS_TASKS
@@ -184,7 +185,7 @@ class _Profile(JoinedTasks):
             for name, values in own.items():
                 out[name][algorithm][begun] = values
 
-    def _pairs(self, out: Mapping[str, Floats], means: Floats, of_training: Floats, has: Flags, begun: Flags) -> None:
+    def _pairs(self, out: Mapping[str, Floats], means: Floats, of_training: Floats, has: Bools, begun: Bools) -> None:
         """Fill in the differences of pairs, given means of shape (task, algorithm, fraction), at fractions `begun`."""
         here = has[:, self.pairs].all(axis=-1).T
         n_tasks = here.sum(axis=-1)

@@ -7,14 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 import xarray as xr
 
+from xcurves.array_types import Bools, Floats
 from xcurves.core import provenance
 from xcurves.core.labels import each_of, named_tasks
 from xcurves.core.pairs import lower_is_better
 from xcurves.core.schema import Statement, statements
 from xcurves.core.wording import count, joined, pvalue
-from xcurves.kernels.engine import Flags
-from xcurves.kernels.moments import Floats
-from xcurves.kernels.task_flips import NO_BAND, SUBSET_MEANS
+from xcurves.kernels.differences.task_flips import NO_BAND, SUBSET_MEANS
 
 _FEW = 3  # pairs of which each has a sentence
 _NAMED = 2  # pairs that an answer names
@@ -103,7 +102,7 @@ def _where(pair: xr.Dataset) -> str:
     return " and ".join(said)
 
 
-def _stretches(at: Floats, marked: Flags) -> list[str]:
+def _stretches(at: Floats, marked: Bools) -> list[str]:
     """Return the stretches of marked fractions in per cent: "30 to 100 %", "5 %"."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], marked.astype(int), [0]])))
     said = []

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
+from xcurves.array_types import Bools, Floats
 from xcurves.core.labels import escape_controls
 from xcurves.core.provenance import alpha_of, significant
-from xcurves.core.task_scores import Flags, TaskScores
+from xcurves.core.task_scores import TaskScores
 from xcurves.core.verdict import score_name
 from xcurves.core.wording import with_units
-from xcurves.kernels.moments import Floats
 
 
 def scores_by_task(result: xr.Dataset) -> TaskScores:
@@ -48,14 +48,14 @@ def _labels(result: xr.Dataset, dim: str) -> list[str]:
     return [escape_controls(str(label)) for label in result[dim].to_numpy().tolist()]
 
 
-def _best_of_each(mean: Floats, *, lower_is_better: bool) -> Flags:
+def _best_of_each(mean: Floats, *, lower_is_better: bool) -> Bools:
     """Return which algorithm has the best mean of each task; several where they are equal, none where none has runs."""
     good = -mean if lower_is_better else mean
     highest = np.fmax.reduce(good, axis=1, keepdims=True)
     return np.asarray(good == highest)
 
 
-def _compare_with_best(result: xr.Dataset, best: Flags) -> tuple[Flags, bool]:
+def _compare_with_best(result: xr.Dataset, best: Bools) -> tuple[Bools, bool]:
     """Return who is compared with the best of its task and not shown to be worse, and whether any is shown to be."""
     algorithms = result["algorithm"].to_numpy().tolist()
     shown = significant(result["task_pvalue_adjusted"].transpose(..., "pair").to_numpy(), alpha_of(result))

@@ -11,9 +11,9 @@ import xarray as xr
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from xcurves.array_types import Floats
 from xcurves.core import labels
 from xcurves.core.labels import escape_controls
-from xcurves.kernels.moments import Floats
 
 _MEAN = 200  # levels of a mean of runs that have their own levels
 _FRACTIONS = 50  # of the budget, at which means over tasks are taken

@@ -10,12 +10,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from xcurves.array_types import Floats
 from xcurves.core import labels, provenance, run_checks, validation
 from xcurves.core.axes import LINES, MOST_CURVES, SHADE, Style, drawable, scale_training, style_in, wrapped
 from xcurves.core.validation import check_curves
 from xcurves.core.wording import label_of
-from xcurves.kernels import bootstrap
-from xcurves.kernels.moments import Floats
+from xcurves.kernels.distributions import bootstrap
 from xcurves.plotting.curve_lines import half_interval, smoothed
 from xcurves.plotting.facets import Room, check_dims, split
 from xcurves.plotting.panels import Canvas, Cell, draw_panels, styled

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from xcurves.array_types import Floats
 from xcurves.core import labels, run_checks
 from xcurves.core.axes import style_of
 from xcurves.core.labels import CI_BOUNDS, escape_controls
 from xcurves.core.validation import check_curves
 from xcurves.core.wording import count, label_of, number
-from xcurves.kernels.moments import Floats
 from xcurves.plotting.curve_lines import CurveLine, CurvePanel, drawn, is_uneven, over_tasks, panels_of
 from xcurves.results import prepare
 

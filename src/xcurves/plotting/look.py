@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from xcurves.kernels.moments import Floats
+from xcurves.array_types import Floats
 
 WIDTH_TEXT, WIDTH_COLUMN = 5.5, 3.25  # inches of a line of text, and of a column of two
 _ROUNDS = 100  # of moving names apart

@@ -10,10 +10,10 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
+from xcurves.array_types import Floats
 from xcurves.core import labels, provenance, run_checks, validation
 from xcurves.core.validation import check_choice, check_curves, has_own_levels
-from xcurves.kernels import ragged
-from xcurves.kernels.moments import Floats
+from xcurves.kernels.times import ragged
 from xcurves.preprocessing import grids
 from xcurves.preprocessing.grids import AlignMethod, Asked, GridLevels, On
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from xcurves.core import labels, provenance, run_checks
 from xcurves.core.failed_runs import failed_score
 from xcurves.core.validation import check_choice, check_flag
-from xcurves.kernels.ragged import Rows, at_levels, own_levels
+from xcurves.kernels.times.ragged import Rows, at_levels, own_levels
 from xcurves.preprocessing import grids
 from xcurves.preprocessing import rows as frame_rows
 from xcurves.preprocessing.columns import (

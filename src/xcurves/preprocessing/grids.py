@@ -13,7 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance, run_checks, validation
-from xcurves.kernels.ragged import METHODS, Rows, ranges
+from xcurves.kernels.times.ragged import METHODS, Rows, ranges
 
 On = Literal["intersection", "union", "final"] | Sequence[float] | NDArray[Any] | xr.DataArray
 AlignMethod = Literal["previous", "linear", "nearest", "mean"]

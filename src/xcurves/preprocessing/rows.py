@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xcurves.core import provenance
-from xcurves.kernels.ragged import Rows
+from xcurves.kernels.times.ragged import Rows
 from xcurves.preprocessing.columns import Duplicates, unused_labels, unused_numbers
 
 _SHOWN = 3  # labels in a message

@@ -11,9 +11,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
+from xcurves.array_types import Floats
 from xcurves.core.task_scores import TaskScores
 from xcurves.core.wording import percent
-from xcurves.kernels.moments import Floats
 
 Spread = Literal["ci", "sd", "se"]
 Mark = Literal["bold", "italic", "underline"]

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from xcurves.array_types import Floats
 from xcurves.core.axes import style_of
-from xcurves.kernels.moments import Floats
 from xcurves.plotting.curve_lines import CurveLine, CurvePanel, drawn, is_uneven
 from xcurves.reporting import markup
 

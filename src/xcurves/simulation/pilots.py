@@ -10,10 +10,9 @@ import numpy as np
 import scipy
 import xarray as xr
 
+from xcurves.array_types import Floats, Ints
 from xcurves.core import labels, provenance
 from xcurves.core.validation import Bar
-from xcurves.kernels.ecdf import Ints
-from xcurves.kernels.moments import Floats
 from xcurves.simulation.generators import REPLICATION, Case, pool_of
 from xcurves.simulation.replications import Replications
 

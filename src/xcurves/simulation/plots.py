@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from xcurves.array_types import Floats
 from xcurves.core.axes import bounds_of, style_of
 from xcurves.core.wording import label_of
-from xcurves.kernels.moments import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

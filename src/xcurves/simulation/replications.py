@@ -17,7 +17,7 @@ import xarray as xr
 
 from xcurves.core import labels, provenance
 from xcurves.core.validation import Bar
-from xcurves.kernels import engine
+from xcurves.kernels.resampling import engine
 from xcurves.simulation.generators import REPLICATION
 from xcurves.simulation.kinds import TYPE_I_ERROR
 

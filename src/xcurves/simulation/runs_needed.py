@@ -13,7 +13,7 @@ import xarray as xr
 from xcurves.anova.randomized_anova import randomized_anova
 from xcurves.core import labels, provenance, run_checks, validation
 from xcurves.core.validation import check_curves
-from xcurves.kernels import ecdf
+from xcurves.kernels.distributions import ecdf
 from xcurves.multi_task.across_tasks import PVALUES, across_tasks, many_pvalues
 from xcurves.simulation import pilots
 from xcurves.simulation.generators import Case, resampled, with_algorithm

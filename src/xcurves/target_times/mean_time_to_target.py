@@ -10,14 +10,15 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from xcurves.array_types import Floats
 from xcurves.core import run_checks, validation
 from xcurves.core.driver import Group, is_lazy, per_task
 from xcurves.core.labels import EVALUATION, in_label_order
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
-from xcurves.kernels import mean_curves
-from xcurves.kernels.mean_curves import NO_CURVE, Tracks
-from xcurves.kernels.moments import Floats, count_levels
+from xcurves.kernels.resampling.moments import count_levels
+from xcurves.kernels.times import mean_curves
+from xcurves.kernels.times.mean_curves import NO_CURVE, Tracks
 from xcurves.preprocessing.normalization import Reference, check_reference, say_reference
 from xcurves.target_times.kinds import MEAN_TIME_TO_TARGET
 from xcurves.target_times.text import Reason, described

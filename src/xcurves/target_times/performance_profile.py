@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from xcurves.array_types import Floats, Index
 from xcurves.core import labels, provenance, validation
 from xcurves.core.driver import Group, per_task
 from xcurves.core.labels import pairs_in_label_order
 from xcurves.core.run_checks import LAST_LEVEL, Context
 from xcurves.core.validation import check_curves
-from xcurves.kernels import hitting_times, plans, task_flips
-from xcurves.kernels.hitting_times import medians
-from xcurves.kernels.moments import Floats
-from xcurves.kernels.plans import Index
+from xcurves.kernels.differences import task_flips
+from xcurves.kernels.resampling import plans
+from xcurves.kernels.times import hitting_times
+from xcurves.kernels.times.hitting_times import medians
 from xcurves.multi_task.options import check_task
 from xcurves.preprocessing.normalization import Reference, check_reference, say_reference
 from xcurves.target_times.kinds import PERFORMANCE_PROFILE

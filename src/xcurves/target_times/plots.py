@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
+from xcurves.array_types import Floats
 from xcurves.core.axes import IntervalGroup, Style, bounds_of, draw_intervals, list_rows, style_in, wrapped
 from xcurves.core.labels import each_of
 from xcurves.core.wording import label_of, number
-from xcurves.kernels.moments import Floats
 from xcurves.multi_task.plots import RowsOfTasks, draw_by_task, lines_of_tasks
 from xcurves.target_times.display import DISPLAYED, displayed, is_one_sided
 

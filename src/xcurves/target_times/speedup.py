@@ -13,16 +13,17 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
+from xcurves.array_types import Floats, Index
 from xcurves.core import labels, validation
 from xcurves.core.driver import Group, is_lazy, per_task
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
-from xcurves.kernels import dealt_times, hitting_times, mean_curves, plans
-from xcurves.kernels.engine import holm
-from xcurves.kernels.hitting_times import LogTimes, medians
-from xcurves.kernels.mean_curves import NO_CURVE, MeanCurve
-from xcurves.kernels.moments import Floats
-from xcurves.kernels.plans import EXACT_LIMIT, Index
+from xcurves.kernels.resampling import plans
+from xcurves.kernels.resampling.engine import holm
+from xcurves.kernels.resampling.plans import EXACT_LIMIT
+from xcurves.kernels.times import dealt_times, hitting_times, mean_curves
+from xcurves.kernels.times.hitting_times import LogTimes, medians
+from xcurves.kernels.times.mean_curves import NO_CURVE, MeanCurve
 from xcurves.multi_task.options import TaskGroups, check_task, check_task_groups
 from xcurves.preprocessing.normalization import Reference, say_reference
 from xcurves.target_times.kinds import EACH_SPEEDUP, SPEEDUP

@@ -1,0 +1,201 @@
+"""Plans of tests over several tasks: whole runs of two algorithms dealt anew within tasks, or look after look.
+
+A deal has a label for each curve of each task, those of the first algorithm in front, 0 where the curve goes to the
+first; paired, one for each run, 1 where its curves change places. `TaskCells` say which labels belong to which tasks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xcurves.array_types import Index
+from xcurves.kernels.resampling.plans import (
+    BLOCK,
+    FEW,
+    Labels,
+    Plan,
+    bits_of,
+    ceiling,
+    count_assignments,
+    every_assignment,
+    generator,
+    plan_runs,
+)
+
+TABLED = 20  # curves of which all deals are tabulated
+
+
+class TaskCells(NamedTuple):
+    """Tasks in which two algorithms have `n_a` and `n_b` runs, and which labels are theirs, task after task."""
+
+    tasks: Index
+    n_a: int
+    n_b: int
+    units: slice
+
+    def of(self, labels: Labels) -> Labels:
+        """Return the labels of these tasks, shape (reassignment, task, unit)."""
+        return labels[:, self.units].reshape(len(labels), len(self.tasks), -1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DealPlan(Plan):
+    """Whole runs of two algorithms dealt anew to both, within every task by itself."""
+
+    runs: tuple[tuple[int, int], ...]  # of both algorithms in each task; a task in which either has none is left out
+    paired: bool = False  # exchange the two curves of a run instead of dealing all curves
+
+    @cached_property
+    def cells(self) -> list[TaskCells]:
+        """The tasks, by their numbers of runs."""
+        found: list[TaskCells] = []
+        for pair in sorted({pair for pair in self.runs if min(pair) > 0}):
+            tasks = np.flatnonzero([each == pair for each in self.runs])
+            start = found[-1].units.stop if found else 0
+            n_labels = len(tasks) * (pair[0] if self.paired else sum(pair))
+            found.append(TaskCells(tasks, *pair, slice(start, start + n_labels)))
+        return found
+
+    @property
+    def n_units(self) -> int:
+        """Number of labels."""
+        return self.cells[-1].units.stop if self.cells else 0
+
+    @property
+    def rows(self) -> int:
+        """Number of deals in a block, whatever the number of tasks."""
+        return BLOCK
+
+    @property
+    def observed(self) -> Labels:
+        """The labels as observed, shape (1, unit)."""
+        rows = [np.zeros((1, self.n_units), np.int8)]
+        for cells in self.cells if not self.paired else ():
+            cells.of(rows[0])[..., cells.n_a :] = 1
+        return rows[0]
+
+    @property
+    def least(self) -> float:
+        """The smallest p-value: where all numbers of runs are equal, a deal and its mirror have the same size of T."""
+        mirrored = self.paired or all(a == b for a, b in self.runs)
+        return (2 if mirrored else 1) / self.n_total if self.exact else 1 / self.n_total
+
+    def enumerate(self, index: Index) -> Labels:
+        """Return the deals numbered `index`, shape (index, unit): those of the tasks are the digits of its number."""
+        parts = [np.zeros((len(index), 0), np.int8)]
+        for cells in self.cells:
+            ways = count_deals((cells[1:3],), paired=self.paired)
+            digits = index[:, np.newaxis] // ways ** np.arange(len(cells.tasks)) % ways
+            labels = bits_of(digits, cells.n_a) if self.paired else every_assignment(cells[1:3], True)[digits]
+            parts.append(labels.reshape(len(index), -1))
+            index = index // ways ** len(cells.tasks)
+        return np.concatenate(parts, axis=1)
+
+    def draw(self, number: int, rows: int) -> Labels:
+        """Draw the deals of random block `number`, shape (rows, unit)."""
+        drawn = [self._draw(cells, number, rows).reshape(rows, -1) for cells in self.cells]
+        return drawn[0] if len(drawn) == 1 else np.concatenate(drawn, axis=1)
+
+    def _draw(self, cells: TaskCells, number: int, rows: int) -> Labels:
+        """Draw the labels of alike tasks, shape (rows, task, unit)."""
+        tasks, n_a, n_b, _ = cells
+        rng = generator(self.entropy, self.paired, n_a, n_b, number)
+        shape = (len(tasks), rows)
+        if self.paired:
+            return 1 - rng.integers(0, 2, (*shape, n_a), np.int8).swapaxes(0, 1)
+        if n_a + n_b <= TABLED:
+            table = every_assignment((n_a, n_b), True)[:, ::-1]
+            return table[rng.integers(0, len(table), shape).T]
+        if n_a + n_b <= FEW:
+            first = np.repeat(np.array([1, 0], np.int8), [n_a, n_b])
+            flags = rng.permuted(np.broadcast_to(first, (*shape, n_a + n_b)), axis=-1)
+        else:
+            flags = draw_flags(rng, len(tasks) * rows, n_a, n_a + n_b).reshape(*shape, -1)
+        return 1 - flags.swapaxes(0, 1)
+
+
+def plan_deals(
+    runs: tuple[tuple[int, int], ...], n_resamples: int | None, *, paired: bool = False, entropy: int = 0
+) -> DealPlan:
+    """Plan deals: all of them if they are within the `ceiling`, else random ones."""
+    exact, n = ceiling(count_deals(runs, paired=paired), n_resamples)
+    return DealPlan(runs=runs, paired=paired, exact=exact, n_resamples=n, entropy=entropy)
+
+
+def count_deals(runs: Sequence[tuple[int, int]], *, paired: bool = False) -> int:
+    """Return the number of distinct deals, the observed one included."""
+    return math.prod(count_assignments(pair, paired=paired, labelled=True) for pair in runs if min(pair) > 0)
+
+
+def draw_flags(rng: np.random.Generator, rows: int, n_ones: int, n_curves: int) -> NDArray[np.int8]:
+    """Draw rows with so many ones, all alike likely: bits, then drawn ones or zeros that are too many turned."""
+    flags = (rng.integers(0, 256, (rows, n_curves), np.uint8) < round(256 * n_ones / n_curves)).view(np.int8)
+    excess = flags.sum(axis=-1, dtype=np.int64) - n_ones
+    todo = np.flatnonzero(excess)
+    while todo.size:
+        place = rng.integers(0, n_curves, todo.size)
+        many = np.int8(1) * (excess[todo] > 0)
+        turned = flags[todo, place] == many
+        at, where = todo[turned], place[turned]
+        flags[at, where] ^= 1
+        excess[at] -= np.sign(excess[at])
+        todo = todo[excess[todo] != 0]
+    return flags
+
+
+@dataclass(frozen=True, kw_only=True)
+class Look(DealPlan):
+    """Deals of the runs of one batch, each of which extends an assignment of the batches before."""
+
+    number: int  # of the look, from 0
+    parent: Index | None  # number of the assignment before that each extends; None: their own
+
+    @property
+    def rows(self) -> int:
+        """Number of deals in a block: random ones are drawn at once."""
+        return BLOCK if self.exact else self.n_resamples
+
+    @cached_property
+    def labels(self) -> Labels:
+        """The labels of all assignments, shape (assignment, unit), number 0 the observed one."""
+        return np.concatenate([*([] if self.exact else [self.observed]), *self.blocks()])
+
+    def _draw(self, cells: TaskCells, _: int, rows: int) -> Labels:
+        """Draw labels from the table of all, or where that is long, row by row."""
+        tasks, n_a, n_b = cells[:3]
+        seed = np.random.SeedSequence(self.entropy, spawn_key=(self.number, n_a, n_b))
+        ways = count_deals([(n_a, n_b)])
+        if ways <= self.n_total:
+            dtype = np.min_scalar_type(ways - 1)
+            index = np.random.default_rng(seed).integers(0, ways, (len(tasks), self.n_total), dtype)
+            return every_assignment((n_a, n_b), True)[index[:, 1:].T]
+        entropy = int.from_bytes(seed.generate_state(4).tobytes(), "little")
+        alone = plan_runs((n_a, n_b), len(tasks) * rows, labelled=True, allow_exact=False, entropy=entropy)
+        return np.concatenate(list(alone.blocks())).reshape(len(tasks), rows, -1).swapaxes(0, 1)
+
+
+def nest(sizes: NDArray[np.intp], n_resamples: int, entropy: int) -> list[Look]:
+    """Plan nested assignments of batches with `sizes` runs, (look, task, 2): exact as long as all fit, then random."""
+    looks: list[Look] = []
+    count, exact = 1, True
+    for number, batch in enumerate(sizes):
+        runs = tuple((int(a), int(b)) for a, b in batch)
+        every = count_deals(runs)
+        fits, n = ceiling(count * every, n_resamples) if exact else (False, n_resamples)
+        total = n + (not fits)
+        parent = None
+        if fits:
+            parent = None if every == 1 else np.arange(total) // every
+        elif count != total or number == 0:
+            parent = generator(entropy, number).integers(0, count, total)
+            parent[0] = 0
+        looks.append(Look(runs=runs, number=number, parent=parent, exact=fits, n_resamples=n, entropy=entropy))
+        count, exact = total, fits
+    return looks

@@ -1,0 +1,1 @@
+"""Empirical distribution functions of scores, what is computed from them, and their intervals."""

@@ -1,0 +1,1 @@
+"""Learning curves and scaling laws: fits, predictions and what they are worth."""

@@ -1,0 +1,1 @@
+"""Times at which runs and mean curves reach a target."""
