@@ -85,7 +85,8 @@ def image(source: str, alternative: str) -> str:
 def html_table(frame: pd.DataFrame, caption: str, links: Mapping[tuple[Any, ...], str] | None = None) -> str:
     """Return a table in a box of its own, which scrolls; index levels that have names are headings of rows.
 
-    `links` has the anchors that the first heading of a row leads to, by the first labels of the row.
+    `links` has the anchors that the first heading of a row leads to, by the first labels of the row; of rows that
+    follow each other and lead to the same, the first has the link.
     """
     named = not isinstance(frame.index, pd.RangeIndex)
     heads = [name or "" for name in frame.index.names] if named else []
@@ -93,11 +94,14 @@ def html_table(frame: pd.DataFrame, caption: str, links: Mapping[tuple[Any, ...]
     top += "".join(f'<th scope="col" class="number">{text(name)}</th>' for name in frame)
     n_labels = len(next(iter(links or {}), ()))
     rows = ""
+    last_anchor = None
     for key, values in zip(frame.index, frame.astype(object).to_numpy().tolist(), strict=True):
         keys = (key if isinstance(key, tuple) else (key,)) if named else ()
         names = [text(as_cell(each)) for each in keys]
-        if links and (anchor := links.get(keys[:n_labels])):
+        anchor = links.get(keys[:n_labels]) if links else None
+        if anchor and anchor != last_anchor:
             names[0] = f'<a href="#{anchor}">{names[0]}</a>'
+        last_anchor = anchor
         cells = [f'<th scope="row">{name}</th>' for name in names]
         cells += [_td(value) for value in values]
         rows += f"<tr>{''.join(cells)}</tr>\n"
