@@ -221,8 +221,9 @@ def test_pictures_take_names_as_they_are_and_change_nothing():
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Creating legend with loc:UserWarning")  # on a slow machine
-def test_large_drawings_are_dots():
-    curves = make_curves(np.random.default_rng(0).normal(size=(2, 10, 3000)))
+def test_large_drawings_are_dots(monkeypatch):
+    monkeypatch.setattr("xcurves.reporting.pictures._LARGE", 10_000)
+    curves = make_curves(np.random.default_rng(0).normal(size=(2, 10, 300)))
     for drawing in pictures.draw(curves, CURVES_CAPTION)[:2]:
         assert drawing.startswith("data:image/png;base64,")
         assert len(drawing) < 600_000
