@@ -378,7 +378,7 @@ ROWS = {
     "no resamples": Row(one, pairwise, left_out("n_resamples"), {"n_resamples": 0}),
     "resamples that are no count": Row(one, anova, left_out("n_resamples"), {"n_resamples": 9.5}),
     "a margin below 0": Row(tasks, across, value_of("margin"), {"margin": -1}),
-    "a misspelt correction": Row(tasks, across, value_of("correction"), {"correction": "benjamini-hochber"}),
+    "a misspelt correction": Row(tasks, across, value_of("task_correction"), {"task_correction": "benjamini-hochber"}),
     "a misspelt dim of tasks": Row(tasks, across, value_of("task"), {"task": "taks"}),
     "a misspelt reference": Row(tasks, across, value_of("reference"), {"reference": "a00"}),
     "bounds that are one number": Row(trials, cdf, value_of("bounds"), {"bounds": 3}),
@@ -394,7 +394,9 @@ ROWS = {
     ),
     "a tolerance without a method": Row(one, xcurves.align, left_out("tolerance"), {"on": "union", "tolerance": 3.0}),
     "a figure of no size": Row(one, xcurves.plot, value_of("figsize"), {"figsize": (0, 4)}),
-    "what failing counts as, misspelt": Row(one, xcurves.fill_failed, value_of("value"), {"value": "worts"}),
+    "what failing counts as, misspelt": Row(
+        one, xcurves.fill_failed, value_of("replacement"), {"replacement": "worts"}
+    ),
     # frames
     "columns of other names": Row(
         lambda: tidy().rename(columns={"algorithm": "agent", "run": "seed"}),

@@ -95,7 +95,9 @@ CALLS = {  # how a kind is made, of two tasks where it has tasks
     "fit_scaling_law": lambda losses: xcurves.fit_scaling_law(losses, predict_at=[(7e9, 1.4e11)], compute=[1e20, 1e22]),
     "predict_loss": lambda fit: xcurves.predict_loss(fit, model_size=7e9, tokens=[1.4e11, 1e12]),
     "optimal_allocation": lambda fit: xcurves.optimal_allocation(fit, [1e20, 1e22]),
-    "compare_scaling_laws": lambda fit: xcurves.compare_scaling_laws(fit, at=(7e9, 1.4e11), compute=1e21),
+    "compare_scaling_laws": lambda fit: xcurves.compare_scaling_laws(
+        fit, at_size_and_tokens=(7e9, 1.4e11), compute=1e21
+    ),
     "performance_cdf": lambda scores: xcurves.performance_cdf(scores, scores_at=[0.0, 1.0]),
     "compare_distributions": lambda scores: xcurves.compare_distributions(scores),
     "tuning_curve": lambda scores: xcurves.tuning_curve(scores, n_trials=6, bounds=(-9, 9)),

@@ -20,9 +20,9 @@ def make_curves(n_curves=N_CURVES):
     return simulate_errors(n_curves, 7)[0]
 
 
-def call(errors, weights="variance-folds"):
+def call(errors, weighting="variance-folds"):
     """Fit through the accessor, as users do: intervals, covariances and labels included."""
-    return errors.curves.fit_power_law(prior_strength=0, asymptote="free", weights=weights)
+    return errors.curves.fit_power_law(prior_strength=0, asymptote="free", weighting=weighting)
 
 
 def power_law(n, alpha, eta, gamma):

@@ -42,7 +42,9 @@ def runs(n_datasets, *, sizes, spread=None, drift=0.0, skewed=False, shifts=(0.0
 
 def sequential(data, n_looks, rng, **options):
     """The result of the sequential test without intervals."""
-    return xcurves.sequential(data, n_looks=n_looks, n_resamples=RESAMPLES, intervals=False, rng=rng, **options)
+    return xcurves.sequential(
+        data, n_looks=n_looks, n_resamples=RESAMPLES, repeated_intervals=False, rng=rng, **options
+    )
 
 
 def last(result, name="pvalue"):

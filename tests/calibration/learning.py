@@ -241,7 +241,7 @@ SIMULATIONS = [
             ),
             _fit(f"{n} folds of every size, no prior", ALL, folds=(n,) * 5, prior_strength=0),
             _fit(f"{n} folds of every size, prior 5/{n}", ALL, folds=(n,) * 5, prior_strength=5 / n),
-            _fit(f"{n} folds of every size, weights by variance", ALL, folds=(n,) * 5, weights="variance"),
+            _fit(f"{n} folds of every size, weights by variance", ALL, folds=(n,) * 5, weighting="variance"),
         )
     ),
     *(
@@ -303,7 +303,7 @@ SIMULATIONS = [
         partial(fitted, rows=NAMES[:2], quadratic=True),
         dict.fromkeys(NAMES[:2], near(0.005, 0.08)),
     ),
-    Simulation(FAMILY, "uniform weights", curves, partial(fitted, rows=NAMES, weights="uniform"), ALL),
+    Simulation(FAMILY, "uniform weights", curves, partial(fitted, rows=NAMES, weighting="uniform"), ALL),
     Simulation(
         FAMILY,
         "two exponents equally good, 4 curves",

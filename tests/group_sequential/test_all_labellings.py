@@ -37,7 +37,7 @@ def _deals(sizes, numbers):
 
 
 def looked_at(curves, n_looks, **options):
-    return xcurves.sequential(curves, n_looks=n_looks, n_resamples=10**5, **{"intervals": False, **options})
+    return xcurves.sequential(curves, n_looks=n_looks, n_resamples=10**5, **{"repeated_intervals": False, **options})
 
 
 def shares_at_most(p):
@@ -111,7 +111,11 @@ def test_intervals_of_all_looks_together_hold_the_true_shift(shift):
     """Labels are dealt, then the first algorithm's numbers are raised; the rest is the share that the level allows."""
     curves = labellings([(2, 2), (2, 2)], np.random.default_rng(4))
     found = looked_at(
-        curves + shift * (curves.algorithm == "a0"), 2, confidence_level=0.75, spending="linear", intervals=True
+        curves + shift * (curves.algorithm == "a0"),
+        2,
+        confidence_level=0.75,
+        spending="linear",
+        repeated_intervals=True,
     ).squeeze("pair")
     low, high = found.difference_ci.transpose("ci_bound", ...).to_numpy()
     with np.errstate(invalid="ignore"):
@@ -150,7 +154,7 @@ def test_drawn_assignments_hold_on_average_over_seeds():
     """Six assignments at the first look, then 20 drawn ones of 36, over all labellings and many seeds."""
     curves = labellings([(2, 2), (2, 2)], np.random.default_rng(7))
     every = [
-        xcurves.sequential(curves, n_looks=2, n_resamples=19, intervals=False, rng=seed).pvalue.squeeze("pair")
+        xcurves.sequential(curves, n_looks=2, n_resamples=19, repeated_intervals=False, rng=seed).pvalue.squeeze("pair")
         for seed in range(30)
     ]
     p = np.array([each.to_numpy()[:, 1] for each in every])

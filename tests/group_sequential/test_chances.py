@@ -74,7 +74,9 @@ def share_shown(state, past, difference, rng):
         for size, mean, sd in sides
     ]
     whole = np.concatenate([past, np.stack(more, axis=1)], axis=-1)
-    rejected = looked_at_runs(whole, state, n_resamples=999, intervals=False)["rejected"].isel(pair=0).to_numpy()
+    rejected = (
+        looked_at_runs(whole, state, n_resamples=999, repeated_intervals=False)["rejected"].isel(pair=0).to_numpy()
+    )
     return rejected[rejected[:, state.done - 1] == 0, -1].mean()
 
 

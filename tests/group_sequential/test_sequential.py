@@ -342,7 +342,7 @@ def test_sentences_say_what_is_shown_and_what_to_run_next(found):
 
 
 def test_without_intervals_the_rest_is_the_same(curves, found):
-    bare = curves.curves.sequential(n_looks=6, n_resamples=999, intervals=False)
+    bare = curves.curves.sequential(n_looks=6, n_resamples=999, repeated_intervals=False)
     extra = ["difference_ci", "difference_ci_simultaneous", "chance", "chance_at_ci", "futile", "ci_bound"]
     xr.testing.assert_identical(bare, found.drop_vars(extra))
     p = bare.pvalue_adjusted.sel(pair="sac - td3").values[2]

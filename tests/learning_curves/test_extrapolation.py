@@ -58,7 +58,7 @@ def check_case(case):
     units = "1" if case["units"] == "fraction" else "nats"
     errors = xr.DataArray(case["error"], {"training": case["n"]}, ["training"], attrs={"units": units})
     fit = quiet(errors, predict_at=case["predict_at"])
-    assert (fit.attrs["weights"], fit.attrs["octaves"]) == (case["weights"], case["octaves"])
+    assert (fit.attrs["weighting"], fit.attrs["octaves"]) == (case["weights"], case["octaves"])
     assert (fit.gamma, fit.asymptote_at_bound, fit.n_sizes_used) == (case["gamma"], case["bound_binds"], case["n_used"])
     assert fit.n_cuts == len(case["cuts"])
     errors = ("backtest_error", "backtest_error_law", "backtest_error_last_fall")
@@ -109,7 +109,7 @@ def test_other_rules_are_there_on_request():
     fit = quiet(laws(3), octaves=None)
     sizes = [400.0, N[-1], 3200.0, 6400.0]
     both, law, fall, linear = (
-        fit.curves.predict(sizes, method=rule) for rule in ("combined", "power-law", "last-fall", "linear")
+        fit.curves.predict(sizes, rule=rule) for rule in ("combined", "power-law", "last-fall", "linear")
     )
     np.testing.assert_allclose(law.prediction, both.prediction_by_law)
     np.testing.assert_allclose(fall.prediction, both.prediction_last_fall)
@@ -123,7 +123,7 @@ def test_other_rules_are_there_on_request():
     free = quiet(laws(3), asymptote="free")
     assert free.attrs["octaves"] == "all"
     xr.testing.assert_equal(
-        free.curves.predict(sizes).prediction, free.curves.predict(sizes, method="power-law").prediction
+        free.curves.predict(sizes).prediction, free.curves.predict(sizes, rule="power-law").prediction
     )
 
 
@@ -160,17 +160,17 @@ def test_sizes_left_out_are_counted_and_said(octaves, used):
 def test_defaults_are_a_bounded_fit_with_relative_weights():
     errors = laws(4)
     fit = quiet(errors)
-    assert (fit.attrs["asymptote"], fit.attrs["weights"]) == ("nonnegative", "relative")
+    assert (fit.attrs["asymptote"], fit.attrs["weighting"]) == ("nonnegative", "relative")
     np.testing.assert_array_equal(fit["at"], [N[-1]] * 4)
     for i in range(4):
         gamma, x, _ = oracle.relative(N[2:], errors[i, 2:].to_numpy())
         np.testing.assert_allclose([fit.gamma[i], fit.alpha[i]], [gamma, x[0]], rtol=1e-6, atol=1e-12)
     folds = xr.concat([errors, errors * 1.01], "run")
-    assert quiet(folds).attrs["weights"] == "variance-folds"
+    assert quiet(folds).attrs["weighting"] == "variance-folds"
     single = folds.where((folds.run < 1) | (folds.curve != 2))
     np.testing.assert_allclose(quiet(single).gamma.sel(curve=2), fit.gamma.sel(curve=2))
     error = xr.full_like(errors, 0.005)
-    assert quiet(errors, standard_error=error).attrs["weights"] == "variance"
+    assert quiet(errors, standard_error=error).attrs["weighting"] == "variance"
 
 
 def test_no_prediction_and_no_interval_is_negative_or_above_one():
@@ -261,7 +261,7 @@ def test_losses_have_no_upper_end_and_no_percent():
     assert (fit.prediction_ci.sel(ci_bound="upper") > 1).all()
     with pytest.raises(ValueError, match=r"error not positive.*above 0: mask it"):
         xcurves.fit_power_law(losses.isel(curve=0) - 20)
-    shifted = quiet(losses.isel(curve=0) - 20, asymptote="free", weights="uniform")
+    shifted = quiet(losses.isel(curve=0) - 20, asymptote="free", weighting="uniform")
     assert shifted.error_at_n < 0
 
 

@@ -134,7 +134,7 @@ def test_rows_of_the_papers_table_are_one_curve_in_two_parametrizations(row):
     """From α, η, γ as printed, a fit to errors without noise gives e_400 and β_400 to the rounding of all five."""
     for alpha, eta, gamma, error, reliance in (row[:5], (*row[5:7], -0.5, *row[7:])):
         curve = make_errors((alpha + eta * SIZES**gamma)[np.newaxis])
-        result = fit_free(curve, weights="uniform", prior_strength=0)
+        result = fit_free(curve, weighting="uniform", prior_strength=0)
         assert result.gamma == gamma
         power = 400**gamma
         np.testing.assert_allclose(result.error_at_n, error, atol=0.005 * (2 + power) + 1e-9)
@@ -234,10 +234,10 @@ def test_means_with_standard_errors_and_folds_are_what_the_folds_give(errors):
     result = fit_free(mean, standard_error=standard_error, n_folds=count)
     for name in (*RATES, "gamma", "estimate_ci", "error_sd", "stderr_given_gamma"):
         np.testing.assert_allclose(result[name], folded[name], rtol=1e-9, err_msg=name)
-    assert result.attrs["weights"] == "variance-folds"
+    assert result.attrs["weighting"] == "variance-folds"
     alone = fit_free(mean, standard_error=standard_error)
-    assert alone.attrs["weights"] == "variance"
-    by_variance = fit_free(mean, standard_error=standard_error, n_folds=count, weights="variance")
+    assert alone.attrs["weighting"] == "variance"
+    by_variance = fit_free(mean, standard_error=standard_error, n_folds=count, weighting="variance")
     np.testing.assert_allclose(alone.error_at_n, by_variance.error_at_n, rtol=1e-12)
     assert (alone.n_folds == 1).all()
 
@@ -245,14 +245,14 @@ def test_means_with_standard_errors_and_folds_are_what_the_folds_give(errors):
 def test_uniform_weights_of_single_folds_take_the_variance_from_residuals(one):
     from scipy.optimize import curve_fit
 
-    result = fit_free(one, weights="uniform", prior_strength=0)
+    result = fit_free(one, weighting="uniform", prior_strength=0)
     slope = result.gamma.item()
     free, covariance = curve_fit(lambda n, a, h, g: a + h * n**g, SIZES, one.values, [6, 250, slope])
     residual = one.values - (result.alpha.item() + result.eta.item() * SIZES**slope)
     np.testing.assert_allclose(result.error_sd**2, (residual**2).sum() / 2, rtol=1e-9)
     assert abs(free[2] - slope) <= 0.006  # the grid's step
     np.testing.assert_allclose(result.stderr.sel(param="gamma"), np.sqrt(covariance[2, 2]), rtol=0.1)
-    fixed = fit_free(one, weights="uniform", gamma=-0.5)
+    fixed = fit_free(one, weighting="uniform", gamma=-0.5)
     expected = np.polyfit(SIZES**-0.5, one.values, 1, cov=True)
     np.testing.assert_allclose([fixed.eta, fixed.alpha], expected[0], rtol=1e-9)
     np.testing.assert_allclose(fixed.stderr.sel(param=["eta", "alpha"]) ** 2, np.diag(expected[1]), rtol=1e-9)
@@ -342,8 +342,8 @@ REFUSED = [
     (lambda e: e.isel(training=[0, 1, 2]), {"quadratic": True}, "too few sizes"),
     (
         lambda e: e.isel(run=[0]),
-        {"weights": "variance-folds"},
-        "one fold at every size.*give sigma_hat_sq, or fit with weights='relative'",
+        {"weighting": "variance-folds"},
+        "one fold at every size.*give sigma_hat_sq, or fit with weighting='relative'",
     ),
     (lambda e: e.where(e.run != 1, np.inf), {}, "errors has infinite values: runs that failed. Say what they count as"),
     (
@@ -357,7 +357,7 @@ REFUSED = [
     (lambda e: e, {"prior_strength": np.nan}, "prior_strength must be a number from 0 to 1e.140; got nan"),
     (lambda e: e, {"gamma": 0.5}, "gamma must be 'search' or a negative number; got 0.5. Usual: -0.5"),
     (lambda e: e, {"gamma": "fixed"}, "gamma must be 'search' or a negative number; got 'fixed'"),
-    (lambda e: e, {"weights": "folds"}, "weights must be 'variance-folds', 'variance', 'relative' or 'uniform'"),
+    (lambda e: e, {"weighting": "folds"}, "weighting must be 'variance-folds', 'variance', 'relative' or 'uniform'"),
     (lambda e: e, {"n_resamples": -1}, "n_resamples must be at least 0; got -1"),
     (lambda e: e, {"n_resamples": None}, "n_resamples must be a whole number; got None. Usual: 0 or 999"),
     (lambda e: e, {"n_resamples": 10**30}, "n_resamples must be at most 1,000,000; got 1000"),
@@ -409,7 +409,7 @@ def test_bad_standard_errors_are_refused(errors, change, options, message):
 
 
 def test_lazy_curves_that_cannot_be_fitted_say_why_in_the_result(tasks):
-    lazy = fit_free(tasks.where((tasks.task != "few") | (tasks.run < 1)).chunk(task=1), weights="variance-folds")
+    lazy = fit_free(tasks.where((tasks.task != "few") | (tasks.run < 1)).chunk(task=1), weighting="variance-folds")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = lazy.compute()
@@ -450,9 +450,9 @@ def test_accuracy_is_refused_though_one_size_dips(method):
 
 def test_a_rise_of_unknown_noise_is_refused_only_at_every_size():
     rising = make_errors([[20.0, 22, 21.9, 25]], [25, 50, 100, 200])
-    assert quiet(rising, weights="uniform").data_reliance < 0
+    assert quiet(rising, weighting="uniform").data_reliance < 0
     with pytest.raises(ValueError, match="rising errors"):
-        fit_free(rising.where(rising != 21.9, 22.1), weights="uniform")
+        fit_free(rising.where(rising != 21.9, 22.1), weighting="uniform")
 
 
 def test_what_four_times_the_data_give_is_what_predict_says(errors):
@@ -492,7 +492,7 @@ def test_what_is_taken_from_one_is_no_accuracy(errors, name):
 def test_standard_errors_of_one_fold_are_standard_errors(errors):
     mean = errors.mean("run", keep_attrs=True)
     standard_error = xr.full_like(mean, 0.5)
-    plain = fit_free(mean, standard_error=standard_error, weights="variance")
+    plain = fit_free(mean, standard_error=standard_error, weighting="variance")
     for one in (1, xr.ones_like(mean.isel(task=0, drop=True))):
         xr.testing.assert_allclose(fit_free(mean, standard_error=standard_error, n_folds=one), plain)
 

@@ -130,7 +130,7 @@ def test_suites_are_compared_as_in_the_reference():
     coords = {"algorithm": list(table.index), "model_size": ("run", size), "tokens": ("run", tokens)}
     fit = xcurves.fit_scaling_law(xr.DataArray(table.to_numpy(), coords, ["algorithm", "run"], attrs={"units": "nats"}))
     reference = json.loads(REFERENCE.read_text())
-    found = fit.curves.compare_scaling_laws(at=(7e9, 1.4e11), compute=[1e19, 1e21])
+    found = fit.curves.compare_scaling_laws(at_size_and_tokens=(7e9, 1.4e11), compute=[1e19, 1e21])
     for each in reference["compute_multiplier"]:
         here = found.sel(pair=f"{each['a']} - {each['b']}", flop=each["compute"])
         np.testing.assert_allclose(here.compute_multiplier, each["multiplier"], rtol=1e-5)
@@ -204,11 +204,13 @@ def test_laws_of_a_dim_are_lazy_and_each_as_alone():
         lazy = xcurves.fit_scaling_law(suites.chunk(validation=1), **options)
         more = lazy.curves.predict_loss(model_size=1e10, tokens=[1e11, 1e12])
         divided = lazy.curves.optimal_allocation(1e22)
-        compared = lazy.curves.compare_scaling_laws(at=(1e10, 1e12))
+        compared = lazy.curves.compare_scaling_laws(at_size_and_tokens=(1e10, 1e12))
     xr.testing.assert_allclose(lazy.compute(), fit, rtol=1e-6)
     xr.testing.assert_allclose(more.compute(), fit.curves.predict_loss(model_size=1e10, tokens=[1e11, 1e12]), rtol=1e-6)
     xr.testing.assert_allclose(divided.n_opt.compute(), fit.n_opt, rtol=1e-6)
-    xr.testing.assert_allclose(compared.compute(), fit.curves.compare_scaling_laws(at=(1e10, 1e12)), rtol=1e-6)
+    xr.testing.assert_allclose(
+        compared.compute(), fit.curves.compare_scaling_laws(at_size_and_tokens=(1e10, 1e12)), rtol=1e-6
+    )
 
 
 def test_later_calls_give_what_the_fit_gives_itself():
@@ -251,7 +253,7 @@ def test_answers_say_size_tokens_and_their_intervals():
 def test_intervals_for_all_pairs_of_suites_together_are_at_the_level_over_their_number():
     suites = xr.concat([grid(seed) * factor for seed, factor in ((0, 1.0), (1, 1.02), (2, 1.3))], "algorithm")
     suites = suites.assign_coords(algorithm=["web", "books", "code"])
-    where = {"at": (7e9, 1.4e11), "compute": [1e21]}
+    where = {"at_size_and_tokens": (7e9, 1.4e11), "compute": [1e21]}
     found, wider = (
         xcurves.compare_scaling_laws(xcurves.fit_scaling_law(suites, confidence_level=1 - alpha), **where)
         for alpha in (0.05, 0.05 / 3)
@@ -268,7 +270,7 @@ def test_intervals_for_all_pairs_of_suites_together_are_at_the_level_over_their_
 def test_every_pair_of_suites_has_its_sentence_and_rows():
     suites = xr.concat([grid(seed) * factor for seed, factor in ((0, 1.0), (1, 1.2), (2, 1.3))], "algorithm")
     fit = xcurves.fit_scaling_law(suites.assign_coords(algorithm=["web", "books", "code"]))
-    found = fit.curves.compare_scaling_laws(at=(7e9, 1.4e11), compute=[1e20, 1e21])
+    found = fit.curves.compare_scaling_laws(at_size_and_tokens=(7e9, 1.4e11), compute=[1e20, 1e21])
     answer = found.curves.summary().split("\n")[0]
     assert answer.startswith("At 7 B parameters and 140 B tokens web has 0.8")
     assert " times the loss of books" in answer
@@ -356,7 +358,7 @@ RATIO = {"model_size": ("run", np.geomspace(1e7, 1e9, 12)), "tokens": ("run", 20
             "model_size must be positive and finite, 1e-50",
         ),
         (
-            lambda: xcurves.fit_scaling_law(grid()).curves.compare_scaling_laws(at=(1, 1)),
+            lambda: xcurves.fit_scaling_law(grid()).curves.compare_scaling_laws(at_size_and_tokens=(1, 1)),
             "suites are the labels of",
         ),
         (lambda: xcurves.fit_scaling_law(grid()).isel(param=0).curves.predict_loss(model_size=1, tokens=1), "'param'"),

@@ -14,14 +14,14 @@ def errors():
     return simulate_errors(5, 3)[0].rename(task="algorithm")
 
 
-def literal(curve, asymptote="free", gamma="search", quadratic=False, weights="variance-folds"):
+def literal(curve, asymptote="free", gamma="search", quadratic=False, weighting="variance-folds"):
     """Errors of predicting each size's mean from the others."""
     apart = {}
     for left_out, values in curve.items():
         rest = {n: e for n, e in curve.items() if n != left_out}
         _, variances = oracle.variance_model(rest)
-        used = oracle.search(rest, variances, weights, 5.0, quadratic)[0] if gamma == "search" else gamma
-        theta, _, _ = oracle.given_gamma(rest, used, variances, weights, quadratic)
+        used = oracle.search(rest, variances, weighting, 5.0, quadratic)[0] if gamma == "search" else gamma
+        theta, _, _ = oracle.given_gamma(rest, used, variances, weighting, quadratic)
         powers = [1, left_out**used, left_out ** (2 * used)][: len(theta)]
         apart[left_out] = theta @ powers - np.mean(values)
     return np.array(list(apart.values()))

@@ -40,7 +40,7 @@ def test_predictions_lie_on_the_curve_with_the_variances_of_dense_matrices(error
     assert found.extrapolated.isel(task=0).values.tolist() == [0, 0, 0, 0, 1]
 
 
-@pytest.mark.parametrize("options", [{}, {"gamma": -0.5}, {"quadratic": True}, {"weights": "uniform"}, {"at": 50.0}])
+@pytest.mark.parametrize("options", [{}, {"gamma": -0.5}, {"quadratic": True}, {"weighting": "uniform"}, {"at": 50.0}])
 def test_a_fit_that_predicts_says_the_same(errors, options):
     fit = fit_free(errors, predict_at=N, **options)
     later = xcurves.predict(fit, N)
@@ -60,7 +60,7 @@ def test_bounds_of_fixed_gamma_are_the_same_but_for_t(errors):
 
 def test_the_linear_rule_is_equation_1(errors):
     fit = fit_free(errors)
-    found = xcurves.predict(fit, [100, 400, 1600, 1e15], method="linear").prediction
+    found = xcurves.predict(fit, [100, 400, 1600, 1e15], rule="linear").prediction
     error, reliance = fit.error_at_n, fit.data_reliance
     expected = [error + reliance, error, error - reliance / 2, error - reliance]
     np.testing.assert_allclose(found.transpose(), expected, rtol=1e-4)
@@ -68,7 +68,7 @@ def test_the_linear_rule_is_equation_1(errors):
 
 def test_the_linear_rule_has_the_variance_of_a_sum(errors):
     fit = fit_free(errors, sigma_hat_sq=30)
-    found = xcurves.predict(fit, 1600, method="linear")
+    found = xcurves.predict(fit, 1600, rule="linear")
     part = {"param": ["error_at_n", "data_reliance"], "cov_param": ["error_at_n", "data_reliance"]}
     covariance = fit.covariance.sel(part).to_numpy()
     half = stats.norm.ppf(0.975) * np.sqrt(np.einsum("p,tpq,q->t", [1, -0.5], covariance, [1, -0.5]))
@@ -79,7 +79,7 @@ def test_the_change_has_the_variance_of_a_difference_on_one_curve(errors):
     """By numerical derivatives of e(n) - e(N) in the parametrisation of the paper, and the fit's own covariance."""
     fit = fit_free(errors, at=200)
     for method in ("power-law", "linear"):
-        found = xcurves.predict(fit, N, method=method)
+        found = xcurves.predict(fit, N, rule=method)
         names = ["error_at_n", "data_reliance", "gamma"]
         for i in range(4):
             here = fit.isel(task=i)
@@ -147,7 +147,7 @@ def test_one_curve_and_one_size_keep_their_shape(errors):
     [
         ([0], {}, "n must be positive and finite; got 0"),
         ([1, 1], {}, "n has numbers twice"),
-        ([1], {"method": "cubic"}, "method must be 'combined', 'power-law', 'last-fall' or 'linear'; got 'cubic'"),
+        ([1], {"rule": "cubic"}, "rule must be 'combined', 'power-law', 'last-fall' or 'linear'; got 'cubic'"),
     ],
 )
 def test_bad_sizes_and_methods_are_refused(errors, n, options, message):

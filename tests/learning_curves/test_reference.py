@@ -55,9 +55,9 @@ def test_fits_agree_to_the_reference_s_tolerances(classifier, variant, errors, r
 
 def test_one_error_at_each_size_needs_its_variance_and_then_agrees(errors, reference):
     lazy = errors.sel(algorithm="no_pretr_ft_lazy")
-    message = "one fold at every size. .*sigma_hat_sq.*weights='relative' or 'uniform'"
+    message = "one fold at every size. .*sigma_hat_sq.*weighting='relative' or 'uniform'"
     with pytest.raises(ValueError, match=message):
-        fit_free(lazy, weights="variance-folds")
+        fit_free(lazy, weighting="variance-folds")
     check(fit_free(lazy, sigma_hat_sq=20), reference["no_pretr_ft_lazy"]["with_v1_20"])
 
 

@@ -36,7 +36,7 @@ def fit(errors):
 RESULTS = {
     "fit": lambda e: fit_free(e, predict_at=[10, 1600], n_resamples=20, rng=2**62),
     "quadratic": lambda e: fit_free(e, quadratic=True, at=200),
-    "predict": lambda e: fit_free(e).curves.predict([10, 1600], method="linear"),
+    "predict": lambda e: fit_free(e).curves.predict([10, 1600], rule="linear"),
     "left out": lambda e: xcurves.leave_one_size_out(e),
     "compare": lambda e: fit_free(e).curves.compare_learners(reference="b"),
 }
@@ -107,7 +107,7 @@ def test_a_gamma_that_was_given_is_said_to_be_without_uncertainty(errors):
 
 
 def test_no_nan_in_a_sentence(errors):
-    exact = fit_free(errors.isel(run=[0], training=[0, 2, 4]), weights="uniform")
+    exact = fit_free(errors.isel(run=[0], training=[0, 2, 4]), weighting="uniform")
     for result in (exact, exact.curves.predict(1600), exact.curves.compare_learners(reference="a")):
         assert "nan" not in result.curves.summary()
     assert "(no interval)" in exact.isel(task=[0]).curves.summary()

@@ -168,7 +168,7 @@ def test_p_values_of_tasks_are_adjusted_over_tasks():
     from statsmodels.stats.multitest import multipletests
 
     for correction, name in (("holm", "holm"), ("benjamini-hochberg", "fdr_bh")):
-        found = across(curves, correction=correction).task_pvalue_adjusted.isel(pair=0)
+        found = across(curves, task_correction=correction).task_pvalue_adjusted.isel(pair=0)
         np.testing.assert_allclose(found, multipletests(raw.pvalue, method=name)[1])
 
 
@@ -267,7 +267,7 @@ def test_families_too_few_are_warned_of_and_not_adjusted():
         ({"task_weights": [0] * 7}, r"task_weights must be positive for every task; got 0 for 't0' "),
         ({"task_groups": "family"}, r"task_groups='family' is no coordinate of dim 'task'. It has none"),
         ({"training_weights": "last"}, r"training_weights must be None, 'final' or weights; got 'last'"),
-        ({"correction": "none"}, r"correction must be 'holm' or 'benjamini-hochberg'; got 'none'"),
+        ({"task_correction": "none"}, r"task_correction must be 'holm' or 'benjamini-hochberg'; got 'none'"),
         ({"n_resamples": 0}, r"n_resamples must be at least 1; got 0"),
         *(({"margin": odd}, r"margin must be a number of at least 0, in score units") for odd in (-1, True, "small")),
         ({"task_weights": [1e308] * 7}, r"task_weights must be at most 1e\+140; got .* Divide them by the largest"),

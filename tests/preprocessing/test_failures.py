@@ -130,9 +130,9 @@ def test_lazy_scores_stay_lazy(curves):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("best",), "value must be 'worst'; got 'best'"),
-        ((np.nan,), "value must be a finite number"),
-        ((xr.DataArray([1.0], {"task": ["x"]}),), "value has no reference for task 'y'"),
+        (("best",), "replacement must be 'worst'; got 'best'"),
+        ((np.nan,), "replacement must be a finite number"),
+        ((xr.DataArray([1.0], {"task": ["x"]}),), "replacement has no reference for task 'y'"),
     ],
 )
 def test_other_values_are_refused_by_name(curves, arguments, message):

@@ -22,7 +22,7 @@ def drawn(n_datasets, *, n_runs, gap=1.5, n_algorithms=3, rng):
 def looked(curves, rng=None):
     n_looks = curves.sizes["run"] // 4
     batches = xcurves.assign_looks(curves, 4)
-    return xcurves.sequential(batches, n_looks=n_looks, n_resamples=199, intervals=False, rng=rng)
+    return xcurves.sequential(batches, n_looks=n_looks, n_resamples=199, repeated_intervals=False, rng=rng)
 
 
 def by_hand(result, name):

@@ -70,7 +70,7 @@ def quietly(curves, **options):
 def test_the_randomization_test_agrees_and_is_that_of_pairs_at_the_last_level():
     rng = np.random.default_rng(4)
     curves = drawn(rng, 1, 40).isel(task=0, drop=True).fillna(0.5)
-    made = quietly(curves, test="randomization", confidence_level=0.9)
+    made = quietly(curves, ratio_test="randomization", confidence_level=0.9)
     wrong, n = disagreements(made.speedup_ci, made.pvalue, 0.1)
     assert wrong == 0
     assert n == 40
@@ -114,10 +114,10 @@ def test_lazy_curves_stay_lazy(options, own):
 BAD = [
     ({"reference": "c"}, "reference must be an algorithm of the curves; got 'c'"),
     ({"target": np.nan}, "target must be a finite number; got nan"),
-    ({"test": "t"}, "test must be 'welch' or 'randomization'; got 't'"),
+    ({"ratio_test": "t"}, "ratio_test must be 'welch' or 'randomization'; got 't'"),
     ({"training_scale": "sqrt"}, "training_scale must be 'linear' or 'log'; got 'sqrt'"),
     ({"target": 0.5, "paired": True}, "paired=True has no target"),
-    ({"target": 0.5, "test": "randomization"}, "test='randomization' has no target"),
+    ({"target": 0.5, "ratio_test": "randomization"}, "ratio_test='randomization' has no target"),
     ({"task_groups": ["x", "y"]}, "task_groups are families of tasks that are joined. Name the dim"),
     ({"task": "tasks"}, "task='tasks' is no dim of curves"),
     ({"task": "algorithm"}, "task must be a dim of tasks; got 'algorithm'"),
@@ -187,7 +187,7 @@ def test_a_single_run_is_outside_the_family_and_an_unreached_level_counts_as_1()
 @pytest.mark.parametrize("paired", [False, True])
 def test_curves_of_one_level_have_the_p_of_pairs(paired):
     curves = drawn(np.random.default_rng(12), 1, 20, n_runs=6).isel(task=0, drop=True).fillna(0.5).isel(training=[-1])
-    made = quietly(curves, test="randomization", paired=paired)
+    made = quietly(curves, ratio_test="randomization", paired=paired)
     pairs = xcurves.pairwise(curves, paired=paired, rng=0)
     p = pairs.pvalue.sel(effect="algorithm").squeeze("pair")
     np.testing.assert_allclose(made.pvalue.squeeze("algorithm"), p, rtol=1e-12)

@@ -65,7 +65,7 @@ def quietly(function, *args, **options):
 
 @pytest.mark.parametrize("case", cases("speedup", "speedup_target"))
 def test_speedups_to_the_last_level_and_to_a_target(case):
-    names = {"test": "test", "paired": "paired", "scale": "training_scale", "target": "target"}
+    names = {"test": "ratio_test", "paired": "paired", "scale": "training_scale", "target": "target"}
     made = quietly(
         xcurves.speedup,
         curves(case, [case["algorithm"], case["reference"]]),

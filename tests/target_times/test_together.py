@@ -30,7 +30,7 @@ def compared(curves, **options):
         return xcurves.speedup(curves, reference="base", rng=0, **options)
 
 
-@pytest.mark.parametrize("options", [{}, {"target": 0.8}, {"test": "randomization"}, {"target": 0.93}])
+@pytest.mark.parametrize("options", [{}, {"target": 0.8}, {"ratio_test": "randomization"}, {"target": 0.93}])
 def test_intervals_for_all_together_are_those_at_the_level_over_their_number(options):
     curves = curves_of(np.random.default_rng(0))
     whole, wider = (compared(curves, confidence_level=level, **options) for level in (1 - ALPHA, 1 - ALPHA / 3))

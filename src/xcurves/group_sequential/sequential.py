@@ -36,11 +36,11 @@ def sequential(
     spending: Spending | None = None,
     task: str | None = None,
     training_weights: TrainingWeights = None,
-    reference: Any = None,
+    reference: Hashable | None = None,
     higher_is_better: bool = True,
     n_resamples: int = 9999,
     confidence_level: float = 0.95,
-    intervals: bool = True,
+    repeated_intervals: bool = True,
     rng: validation.Rng = 0,
 ) -> xr.Dataset:
     r"""Compare algorithms after every batch of runs, and stop when it is clear.
@@ -72,7 +72,7 @@ def sequential(
         All nested assignments are evaluated while they are at most so many, then as many random ones and the observed.
     confidence_level : float, default 0.95
         1 - α: of the decisions, the boundary and the intervals.
-    intervals : bool, default True
+    repeated_intervals : bool, default True
         Find intervals and the chances of the looks that are left, which takes three quarters of the time or more.
     rng : int, Generator or None, default 0
         Seed of the random assignments. With the same at every look earlier looks repeat digit for digit.
@@ -83,11 +83,11 @@ def sequential(
         With the other extra dims of `curves` in front. On (pair, look): `pvalue`, the sequential p; `pvalue_adjusted`
         over pairs (Holm); `rejected` (0 or 1); `statistic`; `critical_value`, infinite where nothing can be rejected
         then; `pvalue_stagewise`, NaN but at the first rejection by `pvalue` and at the last look; `difference` (first
-        minus second, in score units). With `intervals` also: `difference_ci` (ci_bound), the repeated interval of a
-        pair by itself, NaN where the looks contradict each other; `difference_ci_simultaneous` (ci_bound), that for
-        all pairs together; `chance`, how often the looks left show a pair that is open if the difference is as seen,
-        and `chance_at_ci` (ci_bound), if it is at an end of the interval for all pairs together, NaN where it is shown
-        or no look is left; `futile` (0 or 1). On (algorithm, look): `n_runs` so far, in all of `task`
+        minus second, in score units). With `repeated_intervals` also: `difference_ci` (ci_bound), the repeated interval
+        of a pair by itself, NaN where the looks contradict each other; `difference_ci_simultaneous` (ci_bound), that
+        for all pairs together; `chance`, how often the looks left show a pair that is open if the difference is as
+        seen, and `chance_at_ci` (ci_bound), if it is at an end of the interval for all pairs together, NaN where it is
+        shown or no look is left; `futile` (0 or 1). On (algorithm, look): `n_runs` so far, in all of `task`
         together; on (pair, look) `n_assignments`, those that were evaluated. On (pair): `undecided`, 1 where more runs
         are needed. On (algorithm): `n_runs_next`, the runs of its latest batch if it has an undecided pair, else 0: so
         many are run next, and at most so many for each look that is left. On (algorithm, run): `run_digest`, a number
@@ -174,13 +174,13 @@ def sequential(
         context=Context.of(numbers, None, False, confidence_level, rng, core=core),
         core=core,
         sizes={"pair": len(pairs), "look": n_looks},
-        when=["intervals"] * validation.check_flag("intervals", intervals),
+        when=["intervals"] * validation.check_flag("repeated_intervals", repeated_intervals),
         options={
             "pairs": pairs,
             "look": in_label_order(curves[look]).to_numpy().astype(np.intp) - 1,
             "spending": spending,
             "n_resamples": validation.check_total("n_resamples", n_resamples, "9999"),
-            "intervals": intervals,
+            "repeated_intervals": repeated_intervals,
         },
         attrs={
             "look": look,
@@ -259,7 +259,7 @@ def _test_pairs(
     look: Index,  # before which each run was made, from 0
     spending: Spending,
     n_resamples: int,
-    intervals: bool,
+    repeated_intervals: bool,
 ) -> None:
     """Test every pair of one task, or of several joined, on numbers of shape (joined task, algorithm, run)."""
     alpha, n_looks, present = context.alpha, out["pvalue"].shape[1], ~np.isnan(u)
@@ -270,7 +270,7 @@ def _test_pairs(
     batches = by_look[:n_done].sum(axis=1)
     out["n_runs"][:, :n_done] = batches.cumsum(axis=0).T
     meets = [by_look[:n_done, :, pair].any(axis=0).all(axis=-1).any() for pair in pairs]
-    n_intervals = int(np.count_nonzero(meets)) if intervals else 0
+    n_intervals = int(np.count_nonzero(meets)) if repeated_intervals else 0
     tests: dict[int, PairTest] = {}
     for number in np.flatnonzero(meets).tolist():
         a, b = pairs[number]
@@ -291,7 +291,7 @@ def _test_pairs(
     out["pvalue_stagewise"][~first] = np.nan
     out["pvalue_adjusted"][:] = holm(out["pvalue"].T).T
     out["rejected"][:] = provenance.significant(out["pvalue_adjusted"], alpha)
-    if intervals:
+    if repeated_intervals:
         _add_chances(out, tests, look, spending, n_resamples, context)
     latest = n_done - 1
     open_pairs = ~np.isnan(out["pvalue"][:, latest]) & (out["rejected"][:, latest] == 0) & (n_done < n_looks)

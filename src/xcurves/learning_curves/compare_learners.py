@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable
 
 import numpy as np
 import xarray as xr
@@ -25,7 +25,7 @@ _AT_ONCE = 512  # pairs of curves
 _COMBINED = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [1.0, -1.0, 0.0, 0.0]])  # these of θ
 
 
-def compare_learners(fit: xr.Dataset, *, reference: Any = None, at: float | None = None) -> xr.Dataset:
+def compare_learners(fit: xr.Dataset, *, reference: Hashable | None = None, at: float | None = None) -> xr.Dataset:
     r"""Compare every algorithm's learning curve with that of a reference.
 
     Parameters

@@ -20,7 +20,7 @@ from xcurves.learning_curves.scaling_laws import FLAGS, LARGEST, SIZES, check_pa
 def compare_scaling_laws(
     fit: xr.Dataset,
     *,
-    at: tuple[float, float] | None = None,
+    at_size_and_tokens: tuple[float, float] | None = None,
     compute: float | Sequence[float] | Floats | None = None,
 ) -> xr.Dataset:
     r"""Compare the scaling laws of two suites: their losses at one size, and what compute the difference is worth.
@@ -29,7 +29,7 @@ def compare_scaling_laws(
     ----------
     fit : Dataset
         What `fit_scaling_law` returned, with a dim `algorithm`, or with one further dim, whose labels are the suites.
-    at : (float, float), optional
+    at_size_and_tokens : (float, float), optional
         Model size and tokens at which losses are compared.
     compute : float or sequence, optional
         FLOP at which the compute multiplier is stated. At least one of the two is needed.
@@ -39,7 +39,7 @@ def compare_scaling_laws(
     Dataset
         For every pair of suites a and b, with the other dims of `fit`: `loss_ratio`, that of b over that of a,
         `loss_ratio_ci` (ci_bound), by itself, and `loss_ratio_ci_simultaneous` (ci_bound), for all pairs together, with
-        `at`; `compute_multiplier` (flop), `compute_multiplier_ci` (flop, ci_bound) and
+        `at_size_and_tokens`; `compute_multiplier` (flop), `compute_multiplier_ci` (flop, ci_bound) and
         `compute_multiplier_ci_simultaneous` (flop, ci_bound), with `compute`: how many times the compute b needs, each
         at its optimum, for the loss of a; `exponent_difference`, `exponent_difference_ci` (ci_bound) and
         `exponent_difference_ci_simultaneous` (ci_bound), of the exponents of compute in the best model size, b's minus
@@ -49,7 +49,8 @@ def compare_scaling_laws(
     Raises
     ------
     ValueError, TypeError
-        If `fit` is no such result, has no dim or several dims of suites, or neither `at` nor `compute` is given.
+        If `fit` is no such result, has no dim or several dims of suites, or neither `at_size_and_tokens` nor `compute`
+        is given.
 
     Notes
     -----
@@ -71,17 +72,24 @@ def compare_scaling_laws(
     >>> noise = np.exp(0.01 * np.random.default_rng(0).normal(size=(2, 36)))
     >>> runs = {"model_size": ("run", size.ravel()), "tokens": ("run", tokens.ravel()), "algorithm": ["a", "b"]}
     >>> losses = xr.DataArray(loss * np.array([[1.0], [1.05]]) * noise, runs, ["algorithm", "run"])
-    >>> both = losses.curves.fit_scaling_law().curves.compare_scaling_laws(at=(1e9, 1e11))
+    >>> both = losses.curves.fit_scaling_law().curves.compare_scaling_laws(at_size_and_tokens=(1e9, 1e11))
     >>> both.pair.item(), both.loss_ratio.round(2).item()
     ('a - b', 1.05)
     """
     FIT_SCALING_LAW.check(fit, "fit")
-    if at is None and compute is None:
-        raise ValueError("at and compute are both missing. Give one: at=(model_size, tokens), or compute=1e21")
+    if at_size_and_tokens is None and compute is None:
+        raise ValueError(
+            "at_size_and_tokens and compute are both missing. Give one: at_size_and_tokens=(model_size, tokens), or "
+            "compute=1e21"
+        )
     dim = _suites(fit)
-    where = np.full((1, 2), np.nan) if at is None else check_pairs("at", at)
+    where = np.full((1, 2), np.nan)
+    if at_size_and_tokens is not None:
+        where = check_pairs("at_size_and_tokens", at_size_and_tokens)
     if len(where) > 1:
-        raise ValueError(f"at must be one pair of model size and tokens; got {len(where)}. Call once for each")
+        raise ValueError(
+            f"at_size_and_tokens must be one pair of model size and tokens; got {len(where)}. Call once for each"
+        )
     budgets = np.empty(0) if compute is None else check_n("compute", compute, "1e21", LARGEST**2)
     suites = xr.DataArray(fit[dim].to_numpy(), {"algorithm": fit[dim].to_numpy()}, ["algorithm"])
     both, coords = np.array(labels.algorithm_pairs(suites)).T, labels.pair_coords(suites)
@@ -93,8 +101,8 @@ def compare_scaling_laws(
         fit,
         *(array for each in pairs for array in laws_of(each)),
         compute=budgets,
-        when=[name for name, each in (("at", at), ("compute", compute)) if each is not None],
-        attrs={} if at is None else dict(zip(SIZES, where[0].tolist(), strict=True)),
+        when=[name for name, given in (("at", at_size_and_tokens), ("compute", compute)) if given is not None],
+        attrs={} if at_size_and_tokens is None else dict(zip(SIZES, where[0].tolist(), strict=True)),
         at=where.T,
         n_pairs=both.shape[1],
     )

@@ -172,13 +172,13 @@ def check_model(
     gamma: Gamma,
     quadratic: bool,
     asymptote: str,
-    weights: str,
+    weighting: str,
     sigma0_sq: float,
     sigma_hat_sq: float | None,
     prior_strength: float,
 ) -> Model:
     """Return the model of curves of sizes `n`, in the unit of the errors: variances are given in percent²."""
-    validation.check_choice("weights", weights, WEIGHTS)
+    validation.check_choice("weighting", weighting, WEIGHTS)
     validation.check_choice("asymptote", asymptote, ("nonnegative", "free"))
     searched = isinstance(gamma, str)
     if gamma != "search" if searched else not (isinstance(gamma, Real) and -np.inf < gamma < 0):
@@ -192,12 +192,12 @@ def check_model(
         n,
         None if searched else float(gamma),
         quadratic,
-        weights,
+        weighting,
         sigma0_sq / square,
         None if sigma_hat_sq is None else sigma_hat_sq / square,
         prior_strength,
         asymptote == "nonnegative",
-        factor=square if weights == "uniform" else 1.0,
+        factor=square if weighting == "uniform" else 1.0,
     )
 
 

@@ -35,7 +35,7 @@ def fit_power_law(
     gamma: Gamma = "search",
     quadratic: bool = False,
     asymptote: Asymptote = "nonnegative",
-    weights: Weighting | None = None,
+    weighting: Weighting | None = None,
     octaves: float | Literal["auto"] | None = "auto",
     sigma0_sq: float = 0.02,
     sigma_hat_sq: float | None = None,
@@ -66,7 +66,7 @@ def fit_power_law(
         Add a term δ n^(2γ).
     asymptote : {"nonnegative", "free"}
         Whether the asymptotic error α is at least 0, or as least squares gives it, as in the paper.
-    weights : {"variance-folds", "variance", "relative", "uniform"}, optional
+    weighting : {"variance-folds", "variance", "relative", "uniform"}, optional
         1 / (F_i σ_i²), 1 / σ_i², 1 / ē_i² or 1 for an error at size i, which has F_i folds of the mean ē_i. By default
         "variance-folds" for curves of which a size has folds, "variance" with `standard_error`, else "relative".
     octaves : float or None
@@ -190,12 +190,12 @@ def fit_power_law(
     one_fold = n_folds is None or (not is_lazy(xr.DataArray(n_folds)) and bool(np.all(xr.DataArray(n_folds) == 1)))
     by_folds = unit.name != "loss" and (sigma_hat_sq is not None or errors.sizes.get("run", 1) > 1)
     scheme: str = "variance-folds" if by_folds or n_folds is not None else "relative"
-    scheme = weights or ("variance" if standard_error is not None and n_folds is None else scheme)
+    scheme = weighting or ("variance" if standard_error is not None and n_folds is None else scheme)
     given: dict[str, Any] = {
         "gamma": gamma,
         "quadratic": validation.check_flag("quadratic", quadratic),
         "asymptote": asymptote,
-        "weights": scheme,
+        "weighting": scheme,
         "sigma0_sq": sigma0_sq,
         "sigma_hat_sq": sigma_hat_sq,
         "prior_strength": prior_strength,
@@ -205,7 +205,7 @@ def fit_power_law(
     rescaled = standard_error is not None and one_fold
     fitter = Fitter(
         model=replace(model, rescaled=rescaled),
-        by_curve=weights is None and scheme == "variance-folds" and not aggregates and sigma_hat_sq is None,
+        by_curve=weighting is None and scheme == "variance-folds" and not aggregates and sigma_hat_sq is None,
         unit=unit,
         known=sigma_hat_sq is not None or rescaled,
         predict_at=np.empty(0) if predict_at is None else checks.check_n("predict_at", predict_at),

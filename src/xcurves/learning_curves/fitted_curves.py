@@ -86,7 +86,7 @@ def model_of(fit: xr.Dataset) -> Model:
     """Return the model that was fitted, as far as it takes to read its result."""
     gamma, bounded = fit.attrs["gamma"], fit.attrs["asymptote"] == "nonnegative"
     exponent = None if gamma == "search" else float(gamma)
-    n, weights = fit["training"].to_numpy(), fit.attrs["weights"]
+    n, weights = fit["training"].to_numpy(), fit.attrs["weighting"]
     return Model(n, exponent, "delta" in fit.data_vars, weights, nonnegative=bounded)
 
 

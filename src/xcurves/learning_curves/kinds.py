@@ -103,7 +103,7 @@ FIT_POWER_LAW = ResultKind(
     references=_HOIEM,
     method=(
         "Error was modelled as a power law of the training size, e(n) = alpha + eta n^gamma, fitted by weighted "
-        "least squares (weights: {weights}, asymptote: {asymptote}), and reported as error and data-reliance at one "
+        "least squares (weights: {weighting}, asymptote: {asymptote}), and reported as error and data-reliance at one "
         "size.",
         "folds",
     ),
@@ -155,7 +155,7 @@ PREDICT = ResultKind(
     core=(),
     references=_HOIEM,
     method=(
-        "Errors at other training sizes were predicted from power laws and last falls (rule: {method}), with "
+        "Errors at other training sizes were predicted from power laws and last falls (rule: {rule}), with "
         "intervals that allow for the error of extrapolation.",
         "folds",
     ),

@@ -27,13 +27,13 @@ Variants = Mapping[str, Mapping[str, Any]]
 _FREE = {"asymptote": "free"}
 PAPER: Variants = {
     "power law": _FREE,
-    "power law, weights variance": {**_FREE, "weights": "variance"},
-    "power law, weights uniform": {**_FREE, "weights": "uniform"},
+    "power law, weights variance": {**_FREE, "weighting": "variance"},
+    "power law, weights uniform": {**_FREE, "weighting": "uniform"},
     "gamma -0.5": {**_FREE, "gamma": -0.5},
     "gamma -0.5, quadratic": {**_FREE, "gamma": -0.5, "quadratic": True},
     "quadratic": {**_FREE, "quadratic": True},
 }
-_OPTIONS = {"gamma": "search", "quadratic": False, "asymptote": "nonnegative", "weights": "variance-folds"}
+_OPTIONS = {"gamma": "search", "quadratic": False, "asymptote": "nonnegative", "weighting": "variance-folds"}
 
 
 def leave_one_size_out(
@@ -52,9 +52,9 @@ def leave_one_size_out(
     errors : DataArray, dims (..., training), with run and algorithm or without
         Test errors, as for `fit_power_law`. Curves of all algorithms are pooled; further dims broadcast.
     variants : mapping, optional
-        Options of `fit_power_law` (gamma, quadratic, asymptote, weights) by the names of the variants; what is not said
-        is its default, weights "variance-folds". The first is the one that others are tested against. By default the
-        six of the paper's Figure 2, all with a free asymptote.
+        Options of `fit_power_law` (gamma, quadratic, asymptote, weighting) by the names of the variants; what is not
+        said is its default, weighting "variance-folds". The first is the one that others are tested against. By default
+        the six of the paper's Figure 2, all with a free asymptote.
     units : {"percent", "fraction", "loss"}, optional
         As for `fit_power_law`.
     sigma0_sq : float, default 0.02

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any, Literal
 
 import numpy as np
@@ -20,7 +21,7 @@ from xcurves.learning_curves.kinds import FIT_POWER_LAW, PREDICT
 Rule = Literal["combined", "power-law", "last-fall", "linear"]
 
 
-def predict(fit: xr.Dataset, n: At, *, method: Rule = "combined", reference: Any = None) -> xr.Dataset:
+def predict(fit: xr.Dataset, n: At, *, rule: Rule = "combined", reference: Hashable | None = None) -> xr.Dataset:
     r"""Predict the error at other training sizes.
 
     Parameters
@@ -30,7 +31,7 @@ def predict(fit: xr.Dataset, n: At, *, method: Rule = "combined", reference: Any
     n : float, sequence or DataArray
         Training sizes, in the unit of `training`; a DataArray on further dims of `fit` has one for each curve, such as
         ``4 * fit["at"]``.
-    method : {"combined", "power-law", "last-fall", "linear"}
+    rule : {"combined", "power-law", "last-fall", "linear"}
         The geometric mean of the fitted curve and of the last fall, see Notes; one of the two; or the rule of Eq. 1
         of Hoiem et al., linear in :math:`n^{-1/2}`, that e_N and β_N give. Fits with a free asymptote have the
         fitted curve in place of the first and the third.
@@ -53,7 +54,7 @@ def predict(fit: xr.Dataset, n: At, *, method: Rule = "combined", reference: Any
     AttributeError
         If `fit` is a result of another method.
     ValueError, TypeError
-        If `fit` is no result, sizes are not positive numbers, or method or reference is unknown.
+        If `fit` is no result, sizes are not positive numbers, or rule or reference is unknown.
 
     Notes
     -----
@@ -101,7 +102,7 @@ def predict(fit: xr.Dataset, n: At, *, method: Rule = "combined", reference: Any
     [0, 0, 1]
     """
     FIT_POWER_LAW.check(fit, "fit")
-    validation.check_choice("method", method, powerlaw.RULES)
+    validation.check_choice("rule", rule, powerlaw.RULES)
     sizes = np.ones(1) if isinstance(n, xr.DataArray) else check_n("n", n)
     own = [_check_sizes_of(fit, n)] if isinstance(n, xr.DataArray) else []
     chosen, others = fit, []
@@ -110,7 +111,7 @@ def predict(fit: xr.Dataset, n: At, *, method: Rule = "combined", reference: Any
         others = curves.curves_of(against)
         own = [each.sel(algorithm=chosen["algorithm"]) if "algorithm" in each.indexes else each for each in own]
     first, *parts = curves.curves_of(chosen)
-    rule = curves.rule_of(fit, method)
+    how = curves.rule_of(fit, rule)
     result = per_task(
         PREDICT,
         _predict_group,
@@ -125,11 +126,11 @@ def predict(fit: xr.Dataset, n: At, *, method: Rule = "combined", reference: Any
         options={
             "model": curves.model_of(fit),
             "sizes": None if own else sizes,
-            "rule": rule,
+            "rule": how,
             "known": fit.attrs["variances"] == "known",
         },
         attrs={
-            "method": rule["method"],
+            "rule": how["method"],
             "units": fit.attrs["units"],
             "asymptote": fit.attrs["asymptote"],
             "reference": reference,

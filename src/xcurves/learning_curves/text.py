@@ -183,7 +183,7 @@ def _fitted_how(result: xr.Dataset, known: list[Row]) -> Iterator[str]:
     attrs = result.attrs
     how = "standard errors" + (", gamma being given" if attrs["gamma"] != "search" else " that include that of gamma")
     how = f"{attrs['n_resamples']:,} bootstrap refits" if attrs["n_resamples"] else how
-    yield f"Errors were taken as {attrs['units']}, weighted by {_SCHEMES[attrs['weights']]}; intervals are by {how}."
+    yield f"Errors were taken as {attrs['units']}, weighted by {_SCHEMES[attrs['weighting']]}; intervals are by {how}."
     if attrs["asymptote"] == "nonnegative":
         n_untested = sum(isnan(curve.backtest_error) for curve in known)
         several = result["gamma"].size > 1
@@ -207,7 +207,7 @@ def prediction_statements(result: xr.Dataset) -> Iterator[Statement]:
     if len(known) > _FEW:
         answer = f"Predicted errors at {_sizes(known, 'n')}: {_extremes(known, 'prediction')}."
     few = rows if len(rows) <= _FEW * n_sizes else []
-    how = f"Predictions are by {_RULES[result.attrs['method']]}; intervals are for the expected error"
+    how = f"Predictions are by {_RULES[result.attrs['rule']]}; intervals are for the expected error"
     details = [f"{row.prefix}{_say_prediction(row, result)}." for row in few]
     return statements(answer, [*details, f"{how}, not for that of one more training."])
 

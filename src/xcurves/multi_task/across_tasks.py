@@ -38,7 +38,7 @@ def across_tasks(
     reference: Hashable | None = None,
     higher_is_better: bool = True,
     margin: float | None = None,
-    correction: Literal["holm", "benjamini-hochberg"] = "holm",
+    task_correction: Literal["holm", "benjamini-hochberg"] = "holm",
     n_resamples: int | None = None,
     confidence_level: float = 0.95,
     progress: bool | None = None,
@@ -72,7 +72,7 @@ def across_tasks(
         Which end of the scores is better.
     margin : float, optional
         Test too that the first of a pair is not worse than the second by more than this, in score units.
-    correction : {"holm", "benjamini-hochberg"}
+    task_correction : {"holm", "benjamini-hochberg"}
         How the p-values of single tasks are adjusted over the tasks of a pair.
     n_resamples : int, optional
         Ceiling on the number of reassignments of each test: all distinct ones if they fit, else so many random ones.
@@ -178,7 +178,7 @@ def across_tasks(
     weights = options.check_task_weights(curves, task, task_weights)
     asked = check_training_weights(curves, training_weights)
     levels = asked if isinstance(asked, xr.DataArray) else None
-    validation.check_choice("correction", correction, tuple(CORRECTIONS))
+    validation.check_choice("task_correction", task_correction, tuple(CORRECTIONS))
     groups = options.check_task_groups(curves, task, task_groups)
     core = (task, "algorithm", "run")
     numbers = number_of_run(curves, asked, ranked=True).transpose(..., *core)
@@ -194,7 +194,7 @@ def across_tasks(
         sign=1 if higher_is_better else -1,
         failed=np.inf if budget is not None else failed_runs.failed_score(higher_is_better),
         margin=validation.check_margin(margin),
-        correction=correction,
+        task_correction=task_correction,
         progress=validation.check_progress(progress, "deals", lazy=is_lazy(curves)),
     )
     given, of_levels = {}, {}
@@ -220,7 +220,7 @@ def across_tasks(
             "reference": reference,
             "higher_is_better": higher_is_better,
             "margin": margin,
-            "correction": correction,
+            "task_correction": task_correction,
             "pair_correction": PAIR_CORRECTION,
             "n_resamples": n_resamples,
         },

@@ -140,7 +140,7 @@ class Comparison(JoinedTasks):
     sign: int  # of a difference in which the first is better
     failed: float  # the infinite score of runs that failed, or of times that were not reached
     margin: float | None
-    correction: str
+    task_correction: str
     progress: Progress
 
     def fill(self, out: Mapping[str, Floats], scores: Floats, name: str) -> None:
@@ -183,7 +183,7 @@ class Comparison(JoinedTasks):
             plan = self.context.plan(sizes, labelled=True)
             found = contrasts.contrast_tests(design, plan, "two-sided", self.context.alpha)
             pvalues[where], out["task_difference_ci"][where] = found["pvalue"], found["estimate_ci"]
-        out["task_pvalue_adjusted"][:] = CORRECTIONS[self.correction](pvalues)
+        out["task_pvalue_adjusted"][:] = CORRECTIONS[self.task_correction](pvalues)
 
     def _between_tasks(self, pairs: PairScores, out: Mapping[str, Floats]) -> None:
         """Fill in how much true differences vary over tasks, or families, and in which share the first is better."""

@@ -104,7 +104,7 @@ ACROSS_TASKS = ResultKind(
         "down procedure), and for tasks like these by turning the signs of the tasks' differences (p adjusted over "
         "pairs by the step-down smallest p). Intervals hold the shifts of a pair that its test does not reject, at a "
         "level divided by the number of pairs. P-values "
-        "of single tasks were adjusted over tasks within a pair by {correction}.",
+        "of single tasks were adjusted over tasks within a pair by {task_correction}.",
         "whole runs within a task (for these tasks), whole tasks (for tasks like these)",
     ),
     table=captioned(

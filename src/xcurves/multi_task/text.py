@@ -333,7 +333,7 @@ def _task_by_task(pair: xr.Dataset, task: str, first: str, sign: int) -> Iterato
         return
     shown = provenance.significant(p, provenance.alpha_of(pair))
     signs = np.sign(sign * pair["task_difference"].to_numpy()[shown]).tolist()
-    by = {"holm": "Holm", "benjamini-hochberg": "Benjamini-Hochberg"}[pair.attrs.get("correction", "holm")]
+    by = {"holm": "Holm", "benjamini-hochberg": "Benjamini-Hochberg"}[pair.attrs.get("task_correction", "holm")]
     yield (
         f"Of {pair['n_tasks'].item()} {task}s {first} is shown higher in {signs.count(1)}, lower in {signs.count(-1)} "
         f"({_runs_a_side(pair)}; {by} over {task}s)."

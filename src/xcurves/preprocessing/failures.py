@@ -15,7 +15,7 @@ _LEVELS = ("training", labels.EVALUATION)
 
 
 def fill_failed(
-    scores: xr.DataArray, value: str | Reference = _WORST, *, higher_is_better: bool = True
+    scores: xr.DataArray, replacement: str | Reference = _WORST, *, higher_is_better: bool = True
 ) -> xr.DataArray:
     r"""Give runs that failed a score, so that means can be taken.
 
@@ -27,7 +27,7 @@ def fill_failed(
     ----------
     scores : DataArray
         Any dims; all but algorithm, run and training are tasks.
-    value : "worst", float or DataArray
+    replacement : "worst", float or DataArray
         "worst": the worst finite score of the task over all algorithms and runs, at the same training level; where
         there is none at a level, or runs have levels of their own, that at any level. Or a score that counts as
         failing: one for all, or one for each task, a DataArray with some of the dims of `scores`, labelled like them.
@@ -43,10 +43,10 @@ def fill_failed(
     Raises
     ------
     TypeError
-        If `scores` or `value` is of another kind.
+        If `scores` or `replacement` is of another kind.
     ValueError
-        If there is a score of the other infinity; if a task has no finite score and `value` is "worst"; if `value`
-        lacks a label of `scores` or is not finite.
+        If there is a score of the other infinity; if a task has no finite score and `replacement` is "worst"; if
+        `replacement` lacks a label of `scores` or is not finite.
 
     Notes
     -----
@@ -70,12 +70,12 @@ def fill_failed(
     if not is_lazy(scores) and (scores == -failed_value).any():
         raise ValueError(wrong_infinity(higher_is_better))
     failed = scores == failed_value
-    if isinstance(value, str):
-        validation.check_choice("value", value, (_WORST,))
+    if isinstance(replacement, str):
+        validation.check_choice("replacement", replacement, (_WORST,))
         fill = _worst(scores, failed, higher_is_better)
         counted = "count as the worst score of their task"
     else:
-        fill = check_reference(scores, "value", value)
+        fill = check_reference(scores, "replacement", replacement)
         counted = "count as the given score of their task" if fill.dims else f"count as a score of {fill.item():g}"
     filled = scores.where(~failed, fill).transpose(*scores.dims).assign_attrs(scores.attrs).rename(scores.name)
 
@@ -92,7 +92,7 @@ def fill_failed(
         n = int(failed.any(levels).sum())
         verb = counted if n != 1 else counted.replace("count", "counts", 1)
         said = f"{n:,} of {n_runs:,} runs failed and {verb}" if n else NO_RUN
-    asked = repr(value) if isinstance(value, str) else say_reference(value)
+    asked = repr(replacement) if isinstance(replacement, str) else say_reference(replacement)
     option = "" if higher_is_better else ", higher_is_better=False"
     filled = provenance.record(filled, f"{FILLED}({asked}{option}): {said}")
     return filled.assign_coords({N_FAILED: n_failed.variable})

@@ -123,9 +123,9 @@ SPEEDUP = ResultKind(
     ),
     method=(
         "The speed-up over {reference} is the ratio of the training levels at which mean curves reach a score. Its "
-        "interval holds all ratios that a {test} test of the two means does not reject; ratios of times to a fixed "
-        "target, and geometric means over given tasks, have their limits combined by root sum of squares, and claims "
-        "about tasks like these come from turning the signs of the tasks' log ratios.",
+        "interval holds all ratios that a {ratio_test} test of the two means does not reject; ratios of times to a "
+        "fixed target, and geometric means over given tasks, have their limits combined by root sum of squares, and "
+        "claims about tasks like these come from turning the signs of the tasks' log ratios.",
         "runs are taken to be independent; over tasks like these, whole tasks",
     ),
     table=captioned(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
@@ -29,7 +29,7 @@ def mean_time_to_target(
     target: Reference,
     *,
     higher_is_better: bool = True,
-    training_scale: str = "linear",
+    training_scale: Literal["linear", "log"] = "linear",
     confidence_level: float = 0.95,
 ) -> xr.Dataset:
     r"""Return the training at which the mean curve of each algorithm reaches a target.

@@ -48,7 +48,7 @@ def speedup(
     target: Reference | None = None,
     higher_is_better: bool = True,
     paired: bool = False,
-    test: Literal["welch", "randomization"] = "welch",
+    ratio_test: Literal["welch", "randomization"] = "welch",
     training_scale: Literal["linear", "log"] = "linear",
     task: str | Sequence[str] | None = None,
     task_groups: TaskGroups | None = None,
@@ -72,7 +72,7 @@ def speedup(
         If False, low scores are good ones.
     paired : bool, default False
         Whether run ``j`` is matched over algorithms; only without `target`.
-    test : {"welch", "randomization"}
+    ratio_test : {"welch", "randomization"}
         What rejects ratios to the last level: Welch's t test, or whole runs dealt anew, which is exact with equal
         spread, skewed runs included, and needs 4 v 4 runs for intervals of 0.95.
     training_scale : {"linear", "log"}
@@ -160,17 +160,17 @@ def speedup(
         groups, joined = check_task_groups(curves, task, task_groups), [task]
     elif task_groups is not None:
         raise ValueError("task_groups are families of tasks that are joined. Name the dim of tasks: task='task'")
-    _check_options(curves, reference, target, paired, test, of_times)
+    _check_options(curves, reference, target, paired, ratio_test, of_times)
     data, core, options = curves_and_target(curves, target, training_scale, higher=higher_is_better, joined=joined)
     compare: Callable[..., Compared] = of_given_times if of_times else to_target
     if target is None and not of_times:
-        compare, options = to_last_level, options | {"randomized": test == "randomization"}
+        compare, options = to_last_level, options | {"randomized": ratio_test == "randomization"}
     when = ["task"]
     if target is None and not of_times and not joined:
         when.append("last")
     order = np.sort(curves["algorithm"].to_numpy()).tolist()
     families = None if groups is None else np.array(groups.numbers)
-    needs_none = test == "welch" and (families is None or 2 ** len(set(families)) <= EXACT_LIMIT)
+    needs_none = ratio_test == "welch" and (families is None or 2 ** len(set(families)) <= EXACT_LIMIT)
     result = per_task(
         SPEEDUP if joined else EACH_SPEEDUP,
         speedup_kernel,
@@ -188,7 +188,7 @@ def speedup(
             "target": None if target is None else say_reference(target),
             "higher_is_better": higher_is_better,
             "paired": paired,
-            "test": test,
+            "ratio_test": ratio_test,
             "training_scale": training_scale,
             "of_times": True if of_times else None,
             **({} if groups is None else {"task": task, "task_groups": groups.name}),
@@ -200,14 +200,14 @@ def speedup(
 
 
 def _check_options(
-    curves: xr.DataArray, reference: Hashable, target: Reference | None, paired: bool, test: str, of_times: bool
+    curves: xr.DataArray, reference: Hashable, target: Reference | None, paired: bool, ratio_test: str, of_times: bool
 ) -> None:
     labels.algorithm_pairs(curves, reference)
     if reference is None:
         raise ValueError(f"reference must be an algorithm; got None. Name one: {curves['algorithm'].to_numpy()[0]!r}")
     validation.check_flag("paired", paired)
-    validation.check_choice("test", test, ("welch", "randomization"))
-    for said, other in (("paired=True", paired), ("test='randomization'", test == "randomization")):
+    validation.check_choice("ratio_test", ratio_test, ("welch", "randomization"))
+    for said, other in (("paired=True", paired), ("ratio_test='randomization'", ratio_test == "randomization")):
         if target is not None and other:
             raise ValueError(f"{said} has no target: two times are read at different levels. Leave target= out")
     if of_times and (target is not None or paired):

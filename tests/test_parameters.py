@@ -1,0 +1,45 @@
+"""One parameter name has one meaning and one type over all public functions."""
+
+import inspect
+
+import pytest
+
+import xcurves
+
+# What a parameter may hold besides its one type, and why.
+EXCEPTIONS = {
+    "at": "a comparison of two fits has a number; a fit also has the largest size, or one for each curve",
+    "data": "plot draws trees too",
+    "on": "a frame has no number of levels to spread before it is an array",
+    "predict_at": "a scaling law has a size and tokens for each prediction",
+    "result": "a summary, a table and the references are also of a tree of results",
+    "target": "a mean is compared with one number or one of each task; a distribution with one number",
+    "task": "methods of one task take one dim, or none; methods over tasks take several",
+    "test": "runs_needed takes the name of the test over tasks",
+}
+
+
+def functions():
+    public = (getattr(xcurves, name) for name in xcurves.__all__)
+    return [each for each in public if inspect.isfunction(each)]
+
+
+def types_by_name():
+    """Return the types of each parameter, without None and whether there is one, and the functions that have it."""
+    types = {}
+    for function in functions():
+        for name, parameter in inspect.signature(function).parameters.items():
+            parts = frozenset(part.strip() for part in str(parameter.annotation).split("|")) - {"None"}
+            types.setdefault(name, {}).setdefault(parts, []).append(function.__name__)
+    return types
+
+
+@pytest.mark.parametrize("name", sorted(types_by_name()))
+def test_a_parameter_has_one_type(name):
+    found = types_by_name()[name]
+    assert len(found) == 1 or name in EXCEPTIONS, found
+
+
+def test_no_exception_is_left_over():
+    found = types_by_name()
+    assert {name for name in EXCEPTIONS if len(found.get(name, ())) < 2} == set()
