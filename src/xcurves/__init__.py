@@ -85,6 +85,10 @@ def __getattr__(name: str) -> Any:
         found = getattr(import_module(f"xcurves.{_FUNCTIONS[name]}"), name)
     else:
         raise AttributeError(f"module 'xcurves' has no attribute {name!r}")
+    from xcurves.core.named_options import names_options
+
+    found = names_options(found)
+    found.__module__ = "xcurves"  # where pickle finds it
     globals()[name] = found
     return found
 

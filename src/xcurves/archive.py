@@ -24,6 +24,7 @@ from xcurves.core.archive_formats import (
     write_groups,
 )
 from xcurves.core.atomic_write import FILE_LOCK, atomic_write, check_place, one_line
+from xcurves.core.named_options import names_options
 from xcurves.core.validation import check_choice, check_path
 
 __all__ = ["open_dataset", "read", "write"]
@@ -39,6 +40,7 @@ _JOIN: dict[str, Any] = {
 _IN_PATH = re.compile(r"([A-Za-z_]\w*)=([^=,/]+)")
 
 
+@names_options
 def write(data: xr.Dataset | xr.DataTree, path: str | os.PathLike[str]) -> Path:
     """Write an archive whole or not at all.
 
@@ -103,6 +105,7 @@ def _is_own(path: Path) -> bool:
     return content.startswith((b"CDF", b"\x89HDF")) and DIGEST.encode() in content
 
 
+@names_options
 def read(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> xr.Dataset | xr.DataTree:
     """Read an archive into memory, times and training in the units that were written.
 
@@ -148,6 +151,7 @@ def _groups(path: Path, *, chunks: Any = None, **options: Any) -> Groups:
         return open_groups(path, chunks=chunks, is_tree=False, **options)
 
 
+@names_options
 def open_dataset(
     path: str | os.PathLike[str], *, engine: Engine | None = None, chunks: str | Mapping[str, int] | None = None
 ) -> xr.Dataset:

@@ -7,8 +7,10 @@ from importlib.resources import as_file, files
 import xarray as xr
 
 from xcurves.core.labels import did_you_mean
+from xcurves.core.named_options import names_options
 
 
+@names_options
 def open_dataset(name: str) -> xr.Dataset:
     """Open curves that come with the package; no network is needed.
 

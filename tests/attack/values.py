@@ -189,7 +189,7 @@ class Draw:
 @cache
 def hint_of(name: str, parameter: str) -> typing.Any:
     """Return the annotation of an option, None where it names what is imported for type checkers only."""
-    function = getattr(xcurves, name)
+    function = inspect.unwrap(getattr(xcurves, name))
     try:
         return eval(function.__annotations__[parameter], {**vars(typing), **function.__globals__})
     except (NameError, AttributeError, TypeError):

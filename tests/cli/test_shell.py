@@ -524,7 +524,11 @@ def test_columns_without_their_options_are_named_with_them_and_near_misses_are_s
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--vlaue", "return"], "unrecognized arguments: --vlaue. Did you mean '--value'? Help: "),
+        (["--vlaue", "return"], "there is no option --vlaue. Did you mean '--value'? Help: "),
+        (["--n-resample", "9"], "there is no option --n-resample. Did you mean '--n-resamples'? Help: "),
+        (["sequential", "--loks=3"], "there is no option --loks. Did you mean '--looks'? Help: "),
+        (["gate", "--baseline", "a", "--lvl", "1"], "there is no option --lvl. Did you mean '--level'? Help: "),
+        (["gate", "--baseline", "a", "--qq"], "there is no option --qq. It has --help, --confidence-level, --rng, "),
         (["--include", "pairwize"], "'all'). Did you mean 'pairwise'? Help: "),
     ],
 )

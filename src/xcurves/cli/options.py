@@ -92,13 +92,23 @@ class Parser(argparse.ArgumentParser):
         add("--duplicates", default="raise", choices=("raise", "first", "last", "mean"), help=said)
         add("--drop-incomplete", action="store_true", help="leave out runs that lack training levels")
 
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse arguments; an option that there is not is refused before one that is required is missed."""
+        known = [option for option in self._option_string_actions if option.startswith("--")]
+        for word in args:
+            name = word.partition("=")[0]
+            if name.startswith("--") and name not in ("--", *known):
+                near = did_you_mean(name, known)
+                self.error(f"there is no option {name}{near or '. It has ' + ', '.join(known)}")
+        return super().parse_args(args, namespace)
+
     def error(self, message: str) -> NoReturn:
         """Print what is wrong and where to find help."""
-        known, name = list(self._option_string_actions), re.match("unrecognized arguments: (--[^ =]+)", message)
-        if choice := re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message):
-            known, name = re.findall(r"[\w-]+", choice[2]), choice
-        near = did_you_mean(name[1], known) if name else ""
-        self.exit(2, f"{self.prog}: {message}{near or '.'} Help: {self.prog} --help\n")
+        choice = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
+        if choice:
+            message += did_you_mean(choice[1], re.findall(r"[\w-]+", choice[2]))
+        stop = "" if message.endswith((".", "?")) else "."
+        self.exit(2, f"{self.prog}: {message}{stop} Help: {self.prog} --help\n")
 
 
 def add_direction(made: Parser) -> Any:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from xcurves.core import provenance
+from xcurves.core.named_options import names_options
 from xcurves.core.validation import check_choice
 from xcurves.readers import (
     declared,
@@ -53,6 +54,7 @@ SOURCES = (
 )
 
 
+@names_options
 def read(
     path: str | Path,
     *,

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from xcurves.core.named_options import names_options
 from xcurves.readers import logs
 from xcurves.readers.log_files import check_cells, needed, parsing
 from xcurves.readers.logs import Source
@@ -21,6 +22,7 @@ _FLOAT = re.compile(rf"[+-]?(?:{_EXPONENT}|{_POINT}|inf|nan)", re.IGNORECASE | r
 _ESCAPED = re.compile(r"\\([\\()\[\]{}:=, \t])")  # in text without quotes
 
 
+@names_options
 def multirun(root: str | Path, *, source: str | None = None) -> pd.DataFrame:
     r"""Read the logs of all jobs of a sweep, with a column for each override.
 

@@ -7,9 +7,11 @@ from typing import Any
 
 import pandas as pd
 
+from xcurves.core.named_options import names_options
 from xcurves.readers.logs import Key, join_histories
 
 
+@names_options
 def fit_history(histories: Mapping[Key, Any]) -> pd.DataFrame:
     """Join the histories of runs.
 

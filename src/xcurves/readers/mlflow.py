@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from xcurves.core.named_options import names_options
 from xcurves.core.validation import check_path
 from xcurves.readers.log_files import has_sqlite_rows, needed, parsing
 from xcurves.readers.logs import Source, files_below
@@ -24,6 +25,7 @@ _VALUES = """
 """
 
 
+@names_options
 def metric_history(store: str | Path) -> pd.DataFrame:
     """Read the history of every metric of every run.
 

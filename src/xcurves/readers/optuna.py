@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from xcurves.core import provenance
+from xcurves.core.named_options import names_options
 from xcurves.readers.log_files import check_cells, has_sqlite_rows, needed, parsing, whole_lines
 from xcurves.readers.logs import Source
 from xcurves.readers.open_files import LogError, check_database, connect, database_address, is_database
@@ -30,6 +31,7 @@ _MARKS = {  # the first letters of attributes that samplers store with trials an
 }
 
 
+@names_options
 def trials(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame:
     """Turn studies into scores, one row per trial that finished or failed.
 
@@ -88,6 +90,7 @@ def trials(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame:
     return _framed(finished, known)
 
 
+@names_options
 def intermediate_values(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame:
     """Turn studies into curves, one row per value that a trial reported.
 

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from xcurves.core.named_options import names_options
 from xcurves.readers.formats import format_of
 from xcurves.readers.log_files import parsing
 from xcurves.readers.logs import Source, check_named
 from xcurves.readers.open_files import open_arrays
 
 
+@names_options
 def scores(
     arrays: Mapping[str, Any] | str | Path, *, tasks: Sequence[str] | None = None, frames: Sequence[float] | None = None
 ) -> pd.DataFrame:

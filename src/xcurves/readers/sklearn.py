@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from xcurves.core.named_options import names_options
 from xcurves.readers.logs import check_named
 
 _SCORED = re.compile("^(test|train)_|_time$")  # of what cross_validate returns
 _ARRAYS = ("train_score", "test_score", "fit_time", "score_time")  # in the order of learning_curve
 
 
+@names_options
 def learning_curve(results: Mapping[str, Any]) -> pd.DataFrame:
     """Turn learning curves of several estimators into a tidy frame.
 
@@ -49,6 +51,7 @@ def learning_curve(results: Mapping[str, Any]) -> pd.DataFrame:
     return _joined({name: _curve(name, result) for name, result in named.items()}, "learning_curve")
 
 
+@names_options
 def cross_validate(results: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     """Turn cross-validations of several estimators into a tidy frame, one row per fold.
 
@@ -84,6 +87,7 @@ def cross_validate(results: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     return _joined(frames, "cross_validate")
 
 
+@names_options
 def search(results: Mapping[str, Any]) -> pd.DataFrame:
     """Turn hyperparameter searches of several estimators into a tidy frame, one row per trial.
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from xcurves.core import provenance
+from xcurves.core.named_options import names_options
 from xcurves.readers import log_files, logs
 from xcurves.readers.formats import delimited
 from xcurves.readers.log_files import parsing
@@ -24,6 +25,7 @@ _BOUNDS = ("__MIN", "__MAX")
 _USUAL_NAME = re.compile(r"(?P<algorithm>.+)[-_ ](?P<run>\d+)")
 
 
+@names_options
 def run_history(
     histories: Mapping[tuple[str, Any], pd.DataFrame | Iterable[Mapping[str, Any]]], *, samples: int = _SAMPLES
 ) -> pd.DataFrame:

@@ -10,6 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels, validation
+from xcurves.core.named_options import names_options
 from xcurves.core.validation import check_curves
 
 Case = Literal["a", "b", "c", "d"]
@@ -18,6 +19,7 @@ REPLICATION = "replication"
 _MOST = 10**6  # algorithms, runs or levels of a data set
 
 
+@names_options
 def resampled(
     n_datasets: int,
     *,
@@ -99,6 +101,7 @@ def resampled(
     )
 
 
+@names_options
 def autoregressive(
     n_datasets: int,
     *,
@@ -184,6 +187,7 @@ def autoregressive(
     return xr.DataArray(values, coords, (REPLICATION, *labels.DIMS), name="score")
 
 
+@names_options
 def modified(curves: xr.DataArray, case: Case, factor: float) -> xr.DataArray:
     r"""Change every curve in one of the papers' four ways.
 
@@ -255,6 +259,7 @@ def modified(curves: xr.DataArray, case: Case, factor: float) -> xr.DataArray:
     return curves.copy(data=values + factor * change[case])
 
 
+@names_options
 def stretched(curves: xr.DataArray, factor: float) -> xr.DataArray:
     """Multiply every score by a factor, as the papers' report does to get curves that grow faster.
 

@@ -8,11 +8,13 @@ from typing import Any
 import xarray as xr
 
 from xcurves.core import validation
+from xcurves.core.named_options import names_options
 from xcurves.simulation.kinds import POWER
 from xcurves.simulation.replications import CurvesGenerator, Test
 from xcurves.simulation.type_i_error import measure_rates, replications
 
 
+@names_options
 def power(
     generator: CurvesGenerator,
     test: Test,

@@ -12,6 +12,7 @@ import xarray as xr
 
 from xcurves.anova.randomized_anova import randomized_anova
 from xcurves.core import labels, provenance, run_checks, validation
+from xcurves.core.named_options import names_options
 from xcurves.core.validation import check_curves
 from xcurves.kernels.distributions import ecdf
 from xcurves.multi_task.across_tasks import PVALUES, across_tasks, many_pvalues
@@ -34,6 +35,7 @@ _MANY = 100  # runs of each task, with which power is limited by the tasks
 _ENOUGH = 10  # pilots of each algorithm, for the assurance to hold
 
 
+@names_options
 def runs_needed(
     curves: xr.DataArray,
     *,

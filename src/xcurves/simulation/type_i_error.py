@@ -8,6 +8,7 @@ from typing import Any
 import xarray as xr
 
 from xcurves.core import validation
+from xcurves.core.named_options import names_options
 from xcurves.core.schema import ResultKind
 from xcurves.simulation.kinds import TYPE_I_ERROR
 from xcurves.simulation.replications import (
@@ -21,6 +22,7 @@ from xcurves.simulation.replications import (
 )
 
 
+@names_options
 def type_i_error(
     generator: CurvesGenerator,
     test: Test,
