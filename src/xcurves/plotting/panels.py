@@ -191,14 +191,27 @@ def _thin_ticks(ax: Axes, wide: float, high: float) -> None:
 
 def _label_outer(axes: NDArray[Any], grid: Grid, *, shared: bool) -> None:
     """Label the axes of panels on the left and at the bottom only, where those beside and above have the same label."""
+    rows = [_rows_of(ax) for ax in axes]
     for place, ax in enumerate(axes):
         below = place + grid.n_columns
         if place % grid.n_columns and axes[place - 1].get_ylabel() == ax.get_ylabel():
             ax.yaxis.label.set_visible(False)
+        if place % grid.n_columns and rows[place] and rows[place] == rows[place - 1]:
+            ax.tick_params(labelleft=False)
         if below < len(axes) and axes[below].get_xlabel() == ax.get_xlabel():
             ax.xaxis.label.set_visible(False)
         elif shared:
             ax.tick_params(labelbottom=True)
+
+
+def _rows_of(ax: Axes) -> list[str]:
+    """Return the names of the rows that a panel lists, none where its y axis has numbers."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter
+
+    is_listed = isinstance(ax.yaxis.get_major_locator(), FixedLocator)
+    if not is_listed or not isinstance(ax.yaxis.get_major_formatter(), FuncFormatter):
+        return []
+    return [label.get_text() for label in ax.get_yticklabels()]
 
 
 def _points(ax: Axes) -> float:
