@@ -47,7 +47,8 @@ def predict(fit: xr.Dataset, n: At, *, rule: Rule = "combined", reference: Hasha
         at the size N, the coordinate `at`; `change_ratio` and `change_ratio_ci`, the one over the other; with
         `reference` `difference` (n) and `difference_ci` (n, ci_bound), to the prediction for the reference; and
         `extrapolated` (n), 1 for sizes beyond four times the largest, or below a quarter of the smallest, that the
-        curve was fitted to. Of a DataArray there is no dim n; the coordinate n has the size of each curve.
+        curve was fitted to. Of a DataArray there is no dim n; the coordinate n has the size of each curve. For pictures
+        `mean_error` and `fitted` (training), of the fit.
 
     Raises
     ------
@@ -142,6 +143,9 @@ def predict(fit: xr.Dataset, n: At, *, rule: Rule = "combined", reference: Hasha
         },
         units=curves.rate_units(first.attrs.get("units", "1"), fit),
     )
+    # What the picture shows beside the predictions; a fit of which they were dropped predicts as well.
+    measured = [name for name in ("mean_error", "fitted") if name in chosen.variables]
+    result = result.assign({name: bare(chosen[name]) for name in measured})
     attrs = {"long_name": "training size", **curves.size_units(fit)}
     if not own:
         return result.assign_coords(n=("n", sizes, attrs))

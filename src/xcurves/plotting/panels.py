@@ -26,6 +26,7 @@ _SIDES = ("algorithm_a", "algorithm_b")
 _IN_A_ROW = 3  # panels, where there are few
 _SMALL = 3.0  # inches of a panel with few ticks
 _FEW_TICKS = 4
+_ONE_ROW, _HIGH_OF_ROW = 1.6, 0.4  # below so many rows there is one, whose panel is so many inches high
 _SMALLER = 0.833  # letters of names, of those of labels
 _SHORT = 0.4  # of the size of a cell: a label that surely fits
 _FEW = 4  # names that have room within given Axes
@@ -107,6 +108,8 @@ def draw_panels(
             panels[0].set_title(wrapped(title, letters / 1.2 * size[0]))
         _name_curves(panels, _names(named), width=LARGEST if canvas.figsize is None else size[0])
         _fit_labels(panels, wide, high)
+        if 0 < room.rows < _ONE_ROW and grid.n_rows == 1 and canvas.figsize is None:
+            _lower(panels)
     return panels.item() if len(panels) == 1 else grid.shaped(panels)
 
 
@@ -178,6 +181,14 @@ def _names(named: xr.DataArray | xr.Dataset | None) -> set[str]:
     dims = ("algorithm", "pair")
     found = [] if named is None else [named[dim].to_numpy() for dim in dims if dim in named.coords]
     return {str(name) for names in found for name in np.ravel(names)}
+
+
+def _lower(panels: NDArray[Any]) -> None:
+    """Make panels of one row as high as a line."""
+    figure = panels[0].figure
+    figure.get_layout_engine().execute(figure)
+    inches = max(ax.bbox.height for ax in panels) / figure.dpi
+    figure.set_figheight(figure.get_figheight() + _HIGH_OF_ROW - inches)
 
 
 def _thin_ticks(ax: Axes, wide: float, high: float) -> None:
