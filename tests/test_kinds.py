@@ -121,7 +121,7 @@ HAVE = {  # the kinds that have what not all need
     "by_task": {"across_tasks"},
     "part": {
         *("across_tasks", "profile_across_tasks", "randomized_anova", "pairwise", "ss_profile", "sequential"),
-        *("fit_power_law", "performance_cdf", "speedup"),
+        *("fit_power_law", "performance_cdf", "tuning_curve", "speedup"),
     },
 }
 LAZY = [name for name in kinds.NAMES if kinds.kind(name).argument in ("curves", "errors", "scores", "times", "losses")]
@@ -159,7 +159,7 @@ def test_every_kind_has_a_call_here():
 def test_name_function_and_accessor_are_one(kind):
     function = kinds.function(kind.name)
     assert function.__name__ == kind.name
-    assert getattr(xcurves, kind.name) is function
+    assert inspect.unwrap(getattr(xcurves, kind.name)) is inspect.unwrap(function)
     assert made(kind.name).attrs["xcurves_result"] == kind.name
     assert results.kind_of(made(kind.name)) is kind
 

@@ -25,12 +25,24 @@ TAKES = {
         {"n_runs": [3], "n_replications": 50, "rng": 0, "stretch": 2},
     ),
 }
+CURVES = xr.concat([SCORES, SCORES + 1], "training").assign_coords(training=[1.0, 2.0])
+WITHOUT = {
+    "compare_distributions": (xcurves.compare_distributions, SCORES, {"rng": 0}),
+    "performance_cdf": (xcurves.performance_cdf, SCORES, {}),
+    "tuning_curve": (xcurves.tuning_curve, SCORES, {"n_trials": 3}),
+    "gate": (xcurves.gate, ONE, {"baseline": "a"}),
+}
 REFUSE = {
     "randomized_anova": (xcurves.randomized_anova, {}),
     "ss_profile": (xcurves.ss_profile, {}),
     "profile_across_tasks": (xcurves.profile_across_tasks, {}),
     "align": (xcurves.align, {"on": "union"}),
     "time_to_target": (xcurves.time_to_target, {"target": 1.0}),
+    "mean_time_to_target": (xcurves.mean_time_to_target, {"target": 1.0}),
+    "drop_incomplete": (xcurves.drop_incomplete, {}),
+    "fit_power_law": (xcurves.fit_power_law, {}),
+    "leave_one_size_out": (xcurves.leave_one_size_out, {}),
+    "explore": (xcurves.explore, {}),
 }
 
 
@@ -46,6 +58,20 @@ def test_a_number_of_each_run_is_a_curve_of_one_level(name):
     assert "training" not in said
     assert "over training" in of_curves.curves.summary() or name not in ("pairwise", "contrast")
     found.curves.table()
+
+
+@pytest.mark.parametrize("name", WITHOUT)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_methods_of_scores_name_what_they_compare_by_the_score(name):
+    method, scores, options = WITHOUT[name]
+    found = method(scores, **options)
+    said = found.curves.summary()
+    assert "training" not in said
+    assert "training" not in found.dims
+    of_last = method(
+        CURVES.sel({"task": "u"} if "task" not in scores.dims else {}).isel(training=0, drop=True), **options
+    )
+    xr.testing.assert_equal(found.drop_vars("task", errors="ignore"), of_last.drop_vars("task", errors="ignore"))
 
 
 @pytest.mark.parametrize("name", REFUSE)

@@ -212,7 +212,12 @@ def test_a_champion_that_failed_is_refused_in_words_of_the_shell(capsys):
     frame.to_csv("runs.csv", index=False)
     status, _, err = gate(capsys)
     assert status == 2
-    assert err.endswith("run 2 of champion 'main' failed; a champion needs a mean. Write the score that it counts as\n")
+    command = "python -m xcurves gate runs.csv --baseline main --fill-failed worst"
+    refused = "run 2 of champion 'main' failed; a champion needs a mean. Say what failed runs count as: "
+    assert err == f"python -m xcurves: {refused}--fill-failed worst. Type: {command}\n"
+    status, out, _ = gate(capsys, "--fill-failed", "worst")
+    assert status in (0, 1, 3)
+    assert "1 of 11 runs failed and counts as the worst score of its task." in out
 
 
 def test_a_row_without_a_score_is_no_run_and_no_failure(capsys):

@@ -85,9 +85,11 @@ def test_scikit_learn_s_search(tmp_path):
 
     found = GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0]}, cv=4).fit(X, Y).cv_results_
     pd.DataFrame(found).to_csv(tmp_path / "cv_results.csv", index=False)
-    frame = readers.read(tmp_path / "cv_results.csv")
+    tidy = readers.read(tmp_path / "cv_results.csv").curves.to_dataarray("test_score", training=None)
+    wide = readers.read(tmp_path / "cv_results.csv", source="table")
     names = {"algorithm": "param_C", "training": None}
-    scores = frame.curves.to_dataarray("accuracy", **names, columns="split{run}_test_score")
+    scores = wide.curves.to_dataarray("accuracy", **names, columns="split{run}_test_score")
+    np.testing.assert_array_equal(tidy, scores)
     assert scores.sizes == {"algorithm": 2, "run": 4}
     np.testing.assert_allclose(scores.mean("run"), found["mean_test_score"])
     assert scores.curves.pairwise(n_resamples=99, rng=0)["difference"].notnull().all()

@@ -15,6 +15,7 @@ _ARGUMENTS = (
 # Options that a message may name with all that they need.
 _WHOLE = re.compile(
     r"--align (?:budget(?::\d+)?|intersection|final|union|[\d.][-\d.,:e+]*(?: --method \w+)?)(?![\w(])"
+    r"|--fill-failed (?:worst|[-\d.]*\d)(?: --lower-is-better)?"
     r"|--extra [^()]+(?=\))|--drop-incomplete|--normalize minmax|--duplicates (?:first|last|mean)"
     r"|--(?:names|source|algorithm|run|training) (?:'[^']+'|[^\s,;|<]+)(?=$|[\s,;)])"
 )
@@ -41,6 +42,19 @@ def _levels(match: re.Match[str]) -> str:
     return f"--align {re.sub(r'[ ]', '', match['levels'])}"
 
 
+_FILL = r"fill_failed\('worst'(?P<lower>, higher_is_better=False)?\)"
+
+
+def _failed(match: re.Match[str]) -> str:
+    """Return the option that says what failed runs count as, with the direction that makes them failures."""
+    direction = " --lower-is-better" if match["lower"] else ""
+    return f"--fill-failed worst{direction}"
+
+
+def _after_colon(match: re.Match[str]) -> str:
+    return f": {_failed(match)}"
+
+
 _CURES: tuple[tuple[str, _Written], ...] = (
     (r"(?:\w+)?\.?(?:curves\.)?align\(20, relative_to='budget'\)", "--align budget"),
     (r"(?:\w+)?\.?(?:curves\.)?align\((?P<levels>\d+), relative_to='budget'\)", r"--align budget:\g<levels>"),
@@ -48,7 +62,12 @@ _CURES: tuple[tuple[str, _Written], ...] = (
     (r"(?:\w+)?\.?(?:curves\.)?align\(\[(?P<levels>[-\d., e+]+)\](?:, method='(?P<how>\w+)')?\)", _levels),
     (r"(?:\w+)?\.?(?:curves\.)?drop_incomplete\(\)", "--drop-incomplete"),
     (r"\w*\.?(?:curves\.)?normalize\([^()]*\)", "--normalize minmax"),
-    (r"Say what failed runs count as: scores\.curves\.fill_failed\([^()]*\)", "Write the score that it counts as"),
+    (
+        rf" with \.curves\.{_FILL} or compare ranks with [^()]*\([^()]*\)",
+        _after_colon,
+    ),
+    (rf"(?:scores)?\.curves\.{_FILL}", _failed),
+    (r"\.curves\.fill_failed\((?P<number>[-\d.]+)\)", r"--fill-failed \g<number>"),
     (
         r"leave either out(?!.*drop.incomplete)",
         "keep those that reach the same levels: --align START:STOP:STEP --drop-incomplete",
@@ -60,6 +79,7 @@ _CURES: tuple[tuple[str, _Written], ...] = (
     (r"compare fewer with reference=", "compare fewer with --select algorithm=NAME"),
     (rf"\b(?P<name>{_ARGUMENTS})=(?P<value>\[[^\]]*\]|\([^)]*\)|'[^']*'|\d+\b|(?=[\s,.;:)]|$))", _option),
     (r"curves\.attrs\['higher_is_better'\]", "--lower-is-better or --higher-is-better"),
+    (r"\bhigher_is_better=False", "--lower-is-better"),
 )
 
 

@@ -13,7 +13,8 @@ import xarray as xr
 
 import xcurves
 from xcurves.cli.names import Table, command_with, read_names
-from xcurves.cli.options import Parser, program
+from xcurves.cli.options import Parser, add_direction, program
+from xcurves.cli.scales import filled, with_direction
 from xcurves.cli.sources import curves_of_options, open_archive, read_as, select
 from xcurves.core import ledger
 from xcurves.core.atomic_write import atomic_write
@@ -22,7 +23,6 @@ from xcurves.core.tables import bounds
 from xcurves.gating.gate import ledger_of
 from xcurves.gating.replay import DECISIONS
 from xcurves.gating.text import current
-from xcurves.readers.guess import lower_is_better
 
 STATUS = {"kept": 0, "dropped": 1, "run_more": 3, "waiting": 3}
 UNEXPECTED = 4  # exit status: 1 is a decision
@@ -59,10 +59,7 @@ def gate_parser() -> argparse.ArgumentParser:
     add("--start", type=int, metavar="N", help="runs of the baseline at the first look (4, or the last look)")
     add("--task", metavar="NAME", help="column or dim of tasks, over which each run is averaged")
     add("--final", action="store_true", help="compare scores at the last level (default: their mean)")
-    said = "a low score is a good one (default: by its name, such as loss or error)"
-    better = made.add_mutually_exclusive_group()
-    better.add_argument("--lower-is-better", action="store_true", default=None, help=said)
-    better.add_argument("--higher-is-better", action="store_false", dest="lower_is_better", help="a high one is")
+    add_direction(made)
     add("--n-resamples", type=int, metavar="Z", help="most reassignments (default: all up to 1e6, else 9,999)")
     add = made.add_argument_group("what is written").add_argument
     said = "file of the plan and the runs so far: read, checked (another past is refused) and replaced"
@@ -76,11 +73,13 @@ def run_gate(options: argparse.Namespace) -> int:
     if options.archive is None:
         raise ValueError("ARCHIVE is missing. Name the log of all runs so far")
     scores, how_read = _scores(options)
-    lower = lower_is_better(scores.name) if options.lower_is_better is None else options.lower_is_better
-    how_read += ", lower is better" if lower else ""
+    scores, _ = with_direction(scores, options)
+    lower = scores.attrs.get("higher_is_better", 1) == 0
+    if lower:
+        how_read += ", lower is better"
     same = ("baseline", "level", "margin", "start", "n_resamples", "confidence_level", "rng")
     result = xcurves.gate(
-        scores,
+        filled(scores, options),
         candidates=options.candidate,
         looks=_looks(options.looks),
         task=options.task,

@@ -16,7 +16,7 @@ import xcurves
 from xcurves import archive
 from xcurves.cli.names import Table
 from xcurves.cli.printing import text_of
-from xcurves.cli.scales import normalized, with_direction
+from xcurves.cli.scales import filled, normalized, with_direction
 from xcurves.cli.sources import EXAMPLE, curves_of_options, open_archive, read_as, select
 from xcurves.core.labels import extra_dims
 from xcurves.plotting.dispatch import plot
@@ -125,7 +125,7 @@ def _check_file(option: str, path: Path, what: str) -> None:
 def _scored(curves: xr.DataArray, options: argparse.Namespace) -> tuple[xr.DataArray, list[str]]:
     """Return curves with their direction and scale, and what to say of both."""
     curves, direction = with_direction(curves, options)
-    curves, scale = normalized(curves, options.normalize)
+    curves, scale = normalized(filled(curves, options), options.normalize)
     return curves, [line for line in (direction, scale) if line]
 
 
@@ -173,7 +173,7 @@ def _write(tree: xr.DataTree, files: Files, options: argparse.Namespace, what: s
 
 
 def _draw(tree: xr.DataTree, path: Path) -> None:
-    """Write the picture of the curves or scores; over several tasks that of the part which has them."""
+    """Write the picture of the curves: over several tasks that of the part which has them."""
     plt = import_pyplot()
     axes = np.ravel([plot(*_first_picture(tree))])
     axes[0].figure.savefig(path, bbox_inches="tight")
@@ -187,8 +187,7 @@ def _first_picture(tree: xr.DataTree) -> tuple[Any, str | None]:
         if kind.part and kind.part.over_tasks and not kind.part.pairs:
             return result, next(iter(kind.views))
     (curves,) = tree["curves"].to_dataset().data_vars.values()
-    one_task = all(curves.sizes[dim] == 1 for dim in extra_dims(curves))
-    if curves.sizes["training"] > 1 or one_task:
+    if curves.sizes["training"] > 1:
         return curves, None
     kind, result = next(iter(parts.values()))
     return result, next(iter(kind.views))

@@ -91,6 +91,8 @@ class Parser(argparse.ArgumentParser):
         said = "which of several rows of one run at one level to keep (default %(default)s: none, refuse)"
         add("--duplicates", default="raise", choices=("raise", "first", "last", "mean"), help=said)
         add("--drop-incomplete", action="store_true", help="leave out runs that lack training levels")
+        said = "what runs count as that failed, with the score -inf (inf where low is good): worst, or a number"
+        add("--fill-failed", type=_failed_score, metavar="SCORE", help=f"{said}, which later runs do not change")
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse arguments; an option that there is not is refused before one that is required is missed."""
@@ -109,6 +111,16 @@ class Parser(argparse.ArgumentParser):
             message += did_you_mean(choice[1], re.findall(r"[\w-]+", choice[2]))
         stop = "" if message.endswith((".", "?")) else "."
         self.exit(2, f"{self.prog}: {message}{stop} Help: {self.prog} --help\n")
+
+
+def _failed_score(given: str) -> str | float:
+    """Return what `--fill-failed` says that failed runs count as."""
+    if given == "worst":
+        return given
+    try:
+        return float(given)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"takes worst or a number; got {given!r}") from None
 
 
 def add_direction(made: Parser) -> Any:

@@ -10,6 +10,7 @@ import xarray as xr
 
 from xcurves.cli.names import not_found
 from xcurves.core.labels import DIMS, extra_dims
+from xcurves.preprocessing.failures import fill_failed
 from xcurves.preprocessing.normalization import normalize
 from xcurves.readers.guess import lower_is_better
 
@@ -22,11 +23,19 @@ def with_direction(curves: xr.DataArray, options: argparse.Namespace) -> tuple[x
     if options.lower_is_better is not None:
         return curves.assign_attrs(higher_is_better=int(not options.lower_is_better)), ""
     if "higher_is_better" in curves.attrs:
-        return curves, ""
+        said = "" if curves.attrs["higher_is_better"] else "lower is better, as ARCHIVE says (else: --higher-is-better)"
+        return curves, said
     if not lower_is_better(curves.name):
         return curves, ""
     said = f"lower is better, as the name {curves.name} says (else: --higher-is-better)"
     return curves.assign_attrs(higher_is_better=0), said
+
+
+def filled(curves: xr.DataArray, options: argparse.Namespace) -> xr.DataArray:
+    """Return curves, of known direction, in which runs that failed have the score that was asked for."""
+    if options.fill_failed is None:
+        return curves
+    return fill_failed(curves, options.fill_failed, higher_is_better=curves.attrs.get("higher_is_better", 1) != 0)
 
 
 def normalized(curves: xr.DataArray, how: str | None) -> tuple[xr.DataArray, str]:

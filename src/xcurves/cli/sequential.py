@@ -12,7 +12,8 @@ import xarray as xr
 
 import xcurves
 from xcurves.cli.names import Table, not_found, read_names
-from xcurves.cli.options import Parser, program
+from xcurves.cli.options import Parser, add_direction, program
+from xcurves.cli.scales import filled, with_direction
 from xcurves.cli.sources import curves_of_options, open_archive, select
 from xcurves.core import labels
 from xcurves.core.validation import check_confidence_level, check_total
@@ -57,8 +58,8 @@ def sequential_parser() -> argparse.ArgumentParser:
     plan.add_argument("--task", metavar="NAME", help="dim of tasks that are tested together (default: each by itself)")
     plan.add_argument("--reference", metavar="ALGORITHM", help="compare the others with this one only")
     plan.add_argument("--final", action="store_true", help="compare scores at the last level (default: their mean)")
-    plan.add_argument("--lower-is-better", action="store_true", help="a low score is a good one")
     plan.add_argument("--n-resamples", type=int, default=9999, metavar="Z", help="(default %(default)s)")
+    add_direction(made)
     made.add_argument("--json", action="store_true", help="print one JSON object instead of sentences")
     return made
 
@@ -72,17 +73,20 @@ def run_sequential(options: argparse.Namespace) -> int:
     if isinstance(opened, xr.DataTree):
         raise ValueError(f"ARCHIVE {options.archive} holds an analysis, not curves. Name the archive it was made from")
     same = ("previous", "spending", "task", "reference", "n_resamples", "confidence_level", "rng")
+    curves, direction = with_direction(_with_looks(opened, options), options)
     result = xcurves.sequential(
-        _with_looks(opened, options),
+        filled(curves, options),
         n_looks=options.looks,
         training_weights="final" if options.final else None,
-        higher_is_better=not options.lower_is_better,
+        higher_is_better=curves.attrs.get("higher_is_better", 1) != 0,
         **{name: getattr(options, name) for name in same},
     ).compute()
     if options.json:
         said = json.dumps(_said(result))
         print(json.dumps(json.loads(said, parse_constant=lambda _: None), allow_nan=False))  # infinite and NaN: null
     else:
+        if direction:
+            print(f"{direction}\n")
         print(xcurves.summary(result))
     return MORE if bool((result["undecided"] == 1).any()) else 0
 

@@ -49,7 +49,9 @@ def open_archive(options: argparse.Namespace) -> Table | xr.Dataset | xr.DataTre
         is_archive = path.suffix in _SUFFIXES
     if is_archive:
         return read_archive(path)
-    source = readers.recognize(path, options.source)
+    # A pattern of columns is of the file as it is.
+    besides = readers.TABLES_OF_SCORES if options.columns else ()
+    source = readers.recognize(path, options.source, besides=besides)
     frame = readers.read(path, source=source.name, folders=options.folders, names=options.names)
     frame = _as_asked(frame, options)
     usual = {"algorithm": "algorithm", "run": "run", "training": source.training}

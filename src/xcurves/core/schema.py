@@ -170,7 +170,7 @@ class Part:
     """How a kind takes part in a whole analysis."""
 
     name: str  # of its group
-    stream: int  # the number of its random stream
+    stream: int | None  # the number of its random stream, if it has one
     # What the function is called with, options that follow from the curves, and attrs; or a NotApplicableError.
     select: Callable[[xr.DataArray], tuple[xr.DataArray, dict[str, Any], dict[str, str]]]
     options: tuple[str, ...] = ()  # those of `analyze` that the function takes

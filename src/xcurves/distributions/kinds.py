@@ -48,6 +48,13 @@ def final_scores(curves: xr.DataArray) -> tuple[xr.DataArray, dict[str, Any], di
     return scores, {"higher_is_better": not is_lower_better(curves)}, {"final": said + by_task}
 
 
+def trials_of_search(scores: xr.DataArray) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
+    """Return the scores of a search, of which readers say what chose its trials."""
+    if "sampler" not in scores.attrs or scores.sizes["training"] > 1:
+        raise NotApplicableError("scores are not of trials of a search: they have no attr 'sampler'", obvious=True)
+    return scores.isel(training=0, drop=True), {}, {}
+
+
 _TASK = ("task",)
 _PAIR = ("task", "pair")
 _PAIR_CI = ("task", "pair", "ci_bound")
@@ -243,6 +250,7 @@ TUNING_CURVE = ResultKind(
         "of trials together.",
     ),
     statements=text.tuning_statements,
+    part=Part("best_of_k", None, trials_of_search, options=("higher_is_better",), refuses=True, opens=True),
     views={
         "best": View(
             plots.draw_best,

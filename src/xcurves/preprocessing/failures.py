@@ -90,8 +90,11 @@ def fill_failed(
     if not is_lazy(scores):
         n_runs = int(scores.notnull().any(levels).sum())
         n = int(failed.any(levels).sum())
-        verb = counted if n != 1 else counted.replace("count", "counts", 1)
-        said = f"{n:,} of {n_runs:,} runs failed and {verb}" if n else NO_RUN
+        said = NO_RUN
+        if n == 1:
+            said = f"1 of {n_runs:,} runs failed and {counted.replace('count', 'counts', 1).replace('their', 'its')}"
+        if n > 1:
+            said = f"{n:,} of {n_runs:,} runs failed and {counted}"
     asked = repr(replacement) if isinstance(replacement, str) else say_reference(replacement)
     option = "" if higher_is_better else ", higher_is_better=False"
     filled = provenance.record(filled, f"{FILLED}({asked}{option}): {said}")

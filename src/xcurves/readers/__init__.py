@@ -20,6 +20,7 @@ from xcurves.readers import (
     optuna,
     rliable,
     run_tables,
+    score_tables,
     sklearn,
     tensorboard,
     wandb,
@@ -48,10 +49,12 @@ SOURCES = (
     run_tables.MARL_EVAL,
     rliable.SOURCE,
     wandb.CHART,
+    *score_tables.SOURCES,
     run_tables.TEXT,
     run_tables.TABLE,
     declared.ROWS,
 )
+TABLES_OF_SCORES = tuple(source.name for source in score_tables.SOURCES)
 
 
 @names_options

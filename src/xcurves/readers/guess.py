@@ -30,9 +30,11 @@ _ABOUT = (
     | {"count", "len", "length", "rank", "threshold", "target", "scale", "weight", "coef", "coefficient", "best"}
     | {"entropy", "grad", "pi", "alpha", "value", "actor", "critic", "policy", "time", "lr", "rate"}
 )
+_NO_STEP = {"mean", "std", "fit", "score"}  # of mean_fit_time, which is no time of training
 _FIRST_STEPS = ("step", "steps", "timesteps", "timestep", "interacts", "frames", "tokens", "iteration", "iter", "epoch")
 _MOST_LABELS = 50
 _WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+")
+_NO_NAME = ("Unnamed: 0", "")  # what pandas reads as the name of an index that was written
 _OWN_NAME = re.compile(r"_(?:id|name)$")  # env_id, model_name
 
 
@@ -142,7 +144,7 @@ def guess_names(frame: pd.DataFrame, given: Mapping[str, Any] | None = None) -> 
         known["score"],
         missing,
         tuple(others) if known["score"] is not None else (),
-        _say(known, others) + (f", columns are the algorithms: {', '.join(wide)}" if wide else ""),
+        _say(known, others) + wide,
     )
 
 
@@ -153,7 +155,8 @@ def words_of(name: object) -> list[str]:
 
 def lower_is_better(name: object) -> bool:
     """Return whether the name of a score says that lower is better: loss, error, perplexity, regret, time."""
-    return bool(_LOWER & set(words_of(name)))
+    words = set(words_of(name))
+    return bool(_LOWER & words) and "neg" not in words  # scikit-learn's neg_log_loss is a loss with its sign turned
 
 
 def find_score(frame: pd.DataFrame, used: Sequence[str]) -> tuple[str | None, list[str]]:
@@ -202,24 +205,42 @@ def _joined_algorithms(frame: pd.DataFrame, known: dict[str, Any]) -> tuple[pd.D
     return joined, known | {"algorithm": name}
 
 
-def _long(frame: pd.DataFrame, known: Mapping[str, Any]) -> tuple[pd.DataFrame, list[str]]:
-    """Return a row for each score where columns are algorithms, and those columns; else the frame.
+def _long(frame: pd.DataFrame, known: Mapping[str, Any]) -> tuple[pd.DataFrame, str]:
+    """Return a row for each score where columns are algorithms, and what is said of it; else the frame and "".
 
     They are taken for algorithms where every other column names runs, training or tasks, and none is called like a
-    score or a statistic of scores.
+    score or a statistic of scores. Without such columns a row is a task.
     """
-    if {"algorithm", "score"} & set(known):
-        return frame, []
+    if {"algorithm", "score"} & {*known, *frame.columns}:
+        return frame, ""
+    frame = _with_named_rows(frame)
     free = [name for name in frame.columns if name not in _columns_of(known)]
     kinds = {name: dim_of(name) for name in free}
     named = [name for name in free if kinds[name] in ("run", "training", "task")]
     scores = [name for name in free if name not in named and pd.api.types.is_float_dtype(frame[name])]
     said = any(looks_like_score(name) or (_ABOUT | {"mean", "average"}) & set(words_of(name)) for name in scores)
-    if len(scores) < 2 or said or len(scores) + len(named) < len(free) or not named:
-        return frame, []
-    if "score" in frame or "algorithm" in frame:
-        return frame, []
-    return to_long(frame, "score", {"algorithm": scores}, {"algorithm": "algorithm"}), scores
+    if len(scores) < 2 or said or len(scores) + len(named) < len(free):
+        return frame, ""
+    how = f", columns are the algorithms: {', '.join(scores)}"
+    if not named and known:
+        return frame, ""
+    if not named:
+        frame = frame.assign(task=np.arange(1, len(frame) + 1))
+        how = f", rows are the tasks{how}"
+    return to_long(frame, "score", {"algorithm": scores}, {"algorithm": "algorithm"}), how
+
+
+def _with_named_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame whose first column without a name, an index that was written, is the task, or is gone."""
+    first = str(frame.columns[0]) if len(frame.columns) else ""
+    if first not in _NO_NAME or "task" in frame:
+        return frame
+    column = frame[frame.columns[0]]
+    if pd.api.types.is_numeric_dtype(column):
+        return frame.drop(columns=frame.columns[0])
+    if not column.is_unique:
+        return frame
+    return frame.rename(columns={frame.columns[0]: "task"})
 
 
 def _numbered_runs(
@@ -278,6 +299,7 @@ def _find_training(frame: pd.DataFrame, used: Sequence[str]) -> str | None:
     """Return the column of training: steps before epochs before time."""
     known = SYNONYMS["training"].split()
     found = [name for name in _numeric(frame) if name not in used and _fit(name, known) is not None]
+    found = [name for name in found if not _NO_STEP & set(words_of(name))]
     found = [name for name in found if _n_labels(frame[name]) > 1] or found
     if "training" in found:
         return "training"
@@ -350,7 +372,7 @@ def _free(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
 
 
 def _numeric(frame: pd.DataFrame) -> list[str]:
-    return [str(name) for name in frame.select_dtypes("number") if name not in ("Unnamed: 0", "")]
+    return [str(name) for name in frame.select_dtypes("number") if name not in _NO_NAME]
 
 
 def _is_measure(column: pd.Series[Any]) -> bool:

@@ -48,7 +48,8 @@ def trials(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame:
         A trial that failed has the value -inf, or inf if its study minimizes: worse than every finite one. They are
         scores of trials: ``to_dataarray("value", training=None)``. ``frame.attrs["sampler"]`` is what chose the trials
         ("RandomSampler"), as the study or the notes that samplers leave in a storage say it; "unknown" where they do
-        not, as after random search. ``frame.attrs["n_pruned"]`` counts pruned trials.
+        not, as after random search. ``frame.attrs["n_pruned"]`` counts pruned trials, and
+        ``frame.attrs["higher_is_better"]`` is 0 where all studies minimize, 1 where all maximize.
 
     Raises
     ------
@@ -241,6 +242,11 @@ def _framed(rows: list[dict[str, Any]], studies: Mapping[str, Any]) -> pd.DataFr
         "n_pruned": len(pruned),
         "source": f"Optuna, {len(frame[['algorithm', 'run']].drop_duplicates())} trials",
     }
+    directions = {study.directions[0].name for study in studies.values()}
+    if directions in ({"MINIMIZE"}, {"MAXIMIZE"}):
+        frame.attrs["higher_is_better"] = int(directions == {"MAXIMIZE"})
+    elif len(directions) > 1:
+        provenance.warn("some studies minimize and others maximize: their values cannot be compared. Read one by one")
     return frame
 
 

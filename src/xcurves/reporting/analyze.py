@@ -28,9 +28,26 @@ def answering(curves: xr.DataArray) -> list[str]:
     has_levels = curves.sizes.get("training", 1) > 1
     found = []
     for name, kind in parts().items():
-        if kind.part and kind.part.opens and kind.part.over_tasks == several and (has_levels or not kind.part.along):
+        part = kind.part
+        fits = part is not None and part.opens and part.over_tasks == several and (has_levels or not part.along)
+        refused = _refusal(kind, curves) if fits else None
+        if fits and (refused is None or not refused.obvious):
             found.append(name)
-    return found
+    if curves.sizes.get("algorithm", 1) > 1:
+        return found
+    # Nobody misses comparisons of a single algorithm where there is something else to say.
+    of_one = [name for name in found if _refusal(parts()[name], curves) is None]
+    return of_one or found
+
+
+def _refusal(kind: ResultKind, curves: xr.DataArray) -> NotApplicableError | None:
+    """Return why a part does not apply to curves, None if it does."""
+    assert kind.part is not None  # of the kinds that are parts
+    try:
+        kind.part.select(curves)
+    except NotApplicableError as why:
+        return why
+    return None
 
 
 def analyze(
@@ -158,10 +175,11 @@ def _make(kind: ResultKind, curves: xr.DataArray, given: dict[str, Any], entropy
     """Return the result of one part, computed; refuse curves to which it does not apply."""
     part = kind.part
     assert part is not None  # of the kinds that are parts
-    # Each part has its own stream, which does not depend on the other parts.
-    child = np.random.SeedSequence(entropy, spawn_key=(part.stream,))
     options = {name: given[name] for name in (*part.options, "confidence_level")}
-    options["rng"] = int(child.generate_state(1, np.uint64)[0] >> np.uint64(1))
+    if part.stream is not None:
+        # Each part has its own stream, which does not depend on the other parts.
+        child = np.random.SeedSequence(entropy, spawn_key=(part.stream,))
+        options["rng"] = int(child.generate_state(1, np.uint64)[0] >> np.uint64(1))
     try:
         taken, found, attrs = part.select(curves)
         result: xr.Dataset = kinds.function(kind.name)(taken, **found, **options).compute()

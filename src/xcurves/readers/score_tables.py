@@ -1,0 +1,209 @@
+"""Tables of scores without training, as searches and benchmark servers leave them: a run, a trial or a fold a row."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from xcurves.core import provenance
+from xcurves.preprocessing.wide import CONFIG, join_labels
+from xcurves.readers import log_files
+from xcurves.readers.formats import delimited
+from xcurves.readers.guess import dim_of
+from xcurves.readers.log_files import parsing
+from xcurves.readers.logs import Source
+from xcurves.readers.open_files import LogError, read_bytes
+
+_SPLIT = re.compile(r"split(?P<run>\d+)_(?P<score>(?:test|train)_.+)")
+_MEAN = re.compile(r"mean_(?P<score>(?:test|train)_.+)")
+_SETTING = "param_"
+_STUDY = ("study", "study_name", "sampler")
+_SETTINGS_OF_TRIAL = "params_"
+
+
+def _read(path: str | Path, what: str, rows_of: Callable[[pd.DataFrame, Path], pd.DataFrame]) -> pd.DataFrame:
+    """Return the rows that are made of a table."""
+    path = Path(path)
+    data = read_bytes(path)
+    with parsing(path, what):
+        table = delimited.parse(data, path)
+        made = rows_of(table, path)
+    made.attrs["source"] = f"{what} in {path.name}"
+    missing_end = delimited.missing_end(data, path)
+    if missing_end:
+        provenance.warn(missing_end)
+    return made
+
+
+def _named_algorithm(table: pd.DataFrame, also: tuple[str, ...] = ()) -> str | None:
+    """Return the column that says of which algorithm, or study, a row is; None if all are of one."""
+    named = [name for name in map(str, table) if name in also or dim_of(name) == "algorithm"]
+    varied = [str(name) for name in named if len(table[name].unique()) > 1]
+    return varied[0] if varied else None
+
+
+def _search_rows(table: pd.DataFrame, _: Path) -> pd.DataFrame:
+    """Return a row for each setting and fold of one search; for each setting of several, whose trials they are."""
+    settings = [name for name in map(str, table) if name.startswith(_SETTING) and len(table[name].unique()) > 1]
+    labels = table[settings].set_axis([CONFIG + name.removeprefix(_SETTING) for name in settings], axis=1)
+    algorithm = _named_algorithm(table.drop(columns=settings))
+    if algorithm is not None:
+        runs = table.groupby(algorithm).cumcount()
+        means = {match["score"]: table[name] for name in map(str, table) if (match := _MEAN.fullmatch(name))}
+        made = pd.concat([pd.DataFrame({"algorithm": table[algorithm], "run": runs, **means}), labels], axis=1)
+        made.attrs = {"sampler": "unknown"}  # a table of results does not say how settings were chosen
+        return made
+    names = _names_of_settings(labels)
+    scores: dict[str, dict[str, Any]] = {}
+    for name in map(str, table):
+        match = _SPLIT.fullmatch(name)
+        if match:
+            scores.setdefault(match["run"], {})[match["score"]] = table[name]
+    of_folds = [
+        pd.concat([pd.DataFrame({"algorithm": names, "run": int(fold), **scored}), labels], axis=1)
+        for fold, scored in scores.items()
+    ]
+    return pd.concat(of_folds, ignore_index=True)
+
+
+def _names_of_settings(labels: pd.DataFrame) -> pd.Series[Any]:
+    """Return a name for each setting: what differs between them, and the number of the row where nothing does."""
+    rows = pd.Series([f"setting {number}" for number in range(1, len(labels) + 1)])
+    if labels.empty:
+        return rows
+    missing = labels.isna()
+    texts = labels.astype(object).mask(missing, "None")
+    names = join_labels(texts, list(map(str, labels)))
+    return names.where(~names.duplicated(keep=False), names + ", " + rows)
+
+
+def _trial_rows(table: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """Return a row for each trial that is complete; one that failed has no score."""
+    study = _named_algorithm(table, _STUDY)
+    names: Any = path.name.partition(".")[0]
+    if study is not None:
+        names = table[study]
+    state: pd.Series[str] = table["state"].astype(str).str.removeprefix("TrialState.")
+    if "COMPLETE" not in set(state):
+        raise LogError(f"{path}: no trial is complete; got {', '.join(sorted(set(state)))}. Run the study on")
+    settings = [name for name in map(str, table) if name.startswith(_SETTINGS_OF_TRIAL)]
+    every = pd.concat(
+        [
+            pd.DataFrame({"algorithm": names, "run": table["number"], "state": state.str.lower()}),
+            table[["value", *settings]],
+        ],
+        axis=1,
+    )
+    made = every[state == "COMPLETE"].reset_index(drop=True)
+    left_out = state[state != "COMPLETE"].value_counts()
+    if len(left_out):
+        rest = ", ".join(f"{count} {str(name).lower()}" for name, count in left_out.items())
+        provenance.warn(
+            f"trials without a result are left out: {rest}. In the file of the study its failed trials count"
+        )
+    provenance.warn(
+        "a table of trials does not say whether low values are good ones; high ones are. If low ones are: "
+        "higher_is_better=False"
+    )
+    sampler = "unknown"
+    if "sampler" in table:
+        sampler = ", ".join(sorted(set(table["sampler"].astype(str))))
+    made.attrs = {"sampler": sampler, "n_pruned": int((state == "PRUNED").sum())}
+    return made
+
+
+def _evaluation_rows(table: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """Return a row for each evaluation, or each of its folds, with a column for each measure."""
+    table = _with_folds(table)
+    task = "task_id"
+    if "data_name" in table and _determines(table, "data_name", task) and _determines(table, task, "data_name"):
+        task = "data_name"
+    flow = "flow_id"
+    if "flow_name" in table:
+        flow = "flow_name"
+    cells = [task, flow]
+    apart = [name for name in ("run_id", "repeat", "fold") if name in table and not _determines(table, cells, name)]
+    runs: Any = 0
+    if apart:
+        runs = table[apart].astype(str).agg("/".join, axis=1)
+    made = pd.DataFrame({"task": table[task].astype(str), "algorithm": table[flow].astype(str), "run": runs})
+    if "function" not in table:
+        return made.assign(score=table["value"])
+    measured = made.assign(measure=table["function"])
+    if measured.duplicated().any():
+        raise LogError(f"{path}: a run has several values of one measure. Name its columns: source='table'")
+    keys = list(measured)
+    wide = table["value"].set_axis(pd.MultiIndex.from_frame(measured)).unstack(keys[-1]).reset_index()  # noqa: PD010
+    return wide.rename_axis(columns=None)
+
+
+def _with_folds(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a row for each fold where a column lists their values."""
+    if "values" not in table or not table["values"].notna().any():
+        return table
+    listed = table[table["values"].notna()].copy()
+    listed["value"] = [ast.literal_eval(str(values)) for values in listed["values"]]
+    listed["fold"] = [list(range(len(values))) for values in listed["value"]]
+    return listed.explode(["value", "fold"], ignore_index=True).astype({"value": np.float64, "fold": np.int64})
+
+
+def _determines(table: pd.DataFrame, known: str | list[str], name: str) -> bool:
+    """Return whether rows with the same labels in `known` have the same one in a further column."""
+    columns = [known] if isinstance(known, str) else known
+    rows = table[[*columns, name]].drop_duplicates()
+    return not bool(rows.duplicated(columns).any())
+
+
+def _is_search(path: Path) -> bool:
+    head = log_files.header(path)
+    return "params" in head and any(map(_SPLIT.fullmatch, head)) and any(map(_MEAN.fullmatch, head))
+
+
+def _is_trials(path: Path) -> bool:
+    return {"number", "value", "state", "datetime_start"} <= set(log_files.header(path))
+
+
+def _is_evaluations(path: Path) -> bool:
+    head = set(log_files.header(path))
+    return {"task_id", "value"} <= head and bool({"flow_id", "flow_name"} & head)
+
+
+SEARCH = Source(
+    "cv-results",
+    "results of a search of scikit-learn",
+    _is_search,
+    read_all=lambda path: _read(path, "cv_results_ of scikit-learn", _search_rows),
+    logs="cv_results_ as CSV",
+    single=True,
+    training=None,
+    example="cv_results.csv",
+)
+TRIALS = Source(
+    "optuna-table",
+    "a table of trials of Optuna",
+    _is_trials,
+    read_all=lambda path: _read(path, "trials of Optuna", _trial_rows),
+    logs="trials_dataframe() as CSV",
+    single=True,
+    value="value",
+    training=None,
+    example="trials.csv",
+)
+OPENML = Source(
+    "openml",
+    "evaluations of OpenML",
+    _is_evaluations,
+    read_all=lambda path: _read(path, "evaluations of OpenML", _evaluation_rows),
+    logs="list_evaluations() as CSV: task_id, flow_name, value",
+    single=True,
+    training=None,
+    extra=("task",),
+    example="evaluations.csv",
+)
+SOURCES = (SEARCH, TRIALS, OPENML)

@@ -1,0 +1,297 @@
+"""Tables of scores without training, each answered by one command; made by their packages or in the documented form."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from xcurves import readers
+from xcurves.__main__ import main
+
+TASKS = [f"data{number}" for number in range(12)]
+
+
+def drawn(*shape):
+    return np.random.default_rng(0).normal(0, 0.03, shape)
+
+
+def searched(**settings):
+    """Return the cv_results_ of a search over classifiers of noisy data, of which the support vectors are best."""
+    selection = pytest.importorskip("sklearn.model_selection")
+    tree = pytest.importorskip("sklearn.tree").DecisionTreeClassifier
+    svm = pytest.importorskip("sklearn.svm").SVC
+    pipeline = pytest.importorskip("sklearn.pipeline").Pipeline
+    data = pytest.importorskip("sklearn.datasets").make_classification(300, class_sep=1.5, random_state=0)
+    grid = {"model": [svm(C=1.0), tree(max_depth=1, random_state=0), svm(C=1e-6)]}
+    found = selection.GridSearchCV(pipeline([("model", svm())]), grid, cv=8, refit=False, **settings).fit(*data)
+    return pd.DataFrame(found.cv_results_)
+
+
+def cv_results(path):
+    searched().to_csv(path / "cv_results.csv")
+    return "SVC over "
+
+
+def cv_results_without_index(path):
+    searched(return_train_score=True).to_csv(path / "results.csv", index=False)
+    return "SVC over "
+
+
+def cv_results_of_several_scores(path):
+    searched(scoring=["accuracy", "f1"]).to_csv(path / "results.csv")
+    return "SVC over "
+
+
+def cv_results_of_two_searches(path):
+    selection = pytest.importorskip("sklearn.model_selection")
+    tree = pytest.importorskip("sklearn.tree").DecisionTreeClassifier(random_state=0)
+    near = pytest.importorskip("sklearn.neighbors").KNeighborsClassifier()
+    data = pytest.importorskip("sklearn.datasets").make_circles(200, noise=0.1, factor=0.7, random_state=0)
+    grids = {"tree": (tree, {"max_depth": [1, 2]}), "near": (near, {"n_neighbors": list(range(1, 9))})}
+    found = [
+        pd.DataFrame(selection.GridSearchCV(model, grid, cv=4).fit(*data).cv_results_).assign(model=name)
+        for name, (model, grid) in grids.items()
+    ]
+    pd.concat(found).to_csv(path / "searches.csv")
+    return "near over tree "
+
+
+def autorank(path):
+    # autorank.autorank takes a DataFrame with a column for each population and a row for each data set
+    pd.DataFrame(np.array([0.5, 0.6, 0.7]) + drawn(12, 3), columns=["nb", "tree", "boost"]).to_csv(
+        path / "a.csv", index=False
+    )
+    return "boost over nb "
+
+
+def autorank_with_numbers(path):
+    pd.DataFrame(np.array([0.5, 0.6, 0.7]) + drawn(12, 3), columns=["nb", "tree", "boost"]).to_csv(path / "a.csv")
+    return "boost over nb "
+
+
+def autorank_with_names(path):
+    pd.DataFrame(np.array([0.5, 0.6, 0.7]) + drawn(12, 3), TASKS, ["nb", "tree", "boost"]).to_csv(path / "a.csv")
+    return "boost over nb "
+
+
+def autorank_with_named_index(path):
+    frame = pd.DataFrame(np.array([0.5, 0.6, 0.7]) + drawn(12, 3), TASKS, ["nb", "tree", "boost"])
+    frame.rename_axis("dataset").to_csv(path / "a.csv")
+    return "boost over nb "
+
+
+def evaluations():
+    """Return rows as of openml.evaluations.list_evaluations(..., output_format="dataframe")."""
+    rows = [
+        {
+            "run_id": 10 * task + flow,
+            "task_id": task,
+            "setup_id": flow,
+            "flow_id": 100 + flow,
+            "flow_name": ("weka.J48(1)", "sklearn.svm.SVC(2)")[flow],
+            "data_id": task,
+            "data_name": TASKS[task],
+            "function": "predictive_accuracy",
+            "upload_time": "2024-01-01 10:00:00",
+            "uploader": 1,
+            "uploader_name": "somebody",
+        }
+        for task in range(8)
+        for flow in range(2)
+    ]
+    scores = 0.8 + 0.05 * np.arange(2) + drawn(8, 2)
+    return pd.DataFrame(rows).assign(value=scores.ravel(), values=None, array_data=None)
+
+
+def openml(path):
+    evaluations().to_csv(path / "evaluations.csv")
+    return "sklearn.svm.SVC(2) over weka.J48(1) "
+
+
+def openml_folds(path):
+    frame = evaluations()
+    # per_fold=True lists the values of the folds in place of their mean
+    frame["values"] = [(value + drawn(10)).tolist() for value in frame["value"]]
+    frame.assign(value=None).to_csv(path / "evaluations.csv")
+    return "sklearn.svm.SVC(2) over weka.J48(1) "
+
+
+def openml_rows(path):
+    frame = evaluations().loc[:, ["task_id", "flow_name", "value"]].merge(pd.DataFrame({"fold": range(5)}), how="cross")
+    frame.assign(value=frame["value"] + drawn(len(frame)) / 3).to_csv(path / "runs.csv", index=False)
+    return "sklearn.svm.SVC(2) over weka.J48(1) "
+
+
+def studies(path, samplers, direction="maximize"):
+    optuna = pytest.importorskip("optuna")
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    made = []
+    for shift, (name, sampler) in enumerate(samplers.items()):
+        study = optuna.create_study(
+            storage=f"sqlite:///{path / 'studies.db'}",
+            study_name=name,
+            sampler=getattr(optuna.samplers, sampler)(seed=0),
+            direction=direction,
+        )
+        study.optimize(lambda trial, shift=shift: shift + trial.suggest_float("x", 0, 1) ** 2, 30)
+        made.append(study.trials_dataframe().assign(study=name))
+    return pd.concat(made)
+
+
+def optuna_studies(path):
+    studies(path, {"tree": "RandomSampler", "svm": "RandomSampler"})
+    return "svm over tree "
+
+
+def optuna_studies_that_minimize(path):
+    studies(path, {"tree": "RandomSampler", "svm": "RandomSampler"}, "minimize")
+    return "tree below svm "
+
+
+def optuna_samplers(path):
+    studies(path, {"random": "RandomSampler", "tpe": "TPESampler"})
+    return "tpe over random "
+
+
+def optuna_table(path):
+    studies(path, {"tree": "RandomSampler", "svm": "RandomSampler"}).to_csv(path / "trials.csv")
+    (path / "studies.db").unlink()
+    return "svm over tree "
+
+
+TABLES = [
+    *(cv_results, cv_results_without_index, cv_results_of_several_scores, cv_results_of_two_searches),
+    *(autorank, autorank_with_numbers, autorank_with_names, autorank_with_named_index),
+    *(openml, openml_folds, openml_rows),
+    *(optuna_studies, optuna_studies_that_minimize, optuna_samplers, optuna_table),
+]
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.__name__)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_one_command_says_who_is_best(table, tmp_path, monkeypatch, capsys):
+    said = table(tmp_path)
+    (file,) = tmp_path.iterdir()
+    monkeypatch.chdir(tmp_path)
+    assert main([file.name, "--n-resamples", "999"]) == 0
+    out = capsys.readouterr().out
+    assert said in out.replace("model=SVC(C=1.0)", "SVC").replace("model=SVC()", "SVC"), out
+
+
+def test_settings_of_one_search_are_algorithms_and_folds_are_runs(tmp_path):
+    table = searched(return_train_score=True)
+    table.to_csv(tmp_path / "cv.csv")
+    frame = readers.read(tmp_path / "cv.csv")
+    assert list(frame) == ["algorithm", "run", "test_score", "train_score", "config/model"]
+    scores = frame.curves.to_dataarray("test_score", training=None)
+    for row in table.itertuples():
+        folds = [getattr(row, f"split{fold}_test_score") for fold in range(8)]
+        np.testing.assert_allclose(scores.sel(algorithm=f"model={row.param_model}"), folds)
+
+
+def test_names_of_settings_say_what_differs_and_stay_apart(tmp_path):
+    table = pd.DataFrame(
+        {
+            "param_depth": [1, 1, None],
+            "param_kind": ["a", "a", "a"],
+            "param_rate": [0.1234567, 0.1234568, 0.5],
+            "params": "{}",
+            "split0_test_score": [0.5, 0.6, 0.7],
+            "split1_test_score": [0.5, 0.6, None],
+            "mean_test_score": [0.5, 0.6, 0.7],
+        }
+    )
+    table.to_csv(tmp_path / "cv.csv", index=False)
+    frame = readers.read(tmp_path / "cv.csv")
+    names = ["depth=1, rate=0.123457, setting 1", "depth=1, rate=0.123457, setting 2", "depth=None, rate=0.5"]
+    assert frame["algorithm"].tolist() == names * 2
+    assert frame["run"].tolist() == [0, 0, 0, 1, 1, 1]
+    assert frame["test_score"].isna().tolist() == [False] * 5 + [True]
+
+
+def test_one_study_says_what_random_search_finds(tmp_path, monkeypatch, capsys):
+    studies(tmp_path, {"svm": "RandomSampler"})
+    monkeypatch.chdir(tmp_path)
+    assert main(["studies.db"]) == 0
+    out = capsys.readouterr().out
+    values = readers.read("studies.db")["value"].sort_values().to_numpy()
+    # The median of the best of 10: the smallest value that a share of 2^(-1/10) of the 30 trials does not exceed.
+    best = values[int(np.ceil(30 * 2 ** (-1 / 10))) - 1]
+    assert f"After 10 trials the best score seen has a median of {best:.3g} " in out
+    assert "Left out" not in out
+
+
+def test_trials_that_failed_are_refused_with_the_command_that_fills_them(tmp_path, monkeypatch, capsys):
+    optuna = pytest.importorskip("optuna")
+
+    def objective(trial):
+        if trial.number % 5 == 0:
+            raise ValueError
+        return trial.suggest_float("x", 0, 1)
+
+    for name in ("a", "b"):
+        sampler = optuna.samplers.RandomSampler(seed=0)
+        study = optuna.create_study(storage=f"sqlite:///{tmp_path / 's.db'}", study_name=name, sampler=sampler)
+        study.optimize(objective, 20, catch=ValueError)
+    monkeypatch.chdir(tmp_path)
+    assert main(["s.db"]) == 2
+    command = capsys.readouterr().err.strip().partition("Type: ")[2]
+    assert command == "python -m xcurves s.db --fill-failed worst --lower-is-better"
+    assert main(command.split()[3:]) == 0
+    assert "8 of 40 runs failed and count as the worst score of their task." in capsys.readouterr().out
+
+
+def test_a_table_of_trials_says_what_it_does_not_say(tmp_path):
+    table = studies(tmp_path, {"svm": "RandomSampler"}).drop(columns="study")
+    table.loc[3, "state"] = "FAIL"
+    table.loc[4, "state"] = "PRUNED"
+    table.to_csv(tmp_path / "svm.csv", index=False)
+    with pytest.warns(UserWarning) as warned:
+        frame = readers.read(tmp_path / "svm.csv")
+    assert [str(each.message).partition(".")[0] for each in warned] == [
+        "trials without a result are left out: 1 fail, 1 pruned",
+        "a table of trials does not say whether low values are good ones; high ones are",
+    ]
+    assert set(frame["algorithm"]) == {"svm"}
+    assert len(frame) == 28
+    assert frame.attrs["n_pruned"] == 1
+    table.assign(state="FAIL").to_csv(tmp_path / "svm.csv", index=False)
+    with pytest.raises(ValueError, match=r"no trial is complete; got FAIL\. Run the study on"):
+        readers.read(tmp_path / "svm.csv")
+
+
+def test_evaluations_keep_tasks_flows_and_folds(tmp_path):
+    openml_folds(tmp_path)
+    scores = readers.read(tmp_path / "evaluations.csv").curves.to_dataarray(
+        "predictive_accuracy", training=None, extra="task"
+    )
+    assert dict(scores.sizes) == {"task": 8, "algorithm": 2, "run": 10}
+    row = evaluations().query("task_id == 3 and flow_id == 101").iloc[0]
+    found = scores.sel(task=TASKS[3], algorithm=row["flow_name"])
+    np.testing.assert_allclose(found, row["value"] + drawn(10))
+
+
+def test_evaluations_of_several_measures_are_columns_and_repeated_ones_are_refused(tmp_path):
+    frame = evaluations()
+    both = pd.concat([frame, frame.assign(function="kappa", value=frame["value"] / 2)])
+    both.to_csv(tmp_path / "e.csv", index=False)
+    read = readers.read(tmp_path / "e.csv")
+    np.testing.assert_allclose(read["kappa"], read["predictive_accuracy"] / 2)
+    assert len(read) == 16
+    pd.concat([frame, frame]).to_csv(tmp_path / "e.csv", index=False)
+    with pytest.raises(ValueError, match=r"a run has several values of one measure"):
+        readers.read(tmp_path / "e.csv")
+
+
+def test_a_loss_with_its_sign_turned_is_a_score():
+    from xcurves.readers.guess import lower_is_better
+
+    assert not lower_is_better("test_neg_log_loss")
+    assert lower_is_better("test_log_loss")
+
+
+@pytest.mark.parametrize("names", [["nb", "accuracy"], ["mean", "std"], ["x_min", "x_max"]])
+def test_columns_that_bear_the_name_of_a_metric_are_no_algorithms(names, tmp_path, monkeypatch, capsys):
+    pd.DataFrame(drawn(6, 2), columns=names).to_csv(tmp_path / "a.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    assert main(["a.csv"]) == 2
+    assert "columns are the algorithms" not in capsys.readouterr().out
