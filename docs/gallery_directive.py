@@ -49,6 +49,8 @@ CALLS = {  # how a result of each kind with pictures is made, or for one view
         "result = times.curves.performance_profile(rng=0)",
     ],
     "fit_power_law": ["result = errors.curves.fit_power_law()"],
+    "predict": ["fit = errors.curves.fit_power_law()", "result = fit.curves.predict([2560, 5120])"],
+    "compare_learners": ["fit = errors.curves.fit_power_law()", "result = fit.curves.compare_learners()"],
     "fit_scaling_law": ["result = losses.curves.fit_scaling_law(compute=1e7)"],
     "performance_cdf": [
         "final = scores.isel(training=-1)",

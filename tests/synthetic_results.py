@@ -61,6 +61,10 @@ def synthetic_result(name, n_tasks, n_algorithms, along=None):
     """Return a result of a kind, of so many tasks and algorithms, a single one without a dim; or along another dim."""
     if name == "fit_power_law":
         return xcurves.fit_power_law(synthetic_errors(n_tasks, n_algorithms))
+    if name == "predict":
+        return xcurves.predict(synthetic_result("fit_power_law", n_tasks, n_algorithms), [1600, 3200])
+    if name == "compare_learners":
+        return xcurves.compare_learners(synthetic_result("fit_power_law", n_tasks, n_algorithms))
     kind = kinds.kind(name)
     curves = synthetic_curves(n_tasks, n_algorithms)
     rng = np.random.default_rng(len(name))

@@ -170,7 +170,7 @@ def test_a_tree_says_which_methods_it_has():
         _ = tree.curves.predict
     assert str(caught.value) == (
         "a DataTree has no .curves.predict. It has .curves.table(), .curves.summary(), .curves.plot() and "
-        ".curves.report(path); of one result: tree['curves'].to_dataset().curves.predict"
+        ".curves.report(path); of one result: tree['anova'].to_dataset().curves.predict"
     )
     pd.testing.assert_frame_equal(tree["anova"].curves.table(), tree["anova"].to_dataset().curves.table())
     assert pickle.loads(pickle.dumps(tree)).identical(tree)

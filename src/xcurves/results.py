@@ -261,9 +261,11 @@ def no_method(dataset: xr.Dataset, name: str) -> str:
 
 def no_tree_method(tree: xr.DataTree, name: str) -> str:
     """Return the message for a method that a DataTree does not have."""
+    names_of_results = [child for child, node in tree.children.items() if find_kind(node.to_dataset()) is not None]
+    one = names_of_results[0] if names_of_results else "/"
     return (
         f"a DataTree has no .curves.{name}. It has .curves.table(), .curves.summary(), .curves.plot() and "
-        f".curves.report(path); of one result: tree[{next(iter(tree.children), '/')!r}].to_dataset().curves.{name}"
+        f".curves.report(path); of one result: tree[{one!r}].to_dataset().curves.{name}"
     )
 
 

@@ -254,14 +254,15 @@ def test_curves_too_short_for_a_backtest_are_said_once():
 
 
 def test_losses_have_no_upper_end_and_no_percent():
-    losses = 30 * laws(3, units="nats")
+    losses = (30 * laws(3)).assign_attrs(units="nats")
     fit = quiet(losses, predict_at=[50])
     assert fit.attrs["units"] == "loss"
     assert fit.error_at_n.attrs["units"] == "nats"
     assert (fit.prediction_ci.sel(ci_bound="upper") > 1).all()
+    below_zero = (losses.isel(curve=0) - 20).assign_attrs(units="nats")
     with pytest.raises(ValueError, match=r"error not positive.*above 0: mask it"):
-        xcurves.fit_power_law(losses.isel(curve=0) - 20)
-    shifted = quiet(losses.isel(curve=0) - 20, asymptote="free", weighting="uniform")
+        xcurves.fit_power_law(below_zero)
+    shifted = quiet(below_zero, asymptote="free", weighting="uniform")
     assert shifted.error_at_n < 0
 
 

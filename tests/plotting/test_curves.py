@@ -211,13 +211,6 @@ def test_runs_without_a_common_level_have_no_mean_and_it_is_said():
     assert len(thin(ax)) == 2
 
 
-def test_a_single_level_is_seen(curves):
-    ax = curves.sel(task="x").isel(training=[2]).curves.plot(runs=True)
-    assert {line.get_marker() for line in thin(ax)} == {"."}
-    low, high = ax.collections[1].get_segments()[0][:, 1]
-    assert low < means(ax)["a0"].get_ydata()[0] < high
-
-
 @pytest.mark.slow
 def test_an_algorithm_looks_the_same_in_every_picture_and_every_selection(curves):
     looks = {name: (line.get_color(), line.get_linestyle()) for name, line in means(curves[0].curves.plot()).items()}

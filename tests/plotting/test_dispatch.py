@@ -144,7 +144,7 @@ def test_what_cannot_be_drawn_is_told_why(tasks, result):
         "ax is one Axes; got 3 panels. Select a task, give view=, or leave ax out",
     )
     errors = make_errors([[30, 25, 22, 20, 19]])
-    predicted = xcurves.fit_power_law(errors, weighting="uniform").curves.predict(800)
+    left_out = xcurves.leave_one_size_out(errors, sigma_hat_sq=1)
     many = xcurves.ss_profile(tasks.expand_dims(metric=["return"], fold=[0]), n_resamples=0)
     refused(
         many.curves.plot,
@@ -153,9 +153,9 @@ def test_what_cannot_be_drawn_is_told_why(tasks, result):
         "Select: result.isel(metric=0)",
     )
     refused(
-        predicted.curves.plot,
+        left_out.curves.plot,
         AttributeError,
-        "a result of predict has no picture; its table has all numbers: .curves.table()",
+        "a result of leave_one_size_out has no picture; its table has all numbers: .curves.table()",
     )
 
 

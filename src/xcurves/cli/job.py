@@ -173,7 +173,7 @@ def _write(tree: xr.DataTree, files: Files, options: argparse.Namespace, what: s
 
 
 def _draw(tree: xr.DataTree, path: Path) -> None:
-    """Write the picture of the curves: over several tasks that of the part which has them."""
+    """Write the picture of the curves or scores; over several tasks that of the part which has them."""
     plt = import_pyplot()
     axes = np.ravel([plot(*_first_picture(tree))])
     axes[0].figure.savefig(path, bbox_inches="tight")
@@ -187,7 +187,8 @@ def _first_picture(tree: xr.DataTree) -> tuple[Any, str | None]:
         if kind.part and kind.part.over_tasks and not kind.part.pairs:
             return result, next(iter(kind.views))
     (curves,) = tree["curves"].to_dataset().data_vars.values()
-    if curves.sizes["training"] > 1:
+    one_task = all(curves.sizes[dim] == 1 for dim in extra_dims(curves))
+    if curves.sizes["training"] > 1 or one_task:
         return curves, None
     kind, result = next(iter(parts.values()))
     return result, next(iter(kind.views))

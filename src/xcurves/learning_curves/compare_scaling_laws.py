@@ -111,7 +111,9 @@ def compare_scaling_laws(
 def _suites(fit: xr.Dataset) -> str:
     """Return the dim whose labels are the suites."""
     dims = [str(dim) for dim in FIT_SCALING_LAW.task_dims(fit)]
-    dim = "algorithm" if "algorithm" in dims or len(dims) != 1 else dims[0]
+    dim = "algorithm"
+    if "algorithm" not in dims and len(dims) == 1:
+        dim = dims[0]
     if fit.sizes.get(dim, 0) < 2:
         raise ValueError(
             f"fit has the dims {dims}; suites are the labels of 'algorithm', two at least. Fit them in one array, or "

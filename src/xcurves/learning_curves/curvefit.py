@@ -154,7 +154,10 @@ class Fitter:
 
 def blank(layout: Layout, n_tasks: int) -> dict[str, Floats]:
     """Return the variables of tasks of which nothing is known: NaN, or 0 of flags and counts."""
-    return {name: np.nan_to_num(each) if name in _COUNTS else each for name, each in layout.blank(n_tasks).items()}
+    variables = layout.blank(n_tasks)
+    for name in variables.keys() & _COUNTS:
+        variables[name] = np.nan_to_num(variables[name])
+    return variables
 
 
 def put(out: Mapping[str, Floats], some: NDArray[np.intp], found: Mapping[str, Floats]) -> None:
@@ -165,14 +168,19 @@ def put(out: Mapping[str, Floats], some: NDArray[np.intp], found: Mapping[str, F
 
 def parameters_of(model: Model) -> tuple[str, ...]:
     """Return the names of the parameters of a model."""
-    return PARAMETERS if model.quadratic else PARAMETERS[:-1]
+    if model.quadratic:
+        return PARAMETERS
+    return PARAMETERS[:-1]
 
 
 def _of_aggregates(means: Floats, aggregates: Sequence[Floats], names: Sequence[str]) -> Sizes:
     """Return what is known of every size from means, their standard errors and numbers of folds."""
     standard_error, counts = aggregates
     has = ~np.isnan(means)
-    for task, size in np.argwhere(has & ~((counts >= 1) & (counts % 1 == 0)))[:1]:
+    is_count = (counts >= 1) & (counts % 1 == 0)
+    wrong = np.argwhere(has & ~is_count)
+    if len(wrong):
+        task, size = wrong[0]
         got = f"{counts[task, size]:g}"
         raise ValueError(f"{names[task]}n_folds must be whole and at least 1; got {got}. Correct it")
     folds = np.where(has, counts, 0.0)
@@ -183,7 +191,10 @@ def _of_aggregates(means: Floats, aggregates: Sequence[Floats], names: Sequence[
 def unfit(model: Model, sizes: Sizes, *, known: bool, beyond: NDArray[np.bool_] | None = None) -> NDArray[np.int8]:
     """Return why curves cannot be fitted, shape (curve,): 0 for those that can, else a key of `REASONS`."""
     has = sizes.folds > 0
-    n_sizes, variance = has.sum(axis=1), model.known_variance(sizes)
+    n_sizes = has.sum(axis=1)
+    variance = model.known_variance(sizes)
+    if beyond is None:
+        beyond = np.zeros(len(has), dtype=bool)
     by_variance = model.weights in ("variance-folds", "variance")
     cases = {
         NO_ERRORS: n_sizes == 0,
@@ -193,7 +204,7 @@ def unfit(model: Model, sizes: Sizes, *, known: bool, beyond: NDArray[np.bool_] 
         NO_SPREAD: (has & (variance <= 0)).any(axis=1) & by_variance,
         ZERO_ERROR: (has & (sizes.means <= 0)).any(axis=1) & (model.weights == "relative"),
         RISING: _rising(model, sizes, variance, known=known),
-        BEYOND: np.zeros(len(has), dtype=bool) if beyond is None else beyond,
+        BEYOND: beyond,
     }
     return np.select(list(cases.values()), list(cases), FITTED).astype(np.int8)
 
@@ -220,7 +231,9 @@ def _rising(model: Model, sizes: Sizes, variance: Floats, *, known: bool) -> NDA
 
 def refuse_unfit(reasons: NDArray[np.int8], names: Sequence[str]) -> None:
     """Refuse the first curve that has errors and cannot be fitted, if there is one, and say why and what helps."""
-    for task in np.flatnonzero(reasons > NO_ERRORS)[:1]:
+    refused = np.flatnonzero(reasons > NO_ERRORS)
+    if refused.size:
+        task = refused[0]
         why = int(reasons[task])
         raise ValueError(f"{names[task]}{REASONS[why]}. {CURES[why]}")
 
@@ -235,7 +248,10 @@ def say_unfit(unfit: NDArray[np.int8], names: Sequence[str], reasons: Mapping[in
     said = []
     for code, reason in reasons.items():
         theirs = [names[i].removesuffix(": ") for i in np.flatnonzero(unfit == code).tolist()]
-        if theirs:
-            more = f" and {len(theirs) - _NAMED} more" if len(theirs) > _NAMED else ""
-            said.append(f"{reason} ({'; '.join(theirs[:_NAMED])}{more})")
+        if not theirs:
+            continue
+        which = "; ".join(theirs[:_NAMED])
+        if len(theirs) > _NAMED:
+            which += f" and {len(theirs) - _NAMED} more"
+        said.append(f"{reason} ({which})")
     return [f"{count} of {len(unfit)} {thing}s are not fitted and NaN: {', '.join(said)}"]

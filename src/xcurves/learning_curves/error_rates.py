@@ -54,10 +54,14 @@ def check_unit(errors: xr.DataArray, units: str | None, name: str = "errors") ->
 
 def refuse_accuracy(errors: xr.DataArray, unit: Unit) -> None:
     """Refuse rates that their name or attrs call an accuracy."""
-    for words in accuracies(errors)[:1]:
-        whole = 1 if unit.name == "fraction" else 100
-        turned = f'({whole} - accuracy).rename("error").assign_attrs(long_name="error", standard_name="error")'
-        raise ValueError(f"errors is called {words!r}; error is needed, which falls. Turn it: {turned}")
+    words = accuracies(errors)
+    if not words:
+        return
+    whole = 100
+    if unit.name == "fraction":
+        whole = 1
+    cure = f'({whole} - accuracy).rename("error").assign_attrs(long_name="error", standard_name="error")'
+    raise ValueError(f"errors is called {words[0]!r}; error is needed, which falls. Turn it: {cure}")
 
 
 def accuracies(rates: xr.DataArray) -> list[str]:
@@ -72,8 +76,9 @@ def check_sizes(errors: xr.DataArray, unit: Unit | None = None) -> Floats:
     n: Floats = errors["training"].to_numpy()
     if n[0] <= 0:
         cure = "Leave it out: errors.isel(training=errors.training > 0)"
-        known = unit is None or unit.stated or is_error(errors)
-        first = "" if known else f"errors are fitted, which fall; is {errors.name or 'this'!r} one? Then "
+        first = ""
+        if unit is not None and not unit.stated and not is_error(errors):
+            first = f"errors are fitted, which fall; is {errors.name or 'this'!r} one? Then "
         raise ValueError(f"{first}training must be positive for a power law; got {n[0]:g}. {cure}")
     return n
 
@@ -106,9 +111,10 @@ def check_values(errors: Floats, unit: Unit, names: Sequence[str]) -> None:
             "are fractions by units {written!r}; got {most:.4g}. Say units='percent' and correct the attrs",
         ),
     ):
-        for task in np.flatnonzero(affected)[:1]:
-            said = what.format(least=least[task], most=most[task], written=unit.written)
-            raise ValueError(f"{names[task]}errors {said}")
+        if affected.any():
+            task = int(affected.argmax())
+            reason = what.format(least=least[task], most=most[task], written=unit.written)
+            raise ValueError(f"{names[task]}errors {reason}")
     run_checks.check_size(np.stack([least, most], axis=1), names, "errors")
 
 
@@ -180,24 +186,29 @@ def check_model(
     """Return the model of curves of sizes `n`, in the unit of the errors: variances are given in percent²."""
     validation.check_choice("weighting", weighting, WEIGHTS)
     validation.check_choice("asymptote", asymptote, ("nonnegative", "free"))
-    searched = isinstance(gamma, str)
-    if gamma != "search" if searched else not (isinstance(gamma, Real) and -np.inf < gamma < 0):
+    is_exponent = isinstance(gamma, Real) and -np.inf < gamma < 0
+    if not is_exponent and not (isinstance(gamma, str) and gamma == "search"):
         raise ValueError(f"gamma must be 'search' or a negative number; got {labels.shown(gamma)}. Usual: -0.5")
     numbers = {"sigma0_sq": sigma0_sq, "sigma_hat_sq": sigma_hat_sq, "prior_strength": prior_strength}
     for name, value in numbers.items():
         if value is not None:
             check_number(name, value, "Leave it out for the default")
     square = unit.percent**2
+    factor = 1.0
+    if weighting == "uniform":
+        factor = square
+    if sigma_hat_sq is not None:
+        sigma_hat_sq = sigma_hat_sq / square
     return Model(
         n,
-        None if searched else float(gamma),
+        float(gamma) if is_exponent else None,
         quadratic,
         weighting,
         sigma0_sq / square,
-        None if sigma_hat_sq is None else sigma_hat_sq / square,
+        sigma_hat_sq,
         prior_strength,
         asymptote == "nonnegative",
-        factor=square if weighting == "uniform" else 1.0,
+        factor=factor,
     )
 
 
@@ -206,7 +217,9 @@ def check_octaves(octaves: object, asymptote: str) -> float | None:
     if octaves is None:
         return None
     if isinstance(octaves, str) and octaves == "auto":
-        return _OCTAVES if asymptote == "nonnegative" else None
+        if asymptote == "free":
+            return None
+        return _OCTAVES
     return check_number("octaves", octaves, "None stands for all sizes", 0.01)
 
 
@@ -243,7 +256,9 @@ def check_positive(name: str, given: NDArray[Any], cure: str, largest: float = n
     values: Floats = given.astype(np.float64)
     bad = values[~((values > 0) & (values < np.inf) & (values >= 1 / largest) & (values <= largest))]
     if bad.size:
-        limits = "" if largest == np.inf else f", {1 / largest:g} to {largest:g}"
+        limits = ""
+        if largest < np.inf:
+            limits = f", {1 / largest:g} to {largest:g}"
         raise ValueError(f"{name} must be positive and finite{limits}; got {bad[0]:g}. {cure}")
     return values
 
@@ -262,7 +277,7 @@ def check_at(errors: xr.DataArray, extra: Sequence[Any], at: float | str | xr.Da
                 dask_gufunc_kwargs={"allow_rechunk": True},
             )
         )
-    where = at if isinstance(at, xr.DataArray) else xr.DataArray(at)
+    where = xr.DataArray(at)
     if where.dtype.kind not in "iuf" or not set(where.dims) <= set(extra):
         raise ValueError(f"at must be a size, or sizes on dims {tuple(extra)}, or 'largest'; got {labels.shown(at)}")
     like(errors, where, "at")
@@ -273,8 +288,10 @@ def check_at(errors: xr.DataArray, extra: Sequence[Any], at: float | str | xr.Da
 def _largest(errors: Floats, sizes: Floats, *, folds: bool) -> Floats:
     """Return the largest size with errors, of shape (..., size) or with folds (..., run, size); NaN without errors."""
     has = ~np.isnan(errors)
-    measured = np.asarray(has.any(axis=-2) if folds else has)
-    return np.where(measured.any(axis=-1), np.where(measured, sizes, -np.inf).max(axis=-1), np.nan)
+    if folds:
+        has = np.asarray(has.any(axis=-2))
+    largest = np.where(has, sizes, -np.inf).max(axis=-1)
+    return np.where(has.any(axis=-1), largest, np.nan)
 
 
 def bare(array: xr.DataArray) -> xr.DataArray:
@@ -304,8 +321,12 @@ def check_aggregates(
     theirs = check_unit(standard_error, None, "standard_error")
     if theirs.stated and theirs.name != unit.name:
         raise ValueError(f"standard_error is in {theirs.name} and errors in {unit.name}. Bring both to one unit")
-    counts = xr.DataArray(1 if n_folds is None else n_folds)
-    return [like(errors, each, name) for name, each in (("standard_error", standard_error), ("n_folds", counts))]
+    if n_folds is None:
+        n_folds = 1
+    return [
+        like(errors, standard_error, "standard_error"),
+        like(errors, xr.DataArray(n_folds), "n_folds"),
+    ]
 
 
 def like(errors: xr.DataArray, array: xr.DataArray, name: str) -> xr.DataArray:

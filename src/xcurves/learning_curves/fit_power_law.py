@@ -188,9 +188,7 @@ def fit_power_law(
     aggregates = checks.check_aggregates(errors, standard_error, n_folds, sigma_hat_sq, unit)
     where = checks.check_at(errors, labels.extra_dims(errors, core), at)
     one_fold = n_folds is None or (not is_lazy(xr.DataArray(n_folds)) and bool(np.all(xr.DataArray(n_folds) == 1)))
-    by_folds = unit.name != "loss" and (sigma_hat_sq is not None or errors.sizes.get("run", 1) > 1)
-    scheme: str = "variance-folds" if by_folds or n_folds is not None else "relative"
-    scheme = weighting or ("variance" if standard_error is not None and n_folds is None else scheme)
+    scheme = weighting or _default_weighting(errors, unit, standard_error, n_folds, sigma_hat_sq)
     given: dict[str, Any] = {
         "gamma": gamma,
         "quadratic": validation.check_flag("quadratic", quadratic),
@@ -212,42 +210,73 @@ def fit_power_law(
         n_resamples=validation.check_total("n_resamples", n_resamples, "0 or 999", least=0, most=_MOST_RESAMPLES),
         octaves=last_octaves,
     )
-    folded = (errors if "run" in errors.dims else errors.expand_dims("run", axis=-2)).rename(run="_fold")
+    folded = errors
+    if "run" not in errors.dims:
+        folded = errors.expand_dims("run", axis=-2)
+    folded = folded.rename(run="_fold")
     params = list(parameters_of(model))
     coords: dict[Hashable, Any] = {"param": params, "cov_param": params, "at": xr.Variable(where.dims, where.data)}
     if predict_at is not None:
         coords["n"] = ("n", fitter.predict_at, {"long_name": "training size", **size_units(errors)})
-    seed = 0 if rng is None and not n_resamples else rng
+    if rng is None and not n_resamples:  # nothing is drawn
+        rng = 0
+    when = []
+    if model.quadratic:
+        when.append("quadratic")
+    if predict_at is not None:
+        when.append("predict_at")
+    attrs: dict[str, Any] = {
+        "units": unit.name,
+        **given,
+        "octaves": "all" if last_octaves is None else last_octaves,
+        "variances": "known" if fitter.known and scheme != "relative" else "estimated",
+        "n_resamples": n_resamples,
+    }
+    if not isinstance(at, xr.DataArray):
+        attrs = {"at": at, **attrs}
     result = per_task(
         FIT_POWER_LAW,
         fitter,
         folded,
         where,
         *aggregates,
-        context=Context.of(errors, confidence_level=confidence_level, rng=seed, core=core),
+        context=Context.of(errors, confidence_level=confidence_level, rng=rng, core=core),
         core=("_fold", "training"),
         sizes={"param": len(params), "cov_param": len(params), "n": len(fitter.predict_at)},
-        when=["quadratic"] * model.quadratic + ["predict_at"] * (predict_at is not None),
-        attrs={
-            **({} if isinstance(at, xr.DataArray) else {"at": at}),
-            "units": unit.name,
-            **given,
-            "octaves": "all" if last_octaves is None else last_octaves,
-            "variances": "known" if fitter.known and scheme != "relative" else "estimated",
-            "n_resamples": n_resamples,
-        },
+        when=when,
+        attrs=attrs,
         coords=coords,
         units=rate_units(unit.written, errors) | {"objective": "percent^2" if scheme == "uniform" else "1"},
     ).set_coords(["gamma_at_edge", "at_extrapolated", "mean_error", "unfit", "fitted_from"])
     if not is_lazy(errors):
-        estimated = not (aggregates or fitter.known) and scheme != "relative"
-        _warn_of_fits(result, labels.task_names(errors, core), folded if estimated else None)
+        of_folds = None
+        if not aggregates and not fitter.known and scheme != "relative":
+            of_folds = folded
+        _warn_of_fits(result, labels.task_names(errors, core), of_folds)
     return result
 
 
 def core_dims(errors: object) -> tuple[str, ...]:
     """Return the core dims of errors: the folds too, where there are any."""
-    return ("run", "training") if "run" in getattr(errors, "dims", ()) else ("training",)
+    if "run" in getattr(errors, "dims", ()):
+        return ("run", "training")
+    return ("training",)
+
+
+def _default_weighting(
+    errors: xr.DataArray,
+    unit: checks.Unit,
+    standard_error: xr.DataArray | None,
+    n_folds: int | xr.DataArray | None,
+    sigma_hat_sq: float | None,
+) -> Weighting:
+    """Return how sizes are weighted where nobody says it: by what is known of the variance of their means."""
+    if standard_error is not None and n_folds is None:
+        return "variance"
+    has_variance = sigma_hat_sq is not None or errors.sizes.get("run", 1) > 1
+    if n_folds is not None or (has_variance and unit.name != "loss"):
+        return "variance-folds"
+    return "relative"
 
 
 def _warn_of_fits(result: xr.Dataset, names: Sequence[str], folded: xr.DataArray | None) -> None:
@@ -266,8 +295,12 @@ def _warn_of_fits(result: xr.Dataset, names: Sequence[str], folded: xr.DataArray
         cases[_CHECK_VARIANCES] = (pvalue < 0.001 / len(folds)) & fitted
     said = say_unfit(unfit, names, REASONS, "curve")
     for words, affected in cases.items():
-        for first in np.flatnonzero(affected)[:1]:
-            more = f" (in {affected.sum()} curves)" if affected.sum() > 1 else ""
-            said.append(names[first] + words.format(gamma=gamma[first]) + more)
+        if not affected.any():
+            continue
+        first = int(affected.argmax())
+        sentence = names[first] + words.format(gamma=gamma[first])
+        if affected.sum() > 1:
+            sentence += f" (in {affected.sum()} curves)"
+        said.append(sentence)
     if said:
         provenance.warn("; ".join(said))

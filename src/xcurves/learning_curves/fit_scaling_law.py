@@ -132,6 +132,14 @@ def fit_scaling_law(
     budgets = np.empty(0) if compute is None else check_n("compute", compute, "1e21", laws.LARGEST**2)
     context = Context.of(found, confidence_level=confidence_level, core=["run"])
     sizes: dict[Hashable, Any] = {name: found[name].variable for name in laws.SIZES}
+    when = []
+    coords: dict[Hashable, Any] = {"param": list(laws.PARAMS), "cov_param": list(laws.PARAMS), **sizes}
+    if len(at):
+        when.append("predict_at")
+        coords |= {"at_model_size": ("n", at[:, 0]), "at_tokens": ("n", at[:, 1])}
+    if len(budgets):
+        when.append("compute")
+        coords |= laws.flop_coords(budgets)
     result = per_task(
         FIT_SCALING_LAW,
         _fit_laws,
@@ -140,15 +148,9 @@ def fit_scaling_law(
         context=context,
         core=["run"],
         sizes={"param": 5, "cov_param": 5, "ci_bound": 2, "n": len(at), "flop": len(budgets)},
-        when=["predict_at"] * bool(len(at)) + ["compute"] * bool(len(budgets)),
+        when=when,
         options={"delta": width, "at": at.T, "product": budgets / cost},
-        coords={
-            "param": list(laws.PARAMS),
-            "cov_param": list(laws.PARAMS),
-            **sizes,
-            **({"at_model_size": ("n", at[:, 0]), "at_tokens": ("n", at[:, 1])} if len(at) else {}),
-            **laws.flop_coords(budgets),
-        },
+        coords=coords,
         attrs={"delta": delta, laws.COST: cost},
     )
     result = result.set_coords([name for name in laws.FLAGS if name in result])

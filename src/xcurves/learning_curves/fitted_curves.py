@@ -71,29 +71,41 @@ def beside_reference(fit: xr.Dataset, reference: Any) -> tuple[xr.Dataset, xr.Da
 
 def size_units(given: xr.DataArray | xr.Dataset) -> dict[str, str]:
     """Return the attribute that says the unit of training sizes, if they have one."""
-    return {"units": str(given["training"].attrs["units"])} if "units" in given["training"].attrs else {}
+    attrs = given["training"].attrs
+    if "units" not in attrs:
+        return {}
+    return {"units": str(attrs["units"])}
 
 
 def rate_units(rate: str, given: xr.DataArray | xr.Dataset) -> dict[str, str]:
     """Return the units of results of learning curves, by those of errors and training sizes."""
     training = size_units(given).get("units", "1")
-    size = "size" if training == "1" else training
+    size = training
+    if training == "1":
+        size = "size"
     powers = {"eta": f"{rate} {size}^-gamma", "delta": f"{rate} {size}^(-2 gamma)"}
     return {"rate": rate, "training": training, **powers}
 
 
 def model_of(fit: xr.Dataset) -> Model:
     """Return the model that was fitted, as far as it takes to read its result."""
-    gamma, bounded = fit.attrs["gamma"], fit.attrs["asymptote"] == "nonnegative"
-    exponent = None if gamma == "search" else float(gamma)
-    n, weights = fit["training"].to_numpy(), fit.attrs["weighting"]
-    return Model(n, exponent, "delta" in fit.data_vars, weights, nonnegative=bounded)
+    exponent = None
+    if fit.attrs["gamma"] != "search":
+        exponent = float(fit.attrs["gamma"])
+    return Model(
+        fit["training"].to_numpy(),
+        exponent,
+        quadratic="delta" in fit.data_vars,
+        weights=fit.attrs["weighting"],
+        nonnegative=fit.attrs["asymptote"] == "nonnegative",
+    )
 
 
 def curves_of(fit: xr.Dataset) -> list[xr.DataArray]:
     """Return what `read` reads from a fit, dims (..., training) first."""
-    quadratic = "delta" in fit.data_vars
-    return variables_of_fit(fit, _READ | {"delta": ()} if quadratic else _READ, "error_at_n", 5 + quadratic)
+    if "delta" in fit.data_vars:
+        return variables_of_fit(fit, _READ | {"delta": ()}, "error_at_n", 6)
+    return variables_of_fit(fit, _READ, "error_at_n", 5)
 
 
 def read(arrays: Sequence[Floats], model: Model, *, known: bool) -> list[tuple[powerlaw.Curves, dict[str, Floats]]]:
@@ -101,7 +113,11 @@ def read(arrays: Sequence[Floats], model: Model, *, known: bool) -> list[tuple[p
 
     `n_folds` is that of the sizes that the law is fitted to.
     """
-    names = [*_READ, *["delta"] * model.quadratic]
+    names = list(_READ)
+    in_theta = [0, 1, 2]  # where e_N, β_N, γ and δ stand among the parameters
+    if model.quadratic:
+        names.append("delta")
+        in_theta.append(5)
     found = []
     for start in range(0, len(arrays), len(names)):
         named = dict(zip(names, arrays[start:], strict=False))
@@ -109,9 +125,8 @@ def read(arrays: Sequence[Floats], model: Model, *, known: bool) -> list[tuple[p
         named["n_folds"] = np.where(model.n >= named["fitted_from"][:, np.newaxis], named["n_folds"], 0.0)
         gamma = named["gamma"]
         theta = [named["error_at_n"], named["data_reliance"], gamma, named.get("delta", np.zeros_like(gamma))]
-        theirs = [0, 1, 2, *[5] * model.quadratic]  # of θ among the parameters
         covariance = np.zeros((len(gamma), 4, 4))
-        covariance[:, : len(theirs), : len(theirs)] = named["covariance"][:, theirs][:, :, theirs]
+        covariance[:, : len(in_theta), : len(in_theta)] = named["covariance"][:, in_theta][:, :, in_theta]
         degrees = model.degrees(named["n_folds"], known=known, at_bound=named["asymptote_at_bound"] > 0)
         fall = powerlaw.last_fall(model.n, named["mean_error"], has)
         rho, rho_law = (refits.backtest_spread(named[f"backtest_error{of}"], named["n_cuts"]) for of in ("", "_law"))

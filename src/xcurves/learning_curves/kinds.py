@@ -8,7 +8,7 @@ import numpy as np
 
 from xcurves.core.axes import MOST_CURVES
 from xcurves.core.labels import CI_BOUNDS
-from xcurves.core.schema import PAIR_COORDS, Part, ResultKind, Var, View, captioned
+from xcurves.core.schema import PAIR_COORDS, Drawing, Part, ResultKind, Var, View, captioned
 from xcurves.learning_curves import plots, scaling_text, tables, text
 from xcurves.learning_curves.curvefit import REASONS
 from xcurves.learning_curves.error_rates import applicable_errors
@@ -149,6 +149,8 @@ PREDICT = ResultKind(
         **_with_interval("change", _N, "predicted error less that at the size N", "rate"),
         **_with_interval("change_ratio", _N, "predicted error over that at the size N"),
         **_with_interval("difference", _N, "difference to the prediction for the reference", "rate", "reference"),
+        "mean_error": Var(_SIZE, "measured error, mean over folds", "rate", when="the fit"),
+        "fitted": Var(_SIZE, "error by the learning curve", "rate", when="the fit"),
     },
     coords={"n": (), "ci_bound": CI_BOUNDS, **_AT},
     rows=("n",),
@@ -161,6 +163,21 @@ PREDICT = ResultKind(
     ),
     table=captioned(tables.prediction_table, "Predicted errors with intervals, and the change from the size N."),
     statements=text.prediction_statements,
+    views={
+        "prediction": View(
+            plots.draw_predictions,
+            {
+                "": "Predicted errors against training size, both axes logarithmic.",
+                "measured": "Points: measured errors.",
+                "fitted": "Lines: the fitted curve.",
+                "asked": "Diamonds: predicted errors with their intervals, joined by dashes.",
+                "predicted": "Dashes: predicted errors.",
+                "band": "Shades: their intervals.",
+            },
+            panels={"algorithm": MOST_CURVES},
+        ),
+    },
+    overlaid=("algorithm",),
 )
 
 LEAVE_ONE_SIZE_OUT = ResultKind(
@@ -220,6 +237,18 @@ COMPARE_LEARNERS = ResultKind(
         "intervals are for all learners together.",
     ),
     statements=text.learner_statements,
+    views={
+        "difference": View(
+            Drawing(plots.draw_learners, rows=plots.learner_rows),
+            {
+                "": "Each learner less the reference, with the interval for all learners together.",
+                "shown": "Filled: shown.",
+                "arrow": "Arrows mark sides without a limit.",
+            },
+            panels={"param": 1},
+        ),
+    },
+    overlaid=("algorithm",),
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +10,18 @@ import xarray as xr
 
 from xcurves import kinds
 from xcurves.array_types import Floats
-from xcurves.core.axes import Style, bounds_of, fill_band, scale_training, short_level, style_in
+from xcurves.core.axes import (
+    IntervalGroup,
+    Style,
+    bounds_of,
+    draw_intervals,
+    fill_band,
+    list_rows,
+    scale_training,
+    short_level,
+    style_in,
+    wrapped,
+)
 from xcurves.core.wording import label_of, number, with_units
 from xcurves.kernels.laws import scaling_intervals
 from xcurves.learning_curves.curvefit import REASONS
@@ -27,6 +38,9 @@ _FARTHER_COMPUTE = 100.0  # times the largest compute of the runs
 _BUDGETS = 6
 _DECADE, _NARROW = 30.0, 3.0  # ratios of errors below which the axis has more ticks than powers of ten
 _EDGE: dict[str, Any] = {"markeredgecolor": "black", "markeredgewidth": 0.5}
+_MOST_MARKED = 12  # predicted sizes that have a diamond each
+_APART = 1.05  # from one interval at a size to the next, as a ratio
+_WORDS = {"error_at_n": "error", "data_reliance": "data-reliance", "large_sample_error": "large-sample error"}
 _LONG = 14  # letters of a name beside which error and data-reliance have no room
 
 
@@ -48,8 +62,106 @@ def draw_learning_curves(fit: xr.Dataset, ax: Axes) -> None:
     ax.axvline(levels[-1], color="black", linewidth=0.8, linestyle=":", zorder=1)
     ax.set_yscale("log")
     _leave_room(ax, np.concatenate(heights))
-    scale_training(ax, fit["training"].sel(training=levels), log=True)
+    # The axis has labels beyond the measured sizes too, as far as curves are drawn.
+    _scale_sizes(ax, [*levels, levels[-1] * _FARTHER**0.5, levels[-1] * _FARTHER], fit["training"])
     ax.set_ylabel(with_units("error", fit["error_at_n"]))
+
+
+def _scale_sizes(ax: Axes, sizes: Sequence[float] | Floats, training: xr.DataArray) -> None:
+    """Scale and label the x axis for training sizes, on a logarithmic scale up to the largest."""
+    known = np.unique(np.asarray(sizes, float))
+    scale_training(ax, xr.DataArray(known, dims="training", name="training", attrs=training.attrs), log=True)
+
+
+def draw_predictions(predicted: xr.Dataset, ax: Axes) -> None:
+    """Draw measured errors, the curve fitted to them and predicted errors with intervals, both axes logarithmic."""
+    curves = list(_algorithms(predicted))
+    sizes, heights = [], []
+    for place, (style, curve, name) in enumerate(curves):
+        levels, errors, fitted = _measured_of(curve)
+        asked, found, bounds = _predicted_of(curve)
+        sizes += [*levels, *asked]
+        heights += [errors, fitted, found, *bounds]
+        if levels.size:
+            ax.plot(levels, errors, style.marker, color=style.color, gid="measured", **_EDGE)
+            ax.plot(levels, fitted, linestyle=style.linestyle, color=style.color, gid="fitted")
+        many = len(asked) > _MOST_MARKED
+        ahead = _ahead_of(levels, fitted, asked, found)
+        ax.plot(*ahead, color=style.color, linestyle=(0, (2, 2)), gid="predicted" if many else "asked")
+        if many:
+            fill_band(ax, asked, bounds, style.color)
+        else:
+            apart = _APART ** (place - (len(curves) - 1) / 2)  # so that intervals of several do not cover each other
+            look: dict[str, Any] = {"fmt": "D", "markersize": 5, "capsize": 3, "color": style.color}
+            ax.errorbar(asked * apart, found, np.abs(bounds - found), **look)
+        ax.plot([], [], label=name or None, **style._asdict(), **_EDGE)
+    ax.set_yscale("log")
+    ax.set_ylabel(with_units("error", predicted["prediction"]))
+    _scale_sizes(ax, sizes, predicted["n"])
+    _leave_room(ax, np.concatenate(heights))
+
+
+def _measured_of(curve: xr.Dataset) -> tuple[Floats, Floats, Floats]:
+    """Return the measured sizes of one curve, the mean errors and the curve there; none if the result has them not."""
+    if not {"mean_error", "fitted"} <= set(curve.variables):
+        return np.empty(0), np.empty(0), np.empty(0)
+    known = curve["mean_error"].notnull().to_numpy()
+    return tuple(curve[name].to_numpy()[known] for name in ("training", "mean_error", "fitted"))
+
+
+def _predicted_of(curve: xr.Dataset) -> tuple[Floats, Floats, Floats]:
+    """Return the sizes of the predictions of one curve in their order, the predictions, and their intervals."""
+    asked = np.atleast_1d(curve["n"].to_numpy()).astype(float)
+    found = np.atleast_1d(curve["prediction"].to_numpy())
+    bounds = bounds_of(curve["prediction_ci"]).reshape(2, -1)
+    order = np.argsort(asked)
+    return asked[order], found[order], bounds[:, order]
+
+
+def _ahead_of(levels: Floats, fitted: Floats, asked: Floats, found: Floats) -> tuple[Floats, Floats]:
+    """Return the line of predictions beyond the measured sizes, which begins where the fitted curve ends."""
+    if not levels.size:
+        return asked, found
+    beyond = asked > levels[-1]
+    return np.append(levels[-1], asked[beyond]), np.append(fitted[-1], found[beyond])
+
+
+def _algorithms(result: xr.Dataset) -> Iterator[tuple[Style, xr.Dataset, str]]:
+    """Yield the style, the part and the name of each algorithm, "" where there is one."""
+    if "algorithm" not in result.dims:
+        yield style_in(result), result, ""
+        return
+    for place, label in enumerate(result["algorithm"].to_numpy().tolist()):
+        part = result.isel(algorithm=place)
+        yield style_in(part), part, str(label)
+
+
+def draw_learners(compared: xr.Dataset, ax: Axes) -> None:
+    """Draw by how much one parameter of each learner differs from that of the reference, with its interval."""
+    ax.axvline(0, color="0.35", linewidth=1)
+    groups, names = [], []
+    for row, (style, part, name) in enumerate(_algorithms(compared)):
+        difference = np.atleast_1d(part["difference"].to_numpy())
+        low, high = bounds_of(part["difference_ci_simultaneous"]).reshape(2, -1)
+        shown = bool((low > 0) | (high < 0))
+        flag = "shown" if shown else None
+        groups.append(IntervalGroup(np.array([float(row)]), difference, low, high, style, shown, flag))
+        names.append(name or str(part.coords.get("algorithm", xr.DataArray("difference")).item()))
+    draw_intervals(ax, groups)
+    list_rows(ax, names)
+    ax.grid(axis="x", color="0.9")
+    (param,) = compared["param"].to_numpy().tolist()
+    where = ""
+    sizes = np.unique(compared["at"].to_numpy())
+    if param != "large_sample_error":
+        where = f" at n = {sizes[0]:g}" if len(sizes) == 1 else " at N"
+    said = with_units(_WORDS[param] + where, compared["difference"])
+    ax.set_xlabel(wrapped(f"{said}, less that of {compared.attrs['reference']}"))
+
+
+def learner_rows(compared: xr.Dataset) -> float:
+    """Return how many rows the learners take."""
+    return compared.sizes.get("algorithm", 1)
 
 
 def _draw_curve(ax: Axes, x: Floats, found: xr.Dataset, curve: xr.Dataset, style: Style) -> Floats:

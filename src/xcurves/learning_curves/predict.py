@@ -47,7 +47,8 @@ def predict(fit: xr.Dataset, n: At, *, rule: Rule = "combined", reference: Hasha
         at the size N, the coordinate `at`; `change_ratio` and `change_ratio_ci`, the one over the other; with
         `reference` `difference` (n) and `difference_ci` (n, ci_bound), to the prediction for the reference; and
         `extrapolated` (n), 1 for sizes beyond four times the largest, or below a quarter of the smallest, that the
-        curve was fitted to. Of a DataArray there is no dim n; the coordinate n has the size of each curve.
+        curve was fitted to. Of a DataArray there is no dim n; the coordinate n has the size of each curve. For pictures
+        `mean_error` and `fitted` (training), of the fit.
 
     Raises
     ------
@@ -103,12 +104,17 @@ def predict(fit: xr.Dataset, n: At, *, rule: Rule = "combined", reference: Hasha
     """
     FIT_POWER_LAW.check(fit, "fit")
     validation.check_choice("rule", rule, powerlaw.RULES)
-    sizes = np.ones(1) if isinstance(n, xr.DataArray) else check_n("n", n)
-    own = [_check_sizes_of(fit, n)] if isinstance(n, xr.DataArray) else []
-    chosen, others = fit, []
+    own = []  # sizes of each curve, where they have their own
+    sizes = None
+    if isinstance(n, xr.DataArray):
+        own = [_check_sizes_of(fit, n)]
+    else:
+        sizes = check_n("n", n)
+    chosen, others, when = fit, [], []
     if reference is not None:
         chosen, against = curves.beside_reference(fit, reference)
         others = curves.curves_of(against)
+        when = ["reference"]
         own = [each.sel(algorithm=chosen["algorithm"]) if "algorithm" in each.indexes else each for each in own]
     first, *parts = curves.curves_of(chosen)
     how = curves.rule_of(fit, rule)
@@ -121,11 +127,11 @@ def predict(fit: xr.Dataset, n: At, *, rule: Rule = "combined", reference: Hasha
         *(bare(each) for each in own),
         context=Context.of(first, confidence_level=fit.attrs["confidence_level"], core=("training",)),
         core=("training",),
-        sizes={"n": len(sizes)},
-        when=["reference"] * (reference is not None),
+        sizes={"n": 1 if sizes is None else len(sizes)},
+        when=when,
         options={
             "model": curves.model_of(fit),
-            "sizes": None if own else sizes,
+            "sizes": sizes,
             "rule": how,
             "known": fit.attrs["variances"] == "known",
         },
@@ -137,10 +143,13 @@ def predict(fit: xr.Dataset, n: At, *, rule: Rule = "combined", reference: Hasha
         },
         units=curves.rate_units(first.attrs.get("units", "1"), fit),
     )
-    said = {"long_name": "training size", **curves.size_units(fit)}
+    # What the picture shows beside the predictions; a fit of which they were dropped predicts as well.
+    measured = [name for name in ("mean_error", "fitted") if name in chosen.variables]
+    result = result.assign({name: bare(chosen[name]) for name in measured})
+    attrs = {"long_name": "training size", **curves.size_units(fit)}
     if not own:
-        return result.assign_coords(n=("n", sizes, said))
-    return result.isel(n=0).assign_coords(n=(own[0].dims, own[0].data, said))
+        return result.assign_coords(n=("n", sizes, attrs))
+    return result.isel(n=0).assign_coords(n=(own[0].dims, own[0].data, attrs))
 
 
 def _check_sizes_of(fit: xr.Dataset, n: xr.DataArray) -> xr.DataArray:
@@ -159,7 +168,9 @@ def _predict_group(
 ) -> dict[str, Floats]:
     """Predict, given what `curves_of` returns, of a reference too if there is one, and sizes of curves."""
     arrays, alpha = list(group.data), group.context.alpha
-    n = arrays.pop()[:, np.newaxis] if sizes is None else sizes
+    n = sizes
+    if n is None:
+        n = arrays.pop()[:, np.newaxis]
     found = []
     for fitted, named in curves.read(arrays, model, known=known):
         folds, of_fold = named["n_folds"], named["error_sd"] ** 2
@@ -174,6 +185,10 @@ def _predict_group(
         law, slopes = powerlaw.law_of(fitted, n, rule["method"])
         half = powerlaw.t_quantile(alpha, np.array(np.inf)) * np.sqrt(powerlaw.variance(slopes, given_gamma))
         bounds = powerlaw.around(law, half)
+        if rule["nonnegative"]:
+            bounds = np.clip(bounds, 0, rule["cap"])
         found.append(powerlaw.predict_errors(fitted, n, alpha, noise=noise, **rule))
-        found[-1]["prediction_ci_given_gamma"] = np.clip(bounds, 0, rule["cap"]) if rule["nonnegative"] else bounds
-    return found[0] if len(found) == 1 else found[0] | powerlaw.differences(*found)
+        found[-1]["prediction_ci_given_gamma"] = bounds
+    if len(found) == 1:
+        return found[0]
+    return found[0] | powerlaw.differences(*found)

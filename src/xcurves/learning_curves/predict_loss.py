@@ -69,10 +69,11 @@ def _check(name: str, given: object, estimate: xr.DataArray) -> xr.DataArray:
         array = bare(given)
     else:
         values = array_of(given)
-        dims = [name] * values.ndim
         if values.ndim > 1 or values.dtype.kind not in "iuf" or not values.size:
             raise TypeError(f"{name} must be a number or a sequence; got {labels.shown(given)}. For example {name}=7e9")
-        array = xr.DataArray(values, dict.fromkeys(dims, values), dims)
+        array = xr.DataArray(values)
+        if values.ndim == 1:
+            array = xr.DataArray(values, {name: values}, [name])
     if array.chunks is None:
         check_positive(name, array.to_numpy(), "A law has no value there", LARGEST)
     check_labels(name, array, estimate, "the fit")

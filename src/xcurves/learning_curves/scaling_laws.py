@@ -62,7 +62,9 @@ def check_losses(losses: xr.DataArray) -> xr.DataArray:
             raise ValueError(f"losses has no coordinate {name!r}. Name it: losses.rename({other}={name!r})")
         validation.check_array(name, losses[name])
     unit = error_rates.check_unit(losses, None, "losses")
-    called = [unit.written] * (unit.stated and unit.name != "loss") + error_rates.accuracies(losses)
+    called = error_rates.accuracies(losses)
+    if unit.stated and unit.name != "loss":
+        called = [unit.written, *called]
     if called:
         raise ValueError(f"losses must be losses, not rates; got {called[0]!r}. Give the loss that training lowers")
     points = [dim for dim in losses.dims if dim == "run" or any(dim in losses[name].dims for name in SIZES)]
@@ -73,8 +75,10 @@ def check_losses(losses: xr.DataArray) -> xr.DataArray:
     flat = losses.transpose(..., *points)
     lead = flat.dims[: -len(points)]
     coords = {name: each for name, each in losses.coords.items() if set(each.dims) <= set(lead)}
-    named = points == ["run"] and "run" in losses.coords
-    coords["run"] = losses["run"].variable if named else ("run", np.arange(sizes["tokens"].size))
+    if points == ["run"] and "run" in losses.coords:
+        coords["run"] = losses["run"].variable
+    else:
+        coords["run"] = ("run", np.arange(sizes["tokens"].size))
     coords |= {name: ("run", data.astype(np.float64), {"long_name": SIZES[name]}) for name, data in sizes.items()}
     data = flat.data.reshape(*flat.shape[: len(lead)], -1).astype(np.float64)
     return xr.DataArray(data, coords, (*lead, "run"), losses.name, losses.attrs)
@@ -82,10 +86,11 @@ def check_losses(losses: xr.DataArray) -> xr.DataArray:
 
 def runs_of(losses: Floats, *sizes: Floats, names: Sequence[str]) -> Runs:
     """Return the runs of losses, checked, of shape (law, run) as are model sizes and tokens, the same for all laws."""
-    for law in np.flatnonzero(np.isinf(losses).any(axis=1))[:1]:
+    infinite = np.isinf(losses).any(axis=1)
+    if infinite.any():
         raise ValueError(
-            f"{names[law]}losses has infinite values, which no law has. For the law of runs that did not fail leave "
-            "these out: losses.where(np.isfinite(losses))"
+            f"{names[int(infinite.argmax())]}losses has infinite values, which no law has. For the law of runs that "
+            "did not fail leave these out: losses.where(np.isfinite(losses))"
         )
     check_positive("losses", losses[losses > 0], "Check their unit", _LARGEST_LOSS)
     has = ~np.isnan(losses).all(axis=0)
@@ -140,16 +145,19 @@ def of_laws(
     and the options.
     """
     context = Context.of(arrays[0], confidence_level=1 - provenance.alpha_of(fit), core=["param"])
-    budgets = {} if compute is None else {"product": compute / fit.attrs[COST]}
+    n_budgets = 0
+    if compute is not None:
+        n_budgets = len(compute)
+        options["product"] = compute / fit.attrs[COST]
     result = per_task(
         kind,
         _answered,
         *arrays,
         context=context,
         core=["param"],
-        sizes={"ci_bound": 2, "flop": 0 if compute is None else len(compute)},
+        sizes={"ci_bound": 2, "flop": n_budgets},
         when=when,
-        options={"kernel": kernel, "alpha": context.alpha, **budgets, **options},
+        options={"kernel": kernel, "alpha": context.alpha, **options},
         attrs={**(attrs or {}), COST: fit.attrs[COST]},
         coords=flop_coords(compute),
     )
@@ -171,8 +179,9 @@ def predicted(known: Known, n: Floats, d: Floats, alpha: float) -> dict[str, Flo
 
 def flop_coords(compute: Floats | None) -> dict[Hashable, Any]:
     """Return the coordinate of amounts of compute, if there are any."""
-    asked = compute is not None and compute.size
-    return {"flop": ("flop", compute, {"long_name": "compute", "units": "FLOP"})} if asked else {}
+    if compute is None or not compute.size:
+        return {}
+    return {"flop": ("flop", compute, {"long_name": "compute", "units": "FLOP"})}
 
 
 def laws_of(fit: xr.Dataset) -> list[xr.DataArray]:

@@ -50,23 +50,29 @@ def _say_allocation(row: Row, units: str) -> str:
     if isnan(row.n_opt):
         return f"at {number(row.flop)} FLOP nothing can be said: {ONE_SIDED}"
     low, high = row.n_opt_ci
-    size = f"{amount(low)} to {amount(high)}" if isfinite(low) and isfinite(high) else interval(low, high)
+    size = interval(low, high)
+    if isfinite(low) and isfinite(high):
+        size = f"{amount(low)} to {amount(high)}"
     least, most = row.tokens_per_parameter_ci
     ratio = f"{estimated(row.tokens_per_parameter, least, most, 'tokens a parameter', 2)}"
     loss = between(row.loss_at_optimum, row.loss_at_optimum_ci, units)
-    far = "; this ratio is outside those of the runs" * row.ratio_extrapolated
     best = f"the best model has {amount(row.n_opt)} parameters ({size}) and {ratio}"
-    return f"at {number(row.flop)} FLOP {best}, with a loss of {loss}{far}"
+    sentence = f"at {number(row.flop)} FLOP {best}, with a loss of {loss}"
+    if row.ratio_extrapolated:
+        sentence += "; this ratio is outside those of the runs"
+    return sentence
 
 
 def _brief(said: Sequence[str], given: str = "") -> str:
     """Return phrases as far as they are few words, behind what they hold under; the table has the others."""
     lengths = np.cumsum([len(each.split()) for each in said])
     kept = max(1, int((lengths <= _WORDS).sum()))
-    more = f"; {len(said) - kept} more in the table" if len(said) > kept else ""
+    sentence = "; ".join(said[:kept])
+    if len(said) > kept:
+        sentence += f"; {len(said) - kept} more in the table"
     if given:
-        return f"{given}, {'; '.join(said[:kept])}{more}."
-    return f"{said[0][0].upper()}{'; '.join(said[:kept])[1:]}{more}."
+        return f"{given}, {sentence}."
+    return f"{sentence[0].upper()}{sentence[1:]}."
 
 
 def law_statements(result: xr.Dataset) -> Iterator[Statement]:
@@ -87,9 +93,16 @@ def law_statements(result: xr.Dataset) -> Iterator[Statement]:
     for law in fitted:
         for caution in _cautions(law):
             cautions.setdefault(caution, []).append(law.prefix.removesuffix(": "))
-    said = [f"{listed(names, 3)}: {each}" if names[0] else each for each, names in cautions.items()]
-    answer = _brief(answers, _ONE_LAW) if answers else "Nothing can be said: no law could be fitted."
-    return statements(answer, details, [*(each[:1].upper() + each[1:] for each in said), _OF_RUNS])
+    said = []
+    for caution, names_of_laws in cautions.items():
+        sentence = caution
+        if names_of_laws[0]:
+            sentence = f"{listed(names_of_laws, 3)}: {caution}"
+        said.append(sentence[:1].upper() + sentence[1:])
+    answer = "Nothing can be said: no law could be fitted."
+    if answers:
+        answer = _brief(answers, _ONE_LAW)
+    return statements(answer, details, [*said, _OF_RUNS])
 
 
 def _exponent(law: Row) -> str:
@@ -103,10 +116,16 @@ def _law(law: Row) -> str:
     if law.unfit:
         return f"not fitted: {LAW_REASONS[law.unfit]}"
     e, a, b, alpha, beta = law.estimate
-    terms = [number(e, 4)] * (e > 0)
-    terms += [f"{number(a, 4)} N^−{number(alpha)}"] * (a > 0) + [f"{number(b, 4)} D^−{number(beta)}"] * (b > 0)
-    later = f"it misses its own later runs by {percent(law.backtest_error, 2)} an octave"
-    later = "no cut leaves later runs" if isnan(law.backtest_error) else later
+    terms = []
+    if e > 0:
+        terms.append(number(e, 4))
+    if a > 0:
+        terms.append(f"{number(a, 4)} N^−{number(alpha)}")
+    if b > 0:
+        terms.append(f"{number(b, 4)} D^−{number(beta)}")
+    later = "no cut leaves later runs"
+    if not isnan(law.backtest_error):
+        later = f"it misses its own later runs by {percent(law.backtest_error, 2)} an octave"
     return f"loss = {' + '.join(terms)} from {law.n_runs:,.0f} runs; {later}; {_exponent(law)}"
 
 
@@ -132,9 +151,13 @@ def loss_statements(result: xr.Dataset) -> Iterator[Statement]:
     for row in rows_of(result, ["prediction", "prediction_ci", *SIZES]):
         of_task = [each for each in row.prefix.removesuffix(": ").split(", ") if not each.startswith(tuple(SIZES))]
         size = f"{amount(row.model_size)} parameters and {amount(row.tokens)} tokens"
-        known = between(row.prediction, row.prediction_ci, row.units)
-        known = "nothing can be said" if isnan(row.prediction) else known
-        said.append(f"{joined(of_task)}{': ' * any(of_task)}{size}, {known}")
+        known = "nothing can be said"
+        if not isnan(row.prediction):
+            known = between(row.prediction, row.prediction_ci, row.units)
+        sentence = f"{size}, {known}"
+        if any(of_task):
+            sentence = f"{joined(of_task)}: {sentence}"
+        said.append(sentence)
     return statements(_brief([f"predicted losses of a run: {said[0]}", *said[1:]]), [], [_OF_RUNS])
 
 
@@ -150,8 +173,10 @@ def _say_losses(row: Row) -> str:
         return "nothing can be said: a suite has no law"
     if ratio > 1:
         first, second, ratio, low, high = second, first, 1 / ratio, 1 / high, 1 / low
-    shown = ", no difference is shown" if low <= 1 <= high else ""
-    return f"{first} has {estimated(ratio, low, high, digits=4)} times the loss of {second}{shown}"
+    sentence = f"{first} has {estimated(ratio, low, high, digits=4)} times the loss of {second}"
+    if low <= 1 <= high:
+        sentence += ", no difference is shown"
+    return sentence
 
 
 def suite_statements(result: xr.Dataset) -> Iterator[Statement]:
@@ -169,9 +194,11 @@ def suite_statements(result: xr.Dataset) -> Iterator[Statement]:
             said.append(f"{row.prefix}at {where} {_say_losses(row)}")
         if "compute_multiplier" in given:
             for flop, times, ends in zip(row.flop, row.compute_multiplier, row.compute_multiplier_ci, strict=True):
-                needs = f"for the loss of {a} at {number(flop)} FLOP {b} needs {estimated(times, *ends)}"
-                never = f"the law of {b} never reaches the loss of {a} at {number(flop)} FLOP"
-                said.append(row.prefix + (never if isnan(times) else f"{needs} times the compute"))
+                sentence = f"the law of {b} never reaches the loss of {a} at {number(flop)} FLOP"
+                if not isnan(times):
+                    needed = estimated(times, *ends)
+                    sentence = f"for the loss of {a} at {number(flop)} FLOP {b} needs {needed} times the compute"
+                said.append(row.prefix + sentence)
         if "exponent_difference" in given:
             gap = estimated(row.exponent_difference, *row.exponent_difference_ci)
             said.append(

@@ -109,18 +109,28 @@ def fit_statements(result: xr.Dataset) -> Iterator[Statement]:
             setattr(curve, name, value)
     known = [curve for curve in curves if not curve.unfit]
     few = len(curves) <= _FEW
-    claims = [f"{curve.prefix}{' '.join(_fit_claim(curve, result))}" for curve in curves] if few else []
+    claims = []
+    if few:
+        claims = [f"{curve.prefix}{' '.join(_fit_claim(curve, result))}" for curve in curves]
     if len(known) > _FEW:
         answer = _of_many(known)
     else:
         answer = " ".join(curve.prefix + _more_data(curve) for curve in known if not isnan(curve.gamma))
     answer = answer or " ".join(claims) or "nothing can be said: no curve could be fitted."
-    start = answer if curves[0].prefix else answer[0].upper() + answer[1:]
+    if not curves[0].prefix:
+        answer = answer[0].upper() + answer[1:]
     missed = [f"{_plain(curve)} ({percent(curve.backtest_error)})" for curve in curves if curve.backtest_error > MISSED]
-    verb, law = ("miss their", "they are no power laws") if len(missed) > 1 else ("misses its", "it is no power law")
-    why = f"{verb} own last octaves by more than 10 % a doubling, by noise or because {law}"
-    cautions = [f"Do not rely on predictions: {joined(missed, most=2)} {why}."] if missed else []
-    return statements(" ".join([start, *cautions]), [*claims, *_fitted_how(result, known)])
+    if missed:
+        answer += f" Do not rely on predictions: {joined(missed, most=2)} {_why_missed(len(missed))}."
+    return statements(answer, [*claims, *_fitted_how(result, known)])
+
+
+def _why_missed(n_curves: int) -> str:
+    """Return what is wrong with curves that do not go on as their law says."""
+    verb, law = "misses its", "it is no power law"
+    if n_curves > 1:
+        verb, law = "miss their", "they are no power laws"
+    return f"{verb} own last octaves by more than 10 % a doubling, by noise or because {law}"
 
 
 def _fit_claim(curve: Row, result: xr.Dataset) -> Iterator[str]:
@@ -134,8 +144,9 @@ def _fit_claim(curve: Row, result: xr.Dataset) -> Iterator[str]:
         return
     error = between(curve.error_at_n, curve.error_at_n_ci, curve.units)
     reliance = between(curve.data_reliance, curve.data_reliance_ci, curve.units)
-    searched = result.attrs["gamma"] == "search"
-    gamma = between(curve.gamma, curve.gamma_ci, "1") if searched else f"{number(curve.gamma)} as given"
+    gamma = f"{number(curve.gamma)} as given"
+    if result.attrs["gamma"] == "search":
+        gamma = between(curve.gamma, curve.gamma_ci, "1")
     yield f"at size {number(curve.at)} the error is {error} and the data-reliance {reliance}; gamma {gamma}."
     if curve.gamma_at_edge:
         yield f"Gamma is at the {edge_word(curve.gamma)} edge of its grid: the curve may not be a power law."
@@ -153,7 +164,9 @@ def _fit_claim(curve: Row, result: xr.Dataset) -> Iterator[str]:
 
 def edge_word(gamma: float) -> str:
     """Return which edge of the grid an exponent is at."""
-    return "flat" if gamma > -0.5 else "steep"
+    if gamma > -0.5:
+        return "flat"
+    return "steep"
 
 
 def _more_data(curve: Row) -> str:
@@ -181,14 +194,22 @@ def _of_many(known: list[Row]) -> str:
 def _fitted_how(result: xr.Dataset, known: list[Row]) -> Iterator[str]:
     """Yield what holds for all curves."""
     attrs = result.attrs
-    how = "standard errors" + (", gamma being given" if attrs["gamma"] != "search" else " that include that of gamma")
-    how = f"{attrs['n_resamples']:,} bootstrap refits" if attrs["n_resamples"] else how
+    if attrs["n_resamples"]:
+        how = f"{attrs['n_resamples']:,} bootstrap refits"
+    elif attrs["gamma"] == "search":
+        how = "standard errors that include that of gamma"
+    else:
+        how = "standard errors, gamma being given"
     yield f"Errors were taken as {attrs['units']}, weighted by {_SCHEMES[attrs['weighting']]}; intervals are by {how}."
     if attrs["asymptote"] == "nonnegative":
         n_untested = sum(isnan(curve.backtest_error) for curve in known)
-        several = result["gamma"].size > 1
-        which = f"{n_untested} of {result['gamma'].size} curves have" if several else "The curve has"
-        yield _WIDENED + f" {which} {_UNTESTED}" * (n_untested > 0)
+        sentence = _WIDENED
+        if n_untested:
+            which = "The curve has"
+            if result["gamma"].size > 1:
+                which = f"{n_untested} of {result['gamma'].size} curves have"
+            sentence += f" {which} {_UNTESTED}"
+        yield sentence
     if attrs["units"] != "loss":
         yield _TEST_SET
 
@@ -196,19 +217,24 @@ def _fitted_how(result: xr.Dataset, known: list[Row]) -> Iterator[str]:
 def prediction_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield the predictions at the last size, all of few curves, and how they were made."""
     names = ["prediction", "prediction_ci", "change", "change_ci", "change_ratio", "change_ratio_ci", "at", "n"]
-    differences = ["difference", "difference_ci"] if "difference" in result else []
-    rows = rows_of(result, [*names, "extrapolated", *differences], ["n"])
+    names.append("extrapolated")
+    if "difference" in result:
+        names += ["difference", "difference_ci"]
+    rows = rows_of(result, names, ["n"])
     n_sizes = result.sizes.get("n", 1)
     known = [row for row in rows[n_sizes - 1 :: n_sizes] if not isnan(row.prediction)]
     said = [
         f"{row.prefix}{between(row.prediction, row.prediction_ci, row.units)} at size {number(row.n)}" for row in known
     ]
-    answer = f"Predicted errors: {'; '.join(said)}." if said else "Nothing can be said: there is no fitted curve."
+    answer = "Nothing can be said: there is no fitted curve."
     if len(known) > _FEW:
         answer = f"Predicted errors at {_sizes(known, 'n')}: {_extremes(known, 'prediction')}."
-    few = rows if len(rows) <= _FEW * n_sizes else []
+    elif said:
+        answer = f"Predicted errors: {'; '.join(said)}."
     how = f"Predictions are by {_RULES[result.attrs['rule']]}; intervals are for the expected error"
-    details = [f"{row.prefix}{_say_prediction(row, result)}." for row in few]
+    details = []
+    if len(rows) <= _FEW * n_sizes:
+        details = [f"{row.prefix}{_say_prediction(row, result)}." for row in rows]
     return statements(answer, [*details, f"{how}, not for that of one more training."])
 
 
@@ -223,8 +249,10 @@ def _say_prediction(row: Row, result: xr.Dataset) -> str:
         difference = between(row.difference, row.difference_ci, row.units)
         change += f"; it differs from that of {result.attrs['reference']} by {difference}"
     size, predicted = number(row.n), between(row.prediction, row.prediction_ci, row.units)
-    far = "; this is far outside the measured sizes" * row.extrapolated
-    return f"at size {size} the predicted error is {predicted}; from {number(row.at)} to {size} the error {change}{far}"
+    sentence = f"at size {size} the predicted error is {predicted}; from {number(row.at)} to {size} the error {change}"
+    if row.extrapolated:
+        sentence += "; this is far outside the measured sizes"
+    return sentence
 
 
 def left_out_statements(result: xr.Dataset) -> Iterator[Statement]:
@@ -238,8 +266,10 @@ def left_out_statements(result: xr.Dataset) -> Iterator[Statement]:
             continue
         best = min(errors, key=lambda variant: np.nan_to_num(errors[variant], nan=np.inf))
         least, own = (quantity(errors[each], units_of(result["rmse"]), 4) for each in (best, first))
-        beside = f"; {first!r} has {own}." if best != first else "."
-        said.append(f"{task.prefix}{best!r} predicts sizes left out best, with an average RMSE of {least}{beside}")
+        sentence = f"{task.prefix}{best!r} predicts sizes left out best, with an average RMSE of {least}"
+        if best != first:
+            sentence += f"; {first!r} has {own}"
+        said.append(f"{sentence}.")
     p = f"p compares with {first!r} by a paired t-test over curves and sizes, a guide only: they are dependent."
     return statements(joined(said, " "), [*said, p])
 
@@ -255,10 +285,14 @@ def learner_statements(result: xr.Dataset) -> Iterator[Statement]:
         return statements(_beside(pairs, reference), [_INDEPENDENT])
     details = []
     for pair in pairs:
-        by = between(pair.difference, pair.difference_ci, pair.units)
-        said = [] if isnan(pair.difference) else [f"error differs from that of {reference} by {by}"]
-        crossings = [] if isnan(pair.reliance) else [_crossings(pair)]
-        details.append(f"{pair.prefix}{'; '.join([*said, _worth(pair, reference), *crossings])}.")
+        said = []
+        if not isnan(pair.difference):
+            by = between(pair.difference, pair.difference_ci, pair.units)
+            said.append(f"error differs from that of {reference} by {by}")
+        said.append(_worth(pair, reference))
+        if not isnan(pair.reliance):
+            said.append(_crossings(pair))
+        details.append(f"{pair.prefix}{'; '.join(said)}.")
     worth = "; ".join(pair.prefix + _worth(pair, reference) for pair in pairs)
     return statements(f"{worth}.", [*details, _INDEPENDENT])
 
@@ -271,17 +305,22 @@ def _worth(pair: Row, reference: str) -> str:
         return "the errors of one of them are all equal: nothing tells what it is worth in data"
     if isnan(pair.data_multiplier):
         return f"no amount of data is its worth: the curve of {reference} does not fall, or levels off above its error"
-    far = _FAR * pair.data_multiplier_extrapolated
-    return f"it is worth {between(pair.data_multiplier, pair.data_multiplier_ci, '1')} times the data{far}"
+    worth = f"it is worth {between(pair.data_multiplier, pair.data_multiplier_ci, '1')} times the data"
+    if pair.data_multiplier_extrapolated:
+        worth += _FAR
+    return worth
 
 
 def _crossings(pair: Row) -> str:
     """Return between which sizes no difference is shown, and where the curves cross."""
     said = []
     for begin, end, crossing in zip(*(np.atleast_1d(getattr(pair, name)).tolist() for name in STRETCH), strict=True):
-        cross = "" if isnan(crossing) else f", where the curves cross: {number(crossing, 4)}, with that interval"
-        where = f"no difference is shown between sizes {number(begin, 4)} and {number(end, 4)}{cross}"
-        said += [] if isnan(begin) else [where]
+        if isnan(begin):
+            continue
+        where = f"no difference is shown between sizes {number(begin, 4)} and {number(end, 4)}"
+        if not isnan(crossing):
+            where += f", where the curves cross: {number(crossing, 4)}, with that interval"
+        said.append(where)
     return "; ".join(said) or "a difference is shown at every size at which both were measured"
 
 
@@ -297,15 +336,20 @@ def _beside(pairs: list[Row], reference: str) -> str:
         if some
     ]
     rest = [_plain(pair) for pair in pairs if pair.difference_ci[0] <= 0 <= pair.difference_ci[1]]
-    said += [f"not shown to differ for {listed(rest, 3)}"] * bool(rest)
+    if rest:
+        said.append(f"not shown to differ for {listed(rest, 3)}")
     at = f"error at {_sizes(pairs, 'at')}"
-    return f"Beside {reference}, the {at} is {'; '.join(said)}." if said else f"Nothing can be said of the {at}."
+    if not said:
+        return f"Nothing can be said of the {at}."
+    return f"Beside {reference}, the {at} is {'; '.join(said)}."
 
 
 def _sizes(rows: Sequence[Row], name: str) -> str:
     """Return the size of curves, or the range of unlike ones."""
     said = span(getattr(row, name) for row in rows)
-    return f"sizes {said}" if " to " in said else f"size {said}"
+    if " to " in said:
+        return f"sizes {said}"
+    return f"size {said}"
 
 
 def _plain(row: Row) -> str:

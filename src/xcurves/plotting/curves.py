@@ -39,6 +39,11 @@ CURVES_CAPTION = {
     "band simultaneous": "Bands: intervals of the mean that hold at all levels together.",
     "band sd": "Bands: the standard deviation of the runs.",
     "band se": "Bands: the standard error of the mean.",
+    "score": "Dots: the score of each run.",
+    "score mean": "Diamonds: their mean.",
+    "score pointwise": "Lines: the t interval of the mean.",
+    "score sd": "Lines: the standard deviation of the runs.",
+    "score se": "Lines: the standard error of the mean.",
 }
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from xcurves.core import validation
 from xcurves.core.axes import drawable
 from xcurves.core.schema import ResultKind, View
-from xcurves.plotting import curves
+from xcurves.plotting import curves, strips
 from xcurves.plotting.facets import FEW, Grid, Panel, Room, check_dims, import_pyplot, split
 from xcurves.plotting.panels import Canvas, Cell, check_figsize, draw_panels, styled
 from xcurves.results import ask, kind_of, parts_of, prepare, views_of
@@ -50,7 +50,7 @@ def plot(
     Parameters
     ----------
     data : DataArray, dims (..., algorithm, run, training), Dataset or DataTree
-        Curves, what a method returned, or a whole analysis, with at most two extra dims.
+        Curves, scores without training, what a method returned, or a whole analysis, with at most two extra dims.
     view : str, optional
         What to draw, see Notes.
     ax : matplotlib.axes.Axes, optional
@@ -113,6 +113,9 @@ def plot(
     that all runs of the algorithm have in the task: beyond them the mean would be that of some runs only. A single run
     has no band. A simultaneous band is made from residual runs with random signs.
 
+    Of scores without training, or curves of one level: a row for each algorithm, with its runs as dots, their mean and
+    its interval (`band`).
+
     Of a result: the views of its kind, which the gallery shows; the message for an unknown view lists them. Differences
     and intervals have arrows on unbounded sides. Of more than four tasks, many views have one panel with a row for each
     task.
@@ -144,6 +147,8 @@ def plot(
         return plot(parts[name], **canvas._asdict(), **(of_curves if name == "curves" else {}))
     if not isinstance(data, xr.Dataset):
         _check_view(("runs",), ("runs",), view)
+        if isinstance(data, xr.DataArray) and strips.is_strip(data):
+            return strips.plot_strips(data, canvas, of_curves)
         return curves.plot_curves(data, canvas, **of_curves)
     if of_curves:
         raise ValueError(f"{next(iter(of_curves))} is for pictures of curves; a result has its own. Leave it out")

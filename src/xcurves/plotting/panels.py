@@ -26,6 +26,7 @@ _SIDES = ("algorithm_a", "algorithm_b")
 _IN_A_ROW = 3  # panels, where there are few
 _SMALL = 3.0  # inches of a panel with few ticks
 _FEW_TICKS = 4
+_ONE_ROW, _HIGH_OF_ROW = 1.6, 0.4  # below so many rows there is one, whose panel is so many inches high
 _SMALLER = 0.833  # letters of names, of those of labels
 _SHORT = 0.4  # of the size of a cell: a label that surely fits
 _FEW = 4  # names that have room within given Axes
@@ -107,6 +108,8 @@ def draw_panels(
             panels[0].set_title(wrapped(title, letters / 1.2 * size[0]))
         _name_curves(panels, _names(named), width=LARGEST if canvas.figsize is None else size[0])
         _fit_labels(panels, wide, high)
+        if 0 < room.rows < _ONE_ROW and grid.n_rows == 1 and canvas.figsize is None:
+            _lower(panels)
     return panels.item() if len(panels) == 1 else grid.shaped(panels)
 
 
@@ -180,6 +183,14 @@ def _names(named: xr.DataArray | xr.Dataset | None) -> set[str]:
     return {str(name) for names in found for name in np.ravel(names)}
 
 
+def _lower(panels: NDArray[Any]) -> None:
+    """Make panels of one row as high as a line."""
+    figure = panels[0].figure
+    figure.get_layout_engine().execute(figure)
+    inches = max(ax.bbox.height for ax in panels) / figure.dpi
+    figure.set_figheight(figure.get_figheight() + _HIGH_OF_ROW - inches)
+
+
 def _thin_ticks(ax: Axes, wide: float, high: float) -> None:
     """Give small panels few ticks."""
     from matplotlib.ticker import AutoLocator
@@ -191,14 +202,27 @@ def _thin_ticks(ax: Axes, wide: float, high: float) -> None:
 
 def _label_outer(axes: NDArray[Any], grid: Grid, *, shared: bool) -> None:
     """Label the axes of panels on the left and at the bottom only, where those beside and above have the same label."""
+    rows = [_rows_of(ax) for ax in axes]
     for place, ax in enumerate(axes):
         below = place + grid.n_columns
         if place % grid.n_columns and axes[place - 1].get_ylabel() == ax.get_ylabel():
             ax.yaxis.label.set_visible(False)
+        if place % grid.n_columns and rows[place] and rows[place] == rows[place - 1]:
+            ax.tick_params(labelleft=False)
         if below < len(axes) and axes[below].get_xlabel() == ax.get_xlabel():
             ax.xaxis.label.set_visible(False)
         elif shared:
             ax.tick_params(labelbottom=True)
+
+
+def _rows_of(ax: Axes) -> list[str]:
+    """Return the names of the rows that a panel lists, none where its y axis has numbers."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter
+
+    is_listed = isinstance(ax.yaxis.get_major_locator(), FixedLocator)
+    if not is_listed or not isinstance(ax.yaxis.get_major_formatter(), FuncFormatter):
+        return []
+    return [label.get_text() for label in ax.get_yticklabels()]
 
 
 def _points(ax: Axes) -> float:

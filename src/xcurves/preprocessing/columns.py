@@ -181,9 +181,18 @@ def _check_numeric(argument: str, column: pd.Series[Any], units: Sequence[str], 
         if len(strange):
             first = f", first {strange.iloc[0]!r} in row {_plain_label(strange.index[0])}"
             cure = f"Correct it, or make gaps of such rows: pd.to_numeric({name}, errors='coerce')"
-            if pd.to_numeric(column, errors="coerce").isna().all():  # it would leave no row
+            if not _has_numbers(column):  # it would leave no row
                 cure = f"Name a column of numbers: {' or '.join(numeric[:3])}" if numeric else "Check how it was read"
     raise TypeError(f"{argument} column {column.name!r} must be numeric; got dtype {column.dtype}{first}. {cure}")
+
+
+def _has_numbers(column: pd.Series[Any]) -> bool:
+    """Return whether conversion leaves any number."""
+    try:
+        converted = pd.to_numeric(column, errors="coerce")
+    except OverflowError:  # integers that no float holds, of pandas 2
+        return True
+    return bool(converted.notna().any())
 
 
 def _plain_label(label: object) -> str:

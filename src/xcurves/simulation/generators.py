@@ -310,12 +310,17 @@ def pool_of(
             f"curves to modify must be of one algorithm; got {len(names)}. Select: curves.sel(algorithm=[...])"
         )
     if len(names) == 1:
-        other = curves if modification is None else modified(curves, modification, factor)
+        other = curves
+        second_name = "again"
+        if changes:
+            second_name = "modified"
+        if modification is not None:
+            other = modified(curves, modification, factor)
+        names = [names[0], second_name]
         # Without a modification a shuffled pool is that of the one algorithm, with each curve in it once.
-        names = [names[0], "modified" if changes else "again"]
-        both = [curves, stretched(other, stretch)] if changes or not shuffled else [curves]
-        labelled = [each.assign_coords(algorithm=[name]) for each, name in zip(both, names, strict=False)]
-        curves = xr.concat(labelled, "algorithm")
+        if changes or not shuffled:
+            second = stretched(other, stretch).assign_coords(algorithm=[second_name])
+            curves = xr.concat([curves, second], "algorithm")
     present = curves.notnull().any("training")
     others = [dim for dim in present.dims if dim not in ("algorithm", "run")]
     if not bool((present.any(others) == present.all(others)).all()):
@@ -343,7 +348,10 @@ def _draw(
 
 def _sizes(n_runs: int | Sequence[int], n_algorithms: int) -> list[int]:
     """Return the number of runs of each algorithm."""
-    given: list[Any] = [n_runs] * n_algorithms if not isinstance(n_runs, Sequence | np.ndarray) else list(n_runs)
+    if isinstance(n_runs, Sequence | np.ndarray):
+        given: list[Any] = list(n_runs)
+    else:
+        given = [n_runs for _ in range(n_algorithms)]
     if len(given) != n_algorithms:
         raise ValueError(f"n_runs must be one number or one for each of {n_algorithms} algorithms; got {n_runs}")
     return [validation.check_total("n_runs", size, "10", most=_MOST) for size in given]

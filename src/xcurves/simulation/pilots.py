@@ -32,6 +32,15 @@ class PilotSets:
     dims: tuple[Hashable, ...]  # of data sets, without replication, algorithm, run and training
     coords: Mapping[Hashable, Any]
 
+    def _of_redrawn(self, n_pilots: int) -> float:
+        """Return what residuals of sets that are drawn with replacement are multiplied by, 1 of the pilots as they are.
+
+        Of n values drawn from n the variance is too small by (n - 1)/n on average.
+        """
+        if not self.redrawn:
+            return 1.0
+        return float(np.sqrt(n_pilots / (n_pilots - 1)))
+
     def __call__(self, n_datasets: int, *, n_runs: int, first: int = 0, rng: np.random.Generator) -> xr.DataArray:
         """Draw data sets of so many runs of each algorithm, from the sets from `first` on, in their order."""
         sets = first + np.arange(n_datasets) // (self.n_datasets or n_datasets)
@@ -45,7 +54,7 @@ class PilotSets:
         n_pilots = chosen.shape[1]
         inflation = np.sqrt(n_pilots / (n_pilots - 1))  # drawn runs vary too little, by (n - 1)/n in variance
         distinct, of_dataset = np.unique(sets, return_inverse=True)
-        runs = self.residuals[place][..., chosen[distinct], :] * (inflation if self.redrawn else 1.0)
+        runs = self.residuals[place][..., chosen[distinct], :] * self._of_redrawn(n_pilots)
         centre = runs.mean(axis=-2, keepdims=True)
         runs = self.means[place][..., np.newaxis, np.newaxis, :] + centre + inflation * (runs - centre)
         drawn: Floats = runs[..., of_dataset[:, np.newaxis], rng.integers(n_pilots, size=(len(sets), n_runs)), :]
@@ -76,19 +85,24 @@ class TaskSets(PilotSets):
         which = rng.integers(n_pilots, size=(*picked.shape, n_runs))
         run = chosen[np.arange(len(sets))[:, np.newaxis, np.newaxis], which]
         residuals = self.residuals[place][picked[..., np.newaxis], run, 0]
-        drawn: Floats = means[..., np.newaxis] + inflation * (inflation if self.redrawn else 1.0) * residuals
+        drawn: Floats = means[..., np.newaxis] + inflation * self._of_redrawn(n_pilots) * residuals
         return drawn[..., np.newaxis]
 
     def _means_of_tasks(self, place: int, sets: Ints, picked: Ints) -> Floats:
         """Return means in the tasks that are drawn: drawn ones vary too little, by (T - 1)/T in variance."""
         n_tasks = self.tasks.shape[1]
         inflation = np.sqrt(n_tasks / max(n_tasks - 1, 1))
+        of_redrawn = 1.0
+        if self.redrawn:
+            of_redrawn = inflation
         mean = self.means[place][:, 0]
         centre = mean.mean()
-        of_set = centre + (inflation if self.redrawn else 1.0) * (mean[self.tasks] - centre)  # (set, task)
+
+        # Twice: the tasks of a set are drawn from those of the study, the tasks of a data set from those of the set.
+        of_set = centre + of_redrawn * (mean[self.tasks] - centre)  # (set, task)
         middle = of_set.mean(axis=1)[sets][:, np.newaxis]
-        own = centre + (inflation if self.redrawn else 1.0) * (mean[picked] - centre)
-        drawn: Floats = middle + inflation * (own - middle)
+        of_dataset = centre + of_redrawn * (mean[picked] - centre)
+        drawn: Floats = middle + inflation * (of_dataset - middle)
         return drawn
 
 
@@ -99,7 +113,9 @@ def of_tasks_like_these(given: PilotSets) -> TaskSets:
     of_algorithms, of_tasks = means.mean(axis=1, keepdims=True), means.mean(axis=0, keepdims=True)
     interaction = means - of_algorithms - of_tasks + means.mean()
     spread = (interaction**2).sum() / max((len(means) - 1) * (means.shape[1] - 1), 1)
-    kept = np.sqrt(max(0.0, 1.0 - noise / spread)) if spread > 0 else 0.0
+    kept = 0.0  # the share of the interaction that is not noise of the pilots
+    if spread > noise:
+        kept = np.sqrt(1.0 - noise / spread)
     true = of_algorithms + of_tasks - means.mean() + kept * interaction
     return TaskSets(
         means=list(true[..., np.newaxis]),
@@ -157,7 +173,7 @@ def redrawn(given: PilotSets, rng: np.random.Generator, *, together: bool) -> Pi
     """Return sets of pilot runs drawn with replacement; `together` the same runs of each algorithm."""
     chosen = [rng.integers(each.size, size=(N_SETS, each.size)) for each in given.chosen]
     if together:
-        chosen = [chosen[0]] * len(chosen)
+        chosen = [chosen[0] for _ in chosen]
     if isinstance(given, TaskSets):
         n_tasks = given.tasks.shape[1]
         given = replace(given, tasks=rng.integers(n_tasks, size=(N_SETS, n_tasks)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from numbers import Real
@@ -14,6 +14,7 @@ from zlib import crc32
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance
 from xcurves.core.validation import Bar
@@ -28,7 +29,8 @@ _TAKEN = labels.RESERVED | TYPE_I_ERROR.reserved() | {"rng", REPLICATION, "n_dat
 
 def check_settings(settings: Mapping[str, Sequence[Any]] | None) -> dict[str, list[Any]]:
     """Return the settings as lists of distinct values, under names that can be dims."""
-    settings = {} if settings is None else settings
+    if settings is None:
+        return {}
     if not isinstance(settings, Mapping):
         raise TypeError(
             f"settings must map names to lists of values; got {labels.shown(settings)}. Try {{'n_runs': [5, 10]}}"
@@ -53,12 +55,18 @@ def cell_number(cell: Mapping[str, Any]) -> int:
 
 def _label(value: Any) -> str:
     """Return the label of a value: that of sizes is 15/5."""
-    return "/".join(map(str, value)) if isinstance(value, list | tuple | np.ndarray) else str(value)
+    if isinstance(value, list | tuple | np.ndarray):
+        return "/".join(map(str, value))
+    return str(value)
 
 
 def _plain(value: Any) -> Any:
     """Return a number, or the label of anything else."""
-    return value.item() if isinstance(value, np.generic) else value if isinstance(value, Real) else _label(value)
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, Real):
+        return value
+    return _label(value)
 
 
 @dataclass(frozen=True)
@@ -85,8 +93,10 @@ class Replications:
             )
         takes = inspect.signature(self.test).parameters.get("rng")
         free = takes is not None and (takes.default is None or takes.default is takes.empty)
-        seed = {"rng": int(shuffle.generate_state(1, np.uint64)[0]) >> 1} if free else {}
-        result = self.test(curves, **seed)
+        options = {}
+        if free:
+            options["rng"] = int(shuffle.generate_state(1, np.uint64)[0]) >> 1
+        result = self.test(curves, **options)
         return result, _pick(result, self.pvalue, size)
 
     def __call__(self, cell: Mapping[str, Any], number: int, size: int) -> xr.Dataset:
@@ -106,13 +116,12 @@ def count_rejections(simulation: Replications, settings: Mapping[str, list[Any]]
         warnings.simplefilter("always")
         blocks = [simulation(cell, number, sizes[number]) for cell, number in bar(work)]
     if caught:  # the first of the test's warnings
-        more = f" (and {len(caught) - 1} more warnings)" if len(caught) > 1 else ""
-        provenance.warn(f"{caught[0].message}{more}")
+        words = str(caught[0].message)
+        if len(caught) > 1:
+            words += f" (and {len(caught) - 1} more warnings)"
+        provenance.warn(words)
     _check_alike(blocks, [cell for cell, _ in work])
-    coords = {
-        name: np.array(list(map(_plain if all(map(_is_number, values)) else _label, values)))
-        for name, values in settings.items()
-    }
+    coords = {name: _labels_of(values) for name, values in settings.items()}
     shape = [*map(len, coords.values()), len(sizes)]
     flat = xr.concat(blocks, "_block").transpose("_block", ...)
     variables = {
@@ -120,7 +129,16 @@ def count_rejections(simulation: Replications, settings: Mapping[str, list[Any]]
         for name, each in flat.data_vars.items()
     }
     counted = xr.Dataset(variables, {**flat.coords, **coords})
-    return counted.assign(runs=counted["runs"] / total) if "runs" in counted else counted
+    if "runs" in counted:
+        counted["runs"] = counted["runs"] / total
+    return counted
+
+
+def _labels_of(values: Sequence[Any]) -> NDArray[Any]:
+    """Return the labels of a setting: numbers where all of its values are."""
+    if all(map(_is_number, values)):
+        return np.array([_plain(value) for value in values])
+    return np.array([_label(value) for value in values])
 
 
 def _is_number(value: Any) -> bool:
@@ -129,17 +147,27 @@ def _is_number(value: Any) -> bool:
 
 def _check_alike(blocks: Sequence[xr.Dataset], cells: Sequence[Mapping[str, Any]]) -> None:
     """Refuse p-values whose dims, sizes or labels are not those of the first block."""
-    layouts = [
-        [(dim, p[dim].to_numpy().tolist() if dim in p.coords else p.sizes[dim]) for dim in p.dims]
-        for p in (block["rejected"] for block in blocks)
-    ]
+    layouts = [_layout_of(block["rejected"]) for block in blocks]
     for cell, found in zip(cells, layouts, strict=True):
         if found != layouts[0]:
-            said = ", ".join(f"{name} {_label(value)}" for name, value in cell.items())
+            setting = ", ".join(f"{name} {_label(value)}" for name, value in cell.items())
+            if setting:
+                setting += ": "
             raise ValueError(
-                f"{said}{': ' * bool(said)}p-values must have the same dims and labels for all data sets; got {found}, "
+                f"{setting}p-values must have the same dims and labels for all data sets; got {found}, "
                 f"not {layouts[0]}. Simulate settings that differ in them one by one"
             )
+
+
+def _layout_of(p: xr.DataArray) -> list[tuple[Hashable, Any]]:
+    """Return the dims of p-values with their labels, or their sizes where they have none."""
+    layout: list[tuple[Hashable, Any]] = []
+    for dim in p.dims:
+        if dim in p.coords:
+            layout.append((dim, p[dim].to_numpy().tolist()))
+        else:
+            layout.append((dim, p.sizes[dim]))
+    return layout
 
 
 def rates(counted: xr.Dataset, error: float) -> dict[str, xr.Variable]:
@@ -148,12 +176,14 @@ def rates(counted: xr.Dataset, error: float) -> dict[str, xr.Variable]:
     rejected, tried = (counted[name].to_numpy() for name in ("rejected", "tried"))
     bounds = np.stack(engine.clopper_pearson(rejected, tried, error), axis=-1)
     bounds[tried == 0] = np.nan
-    return {
+    variables = {
         "rate": xr.Variable(dims, rejected / np.where(tried > 0, tried, np.nan)),
         "rate_ci": xr.Variable((*dims, "ci_bound"), bounds),
         "n_replications": xr.Variable(dims, tried),
-        **({"expected_runs": counted["runs"].variable} if "runs" in counted else {}),
     }
+    if "runs" in counted:
+        variables["expected_runs"] = counted["runs"].variable
+    return variables
 
 
 def warn_of_missing(counted: xr.Dataset) -> None:
@@ -176,7 +206,9 @@ def _pick(result: Any, name: str, size: int) -> xr.DataArray:
     if isinstance(result, xr.Dataset):
         if name not in result:
             known = [repr(each) for each in result.data_vars if "pvalue" in str(each)]
-            cure = f"It has {', '.join(known)}. Name one: pvalue={known[0]}" if known else "Return a DataArray of them"
+            cure = "Return a DataArray of them"
+            if known:
+                cure = f"It has {', '.join(known)}. Name one: pvalue={known[0]}"
             raise ValueError(f"test returned no p-value {name!r}. {cure}")
         result = result[name]
     if not isinstance(result, xr.DataArray):
@@ -189,8 +221,10 @@ def _pick(result: Any, name: str, size: int) -> xr.DataArray:
     values = result.to_numpy()
     if values.dtype.kind not in "fiu" or bool(((values < 0) | (values > 1)).any()):
         raise ValueError(f"test returned values of {name!r} that are no p-values: they must lie between 0 and 1")
-    last: xr.DataArray = result.min("look") if "look" in result.dims else result  # a sequential p never rises
-    return last.transpose(REPLICATION, ...)
+    if "look" in result.dims:
+        result = result.min("look")  # that of the last look: a sequential p never rises
+    pvalues: xr.DataArray = result.transpose(REPLICATION, ...)
+    return pvalues
 
 
 def _runs_until_decided(result: object, pvalue: str, alpha: float) -> dict[str, xr.DataArray]:

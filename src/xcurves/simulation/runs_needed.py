@@ -158,13 +158,17 @@ def runs_needed(
     total = validation.check_total("n_replications", n_replications)
     changed: dict[str, Any] = {"modification": modification, "factor": factor, "stretch": stretch}
     given = pilots.pilots(curves, **changed)
-    given = given if test is not None else pilots.in_fewer_levels(given)
-    draw = given if replace else partial(resampled, curves=curves, **changed)
-    chosen = partial(randomized_anova, n_resamples=399) if test is None else test
-    simulation = replications(draw, chosen, pvalue, alpha, rng)
+    if test is None:
+        test = partial(randomized_anova, n_resamples=399)
+        given = pilots.in_fewer_levels(given)
+    draw: CurvesGenerator = given
+    if not replace:
+        draw = partial(resampled, curves=curves, **changed)
+    simulation = replications(draw, test, pvalue, alpha, rng)
     counted = count_rejections(simulation, {"n_runs": wanted}, total, bar)
-    new_tasks = pilots.of_tasks_like_these(given) if over_tasks else None
-    if new_tasks is not None:
+    new_tasks = None
+    if over_tasks:
+        new_tasks = pilots.of_tasks_like_these(given)
         of_new = count_rejections(_drawing(simulation, new_tasks), {"n_runs": wanted}, total, bar)
         counted = of_new.where(of_new["task_effect"] == "random", counted)
     warn_of_missing(counted.where(counted["tried"] > 0, 0))
@@ -200,7 +204,9 @@ def runs_needed(
             f"{_ASSURANCE:g} is too small in more than {1 - _ASSURANCE:.1f} of studies. Run more pilots"
         )
     if not bool(np.isfinite(result["runs_needed"]).any()):
-        cure = f"Try more: n_runs=[{2 * wanted[-1]}]" + ", replace=True" * (not replace)
+        cure = f"Try more: n_runs=[{2 * wanted[-1]}]"
+        if not replace:
+            cure += ", replace=True"
         provenance.warn(f"power {power:g} is reached with none of {wanted} runs. {cure}")
     return result
 
@@ -246,8 +252,10 @@ def _check_pilots(curves: xr.DataArray) -> int:
 
 def _check_runs(n_runs: Sequence[int] | None, available: int, *, replace: bool) -> list[int]:
     """Return rising numbers of runs that the pilot curves allow."""
-    if n_runs is None:
-        n_runs = [int(np.ceil(times * available)) for times in _TIMES] if replace else range(2, available + 1)
+    if n_runs is None and replace:
+        n_runs = [int(np.ceil(times * available)) for times in _TIMES]
+    elif n_runs is None:
+        n_runs = range(2, available + 1)
     if isinstance(n_runs, str) or not isinstance(n_runs, Iterable):
         got = labels.shown(n_runs)
         raise TypeError(f"n_runs must be a list of numbers of runs; got {got}. Try [{got}]")

@@ -37,7 +37,9 @@ def plan_statements(result: xr.Dataset) -> Iterator[Statement]:
         if "pooled" not in name
     ]
     power, alpha = (float(result.attrs.get(name, usual)) for name, usual in (("power", 0.8), ("alpha", 0.05)))
-    how = "with" if result.attrs.get("replace", 0) else "without"
+    how = "without"
+    if result.attrs.get("replace", 0):
+        how = "with"
     details = [
         *(f"{name}{_needed(task, power)}" for name, task in plans),
         f"At the {alpha:g} level, from {result.attrs.get('pilot_runs', 'the')} pilot runs per algorithm drawn {how} "
@@ -64,10 +66,10 @@ def _main_answer(plans: list[tuple[str, xr.Dataset]], power: float) -> str:
     """Return one number: of several pairs or tasks that of the one that takes most."""
     known = [plan for plan in plans if not np.isnan(plan[1]["runs_needed"].item())] or plans
     name, task = max(known, key=lambda plan: np.nan_to_num(plan[1]["runs_needed"].item(), posinf=np.inf))
-    said = _needed(task, power)
+    sentence = _needed(task, power)
     if len(plans) == 1:
-        return said[:1].upper() + said[1:]
-    return f"The one of {len(plans)} that takes most, {name.removesuffix(': ')}: {said}"
+        return sentence[:1].upper() + sentence[1:]
+    return f"The one of {len(plans)} that takes most, {name.removesuffix(': ')}: {sentence}"
 
 
 def _parts(result: xr.Dataset) -> Iterator[tuple[str, xr.Dataset]]:
@@ -75,18 +77,25 @@ def _parts(result: xr.Dataset) -> Iterator[tuple[str, xr.Dataset]]:
     dims = [dim for dim in _OF_PVALUES if dim in result.dims]
     for labelled in product(*(result[dim].to_numpy().tolist() for dim in dims)):
         name = ", ".join(labelled)
-        yield f"{name}: " if name else "", result.sel(dict(zip(dims, labelled, strict=True)))
+        if name:
+            name += ": "
+        yield name, result.sel(dict(zip(dims, labelled, strict=True)))
 
 
 def _rate_statements(
     result: xr.Dataset, claim: Callable[[xr.Dataset, float], str], *cautions: str
 ) -> Iterator[Statement]:
     """Yield what is claimed of the rate of each p-value; those of the pooled error term are details."""
-    alpha, claimed, answers = float(result.attrs.get("alpha", 0.05)), [], []
+    alpha = float(result.attrs.get("alpha", 0.05))
+    claimed, answers = [], []
     for name, one in _parts(result):
-        is_known = one["rate"].notnull().any()
-        claimed.append(f"{name}{claim(one, alpha) if is_known else _NO_PVALUE}")
-        answers += claimed[-1:] if is_known and "pooled" not in name else []
+        if not one["rate"].notnull().any():
+            claimed.append(f"{name}{_NO_PVALUE}")
+            continue
+        sentence = f"{name}{claim(one, alpha)}"
+        claimed.append(sentence)
+        if "pooled" not in name:
+            answers.append(sentence)
     answer = joined(answers or [_NO_PVALUE], "; ", 2)
     details = [
         *(f"{each}." for each in claimed),
@@ -109,9 +118,13 @@ def _level_claim(one: xr.Dataset, alpha: float) -> str:
     said = []
     for found, word in ((low > alpha, "above"), (high < alpha, "below")):
         if found.any():
-            many = f"{int(found.sum())} of {found.size} settings" if found.size > 1 else "this setting"
-            said.append(f"{word} it in {many}{_farthest(one['rate'].where(found), word)}")
-    level = f"nominal {alpha:g}" if said else f"which is compatible with the nominal {alpha:g}"
+            where = "this setting"
+            if found.size > 1:
+                where = f"{int(found.sum())} of {found.size} settings"
+            said.append(f"{word} it in {where}{_farthest(one['rate'].where(found), word)}")
+    level = f"nominal {alpha:g}"
+    if not said:
+        level = f"which is compatible with the nominal {alpha:g}"
     return "; ".join([f"rejects a true null {_rates(one)}, {level}", *said])
 
 
@@ -131,7 +144,10 @@ def _farthest(rate: xr.DataArray, word: str) -> str:
     """Name the setting of several that is farthest from the level."""
     if rate.size == 1:
         return ""
-    worst = rate.isel(rate.argmax(list(rate.dims)) if word == "above" else rate.argmin(list(rate.dims)))
+    if word == "above":
+        worst = rate.isel(rate.argmax(list(rate.dims)))
+    else:
+        worst = rate.isel(rate.argmin(list(rate.dims)))
     where = ", ".join(f"{dim} {worst[dim].item()}" for dim in rate.dims if dim in worst.coords)
     return f" (farthest, {number(worst.item())}, with {where})"
 
@@ -145,7 +161,9 @@ def _needed(task: xr.Dataset, power: float) -> str:
     if low != high:
         assured = _at_most(task["runs_needed_assured"].item(), task)
         might = f"other pilots may give {_at_most(low, task)} to {_at_most(high, task)}; with assurance 0.8, {assured}"
-    ceiling = task["power_at_many_runs"].item() if "power_at_many_runs" in task else np.nan
+    ceiling = np.nan
+    if "power_at_many_runs" in task:
+        ceiling = task["power_at_many_runs"].item()
     if np.isinf(needed) and ceiling < power:
         return (
             f"no number of runs reaches a power of {power:g} on tasks like these: with so few tasks at most "
@@ -168,12 +186,16 @@ def _needed(task: xr.Dataset, power: float) -> str:
 def _at_most(number: float, task: xr.Dataset) -> str:
     if np.isnan(number):
         return "none"
-    return f"{number:g}" if np.isfinite(number) else f"more than {task['n_runs'].to_numpy()[-1]}"
+    if np.isinf(number):
+        return f"more than {task['n_runs'].to_numpy()[-1]}"
+    return f"{number:g}"
 
 
 def _difference(result: xr.Dataset) -> str:
     """Say which difference is to be detected, and what follows."""
-    changes = [f"the stretch {result.attrs['stretch']:g}"] if result.attrs.get("stretch", 1.0) != 1 else []
+    changes = []
+    if result.attrs.get("stretch", 1.0) != 1:
+        changes.append(f"the stretch {result.attrs['stretch']:g}")
     if "modification" in result.attrs:
         changes.append(f"modification ({result.attrs['modification']}) by the factor {result.attrs['factor']:g}")
     if changes:

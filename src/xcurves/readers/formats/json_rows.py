@@ -130,12 +130,20 @@ def _rows_of(value: Any) -> pd.DataFrame | None:
 def _of_records(value: list[Any]) -> pd.DataFrame | None:
     if not value or not all(isinstance(row, dict) for row in value) or not any(map(_has_number, value)):
         return None
-    return pd.DataFrame([dict(flat(row)) for row in value])
+    return _frame([dict(flat(row)) for row in value])
+
+
+def _frame(values: list[dict[str, Any]] | dict[str, list[Any]]) -> pd.DataFrame:
+    """Return values as a table; pandas 2 refuses integers that no float holds, which are objects from pandas 3 on."""
+    try:
+        return pd.DataFrame(values)
+    except OverflowError:
+        return pd.DataFrame(values, dtype=object)
 
 
 def _of_columns(columns: dict[str, list[Any]], nested: bool) -> pd.DataFrame | None:
     """Return lists of one length as columns, after their place as `step` where metrics are nested or alone."""
-    rows = pd.DataFrame(columns)
+    rows = _frame(columns)
     if not len(rows) or not len(rows.select_dtypes("number").columns):
         return None
     if nested and "step" not in rows:

@@ -1,0 +1,128 @@
+"""The picture of scores without training: a strip for each algorithm, with its runs, their mean and its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from xcurves.array_types import Floats
+from xcurves.core import labels, validation
+from xcurves.core.axes import drawable, list_rows, short_level, style_in, wrapped
+from xcurves.core.validation import NO_TRAINING, check_curves, has_no_training, has_own_levels, with_training
+from xcurves.core.wording import label_of
+from xcurves.plotting.curve_lines import half_interval
+from xcurves.plotting.facets import Room, check_dims, split
+from xcurves.plotting.panels import Canvas, Cell, draw_panels, styled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+BANDS = ("pointwise", "sd", "se")
+_OPTIONS = ("runs", "band", "xscale", "title", "confidence_level", "rng", "n_resamples")  # that a strip can have
+_GOLDEN = 0.618034  # turns of it spread dots evenly, whatever their number
+_DOTS, _SPREAD = -0.12, 0.5  # middle and height of the dots of a strip, in rows
+_MEAN = 0.28  # where the mean stands, in rows below the middle
+_ROW = 1.25  # height of a strip, in rows of text
+_FAINT = 0.15  # opacity of dots where there are very many
+
+
+@dataclass(frozen=True)
+class Strip:
+    """The scores of one algorithm, their mean and its interval; NaN where there is none."""
+
+    name: str
+    scores: Floats
+    mean: float
+    low: float
+    high: float
+
+
+def is_strip(data: xr.DataArray) -> bool:
+    """Return whether an array is of single scores: it has no training, or one level of it."""
+    if has_no_training(data):
+        return True
+    return not has_own_levels(data) and data.sizes.get("training") == 1
+
+
+def plot_strips(data: xr.DataArray, canvas: Canvas, given: Mapping[str, Any]) -> Axes | NDArray[Any]:
+    """Draw the scores of each algorithm in a row, in a panel for each task."""
+    for name in given:
+        if name not in _OPTIONS:
+            raise ValueError(f"{name} is for curves of several training levels; these scores have one. Leave it out")
+    band = given.get("band", "pointwise")
+    if band is not None:
+        band = validation.check_choice("band", band, [*BANDS])
+    alpha = validation.check_confidence_level(given.get("confidence_level", 0.95))
+    scale = given.get("xscale")
+    if scale is not None:
+        validation.check_choice("xscale", scale, ["linear", "log"])
+
+    scores = check_curves(with_training(data)).compute()
+    label = label_of(scores)
+    if NO_TRAINING not in scores.attrs:
+        label = f"{label} at {label_of(scores['training'])} {short_level(scores['training'].item())}"
+    scores = drawable(styled(scores, canvas.colors)).isel(training=0)
+
+    dims = check_dims(labels.extra_dims(scores), canvas.col, canvas.row, "scores")
+    grid = canvas.grid(dims, [scores.sizes[dim] for dim in dims])
+    room = Room(grid, _ROW * scores.sizes["algorithm"], 0, canvas.figsize)
+    refusal = f"{room.refusal('runs', dims, None, dims)}; .curves.to_frame() has all numbers"
+
+    def draw(panel: xr.DataArray, ax: Axes) -> None:
+        draw_strips(panel, ax, band, 1 - alpha, runs=given.get("runs") is not False)
+        if scale is not None:
+            ax.set_xscale(scale)
+        ax.set_xlabel(wrapped(label))
+
+    cells = [Cell(panel.title, partial(draw, panel.data)) for panel in split(scores, dims)]
+    return draw_panels(cells, room, canvas, refusal, title=given.get("title") or "")
+
+
+def strips_of(scores: xr.DataArray, band: str | None, confidence_level: float) -> list[Strip]:
+    """Return the strip of each algorithm of one task, dims (algorithm, run)."""
+    found = []
+    for place in range(scores.sizes["algorithm"]):
+        part = scores.isel(algorithm=place)
+        values = part.to_numpy()
+        values = values[~np.isnan(values)]
+        mean = float(values.mean()) if values.size else np.nan
+        half = _half(values, band, confidence_level)
+        found.append(Strip(str(part["algorithm"].item()), values, mean, mean - half, mean + half))
+    return found
+
+
+def _half(values: Floats, band: str | None, confidence_level: float) -> float:
+    """Return half of the interval of a mean, NaN where there is none."""
+    if band is None or len(values) < 2:
+        return float("nan")
+    if band == "sd":
+        return float(values.std(ddof=1))
+    if band == "se":
+        return float(values.std(ddof=1) / np.sqrt(len(values)))
+    return half_interval(values[:, np.newaxis], confidence_level).item()
+
+
+def draw_strips(scores: xr.DataArray, ax: Axes, band: str | None, confidence_level: float, *, runs: bool) -> None:
+    """Draw a row for each algorithm: its runs as dots, below them the mean with its interval."""
+    strips = strips_of(scores, band, confidence_level)
+    for row, strip in enumerate(strips):
+        style = style_in(scores.isel(algorithm=row))
+        n = len(strip.scores)
+        if runs or not np.isfinite(strip.low):
+            height = row + _DOTS + _SPREAD * ((_GOLDEN * np.arange(n)) % 1 - 0.5)
+            ax.plot(strip.scores, height, "o", color=style.color, markersize=3, markeredgewidth=0,
+                    alpha=max(_FAINT, min(0.6, 20 / max(n, 1))), gid="score")  # fmt: skip
+        if np.isfinite(strip.low):
+            ax.hlines(row + _MEAN, strip.low, strip.high, color=style.color, linewidth=2, gid=f"score {band}")
+        if n:
+            ax.plot(strip.mean, row + _MEAN, "D", color=style.color, markersize=5, markeredgecolor="white",
+                    markeredgewidth=0.6, gid="score mean")  # fmt: skip
+    list_rows(ax, [strip.name for strip in strips])
+    ax.tick_params(axis="y", length=0)
+    ax.grid(axis="x", color="0.9")
