@@ -6,13 +6,14 @@ import subprocess
 import sys
 import warnings
 from importlib.metadata import version
+from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
 
 from strategies import make_curves
-from xcurves.archive import read, write
+from xcurves.archive import open_dataset, read, write
 from xcurves.core import archive_formats
 
 pytestmark = pytest.mark.slow
@@ -64,7 +65,7 @@ def test_without_the_extra_results_are_written_and_trees_name_it(tree, tmp_path)
 import sys
 sys.modules.update(dict.fromkeys(["netCDF4", "h5netcdf", "h5py", "zarr"]))
 import xarray as xr, xcurves
-from xcurves.archive import read, write
+from xcurves.archive import open_dataset, read, write
 tree = xcurves.tutorial.open_dataset("tictactoe")["score"].curves.analyze(n_resamples=9, rng=0, confidence_level=.5)
 anova = tree["anova"].to_dataset()
 assert read(write(anova, "anova.nc")).identical(anova)
@@ -276,3 +277,88 @@ def test_a_link_to_what_others_wrote_is_refused(tree, tmp_path, name):
     with pytest.raises(FileExistsError, match="exists and is not replaced"):
         write(tree, tmp_path / name)
     assert inside.read_text() == "x"
+
+
+def metadata_of(folder):
+    return sorted(path for path in folder.rglob("*") if path.name in (".zattrs", ".zgroup", ".zarray", ".zmetadata"))
+
+
+def read_or_refused(path, written):
+    """Assert that an archive is refused in one line, or read as it was written."""
+    refused = None
+    try:
+        found = read(path)
+    except (OSError, ValueError) as error:
+        refused = str(error)
+    if refused is None:
+        xr.testing.assert_identical(found, written)
+    else:
+        assert refused.count("\n") == 0
+        assert str(path) in refused
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"[]", b"null", b'{"metadata": {}}'])
+def test_a_zarr_store_that_lost_the_content_of_a_metadata_file_is_refused_or_the_same(result, tmp_path, content):
+    pytest.importorskip("zarr")
+    path = write(result, tmp_path / "a.zarr")
+    for each in metadata_of(path):
+        before = each.read_bytes()
+        each.write_bytes(content)
+        read_or_refused(path, result)
+        each.unlink()
+        read_or_refused(path, result)
+        each.write_bytes(before)
+    xr.testing.assert_identical(read(path), result)
+
+
+def test_a_zarr_store_with_two_metadata_files_swapped_is_refused_or_the_same(result, tmp_path):
+    pytest.importorskip("zarr")
+    path = write(result, tmp_path / "a.zarr")
+    files = metadata_of(path)
+    roots = [each for each in files if each.parent == path]
+    assert len(roots) == 3
+    for one in roots:
+        for other in files:
+            before = one.read_bytes(), other.read_bytes()
+            one.write_bytes(before[1])
+            other.write_bytes(before[0])
+            read_or_refused(path, result)
+            one.write_bytes(before[0])
+            other.write_bytes(before[1])
+    xr.testing.assert_identical(read(path), result)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_what_is_no_file_is_refused_at_once(result, tmp_path):
+    os.mkfifo(tmp_path / "pipe.nc")
+    paths = [tmp_path / "pipe.nc", *(Path(name) for name in ("/dev/full", "/dev/zero", "/dev/null"))]
+    for path in paths:
+        for call in (read, open_dataset):
+            with pytest.raises(ValueError, match=r"cannot be read as a complete archive: it is no file but a device"):
+                call(path)
+        with pytest.raises(FileExistsError, match=r"exists and is not replaced: xcurves did not write it"):
+            write(result, path)
+
+
+@pytest.mark.parametrize("begins", [b"", b"\x89HDF\r\n\x1a\n", b"PK"])
+def test_a_large_file_of_others_takes_no_memory(result, tmp_path, begins):
+    path = tmp_path / "theirs.nc"
+    with path.open("wb") as opened:
+        opened.write(begins)
+        opened.truncate(3 * 2**30)
+    code = (
+        "import resource, sys, xarray as xr, xcurves\n"
+        "for call in (xcurves.archive.read, xcurves.archive.open_dataset, lambda path: xcurves.archive.write(\n"
+        "    xr.Dataset({'v': ('x', [1.0])}), path)):\n"
+        "    try:\n"
+        "        call(sys.argv[1])\n"
+        "    except (OSError, ValueError) as error:\n"
+        "        print(str(error).count('\\n'))\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)
+    *lines, peak = done.stdout.split()
+    assert lines == ["0", "0", "0"]
+    assert path.stat().st_size == 3 * 2**30
+    if not begins.startswith(b"\x89HDF"):  # pages of a file that is searched count as memory, and are given back
+        assert int(peak) < 600_000

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from functools import partial
 from importlib.util import find_spec
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any, get_args
 
@@ -17,6 +18,7 @@ from xcurves.core.archive_formats import (
     DIGEST,
     Engine,
     Groups,
+    begins_as_netcdf,
     engine_to_write,
     is_store,
     load_groups,
@@ -101,8 +103,11 @@ def check_writable(path: Path, *, is_tree: bool) -> None:
 
 def _is_own(path: Path) -> bool:
     """Return whether a file is an archive that `write` wrote."""
-    content = path.read_bytes()
-    return content.startswith((b"CDF", b"\x89HDF")) and DIGEST.encode() in content
+    if not begins_as_netcdf(path):
+        return False
+    # Mapped, not read: a large file of somebody else's takes no memory.
+    with path.open("rb") as opened, mmap(opened.fileno(), 0, access=ACCESS_READ) as content:
+        return content.find(DIGEST.encode()) >= 0
 
 
 @names_options

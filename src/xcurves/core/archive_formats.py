@@ -20,6 +20,7 @@ Engine = Literal["scipy", "h5netcdf", "netcdf4", "zarr"]
 Groups = dict[str, xr.Dataset]
 
 DIGEST, _BEGINS = "xcurves_digest", "sha256:"  # of the root's attribute: a flipped bit cannot hide both
+_NETCDF_3, _HDF_5 = b"CDF", b"\x89HDF"
 _PREFIX = "xcurves_literal_"
 _ACTED_ON = re.compile(  # the last five are of HDF5
     "add_offset|dtype|missing_value|scale_factor|valid_max|valid_min|valid_range|ancillary_variables|bounds|calendar"
@@ -51,11 +52,25 @@ def engine_to_read(path: Path) -> Engine:
         return _engine(path, is_zarr=True)
     if path.is_dir():
         raise ValueError("it is a folder; for a folder with a file for each run: archive.open_dataset")
-    with path.open("rb") as opened:
-        begins = opened.read(4)
-    if not begins.startswith((b"CDF", b"\x89HDF")):
+    if path.exists() and not path.is_file():
+        raise ValueError("it is no file but a device, a pipe or a socket")
+    if not begins_as_netcdf(path):
         raise ValueError("it does not begin as a netCDF file does")
-    return "scipy" if begins.startswith(b"CDF") else _engine(path, is_zarr=False)
+    if _first_bytes(path).startswith(_NETCDF_3):
+        return "scipy"
+    return _engine(path, is_zarr=False)
+
+
+def begins_as_netcdf(path: Path) -> bool:
+    """Return whether a path leads to a regular file that begins as one of the formats of netCDF."""
+    if path.exists() and not path.is_file():  # a pipe has no end, and a device may have none
+        return False
+    return _first_bytes(path).startswith((_NETCDF_3, _HDF_5))
+
+
+def _first_bytes(path: Path) -> bytes:
+    with path.open("rb") as opened:
+        return opened.read(4)
 
 
 def _engine(path: Path, is_zarr: bool) -> Engine:
@@ -129,7 +144,7 @@ def load_groups(path: Path, *, engine: Engine | None = None, max_bytes: int | No
 
 
 def _check_store(folder: Path) -> None:
-    """Refuse a zarr store that lacks metadata which it lists, or whose codecs may run code."""
+    """Refuse a zarr store whose codecs may run code, or whose metadata are not those that it lists."""
     for path in folder.rglob("*"):
         if path.name not in (".zarray", ".zmetadata", "zarr.json"):
             continue
@@ -137,9 +152,27 @@ def _check_store(folder: Path) -> None:
         for codec in _codecs(metadata):
             if not _CODECS.fullmatch(codec.removeprefix("numcodecs.")):
                 raise ValueError(f"{name} asks for the codec {codec!r}; only codecs that run no code are decoded")
-        for listed in metadata["metadata"] if name == ".zmetadata" else ():
-            if not (folder / listed).exists():  # with the attributes of the root its digest would be lost unseen
-                raise ValueError(f"its file {listed} is missing")
+    if (folder / ".zmetadata").exists():
+        _check_listed(folder)
+
+
+def _check_listed(folder: Path) -> None:
+    """Refuse a store that lacks metadata which it lists, or one of `write` that has other attributes than it lists.
+
+    `write` lists all attributes, the digest among them: where a file of them was changed, the digest could be lost
+    unseen. Stores of others may have been changed after they were listed.
+    """
+    text = (folder / ".zmetadata").read_bytes()
+    listed = json.loads(text)["metadata"]
+    root = folder / ".zattrs"
+    is_own = DIGEST.encode() in text or (root.exists() and DIGEST.encode() in root.read_bytes())
+    for name, content in listed.items():
+        if not (folder / name).exists():
+            raise ValueError(f"its file {name} is missing")
+        if is_own and name.endswith(".zattrs") and json.loads((folder / name).read_bytes()) != content:
+            raise ValueError(f"its file {name} is not what was written: it was damaged, or changed later")
+    if is_own and DIGEST not in listed.get(".zattrs", {}):
+        raise ValueError("its digest is missing: it was damaged, or changed later")
 
 
 def _codecs(metadata: Any, key: str = "") -> Iterator[str]:
