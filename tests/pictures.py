@@ -1,8 +1,10 @@
 """What is wrong with a picture: its size, texts over each other, texts outside, legends over data."""
 
+import re
 from pathlib import Path
 
 import numpy as np
+import xarray as xr
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.image import imsave
 from matplotlib.legend import Legend
@@ -46,6 +48,39 @@ def curve_names(ax):
     """Return how the curves of a figure are named: by its legend, or at their ends."""
     legends = [each for each in (ax.get_legend(), *ax.figure.legends) if each]
     return [text.get_text().split("  ")[0] for text in (legends[0].get_texts() if legends else ax.texts)]
+
+
+def draw(shown, view, **options):
+    """Return the figure of a view, or the words with which it is refused."""
+    options |= {} if isinstance(shown, xr.Dataset) else {"rng": 0, "n_resamples": 99}
+    try:
+        axes = shown.curves.plot(view, **options)
+    except ValueError as error:
+        return str(error)
+    return np.ravel([axes])[0].figure
+
+
+def draw_as_told(shown, view, refusal, *, resized=False, **options):
+    """Return the figure of what a refusal says to select, or to ask for where a size was asked."""
+    assert ".curves.table()" in refusal or ".curves.to_frame()" in refusal
+    if resized and (larger := figsize_in(refusal)):
+        return draw(shown, view, **larger)
+    few = re.search(r"elect at most (\d+) \w+: \.sel\((\w+)=\[...\]\)[;,]", refusal)
+    slices = re.search(r"elect \.isel\((.*?)\)[;,]", refusal)
+    assert [few, slices].count(None) == 1, refusal
+    if few:
+        return draw(shown.isel({few[2]: slice(int(few[1]))}), view, **options)
+    first = {dim: slice(int(n)) for dim, n in re.findall(r"(\w+)=slice\((\d+)\)", slices[1])}
+    return draw(shown.isel(first), view, **options)
+
+
+def figsize_in(refusal):
+    """Return the options that a refusal names, none if there are none."""
+    named = re.search(r"ive figsize=\((\S+), (\S+)\)(?:, col_wrap=(\d+))?", refusal)
+    if not named:
+        return {}
+    wrapped = {"col_wrap": int(named[3])} if named[3] else {}
+    return {"figsize": (float(named[1]), float(named[2])), **wrapped}
 
 
 def drawn_texts(figure):

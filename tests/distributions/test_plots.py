@@ -85,7 +85,8 @@ def test_statistics_have_a_panel_each_and_algorithms_a_row(result):
     at = here["param"].to_numpy().tolist().index("iqm")
     ax = axes[at]
     assert ax.get_xlabel() == "IQM (points)"
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "b", "c"]
+    assert [label.get_text() for label in axes[0].get_yticklabels()] == ["a", "b", "c"]  # once for a row of panels
+    assert [tick.label1.get_visible() for tick in ax.yaxis.get_major_ticks()] == [at == 0] * 3
     np.testing.assert_array_equal([line.get_xdata()[0] for line in ax.get_lines()], here.iqm)
     both = result.sel(param=["iqm", "score_mean"]).curves.plot("statistics")
     assert both.shape == (2, 2)

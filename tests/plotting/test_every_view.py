@@ -4,16 +4,13 @@
 writes the pictures there, a page for each view; without it, a few of these.
 """
 
-import re
 from itertools import product
 
-import numpy as np
 import pytest
-import xarray as xr
 from matplotlib import pyplot as plt
 
 from layers import every
-from pictures import faults, page
+from pictures import draw, draw_as_told, faults, page
 from synthetic_results import synthetic_curves, synthetic_result
 from test_kinds import made
 from xcurves import kinds
@@ -32,30 +29,6 @@ def synthetic(name, view, n_tasks, n_algorithms):
     if name == "curves":
         return synthetic_curves(n_tasks, n_algorithms)
     return synthetic_result(name, n_tasks, n_algorithms, next(iter(kinds.kind(name).views[view].axes), None))
-
-
-def draw(shown, view, **options):
-    """Return the figure of a view, or the words with which it is refused."""
-    options |= {} if isinstance(shown, xr.Dataset) else {"rng": 0, "n_resamples": 99}
-    try:
-        axes = shown.curves.plot(view, **options)
-    except ValueError as error:
-        return str(error)
-    return np.ravel([axes])[0].figure
-
-
-def draw_as_told(shown, view, refusal, **options):
-    """Return the figure of what a refusal says to select or to ask for."""
-    assert ".curves.table()" in refusal or ".curves.to_frame()" in refusal
-    if "Leave figsize out" in refusal:
-        return draw(shown, view)
-    few = re.search(r"elect at most (\d+) \w+: \.sel\((\w+)=\[...\]\);", refusal)
-    slices = re.search(r"Select \.isel\((.*)\);", refusal)
-    assert [few, slices].count(None) == 1, refusal
-    if few:
-        return draw(shown.isel({few[2]: slice(int(few[1]))}), view, **options)
-    first = {dim: slice(int(n)) for dim, n in re.findall(r"(\w+)=slice\((\d+)\)", slices[1])}
-    return draw(shown.isel(first), view, **options)
 
 
 def sizes(view, asked):
@@ -88,7 +61,7 @@ def test_any_number_of_tasks_and_algorithms(name, view, request):
         shown = synthetic(name, view, 1, n_algorithms)
         drawn = draw(shown, view, figsize=(COLUMN, 0.8 * COLUMN))
         if isinstance(drawn, str):
-            drawn = draw_as_told(shown, view, drawn)
+            drawn = draw_as_told(shown, view, drawn, resized=True)
         pictures.append(drawn)
         found["column", n_algorithms] = faults(drawn)
     page(pictures, folder, f"{name}-{view}")

@@ -15,6 +15,7 @@ from xcurves import simulation
 from xcurves.simulation import pilots as pilots_module
 from xcurves.simulation.pilots import pilots as given_pilots
 from xcurves.simulation.pilots import redrawn
+from xcurves.simulation.text import number_needed
 
 QUICK = {"n_replications": 100, "rng": 0}
 
@@ -259,7 +260,12 @@ def test_plans_and_studies_are_drawn(plan):
 
     mpl.use("Agg")
     axes = plan.curves.plot()
-    assert axes.get_xlabel() == "runs per algorithm"
+    name, needed = number_needed(plan)
+    first, said = axes.get_xlabel().split("\n")
+    assert first.strip() == "runs per algorithm"
+    assert said == f"{needed:g} runs reach power 0.8"
+    assert [line.get_xdata()[0] for line in axes.lines if line.get_gid() == "needed"] == [needed]
+    assert f"{needed:g} runs per algorithm" in plan.curves.summary()
     assert axes.get_ylabel() == "power"
     rates = simulation.type_i_error(
         simulation.autoregressive,

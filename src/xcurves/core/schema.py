@@ -96,6 +96,7 @@ class Drawing:
     columns: Callable[[xr.Dataset], float] | None = None
     title: Callable[[xr.Dataset], str] | None = None
     suits: Callable[[xr.Dataset], bool] = lambda _: True  # whether to draw it where nobody asked for it by name
+    claims: str = ""  # the dim of claims, one of which it shows
 
     def __call__(self, result: xr.Dataset, ax: Axes) -> None:
         """Draw a result on one Axes."""

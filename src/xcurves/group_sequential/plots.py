@@ -34,9 +34,23 @@ def draw_boundary(result: xr.Dataset, ax: Axes) -> None:
     ax.set_xlim(0.5, len(looks) + 0.5)
     ax.set_xticks(looks)
     ax.grid(axis="y", alpha=0.3)
-    undecided = "open" if pair["undecided"] == 1 else "not shown"
-    ax.set_xlabel(f"look ({f'decided at {looks[decided[0]]}' if decided.size else undecided})")
+    ax.set_xlabel(f"look\n{answer_of(pair)}")
     ax.set_ylabel("statistic T")
+
+
+def answer_of(pair: xr.Dataset) -> str:
+    """Return what is known of one pair: who scores higher and from which look on, or that it is open."""
+    looks = pair["look"].to_numpy()
+    done = np.flatnonzero(pair["pvalue"].notnull().to_numpy())
+    rejected = np.flatnonzero(pair["rejected"].to_numpy() == 1)
+    if rejected.size:
+        at = rejected[0]
+        higher = "algorithm_a" if pair["difference"].to_numpy()[at] > 0 else "algorithm_b"
+        return f"shown at look {looks[at]}: {pair[higher].item()} scores higher"
+    n_done = len(done)
+    if pair["undecided"] == 1:
+        return f"open after {n_done} of {len(looks)} looks"
+    return f"not shown after {n_done} of {len(looks)} looks"
 
 
 def one_pair(result: xr.Dataset) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import xarray as xr
 from numpy.typing import NDArray
@@ -43,6 +43,7 @@ def plot(
     title: str | None = None,
     n_resamples: int | None = None,
     confidence_level: float | None = None,
+    claim: str | None = None,
     rng: validation.Rng = None,
 ) -> Axes | NDArray[Any]:
     """Draw curves, or a result.
@@ -79,6 +80,9 @@ def plot(
         Of curves: a title.
     n_resamples, confidence_level : int and float, optional
         Of curves: number of resamples of a simultaneous band, and confidence level; 2,000 and 0.95 if left out.
+    claim : str, optional
+        Of results over tasks: ``"random"``, tasks like these, or ``"fixed"``, these very tasks; by default as the view
+        says.
     rng : int, Generator or None
         Of curves: seed of the resamples.
 
@@ -144,15 +148,19 @@ def plot(
     if isinstance(data, xr.DataTree):
         parts = _parts_drawn(data) or parts_of(data)
         (name,) = _check_view(parts, tuple(parts)[:1], view)
-        return plot(parts[name], **canvas._asdict(), **(of_curves if name == "curves" else {}))
+        if name == "curves":
+            return plot(parts[name], claim=claim, **canvas._asdict(), **of_curves)
+        return plot(parts[name], claim=claim, **canvas._asdict())
     if not isinstance(data, xr.Dataset):
+        if claim is not None:
+            raise ValueError("claim is for views of results over tasks; these are curves. Leave claim out")
         _check_view(("runs",), ("runs",), view)
         if isinstance(data, xr.DataArray) and strips.is_strip(data):
             return strips.plot_strips(data, canvas, of_curves)
         return curves.plot_curves(data, canvas, **of_curves)
     if of_curves:
         raise ValueError(f"{next(iter(of_curves))} is for pictures of curves; a result has its own. Leave it out")
-    return _plot_result(data, view, canvas)
+    return _plot_result(data, view, canvas, claim)
 
 
 def _parts_drawn(tree: xr.DataTree) -> dict[str, Any]:
@@ -163,74 +171,155 @@ def _parts_drawn(tree: xr.DataTree) -> dict[str, Any]:
     return parts | {name: part for name, part in parts_of(tree).items() if kind_of(part).views}
 
 
-def _plot_result(data: xr.Dataset, view: str | None, canvas: Canvas) -> Axes | NDArray[Any]:
+class _Drawn(NamedTuple):
+    """A view with the dims of its panels and what they show."""
+
+    view: View
+    dims: list[Hashable]
+    panels: list[Panel[xr.Dataset]]
+    of_many: bool = False  # whether all tasks are in one panel
+
+    @property
+    def apart(self) -> list[Hashable]:
+        """The dims whose labels have a panel each because they are too many for one."""
+        return [dim for dim, most in self.view.panels.items() if most > 1 and dim in self.dims]
+
+    def rows(self) -> float:
+        """Return how many rows a panel has at most, 0 if it lists nothing."""
+        count = self.view.drawing.rows
+        return 0.0 if count is None else max(count(panel.data) for panel in self.panels)
+
+    def columns(self) -> float:
+        """Return how many columns a panel has at most, 0 if it lists nothing."""
+        count = self.view.drawing.columns
+        return 0.0 if count is None else max(count(panel.data) for panel in self.panels)
+
+
+def _plot_result(data: xr.Dataset, view: str | None, canvas: Canvas, claim: str | None) -> Axes | NDArray[Any]:
     kind, data = prepare(data)
     views = views_of(kind)
     names = _check_view(views, _default_views(kind, data), view)
-    for along in (dim for dim in views[names[0]].axes if dim not in data.dims):
-        raise ValueError(
-            f"view {view!r} needs a result with the dim {along!r}; got {tuple(data.dims)}. Take {kind.name} of curves"
-        )
+    for dim in views[names[0]].axes:
+        if dim not in data.dims:
+            raise ValueError(
+                f"view {view!r} needs a result with the dim {dim!r}; got {tuple(data.dims)}. Take {kind.name} of curves"
+            )
+    if claim is not None:
+        names = _views_with_claims(kind, names, view)
+        data = _of_claim(data, views[names[0]].drawing.claims, claim)
     data = drawable(styled(data, canvas.colors))
+
     drawn = [_panels(kind, views[name], data, canvas) for name in names]
-    first, dims, panels = drawn[0]
-    apart = [dim for dim, most in first.panels.items() if most > 1 and dim in dims]  # labels are too many for one panel
-    if len(names) == 1:
-        grid = canvas.grid(dims, [data.sizes[dim] for dim in dims])
-    elif first in views.values() and len({len(own) for _, _, own in drawn}) == 1:
-        grid = Grid(len(names), len(panels), len(names) * len(panels), two_dims=True)
-    else:  # of many tasks, or of views with other numbers of panels
-        n_cells = sum(len(own) for _, _, own in drawn)
-        grid = Grid(1, n_cells, n_cells) if n_cells == len(names) else canvas.grid([], [n_cells])
-    every = [(view.drawing, panel.data) for view, _, own in drawn for panel in own]
-    rows = max(drawing.rows(shown) if drawing.rows else 0.0 for drawing, shown in every)
-    columns = max(drawing.columns(shown) if drawing.columns else 0.0 for drawing, shown in every)
-    if rows and any(drawing.rows is None for drawing, _ in every):
-        rows = max(rows, _ROWS_OF_CURVES)
-    room = Room(grid, rows, columns, canvas.figsize)
-    if room.size() is None and grid.two_dims and len(names) == 1 and canvas.col is None and canvas.row is None:
-        room = Room(canvas.grid([], [grid.n_panels]), rows, columns, canvas.figsize)
-    of_pairs = "pair" in data.dims and (columns or "pair" in dims)
-    overlaid = "pair" if of_pairs else next(iter(apart), None)
-    overlaid = None if overlaid in FEW and data.sizes[overlaid] <= FEW[overlaid] else overlaid
-    refusal = room.refusal(names[0], dims, overlaid, [] if overlaid else dims or kind.panel_dims(data))
+    room = _room(drawn, names, data, canvas)
+    first = drawn[0]
+    overlaid = _overlaid(first, data, room.columns)
+    tasks: Sequence[Hashable] = []
+    if overlaid is None:
+        tasks = first.dims or kind.panel_dims(data)
+    refusal = room.refusal(names[0], first.dims, overlaid, tasks)
 
     def cell(view: View, panel: Panel[xr.Dataset]) -> Cell:
         return Cell(panel.title, lambda ax: ask(kind, panel.data, lambda result: view.draw(result, ax), "plot"))
 
-    cells = [cell(view, panel) for view, _, own in drawn for panel in own]
-    title = first.drawing.title
+    title = first.view.drawing.title
+    has_rows = any(each.rows() for each in drawn)
     return draw_panels(
-        cells,
+        [cell(each.view, panel) for each in drawn for panel in each.panels],
         room,
         canvas,
         f"{refusal}; .curves.table() has all numbers",
-        named=data if apart else None,
-        by_column=len(names) > 1 and grid.n_rows > 1 and not rows,
+        named=data if first.apart else None,
+        by_column=len(names) > 1 and room.grid.n_rows > 1 and not has_rows,
         title=title(data) if title else "",
     )
 
 
-def _panels(
-    kind: ResultKind, view: View, data: xr.Dataset, canvas: Canvas
-) -> tuple[View, list[Hashable], list[Panel[xr.Dataset]]]:
+def _views_with_claims(kind: ResultKind, names: tuple[str, ...], view: str | None) -> tuple[str, ...]:
+    """Return the views to draw of one claim; refuse a view that has none."""
+    having = [name for name, each in kind.views.items() if each.drawing.claims]
+    if view is None:
+        names = tuple(name for name in names if name in having)
+    if not names or any(name not in having for name in names):
+        known = f"those with one: {', '.join(map(repr, having))}" if having else f"no view of {kind.name} has one"
+        raise ValueError(f"claim is for views of results over tasks; {known}. Leave claim out")
+    return names
+
+
+def _of_claim(data: xr.Dataset, dim: str, claim: str) -> xr.Dataset:
+    """Return the part of a result that is about one claim, its dim kept."""
+    known = [str(label) for label in data[dim].to_numpy().tolist()]
+    return data.sel({dim: [validation.check_choice("claim", claim, known)]})
+
+
+def _room(drawn: Sequence[_Drawn], names: Sequence[str], data: xr.Dataset, canvas: Canvas) -> Room:
+    """Return the panels of all views in their grid."""
+    rows = [each.rows() for each in drawn]
+    columns = max(each.columns() for each in drawn)
+    most = max(rows)
+    if most and 0 in rows:
+        most = max(most, _ROWS_OF_CURVES)
+
+    if len(names) == 1:
+        dims = drawn[0].dims
+        grid = canvas.grid(dims, [data.sizes[dim] for dim in dims])
+        room = Room(grid, most, columns, canvas.figsize)
+        is_free = canvas.col is None and canvas.row is None
+        if room.size() is None and grid.two_dims and is_free:
+            return Room(canvas.grid([], [grid.n_panels]), most, columns, canvas.figsize)
+        return room
+
+    n_cells = sum(len(each.panels) for each in drawn)
+    n_panels = {len(each.panels) for each in drawn}
+    if drawn[0].of_many or len(n_panels) > 1:
+        grid = canvas.grid([], [n_cells])
+        if n_cells == len(names):
+            grid = Grid(1, n_cells, n_cells)
+        return Room(grid, most, columns, canvas.figsize)
+
+    # Each view has a row of panels, as high as it needs.
+    by_row = tuple(rows) if len(set(rows)) > 1 else ()
+    grid = Grid(len(names), n_cells // len(names), n_cells, two_dims=True)
+    return Room(grid, most, columns, canvas.figsize, by_row)
+
+
+def _overlaid(first: _Drawn, data: xr.Dataset, columns: float) -> str | None:
+    """Return the dim of which fewer labels make a view readable, if there is one."""
+    if "pair" in data.dims and (columns or "pair" in first.dims):
+        dim: Hashable = "pair"
+    elif first.apart:
+        dim = first.apart[0]
+    else:
+        return None
+    if dim in FEW and data.sizes[dim] <= FEW[dim]:
+        return None
+    return str(dim)
+
+
+def _panels(kind: ResultKind, view: View, data: xr.Dataset, canvas: Canvas) -> _Drawn:
     """Return the view to draw, the dims of its panels, and what they show: all in one panel where there are many."""
     dims = [dim for dim in kind.panel_dims(data) if dim not in view.panels]
     n_tasks = prod(data.sizes[dim] for dim in dims)
     if canvas.ax is None or view.many:
         dims += [dim for dim, most in view.panels.items() if data.sizes.get(dim, 0) > most]
     n_panels = prod(data.sizes[dim] for dim in dims)
-    asked = canvas.col is not None or canvas.row is not None
-    too_many = n_panels > 1 if canvas.ax is not None else n_tasks > _MOST_TASKS or n_panels > _MOST_PANELS
-    if view.many and not asked and too_many:
-        return view.many, [], [Panel("", data)]
+
+    is_asked = canvas.col is not None or canvas.row is not None
+    is_many = n_tasks > _MOST_TASKS or n_panels > _MOST_PANELS
+    if canvas.ax is not None:
+        is_many = n_panels > 1
+    if view.many and is_many and not is_asked:
+        return _Drawn(view.many, [], [Panel("", data)], of_many=True)
     dims = check_dims(dims, canvas.col, canvas.row, "result")
-    return view, dims, split(data, dims)
+    return _Drawn(view, dims, split(data, dims))
 
 
 def _default_views(kind: ResultKind, data: xr.Dataset) -> tuple[str, ...]:
-    return tuple(name for name, view in kind.views.items() if view.default and view.drawing.suits(data))
+    """Return the views to draw where none is named: the first if none suits, which then says why."""
+    suiting = [name for name, view in kind.views.items() if view.default and view.drawing.suits(data)]
+    return tuple(suiting or list(kind.views)[:1])
 
 
 def _check_view(views: Collection[str], default: tuple[str, ...], view: str | None) -> tuple[str, ...]:
-    return default if view is None else (validation.check_choice("view", view, list(views)),)
+    if view is None:
+        return default
+    return (validation.check_choice("view", view, list(views)),)

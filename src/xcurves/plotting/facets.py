@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from itertools import product
-from math import prod
+from math import ceil, log, prod
 from typing import Any, Generic
 
 import numpy as np
@@ -24,6 +24,9 @@ LEAST_WIDE, _LEAST_HIGH = 1.85, 1.4  # inches of a panel that can be read
 _FLAT = 4.5  # largest width of a figure, of its height
 _AROUND, _ROW, _LEAST_ROW = 0.9, 0.26, 0.16  # height in inches of the margins around rows, and of a row
 _BESIDE, _COLUMN, _LEAST_COLUMN = 1.8, 0.4, 0.22  # width in inches of what is beside cells, and of a column
+_ONE_ROW = 0.4  # height in inches of a panel of one row
+_ABOVE = 0.35  # height in inches of a legend or title above several panels
+_MOST_INCHES = 200.0  # of a figure that may be asked for
 SMALL = 0.7  # of the least sizes, where a size is asked for: its letters are small
 FEW: Mapping[Hashable, int] = {"algorithm": 8, "pair": 6}  # labels that have room beside each other
 
@@ -119,6 +122,8 @@ class Room:
     rows: float
     columns: float
     asked: Size | None
+    # How many rows each row of panels has, where they differ: 0 for curves.
+    by_row: tuple[float, ...] = ()
 
     def size(self) -> Size | None:
         """Return the width and height of the figure, None if the panels cannot be read in it."""
@@ -126,31 +131,96 @@ class Room:
         least = self._least()
         return None if any(each < least[way] - 1e-9 for way, each in enumerate(size)) else size
 
+    def height_ratios(self) -> list[float] | None:
+        """Return how high each row of panels is beside the others; None where all are as high."""
+        if not self.by_row:
+            return None
+        curves = 0.5 * self._usual_width()
+        return [max(_ONE_ROW, _ROW * rows) if rows else curves for rows in self.by_row]
+
     def refusal(self, view: str, dims: Sequence[Hashable], overlaid: str | None, tasks: Sequence[Hashable]) -> str:
         """Return why a view cannot be read, and what to ask for or to select so that it can."""
         what = f"{self.grid.n_panels} panels ({' × '.join(map(str, dims))})" if dims else "so many rows and columns"
         wide, high = self.asked or (LARGEST, LARGEST)
         said = f"view {view!r} of {what} cannot be read in a figure of {wide:g} by {high:g} inches."
-        if self.asked is not None and replace(self, asked=None).size() is not None:
-            return f"{said} Leave figsize out, or give a larger one"
-        return f"{said} Select {_selection(overlaid, tasks)}"
+        selection, larger = _selection(overlaid, tasks), self.nearest()
+        cures = []
+        if selection:
+            cures.append(f"select {selection}")
+        if larger:
+            cures.append(f"give {larger}")
+        if self.asked is not None:
+            cures.reverse()
+        cure = ", or ".join(cures)
+        return f"{said} {cure[:1].upper()}{cure[1:]}"
+
+    def nearest(self) -> str:
+        """Return the options that name the smallest figure which can be read, "" if there is none.
+
+        Of all numbers of columns the one whose figure grows least.
+        """
+        wide, high = self.asked or (LARGEST, LARGEST)
+        n = self.grid.n_panels
+        found: list[tuple[float, int, Size]] = []
+        columns = [self.grid.n_columns] if self.grid.two_dims or self.by_row else range(1, n + 1)
+        for n_columns in columns:
+            grid = replace(self.grid, n_rows=self.grid.n_rows, n_columns=n_columns)
+            if not self.grid.two_dims and not self.by_row:
+                grid = replace(grid, n_rows=ceil(n / n_columns))
+            least = replace(self, grid=grid)._least()
+            size = (max(wide, _up(least[0])), max(high, _up(least[1])))
+            if max(size) <= _MOST_INCHES:
+                found.append((log(size[0] / wide) + log(size[1] / high), n_columns, size))
+        if not found:
+            return ""
+        _, n_columns, size = min(found)
+        said = f"figsize=({size[0]:g}, {size[1]:g})"
+        return said if len(columns) == 1 else f"{said}, col_wrap={n_columns}"
+
+    def _usual_width(self) -> float:
+        return min(max(_WIDE, _BESIDE + _COLUMN * self.columns), LARGEST / self.grid.n_columns)
 
     def _usual(self) -> Size:
-        grid = self.grid
-        wide = min(max(_WIDE, _BESIDE + _COLUMN * self.columns), LARGEST / grid.n_columns)
-        around = _BESIDE if self.columns else _AROUND
-        high = max(_LEAST_HIGH, around + _ROW * self.rows) if self.rows else min(_HIGH, 0.5 * wide + 0.7)
-        high = max(high, wide * grid.n_columns / (_FLAT * grid.n_rows))
-        return wide * grid.n_columns, min(high, LARGEST / grid.n_rows) * grid.n_rows
+        wide = self._usual_width()
+        highs = [self._usual_height(rows, wide) for rows in self._rows_of_panels()]
+        width = wide * self.grid.n_columns
+        return width, min(max(sum(highs), width / _FLAT), LARGEST)
+
+    def _rows_of_panels(self) -> Sequence[float]:
+        """Return how many rows each row of panels has."""
+        return self.by_row or [self.rows] * self.grid.n_rows
+
+    def _usual_height(self, rows: float, wide: float) -> float:
+        if not rows:
+            return min(_HIGH, 0.5 * wide + 0.7)
+        return max(_LEAST_HIGH, self._around() + _ROW * rows)
+
+    def _around(self) -> float:
+        return _BESIDE if self.columns else _AROUND
 
     def _least(self) -> Size:
         """Return the width and height of the smallest figure whose panels can be read."""
         several = self.grid.n_panels > 1
-        around = _BESIDE if self.columns else _AROUND
-        wide = max(LEAST_WIDE * several, (_BESIDE + _LEAST_COLUMN * self.columns) * (self.columns > 0))
-        high = max(_LEAST_HIGH * several, (around + _LEAST_ROW * self.rows) * (self.rows > 0))
-        share = 1.0 if self.asked is None else SMALL
-        return share * wide * self.grid.n_columns, share * high * self.grid.n_rows
+        wide = 0.0
+        if several:
+            wide = LEAST_WIDE
+        if self.columns:
+            wide = max(wide, _BESIDE + _LEAST_COLUMN * self.columns)
+        highs = []
+        for rows in self._rows_of_panels():
+            high = _LEAST_HIGH if several and not (self.by_row and rows) else 0.0
+            if rows:
+                high = max(high, self._around() + _LEAST_ROW * rows)
+            highs.append(high)
+        if self.asked is None:
+            return wide * self.grid.n_columns, sum(highs)
+        above = _ABOVE if several else 0.0
+        return SMALL * wide * self.grid.n_columns, SMALL * sum(highs) + above
+
+
+def _up(inches: float) -> float:
+    """Return inches, up to the next tenth."""
+    return ceil(round(10 * inches, 6)) / 10
 
 
 def _selection(overlaid: str | None, tasks: Sequence[Hashable]) -> str:

@@ -95,12 +95,16 @@ def draw_panels(
         raise ValueError(refusal)
     with grid.letters(size):
         share_x = "all" if named is not None else "col" if by_column else False
-        panels = grid.axes(size, sharex=share_x, sharey=named is not None)
+        ratios = room.height_ratios()
+        panels = grid.axes(size, sharex=share_x, sharey=named is not None, height_ratios=ratios)
         letters = 72 / (_LETTER * _points(panels[0]))  # in an inch
         wide, high = size[0] / grid.n_columns, size[1] / grid.n_rows
+        highs = [high] * grid.n_rows
+        if ratios is not None:
+            highs = [size[1] * ratio / sum(ratios) for ratio in ratios]
         _draw_all(cells, panels, letters * wide)
-        for ax in panels:
-            _thin_ticks(ax, wide, high)
+        for place, ax in enumerate(panels):
+            _thin_ticks(ax, wide, highs[place // grid.n_columns])
         _label_outer(panels, grid, shared=bool(share_x))
         if title and len(panels) > 1:
             panels[0].figure.suptitle(wrapped(title, letters / 1.2 * size[0]), fontsize="large")
@@ -108,6 +112,7 @@ def draw_panels(
             panels[0].set_title(wrapped(title, letters / 1.2 * size[0]))
         _name_curves(panels, _names(named), width=LARGEST if canvas.figsize is None else size[0])
         _fit_labels(panels, wide, high)
+        _thin_labels(panels)
         if 0 < room.rows < _ONE_ROW and grid.n_rows == 1 and canvas.figsize is None:
             _lower(panels)
     return panels.item() if len(panels) == 1 else grid.shaped(panels)
@@ -245,6 +250,45 @@ def _fit_labels(panels: NDArray[Any], wide: float, high: float) -> None:
             share = ax.bbox.height / extent.height if axis == "yaxis" else room / extent.width
             if share < 1:
                 label.set_text(wrapped(label.get_text(), share * longest_line([label.get_text()])))
+
+
+def _thin_labels(panels: NDArray[Any]) -> None:
+    """Leave labels of listed ticks of x out that would touch one before them, or the last one."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter
+
+    listed = [
+        ax
+        for ax in panels
+        if isinstance(ax.xaxis.get_major_locator(), FixedLocator)
+        and isinstance(ax.xaxis.get_major_formatter(), FuncFormatter)
+    ]
+    if not listed:
+        return
+    figure = listed[0].figure
+    figure.get_layout_engine().execute(figure)  # so that panels have their sizes
+    for ax in listed:
+        ticks, labels = ax.get_xticks(), [label.get_text() for label in ax.get_xticklabels()]
+        boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
+        if any(label.get_rotation() for label in ax.get_xticklabels()):
+            continue
+        places = [place for place, label in enumerate(labels) if label]
+        kept = _apart(places, boxes)
+        if kept != places:
+            ax.set_xticks(ticks, [label if place in kept else "" for place, label in enumerate(labels)])
+
+
+def _apart(places: Sequence[int], boxes: Sequence[Any]) -> list[int]:
+    """Return the places whose boxes do not touch, from the first on and with the last."""
+    if len(places) < 2:
+        return list(places)
+    space = 0.3 * boxes[places[0]].height
+    last, kept = places[-1], [places[0]]
+    for place in places[1:-1]:
+        if boxes[place].x0 > boxes[kept[-1]].x1 + space and boxes[place].x1 + space < boxes[last].x0:
+            kept.append(place)
+    if boxes[last].x0 > boxes[kept[-1]].x1 + space:
+        kept.append(last)
+    return kept
 
 
 def _inches(label: Text) -> float:

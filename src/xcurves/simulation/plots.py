@@ -10,13 +10,15 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Floats
-from xcurves.core.axes import bounds_of, style_of
+from xcurves.core.axes import bounds_of, style_of, wrapped
 from xcurves.core.wording import label_of
+from xcurves.simulation.text import number_needed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _LINES = ("effect", "error_term", "pair")
+_LINE = 50  # letters in a line of the label
 _STYLES = {"split_plot": "-", "pooled": "--", "welch": "-."}
 _MARKERS = {"pooled": "o", "welch": "s"}  # hollow; others are filled
 
@@ -44,9 +46,26 @@ def draw_rates(result: xr.Dataset, ax: Axes) -> None:
     level = float(result.attrs.get("power" if is_plan else "alpha", 0.05))
     ax.axhline(level, color="0.4", linestyle=":", linewidth=1)
     ax.set_xlabel(label_of(over) if dim is not None else "")
+    if is_plan:
+        _mark_needed(ax, result)
     is_power = is_plan or result.attrs.get("xcurves_result") == "power"
     ax.set_ylabel("power" if is_power else "share of rejections")
     ax.set_ylim(bottom=0, top=1.02 if is_power else None)
+
+
+def _mark_needed(ax: Axes, result: xr.Dataset) -> None:
+    """Mark the number of runs that reaches the power wanted, and say it below."""
+    name, needed = number_needed(result)
+    of_which = f" ({name})" if name else ""
+    power = float(result.attrs.get("power", 0.8))
+    if np.isfinite(needed):
+        ax.axvline(needed, color="0.4", linestyle=":", linewidth=1, gid="needed")
+        said = f"{needed:g} runs reach power {power:g}{of_which}"
+    elif np.isnan(needed):
+        said = "the test gives no p"
+    else:
+        said = f"{result['n_runs'].to_numpy()[-1]} runs do not reach power {power:g}{of_which}"
+    ax.set_xlabel(wrapped(f"{ax.get_xlabel()}\n{said}", _LINE))
 
 
 def _draw_line(ax: Axes, places: Floats, line: xr.Dataset, **look: Any) -> None:

@@ -64,12 +64,26 @@ def _main_plans(result: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
 
 def _main_answer(plans: list[tuple[str, xr.Dataset]], power: float) -> str:
     """Return one number: of several pairs or tasks that of the one that takes most."""
-    known = [plan for plan in plans if not np.isnan(plan[1]["runs_needed"].item())] or plans
-    name, task = max(known, key=lambda plan: np.nan_to_num(plan[1]["runs_needed"].item(), posinf=np.inf))
+    name, task = _largest_plan(plans)
     sentence = _needed(task, power)
     if len(plans) == 1:
         return sentence[:1].upper() + sentence[1:]
     return f"The one of {len(plans)} that takes most, {name.removesuffix(': ')}: {sentence}"
+
+
+def _largest_plan(plans: list[tuple[str, xr.Dataset]]) -> tuple[str, xr.Dataset]:
+    """Return the plan that takes most runs, of those that have a p-value if any has, with its name."""
+    known = [plan for plan in plans if not np.isnan(plan[1]["runs_needed"].item())]
+    return max(known or plans, key=lambda plan: np.nan_to_num(plan[1]["runs_needed"].item(), posinf=np.inf))
+
+
+def number_needed(result: xr.Dataset) -> tuple[str, float]:
+    """Return the number of runs that the answer names, and of what if there are several: inf if none tried reaches."""
+    plans = _main_plans(result)
+    name, task = _largest_plan(plans)
+    if len(plans) == 1:
+        name = ""
+    return name.removesuffix(": ").replace("_", "-"), float(task["runs_needed"].item())
 
 
 def _parts(result: xr.Dataset) -> Iterator[tuple[str, xr.Dataset]]:

@@ -1,0 +1,127 @@
+"""What cannot be read in a figure is refused with a size that can; views have the heights that they need."""
+
+import re
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from pictures import draw, faults, figsize_in
+from synthetic_results import synthetic_curves, synthetic_result
+from xcurves.core.schema import caption_of
+from xcurves.kinds import kind
+from xcurves.plotting.facets import Grid, Room
+
+
+@pytest.mark.parametrize(
+    ("name", "n_tasks", "n_algorithms", "size"),
+    [
+        ("curves", 8, 3, (3.25, 2)),
+        ("curves", 20, 3, (5.5, 3)),
+        ("across_tasks", 6, 8, (3.25, 2)),
+        ("performance_cdf", 1, 5, (3.25, 2)),
+        ("compare_learners", 1, 10, (3.25, 1.5)),
+    ],
+)
+def test_the_size_that_a_refusal_names_works(name, n_tasks, n_algorithms, size):
+    shown = (
+        synthetic_curves(n_tasks, n_algorithms) if name == "curves" else synthetic_result(name, n_tasks, n_algorithms)
+    )
+    view = {"performance_cdf": "statistics", "across_tasks": "forest"}.get(name)
+    refusal = draw(shown, view, figsize=size)
+    assert isinstance(refusal, str)
+    assert f"cannot be read in a figure of {size[0]:g} by {size[1]:g} inches. Give figsize=(" in refusal
+    larger = figsize_in(refusal)
+    assert larger["figsize"][0] >= size[0]
+    assert larger["figsize"][1] >= size[1]
+    figure = draw(shown, view, **larger)
+    assert tuple(figure.get_size_inches()) == larger["figsize"]
+    assert faults(figure) == []
+    one_line = {**larger, "figsize": tuple(0.9 * each for each in larger["figsize"])}
+    assert isinstance(draw(shown, view, **one_line), str)  # not larger than it must be
+
+
+def test_eight_panels_are_drawn_in_the_width_of_a_page():
+    for n_algorithms in (2, 4, 8):
+        figure = draw(synthetic_curves(8, n_algorithms), None, figsize=(5.5, 3))
+        assert len(figure.axes) == 8
+        assert faults(figure) == []
+
+
+def test_the_nearest_size_is_that_which_grows_least():
+    room = Room(Grid(1, 6, 6), 0, 0, (4.0, 2.0))
+    named = figsize_in(f"give {room.nearest()}")
+    wide, high = named["figsize"]
+    sizes = []
+    for n_columns in range(1, 7):
+        grid = Grid(-(-6 // n_columns), n_columns, 6)
+        fitting = [
+            (w / 10, h / 10)
+            for w in range(40, 141)
+            for h in range(20, 141)
+            if Room(grid, 0, 0, (w / 10, h / 10)).size() is not None
+        ]
+        sizes += fitting
+    assert (wide / 4) * (high / 2) == pytest.approx(min(w / 4 * h / 2 for w, h in sizes))
+
+
+def test_a_view_of_too_many_rows_may_be_drawn_larger():
+    refusal = draw(synthetic_result("across_tasks", 60, 3).isel(pair=[0]), "forest", figsize=(3, 2))
+    assert re.search(r"Give figsize=\(\S+, \S+\);", refusal)  # one panel has no columns to choose
+
+
+def test_one_pair_is_a_line_and_the_curve_above_it_keeps_its_height():
+    curve, forest = synthetic_result("pairwise", 1, 2).curves.plot()
+    curve.figure.draw_without_rendering()
+    heights = [ax.get_window_extent().height / ax.figure.dpi for ax in (curve, forest)]
+    assert heights[0] > 1.5
+    assert heights[1] < 0.6
+
+
+def test_a_forest_is_of_the_claim_that_was_asked_for():
+    result = synthetic_result("across_tasks", 6, 4)
+    said = {"random": "tasks like these", "fixed": "these tasks"}
+    for claim, words in said.items():
+        ax = result.curves.plot("forest", claim=claim)
+        assert ax.get_xlabel().split(",")[1].split("(")[0].strip().replace("\n", " ") == words
+        assert {"random": "For tasks like these.", "fixed": "For these very tasks."}[claim] in caption_of(
+            kind("across_tasks").views["forest"].caption, ax.figure
+        )
+        drawn = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "o"]
+        values = np.abs(result["difference"].values)
+        np.testing.assert_allclose(np.sort(np.abs(drawn)), np.sort(values))
+    ends = {claim: forest_ends(result.curves.plot("forest", claim=claim)) for claim in said}
+    for claim, found in ends.items():
+        own = result["difference_ci_simultaneous"].sel(task_effect=claim).values
+        known = set(np.round(np.abs(own), 6).ravel().tolist())
+        of_intervals = [end for end in found if end > 0]  # an end that a test sets is 0
+        assert len(of_intervals) >= result.sizes["pair"]
+        assert set(of_intervals) <= known
+
+
+def forest_ends(ax):
+    segments = [each.get_segments() for each in ax.collections if hasattr(each, "get_segments")]
+    return sorted(np.round(np.abs([x for found in segments for one in found for x in one[:, 0]]), 6).tolist())
+
+
+def test_claims_are_refused_where_there_are_none():
+    result = synthetic_result("across_tasks", 6, 4)
+    with pytest.raises(ValueError, match=r"claim is for views of results over tasks; those with one: 'forest'"):
+        result.curves.plot("ranks", claim="fixed")
+    with pytest.raises(ValueError, match=r"claim must be 'fixed' or 'random'; got 'both'"):
+        result.curves.plot("forest", claim="both")
+    with pytest.raises(ValueError, match=r"claim is for views of results over tasks; no view of pairwise has one"):
+        synthetic_result("pairwise", 1, 3).curves.plot(claim="fixed")
+    with pytest.raises(ValueError, match=r"claim is for views of results over tasks; these are curves"):
+        synthetic_curves(1, 2).curves.plot(claim="fixed")
+
+
+@pytest.mark.parametrize("n_algorithms", [10, 11])
+def test_a_forest_has_45_pairs_at_most_beyond_that_those_of_the_best(n_algorithms):
+    result = synthetic_result("across_tasks", 4, n_algorithms)
+    ax = result.curves.plot("forest")
+    drawn = [line for line in ax.lines if line.get_marker() == "o"]
+    expected = len(list(combinations(range(n_algorithms), 2)))
+    if expected > 45:
+        expected = n_algorithms - 1
+    assert len(drawn) == expected
