@@ -10,7 +10,7 @@ import xarray as xr
 
 from xcurves.anova.kinds import RANDOMIZED_ANOVA
 from xcurves.array_types import Floats
-from xcurves.core import labels, provenance, run_checks, validation
+from xcurves.core import labels, provenance, run_checks, scales, validation
 from xcurves.core.driver import Group, Reduction, Shape, is_lazy, per_task
 from xcurves.core.run_checks import Context, as_float
 from xcurves.core.validation import check_curves
@@ -291,7 +291,7 @@ def design_of(group: Group) -> sums.AnovaDesign:
     part, *within = group.data
     with np.errstate(over="ignore", invalid="ignore"):
         squares = np.abs(part.means).max(axis=-1) ** 2 + moments.trace(part.comoment)
-    run_checks.check_scale(squares, np.abs(part.means).any(axis=-1) | (squares > 0), group.names)
+    scales.check_squares(squares, np.abs(part.means).any(axis=-1) | (squares > 0), group.names)
     means, comoment, magnitude = moments.of_curves(part, group.curves)
     by_run = moments.of_curves(within[0], group.curves)[:2] if within else None
     return sums.make_design(means, comoment, int(part.n_levels[0]), group.sizes, magnitude, by_run)

@@ -14,7 +14,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
-from xcurves.core import failed_runs, labels, provenance, validation
+from xcurves.core import failed_runs, labels, provenance, scales, validation
 from xcurves.kernels.resampling import plans
 
 _CURE = (
@@ -128,29 +128,6 @@ def check_runs(
     return np.asarray(counts > 0)
 
 
-def check_scale(squares: NDArray[np.float64], differ: NDArray[np.bool_], names: Sequence[str]) -> None:
-    """Refuse tasks whose squares overflow, or vanish although scores differ; both of shape (task,)."""
-    vanishes = (squares < 1e-280) & differ
-    for task in np.flatnonzero(~np.isfinite(squares) | (squares > 1e290) | vanishes)[:1]:
-        size = "small" if vanishes[task] else "large"
-        raise ValueError(f"{names[task]}scores are too {size} to be squared. Rescale: curves / abs(curves).max()")
-
-
-def check_size(values: NDArray[np.float64], names: Sequence[str], name: str = "curves", limit: float = 1e140) -> None:
-    """Refuse tasks of which the largest value, either sign, is beyond a limit or below its inverse, but not 0.
-
-    `values`, shape (task, ...), are NaN where there is none; `name` is that of the argument.
-    """
-    # Infinite scores have checks of their own.
-    largest = np.nan_to_num(np.abs(values.reshape(len(names), -1)), posinf=0.0).max(axis=1, initial=0.0)
-    for task in np.flatnonzero((largest > limit) | ((largest < 1 / limit) & (largest > 0)))[:1]:
-        size = "large" if largest[task] > 1 else "small"
-        raise ValueError(
-            f"{names[task]}{name} has values too {size} to compute with, up to {largest[task]:.3g}. "
-            f"Rescale: {name} / abs({name}).max()"
-        )
-
-
 def warn_of_copies(curves: xr.DataArray) -> None:
     """Warn of two runs of a task with the same score at every level: data that were copied.
 
@@ -192,7 +169,7 @@ def check_drawable(curves: xr.DataArray) -> None:
     infinite = values[np.isinf(values)]
     if infinite.size:
         raise ValueError(f"curves {failed_runs.say_infinite(infinite[0], infinite)}")
-    check_size(values, labels.task_names(curves), limit=1e300)
+    scales.check_size(values, labels.task_names(curves), limit=1e300)
 
 
 def check_groups(

@@ -17,6 +17,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from xcurves.core import scales
 from xcurves.core.labels import (
     DIMS,
     EVALUATION,
@@ -31,6 +32,7 @@ from xcurves.core.labels import (
 )
 
 NO_TRAINING = "no_training"  # the attr of scores that have none, and of results of them
+_DIFFERENCES = ("curves", "scores")  # arguments of which differences are taken
 LARGEST = 1e140  # of numbers as options: their squares do not overflow
 Labelled = TypeVar("Labelled", xr.DataArray, xr.Dataset)
 Rng = int | np.random.Generator | None
@@ -237,7 +239,10 @@ def check_curves(
     # Assigning, transposing or casting without need would be most of the cost of this check.
     curves = curves.assign_coords(changed) if changed else curves
     curves = curves if curves.dims[-len(core) :] == tuple(core) else curves.transpose(..., *core)
-    return curves if curves.dtype == np.float64 else curves.astype(np.float64)
+    curves = curves if curves.dtype == np.float64 else curves.astype(np.float64)
+    if reserved and name in _DIFFERENCES:
+        scales.check_range(curves, core, name)
+    return curves
 
 
 def with_training(scores: xr.DataArray) -> xr.DataArray:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats, Ints
-from xcurves.core import failed_runs, run_checks, validation
+from xcurves.core import failed_runs, scales, validation
 from xcurves.core.driver import Group
 from xcurves.core.run_checks import equal_rows
 from xcurves.kernels.distributions import bootstrap, ecdf
@@ -35,7 +35,7 @@ def check_trials(
     last = ecdf.count_up_to(x, np.array([[np.inf]]), "below")[:, 0]
     some = last > first
     least, most = ecdf.value_at(x, np.stack([first + 1, last], axis=-1), n).T
-    run_checks.check_size(np.stack([least, most], axis=-1), names, "scores", 1e300)
+    scales.check_size(np.stack([least, most], axis=-1), names, "scores", 1e300)
     low, high = bounds
     never = np.zeros(len(x), bool)
     if failed.is_time:  # a time that was not reached lies beyond every bound
@@ -232,7 +232,7 @@ class Distributions:
 
     def _resampled(self, trials: Floats, x: Floats, n_units: NDArray[np.intp], names: list[str]) -> dict[str, Floats]:
         """Return bootstrap intervals; those of F and F⁻¹ of single trials as the limit of infinitely many resamples."""
-        run_checks.check_size(x, names, "scores")
+        scales.check_size(x, names, "scores")
         lengths = {"statistic_ci": self.wanted.length, "cdf_ci": len(self.scores_at)}
         lengths["score_quantile_ci"] = len(self.probabilities)
         found = {name: np.full((len(x), length, 2), np.nan) for name, length in lengths.items()}

@@ -12,7 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
-from xcurves.core import labels, ledger, run_checks, validation
+from xcurves.core import labels, ledger, scales, validation
 from xcurves.core.failed_runs import wrong_infinity
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
@@ -153,7 +153,7 @@ def gate(
 
     sign = 1.0 if higher_is_better else -1.0
     numbers = sign * numbers_of_runs(values, weights, task, sign)
-    run_checks.check_size(np.where(np.isinf(numbers), np.nan, numbers), [""], "scores")
+    scales.check_size(np.where(np.isinf(numbers), np.nan, numbers), [""], "scores")
     runs = _made_runs(numbers, values)
     found = replay.replay(runs, first, order, rule)
     _refuse_failed_champions(found, runs, names, values, sign)

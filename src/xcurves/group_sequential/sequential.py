@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Floats, Index
-from xcurves.core import labels, ledger, provenance, run_checks, validation
+from xcurves.core import labels, ledger, provenance, scales, validation
 from xcurves.core.driver import Group, per_task
 from xcurves.core.labels import in_label_order, pairs_in_label_order
 from xcurves.core.run_checks import Context
@@ -225,7 +225,7 @@ def _plan_of(
 
 def sequential_kernel(group: Group, **plan: Any) -> dict[str, Floats]:
     """Test every pair, given numbers of shape (task, [joined task,] algorithm, run)."""
-    run_checks.check_size(group.data[0], group.names)
+    scales.check_size(group.data[0], group.names)
     nested: dict[bytes, list[Look]] = {}
     every = group.layout.blank(len(group.names))
     for place, (numbers, name) in enumerate(zip(group.data[0], group.names, strict=True)):

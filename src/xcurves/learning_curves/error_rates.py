@@ -12,7 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
-from xcurves.core import labels, provenance, run_checks, validation
+from xcurves.core import labels, provenance, scales, validation
 from xcurves.core.applicability import NotApplicableError, is_error
 from xcurves.kernels.laws.learning import Model
 
@@ -115,7 +115,7 @@ def check_values(errors: Floats, unit: Unit, names: Sequence[str]) -> None:
             task = int(affected.argmax())
             reason = what.format(least=least[task], most=most[task], written=unit.written)
             raise ValueError(f"{names[task]}errors {reason}")
-    run_checks.check_size(np.stack([least, most], axis=1), names, "errors")
+    scales.check_size(np.stack([least, most], axis=1), names, "errors")
 
 
 def applicable_errors(curves: xr.DataArray) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:

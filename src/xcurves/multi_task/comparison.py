@@ -13,7 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
-from xcurves.core import failed_runs, labels, run_checks
+from xcurves.core import failed_runs, labels, run_checks, scales
 from xcurves.core.driver import Group, Indices
 from xcurves.core.labels import pairs_in_label_order
 from xcurves.core.run_checks import Context
@@ -146,7 +146,7 @@ class Comparison(JoinedTasks):
     def fill(self, out: Mapping[str, Floats], scores: Floats, name: str) -> None:
         """Fill in all claims about one benchmark, scores of shape (task, algorithm, run)."""
         prefixes = [f"{name}{each}: " for each in self.tasks]
-        run_checks.check_size(scores, prefixes, limit=1e70)
+        scales.check_size(scores, prefixes, limit=1e70)
         self._refuse_wrong(scores, prefixes)
         pairs = make_pairs(scores, self.pairs, np.array(self.weights), paired=self.context.paired)
         fixed, random = ({each: out[each][:, claim] for each in OF_CLAIMS if each in out} for claim in (0, 1))

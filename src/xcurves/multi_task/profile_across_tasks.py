@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Bools, Floats
-from xcurves.core import labels, run_checks, validation
+from xcurves.core import labels, scales, validation
 from xcurves.core.driver import Group, Job, compute, is_lazy, per_task
 from xcurves.core.labels import DIMS, label_order
 from xcurves.core.run_checks import Context
@@ -165,7 +165,7 @@ class _Profile(JoinedTasks):
 
     def fill(self, out: Mapping[str, Floats], scores: Floats, name: str) -> None:
         """Fill in the variables of one benchmark, scores of shape (task, algorithm, run, fraction), the mean last."""
-        run_checks.check_size(scores, [f"{name}{each}: " for each in self.tasks])
+        scales.check_size(scores, [f"{name}{each}: " for each in self.tasks])
         scores, of_curves = scores[..., :-1], scores[..., -1:]
         for count_of in ("n_tasks", "n_resamples", "band_method"):
             out[count_of][:] = 0

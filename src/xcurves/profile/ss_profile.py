@@ -10,7 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
-from xcurves.core import labels, provenance, run_checks, validation
+from xcurves.core import labels, provenance, run_checks, scales, validation
 from xcurves.core.driver import Group, is_lazy, per_task
 from xcurves.core.labels import pairs_in_label_order
 from xcurves.core.matrices import MOST_PAIRS
@@ -257,7 +257,7 @@ def profile_kernel(group: Group, *, options: ProfileOptions) -> dict[str, Any]:
         )
     measured = level_tests.measure_levels(curves, sizes, paired=context.paired)
     squares = measured.simple.sum(axis=-1) + measured.error.sum(axis=-1)
-    run_checks.check_scale(squares, np.asarray(measured.deviations.any(axis=(1, 2))), group.names)
+    scales.check_squares(squares, np.asarray(measured.deviations.any(axis=(1, 2))), group.names)
     plan = context.plan(sizes, work=curves.shape[-1])
     out: dict[str, Any] = dict(_describe_levels(group, measured, options.stretches))
     out |= {"n_resamples": plan.n_resamples, "n_assignments": as_float(plan.n_assignments)}

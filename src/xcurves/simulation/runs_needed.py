@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.anova.randomized_anova import randomized_anova
-from xcurves.core import labels, provenance, run_checks, validation
+from xcurves.core import labels, provenance, run_checks, scales, validation
 from xcurves.core.named_options import names_options
 from xcurves.core.validation import check_curves
 from xcurves.kernels.distributions import ecdf
@@ -226,7 +226,7 @@ def _across_tasks(curves: xr.DataArray, test: str, pvalue: str) -> tuple[Test, x
         )
     task = str(extra[0])
     means = curves.mean("training", keepdims=True).assign_coords(training=[0.0])
-    run_checks.check_size(means.transpose(task, ...).to_numpy(), labels.task_names(curves), limit=1e70)
+    scales.check_size(means.transpose(task, ...).to_numpy(), labels.task_names(curves), limit=1e70)
     if pvalue not in PVALUES:
         return partial(across_tasks, task=task, n_resamples=399), means
     # All data sets at once take a hundredth of the time of `across_tasks` of each.

@@ -11,7 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
-from xcurves.core import run_checks, validation
+from xcurves.core import run_checks, scales, validation
 from xcurves.core.driver import Group, is_lazy, per_task
 from xcurves.core.labels import EVALUATION, in_label_order
 from xcurves.core.run_checks import Context
@@ -187,7 +187,7 @@ def _check_read(scores: Floats, group: Group) -> None:
     """Refuse scores that are infinite or too large to be squared and, where runs are paired, runs that are lacking."""
     context, n = group.context, len(scores)
     names = group.names if len(group.names) == n else [""] * n
-    run_checks.check_size(scores, names)
+    scales.check_size(scores, names)
     counts = count_levels(scores)
     counts[np.isfinite(counts)] = 0.0  # runs may have levels of their own
     run_checks.check_runs(counts, np.zeros(n), names, context.algorithms, context.runs)
