@@ -109,3 +109,18 @@ def test_the_range_is_that_of_all_scores_not_of_the_first():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert xcurves.pairwise(curves, n_resamples=99, rng=0).sizes
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6, 1e10, 1e12, 1e13])
+def test_the_deviation_of_trials_far_from_zero_is_that_of_exact_arithmetic(offset):
+    trials = make_curves(np.random.default_rng(0).normal(size=(1, 50, 1)) + offset).isel(training=0, drop=True)
+    exact = [Fraction(value) for value in trials.to_numpy().ravel()]
+    mean = sum(exact) / len(exact)
+    expected = float(sum((value - mean) ** 2 for value in exact) / (len(exact) - 1)) ** 0.5
+    assert xcurves.performance_cdf(trials, rng=0).score_std.item() == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("high", [1e-320, 5e-324])
+def test_references_whose_difference_lost_its_digits_are_refused(high):
+    with pytest.raises(ValueError, match=r"high - low has lost digits.*Rescale scores and references"):
+        xcurves.normalize(scores(0.0), low=0.0, high=high)

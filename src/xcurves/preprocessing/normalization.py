@@ -56,6 +56,8 @@ def normalize(scores: xr.DataArray, *, low: Reference, high: Reference) -> xr.Da
         span = highest - lowest
     _refuse(span == 0, "low and high are equal", "Leave the task out, or give references that differ")
     _refuse(np.isinf(span), "high - low is beyond the largest number", "Rescale scores and references")
+    tiny = np.abs(span) < np.finfo(float).tiny
+    _refuse(tiny, "high - low has lost digits, being below 2e-308", "Rescale scores and references")
     normalized = ((scores - lowest) / span).transpose(*scores.dims).rename(scores.name)
     said = (f"{name}={say_reference(value)}" for name, value in (("low", low), ("high", high)))
     return provenance.record(normalized.assign_attrs(scores.attrs | {"units": "1"}), f"normalize({', '.join(said)})")

@@ -93,9 +93,14 @@ class CentredSums:
         before = np.take_along_axis(self._before, number, axis=-1)
         return np.asarray(before + np.einsum("trw,trw->tr", piece, share))
 
-    def deviations(self, mean: Floats) -> Floats:
-        """Return the standard deviation of every row, divisor n - 1; no mean is further than that from the middle."""
-        squares = np.maximum(self.squares - self.n * (mean - self.centre[:, 0]) ** 2, 0.0)
+    def deviations(self) -> Floats:
+        """Return the standard deviation of every row, divisor n - 1.
+
+        About the middle trial, from which the mean is no further than that: the mean itself has too few digits where
+        scores are far from zero.
+        """
+        total = self._before[:, -1]
+        squares = np.maximum(self.squares - total**2 / np.maximum(self.n, 1), 0.0)
         return np.sqrt(np.where(self.n > 1, squares, np.nan) / np.maximum(self.n - 1, 1))
 
 

@@ -73,7 +73,7 @@ class Summaries:
         target = self.targets - centre
         capped = of_target + target * (per - reached) if self.higher else target * reached + total - of_target
         gap = np.abs(target - capped / per)
-        found = self._in_order(means, sums.deviations(means[:, MEAN])[:, np.newaxis], partial, share, gap)
+        found = self._in_order(means, sums.deviations()[:, np.newaxis], partial, share, gap)
         for some, tail, infinity in (
             (n > sums.last_finite, spans[..., 1] > sums.last_finite[:, np.newaxis], np.inf),
             (sums.first_finite > 0, spans[..., 0] < sums.first_finite[:, np.newaxis], -np.inf),
