@@ -6,7 +6,15 @@ import xarray as xr
 from scipy import stats
 
 from strategies import make_curves
-from xcurves.plotting.curve_lines import over_tasks, panels_of, reduced, smoothed
+from xcurves.plotting.curve_lines import (
+    CurveOptions,
+    extremes,
+    over_tasks,
+    panels_of,
+    pictures_of,
+    smoothed,
+)
+from xcurves.plotting.curves import curves_caption
 
 
 @pytest.fixture
@@ -80,10 +88,40 @@ def test_intervals_over_tasks_hold_the_mean_as_often_as_they_say():
     assert hits <= high + 0.03 * n  # Satterthwaite's degrees of freedom are a little cautious
 
 
+@pytest.mark.parametrize("scale", ["linear", "log"])
 @pytest.mark.parametrize("n", [10, 1000])
-def test_reduced_lines_keep_their_ends_and_extremes(n):
-    values = np.random.default_rng(3).normal(size=n)
-    kept = reduced(values, 100)
-    assert len(kept) <= 102
-    assert {0, n - 1, int(values.argmin()), int(values.argmax())} <= set(kept.tolist())
-    assert (np.diff(kept) > 0).all()
+def test_reduced_lines_keep_the_extremes_of_every_column_against_a_loop(n, scale):
+    rng = np.random.default_rng(3)
+    values, levels = rng.normal(size=n), np.sort(rng.choice(10_000, n, replace=False)) + 1.0
+    kept = extremes(levels, values, 50, scale).tolist()
+    if n <= 100:
+        assert kept == list(range(n))
+        return
+    at = np.log(levels) if scale == "log" else levels
+    width = (at[-1] - at[0]) / 50
+    wanted = {0, n - 1}
+    for column in range(50):
+        inside = [i for i in range(n) if min(int((at[i] - at[0]) / width), 49) == column]
+        if inside:
+            wanted |= {min(inside, key=values.__getitem__), max(inside, key=values.__getitem__)}
+    assert kept == sorted(wanted)
+
+
+@pytest.mark.parametrize(
+    ("options", "flags"),
+    [
+        ({}, {"mean", "band"}),
+        ({"runs": True, "band": None}, {"mean", "run"}),
+        ({"band": "sd"}, {"mean", "band sd"}),
+        ({"band": "simultaneous"}, {"mean", "band simultaneous"}),
+    ],
+)
+def test_flags_say_what_is_seen(curves, options, flags):
+    assert {picture.flags for picture in pictures_of(curves, CurveOptions(**options))} == {frozenset(flags)}
+
+
+def test_captions_are_of_flags(curves):
+    assert curves_caption(curves).startswith("Thick lines: the mean of an algorithm's runs. Bands: t intervals")
+    assert (
+        curves_caption(curves.isel(run=[0])) == "Each run is a thin line. Thick lines: the mean of an algorithm's runs."
+    )

@@ -47,7 +47,7 @@ def test_runs_and_means_are_those_of_the_array(curves):
     for name, line in means(ax).items():
         np.testing.assert_allclose(line.get_ydata(), here.sel(algorithm=name).mean("run"))
         np.testing.assert_array_equal(line.get_xdata(), here.training)
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("training (steps)", "episode return (points)")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("training (steps)", "episode return (points), mean of\nruns")
     assert sorted(curve_names(ax)) == ["a0", "a1", "a2"]
 
 
@@ -95,9 +95,41 @@ def test_smoothing_is_the_debiased_mean_of_every_run_and_keeps_gaps(curves):
     for name, line in means(ax).items():
         frame = here.sel(algorithm=name).dropna("training").to_pandas()
         np.testing.assert_allclose(line.get_ydata(), frame.T.ewm(alpha=0.4).mean().mean(axis=1))
-    assert "smoothed 0.6" in ax.get_ylabel().replace("\n", " ")
+    assert "mean of runs, smoothed by 0.6" in ax.get_ylabel().replace("\n", " ")
     with pytest.raises(ValueError, match="smooth must be from 0 to below 1; got 1"):
         here.curves.plot(smooth=1)
+
+
+def long_curves(n_levels=2000):
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(5, 5, n_levels)).cumsum(axis=-1) / 10 + rng.normal(size=(5, 5, n_levels))
+    return make_curves(values, training=np.arange(1.0, n_levels + 1))
+
+
+@pytest.mark.parametrize("options", [{}, {"band": "sd"}, {"xscale": "log"}, {"figsize": (14, 4)}])
+def test_vector_files_of_long_curves_are_small(tmp_path, options):
+    figure = long_curves().curves.plot(**options).figure
+    for kind in ("svg", "pdf"):
+        figure.savefig(tmp_path / f"long.{kind}")
+        assert (tmp_path / f"long.{kind}").stat().st_size < 300_000
+
+
+def test_long_curves_keep_the_lowest_and_highest_of_each_column_of_pixels_and_the_data(tmp_path):
+    curves = long_curves()
+    before = curves.copy(deep=True)
+    ax = curves.curves.plot()
+    for name, line in means(ax).items():
+        whole = curves.sel(algorithm=name).mean("run").to_numpy()
+        x, y = line.get_data()
+        np.testing.assert_allclose(y, whole[x.astype(int) - 1])
+        assert (x[0], x[-1]) == (1, 2000)
+        assert len(x) < 1200
+        n_columns = max(100, int(72 * ax.get_window_extent().width / ax.figure.dpi))
+        for stretch in np.array_split(np.arange(2000), n_columns // 4):  # as wide as four columns
+            shown = y[(x >= stretch[0] - 20) & (x <= stretch[-1] + 22)]
+            assert shown.min() <= whole[stretch].min()
+            assert shown.max() >= whole[stretch].max()
+    assert curves.identical(before)
 
 
 def test_scales_and_a_title_are_as_asked(curves):
@@ -162,6 +194,20 @@ def test_a_legend_of_a_narrow_panel_stays_within_the_figure(n_algorithms):
     many = make_curves(np.random.default_rng(0).normal(size=(n_algorithms, 4, 5)))
     ax = many.curves.plot(rng=0, n_resamples=9, figsize=(3.7, 3.2))
     assert faults(ax.figure) == []
+
+
+def test_panels_share_a_kind_of_axis():
+    rng = np.random.default_rng(0)
+    even, uneven = np.arange(1.0, 9), 2.0 ** np.arange(8)
+    levels = np.unique([*even, *uneven])
+    values = rng.normal(size=(2, 2, 3, len(levels)))
+    values[0][..., ~np.isin(levels, even)] = np.nan
+    values[1][..., ~np.isin(levels, uneven)] = np.nan
+    both = make_curves(values, training=levels, task=["even", "uneven"])
+    assert [ax.get_xscale() for ax in both.curves.plot()] == ["log", "log"]
+    assert both.sel(task="even").curves.plot().get_xscale() == "linear"
+    from_0 = both.copy().assign_coords(training=np.concatenate([[0], levels[1:]]))
+    assert [ax.get_xscale() for ax in from_0.curves.plot()] == ["symlog", "symlog"]
 
 
 def test_large_levels_are_written_short(curves):

@@ -9,6 +9,7 @@ import pytest
 import xcurves
 from browser import EXECUTABLE, Browser
 from strategies import make_curves
+from xcurves.core.axes import OTHER_COLOURS
 
 pytest.importorskip("plotly")
 
@@ -76,6 +77,27 @@ def test_results_along_the_budget_or_training_are_explored():
     assert [trace.name for trace in of(pairs.curves.explore(), "mean")] == pairs.pair.values.tolist()
 
 
+def test_long_curves_are_reduced_for_either_axis_and_keep_extremes():
+    values = np.random.default_rng(0).normal(size=(2, 3, 20_000))
+    curves = make_curves(values, training=np.arange(1.0, 20_001))
+    figure = curves.curves.explore()
+    for place, trace in enumerate(of(figure, "mean")):
+        x, y = (numbers(trace.to_plotly_json()[axis]) for axis in "xy")
+        whole = values[place].mean(axis=0)
+        np.testing.assert_allclose(y, whole[x.astype(int) - 1], rtol=1e-6)
+        assert len(x) < 1000
+        assert {1, 2, 3, 5, 8} <= set(x.tolist())  # which a log axis shows
+        assert y.min() == np.float32(whole.min())
+        assert y.max() == np.float32(whole.max())
+    assert len(figure.to_json()) < 300_000
+
+
+def test_pairs_have_the_colours_of_static_pictures():
+    accuracy = xcurves.tutorial.open_dataset("benchmark")["accuracy"].isel(task=0, algorithm=slice(3))
+    figure = accuracy.curves.pairwise(n_resamples=99, rng=0).curves.explore()
+    assert [trace.line.color for trace in of(figure, "mean")] == list(OTHER_COLOURS[:3])
+
+
 def test_what_cannot_be_explored_is_said(curves, monkeypatch):
     one = curves.isel(task=0, drop=True)
     anova = one.curves.randomized_anova(n_resamples=9, rng=0, confidence_level=0.5)
@@ -87,7 +109,7 @@ def test_what_cannot_be_explored_is_said(curves, monkeypatch):
         one.curves.explore(smooth="a")
     with pytest.raises(ValueError, match=r"^smooth is for curves; got 0\.5 with a result"):
         xcurves.explore(anova, smooth=0.5)
-    assert one.curves.explore(smooth=0.5).layout.yaxis.title.text == "score, smoothed by 0.5"
+    assert one.curves.explore(smooth=0.5).layout.yaxis.title.text == "score, mean of runs, smoothed by 0.5"
     monkeypatch.setitem(sys.modules, "plotly", None)
     with pytest.raises(ModuleNotFoundError, match=r"^explore needs plotly\. Install it: pip install 'xcurves\[inter"):
         one.curves.explore()

@@ -16,7 +16,7 @@ import xcurves
 from layers import slow
 from strategies import absent, make_curves, simulate_errors
 from xcurves import results
-from xcurves.plotting.curves import CURVES_CAPTION
+from xcurves.plotting.curve_lines import CURVES_CAPTION
 from xcurves.reporting import markup, pictures
 
 VOID = {"meta", "img", "source", "br", "link", "input", "hr"}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,70 +14,33 @@ from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
 from xcurves.core import labels, provenance, run_checks, validation
-from xcurves.core.axes import LINES, MOST_CURVES, SHADE, Style, drawable, scale_training, style_in, wrapped
+from xcurves.core.axes import LINES, MOST_CURVES, SHADE, drawable, scale_training, wrapped
 from xcurves.core.validation import check_curves
-from xcurves.core.wording import label_of
-from xcurves.kernels.distributions import bootstrap
-from xcurves.plotting.curve_lines import half_interval, smoothed
+from xcurves.plotting.curve_lines import (
+    BANDS,
+    CURVES_CAPTION,
+    CurveLine,
+    CurveOptions,
+    CurvesPicture,
+    check_smooth,
+    drawn,
+    drawn_band,
+    pictures_of,
+)
 from xcurves.plotting.facets import Room, check_dims, split
 from xcurves.plotting.panels import Canvas, Cell, draw_panels, styled
+from xcurves.plotting.strips import is_strip, strip_flags
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _N_RESAMPLES = 2_000
 _MOST = 10**6  # resamples
-_LEAST_RUNS = 4  # of a band for all levels together
-_MEAN = 200  # levels of a mean of runs that have their own levels
 _MARKED = 10  # levels that have a marker each where they are uneven
 _UNEVEN = 1.5  # ratio of steps on the axis
 _THIN, _FAINT = 0.7, 0.12  # opacity of one or two runs, and of many
-BANDS = ("pointwise", "simultaneous", "sd", "se")
-
-CURVES_CAPTION = {
-    "run": "Each run is a thin line.",
-    "mean": "Thick lines: the mean of an algorithm's runs.",
-    "band": "Bands: t intervals of the mean, for each level by itself. Conclude from tests, not from bands.",
-    "band simultaneous": "Bands: intervals of the mean that hold at all levels together.",
-    "band sd": "Bands: the standard deviation of the runs.",
-    "band se": "Bands: the standard error of the mean.",
-    "score": "Dots: the score of each run.",
-    "score mean": "Diamonds: their mean.",
-    "score pointwise": "Lines: the t interval of the mean.",
-    "score sd": "Lines: the standard deviation of the runs.",
-    "score se": "Lines: the standard error of the mean.",
-}
-
-
-@dataclass(frozen=True)
-class CurveOptions:
-    """What a picture of curves shows, and how."""
-
-    runs: bool | None  # whether single runs are drawn; None: where there is no band
-    band: str | None
-    linestyles: bool
-    xscale: str | None
-    yscale: str | None
-    n_resamples: int
-    alpha: float
-    entropy: int
-
-    def limits(self, runs: Floats) -> Floats | None:
-        """Return the lower and upper ends of the band of runs, shape (run, level); None where it has none."""
-        n = len(runs)
-        if n < 2 or not runs.shape[1] or self.band is None:
-            return None
-        if self.band == "simultaneous":
-            if n < _LEAST_RUNS:
-                return None
-            found = bootstrap.mean_curve(runs[np.newaxis], self.n_resamples, self.alpha, self.entropy)
-            ends: Floats = found["mean_curve_band"].T
-            return ends if np.isfinite(ends).all() else None
-        sd = runs.std(axis=0, ddof=1)
-        half = {"sd": sd, "se": sd / np.sqrt(n)}.get(self.band)
-        if half is None:
-            half = half_interval(runs, 1 - self.alpha)
-        return np.stack([runs.mean(axis=0) - half, runs.mean(axis=0) + half])
+_COLUMNS = 72  # of pixels in an inch, as many as an SVG has
+_LEAST_COLUMNS, _MOST_COLUMNS = 100, 500  # more would make files large
 
 
 def plot_curves(
@@ -94,124 +59,144 @@ def plot_curves(
     rng: validation.Rng = None,
 ) -> Axes | NDArray[Any]:
     """Draw curves, in a panel for each task, and warn of those without a mean."""
+    if band is not None:
+        band = validation.check_choice("band", band, [*BANDS])
+    scales = [
+        None if scale is None else validation.check_choice(name, scale, ["linear", "log"])
+        for name, scale in (("xscale", xscale), ("yscale", yscale))
+    ]
+    alpha = validation.check_confidence_level(0.95 if confidence_level is None else confidence_level)
     options = CurveOptions(
-        runs,
-        None if band is None else validation.check_choice("band", band, [*BANDS]),
-        bool(linestyles),
-        None if xscale is None else validation.check_choice("xscale", xscale, ["linear", "log"]),
-        None if yscale is None else validation.check_choice("yscale", yscale, ["linear", "log"]),
-        validation.check_count("n_resamples", n_resamples, most=_MOST) or _N_RESAMPLES,
-        validation.check_confidence_level(0.95 if confidence_level is None else confidence_level),
-        validation.check_rng(rng),
+        runs=runs,
+        band=band,
+        smooth=check_smooth(smooth),
+        confidence_level=1 - alpha,
+        n_resamples=validation.check_count("n_resamples", n_resamples, most=_MOST) or _N_RESAMPLES,
+        entropy=validation.check_rng(rng),
     )
     array = check_curves(data, own_levels=True).compute()
     run_checks.check_drawable(array)
-    array = drawable(styled(smoothed_runs(array, smooth), canvas.colors))
-    many = ["algorithm"] * (array.sizes["algorithm"] > MOST_CURVES and canvas.ax is None)
-    dims = check_dims([*labels.extra_dims(array), *many], canvas.col, canvas.row, "curves")
+    array = drawable(styled(array, canvas.colors))
+
+    # Too many algorithms for one panel have a panel each.
+    dims: list[Any] = list(labels.extra_dims(array))
+    is_apart = array.sizes["algorithm"] > MOST_CURVES and canvas.ax is None
+    if is_apart:
+        dims.append("algorithm")
+    dims = check_dims(dims, canvas.col, canvas.row, "curves")
     room = Room(canvas.grid(dims, [array.sizes[dim] for dim in dims]), 0, 0, canvas.figsize)
-    refusal = room.refusal("runs", dims, "algorithm" if many else None, [] if many else dims)
-    cells = [Cell(panel.title, partial(_draw_curves, panel.data, options=options)) for panel in split(array, dims)]
-    refusal += "; .curves.to_frame() has all numbers"
-    axes = draw_panels(cells, room, canvas, refusal, named=array if many else None, title=title or "")
-    _warn_of_no_mean(array)
+    if is_apart:
+        refusal = room.refusal("runs", dims, "algorithm", [])
+    else:
+        refusal = room.refusal("runs", dims, None, dims)
+
+    pictures = pictures_of(array, options)
+    panels = split(array, dims)
+    in_panels = _in_panels(array, pictures, dims)
+    draw = partial(_draw_picture, linestyles=bool(linestyles), xscale=scales[0], yscale=scales[1])
+    cells = [Cell(panel.title, partial(draw, picture)) for panel, picture in zip(panels, in_panels, strict=True)]
+    axes = draw_panels(
+        cells,
+        room,
+        canvas,
+        f"{refusal}; .curves.to_frame() has all numbers",
+        named=array if is_apart else None,
+        title=title or "",
+    )
+    _warn_of_no_mean(array, pictures)
     return axes
 
 
-def smoothed_runs(curves: xr.DataArray, smooth: float) -> xr.DataArray:
-    """Return curves of which each run is a debiased exponential mean over its levels, gaps kept."""
-    if not isinstance(smooth, int | float) or not 0 <= smooth < 1:
-        raise ValueError(f"smooth must be from 0 to below 1; got {labels.shown(smooth)}. Usual: smooth=0.6")
-    if smooth == 0:
-        return curves
-    values = curves.to_numpy().astype(float)
-    for index in np.ndindex(values.shape[:-1]):
-        known = ~np.isnan(values[index])
-        values[index][known] = smoothed(values[index][known], float(smooth))
-    named = label_of(curves)
-    return curves.copy(data=values).assign_attrs(long_name=f"{named}, smoothed {smooth:g}", units="")
+def _in_panels(
+    curves: xr.DataArray, pictures: Sequence[CurvesPicture], dims: Sequence[Hashable]
+) -> list[CurvesPicture]:
+    """Return what each panel along dims shows, in C order; with algorithms among them, one algorithm each."""
+    of_tasks = labels.extra_dims(curves)
+    every_place = product(*(range(curves.sizes[dim]) for dim in of_tasks))
+    picture_of = dict(zip(every_place, pictures, strict=True))
+    found = []
+    for places in product(*(range(curves.sizes[dim]) for dim in dims)):
+        place_of = dict(zip(dims, places, strict=True))
+        picture = picture_of[tuple(place_of[dim] for dim in of_tasks)]
+        if "algorithm" in place_of:
+            own = [line for line in picture.lines if line.place == place_of["algorithm"]]
+            picture = replace(picture, lines=own)
+        found.append(picture)
+    return found
 
 
-def _draw_curves(curves: xr.DataArray, ax: Axes, options: CurveOptions) -> None:
-    """Draw the curves of one task, dims (algorithm, run, training), on one Axes."""
-    ax.set_ylabel(wrapped(label_of(curves)))
-    drawn = {place: DrawnRuns.of(curves.isel(algorithm=place)) for place in range(curves.sizes["algorithm"])}
-    drawn = {place: runs for place, runs in drawn.items() if runs.lines}
-    if not drawn:
-        ax.set_xlabel(label_of(curves["training"]))
+def _draw_picture(
+    picture: CurvesPicture, ax: Axes, *, linestyles: bool, xscale: str | None, yscale: str | None
+) -> None:
+    """Draw the curves of one task on one Axes."""
+    ax.set_ylabel(wrapped(picture.y_label))
+    if not picture.lines:
+        ax.set_xlabel(picture.x_label)
         ax.text(0.5, 0.5, "no runs", transform=ax.transAxes, ha="center", va="center")
         return
-    known = np.unique(np.concatenate([levels for runs in drawn.values() for levels, _ in runs.lines]))
-    training = xr.DataArray(known, name="training", attrs=curves["training"].attrs)
-    scale_training(ax, training, [runs.scale for runs in drawn.values()])
-    if options.xscale is not None:
-        ax.set_xscale(options.xscale)
-    if options.yscale is not None:
-        ax.set_yscale(options.yscale)
-    for place, runs in drawn.items():
-        part = curves.isel(algorithm=place)
-        style = style_in(part)
-        if options.linestyles:
-            style = style._replace(linestyle=LINES[place % len(LINES)])
-        band = options.limits(runs.shared)
-        if options.runs or (options.runs is None and (len(runs.lines) == 1 or not len(runs.levels))):
-            _draw_runs(runs, ax, style)
-        _draw_mean(runs, ax, str(part["algorithm"].item()), style, band, options.band)
+    _scale(picture, ax)
+    if xscale is not None:
+        ax.set_xscale(xscale)
+    if yscale is not None:
+        ax.set_yscale(yscale)
+
+    for line in picture.lines:
+        if linestyles:
+            line = replace(line, style=line.style._replace(linestyle=LINES[line.place % len(LINES)]))
+        if line.shows_runs:
+            _draw_runs(line, ax)
+        if line.has_band:
+            _draw_band(line, ax, picture.band)
+        _draw_mean(line, ax)
     ax.grid(axis="y", color="0.9")
     ax.margins(x=0.02)
 
 
-@dataclass(frozen=True)
-class DrawnRuns:
-    """The runs of one algorithm: the levels and scores of each, and all scores at the levels of their mean."""
-
-    lines: list[tuple[Floats, Floats]]
-    scale: Floats
-    levels: Floats
-    shared: Floats
-
-    @classmethod
-    def of(cls, part: xr.DataArray) -> DrawnRuns:
-        """Return the runs of an array of dims (run, training) or (run, evaluation) that have a score."""
-        training, scores = part["training"].to_numpy(), part.to_numpy()
-        present = ~np.isnan(scores).all(axis=1)
-        levels, scores = np.broadcast_to(training, part.shape)[present], scores[present]
-        has = ~np.isnan(scores)
-        lines = [(level[known], run[known]) for level, run, known in zip(levels, scores, has, strict=True)]
-        if not lines or training.ndim == 1:
-            common = has.all(axis=0)
-            return cls(lines, training[..., has.any(axis=0)], training[..., common], scores[:, common])
-        # Elsewhere than between the last start and the first end, a mean would be that of fewer runs.
-        starts, ends = np.array([level[[0, -1]] for level, _ in lines]).T
-        low, high = starts.max(), ends.min()
-        grid = np.linspace(low, high, _MEAN) if low < high else np.array([low] if low == high else [])
-        scale = np.linspace(starts.min(), ends.max(), 3)
-        return cls(lines, scale, grid, np.array([np.interp(grid, *line) for line in lines]))
+def _scale(picture: CurvesPicture, ax: Axes) -> None:
+    """Label the x axis and give it the kind that all panels have."""
+    levels = picture.levels
+    if picture.xscale == "symlog" and levels[0] > 0:  # that of another panel begins at 0
+        levels = np.concatenate([[0.0], levels])
+    training = xr.DataArray(levels, name="training", attrs={"long_name": picture.x_label})
+    if picture.xscale == "linear":
+        scale_training(ax, training, [levels[-1:]])  # one level is even
+    else:
+        scale_training(ax, training, log=True)
 
 
-def _draw_runs(runs: DrawnRuns, ax: Axes, style: Style) -> None:
+def _columns(ax: Axes) -> int:
+    """Return how many columns of pixels a panel has."""
+    inches = ax.get_window_extent().width / ax.figure.dpi
+    return int(np.clip(_COLUMNS * inches, _LEAST_COLUMNS, _MOST_COLUMNS))
+
+
+def _draw_runs(line: CurveLine, ax: Axes) -> None:
     """Draw each run through the levels that it has, up to its last one."""
-    for levels, scores in runs.lines:
-        dot = "." if len(levels) == 1 else None
-        alpha = max(_FAINT, min(1, 2 / len(runs.lines)) * _THIN)
-        look: dict[str, Any] = {"linewidth": 0.7, "alpha": alpha, "marker": dot, "zorder": 1.5, "gid": "run"}
-        ax.plot(levels, scores, color=style.color, linestyle="-", **look)
-
-
-def _draw_mean(runs: DrawnRuns, ax: Axes, name: str, style: Style, band: Floats | None, kind: str | None) -> None:
-    """Draw the mean and its band."""
-    levels = runs.levels
-    if band is not None:
-        flag = "band" if kind == "pointwise" else f"band {kind}"
-        shade: dict[str, Any] = {"color": style.color, "alpha": SHADE, "zorder": 2}
-        ax.fill_between(levels, *band, linewidth=0, gid=flag, **shade)
+    for levels, scores in drawn(line, _columns(ax), ax.get_xscale()).runs:
+        look: dict[str, Any] = {"linewidth": 0.7, "linestyle": "-", "zorder": 1.5}
+        look["alpha"] = max(_FAINT, min(1, 2 / line.n_runs) * _THIN)
         if len(levels) == 1:
-            ax.vlines(levels, *band, linewidth=6, **shade)
+            look["marker"] = "."
+        ax.plot(levels, scores, color=line.style.color, **look)
+
+
+def _draw_band(line: CurveLine, ax: Axes, flag: str) -> None:
+    levels, low, high = drawn_band(line, _columns(ax), ax.get_xscale())
+    shade: dict[str, Any] = {"color": line.style.color, "alpha": SHADE, "zorder": 2}
+    ax.fill_between(levels, low, high, linewidth=0, gid=flag, **shade)
+    if len(levels) == 1:
+        ax.vlines(levels, low, high, linewidth=6, **shade)
+
+
+def _draw_mean(line: CurveLine, ax: Axes) -> None:
+    shown = drawn(line, _columns(ax), ax.get_xscale())
     points = float(ax.xaxis.label.get_fontsize())
-    marker = style.marker if _has_markers(levels, ax) else "none"
-    look: dict[str, Any] = {**style._asdict(), "marker": marker, "linewidth": 0.18 * points, "markersize": 0.5 * points}
-    look |= {"markeredgecolor": "white", "markeredgewidth": 0.5}
-    ax.plot(levels, runs.shared.mean(axis=0), label=name, zorder=2.5, gid="mean", **look)
+    look: dict[str, Any] = {"color": line.style.color, "linestyle": line.style.linestyle, "zorder": 2.5}
+    look |= {"linewidth": 0.18 * points, "gid": "mean"}
+    if _has_markers(line.levels, ax):
+        look |= {"marker": line.style.marker, "markersize": 0.5 * points}
+        look |= {"markeredgecolor": "white", "markeredgewidth": 0.5}
+    ax.plot(shown.levels, shown.mean, label=line.name, **look)
 
 
 def _has_markers(levels: Floats, ax: Axes) -> bool:
@@ -224,14 +209,27 @@ def _has_markers(levels: Floats, ax: Axes) -> bool:
     return bool(steps.max() > _UNEVEN * steps.min())
 
 
-def _warn_of_no_mean(curves: xr.DataArray) -> None:
+def curves_caption(curves: xr.DataArray) -> str:
+    """Return what a caption says of the picture of curves, or of scores without training."""
+    flags: frozenset[str] = frozenset()
+    if is_strip(curves):
+        flags = strip_flags(curves)
+    else:
+        flags = flags.union(*(picture.flags for picture in pictures_of(curves)))
+    return " ".join(sentence for flag, sentence in CURVES_CAPTION.items() if flag in flags)
+
+
+def _warn_of_no_mean(curves: xr.DataArray, pictures: Sequence[CurvesPicture]) -> None:
     """Warn once of algorithms whose runs share no level, so that no mean can be drawn."""
-    tasks = split(curves, list(labels.extra_dims(curves)))
-    drawn = [DrawnRuns.of(one.data[place]) for one in tasks for place in range(curves.sizes["algorithm"])]
     algorithms = labels.words(curves["algorithm"])
-    names = [f"{task}algorithm {name}" for task in labels.task_names(curves) for name in algorithms]
+    lacking, names = [], []
+    for task, picture in zip(labels.task_names(curves), pictures, strict=True):
+        without_mean = {line.place for line in picture.lines if not len(line.levels)}
+        for place, name in enumerate(algorithms):
+            lacking.append(place in without_mean)
+            names.append(f"{task}algorithm {name}")
     provenance.warn_of(
-        np.array([bool(runs.lines) and not len(runs.levels) for runs in drawn]),
+        np.array(lacking),
         names,
         lambda _: (
             " has no training level that all its runs have, so no mean is drawn. Bring runs to common levels with "
@@ -239,10 +237,3 @@ def _warn_of_no_mean(curves: xr.DataArray) -> None:
         ),
         "cases",
     )
-
-
-def means_of_all(curves: xr.DataArray) -> xr.DataArray:
-    """Return the means of the runs of one task at the levels that all of an algorithm's runs have, NaN elsewhere."""
-    has = curves.notnull()
-    complete = has.any("run") & (has | ~has.any("training")).all("run")
-    return curves.mean("run").where(complete).transpose("algorithm", "training")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -12,25 +14,37 @@ import xarray as xr
 
 from xcurves.array_types import Floats
 from xcurves.core import labels, run_checks
-from xcurves.core.axes import style_of
-from xcurves.core.labels import CI_BOUNDS, escape_controls
+from xcurves.core.axes import Style, style_in, with_styles
+from xcurves.core.labels import CI_BOUNDS, each_of, escape_controls
+from xcurves.core.provenance import SCORE_NAME
 from xcurves.core.validation import check_curves
-from xcurves.core.wording import count, label_of, number
-from xcurves.plotting.curve_lines import CurveLine, CurvePanel, drawn, is_uneven, over_tasks, panels_of
+from xcurves.core.verdict import score_name
+from xcurves.core.wording import count, label_of
+from xcurves.plotting.curve_lines import (
+    CurveLine,
+    CurvesPicture,
+    check_smooth,
+    drawn,
+    drawn_band,
+    is_uneven,
+    over_tasks,
+    panels_of,
+    score_label,
+)
 from xcurves.results import prepare
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-_MOST_LEVELS = 400  # of a line
+_COLUMNS = 200  # of pixels, each with the lowest and the highest value of a line
 _MOST_NUMBERS = 10**6  # of single runs
 _ALL = "all tasks"
 _TRACES = ("band", "runs", "mean")  # of each algorithm, from below
 _OF_BAND, _OF_RUNS = 0.2, 0.45  # opacity
 _BUTTONS = (0, 60, 120, 184)  # where they begin, in pixels
 _MENU_ABOVE, _BUTTONS_ABOVE = 46, 8  # the panel, in pixels
-_SOLID = 6  # algorithms whose lines are solid
 _FEW_LEVELS = 12  # that have markers
+_SCORE = re.compile(r"\bscore\b")
 _DASHES = {"-": "solid", "--": "dash", "-.": "dashdot"}
 
 
@@ -68,8 +82,8 @@ def explore(data: xr.DataArray | xr.Dataset, *, smooth: float = 0.0) -> Figure:
     with degrees of freedom by Satterthwaite. They are drawn at the levels that all runs of the algorithm have in the
     task. A single run has none. Bands of results are their own.
 
-    Lines of many levels are drawn by the lowest and the highest value of each stretch. With more than a million
-    numbers, single runs are there for the first entry of the menu only; the title says so.
+    Lines of many levels are drawn by the lowest and the highest value of each column of pixels. With more than a
+    million numbers, single runs are there for the first entry of the menu only; the title says so.
 
     Examples
     --------
@@ -80,14 +94,12 @@ def explore(data: xr.DataArray | xr.Dataset, *, smooth: float = 0.0) -> Figure:
     ['rate 0.001', 'rate 0.8', 'rate 0.1']
     """
     graph_objects = _import_plotly()
-    weight = _check_smooth(smooth)
-    if isinstance(data, xr.Dataset):
-        if weight:
-            raise ValueError(f"smooth is for curves; got {smooth} with a result, whose bands are its own. Leave it out")
-        panels, x_labels, y_label = _panels_of_result(data)
-    else:
-        panels, x_labels, y_label = _panels_of_curves(data, weight)
-    return _figure(graph_objects, panels, x_labels, y_label)
+    weight = check_smooth(smooth)
+    if not isinstance(data, xr.Dataset):
+        return _figure(graph_objects, _pictures_of_curves(data, weight))
+    if weight:
+        raise ValueError(f"smooth is for curves; got {smooth} with a result, whose bands are its own. Leave it out")
+    return _figure(graph_objects, _pictures_of_result(data))
 
 
 def _import_plotly() -> Any:
@@ -98,34 +110,21 @@ def _import_plotly() -> Any:
     return graph_objects
 
 
-def _check_smooth(smooth: Any) -> float:
-    try:
-        weight = float(smooth)
-    except (TypeError, ValueError):
-        raise TypeError(f"smooth must be a number from 0 to below 1; got {smooth!r}. Try smooth=0.6") from None
-    if not 0 <= weight < 1:
-        raise ValueError(f"smooth must be from 0 to below 1; got {smooth!r}. Try smooth=0.6")
-    return weight
-
-
-def _panels_of_curves(data: xr.DataArray, weight: float) -> tuple[list[CurvePanel], list[str], str]:
-    """Return the panels of curves with their labels of x, and the label of y."""
+def _pictures_of_curves(data: xr.DataArray, weight: float) -> list[CurvesPicture]:
+    """Return the picture of each task, after that of all tasks where there are several."""
     curves = check_curves(data, own_levels=True).compute()
     run_checks.check_drawable(curves)
-    panels = panels_of(curves, smooth=weight)
-    of_x = label_of(curves["training"])
-    x_labels = [of_x] * len(panels)
-    if len(panels) > 1:
-        mean = over_tasks(panels)
-        if mean.lines:
-            panels = [CurvePanel(_ALL, mean.lines), *panels]
-            x_labels = ["share of the budget of a task (%)", *x_labels]
-    label = label_of(curves)
-    return panels, x_labels, f"{label}, smoothed by {number(weight)}" if weight else label
+    pictures = panels_of(curves, smooth=weight)
+    if len(pictures) == 1:
+        return pictures
+    mean = over_tasks(pictures, y_label=score_label(curves, weight, of_means=True, over="runs and tasks"))
+    if not mean.lines:
+        return pictures
+    return [replace(mean, title=_ALL), *pictures]
 
 
-def _panels_of_result(data: xr.Dataset) -> tuple[list[CurvePanel], list[str], str]:
-    """Return a panel for each task of a result, with the labels of x and y."""
+def _pictures_of_result(data: xr.Dataset) -> list[CurvesPicture]:
+    """Return a picture for each task of a result."""
     kind, result = prepare(data)
     known = [each for each in kind.curves_with_bands() if {*each} <= set(result.data_vars)]
     if not known:
@@ -133,37 +132,60 @@ def _panels_of_result(data: xr.Dataset) -> tuple[list[CurvePanel], list[str], st
     name, band = known[0]
     who, along = kind.variables[name].core
     dims = [dim for dim in result[name].dims if dim not in (who, along)]
-    stacked = result[[name, band]].stack(one=dims) if dims else result[[name, band]].expand_dims("one")
-    titles = [title.removesuffix(": ") for title in labels.task_prefixes(result, dims)] if dims else [""]
-    panels = []
-    for place, title in enumerate(titles):
-        lines = list(_lines_of_result(stacked.isel(one=place), name, band, who, along))
-        panels.append(CurvePanel(escape_controls(title), lines))
+    titles = [""]
+    stacked = result[[name, band]].expand_dims("one")
+    if dims:
+        titles = [title.removesuffix(": ") for title in labels.task_prefixes(result, dims)]
+        stacked = result[[name, band]].stack(one=dims)
     of_x = label_of(result[along]) if along in result.coords else along
     long_name = str(result[name].attrs.get("long_name", name))
-    return panels, [of_x] * len(panels), label_of(result[name].assign_attrs(long_name=long_name))
+    if SCORE_NAME in result.attrs:
+        long_name = _SCORE.sub(lambda _: score_name(result), long_name)
+    of_y = label_of(result[name].assign_attrs(long_name=long_name))
+    styles = [style_in(one, who) for one in each_of(with_styles(result, {}), who)]
+    pictures = []
+    for place, title in enumerate(titles):
+        lines = _lines_of_result(stacked.isel(one=place), (name, band), (who, along), styles)
+        pictures.append(CurvesPicture(escape_controls(title), lines, of_x, of_y))
+    levels = next((picture.levels for picture in pictures if picture.lines), np.array([]))
+    xscale = "log" if is_uneven(levels) and levels[0] > 0 else "linear"
+    return [replace(picture, xscale=xscale) for picture in pictures]
 
 
-def _lines_of_result(task: xr.Dataset, name: str, band: str, who: str, along: str) -> Iterator[CurveLine]:
-    """Yield the curves of one task that have values."""
+def _lines_of_result(
+    task: xr.Dataset, names: tuple[str, str], dims: tuple[str, str], styles: Sequence[Style]
+) -> list[CurveLine]:
+    """Return the curves of one task that have values."""
+    name, band = names
+    who, along = dims
+    lines = []
     for place, label in enumerate(task[who].to_numpy().tolist()):
         one = task.isel({who: place})
         mean = one[name].to_numpy()
         known = np.isfinite(mean)
-        if known.any():
-            low, high = (one[band].sel(ci_bound=bound).to_numpy()[known] for bound in CI_BOUNDS)
-            levels = one[along].to_numpy()[known].astype(float)
-            yield CurveLine(escape_controls(str(label)), place, levels, mean[known], low, high, 0, [])
+        if not known.any():
+            continue
+        low, high = (one[band].sel(ci_bound=bound).to_numpy()[known] for bound in CI_BOUNDS)
+        levels = one[along].to_numpy()[known].astype(float)
+        said = escape_controls(str(label))
+        lines.append(CurveLine(said, place, styles[place], levels, mean[known], low, high, 0, []))
+    return lines
 
 
-def _figure(graph_objects: Any, panels: Sequence[CurvePanel], x_labels: Sequence[str], y_label: str) -> Figure:
-    """Return the figure, which shows the first panel."""
-    names = {line.place: line.name for panel in panels for line in panel.lines}
-    places = sorted(names)
-    short = [CurvePanel(panel.title, [drawn(line, _MOST_LEVELS) for line in panel.lines]) for panel in panels]
-    n_numbers = sum(2 * len(levels) for panel in short for line in panel.lines for levels, _ in line.runs)
+def _figure(graph_objects: Any, pictures: Sequence[CurvesPicture]) -> Figure:
+    """Return the figure, which shows the first picture."""
+    lines = {line.place: line for picture in pictures for line in picture.lines}
+    places = sorted(lines)
+
+    # Both buttons of the x axis keep what is to be seen: columns of pixels are those of either scale.
+    short = [
+        replace(picture, lines=[drawn(line, _COLUMNS, "linear", "log") for line in picture.lines])
+        for picture in pictures
+    ]
+    n_numbers = sum(2 * len(levels) for picture in short for line in picture.lines for levels, _ in line.runs)
     has_all_runs = n_numbers <= _MOST_NUMBERS
-    first_with_runs = next((at for at, panel in enumerate(short) if any(line.runs for line in panel.lines)), 0)
+    with_runs = [at for at, picture in enumerate(short) if any(line.runs for line in picture.lines)]
+    first_with_runs = with_runs[0] if with_runs else 0
     note = None
     if not has_all_runs:
         kept = _safe(short[first_with_runs].title) or "this one"
@@ -171,11 +193,12 @@ def _figure(graph_objects: Any, panels: Sequence[CurvePanel], x_labels: Sequence
         note = {"text": text, "font": {"size": 12}, "x": 0, "xref": "paper", "y": 0.985, "yanchor": "top"}
 
     # The menu changes the numbers of the same lines, so that what the legend switched off stays off.
-    contents = [
-        _contents(panel, places, with_runs=has_all_runs or at == first_with_runs) for at, panel in enumerate(short)
-    ]
+    contents = []
+    for at, (whole, picture) in enumerate(zip(pictures, short, strict=True)):
+        bands = {line.place: drawn_band(line, _COLUMNS, "linear", "log") for line in whole.lines}
+        contents.append(_contents(picture, bands, places, with_runs=has_all_runs or at == first_with_runs))
     above = 70
-    if len(panels) > 1:
+    if len(pictures) > 1:
         above += 40
     if note is not None:
         above += 20
@@ -183,18 +206,16 @@ def _figure(graph_objects: Any, panels: Sequence[CurvePanel], x_labels: Sequence
     for at, place in enumerate(places):
         for which, trace in enumerate(_TRACES):
             own = {key: values[len(_TRACES) * at + which] for key, values in contents[0].items()}
-            traces.append({"type": "scatter", **_look(trace, names[place], place, short), **own})
-    levels = short[0].levels()
-    is_log = is_uneven(levels) and bool(levels[0] > 0)
-    has_runs = any(line.runs for panel in short for line in panel.lines)
+            traces.append({"type": "scatter", **_look(trace, lines[place], short), **own})
+    is_log = pictures[0].xscale == "log"
     layout = {
         "template": "plotly_white",
         "hovermode": "x unified",
         "title": note,
-        "xaxis": {"title": {"text": _safe(x_labels[0])}, "type": "log" if is_log else "linear"},
-        "yaxis": {"title": {"text": _safe(y_label)}},
+        "xaxis": {"title": {"text": _safe(pictures[0].x_label)}, "type": "log" if is_log else "linear"},
+        "yaxis": {"title": {"text": _safe(pictures[0].y_label)}},
         "legend": {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "groupclick": "togglegroup"},
-        "updatemenus": _menus(short, contents, x_labels, places, is_log=is_log, has_runs=has_runs),
+        "updatemenus": _menus(short, contents, len(places), is_log=is_log, has_runs=bool(with_runs)),
         "margin": {"t": above, "r": 20, "b": 60, "l": 70},
         "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": "#999999", "activecolor": "#333333"},
         "paper_bgcolor": "rgba(0,0,0,0)",
@@ -208,19 +229,34 @@ def _safe(words: str) -> str:
     return escape(words, quote=False).replace("$", "&#36;")
 
 
-def _contents(panel: CurvePanel, places: Sequence[int], *, with_runs: bool) -> dict[str, list[Any]]:
-    """Return the numbers of all traces of a panel: band, runs and mean of each algorithm, by property."""
-    lines = {line.place: line for line in panel.lines}
+def _contents(
+    picture: CurvesPicture,
+    bands: Mapping[int, tuple[Floats, Floats, Floats]],
+    places: Sequence[int],
+    *,
+    with_runs: bool,
+) -> dict[str, list[Any]]:
+    """Return the numbers of all traces of a picture: band, runs and mean of each algorithm, by property."""
+    lines = {line.place: line for line in picture.lines}
+    nothing = np.array([])
     found: dict[str, list[Any]] = {"x": [], "y": [], "customdata": [], "hovertemplate": []}
     for place in places:
         line = lines.get(place)
+        points = dict.fromkeys(_TRACES, (nothing, nothing))
+        interval, text = None, None
+        if line is not None:
+            points["band"] = _outline(*bands[place])
+            points["mean"] = (line.levels, line.mean)
+            if with_runs:
+                points["runs"] = _joined(line.runs)
+            interval = _packed(np.column_stack([line.low, line.high]))
+            text = _said(line)
         for trace in _TRACES:
-            x, y = (np.array([]), np.array([])) if line is None else _points(line, trace, with_runs=with_runs)
+            x, y = points[trace]
             found["x"].append(_packed(x))
             found["y"].append(_packed(y))
-            is_mean = line is not None and trace == "mean"
-            found["customdata"].append(_packed(np.column_stack([line.low, line.high])) if line and is_mean else None)
-            found["hovertemplate"].append(_said(line) if line and is_mean else None)
+            found["customdata"].append(interval if trace == "mean" else None)
+            found["hovertemplate"].append(text if trace == "mean" else None)
     return found
 
 
@@ -232,19 +268,19 @@ def _packed(values: Floats) -> Any:
     return packed | {"shape": ", ".join(map(str, values.shape))} if values.ndim > 1 else packed
 
 
-def _points(line: CurveLine, trace: str, *, with_runs: bool) -> tuple[Floats, Floats]:
-    """Return x and y of one trace: the outline of the band; runs one behind the other with gaps between; the mean."""
-    if trace == "mean":
-        return line.levels, line.mean
-    if trace == "band":
-        known = np.isfinite(line.low) & np.isfinite(line.high)
-        levels, low, high = line.levels[known], line.low[known], line.high[known]
-        return np.concatenate([levels, levels[::-1]]), np.concatenate([low, high[::-1]])
-    runs = line.runs if with_runs else []
+def _outline(levels: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """Return x and y around a band: along its lower end, and back along its upper one."""
+    return np.concatenate([levels, levels[::-1]]), np.concatenate([low, high[::-1]])
+
+
+def _joined(runs: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    """Return x and y of runs one behind the other, with gaps between them."""
     gap = np.array([np.nan])
-    x = [part for levels, _ in runs for part in (levels, gap)]
-    y = [part for _, scores in runs for part in (scores, gap)]
-    return (np.concatenate(x), np.concatenate(y)) if runs else (np.array([]), np.array([]))
+    x, y = [np.array([])], [np.array([])]
+    for levels, scores in runs:
+        x += [levels, gap]
+        y += [scores, gap]
+    return np.concatenate(x), np.concatenate(y)
 
 
 def _said(line: CurveLine) -> str:
@@ -255,20 +291,24 @@ def _said(line: CurveLine) -> str:
     return f"%{{y:.4~g}}{interval}{runs}"
 
 
-def _look(trace: str, name: str, place: int, panels: Sequence[CurvePanel]) -> dict[str, Any]:
+def _look(trace: str, line: CurveLine, pictures: Sequence[CurvesPicture]) -> dict[str, Any]:
     """Return how one trace of an algorithm looks; the mean stands in the legend for all three."""
-    style = style_of(place)
-    dash = _DASHES.get(style.linestyle, "dot") if place >= _SOLID else "solid"
-    look: dict[str, Any] = {"name": _safe(name), "legendgroup": str(place), "showlegend": trace == "mean"}
+    colour = line.style.color
+    look: dict[str, Any] = {"name": _safe(line.name), "legendgroup": str(line.place), "showlegend": trace == "mean"}
     if trace == "mean":
-        line = {"color": style.color, "width": 2.5, "dash": dash}
-        few = all(len(each.levels) <= _FEW_LEVELS for panel in panels for each in panel.lines)
-        return look | {"mode": "lines+markers" if few else "lines", "marker": {"size": 5}, "line": line}
+        few = all(len(each.levels) <= _FEW_LEVELS for picture in pictures for each in picture.lines)
+        look["mode"] = "lines+markers" if few else "lines"
+        look["marker"] = {"size": 5}
+        return look | {"line": {"width": 2.5, "color": colour, "dash": _dash(line.style.linestyle)}}
     look |= {"mode": "lines", "hoverinfo": "skip"}
     if trace == "band":
-        width = {"width": 0, "color": style.color}
-        return look | {"fill": "toself", "fillcolor": _with_opacity(style.color), "line": width}
-    return look | {"line": {"width": 1, "color": style.color}, "opacity": 0.0}
+        return look | {"fill": "toself", "fillcolor": _with_opacity(colour), "line": {"width": 0, "color": colour}}
+    return look | {"line": {"width": 1, "color": colour}, "opacity": 0.0}
+
+
+def _dash(linestyle: Any) -> str:
+    """Return Plotly's name of a line style; those that it has no name for are dotted."""
+    return _DASHES.get(linestyle, "dot") if isinstance(linestyle, str) else "dot"
 
 
 def _with_opacity(colour: str) -> str:
@@ -277,24 +317,25 @@ def _with_opacity(colour: str) -> str:
 
 
 def _menus(
-    panels: Sequence[CurvePanel],
+    pictures: Sequence[CurvesPicture],
     contents: Sequence[dict[str, list[Any]]],
-    x_labels: Sequence[str],
-    places: Sequence[int],
+    n_lines: int,
     *,
     is_log: bool,
     has_runs: bool,
 ) -> list[dict[str, Any]]:
     """Return the menu of panels, the buttons of both axes, and those of bands and runs."""
-    every = list(range(len(_TRACES) * len(places)))
+    every = list(range(len(_TRACES) * n_lines))
     of_band, of_runs = (every[_TRACES.index(trace) :: len(_TRACES)] for trace in ("band", "runs"))
     menus: list[dict[str, Any]] = []
-    if len(panels) > 1:
+    if len(pictures) > 1:
         whole = {"xaxis.autorange": True, "yaxis.autorange": True}
         choices = []
-        for panel, numbers, label in zip(panels, contents, x_labels, strict=True):
-            layout = {**whole, "xaxis.title.text": _safe(label)}
-            title = f"{_safe(panel.title)} (a choice resets the zoom)" if panel.title == _ALL else _safe(panel.title)
+        for picture, numbers in zip(pictures, contents, strict=True):
+            layout = {**whole, "xaxis.title.text": _safe(picture.x_label), "yaxis.title.text": _safe(picture.y_label)}
+            title = _safe(picture.title)
+            if picture.title == _ALL:
+                title += " (a choice resets the zoom)"
             choices.append({"label": title, "method": "update", "args": [numbers, layout, every]})
         menus.append({"type": "dropdown", "buttons": choices, "pad": {"l": 0, "b": _MENU_ABOVE}})
 

@@ -97,6 +97,19 @@ def strips_of(scores: xr.DataArray, band: str | None, confidence_level: float) -
     return found
 
 
+def strip_flags(data: xr.DataArray, band: str = "pointwise") -> frozenset[str]:
+    """Return what a picture of scores shows, as captions name it."""
+    scores = check_curves(with_training(data)).compute().isel(training=0)
+    dims = labels.extra_dims(scores)
+    strips = [strip for panel in split(scores, dims) for strip in strips_of(panel.data, band, 0.95)]
+    flags = set()
+    if any(len(strip.scores) for strip in strips):
+        flags |= {"score", "score mean"}
+    if any(np.isfinite(strip.low) for strip in strips):
+        flags.add(f"score {band}")
+    return frozenset(flags)
+
+
 def _half(values: Floats, band: str | None, confidence_level: float) -> float:
     """Return half of the interval of a mean, NaN where there is none."""
     if band is None or len(values) < 2:

@@ -24,7 +24,7 @@ from xcurves.core.atomic_write import atomic_write, check_place
 from xcurves.core.schema import ResultKind, Statement
 from xcurves.core.wording import count, interval, label_of, listed, span
 from xcurves.plotting.curve_lines import anchors, panels_of
-from xcurves.plotting.curves import CURVES_CAPTION
+from xcurves.plotting.curves import curves_caption
 from xcurves.reporting import interactive as scripts
 from xcurves.reporting import markup, pictures
 from xcurves.reporting.paper import describe_methods
@@ -210,7 +210,7 @@ def _top_pictures(
         drawn = [scripts.curves_figure(curves, _EXPLORED)]
     elif curves is not None and not several:
         task = curves.squeeze(labels.extra_dims(curves), drop=True).transpose(*labels.DIMS)
-        drawn = _figures([pictures.draw(task, CURVES_CAPTION)], _lead(curves, [""]))
+        drawn = _figures([pictures.draw(task, curves_caption(task))], _lead(curves, [""]))
     elif several:
         drawn = next((found for part in others if part.opens and (found := part.take_first_picture())), [])
     drawn = [*drawn, *verdict.take_first_picture(listed_first=True)]

@@ -10,7 +10,7 @@ import numpy as np
 
 from xcurves.array_types import Floats
 from xcurves.core.axes import style_of
-from xcurves.plotting.curve_lines import CurveLine, CurvePanel, drawn, is_uneven
+from xcurves.plotting.curve_lines import CurveLine, CurvesPicture, drawn, is_uneven
 from xcurves.reporting import markup
 
 _WIDE, _HIGH = 600, 340  # whole numbers suffice within
@@ -23,18 +23,20 @@ _TICKS = 3
 _DASHES = {"-": "", "--": "12 6", "-.": "12 4 2 4"}
 
 
-def levels_drawn(panels: Sequence[CurvePanel]) -> int:
+def levels_drawn(panels: Sequence[CurvesPicture]) -> int:
     """Return how many levels each line has at most, so that a page of many tasks stays small."""
     n_lines = sum(len(panel.lines) for panel in panels)
     return min(_MOST_LEVELS, max(_LEAST_LEVELS, _ALL_LEVELS // max(n_lines, 1)))
 
 
-def small_picture(panel: CurvePanel, alternative: str, most: int) -> str:
+def small_picture(panel: CurvesPicture, alternative: str, most: int) -> str:
     """Return the picture of one task, of so many levels."""
-    lines = [drawn(replace(line, runs=[]), most) for line in panel.lines if len(line.levels)]
+    lines = [replace(line, runs=[]) for line in panel.lines if len(line.levels)]
     if not lines:
         return ""
-    x_axis, y_axis = _XAxis(lines), _YAxis(lines)
+    x_axis = _XAxis(lines)
+    lines = [drawn(line, most // 2, x_axis.scale) for line in lines]
+    y_axis = _YAxis(lines)
     parts = [_grid(y_axis), *_level_labels(x_axis)]
     parts += [_band(line, x_axis, y_axis) for line in lines]
     parts += [_mean(line, x_axis, y_axis) for line in lines]
@@ -62,6 +64,7 @@ class _XAxis:
         self.first, self.last = float(levels[0]), float(levels[-1])
         positive = levels[levels > 0]
         self.least = float(positive[0]) if is_uneven(levels) and positive.size else None
+        self.scale = "linear" if self.least is None else "log"
         self.ends = self._scaled(np.array([self.first, self.last]))
 
     def _scaled(self, levels: Floats) -> Floats:
