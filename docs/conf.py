@@ -31,9 +31,10 @@ root_doc = "docs/index"
 include_patterns = ["docs/**", "notebooks/*.ipynb"]
 exclude_patterns = [".*", "docs/_*", "docs/paper.md", "src", "tests", "build", "dist"]
 suppress_warnings = ["config.cache"]  # the functions of this file
-sys.path.insert(0, str(Path(__file__).parent))  # for the directive of the gallery
+sys.path.insert(0, str(Path(__file__).parent))  # for the directives
 extensions = [
     "gallery_directive",
+    "sources_directive",
     "myst_nb",
     "numpydoc",
     "sphinx.ext.autodoc",

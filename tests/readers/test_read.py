@@ -95,7 +95,7 @@ def test_every_source_has_a_name_of_its_own_and_is_listed_in_the_docstring():
     names = [source.name for source in readers.SOURCES]
     assert len(set(names)) == len(names)
     assert all(f'"{name}"' in readers.read.__doc__ for name in names)
-    assert all(bool(source.read_run) != bool(source.read_all) for source in readers.SOURCES)
+    assert not any(source.read_run and source.read_all for source in readers.SOURCES)
     assert {beside for source in readers.SOURCES for beside in source.also_writes} <= set(names)
 
 
@@ -103,6 +103,9 @@ def test_the_page_and_the_command_list_every_source_as_declared(capsys):
     assert main(["sources"]) == 0
     printed = capsys.readouterr().out
     page = (Path(__file__).parents[2] / "docs" / "your-logs.md").read_text()
-    assert listing.as_markdown(readers.SOURCES) in page
+    assert "```{xcurves-sources}\n```" in page
+    table = listing.as_html(readers.SOURCES)
+    assert table.count("<tr>") == 1 + len(readers.SOURCES)
     for source in readers.SOURCES:
+        assert f"<tr><td><code>{source.name}</code></td><td>" in table
         assert f"{source.what}: {source.logs}" in printed

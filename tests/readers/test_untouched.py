@@ -236,7 +236,7 @@ def bomb(path, size):
 def test_a_file_that_expands_too_far_is_refused_and_the_option_lifts_it(tmp_path):
     path = tmp_path / "log.csv.gz"
     bomb(path, 8 * 2**20)
-    with pytest.raises(LogError, match=r"expands to more than max_expanded=1e\+06 bytes.*max_expanded=\.\.\."):
+    with pytest.raises(LogError, match=r"expands to more than 1e\+06 bytes.*max_expanded=1e\+07, or"):
         readers.read(path, max_expanded=1e6)
     assert len(read_bytes(path)) > 8 * 2**20
 
@@ -244,7 +244,7 @@ def test_a_file_that_expands_too_far_is_refused_and_the_option_lifts_it(tmp_path
 def test_arrays_that_expand_or_claim_too_much_are_refused(tmp_path):
     path = tmp_path / "evaluations.npz"
     np.savez_compressed(path, timesteps=np.arange(10), results=np.zeros((10, 100_000)))
-    with pytest.raises(ValueError, match=r"expands to more than max_expanded=1e\+06 bytes"):
+    with pytest.raises(ValueError, match=r"expands to more than 1e\+06 bytes"):
         readers.read(path, max_expanded=1e6)
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (400_000_000,)})

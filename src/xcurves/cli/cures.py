@@ -17,6 +17,7 @@ _WHOLE = re.compile(
     r"--align (?:budget(?::\d+)?|intersection|final|union|[\d.][-\d.,:e+]*(?: --method \w+)?)(?![\w(])"
     r"|--fill-failed (?:worst|[-\d.]*\d)(?: --lower-is-better)?"
     r"|--extra [^()]+(?=\))|--drop-incomplete|--normalize minmax|--duplicates (?:first|last|mean)"
+    r"|--max-expanded [\d.e+]+(?=,)"
     r"|--(?:names|source|algorithm|run|training) (?:'[^']+'|[^\s,;|<]+)(?=$|[\s,;)])"
 )
 _Written = str | Callable[[re.Match[str]], str]
@@ -78,6 +79,7 @@ _CURES: tuple[tuple[str, _Written], ...] = (
     (r"\bon=\[\.\.\.\]", "--align START:STOP:STEP"),
     (r"compare fewer with reference=", "compare fewer with --select algorithm=NAME"),
     (rf"\b(?P<name>{_ARGUMENTS})=(?P<value>\[[^\]]*\]|\([^)]*\)|'[^']*'|\d+\b|(?=[\s,.;:)]|$))", _option),
+    (r"\bmax_expanded=(?P<bytes>[\d.e+]+)", r"--max-expanded \g<bytes>"),
     (r"curves\.attrs\['higher_is_better'\]", "--lower-is-better or --higher-is-better"),
     (r"\bhigher_is_better=False", "--lower-is-better"),
 )

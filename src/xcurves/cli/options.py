@@ -76,6 +76,8 @@ class Parser(argparse.ArgumentParser):
         add("--folders", nargs="+", metavar="NAME", help=said)
         said = "in place of --folders, how the paths or names of runs are made: {algorithm}_seed{run}.csv"
         add("--names", metavar="PATTERN", help=said)
+        said = "bytes to which a compressed log (gzip, npz) may expand (default: %(default)g)"
+        add("--max-expanded", type=float, default=1e9, metavar="BYTES", help=said)
         add = self.add_argument_group("what is compared, and where").add_argument
         said = "keep this label of a dim or column: task=Hopper; may be repeated"
         add("--select", action="append", default=[], metavar="NAME=LABEL", help=said)

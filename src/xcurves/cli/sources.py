@@ -27,6 +27,7 @@ from xcurves.preprocessing.alignment import align, drop_incomplete
 from xcurves.preprocessing.frames import to_dataarray
 from xcurves.preprocessing.grids import On
 from xcurves.preprocessing.wide import to_long, with_joined
+from xcurves.readers.open_files import expanding_to
 
 EXAMPLE = "benchmark"
 _SUFFIXES = (".nc", ".h5netcdf", ".nc4", ".zarr")  # of an archive even if it is empty or damaged
@@ -51,8 +52,10 @@ def open_archive(options: argparse.Namespace) -> Table | xr.Dataset | xr.DataTre
         return read_archive(path)
     # A pattern of columns is of the file as it is.
     besides = readers.TABLES_OF_SCORES if options.columns else ()
-    source = readers.recognize(path, options.source, besides=besides)
-    frame = readers.read(path, source=source.name, folders=options.folders, names=options.names)
+    with expanding_to(options.max_expanded):
+        source = readers.recognize(path, options.source, besides=besides)
+    how = {"folders": options.folders, "names": options.names, "max_expanded": options.max_expanded}
+    frame = readers.read(path, source=source.name, **how)
     frame = _as_asked(frame, options)
     usual = {"algorithm": "algorithm", "run": "run", "training": source.training}
     asked = {dim: name for dim in DIMS if (name := getattr(options, dim))}
@@ -60,7 +63,7 @@ def open_archive(options: argparse.Namespace) -> Table | xr.Dataset | xr.DataTre
     named = options.folders or re.findall(r"{(\w+)", options.names or "")
     tasks = [*(name for name in (*named, *source.extra) if name in frame), *options.extra]
     columns |= {name: name for name in tasks if name not in (*DIMS, *columns.values())}
-    return Table(frame, source.value, columns)
+    return Table(frame, source.value if source.value in frame else None, columns)
 
 
 def _as_asked(frame: pd.DataFrame, options: argparse.Namespace) -> pd.DataFrame:
@@ -97,7 +100,7 @@ def select(opened: Table | xr.Dataset, options: argparse.Namespace) -> Table | x
     for name, labels_of in selections.items():
         column = _known(name, labels_of, frame.columns, opened.columns, "column")
         frame = frame[matching(name, labels_of, frame[column].to_numpy())]
-    for column in {"tag", "metric"} & set(frame) - set(opened.columns.values()):
+    for column in {source.metric for source in readers.SOURCES} & set(frame) - set(opened.columns.values()):
         names = list(map(str, frame[column].unique()))
         if "value" in frame and len(names) > 1:
             raise ValueError(f"ARCHIVE has {len(names)} {column}s. Name one: --select {column}={'|'.join(names)}")

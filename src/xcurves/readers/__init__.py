@@ -16,43 +16,40 @@ from xcurves.readers import (
     keras,
     listing,
     logs,
+    marl_eval,
     mlflow,
     optuna,
     rliable,
-    run_tables,
+    rllib,
     score_tables,
     sklearn,
+    stable_baselines3,
     tensorboard,
     wandb,
 )
-from xcurves.readers.logs import Source
 from xcurves.readers.open_files import expanding_to
+from xcurves.readers.source import Source
 
 __all__ = ["hydra", "keras", "mlflow", "optuna", "read", "rliable", "sklearn", "wandb"]
 
 # In the order in which a path is compared with them: what leaves other packages' files beside its own comes first.
 SOURCES = (
     hydra.SOURCE,
-    run_tables.RLLIB,
+    rllib.SOURCE,
     mlflow.STORE,
     mlflow.DATABASE,
-    run_tables.MONITOR,
-    run_tables.EVALUATIONS,
+    stable_baselines3.MONITOR,
+    stable_baselines3.EVALUATIONS,
     tensorboard.CLEANRL,
-    run_tables.LIGHTNING,
-    run_tables.HUGGINGFACE,
-    run_tables.KERAS,
-    *declared.DECLARED,
+    *declared.OF_PACKAGES,
     tensorboard.SOURCE,
     optuna.CURVES,
     optuna.TRIALS,
-    run_tables.MARL_EVAL,
+    marl_eval.SOURCE,
     rliable.SOURCE,
     wandb.CHART,
     *score_tables.SOURCES,
-    run_tables.TEXT,
-    run_tables.TABLE,
-    declared.ROWS,
+    *declared.GENERAL,
 )
 TABLES_OF_SCORES = tuple(source.name for source in score_tables.SOURCES)
 
@@ -137,7 +134,7 @@ def _read(path: str | Path, source: str | None, folders: str | Sequence[str] | N
     known = recognize(path, source)
     if folders is not None and names is not None:
         raise ValueError(f"names={names!r} is of the whole path below {path}, and so is folders=. Leave one out")
-    if known.read_run is not None and (folders is None or not Path(path).is_file()):
+    if known.read_all is None and (folders is None or not Path(path).is_file()):
         return logs.read_each_run(path, known, folders, names)
     if folders is not None:
         of = f"{path} is one file" if Path(path).is_file() else f"logs of {known.name} name their runs themselves"
@@ -151,26 +148,17 @@ def _read(path: str | Path, source: str | None, folders: str | Sequence[str] | N
 
 def recognize(path: str | Path, source: str | None = None, *, besides: Sequence[str] = ()) -> Source:
     """Return the source of logs: the one that is named, or the first that a file is of; not one of `besides`."""
-    files = logs.files_below(path)
+    files = logs.files_below(path, *(each.hidden for each in SOURCES))
     known = {each.name: each for each in SOURCES if each.name not in besides}
     if source is not None:
         return known[check_choice("source", source, list(known))]
     is_folder = Path(path).is_dir()
-    found = [each for each in known.values() if _is_of(each, files, is_folder)]
+    wanted = [each for each in known.values() if not (is_folder and each.single)]
+    found = [each for each in wanted if any(map(each.has, logs.candidates(each, files, path)))]
     if not found:
         raise ValueError(listing.say_nothing_found(path, files, list(known.values())))
     first, *others = found
-    expected = {*first.also_writes, "table", "text", "rows"}  # any table is CSV
-    also = [each.name for each in others if each.name not in expected and first is not hydra.SOURCE]
-    if also and is_folder:
+    also = [each.name for each in others if each.name not in first.also_writes and not each.general]
+    if also and is_folder and first is not hydra.SOURCE:
         provenance.warn(f"{path} is read as {first.name!r} and holds {', '.join(also)} too. Choose: source={also[0]!r}")
     return first
-
-
-def _is_of(source: Source, files: Sequence[Path], is_folder: bool) -> bool:
-    """Return whether one of the files is of a source."""
-    if is_folder and source.single:
-        return False
-    if is_folder and source.below is not None:
-        files = list(filter(source.below, files))
-    return any(map(source.is_log, files))

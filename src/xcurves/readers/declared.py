@@ -5,170 +5,141 @@ To add one, add a declaration here and a case to `FORMS` of tests/readers/test_f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from fnmatch import fnmatch
-from pathlib import Path
-
 import pandas as pd
 
-from xcurves.readers import logs
-from xcurves.readers.formats import could_be_log, format_of, read_rows
-from xcurves.readers.log_files import Run
-from xcurves.readers.logs import Source
-from xcurves.readers.open_files import LogError
+from xcurves.readers.source import Source
+
+_TOTALS = ("total_flos", "train_runtime", "train_samples_per_second", "train_steps_per_second")
 
 
-def of_files(*patterns: str, having: str = "", in_format: str = "") -> Callable[[Path], bool]:
-    """Return a function that says whether a path ends like one of these patterns, `*` for any name.
+def _without_totals(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the history of a Trainer without the row at its end that sums it up."""
+    totals = [name for name in _TOTALS if name in rows]
+    kept = rows[rows[totals].isna().all(axis=1)]
+    return kept.dropna(axis=1, how="all") if len(kept) < len(rows) else rows
 
-    With `having`, a file of that name must stand beside; with `in_format`, its content must be of that format.
+
+def _epochs_apart(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows of training, which have `iter`, and of validation, whose `step` may count epochs: it is `epoch` then.
+
+    It counts epochs where it is never beyond the epoch of the training before, and somewhere is not its iteration.
     """
-    depths = [pattern.count("/") + 1 for pattern in patterns]
-
-    def is_log(path: Path) -> bool:
-        ends = ["/".join(path.parts[-depth:]) for depth in depths]
-        named = any(map(fnmatch, ends, patterns))
-        beside = not having or (path.parent / having).is_file()
-        return named and beside and (not in_format or format_of(path) == in_format)
-
-    return is_log
-
-
-def joined_by(step: str, *, headless: Sequence[str] = ()) -> Callable[[Sequence[Path]], Run]:
-    """Return a reader of the files of a run, joined by a column.
-
-    `headless` names the first columns of files without a header; the last is named like its file.
-    """
-
-    def read_run(files: Sequence[Path]) -> Run:
-        read = [read_rows(path) for path in files]
-        tables = [_named(run.rows, path, headless) for run, path in zip(read, files, strict=True)]
-        merged = tables[0]
-        for table, path in zip(tables[1:], files[1:], strict=True):
-            merged = _join(merged, table, step, path)
-        units = {name: unit for table in tables for name, unit in table.attrs.get("units", {}).items()}
-        merged.attrs = {"units": units}
-        if step in merged:
-            merged = logs.merge_steps(merged, step)
-        return Run(merged, "; ".join(run.left_out for run in read if run.left_out))
-
-    return read_run
-
-
-def _named(rows: pd.DataFrame, path: Path, headless: Sequence[str]) -> pd.DataFrame:
-    """Return rows with names for columns that have none."""
-    if list(rows) != [str(number) for number in range(rows.shape[1])]:
+    if not {"step", "iter", "epoch"} <= set(rows):
         return rows
-    first = headless or ("epoch", "step")[-(rows.shape[1] - 1) :]
-    if len(first) != rows.shape[1] - 1:
-        raise LogError(f"{path} has {rows.shape[1]} columns and no names. Write names of columns in its first line")
-    metric = path.name.removesuffix(".gz").rpartition(".")[0]
-    return rows.set_axis([*first, metric], axis=1)
+    of_validation = rows["iter"].isna()
+    before = rows[["iter", "epoch"]].ffill()[of_validation]
+    steps = rows.loc[of_validation, "step"]
+    if steps.empty or (steps > before["epoch"]).any() or (steps == before["iter"]).all():
+        return rows
+    apart = rows.copy()
+    apart.loc[of_validation, "epoch"] = steps
+    apart["step"] = rows["step"].mask(of_validation)
+    return apart
 
 
-def _join(one: pd.DataFrame, other: pd.DataFrame, step: str, path: Path) -> pd.DataFrame:
-    keys = [name for name in other if name in one and name in (step, "epoch", "iter")]
-    if step not in keys:
-        raise LogError(
-            f"{path} has no column {step!r} as others of its run have. Name the one log of each run: names=..."
-        )
-    twice = [name for name in other if name in one and name not in keys]
-    if twice:
-        raise LogError(
-            f"{path} has {twice[0]!r}, as another log of its run. Name the one log of each run: "
-            f"names='{{algorithm}}/{{run}}/{path.name}'"
-        )
-    if one[keys].duplicated().any() or other[keys].duplicated().any():
-        return pd.concat([one, other], ignore_index=True)
-    return one.merge(other, how="outer", on=keys, sort=True)
-
-
-def _any_rows(files: Sequence[Path]) -> Run:
-    path = logs.only(files)
-    read = read_rows(path)
-    rows = _named(read.rows, path, ())
-    for step in ("step", "global_step", "iteration", "iter", "epoch"):
-        if step in rows:
-            return Run(logs.merge_steps(rows, step), read.left_out)
-    return Run(rows, read.left_out)
-
-
-def _is_mmengine(path: Path) -> bool:
-    return path.name == "scalars.json" and path.parent.name == "vis_data"
-
-
-def _is_rows(path: Path) -> bool:
-    return format_of(path) not in ("", "text lines")
-
-
+LIGHTNING = Source(
+    *("lightning", "Lightning metrics", "metrics.csv of Lightning", ("delimited",)),
+    files=("metrics.csv",),
+    header=r"(?=(?:.*,)?epoch(?:,|$))(?=(?:.*,)?step(?:,|$)).*",
+    step="step",
+    units={"step": "steps"},
+    also_writes=("tensorboard",),
+)
+HUGGINGFACE = Source(
+    *("huggingface", "Hugging Face Trainer logs", "trainer_state.json", ("JSON",)),
+    files=("trainer_state.json",),
+    within=r"checkpoint-\d+",
+    records="log_history",
+    prepared=_without_totals,
+    furthest=True,
+    step="step",
+    units={"step": "steps"},
+    also_writes=("tensorboard",),
+)
+KERAS = Source(
+    *("keras", "Keras CSVLogger files", "files of Keras's CSVLogger (epoch, loss, ...)", ("delimited",)),
+    files=("*.csv", "*.log"),
+    header=r"epoch,(?!(?:.*,)?(?:step|algorithm|run)(?:,|$))(?:.*,)?loss(?:,.*)?",
+    step="epoch",
+    units={"epoch": "epochs"},
+    training="epoch",
+    also_writes=("tensorboard",),
+)
 DREAMER = Source(
-    "dreamerv3",
-    "DreamerV3 logs",
-    of_files("metrics.jsonl"),
-    joined_by("step"),
-    logs="metrics.jsonl",
+    *("dreamerv3", "DreamerV3 logs", "metrics.jsonl", ("JSON lines",)),
+    files=("metrics.jsonl",),
+    step="step",
     value="episode/score",
     also_writes=("tensorboard",),
 )
 SPINNINGUP = Source(
-    "spinningup",
-    "Spinning Up logs",
-    of_files("progress.txt"),
-    joined_by("Epoch"),
-    logs="progress.txt, with tabs",
+    *("spinningup", "Spinning Up logs", "progress.txt, with tabs", ("delimited",)),
+    files=("progress.txt",),
+    step="Epoch",
     training="TotalEnvInteracts",
     units={"TotalEnvInteracts": "steps", "Time": "s"},
 )
 TORCHRL = Source(
-    "torchrl",
-    "TorchRL CSV logs",
-    of_files("scalars/*.csv"),
-    joined_by("step", headless=("step",)),
-    logs="scalars/METRIC.csv of (step, value), without a header",
+    *("torchrl", "TorchRL CSV logs", "scalars/METRIC.csv of (step, value), without a header", ("delimited",)),
+    files=("scalars/*.csv",),
+    within="scalars",
+    headless=("step",),
+    step="step",
     units={"step": "steps"},
 )
 D3RLPY = Source(
-    "d3rlpy",
-    "d3rlpy logs",
-    lambda path: path.name != "progress.csv" and of_files("*.csv", having="params.json")(path),
-    joined_by("step", headless=("epoch", "step")),
-    logs="METRIC.csv of (epoch, step, value) beside params.json",
+    *("d3rlpy", "d3rlpy logs", "METRIC.csv of (epoch, step, value) beside params.json", ("delimited",)),
+    files=("*.csv",),
+    beside="params.json",
+    is_log=lambda path: path.name != "progress.csv",  # of RLlib
+    headless=("epoch", "step"),
+    step="step",
     units={"step": "steps", "epoch": "epochs"},
 )
 MMENGINE = Source(
-    "mmengine",
-    "MMEngine scalars",
-    _is_mmengine,
-    joined_by("step"),
-    logs="vis_data/scalars.json",
+    *("mmengine", "MMEngine scalars", "vis_data/scalars.json", ("JSON lines",)),
+    files=("vis_data/scalars.json",),
+    within=r"(?:\d{8}_\d{6}/)?vis_data",
+    prepared=_epochs_apart,
+    step="step",
+    training=None,  # validation may have epochs alone
     also_writes=("tensorboard",),
 )
 DETECTRON2 = Source(
-    "detectron2",
-    "Detectron2 metrics",
-    of_files("metrics.json", in_format="JSON lines"),
-    joined_by("iteration"),
-    logs="metrics.json of lines with iteration",
+    *("detectron2", "Detectron2 metrics", "metrics.json of lines with iteration", ("JSON lines",)),
+    files=("metrics.json",),
+    by_content=True,
+    step="iteration",
     training="iteration",
     also_writes=("tensorboard",),
 )
 CATBOOST = Source(
-    "catboost",
-    "CatBoost errors",
-    of_files("test_error.tsv"),
-    joined_by("iter"),
-    logs="catboost_info/test_error.tsv",
+    *("catboost", "CatBoost errors", "catboost_info/test_error.tsv", ("delimited",)),
+    files=("test_error.tsv",),
+    within="catboost_info",
+    step="iter",
     training="iter",
     also_writes=("tensorboard",),
 )
-ROWS = Source(
-    "rows",
-    "rows of any format",
-    _is_rows,
-    _any_rows,
-    logs="delimited text, JSON lines, JSON, parquet or npz with a row for each score",
-    below=could_be_log,
-    file_names_run=True,
+TEXT = Source(
+    *("text", "text logs", "lines such as 'step:1 loss:2.5', one or more a step (.txt, .log, .out)", ("text lines",)),
+    files=("*.txt", "*.log", "*.out"),
+    by_content=True,
+    general=True,
     training=None,
 )
-DECLARED = (DREAMER, SPINNINGUP, TORCHRL, D3RLPY, MMENGINE, DETECTRON2, CATBOOST)
+TABLE = Source(
+    *("table", "CSV", "CSV files", ("delimited",)),
+    files=("*.csv",),
+    general=True,
+    training="training",
+)
+ROWS = Source(
+    *("rows", "rows of any format", "delimited text, JSON lines, JSON, parquet or npz with a row for each score"),
+    ("delimited", "JSON lines", "JSON", "parquet", "npz"),
+    by_content=True,
+    general=True,
+    training=None,
+)
+OF_PACKAGES = (LIGHTNING, HUGGINGFACE, KERAS, DREAMER, SPINNINGUP, TORCHRL, D3RLPY, MMENGINE, DETECTRON2, CATBOOST)
+GENERAL = (TEXT, TABLE, ROWS)

@@ -125,14 +125,21 @@ def guess_names(frame: pd.DataFrame, given: Mapping[str, Any] | None = None) -> 
     if known["algorithm"] is None and "algorithm" not in missing and "algorithm" not in (given or {}):
         known["algorithm"] = _only_text(frame, used)
         used += _listed(known["algorithm"])
+    trainings: list[str] = []
     if "training" not in known:
-        known["training"] = _find_training(frame, used)
-        used += [known["training"]] if known["training"] is not None else []
+        trainings = _training_columns(frame, used)
+        known["training"] = trainings[0] if trainings else None
+        used += trainings[:1]
     others: list[str] = []
     if "score" not in known:
         known["score"], others = find_score(frame, used)
         if known["score"] is None:
             missing["score"] = others
+    if trainings and known["score"] is not None:
+        known["training"] = _of_score(frame, trainings, known["score"])
+        if known["training"] != trainings[0]:  # rows of the other series have no score
+            frame = frame[frame[known["score"]].notna()]
+        frame = frame[frame[[known["training"], known["score"]]].notna().any(axis=1)]
     frame, known = _numbered_runs(frame, known, missing)
     _what_is_missing(frame, known, missing)
     return Reading(
@@ -295,16 +302,23 @@ def _only_text(frame: pd.DataFrame, used: Sequence[str]) -> str | None:
     return texts[0] if len(texts) == 1 else None
 
 
-def _find_training(frame: pd.DataFrame, used: Sequence[str]) -> str | None:
-    """Return the column of training: steps before epochs before time."""
+def _training_columns(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
+    """Return the columns that may be training: steps before epochs before time."""
     known = SYNONYMS["training"].split()
     found = [name for name in _numeric(frame) if name not in used and _fit(name, known) is not None]
     found = [name for name in found if not _NO_STEP & set(words_of(name))]
     found = [name for name in found if _n_labels(frame[name]) > 1] or found
-    if "training" in found:
-        return "training"
-    ranked = [(_step_rank(name), place) for place, name in enumerate(found)]
-    return found[min(ranked)[1]] if ranked else None
+    return sorted(found, key=lambda name: (name != "training", _step_rank(name)))
+
+
+def _of_score(frame: pd.DataFrame, trainings: Sequence[str], score: str) -> str:
+    """Return the first of several columns of training that has a level wherever there is a score.
+
+    A log of training by iterations and of validation by epochs has levels of both.
+    """
+    scored = frame[frame[score].notna()]
+    whole = [name for name in trainings if scored[name].notna().all()]
+    return (whole or trainings)[0]
 
 
 def _step_rank(name: str) -> tuple[int, int]:

@@ -11,7 +11,8 @@ import pandas as pd
 from xcurves.core.named_options import names_options
 from xcurves.readers import logs
 from xcurves.readers.log_files import check_cells, needed, parsing
-from xcurves.readers.logs import Source
+from xcurves.readers.open_files import read_text
+from xcurves.readers.source import Source
 
 # Numbers of Hydra's grammar: no leading zero, digits parted by single underscores.
 _UNSIGNED = r"(?:0|[1-9](?:_?\d)*)"
@@ -61,7 +62,7 @@ def multirun(root: str | Path, *, source: str | None = None) -> pd.DataFrame:
     """
     from xcurves.readers import recognize  # which knows this source too
 
-    jobs = {file.parent.parent: _overrides(file) for file in logs.files_below(root) if _is_log(file)}
+    jobs = {file.parent.parent: _overrides(file) for file in logs.files_below(root, ".hydra") if SOURCE.has(file)}
     if not jobs:
         raise FileNotFoundError(f"path {str(root)!r} holds no jobs of Hydra (.hydra/overrides.yaml). Check the path")
     first, wanted = next(iter(jobs.items()))
@@ -73,7 +74,7 @@ def multirun(root: str | Path, *, source: str | None = None) -> pd.DataFrame:
                 f"{job} and {first} do not override the same: {odd}. Read them separately, or add it to both"
             )
         known = recognize(job, source, besides=(SOURCE.name,))
-        homes = list(dict.fromkeys(log.parent for log in logs.find_logs(job, known.is_log, known.logs)))
+        homes = list(dict.fromkeys(log.parent for log in logs.find_logs(job, known)))
         if len(homes) > 1:
             raise ValueError(f"{job} has logs in {len(homes)} folders, such as {homes[0]} and {homes[1]}")
         rows = known.read_all(job) if known.read_all else logs.read_each_run(homes[0], known, ())
@@ -93,7 +94,7 @@ def _overrides(path: Path) -> dict[str, Any]:
     """Return what a job overrides, by name."""
     yaml = needed("yaml", "hydra", "PyYAML")
     with parsing(path, "overrides"):
-        given = yaml.safe_load(path.read_text(encoding="utf-8"))
+        given = yaml.safe_load(read_text(path))
         overrides = [] if given is None else given
         if not isinstance(overrides, list) or not all(isinstance(each, str) for each in overrides):
             raise ValueError("it must be a list of texts, name=value")
@@ -130,10 +131,9 @@ def _unquoted(text: str, quote: str) -> str:
     return re.sub(r"(\\+)$", lambda found: found[1][: len(found[1]) // 2], text)
 
 
-def _is_log(path: Path) -> bool:
-    return path.name == "overrides.yaml" and path.parent.name == ".hydra"
-
-
 SOURCE = Source(
-    "hydra", "jobs of Hydra", _is_log, read_all=multirun, logs=".hydra/overrides.yaml, with the logs of any source"
+    *("hydra", "jobs of Hydra", ".hydra/overrides.yaml, with the logs of any source", ("YAML",)),
+    files=(".hydra/overrides.yaml",),
+    hidden=".hydra",
+    read_all=multirun,
 )

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from html import escape
 from pathlib import Path
 
-from xcurves.readers.logs import Source
+from xcurves.readers.formats import could_be_log, looks_like
+from xcurves.readers.source import Source
 
 _NEAREST = 3
+_TRIED = 5  # files
 
 
 def command_of(source: Source) -> str:
@@ -23,27 +26,38 @@ def as_text(sources: Sequence[Source]) -> str:
     return "\n".join(f"{name:<{width}}  {what}\n{'':<{width}}  {command}" for name, what, command in rows)
 
 
-def as_markdown(sources: Sequence[Source]) -> str:
+def as_html(sources: Sequence[Source]) -> str:
     """Return the same table for the docs."""
-    lines = [
-        f"| `{each.name}` | {each.what} | {each.logs} | `{command_of(each)}` |".replace("*", r"\*") for each in sources
-    ]
-    return "\n".join(["| source | what | files | command |", "|---|---|---|---|", *lines])
+    rows = "".join(
+        f"<tr><td><code>{each.name}</code></td><td>{escape(each.what)}</td><td>{escape(each.logs)}</td>"
+        f"<td><code>{command_of(each)}</code></td></tr>"
+        for each in sources
+    )
+    head = "".join(f"<th>{name}</th>" for name in ("source", "what", "files", "command"))
+    return f'<table class="docutils"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
 
 
 def say_nothing_found(path: str | Path, files: Sequence[Path], sources: Sequence[Source]) -> str:
-    """Return that nothing is recognised, what there is, and the nearest sources, in at most 300 characters."""
+    """Return that nothing is recognised, what a file looks like, and the nearest sources, in at most 300 characters."""
     endings = Counter(file.suffix or file.name for file in files)
     has = ", ".join(f"{count} {ending[:12]}" for ending, count in endings.most_common(3)) or "no files"
-    near = ", ".join(repr(each.name) for each in _nearest(files, sources))
     what = "is nothing that is recognised" if Path(path).is_file() else f"holds nothing that is recognised ({has})"
-    cures = f"Nearest: {near}, as source=. A log needs a step or a score in each row or line"
-    return f"path {str(path)!r} {what}. {cures}; all that can be read: python -m xcurves sources"
+    said = f"path {str(path)!r} {what}."
+
+    looks = [(file, looks_like(file)) for file in [*filter(could_be_log, files), *files][:_TRIED]]
+    if looks:
+        file, look = next((each for each in looks if each[1].format), looks[0])
+        near = _nearest(look.format, sources)
+        called = "It" if Path(path).is_file() else file.name[:40]
+        nearest = ", ".join(repr(each.name) for each in near)
+        said += f" {called} looks like {look.said}. Nearest: {nearest}, as source=."
+    return f"{said} All that can be read: python -m xcurves sources"
 
 
-def _nearest(files: Sequence[Path], sources: Sequence[Source]) -> list[Source]:
-    """Return the sources whose files end like these; otherwise those of any table."""
-    endings = {file.suffix for file in files if file.suffix}
-    near = [each for each in sources if any(ending in each.logs for ending in endings)]
-    general = [each for each in sources if each.name in ("rows", "table", "text")]
-    return [*near, *(each for each in general if each not in near)][:_NEAREST]
+def _nearest(content: str, sources: Sequence[Source]) -> list[Source]:
+    """Return three sources of files with such content, the last of no package where there is one."""
+    known = [each for each in sources if content in each.formats and not (each.beside or each.header)]
+    general = [each for each in sources if each.general and (content in each.formats or not known)]
+    of_packages = [each for each in known if not each.general]
+    n_general = min(len(general), max(1, _NEAREST - len(of_packages)))
+    return [*of_packages[: _NEAREST - n_general], *general[:n_general]]

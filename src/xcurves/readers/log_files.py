@@ -9,13 +9,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
+from textwrap import shorten
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from xcurves.readers.open_files import LogError, first_lines, is_database, open_database, read_bytes
-
-_TABLES = ".csv", ".csv.gz"
+from xcurves.readers.open_files import LogError, first_lines, is_database, open_database
 
 
 class Run(NamedTuple):
@@ -33,7 +32,7 @@ def parsing(path: Path, what: str) -> Iterator[None]:
     except (LogError, ImportError, FileNotFoundError):
         raise
     except Exception as error:  # parsers of JSON, YAML, npz and events raise many kinds, RecursionError among them
-        why = " ".join(str(error).split())[:200] or type(error).__name__
+        why = shorten(str(error), 120, placeholder=" ...") or type(error).__name__
         raise LogError(f"{path} is cut short, damaged or no {what}: {why}. Copy it again, or remove it") from None
 
 
@@ -68,24 +67,17 @@ def has_sqlite_rows(path: Path, *tables: str) -> bool:
         return False
 
 
-def is_table(path: Path) -> bool:
-    """Return whether the name of a file is that of a table."""
-    return path.name.lower().endswith(_TABLES)
-
-
 def header(path: Path) -> list[str]:
     """Return the names in the first line of a CSV file; none if it is no text."""
-    if not (is_table(path) or path.suffix == ".log"):
-        return []
     try:
         return next(csv.reader(first_lines(path)), [])
     except (OSError, EOFError, ValueError, csv.Error, zlib.error):
         return []
 
 
-def whole_lines(path: Path) -> tuple[bytes, str]:
+def whole_lines(data: bytes, path: Path) -> tuple[bytes, str]:
     """Return the lines of a log that have an end, and what to say of the last one if it has none."""
-    whole, end, cut = read_bytes(path).rpartition(b"\n")
+    whole, end, cut = data.rpartition(b"\n")
     return whole + end, say_cut(path, cut.decode(errors="replace"))
 
 

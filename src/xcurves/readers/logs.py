@@ -1,4 +1,4 @@
-"""What a kind of log declares, and runs below a folder: their logs, and what names of folders or files say."""
+"""Runs below a folder: their logs, and what names of folders or files say of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,44 +14,21 @@ import pandas as pd
 from xcurves.core import provenance
 from xcurves.core.validation import check_path
 from xcurves.preprocessing.wide import compiled, whole_numbers
-from xcurves.readers.log_files import Run, check_cells, parsing
-from xcurves.readers.open_files import check_name
+from xcurves.readers.formats import could_be_log
+from xcurves.readers.log_files import check_cells, parsing
+from xcurves.readers.open_files import LogError, check_name
+from xcurves.readers.source import Source, pattern_of, read_files
 from xcurves.readers.who import name_runs
 
 Key = tuple[str, Any]  # algorithm and run
 
 FOLDERS = ("algorithm", "run")
 
-_WITHIN_RUN = re.compile(
-    r"checkpoint-\d+|scalars|vis_data|catboost_info"
-)  # folders that belong to the run in the folder above
-_DATED = re.compile(r"\d{8}_\d{6}")  # of MMEngine, above vis_data
 _SUFFIX = re.compile(r"(?:\.csv\.gz|\.\w+)$", re.IGNORECASE)
 
 
-class Source(NamedTuple):
-    """A kind of log; either `read_run` or `read_all` reads it."""
-
-    name: str
-    what: str
-    is_log: Callable[[Path], bool]
-    read_run: Callable[[Sequence[Path]], Run] | None = None  # of logs whose folders or files name the run
-    read_all: Callable[[str | Path], pd.DataFrame] | None = None  # of a file or folder whose logs name their runs
-    logs: str = ""
-    units: Mapping[str, str] = {}
-    long_names: Mapping[str, str] = {}
-    single: bool = False  # one file holds all runs and is not looked for in folders
-    value: str | None = None  # the columns of the scores, of training and of tasks
-    training: str | None = "step"
-    extra: tuple[str, ...] = ()
-    also_writes: tuple[str, ...] = ()  # sources whose files are often beside
-    below: Callable[[Path], bool] | None = None  # of logs known by content, which names count below a folder
-    file_names_run: bool = False  # a file is a run, where folders do not name runs
-    example: str = ""  # what follows `python -m xcurves` for such logs
-
-
-def files_below(root: str | Path) -> list[Path]:
-    """Return all files below a folder in order, but hidden ones (save Hydra's) and links, or the file itself."""
+def files_below(root: str | Path, *hidden: str) -> list[Path]:
+    """Return all files below a folder in order, or the file itself; no links, hidden folders only of these names."""
     root = check_path(root)
     if root.is_file():
         return [root]
@@ -59,16 +36,24 @@ def files_below(root: str | Path) -> list[Path]:
         raise FileNotFoundError(f"path {str(root)!r} does not exist. Check the path")
     found = list[Path]()
     for place, folders, names in os.walk(root):
-        folders[:] = [name for name in folders if name == ".hydra" or not name.startswith(".")]
+        folders[:] = [name for name in folders if name in hidden or not name.startswith(".")]
         found += [Path(place, name) for name in names if not name.startswith(".")]
     return sorted(path for path in found if path.is_file() and not path.is_symlink())
 
 
-def find_logs(root: str | Path, is_log: Callable[[Path], bool], what: str) -> list[Path]:
-    """Return the logs below `root` in order, or the log that it is."""
-    found = [path for path in files_below(root) if is_log(path)]
+def candidates(source: Source, files: Sequence[Path], root: str | Path) -> list[Path]:
+    """Return the files below `root` that may be logs of a source, without those whose names say that they are none."""
+    if source.general and source.by_content and Path(root).is_dir():
+        return list(filter(could_be_log, files))
+    return list(files)
+
+
+def find_logs(root: str | Path, source: Source) -> list[Path]:
+    """Return the logs of a source below `root` in order, or the log that it is."""
+    files = files_below(root, source.hidden)
+    found = list(filter(source.has, candidates(source, files, root))) or list(filter(source.has, files))
     if not found:
-        raise FileNotFoundError(f"path {str(root)!r} holds no {what}. Check the path")
+        raise FileNotFoundError(f"path {str(root)!r} holds no {source.logs}. Check the path")
     for path in found:
         check_name(path)
     return found
@@ -83,18 +68,18 @@ def read_each_run(
     root: str | Path, source: Source, folders: str | Sequence[str] | None = None, names: str | None = None
 ) -> pd.DataFrame:
     """Read the logs of every run, and put them below each other with what their folders or files say."""
-    assert source.read_run is not None
     labels, groups, said = _runs(root, source, folders, names)
     kept, left_out, empty = dict[int, pd.DataFrame](), list[str](), list[str]()
     for number, files in enumerate(groups):
         with parsing(files[0], source.what):
-            rows, cut = source.read_run(files)
+            rows, cut = read_files(source, files, Path(root))
             check_cells(rows, files[0])
-        left_out += [cut] * bool(cut)
+        if cut:
+            left_out.append(cut)
         if len(rows):
             kept[number] = rows
         else:
-            place = files[0] if names and len(files) == 1 else home_of(files[0])
+            place = files[0] if names and len(files) == 1 else source.home_of(files[0])
             empty.append(f"{place} has no rows and is left out")
     warn_first(left_out)
     if not kept:
@@ -119,15 +104,13 @@ def _runs(
     root: str | Path, source: Source, folders: str | Sequence[str] | None, names: str | None
 ) -> tuple[pd.DataFrame, list[list[Path]], str]:
     """Return the labels of runs, a row each, the logs of each, and how the labels were found."""
-    found = find_logs(root, source.is_log, source.logs)
-    if source.below is not None and not Path(root).is_file():
-        found = list(filter(source.below, found)) or found
+    found = find_logs(root, source)
     if folders is None and names is None and Path(root).is_dir():
         places = _by_place(Path(root), found, source)
-        named = name_runs(list(places), [home_of(files[0]) for files in places.values()])
+        named = name_runs(list(places), [source.home_of(files[0]) for files in places.values()])
         if named is not None:
             return named.labels.apply(whole_numbers), list(places.values()), named.said
-    labels, groups = _by_label(root, found, folders, names)
+    labels, groups = _by_label(root, source, found, folders, names)
     return pd.DataFrame(list(groups), columns=labels, dtype=str).apply(whole_numbers), list(groups.values()), ""
 
 
@@ -135,9 +118,11 @@ def _by_place(root: Path, logs: Sequence[Path], source: Source) -> dict[tuple[st
     """Return the logs of each run by the folders that lead to it, and its file where files name runs."""
     places: dict[tuple[str, ...], list[Path]] = {}
     for log in logs:
-        places.setdefault(home_of(log).relative_to(root).parts, []).append(log)
+        places.setdefault(source.home_of(log).relative_to(root).parts, []).append(log)
     shallow = all(len(place) < 2 for place in places)
-    if source.file_names_run and shallow and any(len(files) > 1 for files in places.values()):
+    numbered = all(re.search(r"\d", log.stem) for log in logs)  # train.csv and eval.csv are of one run
+    several = any(len(files) > 1 for files in places.values())
+    if source.general and shallow and numbered and several:
         return {(*place, _SUFFIX.sub("", log.name)): [log] for place, files in places.items() for log in files}
     return places
 
@@ -147,27 +132,12 @@ def warn_first(said: Sequence[str], things: str = "runs") -> None:
     provenance.warn_of(np.ones(len(said), bool), said, lambda _: "", things)
 
 
-def only(logs: Sequence[Path]) -> Path:
-    """Return the one log of a run."""
-    if len(logs) > 1:
-        raise ValueError(
-            f"{logs[0].parent} holds {len(logs)} logs, {logs[0].name} and {logs[1].name}: a run has one. "
-            f"Say how their names are made: names='{{algorithm}}_seed{{run}}{logs[0].suffix}'"
-        )
-    return logs[0]
-
-
-def home_of(log: Path) -> Path:
-    """Return the folder of the run of a log."""
-    home = log.parent
-    while _WITHIN_RUN.fullmatch(home.name):
-        dated = home.name == "vis_data" and _DATED.fullmatch(home.parent.name)
-        home = home.parent.parent if dated else home.parent
-    return home
-
-
 def _by_label(
-    root: str | Path, logs: Sequence[Path], folders: str | Sequence[str] | None, names: str | None
+    root: str | Path,
+    source: Source,
+    logs: Sequence[Path],
+    folders: str | Sequence[str] | None,
+    names: str | None,
 ) -> tuple[list[str], dict[tuple[str, ...], list[Path]]]:
     """Return the names of labels, and the logs of each run by the labels in the path of its folder or its file."""
     top = Path(root).parent if Path(root).is_file() else Path(root)
@@ -180,9 +150,9 @@ def _by_label(
         labels = [folders] if isinstance(folders, str) else list(FOLDERS if folders is None else folders)
         pattern = re.compile("/".join(["([^/]+)"] * len(labels)))
     groups: dict[tuple[str, ...], list[Path]] = {}
-    strange = []
+    strange = list[Path]()
     for log in logs:
-        home, file = (path.relative_to(top).as_posix() for path in (home_of(log), log))
+        home, file = (path.relative_to(top).as_posix() for path in (source.home_of(log), log))
         tried = [home.removeprefix(".")]
         if names is not None:
             tried.append(_SUFFIX.sub("", file) if names.endswith("}") else file)
@@ -190,14 +160,16 @@ def _by_label(
         if found:
             groups.setdefault(found.groups(), []).append(log)
         else:
-            strange.append(file)
+            strange.append(log)
     if strange and (names is None or not groups):
         what = f"folders={labels} are not the levels" if names is None else f"names={names!r} do not match the names"
-        suffix = "" if "/" in strange[0] else Path(strange[0]).suffix  # of files that no folder names
-        cure = f"Name each level, or say how names are made: names='{{algorithm}}_seed{{run}}{suffix}'"
-        raise ValueError(f"{what} of folders below {str(root)!r}, such as of {strange[0]!r}. {cure}")
+        log = strange[0]
+        file = log.relative_to(top).as_posix()
+        cure = f"Name each level, or say how names are made: names={pattern_of(top, log, source.home_of(log))!r}"
+        raise LogError(f"{what} of folders below {str(root)!r}, such as of {file!r}. {cure}")
     if strange:
-        provenance.warn(f"names={names!r}: {len(strange)} logs do not match and are left out, such as {strange[0]!r}")
+        file = strange[0].relative_to(top).as_posix()
+        provenance.warn(f"names={names!r}: {len(strange)} logs do not match and are left out, such as {file!r}")
     return labels, groups
 
 
@@ -229,18 +201,6 @@ def join_histories(
         raise ValueError(f"histories have no {of}{f' of {empty[0]}' if empty else ''}. Leave such runs out")
     plain = {key: rows.drop(columns=["algorithm", "run"], errors="ignore") for key, rows in frames.items()}
     return pd.concat(plain, names=["algorithm", "run"]).reset_index(level=[0, 1]).reset_index(drop=True)
-
-
-def merge_steps(rows: pd.DataFrame, step: str = "step") -> pd.DataFrame:
-    """Merge the rows of a run at one step, each of which has some of the metrics, unless a metric is there twice."""
-    if rows[step].is_unique:
-        return rows
-    known = rows.drop(columns="epoch" if step != "epoch" else [], errors="ignore")
-    if (known.groupby(step).count() > 1).any(axis=None):
-        return rows
-    merged = rows.groupby(step, sort=False, dropna=False).first().reset_index()[list(rows)]
-    merged.attrs = rows.attrs
-    return merged
 
 
 def check_named(argument: str, given: Any, what: str, example: str) -> Mapping[str, Any]:

@@ -14,8 +14,9 @@ import pandas as pd
 from xcurves.core.named_options import names_options
 from xcurves.core.validation import check_path
 from xcurves.readers.log_files import has_sqlite_rows, needed, parsing
-from xcurves.readers.logs import Source, files_below
-from xcurves.readers.open_files import LogError, check_database, connect, database_address
+from xcurves.readers.logs import files_below
+from xcurves.readers.open_files import LogError, check_database, connect, database_address, read_text
+from xcurves.readers.source import Source
 
 _VALUES = """
     SELECT runs.run_uuid, runs.name, experiments.name, key, step, timestamp, value, is_nan
@@ -105,8 +106,8 @@ def _runs_below(root: Path) -> list[tuple[Path, dict[str, Any], str]]:
         if not _is_run(meta):
             continue
         with parsing(meta, "run of MLflow"):
-            about = yaml.safe_load(meta.read_text(encoding="utf-8"))
-            experiment = yaml.safe_load((meta.parent.parent / meta.name).read_text(encoding="utf-8"))
+            about = yaml.safe_load(read_text(meta))
+            experiment = yaml.safe_load(read_text(meta.parent.parent / meta.name))
             if {about.get("lifecycle_stage", "active"), experiment.get("lifecycle_stage", "active")} == {"active"}:
                 found.append((meta.parent, about, str(experiment["name"])))
     return sorted(found, key=lambda run: (-int(run[1].get("start_time") or 0), str(run[1]["run_id"])))
@@ -117,16 +118,16 @@ def _rows_of_folder(folder: Path, about: dict[str, Any], experiment: str) -> lis
     name = about.get("run_name") or None
     said = folder / "tags" / "mlflow.runName"
     if name is None and said.is_file():
-        name = said.read_text(encoding="utf-8")
+        name = read_text(said)
     labels = {"experiment": experiment, "run": str(about["run_id"]), "run_name": name}
     if (folder / "params").is_dir():
         for file in files_below(folder / "params"):
-            labels[f"params.{file.relative_to(folder / 'params').as_posix()}"] = file.read_text(encoding="utf-8")
+            labels[f"params.{file.relative_to(folder / 'params').as_posix()}"] = read_text(file)
     rows = []
     for file in files_below(folder / "metrics"):
         metric = file.relative_to(folder / "metrics").as_posix()
         with parsing(file, "metric of MLflow"):
-            for line in file.read_text(encoding="utf-8").splitlines():
+            for line in read_text(file).splitlines():
                 timestamp, value, *rest = line.split()
                 step = int(rest[0]) if rest else 0
                 told = {"metric": metric, "step": step, "timestamp": int(timestamp) / 1000, "value": float(value)}
@@ -169,23 +170,22 @@ def _rows(client: Any, run: Any, experiment: str) -> list[dict[str, Any]]:
 
 def _is_run(path: Path) -> bool:
     """Return whether a file describes a run of a file store."""
-    if path.name != "meta.yaml" or not (path.parent / "metrics").is_dir():
-        return False
-    return "run_id:" in path.read_text(encoding="utf-8", errors="replace")
+    return (path.parent / "metrics").is_dir() and "run_id:" in read_text(path, errors="replace")
 
 
 STORE = Source(
-    "mlflow",
-    "MLflow's metrics",
-    _is_run,
+    *("mlflow", "MLflow's metrics", "a folder mlruns", ("YAML",)),
+    files=("meta.yaml",),
+    is_log=_is_run,
     read_all=metric_history,
-    logs="a folder mlruns",
     value="value",
-    also_writes=("table", "text"),
+    metric="metric",
 )
 DATABASE = STORE._replace(
     name="mlflow-database",
-    is_log=lambda path: has_sqlite_rows(path, "experiments", "latest_metrics"),
     logs="an SQLite file mlflow.db",
+    formats=("SQLite",),
+    files=(),
+    is_log=lambda path: has_sqlite_rows(path, "experiments", "latest_metrics"),
     single=True,
 )

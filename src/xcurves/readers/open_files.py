@@ -24,6 +24,7 @@ _GZIP = b"\x1f"  # the first byte of a file of gzip; no text begins with it
 _SQLITE = b"SQLite format 3\0"  # the first bytes of a database
 _WAL = b"\x02"  # the byte at place 18 of a database that has a write-ahead log
 _PIECE = 2**20  # bytes that are expanded at a time, and of which a header is read
+HEAD = 2**16  # bytes of which a format is known
 _MOST_EXPANSION = 1032  # of deflate, the method of gzip and npz
 _COPIES = 5  # attempts to copy a database that is being written
 
@@ -35,6 +36,10 @@ class LogError(ValueError):
 
     def __init__(self, message: str) -> None:
         super().__init__(escape_controls(message))
+
+
+class TooLargeError(LogError):
+    """A file that expands beyond the limit."""
 
 
 @contextmanager
@@ -68,6 +73,11 @@ def read_bytes(path: Path) -> bytes:
                 return expanded.read()
         except (OSError, EOFError, zlib.error) as error:
             raise _damaged(path, error) from None
+
+
+def read_text(path: Path, errors: str = "strict") -> str:
+    """Return the content of a file of text in UTF-8, decompressed if it is of gzip."""
+    return read_bytes(path).decode("utf-8-sig", errors)
 
 
 def check_text(data: bytes, path: Path) -> None:
@@ -110,9 +120,10 @@ def _damaged(path: Path, error: Exception) -> LogError:
 
 
 def _too_large(path: Path) -> LogError:
-    return LogError(
-        f"{path} expands to more than max_expanded={_limit.get():g} bytes. If it is no mistake: "
-        f"readers.read(path, max_expanded=...), or decompress it"
+    limit = _limit.get()
+    return TooLargeError(
+        f"{path} expands to more than {limit:g} bytes. If it is no mistake, allow more, max_expanded={10 * limit:g}, "
+        f"or decompress it"
     )
 
 
@@ -130,17 +141,29 @@ def open_arrays(path: Path, data: bytes | None = None) -> Iterator[Any]:
             yield saved
 
 
+def array_shapes(path: Path) -> list[tuple[int, ...]]:
+    """Return the shapes of the arrays in an .npz file, of which only the headers are read."""
+    with zipfile.ZipFile(path) as members:
+        return [_header_of(members, member)[0] for member in members.infolist()]
+
+
 def _check_array(members: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> None:
     """Refuse an array whose header claims more values than its bytes hold."""
+    shape, dtype = _header_of(members, member)
+    claimed = prod(shape) * dtype.itemsize
+    if not dtype.hasobject and claimed > member.file_size:
+        raise LogError(f"{path}: {member.filename} claims {claimed} bytes and has {member.file_size}. Copy it again")
+
+
+def _header_of(members: zipfile.ZipFile, member: zipfile.ZipInfo) -> tuple[tuple[int, ...], Any]:
+    """Return shape and dtype of an array."""
     with members.open(member) as array:
         version = np.lib.format.read_magic(array)
         read_header = np.lib.format.read_array_header_2_0
         if version == (1, 0):
             read_header = np.lib.format.read_array_header_1_0
         shape, _, dtype = read_header(array)
-    claimed = prod(shape) * dtype.itemsize
-    if not dtype.hasobject and claimed > member.file_size:
-        raise LogError(f"{path}: {member.filename} claims {claimed} bytes and has {member.file_size}. Copy it again")
+    return shape, dtype
 
 
 def is_database(path: Path) -> bool:

@@ -14,8 +14,16 @@ import pandas as pd
 from xcurves.core import provenance
 from xcurves.core.named_options import names_options
 from xcurves.readers.log_files import check_cells, has_sqlite_rows, needed, parsing, whole_lines
-from xcurves.readers.logs import Source
-from xcurves.readers.open_files import LogError, check_database, connect, database_address, is_database
+from xcurves.readers.open_files import (
+    LogError,
+    beginning,
+    check_database,
+    connect,
+    database_address,
+    is_database,
+    read_bytes,
+)
+from xcurves.readers.source import Source
 
 _MARKS = {  # the first letters of attributes that samplers store with trials and studies
     "grid_id": "GridSampler",
@@ -191,7 +199,7 @@ def _journal(path: Path) -> Any:
     """Return the storage that the lines of a journal make, in memory."""
     from optuna.storages import JournalStorage
 
-    lines, cut = whole_lines(path)
+    lines, cut = whole_lines(read_bytes(path), path)
     if cut:
         provenance.warn(cut)
     operations: Any = _Lines([json.loads(line) for line in lines.splitlines()])  # has the two methods of a backend
@@ -225,8 +233,7 @@ def _read(storage: Any, path: Path) -> dict[str, Any]:
 
 
 def _is_journal(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.readline(200).startswith(b'{"op_code":')
+    return beginning(path, 200).startswith(b'{"op_code":')
 
 
 def _row(name: str, trial: Any, **found: Any) -> dict[str, Any]:
@@ -262,16 +269,14 @@ def _sampler(study: Any) -> str:
 
 def _has_curves(path: Path) -> bool:
     if _is_journal(path):
-        return b'"intermediate_value":' in path.read_bytes()
+        return b'"intermediate_value":' in read_bytes(path)
     return has_sqlite_rows(path, "studies", "trials", "trial_intermediate_values")
 
 
 CURVES = Source(
-    "optuna",
-    "values that trials of Optuna reported",
-    _has_curves,
+    *("optuna", "values that trials of Optuna reported", "an SQLite or journal file", ("SQLite", "JSON lines")),
+    is_log=_has_curves,
     read_all=intermediate_values,
-    logs="an SQLite or journal file",
     single=True,
     value="value",
 )

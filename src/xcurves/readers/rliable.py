@@ -12,8 +12,9 @@ import pandas as pd
 from xcurves.core.named_options import names_options
 from xcurves.readers.formats import format_of
 from xcurves.readers.log_files import parsing
-from xcurves.readers.logs import Source, check_named
+from xcurves.readers.logs import check_named
 from xcurves.readers.open_files import open_arrays
+from xcurves.readers.source import Source
 
 
 @names_options
@@ -83,11 +84,11 @@ def _load(path: Path) -> dict[str, Any]:
 
 
 SOURCE = Source(
-    "rliable",
-    "arrays of scores of rliable",
-    lambda path: path.suffix == ".npz" and format_of(path) != "npz",
+    *("rliable", "arrays of scores of rliable"),
+    *("one .npz file, (runs, tasks) or (runs, tasks, frames) of each algorithm", ("npz",)),
+    files=("*.npz",),
+    is_log=lambda path: format_of(path) != "npz",
     read_all=scores,
-    logs="one .npz file, (runs, tasks) or (runs, tasks, frames) of each algorithm",
     single=True,
     value="score",
     training="frame",

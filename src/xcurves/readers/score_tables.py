@@ -17,8 +17,8 @@ from xcurves.readers import log_files
 from xcurves.readers.formats import delimited
 from xcurves.readers.guess import dim_of
 from xcurves.readers.log_files import parsing
-from xcurves.readers.logs import Source
 from xcurves.readers.open_files import LogError, read_bytes
+from xcurves.readers.source import Source
 
 _SPLIT = re.compile(r"split(?P<run>\d+)_(?P<score>(?:test|train)_.+)")
 _MEAN = re.compile(r"mean_(?P<score>(?:test|train)_.+)")
@@ -175,32 +175,29 @@ def _is_evaluations(path: Path) -> bool:
 
 
 SEARCH = Source(
-    "cv-results",
-    "results of a search of scikit-learn",
-    _is_search,
+    *("cv-results", "results of a search of scikit-learn", "cv_results_ as CSV", ("delimited",)),
+    files=("*.csv",),
+    is_log=_is_search,
     read_all=lambda path: _read(path, "cv_results_ of scikit-learn", _search_rows),
-    logs="cv_results_ as CSV",
     single=True,
     training=None,
     example="cv_results.csv",
 )
 TRIALS = Source(
-    "optuna-table",
-    "a table of trials of Optuna",
-    _is_trials,
+    *("optuna-table", "a table of trials of Optuna", "trials_dataframe() as CSV", ("delimited",)),
+    files=("*.csv",),
+    is_log=_is_trials,
     read_all=lambda path: _read(path, "trials of Optuna", _trial_rows),
-    logs="trials_dataframe() as CSV",
     single=True,
     value="value",
     training=None,
     example="trials.csv",
 )
 OPENML = Source(
-    "openml",
-    "evaluations of OpenML",
-    _is_evaluations,
+    *("openml", "evaluations of OpenML", "list_evaluations() as CSV: task_id, flow_name, value", ("delimited",)),
+    files=("*.csv",),
+    is_log=_is_evaluations,
     read_all=lambda path: _read(path, "evaluations of OpenML", _evaluation_rows),
-    logs="list_evaluations() as CSV: task_id, flow_name, value",
     single=True,
     training=None,
     extra=("task",),

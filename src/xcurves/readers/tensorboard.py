@@ -13,15 +13,12 @@ import pandas as pd
 from xcurves.preprocessing.wide import compiled
 from xcurves.readers import logs
 from xcurves.readers.log_files import Run, needed
-from xcurves.readers.logs import Source
+from xcurves.readers.open_files import read_bytes
+from xcurves.readers.source import Source
 
 _CRC, _HEAD = 4, 12  # bytes of a checksum; of a record's length and its checksum
 _CLEANRL = r"{task,.+}__{algorithm,.+}__{run,\d+}__{began,\d+}"
 _COLUMNS = ["tag", "step", "wall_time", "value"]
-
-
-def _is_log(path: Path) -> bool:
-    return "tfevents" in path.name
 
 
 def _cleanrl(root: str | Path) -> pd.DataFrame:
@@ -73,7 +70,7 @@ def _records(file: Path) -> tuple[list[bytes], str]:
     """Return the whole records of a file, each a length (8 bytes), its checksum (4), an event, and its checksum (4)."""
     from tensorboard.compat.tensorflow_stub.pywrap_tensorflow import masked_crc32c
 
-    data = file.read_bytes()
+    data = read_bytes(file)
     events: list[bytes] = []
     place, n_damaged = 0, 0
     while place + _HEAD <= len(data):
@@ -96,22 +93,20 @@ def _checksum(data: bytes, place: int) -> int:
 
 
 SOURCE = Source(
-    "tensorboard",
-    "TensorBoard event files",
-    _is_log,
-    _run,
-    logs="event files (*tfevents*)",
+    *("tensorboard", "TensorBoard event files", "event files (*tfevents*)", ("event files",)),
+    files=("*tfevents*",),
+    read_run=_run,
     units={"step": "steps", "wall_time": "s"},
     value="value",
+    metric="tag",
 )
-CLEANRL = Source(
-    "cleanrl",
-    "CleanRL runs",
-    lambda path: _is_log(path) and compiled(_CLEANRL).fullmatch(path.parent.name) is not None,
-    read_all=_cleanrl,
+CLEANRL = SOURCE._replace(
+    name="cleanrl",
+    what="CleanRL runs",
     logs="event files in folders env__exp__seed__time",
-    units=SOURCE.units,
-    value="value",
+    is_log=lambda path: compiled(_CLEANRL).fullmatch(path.parent.name) is not None,
+    read_run=None,
+    read_all=_cleanrl,
     extra=("task",),
     also_writes=("tensorboard",),
 )

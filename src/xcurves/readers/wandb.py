@@ -15,8 +15,8 @@ from xcurves.core.named_options import names_options
 from xcurves.readers import log_files, logs
 from xcurves.readers.formats import delimited
 from xcurves.readers.log_files import parsing
-from xcurves.readers.logs import Source
 from xcurves.readers.open_files import LogError, read_bytes
+from xcurves.readers.source import Source
 
 _WORDS = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}  # how W&B writes what JSON has no numbers for
 _SAMPLES = 500
@@ -127,5 +127,9 @@ def _is_chart(path: Path) -> bool:
 
 
 CHART = Source(
-    "wandb-chart", "a chart of Weights & Biases", _is_chart, read_all=_chart, logs="exported as CSV", single=True
+    *("wandb-chart", "a chart of Weights & Biases", "exported as CSV", ("delimited",)),
+    files=("*.csv",),
+    is_log=_is_chart,
+    read_all=_chart,
+    single=True,
 )

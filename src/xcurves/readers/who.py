@@ -15,6 +15,7 @@ import pandas as pd
 from xcurves.preprocessing.wide import CONFIG, join_labels
 from xcurves.readers.formats.json_rows import flat
 from xcurves.readers.guess import dim_of, words_of
+from xcurves.readers.open_files import read_bytes
 
 _CONFIGS = [
     f"{stem}.{end}" for stem in ("config", "args", "hparams", "params") for end in ("json", "yaml", "yml", "toml")
@@ -108,7 +109,7 @@ def what_differs(configs: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def _load(path: Path) -> Any:
-    data = path.read_bytes()
+    data = read_bytes(path)
     if path.suffix == ".json":
         return json.loads(data)
     if path.suffix == ".toml":

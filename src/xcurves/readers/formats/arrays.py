@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +9,14 @@ import numpy as np
 import pandas as pd
 
 from xcurves.readers.log_files import Run
-from xcurves.readers.open_files import LogError, open_arrays
+from xcurves.readers.open_files import LogError, array_shapes, open_arrays
 
 
 def begins(head: bytes, path: Path) -> bool:
     """Return whether a file is of arrays of which one is 1-D; others are scores of several algorithms."""
     if not head.startswith(b"PK\x03\x04"):
         return False
-    with zipfile.ZipFile(path) as opened:
-        return any(_n_dims(opened, name) == 1 for name in opened.namelist())
+    return any(len(shape) == 1 for shape in array_shapes(path))
 
 
 def read(data: bytes, path: Path) -> Run:
@@ -50,10 +48,3 @@ def _of_runs(tables: dict[str, Any], single: dict[str, Any], path: Path) -> pd.D
     columns |= {name: np.tile(array, n_runs) for name, array in of_steps.items()}
     columns |= {name: array.ravel() for name, array in tables.items()}
     return pd.DataFrame(columns)
-
-
-def _n_dims(opened: zipfile.ZipFile, name: str) -> int:
-    with opened.open(name) as member:
-        version = np.lib.format.read_magic(member)
-        header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        return len(header(member)[0])

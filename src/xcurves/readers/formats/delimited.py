@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"[-+]?(?:nan|inf(?:inity)?|(?:\d+[.,]?\d*|[.,]\d+)(?:e[-+]
 _THOUSANDS = {",": r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?", ".": r"[-+]?\d{1,3}(?:\.\d{3})+(?:,\d+)?"}
 _DECIMAL_COMMA = r"[-+]?(?:\d+,\d*|,\d+)(?:[eE][-+]?\d+)?"
 _PLAIN = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|(?i:nan|-?inf)"
-_BOMS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+BOMS = (b"\xff\xfe", b"\xfe\xff")  # of UTF-16
 
 
 class Dialect(NamedTuple):
@@ -51,6 +51,14 @@ def begins(head: bytes, path: Path) -> bool:
     if dialect.has_header and any(_NUMBER.fullmatch(name) for name in rows[0]):
         return False
     return any(all(_is_number(cell) for cell in column) for column in zip(*rows[dialect.has_header :], strict=True))
+
+
+def has_fields(head: bytes, path: Path) -> bool:
+    """Return whether most lines of a text have several fields between commas, tabs, semicolons or pipes."""
+    lines = _sample(as_utf8(head, path).decode("utf-8", "replace"))
+    dialect = sniff(lines)
+    several = [len(_fields(line, dialect.delimiter)) > 1 for line in lines]
+    return dialect.delimiter != _BLANKS and 2 * sum(several) > len(lines)
 
 
 def read(data: bytes, path: Path) -> Run:
@@ -111,10 +119,9 @@ def parse(data: bytes, path: Path, first_line: int = 1, **options: Any) -> pd.Da
 
 def as_utf8(data: bytes, path: Path) -> bytes:
     """Return a text in UTF-8 without the mark that says in which encoding it was."""
-    encoding = _BOMS.get(data[:2])
-    if encoding is not None:
+    if data.startswith(BOMS):
         try:
-            return data[: len(data) // 2 * 2].decode(encoding).encode()
+            return data[: len(data) // 2 * 2].decode("utf-16").encode()
         except UnicodeDecodeError as error:
             raise LogError(f"{path} is no text in UTF-16: {error}. Save it as UTF-8") from None
     return data.removeprefix(b"\xef\xbb\xbf")

@@ -11,10 +11,9 @@ import pandas as pd
 
 from xcurves.readers.guess import dim_of, looks_like_score
 from xcurves.readers.log_files import Run, check_cells, say_cut
-from xcurves.readers.open_files import LogError
+from xcurves.readers.open_files import HEAD, LogError, read_text
 
 _BATCH = 50_000  # lines that are parsed together: a tenth of the memory of all
-_WHOLE = 1 << 16
 
 
 def are_lines(head: bytes, _: Path) -> bool:
@@ -34,9 +33,9 @@ def is_json(head: bytes, path: Path) -> bool:
     text = head.decode("utf-8-sig", "replace").lstrip()
     if not text.startswith(("{", "[")):
         return False
-    if len(head) < _WHOLE:
+    if len(head) < HEAD:
         return _rows_of(_parsed(text)) is not None
-    return _rows_of(_parsed(path.read_text(encoding="utf-8-sig", errors="replace"))) is not None
+    return _rows_of(_parsed(read_text(path, errors="replace"))) is not None
 
 
 def read_lines(data: bytes, path: Path) -> Run:
@@ -57,6 +56,11 @@ def read(data: bytes, path: Path) -> Run:
     if rows is None:
         raise LogError(f"{path} has no records and no lists of one length. Remove it")
     return Run(check_cells(rows, path))
+
+
+def read_records(text: str, key: str) -> pd.DataFrame:
+    """Return the records that a value of JSON has under a key."""
+    return pd.DataFrame(json.loads(text)[key])
 
 
 def flat(nested: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

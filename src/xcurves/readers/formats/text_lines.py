@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
 
 from xcurves.readers.log_files import Run, say_cut
+from xcurves.readers.open_files import HEAD, beginning
+
+_LONGEST_SCRIPT = 1 << 24  # bytes above the first line that says a step
 
 _WORDS = "global_step|steps?|timesteps?|iterations?|iter|it|epochs?|episodes?|rounds?|batch|env_steps?"
 _NUM = r"[-+]?(?:nan|inf|(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)"
@@ -39,25 +43,27 @@ def begins(head: bytes, path: Path) -> bool:
     """Return whether a line of a text says a step and a number of it."""
     if b"\0" in head:
         return False
-    with path.open("rb") as file:
-        compressed = file.read(1) == b"\x1f"
-    text = head if compressed else path.read_bytes()
-    return bool(found_in(text.decode(errors="replace"))[0])
+    if _says_something(head):
+        return True
+    # A script may stand above its lines.
+    return len(head) >= HEAD and _says_something(beginning(path, _LONGEST_SCRIPT))
 
 
 def read(data: bytes, path: Path) -> Run:
     """Return a row for each step; lines of one step are one row, unless one has nothing new."""
     *lines, last = data.decode(errors="replace").split("\n")
-    said, n_others = found_in("\n".join(lines))
-    rows, units = rows_of(said)
-    rows.attrs = {"units": units, "n_lines_left_out": n_others}
-    return Run(rows, say_cut(path, last) if found_in(last)[0] else "")
+    said = dict(said_by_line(lines))
+    found = {number: each for number, each in said.items() if each is not None}
+    rows, units = rows_of(list(found.values()))
+    rows.attrs = {"units": units, "n_lines_left_out": len(said) - len(found)}
+    of_end = say_cut(path, last) if _says_something(last.encode()) else ""
+    return Run(rows, "; ".join(filter(None, [_say_second_log(path, found), of_end])))
 
 
-def found_in(text: str) -> tuple[list[Said], int]:
-    """Return what the lines of a text say, and how many say nothing."""
-    said, n_others, epoch = list[Said](), 0, None
-    for line in text.split("\n"):
+def said_by_line(lines: Iterable[str]) -> Iterator[tuple[int, Said | None]]:
+    """Yield the number of each line that is not blank, and what it says; None where it has no step and number."""
+    epoch = None
+    for number, line in enumerate(lines, 1):
         line = line.rstrip("\r").rpartition("\r")[2].rpartition("\b")[2].strip()
         alone = _ALONE.match(line)
         if alone:  # Keras says the epoch before, in a line of its own
@@ -67,11 +73,28 @@ def found_in(text: str) -> tuple[list[Said], int]:
         if found is None and epoch is not None and " - " in line and _BAR.match(line):
             metrics = _metrics(_BAR.sub("", line, count=1))
             found = Said(*epoch, metrics) if metrics else None
-        if found is None:
-            n_others += bool(line)
-        else:
-            said.append(found)
-    return said, n_others
+        if line:
+            yield number, found
+
+
+def _says_something(text: bytes) -> bool:
+    lines = text.decode(errors="replace").split("\n")
+    return any(said is not None for _, said in said_by_line(lines))
+
+
+def _say_second_log(path: Path, found: Mapping[int, Said]) -> str:
+    """Return at which line a log begins again, with the first step of the log and what was said of it."""
+    first, last = dict[str, Said](), dict[str, float]()
+    for number, said in found.items():
+        begun = first.setdefault(said.word, said)
+        is_back = said.step == begun.step < last.get(said.word, said.step)
+        if is_back and {name for name, *_ in begun.metrics} <= {name for name, *_ in said.metrics}:
+            return (
+                f"{path}: line {number} begins again at {said.word} {said.step:g}, two logs in one file. "
+                "Make a file of each, or keep the last row of each step: duplicates='last'"
+            )
+        last[said.word] = max(said.step, last.get(said.word, said.step))
+    return ""
 
 
 def said_in(line: str) -> Said | None:

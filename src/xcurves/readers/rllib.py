@@ -1,0 +1,75 @@
+"""Trials of RLlib and Ray Tune: their results, and the configuration of each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from xcurves.readers import logs
+from xcurves.readers.formats import delimited
+from xcurves.readers.formats.json_rows import flat
+from xcurves.readers.log_files import Run, check_cells, parsing, whole_lines
+from xcurves.readers.open_files import LogError, read_bytes, read_text
+from xcurves.readers.source import Source
+
+_STEPS = {
+    "num_env_steps_sampled_lifetime": "environment steps sampled",
+    "timesteps_total": "total time steps",
+    "training_iteration": "training iterations",
+}
+
+
+def _results(root: str | Path) -> pd.DataFrame:
+    """Return a row per trial and iteration, with the configuration of each trial."""
+    frame = (
+        logs.read_each_run(root, SOURCE._replace(read_run=_trial), names="{folder,.*}").drop(columns="folder").copy()
+    )
+    name = next(name for name in _STEPS if name in frame)
+    frame.insert(3, "step", frame[name])
+    frame.attrs["long_name"] = {"step": _STEPS[name]}
+    return frame
+
+
+def _trial(files: Sequence[Path]) -> Run:
+    """Return the rows of one trial, of result.json where there is progress.csv too."""
+    path, folder = files[-1], files[-1].parent
+    lines, left_out = whole_lines(read_bytes(path), path)
+    rows = _json_lines(lines, path) if path.suffix == ".json" else delimited.parse(lines, path)
+    if not len(rows):
+        return Run(rows, left_out)
+    if "training_iteration" not in rows or "trial_id" not in rows:
+        raise LogError(f"{path} is no result of a Ray trial: it has no training_iteration or trial_id. Remove it")
+
+    params = folder / "params.json"
+    with parsing(params, "configuration of a trial"):
+        config = dict(flat(json.loads(read_text(params))))
+        check_cells(pd.DataFrame([config]), params)
+
+    # The folder is called ALGORITHM_TASK_TRIAL_...
+    trial, task = str(rows["trial_id"].iloc[0]), config.get("env")
+    algorithm = folder.name.partition(f"_{trial}")[0]
+    if isinstance(task, str):
+        algorithm = algorithm.removesuffix("_" + task.replace("/", "_"))
+    labels = pd.DataFrame({"algorithm": algorithm, "task": task, "run": trial}, index=rows.index)
+    settings = pd.DataFrame({f"config/{key}": value for key, value in config.items()}, index=rows.index)
+    rest = rows.drop(columns=["trial_id", *(name for name in rows if str(name).startswith("config/"))])
+    return Run(pd.concat([labels, rest, settings], axis=1), left_out)
+
+
+def _json_lines(lines: bytes, path: Path) -> pd.DataFrame:
+    with parsing(path, "results of a trial"):
+        return check_cells(pd.DataFrame([dict(flat(json.loads(line))) for line in lines.splitlines()]), path)
+
+
+SOURCE = Source(
+    *("rllib", "trials of RLlib or Ray Tune", "result.json or progress.csv beside params.json"),
+    ("JSON lines", "delimited"),
+    files=("progress.csv", "result.json"),
+    beside="params.json",
+    read_all=_results,
+    extra=("task",),
+    also_writes=("tensorboard",),
+)

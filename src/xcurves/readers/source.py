@@ -1,0 +1,189 @@
+"""What a kind of log declares: which files are its logs, how those of a run are read, and what their columns are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from xcurves.readers.formats import format_of, read_records, read_rows
+from xcurves.readers.log_files import Run, header
+from xcurves.readers.open_files import LogError
+
+_STEPS = ("step", "global_step", "iteration", "iter", "epoch")  # what rows are joined by, where no source says it
+_SHARED = ("epoch", "iter")  # counts that files of a run may have besides
+_NUMBERED = re.compile(  # a name, what is between, and a number
+    r"(.*?[^\W\d_].*?)((?:[-_. ]*(?:seed|run|rep|trial|fold)|[-_. ]+[sr]?)[-_=. ]*)\d+", re.IGNORECASE
+)
+
+
+class Source(NamedTuple):
+    """A kind of log. Files with rows of any format need no function: what they are called and have is enough."""
+
+    name: str
+    what: str
+    logs: str  # which files, in words
+    formats: tuple[str, ...]  # what its files hold; the first, where their content does not say it
+
+    # Which files are its logs: those for which all that is given holds.
+    files: tuple[str, ...] = ()  # how their paths end, * for any text in a name
+    beside: str = ""  # a file in the same folder
+    header: str = ""  # a regular expression of the names in the first line, a comma between them
+    by_content: bool = False  # it holds one of `formats`
+    is_log: Callable[[Path], bool] | None = None
+
+    # Where they lie.
+    single: bool = False  # one file holds all runs and is not looked for in folders
+    within: str = ""  # a regular expression of folders that belong to the run in the folder above
+    hidden: str = ""  # a hidden folder in which its files are
+    general: bool = False  # of no package: other sources come first, and a file is a run where folders name none
+    also_writes: tuple[str, ...] = ()  # sources whose files are often beside
+
+    # How they are read: by one of these functions, or as rows of any format.
+    read_all: Callable[[str | Path], pd.DataFrame] | None = None  # of a file or folder whose logs name their runs
+    read_run: Callable[[Sequence[Path]], Run] | None = None  # of the files of one run
+    records: str = ""  # where the rows are in a value of JSON
+    step: str = ""  # the column by which files and rows of a run are joined
+    headless: tuple[str, ...] = ()  # first columns of files without names; the last is called like its file
+    prepared: Callable[[pd.DataFrame], pd.DataFrame] | None = None  # the rows of a file
+    furthest: bool = False  # of several files, the one with the last step has all rows
+
+    # What their columns are.
+    units: Mapping[str, str] = {}
+    long_names: Mapping[str, str] = {}
+    value: str | None = None  # of the scores
+    training: str | None = "step"
+    extra: tuple[str, ...] = ()  # of tasks
+    metric: str = ""  # that says which score a row has
+
+    example: str = ""  # what follows `xcurves` for such logs
+
+    def has(self, path: Path) -> bool:
+        """Return whether a file is a log of this source."""
+        if self.files and not any(_ends_like(path, pattern) for pattern in self.files):
+            return False
+        if self.beside and not (path.parent / self.beside).is_file():
+            return False
+        if self.header and not re.fullmatch(self.header, ",".join(header(path))):
+            return False
+        if self.by_content and format_of(path) not in self.formats:
+            return False
+        return self.is_log is None or self.is_log(path)
+
+    def home_of(self, log: Path) -> Path:
+        """Return the folder of the run of a log."""
+        if not self.within:
+            return log.parent
+        return Path(re.sub(rf"(?:^|(?<=/))(?:{self.within})$", "", log.parent.as_posix()) or ".")
+
+
+def read_files(source: Source, files: Sequence[Path], root: Path) -> Run:
+    """Return the rows of a run, from one file or from several that are joined by a column."""
+    if source.read_run is not None:
+        return source.read_run(files)
+
+    tables, left_out = list[pd.DataFrame](), list[str]()
+    for path in files:
+        run = _rows_of(source, path)
+        rows = run.rows if source.prepared is None else source.prepared(run.rows)
+        tables.append(_named(rows, path, source.headless))
+        if run.left_out:
+            left_out.append(run.left_out)
+
+    step = source.step or _step_of(tables[0])
+    if source.records and any(len(rows) and step not in rows for rows in tables):
+        raise ValueError("its rows have no step")
+    if source.furthest and len(tables) > 1:
+        tables = [max(tables, key=lambda rows: (rows[step].max(), len(rows)) if len(rows) else (-1, 0))]
+
+    merged = tables[0]
+    for place in range(1, len(tables)):
+        merged = _joined(merged, tables[place], step, files[: place + 1], source, root)
+    merged.attrs = {"units": {name: unit for rows in tables for name, unit in rows.attrs.get("units", {}).items()}}
+    return Run(merge_steps(merged, step) if step in merged else merged, "; ".join(left_out))
+
+
+def merge_steps(rows: pd.DataFrame, step: str) -> pd.DataFrame:
+    """Merge the rows of a run at one step, each of which has some of the metrics, unless a metric is there twice."""
+    known = rows[rows[step].notna()]
+    metrics = known.drop(columns=[name for name in (step, "epoch") if name in known])
+    if known[step].is_unique or metrics.notna().all().any():
+        return rows
+    if (metrics.groupby(known[step]).count() > 1).any(axis=None):
+        return rows
+    merged = known.groupby(step, sort=False).first().reset_index()[list(rows)]
+    merged.index = known.drop_duplicates(step).index
+    if len(known) < len(rows):  # a row without a step stays what it is
+        merged = pd.concat([merged, rows[rows[step].isna()]]).sort_index()
+    merged.attrs = rows.attrs
+    return merged.reset_index(drop=True)
+
+
+def pattern_of(root: Path, log: Path, home: Path) -> str:
+    """Return a pattern of names that the path of a log matches: its folders, or its name, are algorithm and run."""
+    folders = home.relative_to(root).parts
+    file = log.relative_to(home).as_posix()
+    if len(folders) > 1:
+        levels = ("{task}", "{algorithm}", "{run}")[-len(folders) :]
+        above = [f"{{folder{number}}}" for number in range(1, len(folders) - 2)]
+        return "/".join([*above, *levels, file])
+    if folders:
+        return f"{_pattern_of_name(folders[0])}/{file}"
+    return _pattern_of_name(log.stem) + log.suffix
+
+
+def _pattern_of_name(name: str) -> str:
+    parts = _NUMBERED.fullmatch(name)
+    return f"{{algorithm}}{parts[2]}{{run}}" if parts else "{algorithm}"
+
+
+def _ends_like(path: Path, pattern: str) -> bool:
+    end = "/".join(path.parts[-pattern.count("/") - 1 :]).lower()
+    return fnmatch(end.removesuffix(".gz"), pattern)
+
+
+def _rows_of(source: Source, path: Path) -> Run:
+    if source.records:
+        return read_records(path, source.records)
+    return read_rows(path, format_of(path) or source.formats[0], cut=not source.general)
+
+
+def _named(rows: pd.DataFrame, path: Path, headless: Sequence[str]) -> pd.DataFrame:
+    """Return rows with names for columns that have none."""
+    if list(rows) != [str(number) for number in range(rows.shape[1])] or rows.empty:
+        return rows
+    n_counts = rows.shape[1] - 1
+    counts = headless or ("epoch", "step")[-n_counts:]
+    if len(counts) != n_counts:
+        raise LogError(f"{path} has {rows.shape[1]} columns and no names. Write names of columns in its first line")
+    metric = path.name.removesuffix(".gz").rpartition(".")[0]
+    return rows.set_axis([*counts, metric], axis=1)
+
+
+def _step_of(rows: pd.DataFrame) -> str:
+    """Return the column of the step, by the usual names; the first of them where there is none."""
+    named = {str(name).lower(): str(name) for name in reversed(list(rows))}
+    return next((named[step] for step in _STEPS if step in named), _STEPS[0])
+
+
+def _joined(
+    one: pd.DataFrame, other: pd.DataFrame, step: str, files: Sequence[Path], source: Source, root: Path
+) -> pd.DataFrame:
+    """Return the rows of two files of a run, those of one step in one row."""
+    first, *_, path = files
+    keys = [name for name in other if name in one and name in (step, *_SHARED)]
+    metrics = [name for name in other if name in one and name not in keys]
+    if step not in keys or metrics:
+        shares = f"{metrics[0]!r} in both" if metrics else f"no {step!r} in both"
+        names = pattern_of(root, first, source.home_of(first))
+        raise LogError(
+            f"{source.home_of(path)} holds 2 logs, {first.name} and {path.name}, {shares}: a run has one. "
+            f"Name the one that is meant: names={names!r}"
+        )
+    if one[keys].duplicated().any() or other[keys].duplicated().any():
+        return pd.concat([one, other], ignore_index=True)
+    return one.merge(other, how="outer", on=keys, sort=True)

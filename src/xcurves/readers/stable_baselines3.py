@@ -1,0 +1,101 @@
+"""Episodes of Stable-Baselines3: of training, which its Monitor logs, and of evaluations."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_integer_dtype
+
+from xcurves.readers.formats import delimited
+from xcurves.readers.log_files import Run, whole_lines
+from xcurves.readers.open_files import LogError, open_arrays, read_bytes
+from xcurves.readers.source import Source
+
+_MONITOR = {"r": "return", "l": "episode_length", "t": "time"}
+_EVALUATIONS = {"results": "return", "ep_lengths": "episode_length", "successes": "success"}
+
+
+def _episodes(files: Sequence[Path]) -> Run:
+    """Return the episodes of one run, of parallel environments in the order of time."""
+    found, began, cut = zip(*map(_monitor, files), strict=True)
+    rows = pd.concat(found, ignore_index=True)
+    if len(files) > 1:
+        rows["time"] += np.repeat(np.subtract(began, min(began)), [len(each) for each in found])
+        rows = rows.sort_values("time", kind="stable", ignore_index=True)
+    rows.insert(1, "episode", range(1, len(rows) + 1))
+    rows.insert(2, "step", rows["episode_length"].cumsum())
+    return Run(rows, "; ".join(filter(None, cut)))
+
+
+def _monitor(path: Path) -> tuple[pd.DataFrame, float, str]:
+    """Return the episodes of one file, the time at which it was begun, and what of it is left out."""
+    lines, cut = whole_lines(read_bytes(path), path)
+    header, _, table = lines.partition(b"\n")
+    try:
+        about = json.loads(header.removeprefix(b"#"))
+        began, env = float(about["t_start"]), about.get("env_id")
+        if not math.isfinite(began):
+            raise ValueError
+    except (ValueError, TypeError, LookupError, RecursionError):
+        first = f"its first line must be a JSON header with t_start; got {header[:60].decode(errors='replace')!r}"
+        raise LogError(f"{path} is no Monitor log: {first}. Remove it") from None
+
+    if b"\n#{" in table:
+        line = 2 + table[: table.index(b"\n#{") + 1].count(b"\n")
+        raise LogError(f"{path}: line {line} is a header again: two logs in one file. Make a file of each")
+    rows = delimited.parse(table, path, first_line=2, skipinitialspace=True)
+
+    try:
+        numbers = {column: pd.to_numeric(rows.pop(name)) for name, column in _MONITOR.items()}
+        if any(column.isna().any() for column in numbers.values()):
+            raise ValueError("a row lacks r, l or t")
+        lengths = numbers["episode_length"]
+        if not is_integer_dtype(lengths) or (lengths < 0).any() or lengths.astype(float).sum() >= 2**63:
+            raise ValueError(f"lengths must be whole numbers that sum to less than 2**63; got {lengths.max()}")
+    except (ValueError, KeyError) as error:
+        raise LogError(f"{path} is no Monitor log of columns r, l, t: {error}. Correct or remove it") from None
+    return pd.DataFrame({"env": env} | numbers | dict(rows.items()), index=rows.index), began, cut
+
+
+def _evaluations(files: Sequence[Path]) -> Run:
+    """Return a row for each episode of an evaluation."""
+    (path,) = files
+    with open_arrays(path) as saved:
+        arrays = {name: saved[name] for name in ("timesteps", *_EVALUATIONS) if name in saved}
+    shapes = {name: array.shape for name, array in arrays.items()}
+    steps = shapes.pop("timesteps", ())
+    alike = len(set(shapes.values())) == 1 and shapes.get("results", ())[:1] == steps and len(steps) == 1
+    if not alike or len(shapes["results"]) != 2:
+        raise ValueError(f"arrays must have one shape (timesteps, episodes); got {shapes}")
+
+    n_episodes = shapes["results"][1]
+    rows = {"step": np.repeat(arrays["timesteps"], n_episodes), "episode": np.tile(np.arange(n_episodes), steps[0])}
+    for name, column in _EVALUATIONS.items():
+        if name in arrays:
+            rows[column] = arrays[name].ravel()
+    return Run(pd.DataFrame(rows))
+
+
+MONITOR = Source(
+    *("monitor", "Stable-Baselines3 Monitor logs", "monitor.csv", ("delimited",)),
+    files=("*monitor.csv",),
+    read_run=_episodes,
+    units={"step": "steps", "episode_length": "steps", "time": "s"},
+    long_names={"return": "episode return", "step": "environment steps", "time": "time since the run began"},
+    value="return",
+    also_writes=("evaluations", "tensorboard"),
+)
+EVALUATIONS = Source(
+    *("evaluations", "Stable-Baselines3 evaluations", "evaluations.npz", ("npz",)),
+    files=("evaluations.npz",),
+    read_run=_evaluations,
+    units={"step": "steps", "episode_length": "steps"},
+    long_names={"return": "episode return", "step": "environment steps"},
+    value="return",
+    also_writes=("tensorboard",),
+)
