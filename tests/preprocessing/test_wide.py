@@ -67,3 +67,42 @@ def test_several_columns_of_the_algorithm_are_joined():
     assert losses.algorithm.values.tolist() == ["opt=adam, lr=0.001", "opt=muon, lr=0.0003"]
     with pytest.raises(KeyError, match="algorithm='ada' is no column of the frame"):
         xcurves.to_dataarray(frame, "loss", algorithm=["ada", "lr"], run="seed", training="step")
+
+
+def test_several_scores_of_a_wide_table():
+    names = [f"{algorithm}_{score}" for algorithm in ("svm", "random_forest") for score in ("acc", "acc_top5")]
+    frame = pd.DataFrame({"fold": range(3), **{name: RNG.random(3) for name in names}})
+    options = {"run": "fold", "training": None}
+    scores = xcurves.to_dataset(frame, ["acc", "acc_top5"], **options, columns="{algorithm}_{value}")
+    for algorithm in ("svm", "random_forest"):
+        for score in ("acc", "acc_top5"):
+            np.testing.assert_array_equal(scores[score].sel(algorithm=algorithm), frame[f"{algorithm}_{score}"])
+    each = {"acc": "{algorithm}_acc", "acc_top5": {"algorithm": ["svm_acc_top5"]}}
+    named = xcurves.to_dataset(frame, ["acc", "acc_top5"], **options, columns=each)
+    np.testing.assert_array_equal(named["acc"].sel(algorithm="svm"), frame["svm_acc"])
+    np.testing.assert_array_equal(named["acc_top5"].sel(algorithm="svm_acc_top5"), frame["svm_acc_top5"])
+    one = xcurves.to_dataset(frame[["fold", "svm_acc"]], ["acc"], **options, columns="{algorithm}_acc")
+    assert one["acc"].algorithm.item() == "svm"
+
+
+def test_a_score_that_fails_is_no_score_that_is_absent():
+    frame = pd.DataFrame({"fold": [0, 1], "a_f1": [0.5, None], "b_f1": [0.5, 0.6], "b_auc": [0.5, 0.6]})
+    options = {"run": "fold", "training": None, "missing_scores": "failed"}
+    scores = xcurves.to_dataset(frame, ["f1", "auc"], **options, columns="{algorithm}_{value}")
+    assert scores["f1"].sel(algorithm="a").values.tolist() == [0.5, -np.inf]
+    assert np.isnan(scores["auc"].sel(algorithm="a")).all()
+
+
+@pytest.mark.parametrize(
+    ("columns", "kind", "said"),
+    [
+        ("{algorithm}", ValueError, r"does not say which of 2 scores a column holds\. Say it with a part \{value\}"),
+        ("{algorithm}-{value}", KeyError, r"columns='\{algorithm\}-acc' fits no column of numbers"),
+        ({"algorithm": ["a_f1"]}, ValueError, r"columns must map each of \['f1', 'acc'\] to a pattern; got"),
+        ({"f1": 3, "acc": "{algorithm}_acc"}, TypeError, r"columns must be a pattern or a mapping; got 3"),
+    ],
+)
+def test_what_does_not_say_the_score_of_a_column_is_refused(columns, kind, said):
+    frame = pd.DataFrame({"run": [0, 1], "a_f1": [1.0, 2.0], "b_acc": [3.0, 4.0]})
+    with pytest.raises(kind, match=said):
+        xcurves.to_dataset(frame, ["f1", "acc"], training=None, columns=columns)

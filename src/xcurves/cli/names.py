@@ -12,7 +12,8 @@ import xarray as xr
 
 from xcurves.cli.options import program
 from xcurves.core.labels import DIMS, did_you_mean
-from xcurves.readers.guess import dim_of, guess_names
+from xcurves.readers.guess import dim_of, guess_names, wide_pattern
+from xcurves.readers.wide_columns import Pattern
 
 NO_TRAINING = "none"  # of --training: scores have no training
 _OPTIONS = {"algorithm": "--algorithm", "run": "--run", "training": "--training", "score": "--value"}
@@ -46,6 +47,10 @@ def read_names(table: Table, options: argparse.Namespace) -> Table:
     if reading.algorithm == _NAME and reading.run is None and options.algorithm is None:
         called = frame[_NAME].iloc[0]
         raise ValueError(f"runs of {options.archive} are called {called!r}. Say how such names are made: {_PATTERN}")
+    is_long = reading.score is not None and reading.score not in frame
+    pattern = None if is_long or "score" in given else wide_pattern(frame, given)
+    if pattern is not None and (reading.missing or "{run}" in pattern.text):
+        raise ValueError(_ask_of_columns(pattern, options))
     if reading.missing:
         raise ValueError(_ask(frame, reading.missing, options))
     columns = {dim: name for dim in DIMS if (name := getattr(reading, dim)) is not None}
@@ -96,7 +101,12 @@ def _ask(frame: pd.DataFrame, missing: Mapping[str, Sequence[str]], options: arg
     if "score" in impossible and (why := _text_among_numbers(frame)):
         return f"{options.archive}: {why}"
     if impossible:
-        return f"{options.archive}: {'; '.join(_NOTHING[name] for name in impossible)}"
+        why = "; ".join(_NOTHING[name] for name in impossible)
+        n_columns = sum(pd.api.types.is_float_dtype(frame[name]) for name in frame)
+        if impossible == ["algorithm"] and n_columns > 1:
+            command = command_with(options, ["--columns", "{algorithm}"])
+            why = f"{why}, or, if columns are the algorithms, type: {command}"
+        return f"{options.archive}: {why}"
     said = [f"the {name} ({_either(choices)})" for name, choices in missing.items()]
     chosen: list[str] = []
     taken: list[str] = []
@@ -109,6 +119,18 @@ def _ask(frame: pd.DataFrame, missing: Mapping[str, Sequence[str]], options: arg
     command = command_with(options, chosen)
     right = "these are" if len(said) > 1 else "this is"
     return f"{options.archive} does not say which column is {' and '.join(said)}. Type, if {right} right: {command}"
+
+
+def _ask_of_columns(pattern: Pattern, options: argparse.Namespace) -> str:
+    """Return that columns seem to be scores of algorithms or runs, and the whole command that reads them so."""
+    what = "algorithms and runs"
+    if "{run}" not in pattern.text:
+        what = "algorithms"
+    elif "{algorithm}" not in pattern.text:
+        what = "runs"
+    value = ["--value", pattern.scores[0]] if pattern.scores else []
+    command = command_with(options, ["--columns", pattern.text, *value])
+    return f"{options.archive} has columns that seem to be scores of {what}. Type, if this is right: {command}"
 
 
 def _text_among_numbers(frame: pd.DataFrame) -> str:

@@ -26,7 +26,8 @@ from xcurves.core.wording import listed
 from xcurves.preprocessing.alignment import align, drop_incomplete
 from xcurves.preprocessing.frames import to_dataarray
 from xcurves.preprocessing.grids import On
-from xcurves.preprocessing.wide import to_long, with_joined
+from xcurves.preprocessing.wide import VALUE, to_long, to_long_of_values, values_in, with_joined
+from xcurves.readers.guess import dim_of
 from xcurves.readers.open_files import expanding_to
 
 EXAMPLE = "benchmark"
@@ -69,10 +70,7 @@ def open_archive(options: argparse.Namespace) -> Table | xr.Dataset | xr.DataTre
 def _as_asked(frame: pd.DataFrame, options: argparse.Namespace) -> pd.DataFrame:
     """Return a frame in which wide columns are rows, and several columns of the algorithm are one, as options ask."""
     if options.columns:
-        score = options.value[0] if options.value else "score"
-        dims = {dim: getattr(options, dim) for dim in DIMS if isinstance(getattr(options, dim), str)}
-        frame = to_long(frame, score, options.columns, dims, options.extra)
-        options.value = [score]
+        frame = _as_long(frame, options)
     if isinstance(options.algorithm, list):
         missing = [name for name in options.algorithm if name not in frame]
         if missing:
@@ -80,6 +78,19 @@ def _as_asked(frame: pd.DataFrame, options: argparse.Namespace) -> pd.DataFrame:
         name, frame = with_joined(frame, options.algorithm)
         options.algorithm = name
     return frame
+
+
+def _as_long(frame: pd.DataFrame, options: argparse.Namespace) -> pd.DataFrame:
+    """Return a row for each score of a wide table, with a column for each of several scores."""
+    dims = {dim: getattr(options, dim) for dim in DIMS if isinstance(getattr(options, dim), str)}
+    # Columns that are named like runs, training or tasks hold no scores.
+    kept = [*options.extra, *(name for name in frame if dim_of(name) is not None and name not in options.extra)]
+    if options.value is None and VALUE not in options.columns:
+        options.value = ["score"]
+    if options.value is not None and len(options.value) == 1 and VALUE not in options.columns:
+        return to_long(frame, options.value[0], options.columns, dims, kept)
+    values = options.value or values_in(frame, options.columns)
+    return to_long_of_values(frame, values, options.columns, dims, kept)
 
 
 def select(opened: Table | xr.Dataset, options: argparse.Namespace) -> Table | xr.Dataset:

@@ -28,7 +28,7 @@ from xcurves.preprocessing.columns import (
     numbers,
 )
 from xcurves.preprocessing.grids import AlignMethod, Asked, On
-from xcurves.preprocessing.wide import to_long, with_joined
+from xcurves.preprocessing.wide import of_each_value, to_long, with_joined
 
 _REPEAT = "_xcurves_repeat"  # no column has this name
 _CELLS = 10  # most cells of the union of levels for each score
@@ -216,6 +216,7 @@ def to_dataset(
     duplicates: Duplicates = "raise",
     missing_scores: Literal["absent", "failed"] = "absent",
     higher_is_better: bool = True,
+    columns: str | Mapping[str, str | Mapping[str, Sequence[str]]] | None = None,
 ) -> xr.Dataset:
     """Turn a tidy frame with several columns of scores into a Dataset of curves.
 
@@ -230,6 +231,10 @@ def to_dataset(
         with levels of their own need the same rows in all columns.
     missing_scores, higher_is_better : as of `to_dataarray`
         For each column of scores.
+    columns : str or mapping, optional
+        Of a wide table, which columns hold which of `values`: a pattern with the part ``{value}``,
+        ``"{algorithm}_{value}"``, ``"split{run}_{value}"``; or from each of `values` to what `columns` is for
+        `to_dataarray`, ``{"accuracy": "acc_{algorithm}", "loss": "{algorithm} (loss)"}``.
 
     Returns
     -------
@@ -255,16 +260,27 @@ def to_dataset(
     >>> curves = frame.curves.to_dataset(["reward", "success"])
     >>> curves.success.squeeze().to_numpy()
     array([0.5, nan])
+
+    A wide table:
+
+    >>> wide = pd.DataFrame({"fold": [0, 1], "svm_f1": [0.5, 0.6], "svm_auc": [0.7, 0.8], "tree_f1": [0.4, 0.5]})
+    >>> wide.curves.to_dataset(["f1", "auc"], run="fold", training=None, columns="{algorithm}_{value}").f1.to_numpy()
+    array([[0.5, 0.6],
+           [0.4, 0.5]])
     """
     names = columns_named("values", values)
     if not names:
         raise ValueError("values must name at least one column of scores; got none. Name them: values=['return']")
-    make = partial(to_dataarray, as_pandas(frame), algorithm=algorithm, run=run, training=training, extra=extra)
+    make = partial(to_dataarray, algorithm=algorithm, run=run, training=training, extra=extra)
     options: dict[str, Any] = {"coords": coords, "levels": levels, "on": on, "method": method}
     options |= {"tolerance": tolerance, "duplicates": duplicates}
     options |= {"missing_scores": missing_scores, "higher_is_better": higher_is_better}
-    columns = [make(name, **options) for name in names]
-    return xr.merge(columns, join="outer", compat="no_conflicts", combine_attrs="override")
+    tidy = as_pandas(frame)
+    held: dict[str, Any] = dict.fromkeys(names, (tidy, None))
+    if columns is not None:
+        held = of_each_value(tidy, names, columns)
+    arrays = [make(own, name, columns=of_own, **options) for name, (own, of_own) in held.items()]
+    return xr.merge(arrays, join="outer", compat="no_conflicts", combine_attrs="override")
 
 
 def _without_empty_rows(frame: pd.DataFrame, value: str, training: str | None) -> pd.DataFrame:

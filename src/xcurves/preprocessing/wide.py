@@ -13,6 +13,9 @@ from xcurves.core.labels import DIMS, shown
 
 CONFIG = "config/"  # before the names of columns that hold the configuration of a run
 
+Columns = str | Mapping[str, Any]
+VALUE = "{value}"
+_ROW = "_xcurves_row"  # no column has this name
 _BRACES = re.compile(r"\{(\w+)(?:,((?:[^{}]|\{[\d,]+\})+))?\}")
 
 
@@ -61,7 +64,7 @@ def to_long(
     own names; columns of `kept`, of dims and of text hold no scores.
     """
     used = [name for name in [*dims.values(), *kept] if name is not None]
-    parts = _of_mapping(frame, columns) if isinstance(columns, Mapping) else _of_pattern(frame, columns, used)
+    parts = _parts(frame, columns, used)
     made = {part: dims.get(part) or part for part in parts.columns}
     rest = [name for name in frame if name not in parts.index]
     taken = [name for name in (value, *made.values()) if name in rest]
@@ -76,6 +79,66 @@ def to_long(
     tidy = pd.concat([labels, long], axis=1)
     tidy.attrs = dict(frame.attrs)
     return tidy
+
+
+def of_each_value(frame: pd.DataFrame, values: Sequence[str], columns: Columns) -> dict[str, tuple[pd.DataFrame, Any]]:
+    """Return for each of several scores the table without the columns of the others, and which columns hold it.
+
+    `columns` is a pattern with the part ``{value}``, or maps each score to a pattern or to a mapping of one dim.
+    """
+    own = _columns_of_values(values, columns)
+    held: dict[str, list[Any]] = {}
+    # Of two scores that a name could begin with, accuracy and accuracy_top5, it is of the longer.
+    for value in sorted(values, key=len, reverse=True):
+        taken = [name for names in held.values() for name in names]
+        left = frame.drop(columns=taken)
+        held[value] = list(_parts(left, own[value], ()).index)
+    every = [name for names in held.values() for name in names]
+    return {
+        value: (frame.drop(columns=[name for name in every if name not in held[value]]), own[value]) for value in values
+    }
+
+
+def _columns_of_values(values: Sequence[str], columns: Columns) -> dict[str, Any]:
+    """Return the pattern, or the mapping, of each score."""
+    if isinstance(columns, str) and (VALUE in columns or len(values) == 1):
+        return {value: columns.replace(VALUE, value) for value in values}
+    if isinstance(columns, str):
+        raise ValueError(
+            f"columns={columns!r} does not say which of {len(values)} scores a column holds. Say it with a part "
+            f"{VALUE}, such as '{columns}_{VALUE}'"
+        )
+    if set(columns) == set(values):
+        return dict(columns)
+    if len(values) == 1:
+        return {values[0]: columns}
+    raise ValueError(
+        f"columns must map each of {shown(list(values))} to a pattern; got {shown(columns)}. "
+        f"Try '{{algorithm}}_{VALUE}'"
+    )
+
+
+def values_in(frame: pd.DataFrame, columns: str) -> list[str]:
+    """Return the scores that names of columns say, by a pattern with the part ``{value}``."""
+    return list(dict.fromkeys(_of_pattern(frame, columns, ())["value"]))
+
+
+def to_long_of_values(
+    frame: pd.DataFrame,
+    values: Sequence[str],
+    columns: Columns,
+    dims: Mapping[str, str | None],
+    kept: Sequence[str] = (),
+) -> pd.DataFrame:
+    """Return one row, with a column for each of several scores, of a table whose columns hold one each."""
+    numbered = frame.assign(**{_ROW: np.arange(len(frame))})
+    each = of_each_value(numbered, values, columns)
+    found = [to_long(own, value, of_own, dims, [*kept, _ROW]) for value, (own, of_own) in each.items()]
+    joined = found[0]
+    for other in found[1:]:
+        joined = joined.merge(other, how="outer", on=[name for name in joined if name in other])
+    joined.attrs = dict(frame.attrs)
+    return joined.drop(columns=_ROW)
 
 
 def with_joined(frame: pd.DataFrame, columns: Sequence[str]) -> tuple[str, pd.DataFrame]:
@@ -107,6 +170,15 @@ def _common_start(names: Sequence[str]) -> str:
     first, last = min(names), max(names)
     n_same = next((place for place, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
     return first[:n_same]
+
+
+def _parts(frame: pd.DataFrame, columns: Columns, used: Sequence[str]) -> pd.DataFrame:
+    """Return the labels of each column that holds scores, a row for each."""
+    if isinstance(columns, str):
+        return _of_pattern(frame, columns, used)
+    if isinstance(columns, Mapping):
+        return _of_mapping(frame, columns)
+    raise TypeError(f"columns must be a pattern or a mapping; got {shown(columns)}. Try '{{algorithm}}'")
 
 
 def _of_mapping(frame: pd.DataFrame, columns: Mapping[str, Sequence[str]]) -> pd.DataFrame:

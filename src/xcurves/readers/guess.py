@@ -11,6 +11,7 @@ import pandas as pd
 
 from xcurves.core.labels import DIMS, SYNONYMS, USUAL_EXTRAS
 from xcurves.preprocessing.wide import CONFIG, to_long, with_joined
+from xcurves.readers.wide_columns import Pattern, fitting_pattern
 
 # Words for a score, the one that is taken first: where a column has several of them, the first counts.
 _SCORES = (
@@ -30,6 +31,7 @@ _ABOUT = (
     | {"count", "len", "length", "rank", "threshold", "target", "scale", "weight", "coef", "coefficient", "best"}
     | {"entropy", "grad", "pi", "alpha", "value", "actor", "critic", "policy", "time", "lr", "rate"}
 )
+_STATISTICS = _ABOUT | {"mean", "average"}
 _NO_STEP = {"mean", "std", "fit", "score"}  # of mean_fit_time, which is no time of training
 _FIRST_STEPS = ("step", "steps", "timesteps", "timestep", "interacts", "frames", "tokens", "iteration", "iter", "epoch")
 _MOST_LABELS = 50
@@ -188,9 +190,14 @@ def looks_like_score(name: object) -> bool:
 def dim_of(name: object) -> str | None:
     """Return what a column usually is by its name: a dim, "task" or None."""
     for dim in DIMS:
-        if _fit(name, SYNONYMS[dim].split()) is not None:
+        if _fit(name, _names_of(dim)) is not None:
             return dim
     return "task" if _fit(name, sorted(USUAL_EXTRAS)) is not None else None
+
+
+def _names_of(dim: str) -> list[str]:
+    """Return the usual names of a dim, its own first."""
+    return [dim, *SYNONYMS[dim].split()]
 
 
 def _check_given(frame: pd.DataFrame, given: Mapping[str, Any]) -> None:
@@ -213,20 +220,26 @@ def _joined_algorithms(frame: pd.DataFrame, known: dict[str, Any]) -> tuple[pd.D
 
 
 def _long(frame: pd.DataFrame, known: Mapping[str, Any]) -> tuple[pd.DataFrame, str]:
-    """Return a row for each score where columns are algorithms, and what is said of it; else the frame and "".
+    """Return a row for each score where columns are algorithms or runs, and what is said of it; else the frame and "".
 
-    They are taken for algorithms where every other column names runs, training or tasks, and none is called like a
-    score or a statistic of scores. Without such columns a row is a task.
+    They are taken for these where every other column names algorithms, runs, training or tasks, and none is called
+    like a score or a statistic of scores. Without such columns a row is a task.
     """
-    if {"algorithm", "score"} & {*known, *frame.columns}:
+    if "score" in known or "score" in frame:
         return frame, ""
     frame = _with_named_rows(frame)
+    named, scores = _named_and_scores(frame, known)
+    said = any(looks_like_score(name) or _STATISTICS & set(words_of(name)) for name in scores)
     free = [name for name in frame.columns if name not in _columns_of(known)]
-    kinds = {name: dim_of(name) for name in free}
-    named = [name for name in free if kinds[name] in ("run", "training", "task")]
-    scores = [name for name in free if name not in named and pd.api.types.is_float_dtype(frame[name])]
-    said = any(looks_like_score(name) or (_ABOUT | {"mean", "average"}) & set(words_of(name)) for name in scores)
     if len(scores) < 2 or said or len(scores) + len(named) < len(free):
+        return frame, ""
+    found = fitting_pattern(scores, _names_score)
+    has_algorithm = "algorithm" in known or "algorithm" in named.values()
+    if found is None or ("{algorithm}" in found.text) == has_algorithm:
+        return frame, ""
+    if "{run}" in found.text:
+        return to_long(frame, "score", found.text, {}), f", columns are {found.text}"
+    if "{algorithm}" not in found.text:
         return frame, ""
     how = f", columns are the algorithms: {', '.join(scores)}"
     if not named and known:
@@ -235,6 +248,33 @@ def _long(frame: pd.DataFrame, known: Mapping[str, Any]) -> tuple[pd.DataFrame, 
         frame = frame.assign(task=np.arange(1, len(frame) + 1))
         how = f", rows are the tasks{how}"
     return to_long(frame, "score", {"algorithm": scores}, {"algorithm": "algorithm"}), how
+
+
+def wide_pattern(frame: pd.DataFrame, given: Mapping[str, Any]) -> Pattern | None:
+    """Return the pattern of columns that are scores of algorithms or runs, also where they bear names of metrics."""
+    named, scores = _named_and_scores(frame, given)
+    if len(scores) < 2 or any(_STATISTICS & set(words_of(name)) for name in scores):
+        return None
+    pattern = fitting_pattern(scores, _names_score)
+    parts = [dim for dim in ("algorithm", "run") if pattern and f"{{{dim}}}" in pattern.text]
+    if not parts or any(dim in given or dim in named.values() for dim in parts):
+        return None
+    return pattern
+
+
+def _named_and_scores(frame: pd.DataFrame, known: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:
+    """Return what columns with usual names are, and the other columns of numbers with decimals."""
+    free = [name for name in frame.columns if name not in _columns_of(known)]
+    kinds = {name: dim_of(name) for name in free}
+    named = {name: kind for name, kind in kinds.items() if kind is not None}
+    scores = [name for name in free if name not in named and pd.api.types.is_float_dtype(frame[name])]
+    return named, scores
+
+
+def _names_score(name: str) -> bool:
+    """Return whether words are the usual name of a score, or say of which data it is."""
+    words = set(words_of(name))
+    return looks_like_score(name) or any(words <= known for known in (*_MEASURED, _TRAINED))
 
 
 def _with_named_rows(frame: pd.DataFrame) -> pd.DataFrame:
@@ -282,7 +322,7 @@ def _find_label(
     frame: pd.DataFrame, dim: str, used: Sequence[str], known: Mapping[str, Any]
 ) -> tuple[str | None, list[str]]:
     """Return the column of algorithms or runs; or None and those between which is not chosen."""
-    found = {name: fit for name in _free(frame, used) if (fit := _fit(name, SYNONYMS[dim].split())) is not None}
+    found = {name: fit for name in _free(frame, used) if (fit := _fit(name, _names_of(dim))) is not None}
     found = {name: fit for name, fit in found.items() if not _is_measure(frame[name])}
     if dim in found:
         return dim, []
@@ -304,7 +344,7 @@ def _only_text(frame: pd.DataFrame, used: Sequence[str]) -> str | None:
 
 def _training_columns(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
     """Return the columns that may be training: steps before epochs before time."""
-    known = SYNONYMS["training"].split()
+    known = _names_of("training")
     found = [name for name in _numeric(frame) if name not in used and _fit(name, known) is not None]
     found = [name for name in found if not _NO_STEP & set(words_of(name))]
     found = [name for name in found if _n_labels(frame[name]) > 1] or found
@@ -324,7 +364,7 @@ def _of_score(frame: pd.DataFrame, trainings: Sequence[str], score: str) -> str:
 def _step_rank(name: str) -> tuple[int, int]:
     last = words_of(name)[-1]
     rank = _FIRST_STEPS.index(last) if last in _FIRST_STEPS else len(_FIRST_STEPS)
-    return rank, _fit(name, SYNONYMS["training"].split()) or 0
+    return rank, _fit(name, _names_of("training")) or 0
 
 
 def _fit(name: object, known: Sequence[str]) -> int | None:

@@ -1,0 +1,97 @@
+"""How columns of wide tables are called: which part of each name is the algorithm, the run or the score."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+_RUN = re.compile(
+    r"(?P<before>.*?)(?P<word>(?<![^\W_])(?:seed|run|rep|repeat|fold|split|trial)[-_ ]?)(?P<run>\d+)(?P<after>\D.*|)",
+    re.IGNORECASE,
+)
+_SEPARATORS = ("_", "/", ".", "-", " ", ":")
+_MOST_WORDS = 3  # of a name that are the score
+IsScore = Callable[[str], bool]
+
+
+class Pattern(NamedTuple):
+    """A pattern of names, and the usual names of scores in them, each once."""
+
+    text: str
+    scores: tuple[str, ...] = ()
+
+
+def fitting_pattern(names: Sequence[str], is_score: IsScore) -> Pattern | None:
+    """Return the pattern that all names fit: ``{algorithm}_{value}``, ``{algorithm}_seed{run}``, ``fold{run}_{value}``.
+
+    None where there is no such pattern, or where it would fit one run or one algorithm only. `is_score` says whether
+    words are the usual name of a score.
+    """
+    matches = [match for name in names if (match := _RUN.fullmatch(name))]
+    if len(matches) < len(names):
+        return _pattern_of(names, is_score)
+    words = {match["word"] for match in matches}
+    runs = {match["run"] for match in matches}
+    before = _pattern_of([match["before"] for match in matches], is_score)
+    after = _pattern_of([match["after"] for match in matches], is_score)
+    if len(words) > 1 or len(runs) < 2 or before is None or after is None:
+        return None
+    made = before.text + words.pop() + "{run}" + after.text
+    parts = re.findall(r"\{\w+\}", made)
+    return Pattern(made, before.scores or after.scores) if len(set(parts)) == len(parts) else None
+
+
+def _pattern_of(texts: Sequence[str], is_score: IsScore) -> Pattern | None:
+    """Return the pattern of texts without runs: the text that all are, or parts for the algorithm and the score."""
+    texts = list(dict.fromkeys(texts))
+    if len(texts) == 1:
+        plain = texts[0].strip("".join(_SEPARATORS))
+        return Pattern(texts[0], (plain,) if is_score(plain) else ())
+    if not all(texts):
+        return None
+    for begin in ("", *_SEPARATORS):
+        for end in ("", *_SEPARATORS):
+            # The separators at both ends belong to none of the parts.
+            inner = [text[len(begin) : len(text) - len(end)] for text in texts]
+            strips = all(text.startswith(begin) and text.endswith(end) for text in texts)
+            if not strips or any(word[:1] in _SEPARATORS or word[-1:] in _SEPARATORS for word in inner):
+                continue
+            parts = _parts_of(inner, is_score)
+            return None if parts is None else Pattern(begin + parts.text + end, parts.scores)
+    return None
+
+
+def _parts_of(texts: Sequence[str], is_score: IsScore) -> Pattern | None:
+    scored = [is_score(text) for text in texts]
+    if not any(scored):
+        return Pattern("{algorithm}")
+    for separator in _SEPARATORS:
+        for n_words in range(1, _MOST_WORDS + 1):
+            split = [_cut(text, separator, n_words) for text in texts]
+            found = _grid(split, is_score)
+            if found:
+                return Pattern(f"{{algorithm}}{separator}{found.text}", found.scores)
+            split = [_cut(text, separator, -n_words) for text in texts]
+            found = _grid([(rest, words) for words, rest in split], is_score)
+            if found:
+                return Pattern(f"{found.text}{separator}{{algorithm}}", found.scores)
+    return Pattern("{value}", tuple(texts)) if all(scored) else None
+
+
+def _cut(text: str, separator: str, n_words: int) -> tuple[str, str]:
+    """Return a text in two: the last words, or with a negative number the first ones, and the rest."""
+    words = text.split(separator)
+    return separator.join(words[:-n_words]), separator.join(words[-n_words:])
+
+
+def _grid(split: Sequence[tuple[str, str]], is_score: IsScore) -> Pattern | None:
+    """Return the part of the score if every algorithm has every score: its text, or that of several."""
+    algorithms, scores = (dict.fromkeys(pair[side] for pair in split) for side in (0, 1))
+    if "" in algorithms or "" in scores or len(algorithms) < 2 or len(split) != len(algorithms) * len(scores):
+        return None
+    words = [word for algorithm in algorithms for word in re.split(r"[\W_]+", algorithm)]
+    if any(map(is_score, words)) or not all(map(is_score, scores)):
+        return None
+    (text,) = scores if len(scores) == 1 else ("{value}",)
+    return Pattern(text, tuple(scores))
