@@ -259,7 +259,8 @@ def many_pvalues(
     """
     scores, core = curves.isel(training=0, drop=True), (task, "algorithm", "run")
     ordered = labels.in_label_order(scores.transpose(..., *core), core)
-    first, second = labels.pairs_in_label_order(scores).T
+    # No p depends on which algorithm of a pair is named first.
+    first, second = np.sort(labels.pairs_in_label_order(scores), axis=1).T
     lead, (n_tasks, _, n_runs) = ordered.shape[:-3], ordered.shape[-3:]
     by_algorithm = ordered.to_numpy().swapaxes(-3, -2)
     x, y = (by_algorithm[..., each, :, :].reshape(-1, n_tasks, n_runs) for each in (first, second))

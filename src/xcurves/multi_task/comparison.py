@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.array_types import Floats
+from xcurves.array_types import Bools, Floats
 from xcurves.core import failed_runs, labels, run_checks, scales
 from xcurves.core.driver import Group, Indices
 from xcurves.core.labels import pairs_in_label_order
@@ -143,6 +143,14 @@ class Comparison(JoinedTasks):
     task_correction: str
     progress: Progress
 
+    @property
+    def is_turned(self) -> Bools:
+        """Which pairs are not in the order of the labels, as the algorithms of scores are.
+
+        They have the reassignments of those that are, so that no p depends on which algorithm is named first.
+        """
+        return np.asarray(self.pairs[:, 0] > self.pairs[:, 1])
+
     def fill(self, out: Mapping[str, Floats], scores: Floats, name: str) -> None:
         """Fill in all claims about one benchmark, scores of shape (task, algorithm, run)."""
         prefixes = [f"{name}{each}: " for each in self.tasks]
@@ -176,10 +184,16 @@ class Comparison(JoinedTasks):
         """Fill in what is known of each task by itself."""
         out["task_difference"][:] = pairs.d
         pvalues, tested = np.full(pairs.d.shape, np.nan), ~np.isnan(pairs.v)
-        for sizes in {(a, b) for a, b in pairs.runs[tested].tolist()}:
-            where = np.nonzero((pairs.runs == sizes).all(axis=-1) & tested)
-            u = np.concatenate([pairs.x[where][:, : sizes[0]], pairs.y[where][:, : sizes[1]]], axis=-1)
-            design = contrasts.ContrastDesign(u, sizes, np.array([1.0, -1.0]), self.context.paired)
+        for (n_a, n_b), turned in product(np.unique(pairs.runs[tested], axis=0).tolist(), (False, True)):
+            alike = (pairs.runs == (n_a, n_b)).all(axis=-1) & (self.is_turned == turned)[:, np.newaxis]
+            where = np.nonzero(alike & tested)
+            if not where[0].size:
+                continue
+            groups = [pairs.x[where][:, :n_a], pairs.y[where][:, :n_b]]
+            sizes, signs = (n_a, n_b), np.array([1.0, -1.0])
+            if turned:
+                groups, sizes, signs = groups[::-1], sizes[::-1], signs[::-1]
+            design = contrasts.ContrastDesign(np.concatenate(groups, axis=-1), sizes, signs, self.context.paired)
             plan = self.context.plan(sizes, labelled=True)
             found = contrasts.contrast_tests(design, plan, "two-sided", self.context.alpha)
             pvalues[where], out["task_difference_ci"][where] = found["pvalue"], found["estimate_ci"]
@@ -204,10 +218,14 @@ class Comparison(JoinedTasks):
         """Fill in the claim about these tasks; pairs with the same numbers of runs share their deals."""
         tested, context = pairs.has_errors, self.context
         alphas = context.alpha, context.alpha / max(1, int((tested & pairs.known).sum()))
-        for runs in np.unique(pairs.runs[tested], axis=0):
-            own = np.flatnonzero(tested & (pairs.runs == runs).all(axis=(1, 2)))
+        for runs, turned in product(np.unique(pairs.runs[tested], axis=0), (False, True)):
+            own = np.flatnonzero(tested & (pairs.runs == runs).all(axis=(1, 2)) & (self.is_turned == turned))
+            if not own.size:
+                continue
             sizes = tuple((int(a), int(b)) for a, b in runs)
-            plan = task_plans.plan_deals(sizes, context.n_resamples, paired=context.paired, entropy=context.entropy)
+            plan = task_plans.plan_deals(
+                sizes, context.n_resamples, paired=context.paired, is_turned=turned, entropy=context.entropy
+            )
             given = pairs.x[own], pairs.y[own], pairs.weights[own[0]], plan, alphas, self.progress
             found = task_effects.task_effect_tests(*given, margin=self.margin, sign=self.sign)
             found["difference_ci"], found["difference_ci_simultaneous"] = found["difference_ci"].swapaxes(0, 1)

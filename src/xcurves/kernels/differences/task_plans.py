@@ -51,6 +51,7 @@ class DealPlan(Plan):
 
     runs: tuple[tuple[int, int], ...]  # of both algorithms in each task; a task in which either has none is left out
     paired: bool = False  # exchange the two curves of a run instead of dealing all curves
+    is_turned: bool = False  # random deals are those of the pair with its algorithms the other way round
 
     @cached_property
     def cells(self) -> list[TaskCells]:
@@ -100,8 +101,18 @@ class DealPlan(Plan):
 
     def draw(self, number: int, rows: int) -> Labels:
         """Draw the deals of random block `number`, shape (rows, unit)."""
-        drawn = [self._draw(cells, number, rows).reshape(rows, -1) for cells in self.cells]
+        draw = self._draw
+        if self.is_turned and not self.paired:  # a run whose curves change places does so in either order
+            draw = self._draw_turned
+        drawn = [draw(cells, number, rows).reshape(rows, -1) for cells in self.cells]
         return drawn[0] if len(drawn) == 1 else np.concatenate(drawn, axis=1)
+
+    def _draw_turned(self, cells: TaskCells, number: int, rows: int) -> Labels:
+        """Draw the labels of the second algorithm before the first, and name the curves and algorithms back."""
+        n_a, n_b = cells.n_a, cells.n_b
+        labels = self._draw(cells._replace(n_a=n_b, n_b=n_a), number, rows)
+        of_second, of_first = labels[..., :n_b], labels[..., n_b:]
+        return 1 - np.concatenate([of_first, of_second], axis=-1)
 
     def _draw(self, cells: TaskCells, number: int, rows: int) -> Labels:
         """Draw the labels of alike tasks, shape (rows, task, unit)."""
@@ -122,11 +133,16 @@ class DealPlan(Plan):
 
 
 def plan_deals(
-    runs: tuple[tuple[int, int], ...], n_resamples: int | None, *, paired: bool = False, entropy: int = 0
+    runs: tuple[tuple[int, int], ...],
+    n_resamples: int | None,
+    *,
+    paired: bool = False,
+    is_turned: bool = False,
+    entropy: int = 0,
 ) -> DealPlan:
     """Plan deals: all of them if they are within the `ceiling`, else random ones."""
     exact, n = ceiling(count_deals(runs, paired=paired), n_resamples)
-    return DealPlan(runs=runs, paired=paired, exact=exact, n_resamples=n, entropy=entropy)
+    return DealPlan(runs=runs, paired=paired, is_turned=is_turned, exact=exact, n_resamples=n, entropy=entropy)
 
 
 def count_deals(runs: Sequence[tuple[int, int]], *, paired: bool = False) -> int:

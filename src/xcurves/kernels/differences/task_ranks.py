@@ -89,12 +89,25 @@ class RankTest:
     def add(self, labels: Labels) -> None:
         """Count a block of deals."""
         own = _squared_distance(self.theta)
-        deals: Deals = [(cells.of(labels), _places_of_deals(cells, cells.of(labels))) for cells in self.plan.cells]
+        deals: Deals = []
+        for cells in self.plan.cells:
+            of_places = self._of_places(cells, labels)
+            deals.append((of_places, _places_of_deals(cells, of_places)))
         for ties, tables, pairs in self.patterns.values():
             theta, variance = self._over_tasks(deals, ties, tables)
             square = _squared_distance(theta)[:, np.newaxis]
             hits = ratio_reaches(square, variance[:, np.newaxis], own[pairs], self.variance[pairs])
             self.count[pairs] += np.count_nonzero(hits, axis=0)
+
+    def _of_places(self, cells: TaskCells, labels: Labels) -> Labels:
+        """Return labels of places in ascending order: any labels of curves serve, as all are alike likely.
+
+        Of turned deals those of the curves in their other order, of which the places then have the same ones.
+        """
+        of_curves = cells.of(labels)
+        if not self.plan.is_turned:
+            return of_curves
+        return np.roll(of_curves, -cells.n_a, axis=-1)
 
     @property
     def found(self) -> dict[str, Floats]:
