@@ -170,7 +170,10 @@ def test_a_damaged_parquet_file_ends_in_one_line(tmp_path):
 
 
 NEW = Source(
-    *("ours", "our logs", "trace.out, a table of (tick, gain)", ("delimited",)),
+    "ours",
+    "our logs",
+    "trace.out, a table of (tick, gain)",
+    ("delimited",),
     files=("trace.out",),
     within="traces",
     training="tick",

@@ -3,6 +3,8 @@
 import gzip
 import io
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -104,13 +106,69 @@ def test_a_frame_comes_back_from_every_format(way, compressed, tmp_path, frame):
     data = write(frame)
     path = tmp_path / "log"
     path.write_bytes(gzip.compress(data) if compressed else data)
-    if not (compressed and name == "npz"):
-        assert format_of(path) == name
+    assert format_of(path) == name
     read = read_rows(path, name).rows
     pd.testing.assert_frame_equal(read, frame, check_dtype=False, check_column_type=False)
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+PROPERTY = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+@PROPERTY
+@given(
+    metrics=st.integers(1, 9).flatmap(
+        lambda size: st.dictionaries(
+            st.tuples(NAMES, st.sampled_from(["auc", "logloss", "rmse"])),
+            st.lists(NUMBERS, min_size=size, max_size=size),
+            min_size=1,
+            max_size=5,
+        )
+    )
+)
+def test_nested_metrics_come_back(tmp_path, compressed, metrics):
+    nested = {}
+    for (data, name), values in metrics.items():
+        nested.setdefault(data, {})[name] = values
+    text = json.dumps(nested).encode()
+    path = tmp_path / "evals_result.json"
+    path.write_bytes(gzip.compress(text) if compressed else text)
+    assert format_of(path) == "JSON"
+    rows = read_rows(path).rows
+    n_rounds = len(next(iter(metrics.values())))
+    assert rows.pop("step").tolist() == list(range(n_rounds))
+    assert rows.to_dict("list") == {"/".join(name): values for name, values in metrics.items()}
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+@PROPERTY
+@given(
+    shape=st.tuples(st.integers(1, 5), st.integers(1, 6)).filter(lambda shape: shape[0] != shape[1]),
+    names=st.lists(NAMES, min_size=3, max_size=4, unique=True).filter(lambda each: not {"run", "step"} & set(each)),
+    seed=st.integers(0, 99),
+)
+def test_arrays_of_runs_and_steps_come_back(tmp_path, compressed, shape, names, seed):
+    rng = np.random.default_rng(seed)
+    of_steps, of_runs, *tables = names
+    levels, labels = np.sort(rng.integers(0, 10**6, shape[1])), rng.normal(size=shape[0])
+    arrays = {name: rng.normal(size=shape) for name in tables}
+    buffer = io.BytesIO()
+    np.savez(buffer, **{of_steps: levels, of_runs: labels}, **arrays)
+    path = tmp_path / "a.npz"
+    path.write_bytes(gzip.compress(buffer.getvalue()) if compressed else buffer.getvalue())
+    assert format_of(path) == "npz"
+    rows = read_rows(path).rows
+    assert len(rows) == shape[0] * shape[1]
+    for _, row in rows.iterrows():
+        run, step = int(row["run"]), np.searchsorted(levels, row[of_steps])
+        assert labels[run] == row[of_runs]
+        of_level = levels == levels[step]
+        assert all(row[name] in array[run, of_level] for name, array in arrays.items())
+    for name, array in arrays.items():
+        assert rows[name].tolist() == array.ravel().tolist()
+
+
+@PROPERTY
 @given(frame=frames(), head=st.sampled_from(["step {}:", "[{}]", "Epoch {}/99,", "iter={},", "it: {} |"]))
 def test_numbers_of_printed_lines_come_back(tmp_path, frame, head):
     numbers = frame.select_dtypes("float")
@@ -285,3 +343,27 @@ def test_hostile_json_ends_in_one_line(tmp_path, text):
     with pytest.raises(ValueError, match=r"^.*a\.jsonl") as caught:
         read_rows(path)
     assert "\n" not in str(caught.value)
+
+
+LARGE = """
+import resource, sys, time
+from xcurves import readers
+began = time.process_time()
+rows = len(readers.read(sys.argv[1]))
+print(rows, time.process_time() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
+
+
+@pytest.mark.slow
+def test_a_million_and_a_half_lines_of_json_take_ten_seconds_and_a_gigabyte(tmp_path):
+    rng = np.random.default_rng(0)
+    path, n_rows = tmp_path / "log.jsonl", 1_500_000
+    rows = pd.DataFrame(
+        {"seed": np.arange(n_rows) % 20, "step": np.arange(n_rows) // 20, "loss": rng.normal(size=n_rows)}
+    )
+    rows.to_json(path, orient="records", lines=True)
+    done = subprocess.run([sys.executable, "-c", LARGE, str(path)], capture_output=True, text=True, check=True)
+    found, seconds, megabytes = map(float, done.stdout.split())
+    assert found == n_rows
+    assert seconds < 10
+    assert megabytes < 1000

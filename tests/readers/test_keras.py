@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from xcurves import readers
@@ -45,3 +46,18 @@ def test_histories_need_the_names_of_their_runs():
         keras.fit_history({("cnn", 0): [1.0]})
     with pytest.raises(ValueError, match=r"^histories have no epochs.*Leave such runs out"):
         keras.fit_history({("cnn", 0): {"loss": []}})
+
+
+@pytest.mark.parametrize("values", [[[1.0, 2.0], [3.0, 4.0]], {"a": [1.0]}, np.ones((2, 3)), ["high", "low"], 1.0])
+def test_metrics_of_several_values_an_epoch_are_refused(values):
+    with pytest.raises(
+        TypeError, match=r"^histories\[\('cnn', 0\)\]: 'f1' must have a number for each epoch; got .*name"
+    ) as caught:
+        keras.fit_history({("cnn", 0): {"loss": [1.0, 0.5], "f1": values}})
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) <= 300
+
+
+def test_arrays_of_one_number_an_epoch_are_read():
+    frame = keras.fit_history({("cnn", 0): {"loss": np.array([1.0, 0.5], np.float32), "n": [1, 2]}})
+    assert frame.to_dict("list")["loss"] == [1.0, 0.5]

@@ -120,6 +120,11 @@ def test_a_run_without_an_episode_is_left_out_and_said(sb3, logs):
         ('#{"t_start": 0}\nr,l,t\n1,2,3\n1,,3\n', r"columns r, l, t: a row lacks r, l or t"),
         ('#{"t_start": 0}\nr,l,t\n1,2,3\n1,2\n', r"its last line, line 4, has 2 fields where the header names 3"),
         ('#{"t_start": 0}\nr,l,t\n1,2,3,4\n5,6,7\n', r"monitor\.csv: line 3 has 4 fields where the header names 3"),
+        (
+            '#{"t_start": 0}\nr,l,t\n1,2,3\n#{"t_start": 9}\nr,l,t\n1,2,3\n',
+            r"monitor\.csv: line 4 is a header again: two logs in one file\. Make a file of each$",
+        ),
+        ('#{"t_start": 0}\nr,l,t\n1,2,3\nr,l,t\n1,2,3\n', r"monitor\.csv: line 4 is the header again: two logs"),
         ('#{"t_start": 0}\nr,l,t,r\n1,2,3,4\n', r"monitor\.csv has 2 columns 'r'\. Rename all but one"),
     ],
 )

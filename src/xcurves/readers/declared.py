@@ -38,7 +38,10 @@ def _epochs_apart(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 LIGHTNING = Source(
-    *("lightning", "Lightning metrics", "metrics.csv of Lightning", ("delimited",)),
+    "lightning",
+    "Lightning metrics",
+    "metrics.csv of Lightning",
+    ("delimited",),
     files=("metrics.csv",),
     header=r"(?=(?:.*,)?epoch(?:,|$))(?=(?:.*,)?step(?:,|$)).*",
     step="step",
@@ -46,7 +49,10 @@ LIGHTNING = Source(
     also_writes=("tensorboard",),
 )
 HUGGINGFACE = Source(
-    *("huggingface", "Hugging Face Trainer logs", "trainer_state.json", ("JSON",)),
+    "huggingface",
+    "Hugging Face Trainer logs",
+    "trainer_state.json",
+    ("JSON",),
     files=("trainer_state.json",),
     within=r"checkpoint-\d+",
     records="log_history",
@@ -57,7 +63,10 @@ HUGGINGFACE = Source(
     also_writes=("tensorboard",),
 )
 KERAS = Source(
-    *("keras", "Keras CSVLogger files", "files of Keras's CSVLogger (epoch, loss, ...)", ("delimited",)),
+    "keras",
+    "Keras CSVLogger files",
+    "files of Keras's CSVLogger (epoch, loss, ...)",
+    ("delimited",),
     files=("*.csv", "*.log"),
     header=r"epoch,(?!(?:.*,)?(?:step|algorithm|run)(?:,|$))(?:.*,)?loss(?:,.*)?",
     step="epoch",
@@ -66,21 +75,30 @@ KERAS = Source(
     also_writes=("tensorboard",),
 )
 DREAMER = Source(
-    *("dreamerv3", "DreamerV3 logs", "metrics.jsonl", ("JSON lines",)),
+    "dreamerv3",
+    "DreamerV3 logs",
+    "metrics.jsonl",
+    ("JSON lines",),
     files=("metrics.jsonl",),
     step="step",
     value="episode/score",
     also_writes=("tensorboard",),
 )
 SPINNINGUP = Source(
-    *("spinningup", "Spinning Up logs", "progress.txt, with tabs", ("delimited",)),
+    "spinningup",
+    "Spinning Up logs",
+    "progress.txt, with tabs",
+    ("delimited",),
     files=("progress.txt",),
     step="Epoch",
     training="TotalEnvInteracts",
     units={"TotalEnvInteracts": "steps", "Time": "s"},
 )
 TORCHRL = Source(
-    *("torchrl", "TorchRL CSV logs", "scalars/METRIC.csv of (step, value), without a header", ("delimited",)),
+    "torchrl",
+    "TorchRL CSV logs",
+    "scalars/METRIC.csv of (step, value), without a header",
+    ("delimited",),
     files=("scalars/*.csv",),
     within="scalars",
     headless=("step",),
@@ -88,7 +106,10 @@ TORCHRL = Source(
     units={"step": "steps"},
 )
 D3RLPY = Source(
-    *("d3rlpy", "d3rlpy logs", "METRIC.csv of (epoch, step, value) beside params.json", ("delimited",)),
+    "d3rlpy",
+    "d3rlpy logs",
+    "METRIC.csv of (epoch, step, value) beside params.json",
+    ("delimited",),
     files=("*.csv",),
     beside="params.json",
     is_log=lambda path: path.name != "progress.csv",  # of RLlib
@@ -97,7 +118,10 @@ D3RLPY = Source(
     units={"step": "steps", "epoch": "epochs"},
 )
 MMENGINE = Source(
-    *("mmengine", "MMEngine scalars", "vis_data/scalars.json", ("JSON lines",)),
+    "mmengine",
+    "MMEngine scalars",
+    "vis_data/scalars.json",
+    ("JSON lines",),
     files=("vis_data/scalars.json",),
     within=r"(?:\d{8}_\d{6}/)?vis_data",
     prepared=_epochs_apart,
@@ -106,7 +130,10 @@ MMENGINE = Source(
     also_writes=("tensorboard",),
 )
 DETECTRON2 = Source(
-    *("detectron2", "Detectron2 metrics", "metrics.json of lines with iteration", ("JSON lines",)),
+    "detectron2",
+    "Detectron2 metrics",
+    "metrics.json of lines with iteration",
+    ("JSON lines",),
     files=("metrics.json",),
     by_content=True,
     step="iteration",
@@ -114,7 +141,10 @@ DETECTRON2 = Source(
     also_writes=("tensorboard",),
 )
 CATBOOST = Source(
-    *("catboost", "CatBoost errors", "catboost_info/test_error.tsv", ("delimited",)),
+    "catboost",
+    "CatBoost errors",
+    "catboost_info/test_error.tsv",
+    ("delimited",),
     files=("test_error.tsv",),
     within="catboost_info",
     step="iter",
@@ -122,20 +152,28 @@ CATBOOST = Source(
     also_writes=("tensorboard",),
 )
 TEXT = Source(
-    *("text", "text logs", "lines such as 'step:1 loss:2.5', one or more a step (.txt, .log, .out)", ("text lines",)),
+    "text",
+    "text logs",
+    "lines such as 'step:1 loss:2.5', one or more a step (.txt, .log, .out)",
+    ("text lines",),
     files=("*.txt", "*.log", "*.out"),
     by_content=True,
     general=True,
     training=None,
 )
 TABLE = Source(
-    *("table", "CSV", "CSV files", ("delimited",)),
+    "table",
+    "CSV",
+    "CSV files",
+    ("delimited",),
     files=("*.csv",),
     general=True,
     training="training",
 )
 ROWS = Source(
-    *("rows", "rows of any format", "delimited text, JSON lines, JSON, parquet or npz with a row for each score"),
+    "rows",
+    "rows of any format",
+    "delimited text, JSON lines, JSON, parquet or npz with a row for each score",
     ("delimited", "JSON lines", "JSON", "parquet", "npz"),
     by_content=True,
     general=True,

@@ -132,7 +132,10 @@ def _unquoted(text: str, quote: str) -> str:
 
 
 SOURCE = Source(
-    *("hydra", "jobs of Hydra", ".hydra/overrides.yaml, with the logs of any source", ("YAML",)),
+    "hydra",
+    "jobs of Hydra",
+    ".hydra/overrides.yaml, with the logs of any source",
+    ("YAML",),
     files=(".hydra/overrides.yaml",),
     hidden=".hydra",
     read_all=multirun,

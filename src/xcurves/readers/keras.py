@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Number
+from textwrap import shorten
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from xcurves.core.named_options import names_options
@@ -28,7 +31,8 @@ def fit_history(histories: Mapping[Key, Any]) -> pd.DataFrame:
     Raises
     ------
     TypeError, ValueError
-        If `histories` is no mapping from (algorithm, run) to histories, or a history has no epochs.
+        If `histories` is no mapping from (algorithm, run) to histories, if a metric has several values an epoch, or a
+        history has no epochs.
 
     Examples
     --------
@@ -46,6 +50,13 @@ def _rows(key: Key, fitted: Any) -> pd.DataFrame:
     metrics = getattr(fitted, "history", fitted)
     if not isinstance(metrics, Mapping):
         raise TypeError(f"histories[{key!r}] must be what model.fit returned; got {type(fitted).__name__}")
+    for name, values in metrics.items():
+        numbers = np.asarray(values, dtype=object)
+        if numbers.ndim != 1 or not all(isinstance(value, Number) for value in numbers):
+            raise TypeError(
+                f"histories[{key!r}]: {name!r} must have a number for each epoch; got {shorten(repr(values), 60)}. "
+                f"Give a metric of several values a name for each"
+            )
     rows = pd.DataFrame({name: pd.Series(values) for name, values in metrics.items()})
     rows.insert(0, "epoch", getattr(fitted, "epoch", range(len(rows))))
     return rows

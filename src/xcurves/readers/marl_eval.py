@@ -43,7 +43,10 @@ def _metrics(path: str | Path) -> pd.DataFrame:
 
 
 SOURCE = Source(
-    *("marl-eval", "evaluations of marl-eval", "JSON files of its protocol", ("JSON",)),
+    "marl-eval",
+    "evaluations of marl-eval",
+    "JSON files of its protocol",
+    ("JSON",),
     files=("*.json",),
     is_log=lambda path: '"step_count"' in read_text(path, errors="replace"),
     read_all=_metrics,

@@ -174,7 +174,10 @@ def _is_run(path: Path) -> bool:
 
 
 STORE = Source(
-    *("mlflow", "MLflow's metrics", "a folder mlruns", ("YAML",)),
+    "mlflow",
+    "MLflow's metrics",
+    "a folder mlruns",
+    ("YAML",),
     files=("meta.yaml",),
     is_log=_is_run,
     read_all=metric_history,

@@ -143,7 +143,9 @@ def open_arrays(path: Path, data: bytes | None = None) -> Iterator[Any]:
 
 def array_shapes(path: Path) -> list[tuple[int, ...]]:
     """Return the shapes of the arrays in an .npz file, of which only the headers are read."""
-    with zipfile.ZipFile(path) as members:
+    with path.open("rb") as file:
+        compressed = file.peek(1).startswith(_GZIP)
+    with zipfile.ZipFile(io.BytesIO(read_bytes(path)) if compressed else path) as members:
         return [_header_of(members, member)[0] for member in members.infolist()]
 
 

@@ -274,7 +274,10 @@ def _has_curves(path: Path) -> bool:
 
 
 CURVES = Source(
-    *("optuna", "values that trials of Optuna reported", "an SQLite or journal file", ("SQLite", "JSON lines")),
+    "optuna",
+    "values that trials of Optuna reported",
+    "an SQLite or journal file",
+    ("SQLite", "JSON lines"),
     is_log=_has_curves,
     read_all=intermediate_values,
     single=True,

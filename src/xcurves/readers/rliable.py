@@ -84,8 +84,10 @@ def _load(path: Path) -> dict[str, Any]:
 
 
 SOURCE = Source(
-    *("rliable", "arrays of scores of rliable"),
-    *("one .npz file, (runs, tasks) or (runs, tasks, frames) of each algorithm", ("npz",)),
+    "rliable",
+    "arrays of scores of rliable",
+    "one .npz file, (runs, tasks) or (runs, tasks, frames) of each algorithm",
+    ("npz",),
     files=("*.npz",),
     is_log=lambda path: format_of(path) != "npz",
     read_all=scores,

@@ -65,7 +65,9 @@ def _json_lines(lines: bytes, path: Path) -> pd.DataFrame:
 
 
 SOURCE = Source(
-    *("rllib", "trials of RLlib or Ray Tune", "result.json or progress.csv beside params.json"),
+    "rllib",
+    "trials of RLlib or Ray Tune",
+    "result.json or progress.csv beside params.json",
     ("JSON lines", "delimited"),
     files=("progress.csv", "result.json"),
     beside="params.json",

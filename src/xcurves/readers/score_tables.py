@@ -175,7 +175,10 @@ def _is_evaluations(path: Path) -> bool:
 
 
 SEARCH = Source(
-    *("cv-results", "results of a search of scikit-learn", "cv_results_ as CSV", ("delimited",)),
+    "cv-results",
+    "results of a search of scikit-learn",
+    "cv_results_ as CSV",
+    ("delimited",),
     files=("*.csv",),
     is_log=_is_search,
     read_all=lambda path: _read(path, "cv_results_ of scikit-learn", _search_rows),
@@ -184,7 +187,10 @@ SEARCH = Source(
     example="cv_results.csv",
 )
 TRIALS = Source(
-    *("optuna-table", "a table of trials of Optuna", "trials_dataframe() as CSV", ("delimited",)),
+    "optuna-table",
+    "a table of trials of Optuna",
+    "trials_dataframe() as CSV",
+    ("delimited",),
     files=("*.csv",),
     is_log=_is_trials,
     read_all=lambda path: _read(path, "trials of Optuna", _trial_rows),
@@ -194,7 +200,10 @@ TRIALS = Source(
     example="trials.csv",
 )
 OPENML = Source(
-    *("openml", "evaluations of OpenML", "list_evaluations() as CSV: task_id, flow_name, value", ("delimited",)),
+    "openml",
+    "evaluations of OpenML",
+    "list_evaluations() as CSV: task_id, flow_name, value",
+    ("delimited",),
     files=("*.csv",),
     is_log=_is_evaluations,
     read_all=lambda path: _read(path, "evaluations of OpenML", _evaluation_rows),

@@ -82,7 +82,10 @@ def _evaluations(files: Sequence[Path]) -> Run:
 
 
 MONITOR = Source(
-    *("monitor", "Stable-Baselines3 Monitor logs", "monitor.csv", ("delimited",)),
+    "monitor",
+    "Stable-Baselines3 Monitor logs",
+    "monitor.csv",
+    ("delimited",),
     files=("*monitor.csv",),
     read_run=_episodes,
     units={"step": "steps", "episode_length": "steps", "time": "s"},
@@ -91,7 +94,10 @@ MONITOR = Source(
     also_writes=("evaluations", "tensorboard"),
 )
 EVALUATIONS = Source(
-    *("evaluations", "Stable-Baselines3 evaluations", "evaluations.npz", ("npz",)),
+    "evaluations",
+    "Stable-Baselines3 evaluations",
+    "evaluations.npz",
+    ("npz",),
     files=("evaluations.npz",),
     read_run=_evaluations,
     units={"step": "steps", "episode_length": "steps"},

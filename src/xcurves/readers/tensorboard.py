@@ -93,7 +93,10 @@ def _checksum(data: bytes, place: int) -> int:
 
 
 SOURCE = Source(
-    *("tensorboard", "TensorBoard event files", "event files (*tfevents*)", ("event files",)),
+    "tensorboard",
+    "TensorBoard event files",
+    "event files (*tfevents*)",
+    ("event files",),
     files=("*tfevents*",),
     read_run=_run,
     units={"step": "steps", "wall_time": "s"},

@@ -127,7 +127,10 @@ def _is_chart(path: Path) -> bool:
 
 
 CHART = Source(
-    *("wandb-chart", "a chart of Weights & Biases", "exported as CSV", ("delimited",)),
+    "wandb-chart",
+    "a chart of Weights & Biases",
+    "exported as CSV",
+    ("delimited",),
     files=("*.csv",),
     is_log=_is_chart,
     read_all=_chart,

@@ -19,7 +19,6 @@ _BLANKS = r"\s+"
 _SAMPLE = 50  # lines
 _HEAD = 1 << 18
 _MOST_LONG = 2000  # characters of a line of a table of which the delimiter is looked for
-_LEADING_ZERO = re.compile(rb'(?:^|[,"\t;|])\s*0\d', re.MULTILINE)
 _COMMA = re.compile(rb"\d,\d")
 _RULE = re.compile(r"\|?[\s:|-]*-[\s:|-]*\|?")  # below the header of a table in Markdown
 _NUMBER = re.compile(r"[-+]?(?:nan|inf(?:inity)?|(?:\d+[.,]?\d*|[.,]\d+)(?:e[-+]?\d+)?)", re.IGNORECASE)
@@ -75,7 +74,8 @@ def parse(data: bytes, path: Path, first_line: int = 1, **options: Any) -> pd.Da
     check_text(data, path)
     lines = _sample(data[:_HEAD].decode("utf-8", "replace"))
     dialect = sniff(lines)
-    plain = dialect.delimiter == ","
+    has_commas = dialect.delimiter != "," or b'"' in data  # within cells
+
     if b"#" in data and (data.startswith(b"#") or b"\n#" in data):
         data = _without_comments(data, dialect)
     if dialect.delimiter in ("|", _BLANKS):
@@ -85,7 +85,11 @@ def parse(data: bytes, path: Path, first_line: int = 1, **options: Any) -> pd.Da
         n_fields = len(_fields(lines[0], dialect.delimiter))
         data = dialect.delimiter.join(map(str, range(n_fields))).encode() + b"\n" + data
         first_line -= 1
+
     options |= {"index_col": False, "low_memory": False, "sep": dialect.delimiter}
+    decimal_comma = dialect.delimiter == ";" and _COMMA.search(data) is not None
+    if decimal_comma:
+        options["decimal"] = ","
     try:
         check_fields(data, path, dialect.delimiter, first_line)
         rows: pd.DataFrame = pd.read_csv(io.BytesIO(data), **options)
@@ -93,28 +97,31 @@ def parse(data: bytes, path: Path, first_line: int = 1, **options: Any) -> pd.Da
         raise LogError(f"{path} is empty. Write it again, or name another") from None
     except UnicodeDecodeError as error:
         raise LogError(f"{path} is no text in UTF-8: {error}. Save it as UTF-8") from None
-    names = [str(name) for name in rows.columns]
-    rows.columns = pd.Index([name.strip() for name in names])
+
+    padded = [str(name) for name in rows.columns]
+    rows.columns = pd.Index([name.strip() for name in padded])
     if "dtype" in options:
         return rows
-    if any(name != name.strip() for name in names):
+    if list(rows.columns) != padded:
         for name in rows.select_dtypes(exclude=["number", "bool"]):
             rows[name] = rows[name].map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
-    if _LEADING_ZERO.search(data):  # of run ids "01" and "1" each stays itself
-        texts = pd.read_csv(io.BytesIO(data), **options | {"dtype": str}).apply(lambda column: column.str.strip())
-        texts.columns = rows.columns
-        for name in rows.select_dtypes("integer"):
-            rows[name] = texts[name] if texts[name].nunique() > rows[name].nunique() else rows[name]
-    if dialect.delimiter == ";" and _COMMA.search(data):
-        texts = pd.read_csv(io.BytesIO(data), **options | {"dtype": str})
-        texts.columns = rows.columns
-        for name in rows.select_dtypes("float"):  # of 1.000, thousand where others have decimal commas
-            cells = texts[name].dropna().str.strip()
-            if cells.str.fullmatch(rf"{_THOUSANDS['.']}|\d{{1,3}}").all():
-                rows[name] = pd.to_numeric(cells.str.replace(".", "", regex=False)).reindex(rows.index)
-    if plain and b'"' not in data:
+    if re.search(rb'(?:^|[%b"])\s*0\d' % re.escape(dialect.delimiter.encode()), data, re.MULTILINE):
+        rows = _with_leading_zeros(rows, data, options)
+    return _numbers_of_text(rows, decimal_comma) if has_commas else rows
+
+
+def _with_leading_zeros(rows: pd.DataFrame, data: bytes, options: dict[str, Any]) -> pd.DataFrame:
+    """Return rows with columns of whole numbers as text where two are written unlike: run ids "01" and "1"."""
+    whole = [place for place, name in enumerate(rows) if pd.api.types.is_integer_dtype(rows[name])]
+    if not whole:
         return rows
-    return _numbers_of_text(rows, decimal_comma=dialect.delimiter == ";")
+    texts = pd.read_csv(io.BytesIO(data), **options | {"dtype": str, "usecols": whole, "index_col": None})
+    texts.columns = rows.columns[whole]
+    for name in texts:
+        written = texts[name].str.strip()
+        if written.nunique() > rows[name].nunique():
+            rows[name] = written
+    return rows
 
 
 def as_utf8(data: bytes, path: Path) -> bytes:
@@ -239,17 +246,28 @@ def _numbers_of_text(rows: pd.DataFrame, decimal_comma: bool) -> pd.DataFrame:
     """
     for name in rows.select_dtypes(exclude=["number", "bool"]):
         column = rows[name].dropna()
-        if not all(isinstance(cell, str) for cell in column) or not len(column):
+        if not len(column) or not all(isinstance(cell, str) for cell in column):
             continue
-        cells = column.str.strip()
-        if decimal_comma and cells.str.fullmatch(f"{_THOUSANDS['.']}|{_DECIMAL_COMMA}|{_PLAIN}").all():
-            marks = cells.str.fullmatch(f"{_THOUSANDS['.']}") & ~cells.str.fullmatch(_PLAIN) | cells.str.contains(",")
-            plain = cells.where(~marks, cells.str.replace(".", "", regex=False)).str.replace(",", ".", regex=False)
-        elif cells.str.fullmatch(f"{_THOUSANDS[',']}|{_PLAIN}").all() and cells.str.contains(",").any():
-            plain = cells.str.replace(",", "", regex=False)
-        elif cells.str.fullmatch(f"{_DECIMAL_COMMA}|{_PLAIN}").all() and cells.str.contains(",").any():
-            plain = cells.str.replace(",", ".", regex=False)
-        else:
-            continue
-        rows[name] = pd.to_numeric(plain).reindex(rows.index)
+        plain = _plain_numbers(column.str.strip(), decimal_comma)
+        if plain is not None:
+            rows[name] = pd.to_numeric(plain).reindex(rows.index)
     return rows
+
+
+def _plain_numbers(cells: pd.Series[str], decimal_comma: bool) -> pd.Series[str] | None:
+    """Return cells of numbers as Python writes them, None where one is no number."""
+    if decimal_comma:
+        if cells.str.fullmatch(rf"{_THOUSANDS['.']}|\d{{1,3}}").all():  # 1.000 is a thousand
+            return cells.str.replace(".", "", regex=False).str.replace(",", ".", regex=False)
+        if not cells.str.fullmatch(f"{_THOUSANDS['.']}|{_DECIMAL_COMMA}|{_PLAIN}").all():
+            return None
+        marked = cells.str.fullmatch(_THOUSANDS["."]) & ~cells.str.fullmatch(_PLAIN) | cells.str.contains(",")
+        unmarked = cells.where(~marked, cells.str.replace(".", "", regex=False))
+        return unmarked.str.replace(",", ".", regex=False)
+    if not cells.str.contains(",").any():
+        return None
+    if cells.str.fullmatch(f"{_THOUSANDS[',']}|{_PLAIN}").all():
+        return cells.str.replace(",", "", regex=False)
+    if cells.str.fullmatch(f"{_DECIMAL_COMMA}|{_PLAIN}").all():
+        return cells.str.replace(",", ".", regex=False)
+    return None
