@@ -164,3 +164,16 @@ scores.curves.performance_cdf(interval="percentile", n_resamples=99, rng=0)
 print(peak() - before)
 """
     assert float(run(code)) < 300
+
+
+@linux
+def test_distributions_at_every_level_take_little_more_than_their_result():
+    """2 algorithms of 10 runs and 100,000 levels, whose quantiles with their intervals have 508 MB."""
+    code = """
+curves = labelled(np.random.default_rng(0).normal(size=(2, 10, 100_000)))
+before = peak()
+result = xcurves.performance_cdf(curves, rng=0)
+assert 505e6 < sum(each.nbytes for each in result.variables.values()) < 512e6
+print(peak() - before)
+"""
+    assert float(run(code)) < 600

@@ -199,14 +199,18 @@ class Job:
         """Return the variables of all tasks, given curves or what each reduction made of them."""
         groups, found = [], []
         for group in self._groups(data, others):
-            found.append(self.kernel(group, **self.options))
+            found.append(dict(self.kernel(group, **self.options)))
             groups.append(group._replace(data=()))  # copies of curves are held for one group at a time
         layout = self.layout
         if self.trim and not padded:
             trimmed = [(name, dims.index(self.trim)) for name, dims in layout.dims.items() if self.trim in dims]
             lengths = [each[name].shape[1 + axis] for each in found for name, axis in trimmed if name in each]
             layout = replace(layout, sizes={**layout.sizes, self.trim: max(lengths, default=0)})
-        out = {name: self._collect(name, layout.shape(name), groups, found) for name in layout.dims}
+        out = {}
+        for name in layout.dims:
+            values = [each.pop(name, None) for each in found]  # held once
+            out[name] = self._collect(name, layout.shape(name), groups, values)
+            del values
         if set(DIMS) <= set(self.core) and self.layout.dims.get("n_runs") == ("algorithm",):
             members = np.array(self.subsets or [range(self.layout.sizes["algorithm"])])
             for group in groups:
@@ -267,16 +271,25 @@ class Job:
             yield self._group((*some, *more), tasks, subsets, here, levels)
 
     def _collect(
-        self, name: str, shape: tuple[int, ...], groups: Sequence[Group], found: Sequence[Mapping[str, Any]]
+        self, name: str, shape: tuple[int, ...], groups: Sequence[Group], found: Sequence[Any]
     ) -> NDArray[Any]:
-        """Return a variable of all tasks, each value of a group where it belongs."""
+        """Return a variable of all tasks, given what the kernel found in each group, None where it found nothing."""
         dims = self.layout.dims[name]
-        nothing = 0 if name in self.integers else np.nan
-        out: NDArray[Any] = np.full((len(self.context.names), *shape), nothing, self.integers.get(name, np.float64))
+        whole = (len(self.context.names), *shape)
+        dtype = np.dtype(self.integers.get(name, np.float64))
+        if len(found) == 1 and not groups[0].grid.size and self.subsets is None:
+            value = np.asarray(found[0])
+            # One group of all tasks in their order: the variable is there already.
+            if (value.shape, value.dtype) == (whole, dtype) and value.flags.owndata and value.flags.writeable:
+                return value
+        nothing = np.nan
+        if name in self.integers:
+            nothing = 0
+        out: NDArray[Any] = np.full(whole, nothing, dtype)
         for group, each in zip(groups, found, strict=True):
-            if name not in each:
+            if each is None:
                 continue
-            value = np.asarray(each[name])
+            value = np.asarray(each)
             if "pair" in dims and self.subsets is not None:
                 np.moveaxis(out, 1 + dims.index("pair"), 1)[group.tasks, group.subsets] = value
             elif "training" in dims and group.grid.size:

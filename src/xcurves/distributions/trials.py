@@ -23,7 +23,7 @@ Interval = Literal["exact", "percentile", "bca"]
 _OF_ONE = ("score_mean", "score_median", "score_std", "iqm", "optimality_gap")  # statistics without options
 _OF_RANKS = ("score_median", "prob_above", "partial_mean_above")  # statistics that failed trials leave as they are
 _FRACTIONS = 20  # of a budget, that advice names at most
-_AT_ONCE = 2**21  # trials and results of groups that are described at once
+_AT_ONCE = 2**19  # trials and results of groups that are described at once
 
 
 def check_trials(

@@ -43,8 +43,19 @@ def stretches(n: int, width: int) -> list[slice]:
 
 def in_stretches(evaluate: Callable[[slice], dict[str, Floats]], n: int, width: int) -> dict[str, Floats]:
     """Return the arrays of a function of stretches of the first axis, one after the other."""
-    found = [evaluate(some) for some in stretches(n, width)]
-    return {name: np.concatenate([each[name] for each in found]) for name in found[0]}
+    first, *others = stretches(n, width)
+    found = evaluate(first)
+    if not others:
+        return found
+
+    # Filled in stretch by stretch: joined at the end, all arrays would be there twice.
+    whole = {name: np.empty((n, *values.shape[1:]), values.dtype) for name, values in found.items()}
+    for name, values in found.items():
+        whole[name][first] = values
+    for some in others:
+        for name, values in evaluate(some).items():
+            whole[name][some] = values
+    return whole
 
 
 def halve(
