@@ -189,6 +189,15 @@ def own_levels() -> xr.DataArray:
     return tidy().curves.to_dataarray("score", levels="run")
 
 
+def visits(first: tuple[float, ...] = (3.0, 6.0, 9.0, 12.0)) -> xr.DataArray:
+    """Curves of few levels, those of the second algorithm one before those of the first."""
+    levels = [*first, *(level - 1 for level in first)]
+    curves = make_curves(np.random.default_rng(0).normal(size=(2, 3, len(levels))), training=levels)
+    curves[0, :, len(first) :] = np.nan
+    curves[1, :, : len(first)] = np.nan
+    return curves.sortby("training")
+
+
 def anova(data, **options):
     return xcurves.randomized_anova(data, **{"rng": 0, "n_resamples": 20} | options)
 
@@ -349,6 +358,8 @@ ROWS = {
         code(),
         unlike="between",
     ),
+    "runs of four visits": Row(visits, anova, code(), unlike="between"),
+    "runs of two late visits": Row(lambda: visits((90.0, 95.0)), anova, code(), unlike="between"),
     "runs with levels of their own": Row(own_levels, anova, code(), unlike="between"),
     "runs with levels of their own in pairs": Row(own_levels, pairwise, code(), unlike="between"),
     "trials along training that lack levels": Row(

@@ -238,7 +238,7 @@ def test_fractions_of_budgets_of_arrays_and_tables_are_the_same(curves, capsys):
     budgets.to_dataframe("score").dropna().reset_index().to_csv("mine.csv", index=False)
     for archive in (["mine.nc"], ["mine.csv", "--extra", "task"]):
         assert main([*archive, *QUICK]) == 2
-        command = f"Type: python -m xcurves {' '.join([*archive, *QUICK])} --align budget\n"
+        command = f"Type: python -m xcurves {' '.join([*archive, *QUICK])} --align budget:4\n"
         assert capsys.readouterr().err.endswith(command)
         assert main([*archive, "--align", "budget", *QUICK, "--output", "out.nc"]) == 0
         same("out.nc", budgets.curves.align(20, relative_to="budget"))

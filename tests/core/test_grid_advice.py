@@ -35,14 +35,24 @@ LOGS = {
         ("x", a, run): episodes(seed, 250) for seed, (a, run) in enumerate([(a, r) for a in "ab" for r in (0, 1)])
     },
     "large and near": {("x", a, run): 1e9 + np.arange(6) * 0.25 + run * 0.1 for a in "ab" for run in (0, 1)},
+    "four visits": {("x", a, run): np.array([3, 6, 9, 12]) - shift for shift, a in enumerate("ab") for run in (0, 1)},
+    "three late visits": {
+        ("x", a, run): np.array([16, 19, 22]) + (a == "a") * (-1) ** run for a in "ab" for run in (0, 1)
+    },
+    "late visits of tasks": {
+        (task, a, run): np.array([16, 19, 22]) * scale + (a == "a")
+        for scale, task in ((1, "x"), (9, "y"))
+        for a in "ab"
+        for run in (0, 1)
+    },
     "tasks alike": EVALUATIONS | {("y", *key[1:]): at * 1.2 + 7 for key, at in EVALUATIONS.items()},
     "tasks of other budgets": EVALUATIONS | {("y", *key[1:]): at * 50 + 7 for key, at in EVALUATIONS.items()},
 }
 
 
-def least(on):
+def least(on, levels):
     """How many levels can be asked for."""
-    return 1 if on == "final" else 2
+    return 1 if on == "final" or levels is LOGS["late visits of tasks"] else 2
 
 
 @pytest.mark.parametrize("on", ["intersection", "final"])
@@ -53,7 +63,7 @@ def test_the_call_in_the_message_leads_to_an_anova(levels, on):
     with pytest.raises(ValueError, match=r"common training level") as caught:
         curves.curves.align(on)
     code = re.search(r"with (\.curves\.align\(.+\))", str(caught.value).split(". The same holds")[0])[1]
-    whole(eval(f"curves{code}", {"curves": curves, "np": np}), least=least(on))
+    whole(eval(f"curves{code}", {"curves": curves, "np": np}), least=least(on, levels))
 
 
 @pytest.mark.parametrize("on", ["intersection", "final"])
@@ -69,7 +79,7 @@ def test_the_options_in_the_message_of_a_frame_do_too(levels, on):
         options, rest = ", " + re.search(r"with (on=.+)$", told)[1], ""
     whole(
         eval(f"frame.curves.to_dataarray('r', extra='task'{options}){rest}", {"frame": frame, "np": np}),
-        least=least(on),
+        least=least(on, levels),
     )
 
 
@@ -89,10 +99,17 @@ def test_budgets_get_fractions_and_what_has_none_gets_levels():
             ragged(LOGS[name]).curves.to_dataarray("r", extra="task", on="intersection")
         return str(caught.value)
 
-    for name in ("episodes", "evaluations at steps of their own", "tasks of other budgets"):
-        assert "fractions of its budget with no on= and .curves.align(20, relative_to='budget')" in said(name)
+    # as many fractions as the shortest run has levels, 20 at most
+    for name, n in (("episodes", 20), ("evaluations at steps of their own", 14), ("tasks of other budgets", 14)):
+        assert f"fractions of its budget with no on= and .curves.align({n}, relative_to='budget')" in said(name)
+    assert "with no on= and .curves.align(4, relative_to='budget')" in said("four visits")
     # no run has scores at the first fractions
-    assert re.search(r"on=np\.linspace\([\d.]+, [\d.]+, 20\), method='linear'$", said("large and near"))
+    assert re.search(r"on=np\.linspace\([\d.]+, [\d.]+, 6\), method='linear'$", said("large and near"))
+    assert re.search(r"on=np\.linspace\(17\.0, 21\.0, 3\), method='linear'$", said("three late visits"))
+    # and tasks share no levels
+    assert "the end of its budget with no on= and .curves.align(1, relative_to='budget')" in said(
+        "late visits of tasks"
+    )
 
 
 TESTS = {
@@ -157,7 +174,7 @@ def test_levels_below_0_have_no_budget_and_get_a_grid():
     levels = {("x", algorithm, run): np.arange(-9.0, -1) + run / 2 for algorithm in "ab" for run in (0, 1)}
     curves = ragged(levels).curves.to_dataarray("r", extra="task")
     with pytest.raises(
-        ValueError, match=r"with (\.curves\.align\(np\.linspace\(-8\.5, -2\.0, 20\), method='linear'\))"
+        ValueError, match=r"with (\.curves\.align\(np\.linspace\(-8\.5, -2\.0, 8\), method='linear'\))"
     ) as caught:
         curves.curves.align("intersection")
     whole(eval(f"curves{re.search(r'with (.+)$', str(caught.value))[1]}", {"curves": curves, "np": np}))

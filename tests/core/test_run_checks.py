@@ -21,7 +21,7 @@ def test_an_incomplete_run_is_named_with_its_cures(curves):
         xcurves.randomized_anova(tasks)
     assert str(caught.value) == (
         "task 'Hopper': algorithm 'a0', run 2 lacks 2 of 3 training levels (2 incomplete runs in all). "
-        "Bring every task to fractions of its budget with .curves.align(20, relative_to='budget') or leave incomplete "
+        "Bring every task to fractions of its budget with .curves.align(2, relative_to='budget') or leave incomplete "
         "ones out with .curves.drop_incomplete()"
     )
 

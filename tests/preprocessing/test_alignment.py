@@ -51,7 +51,7 @@ def apart(*grids):
             "intersection",
             [{0, 10, 20, 30}, {0, 10, 20, 30}, {0, 11, 22, 33}],
             r"^on='intersection' leaves 1 common training level of 7\. Bring every task to fractions of its budget "
-            r"with \.curves\.align\(20, relative_to='budget'\)$",
+            r"with \.curves\.align\(4, relative_to='budget'\)$",
         ),
         ("intersection", [{0, 1, 2, 3}, {2, 3, 4, 5}, {0, 1, 4, 5}], "leaves 0 common training levels of 6"),
         ("final", [{0, 10}, {5, 15}], r"^on='final' leaves 0 common training levels of 4"),

@@ -248,17 +248,20 @@ def cure_incomplete(curves: xr.DataArray) -> str:
             levels.min("training").max(["algorithm", "run"]),
             levels.max("training").min(["algorithm", "run"]),
         )
-        cures = [suggest(begins.to_numpy(), ends.to_numpy())]
+        of_run = has.sum("training")
+        fewest = of_run.where(there & (n_levels > 1)).min().item()
+        cures = [suggest(begins.to_numpy(), ends.to_numpy(), int(fewest))]
     n_left = (there & (has.sum("training") == n_levels)).sum("run")
     if ((n_left > 1) | ~there.any("run")).all():
         cures.append("leave incomplete ones out with .curves.drop_incomplete()")
     return " or ".join(cures)
 
 
-def suggest(begins: Floats, ends: Floats, *, frame: bool = False, final: bool = False) -> str:
+def suggest(begins: Floats, ends: Floats, fewest: int, *, frame: bool = False, final: bool = False) -> str:
     """Return the call that brings ragged runs to common levels; with `frame`, it is that of `to_dataarray`.
 
-    All runs of a task have scores from the place at which the last begins to that at which the first ends.
+    All runs of a task have scores from the place at which the last begins to that at which the first ends; no run that
+    takes part has less than `fewest` levels, and no more are made of them.
     """
     begins, ends = (each[~np.isnan(each)] for each in (np.ravel(begins), np.ravel(ends)))
     for begin, end in zip(begins, ends, strict=True):
@@ -266,13 +269,20 @@ def suggest(begins: Floats, ends: Floats, *, frame: bool = False, final: bool = 
             nothing = "no level" if begin > end else "no other level"
             return f"Runs that end at {end:g} share {nothing} with those that begin at {begin:g}: leave either out"
     low, high = begins.max().item(), ends.min().item()
-    # No fraction but the last is in the range of all, or there is no budget.
-    if not final and low < high and (high <= 0 or (1 - 1 / FRACTIONS) * high < low):
-        grid = f"np.linspace({low!r}, {high!r}, {FRACTIONS}), method='linear'"
-        return f"Bring runs to levels that all reach with {f'on={grid}' if frame else f'.curves.align({grid})'}"
-    which, n = ("the end", 1) if final else ("fractions", FRACTIONS)
-    no_grid = "no on= and " * frame
-    return f"Bring every task to {which} of its budget with {no_grid}.curves.align({n}, relative_to='budget')"
+    n = max(2, min(FRACTIONS, fewest))
+    # Without a budget there are no fractions; in some task two at least must be in the range of all runs.
+    has_fractions = (ends > 0).all() and ((1 - 1 / n) * ends >= begins).any()
+    if not final and not has_fractions and low < high:
+        grid = f"np.linspace({low!r}, {high!r}, {n}), method='linear'"
+        call = f"on={grid}" if frame else f".curves.align({grid})"
+        return f"Bring runs to levels that all reach with {call}"
+    which = "fractions"
+    if final or not has_fractions:
+        which, n = "the end", 1
+    call = f".curves.align({n}, relative_to='budget')"
+    if frame:
+        call = f"no on= and {call}"
+    return f"Bring every task to {which} of its budget with {call}"
 
 
 def within_budget(times: xr.DataArray, pooled: Collection[str]) -> tuple[xr.DataArray, xr.DataArray | None]:

@@ -159,11 +159,18 @@ def _leave_out_disjoint(
         f"{name}on={asked.on!r} leaves {n} common training level{'' if n == 1 else 's'} of {every}"
         for name, n, every in zip(np.array(names)[disjoint], met[disjoint], known[disjoint], strict=True)
     ]
-    curve, first, last = ranges(rows())
+    every_row = rows()
+    curve, first, last = ranges(every_row)
     task_of = curve // (runs.sizes["algorithm"] * runs.sizes["run"])
-    ends = pd.DataFrame({"begin": first, "end": last})[known[task_of] > 1].groupby(task_of[known[task_of] > 1])
+    has_levels = known[task_of] > 1
+    ends = pd.DataFrame({"begin": first, "end": last})[has_levels].groupby(task_of[has_levels])
+    n_of_run = np.bincount(every_row.curve[~np.isnan(every_row.score)], minlength=runs.size)[curve]
     cure = run_checks.suggest(
-        ends["begin"].max().to_numpy(), ends["end"].min().to_numpy(), frame=frame, final=asked.on == "final"
+        ends["begin"].max().to_numpy(),
+        ends["end"].min().to_numpy(),
+        int(n_of_run[has_levels].min()),
+        frame=frame,
+        final=asked.on == "final",
     )
     if disjoint[known > 0].all():
         others = [names[task].removesuffix(": ") for task in np.flatnonzero(disjoint)[1:].tolist()]
