@@ -362,3 +362,15 @@ def test_a_large_file_of_others_takes_no_memory(result, tmp_path, begins):
     assert path.stat().st_size == 3 * 2**30
     if not begins.startswith(b"\x89HDF"):  # pages of a file that is searched count as memory, and are given back
         assert int(peak) < 600_000
+
+
+@pytest.mark.parametrize("value", [2**70, 10**400, -(2**63) - 1, [1, 2**64]])
+@pytest.mark.parametrize("name", NAMES)
+def test_integers_of_more_than_64_bits_are_refused_by_name(result, tmp_path, name, value):
+    with pytest.raises(ValueError, match=r"attrs\['big'\] is an integer of more than 64 bits; as text: str\(value\)"):
+        write(result.assign_attrs(big=value), tmp_path / name)
+    named = result.copy()
+    named["pvalue"].attrs["seed"] = value
+    with pytest.raises(ValueError, match=r"attrs\['seed'\] of 'pvalue' is an integer of more than 64 bits"):
+        write(named, tmp_path / name)
+    assert not list(tmp_path.iterdir())

@@ -87,6 +87,7 @@ def is_store(folder: Path) -> bool:
 
 def write_groups(groups: Groups, engine: Engine, part: Path) -> None:
     """Write Datasets by group, with their digest; refuse what would not be the same when read again."""
+    _check_integers(groups)
     digest, given = digest_of(content_of(groups)), content_of(groups, numbers=False)
     _rename(groups, _protected)
     groups["/"].attrs[DIGEST] = digest
@@ -107,6 +108,18 @@ def write_groups(groups: Groups, engine: Engine, part: Path) -> None:
         found = content_of(back, numbers=False)
     if changed := sorted(name for name, _ in given.items() ^ found.items()):
         raise ValueError(f"{changed[0]} would not be the same when read again")
+
+
+def _check_integers(groups: Groups) -> None:
+    """Refuse attributes that are integers of more than 64 bits, which netCDF does not have."""
+    for dataset in groups.values():
+        owners = [("", dataset.attrs)]
+        owners += [(f" of {name!r}", variable.attrs) for name, variable in dataset.variables.items()]
+        for of, attrs in owners:
+            for name, value in attrs.items():
+                parts = value if isinstance(value, list | tuple) else [value]
+                if any(isinstance(part, int) and not -(2**63) <= part < 2**64 for part in parts):
+                    raise ValueError(f"attrs[{name!r}]{of} is an integer of more than 64 bits; as text: str(value)")
 
 
 def open_groups(path: Path, *, engine: Engine | None = None, chunks: Any = None, is_tree: bool = True) -> Groups:
