@@ -14,7 +14,7 @@ from strategies import make_curves, make_errors
 from synthetic_results import synthetic_result
 from xcurves import kinds
 from xcurves.core.axes import style_of
-from xcurves.core.schema import caption_of
+from xcurves.core.schema import ALONG, caption_of
 
 
 @pytest.fixture(scope="module")
@@ -265,3 +265,33 @@ def test_all_views_of_any_number_of_algorithms_are_drawn(name, n_algorithms):
     result = synthetic_result(name, 1 if name != "profile_across_tasks" else 3, n_algorithms)
     axes = np.ravel([result.curves.plot()])
     assert all(ax.has_data() for ax in axes)
+
+
+def test_results_along_the_budget_take_their_options_and_others_say_which_do():
+    curves = make_curves(np.random.default_rng(0).normal(size=(6, 3, 4, 5)), task=list("abcdef"))
+    result = curves.curves.profile_across_tasks(n_resamples=99, rng=0)
+    ax = result.curves.plot("mean_curve", xscale="log", title="Hopper", order=["a2"])
+    assert (ax.get_xscale(), ax.get_title()) == ("log", "Hopper")
+    assert [line.get_label() for line in ax.lines] == ["a2", "a0", "a1"]
+    for view in ("mean_curve", "difference"):
+        shaded = [each for each in result.curves.plot(view).collections if each.get_gid() == "band"]
+        assert len(shaded) == 3
+        bare = result.curves.plot(view, band=None)
+        assert not [each for each in bare.collections if each.get_gid() == "band"]
+    with pytest.raises(ValueError, match=r"^band must be left out or None with a result, .*; got 'sd'$"):
+        result.curves.plot(band="sd")
+    one = curves.isel(task=0, drop=True)
+    cdf = one.isel(training=-1).curves.performance_cdf(scores_at=[0, 1])
+    with pytest.raises(ValueError, match=r"^yscale is .*; of performance_cdf these views take it: 'training'\. Leave"):
+        cdf.curves.plot("cdf", yscale="log")
+    anova = one.curves.randomized_anova(n_resamples=99, rng=0)
+    with pytest.raises(ValueError, match=r"^xscale is for .*; no view of randomized_anova takes it\. Leave it out$"):
+        anova.curves.plot(xscale="log")
+    with pytest.raises(ValueError, match=r"^order is for pictures of algorithms; these have none\. Leave it out$"):
+        anova.isel(algorithm=0).curves.plot(order=["a0"])
+
+
+def test_every_view_draws_with_the_options_that_it_takes():
+    for name in kinds.NAMES:
+        for view in kinds.kind(name).views.values():
+            assert view.drawing.options <= ALONG

@@ -15,7 +15,7 @@ from xcurves.array_types import Floats
 from xcurves.core.axes import bounds_of, fill_band, longest_line, scale_training, style_in, wrapped
 from xcurves.core.labels import task_dims
 from xcurves.core.pairs import pairs_by_size
-from xcurves.core.schema import Drawing, View
+from xcurves.core.schema import ALONG, Drawing, View
 from xcurves.core.wording import label_of
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def view_along_training(together: str) -> View:
         "": "Difference of mean scores, the first less the second, along training.",
         "band": f"The band holds for {together}: where it leaves 0 the difference is shown.",
     }
-    return View(Drawing(_draw_along_training, suits=_suits), caption, panels={"pair": _IN_A_PANEL})
+    return View(Drawing(_draw_along_training, suits=_suits, options=ALONG), caption, panels={"pair": _IN_A_PANEL})
 
 
 def _suits(result: xr.Dataset) -> bool:

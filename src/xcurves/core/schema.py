@@ -87,6 +87,9 @@ def captioned(table: Callable[[xr.Dataset], pd.DataFrame], caption: str) -> Call
     return make
 
 
+ALONG = frozenset({"band", "xscale", "yscale"})  # options of `plot` for pictures along training or a budget
+
+
 @dataclass(frozen=True, slots=True)
 class Drawing:
     """What draws a view that lists things, with its numbers of rows and columns, or that has a title of its own."""
@@ -96,6 +99,7 @@ class Drawing:
     columns: Callable[[xr.Dataset], float] | None = None
     title: Callable[[xr.Dataset], str] | None = None
     suits: Callable[[xr.Dataset], bool] = lambda _: True  # whether to draw it where nobody asked for it by name
+    options: frozenset[str] = frozenset()  # of `plot`, that not every picture takes: "band", "xscale", "yscale"
     claims: str = ""  # the dim of claims, one of which it shows
 
     def __call__(self, result: xr.Dataset, ax: Axes) -> None:

@@ -134,7 +134,7 @@ PERFORMANCE_CDF = ResultKind(
             panels={"algorithm": MOST_CURVES},
         ),
         "training": View(
-            plots.draw_along_training,
+            Drawing(plots.draw_along_training, options=frozenset({"xscale", "yscale"})),
             "Statistics of scores against training: with simultaneous='training' each band holds at all levels "
             "together, otherwise the intervals are those of each level by itself.",
             default=False,
@@ -253,12 +253,12 @@ TUNING_CURVE = ResultKind(
     part=Part("best_of_k", None, trials_of_search, options=("higher_is_better",), refuses=True, opens=True),
     views={
         "best": View(
-            plots.draw_best,
+            Drawing(plots.draw_best, options=frozenset({"xscale", "yscale"})),
             "Median of the best score seen in so many trials, with bands that hold for all numbers of trials together.",
             panels={"algorithm": MOST_CURVES},
         ),
         "difference": View(
-            plots.draw_difference,
+            Drawing(plots.draw_difference, options=frozenset({"xscale"})),
             "Difference of the median best scores of two algorithms after equally many trials, first minus second.",
             default=False,
             panels={"pair": MOST_CURVES},

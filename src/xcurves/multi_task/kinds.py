@@ -11,7 +11,7 @@ import xarray as xr
 from xcurves.core.applicability import NotApplicableError, comparable
 from xcurves.core.axes import MOST_CURVES
 from xcurves.core.labels import CI_BOUNDS, extra_dims
-from xcurves.core.schema import PAIR_COORDS, Drawing, Part, ResultKind, Var, View, captioned
+from xcurves.core.schema import ALONG, PAIR_COORDS, Drawing, Part, ResultKind, Var, View, captioned
 from xcurves.multi_task import plots, profile_text, tables, text
 from xcurves.multi_task.claims import TASK_CLAIMS
 from xcurves.multi_task.task_scores import scores_by_task
@@ -208,7 +208,7 @@ PROFILE_ACROSS_TASKS = ResultKind(
     ),
     views={
         "mean_curve": View(
-            plots.draw_mean_curves,
+            Drawing(plots.draw_mean_curves, options=ALONG),
             {
                 "": "Mean curves over tasks against the share of each task's budget.",
                 "band": "The bands hold along the whole curve, for these tasks.",
@@ -218,7 +218,7 @@ PROFILE_ACROSS_TASKS = ResultKind(
             panels={"algorithm": MOST_CURVES},
         ),
         "difference": View(
-            plots.draw_aggregate_differences,
+            Drawing(plots.draw_aggregate_differences, options=ALONG),
             {
                 "": "Mean differences over tasks against the share of each task's budget.",
                 "highest": "Of all pairs, those of the algorithm with the highest mean.",

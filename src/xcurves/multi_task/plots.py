@@ -232,7 +232,7 @@ def draw_mean_curves(result: xr.Dataset, ax: Axes) -> None:
     ax.margins(x=0)
     ax.grid(axis="y", color="0.9")
     ax.set_xlabel("share of the budget (%)")
-    ax.set_ylabel(wrapped(with_units("mean score over tasks", result["mean_curve"])))
+    ax.set_ylabel(wrapped(with_units(f"mean {score_name(result)} over tasks", result["mean_curve"])))
     _mark_pairs(result, at, ax)
 
 

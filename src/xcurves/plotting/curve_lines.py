@@ -179,14 +179,16 @@ def panels_of(curves: xr.DataArray, confidence_level: float = 0.95, smooth: floa
     return pictures_of(with_plain_names(curves), CurveOptions(smooth=smooth, confidence_level=confidence_level))
 
 
-def score_label(curves: xr.DataArray, smooth: float, *, of_means: bool, over: str = "runs") -> str:
-    """Return the label of the scores, which says what is averaged and how runs are smoothed."""
-    parts = [label_of(curves)]
-    if of_means and curves.sizes.get("run", 1) > 1:
-        parts.append(f"mean of {over}")
+def score_label(curves: xr.DataArray, smooth: float, *, of_means: bool, over: str = "") -> str:
+    """Return the label of the scores, which says that they are means, over what, and how runs are smoothed."""
+    label = label_of(curves)
+    if of_means and curves.sizes.get("run", 1) > 1 and not label.startswith("mean "):
+        label = f"mean {label}"
+    if over:
+        label = f"{label}, over {over}"
     if smooth:
-        parts.append(f"smoothed by {number(smooth)}")
-    return ", ".join(parts)
+        label = f"{label}, smoothed by {number(smooth)}"
+    return label
 
 
 def line_of(part: xr.DataArray, place: int, options: CurveOptions) -> CurveLine | None:

@@ -28,6 +28,7 @@ from xcurves.plotting.curve_lines import (
     pictures_of,
 )
 from xcurves.plotting.facets import Room, check_dims, split
+from xcurves.plotting.look import rescale
 from xcurves.plotting.panels import Canvas, Cell, draw_panels, styled
 from xcurves.plotting.strips import is_strip, strip_flags
 
@@ -76,7 +77,7 @@ def plot_curves(
     )
     array = check_curves(data, own_levels=True).compute()
     run_checks.check_drawable(array)
-    array = drawable(styled(array, canvas.colors))
+    array = drawable(styled(array, canvas.colors, canvas.order))
 
     # Too many algorithms for one panel have a panel each.
     dims: list[Any] = list(labels.extra_dims(array))
@@ -135,10 +136,7 @@ def _draw_picture(
         ax.text(0.5, 0.5, "no runs", transform=ax.transAxes, ha="center", va="center")
         return
     _scale(picture, ax)
-    if xscale is not None:
-        ax.set_xscale(xscale)
-    if yscale is not None:
-        ax.set_yscale(yscale)
+    rescale(ax, xscale, yscale)
 
     for line in picture.lines:
         if linestyles:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
@@ -14,13 +15,15 @@ from xcurves.core.axes import drawable
 from xcurves.core.schema import ResultKind, View
 from xcurves.plotting import curves, strips
 from xcurves.plotting.facets import FEW, Grid, Panel, Room, check_dims, import_pyplot, split
-from xcurves.plotting.panels import Canvas, Cell, check_figsize, draw_panels, styled
+from xcurves.plotting.look import rescale
+from xcurves.plotting.panels import Canvas, Cell, check_figsize, check_legend, draw_panels, styled
 from xcurves.results import ask, kind_of, parts_of, prepare, views_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _ROWS_OF_CURVES = 9  # as high as a picture of curves
+_OF_RESULTS = ("band", "xscale", "yscale", "title")  # options that pictures of results can take
 _MOST_TASKS, _MOST_PANELS = 4, 30  # that are drawn each in a panel, where a view has one for many
 
 
@@ -34,6 +37,8 @@ def plot(
     col_wrap: int | None = None,
     figsize: tuple[float, float] | None = None,
     colors: Mapping[Any, Any] | Sequence[Any] | None = None,
+    order: Sequence[Any] | None = None,
+    legend: str | None = "direct",
     runs: bool | None = None,
     band: str | None = "own",
     smooth: float | None = None,
@@ -64,20 +69,25 @@ def plot(
         Width and height of the figure in inches.
     colors : mapping or sequence, optional
         Colours of algorithms or pairs, by label or in the order of algorithms.
+    order : sequence, optional
+        Names of algorithms in the order in which to draw and to list them, the others behind; colours stay.
+    legend : {"direct", "above", "outside"} or None
+        Where names stand: ``"direct"``, at the ends of curves where they have room, else above the panels or in the
+        empty cell of their grid; ``"above"`` them; ``"outside"``, beside them; None: nowhere.
     runs : bool, optional
         Of curves: whether single runs are drawn; by default where an algorithm has no mean, or one run.
     band : str or None
         Of curves: ``"pointwise"``, the t interval of the mean at each level by itself (``"own"``, the default, means
         this); ``"simultaneous"``, for all levels together, from four runs on; ``"sd"``; ``"se"``; None for no band.
-        Results have their own.
+        Results along training or a budget have their own, which None leaves out.
     smooth : float, optional
         Of curves: weight of the past, below 1, in a debiased exponential mean of every run, before means and bands.
     linestyles : bool, optional
         Of curves: whether lines differ in their dashes too, as they do from the seventh algorithm on.
     xscale, yscale : {"linear", "log"}, optional
-        Of curves: scales of the axes.
+        Of curves, and of results along training, a budget or trials: scales of the axes.
     title : str, optional
-        Of curves: a title.
+        A title.
     n_resamples, confidence_level : int and float, optional
         Of curves: number of resamples of a simultaneous band, and confidence level; 2,000 and 0.95 if left out.
     claim : str, optional
@@ -98,7 +108,7 @@ def plot(
     ValueError, TypeError
         If `data` is neither curves nor a result, if the view is unknown, if there are more than two extra dims, if
         several panels are asked of one Axes, if the panels have no room in a figure, if an option names what is not
-        there, or if an option of curves is given with a result.
+        there, or if an option is given that the view does not take.
     ModuleNotFoundError
         If matplotlib (extra ``plot``) is not installed.
 
@@ -138,6 +148,7 @@ def plot(
     """
     import_pyplot()  # what it lacks is said before any work
     canvas = Canvas(ax, col, row, validation.check_count("col_wrap", col_wrap), check_figsize(figsize), colors)
+    canvas = canvas._replace(order=order, legend=check_legend(legend))
     given: dict[str, Any] = {
         "runs": runs, "smooth": smooth, "linestyles": linestyles, "xscale": xscale, "yscale": yscale, "title": title,
         "n_resamples": n_resamples, "confidence_level": confidence_level, "rng": rng,
@@ -150,7 +161,7 @@ def plot(
         (name,) = _check_view(parts, tuple(parts)[:1], view)
         if name == "curves":
             return plot(parts[name], claim=claim, **canvas._asdict(), **of_curves)
-        return plot(parts[name], claim=claim, **canvas._asdict())
+        return plot(parts[name], title=title, claim=claim, **canvas._asdict())
     if not isinstance(data, xr.Dataset):
         if claim is not None:
             raise ValueError("claim is for views of results over tasks; these are curves. Leave claim out")
@@ -158,9 +169,12 @@ def plot(
         if isinstance(data, xr.DataArray) and strips.is_strip(data):
             return strips.plot_strips(data, canvas, of_curves)
         return curves.plot_curves(data, canvas, **of_curves)
-    if of_curves:
-        raise ValueError(f"{next(iter(of_curves))} is for pictures of curves; a result has its own. Leave it out")
-    return _plot_result(data, view, canvas, claim)
+    for name in of_curves:
+        if name not in _OF_RESULTS:
+            raise ValueError(f"{name} is for pictures of curves; a result has its own. Leave it out")
+    if band is not None and band != "own":
+        raise ValueError(f"band must be left out or None with a result, whose bands are its own; got {band!r}")
+    return _plot_result(data, view, canvas, claim, of_curves)
 
 
 def _parts_drawn(tree: xr.DataTree) -> dict[str, Any]:
@@ -195,7 +209,9 @@ class _Drawn(NamedTuple):
         return 0.0 if count is None else max(count(panel.data) for panel in self.panels)
 
 
-def _plot_result(data: xr.Dataset, view: str | None, canvas: Canvas, claim: str | None) -> Axes | NDArray[Any]:
+def _plot_result(
+    data: xr.Dataset, view: str | None, canvas: Canvas, claim: str | None, options: Mapping[str, Any]
+) -> Axes | NDArray[Any]:
     kind, data = prepare(data)
     views = views_of(kind)
     names = _check_view(views, _default_views(kind, data), view)
@@ -207,7 +223,17 @@ def _plot_result(data: xr.Dataset, view: str | None, canvas: Canvas, claim: str 
     if claim is not None:
         names = _views_with_claims(kind, names, view)
         data = _of_claim(data, views[names[0]].drawing.claims, claim)
-    data = drawable(styled(data, canvas.colors))
+    for option in options:
+        if option != "title":
+            names = _views_with_option(kind, names, view, option)
+    if "band" in options:
+        data = _without_bands(kind, data)
+    scales = {
+        name: validation.check_choice(name, options[name], ["linear", "log"])
+        for name in ("xscale", "yscale")
+        if name in options
+    }
+    data = drawable(styled(data, canvas.colors, canvas.order))
 
     drawn = [_panels(kind, views[name], data, canvas) for name in names]
     room = _room(drawn, names, data, canvas)
@@ -219,9 +245,15 @@ def _plot_result(data: xr.Dataset, view: str | None, canvas: Canvas, claim: str 
     refusal = room.refusal(names[0], first.dims, overlaid, tasks)
 
     def cell(view: View, panel: Panel[xr.Dataset]) -> Cell:
-        return Cell(panel.title, lambda ax: ask(kind, panel.data, lambda result: view.draw(result, ax), "plot"))
+        def draw(ax: Axes) -> None:
+            ask(kind, panel.data, lambda result: view.draw(result, ax), "plot")
+            _rescale(ax, **scales)
 
-    title = first.view.drawing.title
+        return Cell(panel.title, draw)
+
+    title = options.get("title", "")
+    if not title and first.view.drawing.title is not None:
+        title = first.view.drawing.title(data)
     has_rows = any(each.rows() for each in drawn)
     return draw_panels(
         [cell(each.view, panel) for each in drawn for panel in each.panels],
@@ -230,8 +262,37 @@ def _plot_result(data: xr.Dataset, view: str | None, canvas: Canvas, claim: str 
         f"{refusal}; .curves.table() has all numbers",
         named=data if first.apart else None,
         by_column=len(names) > 1 and room.grid.n_rows > 1 and not has_rows,
-        title=title(data) if title else "",
+        title=title,
     )
+
+
+def _rescale(ax: Axes, xscale: str | None = None, yscale: str | None = None) -> None:
+    """Give axes the scales that were asked for; axes below, which mark what is shown, have that of x too."""
+    rescale(ax, xscale, yscale)
+    if xscale is not None:
+        below: Any
+        for below in ax.child_axes:
+            rescale(below, xscale)
+            below.set_xlim(ax.get_xlim())
+
+
+def _without_bands(kind: ResultKind, data: xr.Dataset) -> xr.Dataset:
+    """Return a result whose curves have no bands."""
+    bands = [band for _, band in kind.curves_with_bands() if band in data]
+    return data.assign({band: xr.full_like(data[band], np.nan) for band in bands})
+
+
+def _views_with_option(kind: ResultKind, names: tuple[str, ...], view: str | None, option: str) -> tuple[str, ...]:
+    """Return the views to draw with an option; refuse a view that does not take it."""
+    taking = [name for name, each in kind.views.items() if option in each.drawing.options]
+    if view is None:
+        names = tuple(name for name in names if name in taking) or tuple(taking[:1])
+    if not names or any(name not in taking for name in names):
+        known = f"no view of {kind.name} takes it"
+        if taking:
+            known = f"of {kind.name} these views take it: {', '.join(map(repr, taking))}"
+        raise ValueError(f"{option} is for pictures of curves and results along training; {known}. Leave it out")
+    return names
 
 
 def _views_with_claims(kind: ResultKind, names: tuple[str, ...], view: str | None) -> tuple[str, ...]:

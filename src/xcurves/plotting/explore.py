@@ -117,7 +117,7 @@ def _pictures_of_curves(data: xr.DataArray, weight: float) -> list[CurvesPicture
     pictures = panels_of(curves, smooth=weight)
     if len(pictures) == 1:
         return pictures
-    mean = over_tasks(pictures, y_label=score_label(curves, weight, of_means=True, over="runs and tasks"))
+    mean = over_tasks(pictures, y_label=score_label(curves, weight, of_means=True, over="tasks"))
     if not mean.lines:
         return pictures
     return [replace(mean, title=_ALL), *pictures]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from xcurves.core.axes import MOST_CURVES, longest_line, with_styles, wrapped
 from xcurves.core.labels import did_you_mean, shown
-from xcurves.core.validation import Labelled
+from xcurves.core.validation import Labelled, check_choice
 from xcurves.core.wording import decimals_of, rounded
 from xcurves.plotting.facets import LARGEST, LEAST_WIDE, SMALL, Grid, Room
 from xcurves.plotting.look import moved_apart
@@ -36,6 +36,7 @@ _LINES, _GAP = 4.0, 2.0  # letters that the line before a name takes with its pa
 _STYLE: dict[str, Any] = {"fontsize": "small", "frameon": False, "handlelength": 2.8}
 
 
+LEGENDS = ("direct", "above", "outside")
 Colors = Mapping[Any, Any] | Sequence[Any] | None
 
 
@@ -48,6 +49,8 @@ class Canvas(NamedTuple):
     col_wrap: int | None = None
     figsize: tuple[float, float] | None = None
     colors: Colors = None
+    order: Sequence[Any] | None = None
+    legend: str | None = "direct"
 
     def grid(self, dims: Sequence[Hashable], sizes: Sequence[int]) -> Grid:
         """Return rows and columns for panels of dims of these sizes: one is wrapped, the first of two has rows."""
@@ -88,7 +91,7 @@ def draw_panels(
     """
     if canvas.ax is not None:
         _draw_all(cells, panels := _given_axes(canvas, len(cells)))
-        _name_curves(panels, _names(named), width=None)
+        _name_curves(panels, _names(named), canvas.legend, width=None)
         return canvas.ax
     size, grid = room.size(), room.grid
     if size is None:
@@ -110,7 +113,8 @@ def draw_panels(
             panels[0].figure.suptitle(wrapped(title, letters / 1.2 * size[0]), fontsize="large")
         elif title and not cells[0].title:
             panels[0].set_title(wrapped(title, letters / 1.2 * size[0]))
-        _name_curves(panels, _names(named), width=LARGEST if canvas.figsize is None else size[0])
+        widest = LARGEST if canvas.figsize is None else size[0]
+        _name_curves(panels, _names(named), canvas.legend, grid, width=widest)
         _fit_labels(panels, wide, high)
         _thin_labels(panels)
         if 0 < room.rows < _ONE_ROW and grid.n_rows == 1 and canvas.figsize is None:
@@ -118,8 +122,29 @@ def draw_panels(
     return panels.item() if len(panels) == 1 else grid.shaped(panels)
 
 
-def styled(data: Labelled, colors: Colors) -> Labelled:
-    """Return data with a style for each algorithm and pair, in the colours that were asked for, if any."""
+def styled(data: Labelled, colors: Colors, order: Sequence[Any] | None = None) -> Labelled:
+    """Return data with a style for each algorithm and pair, in the colours and the order asked for, if any."""
+    data = _coloured(data, colors)
+    if order is None:
+        return data
+    if isinstance(order, str) or not isinstance(order, Sequence | np.ndarray):
+        raise TypeError(f"order must be a list of names; got {shown(order)}. Give ['sac', 'td3']")
+    if "algorithm" not in data.dims:
+        raise ValueError("order is for pictures of algorithms; these have none. Leave it out")
+    names = data["algorithm"].to_numpy().tolist()
+    wanted = list(order)
+    for name in wanted:
+        if name not in names:
+            cure = did_you_mean(name, names) or f". There are {', '.join(map(repr, names[:10]))}"
+            raise ValueError(f"order must have names of algorithms; got {name!r}{cure}")
+        if wanted.count(name) > 1:
+            raise ValueError(f"order must have each name once; got {name!r} twice. Leave one out")
+    places: list[int] = [names.index(name) for name in wanted]
+    others: list[int] = [place for place in range(len(names)) if place not in places]
+    return data.isel(algorithm=[*places, *others])
+
+
+def _coloured(data: Labelled, colors: Colors) -> Labelled:
     if colors is None:
         return with_styles(data, {})
     from matplotlib.colors import is_color_like
@@ -144,6 +169,11 @@ def styled(data: Labelled, colors: Colors) -> Labelled:
 
 def _labels(data: xr.DataArray | xr.Dataset, name: str) -> list[Any]:
     return data[name].to_numpy().tolist() if name in data.coords and data[name].ndim == 1 else []
+
+
+def check_legend(legend: Any) -> str | None:
+    """Return where names of curves stand."""
+    return None if legend is None else check_choice("legend", legend, [*LEGENDS])
 
 
 def check_figsize(figsize: Any) -> tuple[float, float] | None:
@@ -296,20 +326,61 @@ def _inches(label: Text) -> float:
     return longest_line([label.get_text()]) * _LETTER * float(label.get_fontsize()) / 72
 
 
-def _name_curves(panels: NDArray[Any], known: Collection[str], width: float | None) -> None:
+def _name_curves(
+    panels: NDArray[Any], known: Collection[str], legend: str | None, grid: Grid | None = None, *, width: float | None
+) -> None:
     """Name curves once, but for those that titles name; the figure may get so wide (None: it is not ours)."""
-    handles: dict[str, Any] = {}
-    beside: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.02), "borderaxespad": 0}
+    handle_of: dict[str, Any] = {}
     for ax in panels:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
-            handles.setdefault(label, handle)
-    handles = {label: handle for label, handle in handles.items() if label not in known}
-    if not handles:
+            handle_of.setdefault(label, handle)
+    handle_of = {label: handle for label, handle in handle_of.items() if label not in known}
+    if not handle_of or legend is None:
         return
-    if width is None:
-        panels[0].legend(handles=list(handles.values()), **_STYLE, **(beside if len(handles) > _FEW else {}))
-    elif len(panels) > 1 or not _name_ends(panels[0], handles, width):
-        _add_legend(panels, list(handles.values()), below=bool(panels[0].figure.get_suptitle()))
+    handles = list(handle_of.values())
+    if width is None or grid is None:
+        _add_legend_to_given(panels[0], handles, legend)
+        return
+    if legend == "outside":
+        panels[0].figure.legend(handles=handles, loc="outside right upper", **_STYLE)
+        return
+    if legend == "direct":
+        if len(panels) == 1 and _name_ends(panels[0], handle_of, width):
+            return
+        if len(panels) < grid.n_rows * grid.n_columns and _add_legend_in_empty_cell(panels, handles, grid):
+            return
+    _add_legend(panels, handles, below=bool(panels[0].figure.get_suptitle()))
+
+
+def _add_legend_to_given(ax: Axes, handles: list[Any], legend: str) -> None:
+    """Add a legend to given Axes: within where there are few names, else beside or above."""
+    place: dict[str, Any] = {}
+    if legend == "above":
+        place = {"loc": "lower left", "bbox_to_anchor": (0, 1.01), "borderaxespad": 0, "ncols": min(_FEW, len(handles))}
+    elif legend == "outside" or len(handles) > _FEW:
+        place = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.02), "borderaxespad": 0}
+    ax.legend(handles=handles, **_STYLE, **place)
+
+
+def _add_legend_in_empty_cell(panels: NDArray[Any], handles: list[Any], grid: Grid) -> bool:
+    """Add a legend in the first empty cell of a grid; return False where it has no room there."""
+    if len(panels) <= grid.n_columns or len(panels) % grid.n_columns == 0:
+        return False
+    figure: Any = panels[0].figure
+    figure.get_layout_engine().execute(figure)  # so that panels have their places
+    above, beside = panels[len(panels) - grid.n_columns].bbox, panels[-1].bbox
+    to_figure = figure.transSubfigure.inverted()
+    x, y = to_figure.transform((above.x0, beside.y0))
+    right, top = to_figure.transform((above.x1, beside.y1))
+    points = _SMALLER * _points(panels[0])
+    style = {**_STYLE, "fontsize": points}
+    legend = figure.legend(handles=handles, loc="center", bbox_to_anchor=(x, y, right - x, top - y), **style)
+    legend.set_in_layout(False)
+    extent = legend.get_window_extent()
+    if extent.width <= above.width and extent.height <= beside.height:
+        return True
+    legend.remove()
+    return False
 
 
 def _name_ends(ax: Axes, handles: dict[str, Any], widest: float) -> bool:

@@ -101,7 +101,7 @@ SS_PROFILE = ResultKind(
     views={
         "curve_difference": view_along_training("all pairs and levels together"),
         "fraction": View(
-            plots.draw_fraction,
+            Drawing(plots.draw_fraction, options=frozenset({"xscale"})),
             {
                 "": "Share of each training level in the observed difference.",
                 "chance": "Grey is what chance gives.",
@@ -116,7 +116,7 @@ SS_PROFILE = ResultKind(
             ),
         ),
         "cumulative": View(
-            plots.draw_cumulative,
+            Drawing(plots.draw_cumulative, options=frozenset({"xscale"})),
             "Cumulative shares of the three profiles: simple, algorithm and interaction.",
             many=View(
                 Drawing(plots.draw_cumulative_of_tasks, rows=plots.n_rows, columns=plots.n_levels),
