@@ -255,3 +255,23 @@ def test_the_documented_keys_are_those_of_the_json(capsys):
     assert keys == list(said)
     (of_candidate,) = re.findall(r"^\| `candidates` \|.*", section, re.MULTILINE)
     assert set(re.findall(r"`(\w+)`", of_candidate)) == {"candidates", *said["candidates"][0]}
+
+
+def test_failed_runs_count_as_a_number_that_later_runs_do_not_change(capsys):
+    write_log(("new", [12.0]), name="whole.csv")
+    frame = pd.read_csv("whole.csv")
+    frame.loc[2, "score"] = -np.inf
+    frame.to_csv("runs.csv", index=False)
+    ledger = ("--ledger", "gate.json")
+    status, _, err = gate(capsys, *ledger)
+    assert status == 2
+    assert err.endswith("Say what failed runs count as: --fill-failed SCORE, a number that no later run changes\n")
+    status, _, err = gate(capsys, *ledger, "--fill-failed", "worst")
+    assert status == 2
+    assert "every look must repeat the scores of earlier ones. Give a number: --fill-failed 9.1" in err
+    first = gate(capsys, *ledger, "--fill-failed", "9.1")
+    assert "1 of 11 runs failed and counts as a score of 9.1." in first[1]
+    pd.concat([frame, frame.tail(1).assign(score=3.0)]).to_csv("runs.csv", index=False)
+    status, out, err = gate(capsys, *ledger, "--fill-failed", "9.1")
+    assert (status in (0, 1, 3), err) == (True, "")
+    assert "1 of 12 runs failed and counts as a score of 9.1." in out

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -235,3 +236,22 @@ def test_batches_are_those_of_the_selected_algorithms(here, capsys):
     status, out, err = look(capsys, "--look", "batch", "--looks", "3", *chosen)
     assert (status in (0, 3), err) == (True, "")
     assert out.startswith("After look 2 of 3 (10 runs each)")
+
+
+@pytest.mark.parametrize(("name", "sign"), [("score", 1), ("loss", -1)])
+def test_failed_runs_count_as_what_is_asked_for(name, sign, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"algorithm": np.repeat(["a", "b"], 8), "run": [*range(8)] * 2, "batch": [1, 1, 1, 1, 2, 2, 2, 2] * 2}
+    )
+    frame[name] = sign * (rng.normal(size=16) + 3 * (frame["algorithm"] == "b"))
+    frame.loc[2, name] = -sign * np.inf
+    frame.to_csv("log.csv", index=False)
+    options = ["sequential", "log.csv", "--look", "batch", "--looks", "2"]
+    assert main(options) == 2
+    command = shlex.split(capsys.readouterr().err.partition("Type: ")[2])
+    assert main(command[3:]) == 0
+    out = capsys.readouterr().out
+    assert "1 of 16 runs failed and counts as the worst score of its task." in out
+    assert f"b is {'above' if sign > 0 else 'below'} a by " in out

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 
 from xcurves.cli.names import command_with
+from xcurves.cli.options import repeats_scores
 
 _ARGUMENTS = (
     "names|folders|source|algorithm|run|training|extra|value|duplicates|n_resamples|confidence_level|tolerance|"
@@ -94,6 +95,10 @@ def in_shell(message: str) -> str:
 
 def as_option(message: str, options: argparse.Namespace) -> str:
     """Return a message in one line; the argument that it begins with is written as its option."""
+    if repeats_scores(options):
+        message = re.sub(
+            rf"(?:scores)?\.curves\.{_FILL}", "--fill-failed SCORE, a number that no later run changes", message
+        )
     first, _, rest = " ".join(message.split()).partition(" ")
     name, equals, value = first.partition("=")
     if first == "path":

@@ -18,6 +18,7 @@ _DESCRIPTION = """Which algorithm is better, by how much, and where? From logs t
 Prints who is best, a table of the algorithms, the pairs that are shown to differ, and where they do: over all tasks
 if there are several. The names of columns are recognised, or asked for in one message.
 Without ARCHIVE: five classifiers over sixteen tasks, whose curves come with the package."""
+WORST = "worst"  # of --fill-failed
 _EPILOG = """examples:
   The curves that come with the package; results in benchmark-answer.nc, a page in benchmark.html:
     %(prog)s
@@ -115,9 +116,14 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}{stop} Help: {self.prog} --help\n")
 
 
+def repeats_scores(options: argparse.Namespace) -> bool:
+    """Return whether scores of an earlier call must be repeated: what failed runs count as must not change then."""
+    return any(getattr(options, name, None) is not None for name in ("ledger", "previous"))
+
+
 def _failed_score(given: str) -> str | float:
     """Return what `--fill-failed` says that failed runs count as."""
-    if given == "worst":
+    if given == WORST:
         return given
     try:
         return float(given)

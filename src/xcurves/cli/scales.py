@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
 from xcurves.cli.names import not_found
+from xcurves.cli.options import WORST, repeats_scores
 from xcurves.core.labels import DIMS, extra_dims
 from xcurves.preprocessing.failures import fill_failed
 from xcurves.preprocessing.normalization import normalize
@@ -35,7 +37,15 @@ def filled(curves: xr.DataArray, options: argparse.Namespace) -> xr.DataArray:
     """Return curves, of known direction, in which runs that failed have the score that was asked for."""
     if options.fill_failed is None:
         return curves
-    return fill_failed(curves, options.fill_failed, higher_is_better=curves.attrs.get("higher_is_better", 1) != 0)
+    higher_is_better = curves.attrs.get("higher_is_better", 1) != 0
+    if options.fill_failed == WORST and repeats_scores(options):
+        finite = curves.where(np.isfinite(curves))
+        worst = finite.min() if higher_is_better else finite.max()
+        raise ValueError(
+            f"--fill-failed {WORST} changes with later runs, and every look must repeat the scores of earlier ones. "
+            f"Give a number: --fill-failed {worst.item():g}"
+        )
+    return fill_failed(curves, options.fill_failed, higher_is_better=higher_is_better)
 
 
 def normalized(curves: xr.DataArray, how: str | None) -> tuple[xr.DataArray, str]:
