@@ -3,8 +3,10 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy
+import xarray as xr
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.legend import Legend
@@ -441,3 +443,38 @@ def test_a_legend_stands_in_the_empty_cell():
     axes = curves.assign_coords(algorithm=["a name " * 3 + name for name in "ab"]).curves.plot(figsize=(5.5, 3.4))
     axes[0].figure.draw_without_rendering()
     assert faults(axes[0].figure) == []
+
+
+def test_a_subset_keeps_its_colours_by_color_index_in_curves_results_and_explore(curves, tmp_path):
+    whole = curves.assign_coords(color_index=("algorithm", range(3)))
+    usual = {name: line.get_color() for name, line in means(whole.sel(task="x").curves.plot()).items()}
+    some = whole.isel(algorithm=[2, 0])
+    expected = {name: usual[name] for name in ("a2", "a0")}
+    assert {name: line.get_color() for name, line in means(some.sel(task="x").curves.plot()).items()} == expected
+    alone = whole.sel(algorithm=["a2"], task="x").curves.plot()
+    assert [line.get_color() for line in means(alone).values()] == [usual["a2"]]
+
+    result = some.curves.profile_across_tasks(n_resamples=99, rng=0)
+    path = tmp_path / "result.nc"
+    result.to_netcdf(path)
+    for each in (result, xr.load_dataset(path)):
+        drawn = means(each.curves.plot("mean_curve"))
+        assert {name: line.get_color() for name, line in drawn.items()} == expected
+        assert each.curves.to_frame() is not None
+    for explored in (some, result):
+        means_of = explored.curves.explore().data[2::3]
+        assert {trace.name: trace.line.color for trace in means_of} == expected
+
+    with pytest.raises(ValueError, match=r"^color_index must be whole numbers from 0 on, .*; got \[0\.5, "):
+        whole.assign_coords(color_index=("algorithm", [0.5, 1, 2])).curves.plot()
+
+
+@pytest.mark.filterwarnings("ignore:so few tasks")
+def test_color_index_changes_no_result(curves):
+    indexed = curves.assign_coords(color_index=("algorithm", [5, 1, 3]))
+    for call in ("across_tasks", "profile_across_tasks", "randomized_anova", "pairwise"):
+        plain, coloured = (getattr(each.curves, call)(n_resamples=99, rng=0) for each in (curves, indexed))
+        assert plain.equals(coloured.drop_vars("color_index"))
+        assert coloured.color_index.values.tolist() == [5, 1, 3]
+        assert coloured.curves.summary() == plain.curves.summary()
+        pd.testing.assert_frame_equal(coloured.curves.table(), plain.curves.table())

@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Floats
-from xcurves.core.labels import CI_BOUNDS, escape_controls
+from xcurves.core.labels import CI_BOUNDS, COLOR_INDEX, escape_controls
 from xcurves.core.validation import Labelled
 from xcurves.core.wording import label_of
 
@@ -71,16 +71,36 @@ class IntervalGroup(NamedTuple):
 
 
 def with_styles(data: Labelled, colours: Mapping[str, str]) -> Labelled:
-    """Return data with a style for each algorithm and pair, as coordinates, by place; some colours are given."""
+    """Return data with a style for each algorithm and pair, as coordinates; some colours are given.
+
+    The style is that of the place, or of the coordinate `color_index` of algorithms, which selections keep.
+    """
     palettes = {"algorithm": ALGORITHM_COLOURS, "pair": OTHER_COLOURS}
     for dim, palette in palettes.items():
         if dim in data.dims and dim in data.coords:
             styles = np.empty(data.sizes[dim], dtype=object)
+            indices: Sequence[int] = range(data.sizes[dim])
+            if dim == "algorithm":
+                indices = _color_indices(data)
             for place, label in enumerate(data[dim].to_numpy().tolist()):
-                style = style_of(place, palette)
+                style = style_of(indices[place], palette)
                 styles[place] = style._replace(color=colours.get(str(label), style.color))
             data = data.assign_coords({f"{dim}_style": (dim, styles)})
     return data
+
+
+def _color_indices(data: xr.DataArray | xr.Dataset) -> Sequence[int]:
+    """Return the number of the style of each algorithm."""
+    n = data.sizes["algorithm"]
+    if COLOR_INDEX not in data.coords or data[COLOR_INDEX].dims != ("algorithm",):
+        return range(n)
+    values = data[COLOR_INDEX].to_numpy()
+    if values.dtype.kind not in "iu" or (values < 0).any():
+        raise ValueError(
+            f"{COLOR_INDEX} must be whole numbers from 0 on, one of each algorithm; got {values[:3].tolist()}. "
+            f"Give .assign_coords({COLOR_INDEX}=('algorithm', range({n})))"
+        )
+    return [int(value) for value in values]
 
 
 def style_in(part: xr.DataArray | xr.Dataset, dim: str = "algorithm") -> Style:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 _Data = TypeVar("_Data", xr.DataArray, xr.Dataset)
 
 DIMS = ("algorithm", "run", "training")
+COLOR_INDEX = "color_index"  # the coordinate of algorithms that says by number which look each has in pictures
 ORDERED = ("algorithm", "run")  # so that a plan does not depend on the order in which they come
 EVALUATION = "evaluation"  # stands for training where each run has its own levels
 # What dims are usually called.

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from xcurves.array_types import Floats
-from xcurves.core.axes import style_of
+from xcurves.core.axes import Style
 from xcurves.plotting.curve_lines import CurveLine, CurvesPicture, drawn, is_uneven
 from xcurves.reporting import markup
 
@@ -17,7 +16,6 @@ _WIDE, _HIGH = 600, 340  # whole numbers suffice within
 _LEFT, _RIGHT, _TOP, _BOTTOM = 80, 16, 16, 40  # margins
 _MOST_LEVELS, _LEAST_LEVELS = 60, 24  # of a line
 _ALL_LEVELS = 15_000  # of all lines of a page
-_SOLID = 6  # algorithms whose lines are solid
 _STEPS = (1, 2, 2.5, 5, 10)
 _TICKS = 3
 _DASHES = {"-": "", "--": "12 6", "-.": "12 4 2 4"}
@@ -50,7 +48,7 @@ def small_legend(lines: Sequence[CurveLine]) -> str:
     """Return the names of algorithms, each with its line."""
     entries = []
     for line in lines:
-        stroke = _stroke(line.place, 5)
+        stroke = _stroke(line.style, 5)
         sample = f'<svg class="key" viewBox="0 0 52 16" aria-hidden="true"><path d="M0 8H52" {stroke}/></svg>'
         entries.append(f"<span>{sample}{markup.text(line.name)}</span>")
     return f'<p class="legend">{"".join(entries)}</p>'
@@ -141,24 +139,22 @@ def _band(line: CurveLine, x_axis: _XAxis, y_axis: _YAxis) -> str:
     x = x_axis.place(line.levels[known])
     low, high = y_axis.place(line.low[known]), y_axis.place(line.high[known])
     if len(x) == 1:
-        return f'<path d="M{x[0]:.0f} {low[0]:.0f}V{high[0]:.0f}" {_stroke(line.place, 12)} opacity=".25"/>'
+        return f'<path d="M{x[0]:.0f} {low[0]:.0f}V{high[0]:.0f}" {_stroke(line.style, 12)} opacity=".25"/>'
     around = _points(np.concatenate([x, x[::-1]]), np.concatenate([low, high[::-1]]))
-    return f'<polygon points="{around}" fill="{style_of(line.place).color}" opacity=".18"/>'
+    return f'<polygon points="{around}" fill="{line.style.color}" opacity=".18"/>'
 
 
 def _mean(line: CurveLine, x_axis: _XAxis, y_axis: _YAxis) -> str:
     x, y = x_axis.place(line.levels), y_axis.place(line.mean)
     if len(x) == 1:
-        return f'<circle cx="{x[0]:.0f}" cy="{y[0]:.0f}" r="6" fill="{style_of(line.place).color}"/>'
-    return f'<polyline points="{_points(x, y)}" {_stroke(line.place, 3.5)}/>'
+        return f'<circle cx="{x[0]:.0f}" cy="{y[0]:.0f}" r="6" fill="{line.style.color}"/>'
+    return f'<polyline points="{_points(x, y)}" {_stroke(line.style, 3.5)}/>'
 
 
-def _stroke(place: int, width: float) -> str:
-    style: Any = style_of(place)
-    dash = ""
-    if place >= _SOLID and isinstance(style.linestyle, tuple):
+def _stroke(style: Style, width: float) -> str:
+    if isinstance(style.linestyle, tuple):
         dash = " ".join(f"{4 * each:g}" for each in style.linestyle[1])
-    elif place >= _SOLID:
+    else:
         dash = _DASHES.get(style.linestyle, "")
     dashes = f' stroke-dasharray="{dash}"' if dash else ""
     return f'fill="none" stroke="{style.color}" stroke-width="{width:g}"{dashes}'
