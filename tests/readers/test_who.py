@@ -6,6 +6,7 @@ import json
 import pytest
 
 from xcurves import readers
+from xcurves.__main__ import main
 
 
 def write(path, text):
@@ -108,3 +109,17 @@ def test_the_same_part_twice_in_a_pattern_is_equal_text(tmp_path):
     with pytest.warns(UserWarning, match="1 logs do not match"):
         frame = readers.read(tmp_path, names="{task}/{algorithm}_{task}_log_{run}.csv")
     assert frame[["task", "algorithm", "run"]].drop_duplicates().to_numpy().tolist() == [["ant", "PPO", 0]]
+
+
+def test_configurations_of_weights_and_biases_have_their_values(tmp_path, capsys):
+    for number, (lr, seed) in enumerate(itertools.product([1e-3, 1e-2], [1, 2])):
+        home = tmp_path / f"run-20260101_10101{number}-ab{number}" / "files"
+        write(home / "history.jsonl", "".join(f'{{"_step": {step}, "loss": {lr + step}}}\n' for step in range(3)))
+        write(home / "wandb-summary.json", {"loss": 1.0, "_step": 2})
+        config = "_wandb:\n  value:\n    cli_version: 0.16\nlr:\n  desc: null\n  value: {}\nseed:\n  value: {}\n"
+        write(home / "config.yaml", config.format(lr, seed))
+    assert main([str(tmp_path), "--n-resamples", "9", "--output", str(tmp_path / "out.nc")]) == 0
+    assert "\nRuns: run is seed, algorithm is lr" in capsys.readouterr().out
+    labels, frame = who(tmp_path)
+    assert labels == [["lr=0.001", 1], ["lr=0.001", 2], ["lr=0.01", 1], ["lr=0.01", 2]]
+    assert frame.attrs["named_by"].startswith("run is seed, algorithm is lr")

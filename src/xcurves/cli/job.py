@@ -39,6 +39,8 @@ def run_job(options: argparse.Namespace) -> list[Path]:
     opened = open_archive(options)
     if isinstance(opened, Table):
         print(f"Source: {opened.frame.attrs['source']}", flush=True)
+        if "named_by" in opened.frame.attrs:
+            print(f"Runs: {opened.frame.attrs['named_by']}", flush=True)
     elif isinstance(opened, xr.DataTree):
         if options.include is None and (options.output or not options.report):
             said = f"ARCHIVE {options.archive} holds an analysis. Make its page: --report page.html, or analyse its "

@@ -46,7 +46,6 @@ LIGHTNING = Source(
     header=r"(?=(?:.*,)?epoch(?:,|$))(?=(?:.*,)?step(?:,|$)).*",
     step="step",
     units={"step": "steps"},
-    also_writes=("tensorboard",),
 )
 HUGGINGFACE = Source(
     "huggingface",
@@ -60,7 +59,6 @@ HUGGINGFACE = Source(
     furthest=True,
     step="step",
     units={"step": "steps"},
-    also_writes=("tensorboard",),
 )
 KERAS = Source(
     "keras",
@@ -72,7 +70,6 @@ KERAS = Source(
     step="epoch",
     units={"epoch": "epochs"},
     training="epoch",
-    also_writes=("tensorboard",),
 )
 DREAMER = Source(
     "dreamerv3",
@@ -82,7 +79,6 @@ DREAMER = Source(
     files=("metrics.jsonl",),
     step="step",
     value="episode/score",
-    also_writes=("tensorboard",),
 )
 SPINNINGUP = Source(
     "spinningup",
@@ -127,7 +123,6 @@ MMENGINE = Source(
     prepared=_epochs_apart,
     step="step",
     training=None,  # validation may have epochs alone
-    also_writes=("tensorboard",),
 )
 DETECTRON2 = Source(
     "detectron2",
@@ -138,7 +133,6 @@ DETECTRON2 = Source(
     by_content=True,
     step="iteration",
     training="iteration",
-    also_writes=("tensorboard",),
 )
 CATBOOST = Source(
     "catboost",
@@ -149,7 +143,6 @@ CATBOOST = Source(
     within="catboost_info",
     step="iter",
     training="iter",
-    also_writes=("tensorboard",),
 )
 TEXT = Source(
     "text",

@@ -73,5 +73,4 @@ SOURCE = Source(
     beside="params.json",
     read_all=_results,
     extra=("task",),
-    also_writes=("tensorboard",),
 )

@@ -41,7 +41,7 @@ class Source(NamedTuple):
     within: str = ""  # a regular expression of folders that belong to the run in the folder above
     hidden: str = ""  # a hidden folder in which its files are
     general: bool = False  # of no package: other sources come first, and a file is a run where folders name none
-    also_writes: tuple[str, ...] = ()  # sources whose files are often beside
+    also_writes: tuple[str, ...] = ("tensorboard",)  # sources whose files are often beside
 
     # How they are read: by one of these functions, or as rows of any format.
     read_all: Callable[[str | Path], pd.DataFrame] | None = None  # of a file or folder whose logs name their runs

@@ -103,5 +103,4 @@ EVALUATIONS = Source(
     units={"step": "steps", "episode_length": "steps"},
     long_names={"return": "episode return", "step": "environment steps"},
     value="return",
-    also_writes=("tensorboard",),
 )

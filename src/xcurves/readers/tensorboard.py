@@ -111,5 +111,4 @@ CLEANRL = SOURCE._replace(
     read_run=None,
     read_all=_cleanrl,
     extra=("task",),
-    also_writes=("tensorboard",),
 )

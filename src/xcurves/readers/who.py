@@ -96,8 +96,16 @@ def read_config(home: Path) -> dict[str, Any]:
             except Exception:  # a configuration that cannot be read says nothing of its run
                 continue
             if isinstance(found, Mapping):
-                return dict(islice(flat(found), _MOST_KEYS))
+                return dict(islice(flat(_of_wandb(found)), _MOST_KEYS))
     return {}
+
+
+def _of_wandb(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a configuration without what Weights & Biases writes around each value."""
+    if "_wandb" not in config:
+        return dict(config)
+    values = {key: about.get("value") for key, about in config.items() if isinstance(about, Mapping)}
+    return {key: value for key, value in values.items() if key != "_wandb"}
 
 
 def what_differs(configs: Sequence[Mapping[str, Any]]) -> pd.DataFrame:

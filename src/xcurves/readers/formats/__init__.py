@@ -21,6 +21,7 @@ from xcurves.readers.open_files import HEAD, LogError, TooLargeError, beginning,
 _NO_LOGS = (  # how names of files begin that are no logs
     *("readme", "license", "licence", "requirements", "changelog", "changes", "config", "args", "hparams", "params"),
     *("cfg", "hydra", "overrides", "setup", "environment", "package", "meta", "metadata", "model"),
+    *("wandb-summary", "wandb-metadata"),
 )
 _ENDINGS = {".csv", ".tsv", ".txt", ".log", ".out", ".dat", ".data", ".json", ".jsonl", ".ndjson", ".parquet", ".pq"}
 _ENDINGS |= {".npz"}
