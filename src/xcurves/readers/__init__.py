@@ -137,13 +137,17 @@ def _read(path: str | Path, source: str | None, folders: str | Sequence[str] | N
     if known.read_all is None and (folders is None or not Path(path).is_file()):
         return logs.read_each_run(path, known, folders, names)
     if folders is not None:
-        of = f"{path} is one file" if Path(path).is_file() else f"logs of {known.name} name their runs themselves"
+        of = f"logs of {known.name} name their runs themselves"
+        if Path(path).is_file():
+            of = f"{path} is one file"
         raise ValueError(f"folders={folders!r} names levels of folders, but {of}. Leave it out")
     assert known.read_all is not None
     frame = known.read_all(path)
     if names is not None and "name" not in frame:
         raise ValueError(f"names={names!r} says how runs are named, but logs of {known.name} say it. Leave it out")
-    return frame if names is None else logs.split_names(frame, names)
+    if names is None:
+        return frame
+    return logs.split_names(frame, names)
 
 
 def recognize(path: str | Path, source: str | None = None, *, besides: Sequence[str] = ()) -> Source:

@@ -16,7 +16,9 @@ def _without_totals(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the history of a Trainer without the row at its end that sums it up."""
     totals = [name for name in _TOTALS if name in rows]
     kept = rows[rows[totals].isna().all(axis=1)]
-    return kept.dropna(axis=1, how="all") if len(kept) < len(rows) else rows
+    if len(kept) == len(rows):
+        return rows
+    return kept.dropna(axis=1, how="all")
 
 
 def _epochs_apart(rows: pd.DataFrame) -> pd.DataFrame:

@@ -85,7 +85,9 @@ def multirun(root: str | Path, *, source: str | None = None) -> pd.DataFrame:
         labels = pd.DataFrame({"job": str(job.relative_to(root)), **overrides}, index=rows.index)
         frames.append(pd.concat([labels, rows], axis=1))
     frame = pd.concat(frames, ignore_index=True)
-    logs_read = ", ".join(sorted(sources)) if len(sources) <= 3 else f"{len(sources)} kinds of logs"
+    logs_read = ", ".join(sorted(sources))
+    if len(sources) > 3:
+        logs_read = f"{len(sources)} kinds of logs"
     frame.attrs = rows.attrs | {"source": f"{len(jobs)} jobs of Hydra below {Path(root).name}: {logs_read}"}
     return frame
 
@@ -95,7 +97,9 @@ def _overrides(path: Path) -> dict[str, Any]:
     yaml = needed("yaml", "hydra", "PyYAML")
     with parsing(path, "overrides"):
         given = yaml.safe_load(read_text(path))
-        overrides = [] if given is None else given
+        overrides = given
+        if given is None:
+            overrides = []
         if not isinstance(overrides, list) or not all(isinstance(each, str) for each in overrides):
             raise ValueError("it must be a list of texts, name=value")
         kept = {}

@@ -16,7 +16,11 @@ _TRIED = 5  # files
 
 def command_of(source: Source) -> str:
     """Return the command that reads logs of a source."""
-    return f"xcurves {source.example or ('FILE' if source.single else 'FOLDER')}"
+    if source.example:
+        return f"xcurves {source.example}"
+    if source.single:
+        return "xcurves FILE"
+    return "xcurves FOLDER"
 
 
 def as_text(sources: Sequence[Source]) -> str:
@@ -41,14 +45,18 @@ def say_nothing_found(path: str | Path, files: Sequence[Path], sources: Sequence
     """Return that nothing is recognised, what a file looks like, and the nearest sources, in at most 300 characters."""
     endings = Counter(file.suffix or file.name for file in files)
     has = ", ".join(f"{count} {ending[:12]}" for ending, count in endings.most_common(3)) or "no files"
-    what = "is nothing that is recognised" if Path(path).is_file() else f"holds nothing that is recognised ({has})"
-    said = f"path {str(path)!r} {what}."
+    is_file = Path(path).is_file()
+    said = f"path {str(path)!r} holds nothing that is recognised ({has})."
+    if is_file:
+        said = f"path {str(path)!r} is nothing that is recognised."
 
     looks = [(file, looks_like(file)) for file in [*filter(could_be_log, files), *files][:_TRIED]]
     if looks:
         file, look = next((each for each in looks if each[1].format), looks[0])
         near = _nearest(look.format, sources)
-        called = "It" if Path(path).is_file() else file.name[:40]
+        called = file.name[:40]
+        if is_file:
+            called = "It"
         nearest = ", ".join(repr(each.name) for each in near)
         said += f" {called} looks like {look.said}. Nearest: {nearest}, as source=."
     return f"{said} All that can be read: python -m xcurves sources"

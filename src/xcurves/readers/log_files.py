@@ -47,8 +47,9 @@ def needed(module: str, reader: str, package: str = "") -> Any:
 
 def check_cells(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
     """Return rows if each cell is one number or text that a file can hold."""
-    for name, column in rows.items():
-        for value in column if column.dtype == object else ():
+    objects = [name for name in rows if rows[name].dtype == object]
+    for name in objects:
+        for value in rows[name]:
             is_text = isinstance(value, str) and value.encode(errors="ignore").decode() == value
             is_number = value is None or isinstance(value, float) or (isinstance(value, int) and abs(value) < 2**64)
             if not is_text and not is_number:
@@ -83,4 +84,6 @@ def whole_lines(data: bytes, path: Path) -> tuple[bytes, str]:
 
 def say_cut(path: Path, cut: str) -> str:
     """Return what to say of a last line that has no end, nothing if it has one."""
-    return f"{path}: the last line is cut short and left out: {cut[:60]!r}" if cut else ""
+    if not cut:
+        return ""
+    return f"{path}: the last line is cut short and left out: {cut[:60]!r}"

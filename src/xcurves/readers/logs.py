@@ -61,7 +61,9 @@ def find_logs(root: str | Path, source: Source) -> list[Path]:
 
 def where(root: str | Path) -> str:
     """Return where logs were found, for `attrs["source"]`."""
-    return f"{'in' if Path(root).is_file() else 'below'} {Path(root).name}"
+    if Path(root).is_file():
+        return f"in {Path(root).name}"
+    return f"below {Path(root).name}"
 
 
 def read_each_run(
@@ -79,7 +81,9 @@ def read_each_run(
         if len(rows):
             kept[number] = rows
         else:
-            place = files[0] if names and len(files) == 1 else source.home_of(files[0])
+            place = source.home_of(files[0])
+            if names and len(files) == 1:
+                place = files[0]
             empty.append(f"{place} has no rows and is left out")
     warn_first(left_out)
     if not kept:
@@ -140,29 +144,39 @@ def _by_label(
     names: str | None,
 ) -> tuple[list[str], dict[tuple[str, ...], list[Path]]]:
     """Return the names of labels, and the logs of each run by the labels in the path of its folder or its file."""
-    top = Path(root).parent if Path(root).is_file() else Path(root)
+    top = Path(root)
+    if top.is_file():
+        top = top.parent
     if names is not None:
         pattern = compiled(names)
         labels = list(pattern.groupindex)
     elif Path(root).is_file():
         return [], {(): list(logs)}
     else:
-        labels = [folders] if isinstance(folders, str) else list(FOLDERS if folders is None else folders)
-        pattern = re.compile("/".join(["([^/]+)"] * len(labels)))
+        labels = list(FOLDERS)
+        if isinstance(folders, str):
+            labels = [folders]
+        elif folders is not None:
+            labels = list(folders)
+        pattern = re.compile("/".join("([^/]+)" for _ in labels))
     groups: dict[tuple[str, ...], list[Path]] = {}
     strange = list[Path]()
     for log in logs:
         home, file = (path.relative_to(top).as_posix() for path in (source.home_of(log), log))
         tried = [home.removeprefix(".")]
         if names is not None:
-            tried.append(_SUFFIX.sub("", file) if names.endswith("}") else file)
+            if names.endswith("}"):
+                file = _SUFFIX.sub("", file)
+            tried.append(file)
         found = next((match for match in map(pattern.fullmatch, tried) if match), None)
         if found:
             groups.setdefault(found.groups(), []).append(log)
         else:
             strange.append(log)
     if strange and (names is None or not groups):
-        what = f"folders={labels} are not the levels" if names is None else f"names={names!r} do not match the names"
+        what = f"names={names!r} do not match the names"
+        if names is None:
+            what = f"folders={labels} are not the levels"
         log = strange[0]
         file = log.relative_to(top).as_posix()
         cure = f"Name each level, or say how names are made: names={pattern_of(top, log, source.home_of(log))!r}"
@@ -198,7 +212,8 @@ def join_histories(
     frames = {key: read(key, history) for key, history in histories.items()}
     empty = [key for key, rows in frames.items() if rows.empty]
     if empty or not frames:
-        raise ValueError(f"histories have no {of}{f' of {empty[0]}' if empty else ''}. Leave such runs out")
+        whose = "".join(f" of {key}" for key in empty[:1])
+        raise ValueError(f"histories have no {of}{whose}. Leave such runs out")
     plain = {key: rows.drop(columns=["algorithm", "run"], errors="ignore") for key, rows in frames.items()}
     return pd.concat(plain, names=["algorithm", "run"]).reset_index(level=[0, 1]).reset_index(drop=True)
 

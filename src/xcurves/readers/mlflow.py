@@ -129,7 +129,9 @@ def _rows_of_folder(folder: Path, about: dict[str, Any], experiment: str) -> lis
         with parsing(file, "metric of MLflow"):
             for line in read_text(file).splitlines():
                 timestamp, value, *rest = line.split()
-                step = int(rest[0]) if rest else 0
+                step = 0
+                if rest:
+                    step = int(rest[0])
                 told = {"metric": metric, "step": step, "timestamp": int(timestamp) / 1000, "value": float(value)}
                 rows.append(labels | told)
     return rows

@@ -261,8 +261,9 @@ def _sampler(study: Any) -> str:
     """Return what chose the trials of a study; no storage keeps it, but most samplers leave notes in it."""
     notes = [key for trial in study.trials[-1:] for key in trial.system_attrs]
     for note in [*notes, *getattr(study, "system_attrs", {})]:
-        if found := next((name for mark, name in _MARKS.items() if note.startswith(mark)), ""):
-            return found
+        for mark, name in _MARKS.items():
+            if note.startswith(mark):
+                return name
     in_memory = type(getattr(study, "_storage", None)).__name__ == "InMemoryStorage"
     return type(study.sampler).__name__ if in_memory else "unknown"  # `load_study` puts its default in
 

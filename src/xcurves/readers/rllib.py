@@ -37,7 +37,10 @@ def _trial(files: Sequence[Path]) -> Run:
     """Return the rows of one trial, of result.json where there is progress.csv too."""
     path, folder = files[-1], files[-1].parent
     lines, left_out = whole_lines(read_bytes(path), path)
-    rows = _json_lines(lines, path) if path.suffix == ".json" else delimited.parse(lines, path)
+    if path.suffix == ".json":
+        rows = _json_lines(lines, path)
+    else:
+        rows = delimited.parse(lines, path)
     if not len(rows):
         return Run(rows, left_out)
     if "training_iteration" not in rows or "trial_id" not in rows:

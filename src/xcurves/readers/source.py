@@ -89,7 +89,9 @@ def read_files(source: Source, files: Sequence[Path], root: Path) -> Run:
     tables, left_out = list[pd.DataFrame](), list[str]()
     for path in files:
         run = _rows_of(source, path)
-        rows = run.rows if source.prepared is None else source.prepared(run.rows)
+        rows = run.rows
+        if source.prepared is not None:
+            rows = source.prepared(rows)
         tables.append(_named(rows, path, source.headless))
         if run.left_out:
             left_out.append(run.left_out)
@@ -98,13 +100,15 @@ def read_files(source: Source, files: Sequence[Path], root: Path) -> Run:
     if source.records and any(len(rows) and step not in rows for rows in tables):
         raise ValueError("its rows have no step")
     if source.furthest and len(tables) > 1:
-        tables = [max(tables, key=lambda rows: (rows[step].max(), len(rows)) if len(rows) else (-1, 0))]
+        tables = [max(filter(len, tables), key=lambda rows: (rows[step].max(), len(rows)), default=tables[0])]
 
     merged = tables[0]
     for place in range(1, len(tables)):
         merged = _joined(merged, tables[place], step, files[: place + 1], source, root)
     merged.attrs = {"units": {name: unit for rows in tables for name, unit in rows.attrs.get("units", {}).items()}}
-    return Run(merge_steps(merged, step) if step in merged else merged, "; ".join(left_out))
+    if step in merged:
+        merged = merge_steps(merged, step)
+    return Run(merged, "; ".join(left_out))
 
 
 def merge_steps(rows: pd.DataFrame, step: str) -> pd.DataFrame:
@@ -138,7 +142,9 @@ def pattern_of(root: Path, log: Path, home: Path) -> str:
 
 def _pattern_of_name(name: str) -> str:
     parts = _NUMBERED.fullmatch(name)
-    return f"{{algorithm}}{parts[2]}{{run}}" if parts else "{algorithm}"
+    if parts is None:
+        return "{algorithm}"
+    return f"{{algorithm}}{parts[2]}{{run}}"
 
 
 def _ends_like(path: Path, pattern: str) -> bool:
@@ -178,7 +184,9 @@ def _joined(
     keys = [name for name in other if name in one and name in (step, *_SHARED)]
     metrics = [name for name in other if name in one and name not in keys]
     if step not in keys or metrics:
-        shares = f"{metrics[0]!r} in both" if metrics else f"no {step!r} in both"
+        shares = f"no {step!r} in both"
+        if metrics:
+            shares = f"{metrics[0]!r} in both"
         names = pattern_of(root, first, source.home_of(first))
         raise LogError(
             f"{source.home_of(path)} holds 2 logs, {first.name} and {path.name}, {shares}: a run has one. "

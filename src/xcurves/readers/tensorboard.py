@@ -79,13 +79,22 @@ def _records(file: Path) -> tuple[list[bytes], str]:
             break
         event = data[body : body + size]
         whole = masked_crc32c(event) == _checksum(data, body + size)
-        events += [event] * whole
-        n_damaged += not whole
+        if whole:
+            events.append(event)
+        else:
+            n_damaged += 1
         place = body + size + _CRC
-    lost = [f"{n_damaged} damaged record{'s' * (n_damaged != 1)}"] * (n_damaged > 0)
-    lost += [f"the last {len(data) - place} bytes, cut short or damaged"] * (place < len(data))
-    left_out = f"{file}: {len(events)} records are read; left out: {', and '.join(lost)}" if lost else ""
-    return events, left_out
+
+    lost = list[str]()
+    if n_damaged == 1:
+        lost.append("1 damaged record")
+    elif n_damaged:
+        lost.append(f"{n_damaged} damaged records")
+    if place < len(data):
+        lost.append(f"the last {len(data) - place} bytes, cut short or damaged")
+    if not lost:
+        return events, ""
+    return events, f"{file}: {len(events)} records are read; left out: {', and '.join(lost)}"
 
 
 def _checksum(data: bytes, place: int) -> int:

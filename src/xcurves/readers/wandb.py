@@ -83,7 +83,9 @@ def run_history(
 
 
 def _rows(_: logs.Key, rows: pd.DataFrame | Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    return rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
+    if isinstance(rows, pd.DataFrame):
+        return rows
+    return pd.DataFrame(list(rows))
 
 
 def _chart(path: str | Path) -> pd.DataFrame:
@@ -99,7 +101,8 @@ def _chart(path: str | Path) -> pd.DataFrame:
             f"{path} is no export of a chart: columns after the first must be 'run - metric'; "
             f"got {(strange or head)[0]!r}. Export the chart as CSV"
         )
-    if missing_end := delimited.missing_end(data, path):
+    missing_end = delimited.missing_end(data, path)
+    if missing_end:
         provenance.warn(missing_end)
     with parsing(path, "export of a chart"):
         numbers = wide.replace({"": np.nan, **_WORDS}).apply(pd.to_numeric)
@@ -112,13 +115,16 @@ def _chart(path: str | Path) -> pd.DataFrame:
         and (numbers[column + _BOUNDS[0]] < numbers[column + _BOUNDS[1]]).any()
     ]
     scores.columns = pd.MultiIndex.from_tuples([tuple(column.rsplit(_BETWEEN, 1)) for column in plain])
-    if clash := {"name", "step", "algorithm", "run"} & set(scores.columns.get_level_values(1)):
+    clash = {"name", "step", "algorithm", "run"} & set(scores.columns.get_level_values(1))
+    if clash:
         raise LogError(f"{path}: the metric {min(clash)!r} has the name of a label. Rename it in the first line")
     logs.warn_first(spread, "columns")
     named = {name: scores[name] for name in scores.columns.unique(0)}
-    frame = pd.concat(named, names=["name", "step"]).dropna(how="all").reset_index()
+    frame: pd.DataFrame = pd.concat(named, names=["name", "step"]).dropna(how="all").reset_index()
     frame.attrs = {"long_name": {"step": head[0]}, "source": f"Weights & Biases chart {path.name}"}
-    return logs.split_names(frame, _USUAL_NAME) if frame["name"].str.fullmatch(_USUAL_NAME).all() else frame
+    if frame["name"].str.fullmatch(_USUAL_NAME).all():
+        return logs.split_names(frame, _USUAL_NAME)
+    return frame
 
 
 def _is_chart(path: Path) -> bool:

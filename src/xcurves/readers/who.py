@@ -75,10 +75,9 @@ def name_runs(places: Sequence[tuple[str, ...]], homes: Sequence[Path]) -> Named
         labels[dim] = column.to_numpy()
     if "algorithm" not in labels:
         return None
-    if (
-        "run" not in labels
-        or labels.duplicated([name for name in ("task", "algorithm", "run") if name in labels]).any()
-    ):
+    dims = [name for name in ("task", "algorithm", "run") if name in labels]
+    if "run" not in labels or labels.duplicated(dims).any():
+        # Two runs of one seed are told apart by where they lie.
         labels["run"] = ["/".join(place) for place in places]
         of_config.pop("run", None)
     said = "; ".join(filter(None, [", ".join(f"{dim} is {key}" for dim, key in of_config.items()), said]))
@@ -124,12 +123,16 @@ def _load(path: Path) -> Any:
         return tomllib.loads(data.decode())
     import yaml
 
-    return None if _ALIAS.search(data) else yaml.safe_load(data)
+    if _ALIAS.search(data):
+        return None
+    return yaml.safe_load(data)
 
 
 def _of_folders(places: Sequence[tuple[str, ...]]) -> tuple[pd.DataFrame | None, str]:
     """Return the labels that folders give to runs, and how; None if they give none."""
-    levels = list(zip(*places, strict=True)) if len({len(place) for place in places}) == 1 else []
+    levels = []
+    if len({len(place) for place in places}) == 1:
+        levels = list(zip(*places, strict=True))
     while len(levels) > 2 and len(set(levels[-1])) == 1 and not re.search(r"\d", levels[-1][0]):
         levels.pop()
     while len(levels) > 3 and len(set(levels[0])) == 1:
@@ -179,7 +182,9 @@ def _of_settings(settings: pd.DataFrame) -> tuple[dict[str, pd.Series[Any]], dic
 
 def _rank(key: str) -> int:
     words = words_of(key.removesuffix("_name"))
-    return _KEYS.index(words[-1]) if words and words[-1] in _KEYS else len(_KEYS)
+    if words and words[-1] in _KEYS:
+        return _KEYS.index(words[-1])
+    return len(_KEYS)
 
 
 def _short_names(keys: Sequence[str]) -> dict[str, str]:

@@ -43,7 +43,9 @@ def _parquet(data: bytes, path: Path) -> Run:
     needed("pyarrow", "polars", "pyarrow")
     rows = pd.read_parquet(io.BytesIO(data))
     unnamed = isinstance(rows.index, pd.RangeIndex) or rows.index.names == [None]
-    return Run(check_cells(rows if unnamed else rows.reset_index(), path))
+    if not unnamed:  # pandas' own index, of columns set as such
+        rows = rows.reset_index()
+    return Run(check_cells(rows, path))
 
 
 class Look(NamedTuple):

@@ -107,7 +107,9 @@ def parse(data: bytes, path: Path, first_line: int = 1, **options: Any) -> pd.Da
             rows[name] = rows[name].map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
     if re.search(rb'(?:^|[%b"])\s*0\d' % re.escape(dialect.delimiter.encode()), data, re.MULTILINE):
         rows = _with_leading_zeros(rows, data, options)
-    return _numbers_of_text(rows, decimal_comma) if has_commas else rows
+    if has_commas:
+        return _numbers_of_text(rows, decimal_comma)
+    return rows
 
 
 def _with_leading_zeros(rows: pd.DataFrame, data: bytes, options: dict[str, Any]) -> pd.DataFrame:
@@ -173,7 +175,10 @@ def check_fields(data: bytes, path: Path, delimiter: str = ",", first_line: int 
     line = f"line {first_line + lines.line_num - 1}"
     if odd == head:
         raise LogError(f"{path}: {line} is the header again: two logs in one file. Make a file of each")
-    says = f"has {len(odd)} field{'s' * (len(odd) != 1)} where the header names {len(names)}"
+    fields = "fields"
+    if len(odd) == 1:
+        fields = "field"
+    says = f"has {len(odd)} {fields} where the header names {len(names)}"
     if len(odd) < len(names) and not any(lines):
         raise LogError(f"{path} is cut short: its last line, {line}, {says}. Write it again, or remove that line")
     raise LogError(f"{path}: {line} {says}. Correct the file: each row needs one field for each column")
@@ -192,7 +197,9 @@ def _sample(text: str) -> list[str]:
     lines = [line[:_MOST_LONG] for line in text.splitlines() if line.strip()][: 2 * _SAMPLE]
     kept = [line for line in lines if not line.startswith("#")][:_SAMPLE]
     named = _names_in_comment([line for line in lines[: len(lines) - len(kept)] if line.startswith("#")], kept[:1])
-    return [named, *kept] if named else kept
+    if named:
+        kept.insert(0, named)
+    return kept
 
 
 def _names_in_comment(comments: Sequence[str], first: Sequence[str]) -> str:
@@ -204,7 +211,9 @@ def _names_in_comment(comments: Sequence[str], first: Sequence[str]) -> str:
         cells = _fields(first[0], delimiter)
         names = _fields(last, delimiter)
         if len(cells) > 1 and len(names) == len(cells) and all(map(_is_number, cells)):
-            return last if not any(map(_is_number, names)) else ""
+            if any(map(_is_number, names)):
+                return ""
+            return last
     return ""
 
 
@@ -214,8 +223,11 @@ def _without_comments(data: bytes, dialect: Dialect) -> bytes:
     kept = [line for line in lines if not line.startswith(b"#")]
     comments = [line.decode("utf-8", "replace").strip() for line in lines[:_SAMPLE] if line.startswith(b"#")]
     first = [line.decode("utf-8", "replace") for line in kept[:1]]
-    named = _names_in_comment(comments, first) if dialect.has_header else ""
-    return b"".join([named.encode() + b"\n" if named else b"", *kept])
+    if dialect.has_header:
+        named = _names_in_comment(comments, first)
+        if named:
+            kept.insert(0, named.encode() + b"\n")
+    return b"".join(kept)
 
 
 def _with_tabs(data: bytes, delimiter: str) -> bytes:

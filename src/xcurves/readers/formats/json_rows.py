@@ -46,7 +46,9 @@ def read_lines(data: bytes, path: Path) -> Run:
         whole, end, cut = data, b"", b""
     lines = [line for line in (whole + end).splitlines() if line.strip()]
     batches = [_batch(lines[start : start + _BATCH], path, start) for start in range(0, len(lines), _BATCH)]
-    rows = pd.concat(batches, ignore_index=True) if batches else pd.DataFrame()
+    rows = pd.DataFrame()
+    if batches:
+        rows = pd.concat(batches, ignore_index=True)
     return Run(rows, say_cut(path, cut.decode(errors="replace").strip()))
 
 
@@ -118,9 +120,9 @@ def _rows_of(value: Any) -> pd.DataFrame | None:
     measured = len(columns) > 1 or any(map(looks_like_score, columns))  # one list may be a setting: layers
     if measured and len({len(column) for column in columns.values()}) == 1:
         return _of_columns(columns, nested=any("/" in name for name in columns))
-    tables = [column for column in lists.values() if (rows := _of_records(column)) is not None and len(rows)]
+    tables = [rows for rows in map(_of_records, lists.values()) if rows is not None and len(rows)]
     if len(tables) == 1:
-        return _of_records(tables[0])
+        return tables[0]
     inner = list(value.values())
     alike = all(isinstance(each, dict) and each for each in inner) and len({tuple(each) for each in inner}) == 1
     if alike and all(str(key).isdecimal() for key in inner[0]):  # pandas' orient="columns"

@@ -56,8 +56,10 @@ def read(data: bytes, path: Path) -> Run:
     found = {number: each for number, each in said.items() if each is not None}
     rows, units = rows_of(list(found.values()))
     rows.attrs = {"units": units, "n_lines_left_out": len(said) - len(found)}
-    of_end = say_cut(path, last) if _says_something(last.encode()) else ""
-    return Run(rows, "; ".join(filter(None, [_say_second_log(path, found), of_end])))
+    left_out = [_say_second_log(path, found)]
+    if _says_something(last.encode()):
+        left_out.append(say_cut(path, last))
+    return Run(rows, "; ".join(filter(None, left_out)))
 
 
 def said_by_line(lines: Iterable[str]) -> Iterator[tuple[int, Said | None]]:
@@ -71,8 +73,7 @@ def said_by_line(lines: Iterable[str]) -> Iterator[tuple[int, Said | None]]:
             continue
         found = said_in(line)
         if found is None and epoch is not None and " - " in line and _BAR.match(line):
-            metrics = _metrics(_BAR.sub("", line, count=1))
-            found = Said(*epoch, metrics) if metrics else None
+            found = _said(*epoch, _metrics(_BAR.sub("", line, count=1)))
         if line:
             yield number, found
 
@@ -106,14 +107,21 @@ def said_in(line: str) -> Said | None:
         rest = line[step.end(3) :]
         rest = re.sub(r"^\s*/\s*\d+", "", rest)
         named = bool(step[2]) or rest.lstrip()[:1] in (":", "]", ")", ",", "|", "-")
-        metrics = _metrics(rest.lstrip(" :])|,-;"), naked=named and not step[2]) if named else []
-        return Said(step[1], float(step[3]), metrics) if metrics else None
+        if not named:
+            return None
+        return _said(step[1], float(step[3]), _metrics(rest.lstrip(" :])|,-;"), naked=not step[2]))
     for form in (_BRACKET, _NUMBERED):
         match = form.match(line)
         if match:
-            metrics = _metrics(line[match.end() :])
-            return Said("iteration", float(next(filter(None, match.groups()))), metrics) if metrics else None
+            number = next(filter(None, match.groups()))
+            return _said("iteration", float(number), _metrics(line[match.end() :]))
     return None
+
+
+def _said(word: str, step: float, metrics: list[tuple[str, str, str]]) -> Said | None:
+    if not metrics:
+        return None
+    return Said(word, step, metrics)
 
 
 def rows_of(said: list[Said]) -> tuple[pd.DataFrame, dict[str, str]]:
