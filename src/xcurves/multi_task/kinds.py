@@ -9,7 +9,6 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core.applicability import NotApplicableError, comparable
-from xcurves.core.axes import MOST_CURVES
 from xcurves.core.labels import CI_BOUNDS, extra_dims
 from xcurves.core.schema import ALONG, PAIR_COORDS, Drawing, Part, ResultKind, Var, View, captioned
 from xcurves.multi_task import plots, profile_text, tables, text
@@ -21,6 +20,7 @@ _CLAIM = ("task", "pair", "task_effect")
 _TASK = ("task", "pair", "joined_task")
 _FRACTION = ("task", "pair", "budget_fraction")
 _ALGORITHM = ("task", "algorithm")
+_MOST_MEANS = 12  # that one panel shows: means over tasks have narrow bands
 _CURVE = ("task", "algorithm", "budget_fraction")
 _REFERENCES = (
     "Janssen (1997), Stat. Probab. Lett. 36, 9-21, doi:10.1016/S0167-7152(97)00043-6",
@@ -215,7 +215,7 @@ PROFILE_ACROSS_TASKS = ResultKind(
                 "bars": "Bars below: where a pair differs on tasks like these, by the step-down p, which can "
                 "show more than the bands of differences.",
             },
-            panels={"algorithm": MOST_CURVES},
+            panels={"algorithm": _MOST_MEANS},
         ),
         "difference": View(
             Drawing(plots.draw_aggregate_differences, options=ALONG),

@@ -18,6 +18,7 @@ from xcurves.plotting.facets import import_pyplot
 
 MISSING = "Pictures are left out: they need matplotlib (pip install 'xcurves[plot]')."
 _PHONE = 3.7  # inches of a narrow screen
+_COLUMN, _HEIGHT = 6.2, 4.4  # inches of a column of the page, and of its lowest picture
 _LARGE = 400_000  # bytes of an SVG, beyond which a PNG is smaller
 # What a browser does not need in an SVG of matplotlib: comments, names of groups, digits of a point beyond the second
 # (numbers below one, which scale glyphs, stay), and indentation.
@@ -51,7 +52,7 @@ def draw(
 ) -> Picture | None:
     """Return the picture of curves, or a view of a result, whose captions are `said`; None without matplotlib.
 
-    `narrow`: it is drawn once more for narrow screens.
+    `narrow`: it stands in a column of a wide screen, and is drawn once more for narrow ones.
     """
     if not can_draw():
         return None
@@ -60,6 +61,11 @@ def draw(
         axes = np.ravel([plot(data, view, **seed)])
         figure = axes[0].figure
         width, height = figure.get_size_inches()
+        if narrow and width > 2 * _COLUMN:  # in the column its words would be too small to read
+            import_pyplot().close(figure)
+            figure = np.ravel([plot(data, view, figsize=(_COLUMN, height), **seed)])[0].figure
+        elif narrow:
+            figure.set_size_inches(_COLUMN, max(height, _HEIGHT))
         caption = caption_of(said, figure)
         wide = _encode(figure)
         if not narrow:
