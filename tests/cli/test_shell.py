@@ -500,7 +500,7 @@ def test_what_is_not_recognised_gets_the_nearest_sources(here, capsys):
         assert err.endswith("python -m xcurves sources\n")
     assert main(["log.txt", "--source", "tensorbord"]) == 2
     said = capsys.readouterr().err
-    assert "--source must be 'hydra', " in said
+    assert "--source must be one that python -m xcurves sources lists" in said
     assert said.endswith(". Did you mean 'tensorboard'?\n")
 
 

@@ -169,6 +169,41 @@ def test_a_damaged_parquet_file_ends_in_one_line(tmp_path):
     assert len(str(caught.value)) - len(str(path)) <= 300
 
 
+LONG = "x" * 5000
+HOSTILE = {
+    "a column twice": ("a.csv", f"step,{LONG},{LONG}\n1,2,3\n"),
+    "no fields": ("a.csv", f"step,a\n1,2,{LONG}\n1,2\n"),
+    "a header": ("monitor.csv", f"{LONG}\n1,2\n"),
+    "a chart": ("chart.csv", f"Step,a - b,{LONG}\n1,2,3\n"),
+    "lines": ("a.jsonl", '{"step": 1, "a": 2}\n{"step": "' + LONG + "\n{}\n"),
+    "a list": ("trainer_state.json", '{"log_history": [{"step": 1, "' + LONG[:300] + '": [1]}]}'),
+    "a value": ("progress.txt", f"Epoch\t{LONG}\n1\t2\t3\n1\n"),
+}
+
+
+@pytest.mark.parametrize(("name", "text"), HOSTILE.values(), ids=HOSTILE)
+def test_errors_are_short_whatever_the_file_holds(tmp_path, name, text):
+    write(tmp_path / name, text)
+    sources = {
+        "monitor.csv": ["monitor"],
+        "a.csv": ["table"],
+        "chart.csv": ["wandb-chart"],
+        "progress.txt": ["spinningup"],
+    }
+    for source in sources.get(name, [None]):
+        with pytest.raises(ValueError, match=re.escape(str(tmp_path))) as caught:
+            readers.read(tmp_path / name, source=source)
+        assert len(str(caught.value)) - len(str(tmp_path / name)) <= 300
+        assert "\n" not in str(caught.value)
+
+
+def test_a_source_that_there_is_not_is_refused_in_few_words(tmp_path):
+    for given in ("tensorbord", LONG):
+        with pytest.raises(ValueError, match=r"^source must be one that python -m xcurves sources lists") as caught:
+            readers.read(tmp_path, source=given)
+        assert len(str(caught.value)) <= 300
+
+
 NEW = Source(
     "ours",
     "our logs",

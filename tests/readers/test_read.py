@@ -62,7 +62,8 @@ def test_the_source_can_be_named_and_a_near_miss_is_suggested(tmp_path):
     evaluations = readers.read(LOGS / "stable-baselines3", source="evaluations")
     assert "Stable-Baselines3 evaluations" in evaluations.attrs["source"]
     with pytest.raises(
-        ValueError, match=r"^source must be 'hydra'.*; got 'tensorbord'\. Did you mean 'tensorboard'\?$"
+        ValueError,
+        match=r"^source must be one that .*; got 'tensorbord'\. Did you mean 'tensorboard'\?$",
     ):
         readers.read(LOGS, source="tensorbord")
     with pytest.raises(FileNotFoundError, match=r"does not exist\. Check the path"):

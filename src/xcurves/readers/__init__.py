@@ -8,8 +8,8 @@ from pathlib import Path
 import pandas as pd
 
 from xcurves.core import provenance
+from xcurves.core.labels import did_you_mean
 from xcurves.core.named_options import names_options
-from xcurves.core.validation import check_choice
 from xcurves.readers import (
     declared,
     hydra,
@@ -155,7 +155,10 @@ def recognize(path: str | Path, source: str | None = None, *, besides: Sequence[
     files = logs.files_below(path, *(each.hidden for each in SOURCES))
     known = {each.name: each for each in SOURCES if each.name not in besides}
     if source is not None:
-        return known[check_choice("source", source, list(known))]
+        if source in known:
+            return known[source]
+        listed = "one that python -m xcurves sources lists, such as 'table'"
+        raise ValueError(f"source must be {listed}; got {str(source)[:60]!r}{did_you_mean(source, known)}")
     is_folder = Path(path).is_dir()
     wanted = [each for each in known.values() if not (is_folder and each.single)]
     found = [each for each in wanted if any(map(each.has, logs.candidates(each, files, path)))]

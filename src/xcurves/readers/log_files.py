@@ -53,7 +53,9 @@ def check_cells(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
             is_text = isinstance(value, str) and value.encode(errors="ignore").decode() == value
             is_number = value is None or isinstance(value, float) or (isinstance(value, int) and abs(value) < 2**64)
             if not is_text and not is_number:
-                raise LogError(f"{path}: {name!r} has {repr(value)[:40]}; a cell is one number or text. Remove it")
+                raise LogError(
+                    f"{path}: {str(name)[:60]!r} has {repr(value)[:40]}; a cell is one number or text. Remove it"
+                )
     return rows
 
 

@@ -94,7 +94,9 @@ def read_each_run(
     read = pd.concat([names_of, pd.concat(kept.values(), ignore_index=True)], axis=1)
     if not read.columns.is_unique:
         twice = read.columns[read.columns.duplicated()][0]
-        raise ValueError(f"a log below {str(root)!r} has a column {twice!r} too. Name that level of folders otherwise")
+        raise ValueError(
+            f"a log below {str(root)!r} has a column {str(twice)[:60]!r} too. Name that level of folders otherwise"
+        )
     about = {"units": {**source.units}, "long_name": {**source.long_names}}
     for rows in kept.values():
         about["units"] |= rows.attrs.get("units", {})

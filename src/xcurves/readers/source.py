@@ -186,7 +186,7 @@ def _joined(
     if step not in keys or metrics:
         shares = f"no {step!r} in both"
         if metrics:
-            shares = f"{metrics[0]!r} in both"
+            shares = f"{str(metrics[0])[:40]!r} in both"
         names = pattern_of(root, first, source.home_of(first))
         raise LogError(
             f"{source.home_of(path)} holds 2 logs, {first.name} and {path.name}, {shares}: a run has one. "

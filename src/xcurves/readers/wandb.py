@@ -99,7 +99,7 @@ def _chart(path: str | Path) -> pd.DataFrame:
     if strange or not plain:
         raise LogError(
             f"{path} is no export of a chart: columns after the first must be 'run - metric'; "
-            f"got {(strange or head)[0]!r}. Export the chart as CSV"
+            f"got {(strange or head)[0][:60]!r}. Export the chart as CSV"
         )
     missing_end = delimited.missing_end(data, path)
     if missing_end:

@@ -168,7 +168,7 @@ def check_fields(data: bytes, path: Path, delimiter: str = ",", first_line: int 
     names = [name.strip() for name in head]
     repeated = [name for name in names if names.count(name) > 1]
     if repeated:
-        raise LogError(f"{path} has {names.count(repeated[0])} columns {repeated[0]!r}. Rename all but one")
+        raise LogError(f"{path} has {names.count(repeated[0])} columns {repeated[0][:60]!r}. Rename all but one")
     odd = next((row for row in lines if row and (len(row) != len(names) or row == head)), None)
     if odd is None:
         return
@@ -189,7 +189,7 @@ def missing_end(data: bytes, path: Path) -> str:
     if not data or data.endswith((b"\n", b"\r", b'"', b"\n\0")):
         return ""
     last = data.rpartition(b"\n")[2].decode(errors="replace")
-    return f"{path}: the last line has no line end and may be cut short: {last!r}"
+    return f"{path}: the last line has no line end and may be cut short: {last[:60]!r}"
 
 
 def _sample(text: str) -> list[str]:
