@@ -243,7 +243,7 @@ def test_fractions_of_budgets_of_arrays_and_tables_are_the_same(curves, capsys):
         assert main([*archive, "--align", "budget", *QUICK, "--output", "out.nc"]) == 0
         same("out.nc", budgets.curves.align(20, relative_to="budget"))
         assert main([*archive, "--align", "budget", "--method", "mean", *QUICK]) == 2
-        assert "--method mean does not go with relative_to='budget'" in capsys.readouterr().err
+        assert "--method mean does not go with --align budget" in capsys.readouterr().err
 
 
 def test_alignment_of_arrays_and_tables_is_the_same(curves, capsys):

@@ -21,6 +21,9 @@ _WHOLE = re.compile(
     r"|--max-expanded [\d.e+]+(?=,)"
     r"|--(?:names|source|algorithm|run|training) (?:'[^']+'|[^\s,;|<]+)(?=$|[\s,;)])"
 )
+# Options of one value that a cure replaces, with those that do not go with it.
+_GIVES_WAY = {"--align": ("--method", "--tolerance"), "--names": ("--folders",)}
+_OF_SEVERAL = ("--folders",)
 _Written = str | Callable[[re.Match[str]], str]
 
 
@@ -77,6 +80,8 @@ _CURES: tuple[tuple[str, _Written], ...] = (
     (r"on='(?P<levels>\w+)' with", r"--align \g<levels> with"),
     (r"make gaps of such rows: pd\.to_numeric\(.*?\)", "leave it empty for a gap"),
     (r"Drop them: frame\.dropna\(.*?\), or name them: frame\.fillna\(.*?\)", "Delete these rows, or write a label"),
+    (r"with no on= and ", "with "),
+    (r"(?<!, )\brelative_to='budget'", "--align budget"),
     (r"\bon=\[\.\.\.\]", "--align START:STOP:STEP"),
     (r"compare fewer with reference=", "compare fewer with --select algorithm=NAME"),
     (rf"\b(?P<name>{_ARGUMENTS})=(?P<value>\[[^\]]*\]|\([^)]*\)|'[^']*'|\d+\b|(?=[\s,.;:)]|$))", _option),
@@ -110,12 +115,40 @@ def as_option(message: str, options: argparse.Namespace) -> str:
 
 def command_that_cures(message: str, options: argparse.Namespace) -> str:
     """Return the whole command with the first option that a message names, "" if it names none that stands alone."""
-    if "Type" in message or "START:STOP:STEP" in message or not getattr(options, "given", None):
+    given: list[str] = getattr(options, "given", [])
+    if "Type" in message or "START:STOP:STEP" in message or not given:
         return ""
-    found = _WHOLE.search(message)
-    if found is None or found[0].split()[0] in options.given:
-        return ""
-    option, _, value = found[0].partition(" ")
-    added = [option, *(part.strip("'") for part in value.split(" ", 0 if "'" in value else -1) if part)]
-    stop = "" if message.endswith((".", "!")) else "."
-    return f"{stop} Type: {command_with(options, added)}"
+    for found in _WHOLE.finditer(message):
+        option, _, value = found[0].partition(" ")
+        if "'" in value:
+            added = [option, value.strip("'")]
+        else:
+            added = [option, *value.split()]
+        # An option that was given is replaced where it takes one value; what the message says of it is no cure.
+        if option in given and (option not in _GIVES_WAY or added[1:] == _values_of(given, option)):
+            continue
+        kept = given
+        if option in _GIVES_WAY:
+            kept = _without(given, [option, *_GIVES_WAY[option]])
+        stop = "" if message.endswith((".", "!")) else "."
+        return f"{stop} Type: {command_with(argparse.Namespace(archive=options.archive, given=kept), added)}"
+    return ""
+
+
+def _values_of(given: list[str], option: str) -> list[str]:
+    """Return the one value of an option, if it has one."""
+    place = given.index(option) + 1
+    return [value for value in given[place : place + 1] if not value.startswith("--")]
+
+
+def _without(given: list[str], gone: list[str]) -> list[str]:
+    """Return arguments without some options and what follows them."""
+    kept = list(given)
+    for option in gone:
+        while option in kept:
+            place = kept.index(option)
+            n_values = len(_values_of(kept, option))
+            if option in _OF_SEVERAL:
+                n_values = next((n for n, word in enumerate(kept[place + 1 :]) if word.startswith("--")), len(kept))
+            del kept[place : place + 1 + n_values]
+    return kept

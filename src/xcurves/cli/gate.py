@@ -146,7 +146,7 @@ def _numbered(opened: Table, options: argparse.Namespace) -> Table:
     if tasks != [options.task] * len(tasks):
         command = command_with(options, ["--task", tasks[0]])
         raise ValueError(f"ARCHIVE has tasks, over which a run is averaged if they are named. Type: {command}")
-    if "training" not in table.columns:
+    if "training" not in table.columns and options.missing_scores == "absent":
         _refuse_empty(table.frame, algorithm, str(table.value))
     frame = table.frame.assign(**{algorithm: table.frame[algorithm].astype(str)})
     frame = frame.assign(**{_RUN: _run_numbers(frame, algorithm, run)})
@@ -160,7 +160,7 @@ def _refuse_empty(frame: pd.DataFrame, algorithm: str, score: str) -> None:
         name = frame[algorithm].iloc[empty[0]]
         raise ValueError(
             f"row {empty[0] + 1} of ARCHIVE, of {name}, has no {score}. Give a failed run -inf (inf where low scores "
-            "are better), or leave out the row of one that is not made"
+            "are better), say --missing-scores failed, or leave out the row of one that is not made"
         )
 
 

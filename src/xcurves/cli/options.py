@@ -93,6 +93,8 @@ class Parser(argparse.ArgumentParser):
         add("--tolerance", type=float, metavar="T", help="how far from a level --method may look")
         said = "which of several rows of one run at one level to keep (default %(default)s: none, refuse)"
         add("--duplicates", default="raise", choices=("raise", "first", "last", "mean"), help=said)
+        said = "what rows of a table without a score mean: nothing was measured there, or the run failed (%(default)s)"
+        add("--missing-scores", default="absent", choices=("absent", "failed"), help=said)
         add("--drop-incomplete", action="store_true", help="leave out runs that lack training levels")
         said = "what runs count as that failed, with the score -inf (inf where low is good): worst, or a number"
         add("--fill-failed", type=_failed_score, metavar="SCORE", help=f"{said}, which later runs do not change")

@@ -27,7 +27,7 @@ from xcurves.preprocessing.alignment import align, drop_incomplete
 from xcurves.preprocessing.frames import to_dataarray
 from xcurves.preprocessing.grids import On
 from xcurves.preprocessing.wide import VALUE, to_long, to_long_of_values, values_in, with_joined
-from xcurves.readers.guess import dim_of
+from xcurves.readers.guess import dim_of, lower_is_better
 from xcurves.readers.open_files import expanding_to
 
 EXAMPLE = "benchmark"
@@ -180,11 +180,29 @@ def _read_curves(
     how: dict[str, Any] = grid if dims["training"] else {}
     if dims["training"] and steps_of_budget(options.align):
         how = {"levels": "run"}  # the levels of all runs may be too many for one array
-    curves = to_dataarray(opened.frame, value, **dims, extra=extra, duplicates=options.duplicates, **how)
+    if not dims["training"] and options.missing_scores == "absent":
+        _warn_of_gaps(opened.frame, value)
+    lower = options.lower_is_better
+    if lower is None:
+        lower = opened.frame.attrs.get("higher_is_better", not lower_is_better(value)) == 0
+    how |= {"duplicates": options.duplicates, "missing_scores": options.missing_scores, "higher_is_better": not lower}
+    curves = to_dataarray(opened.frame, value, **dims, extra=extra, **how)
     lacking = [dim for dim in ("algorithm", "run") if dim not in curves.dims and dim not in curves.coords]
     curves = curves.expand_dims({dim: [0] for dim in lacking})
     # There is no column of training, whatever the dims of tasks are called.
     return curves if dims["training"] else at_one_level(curves)
+
+
+def _warn_of_gaps(frame: pd.DataFrame, value: str) -> None:
+    """Say how many runs have no score: to leave out those that failed would reward failing."""
+    n_gaps = int(frame[value].isna().sum()) if value in frame else 0
+    if n_gaps:
+        rows = "1 row has no score and counts" if n_gaps == 1 else f"{n_gaps:,} rows have no score and count"
+        warnings.warn(
+            f"--value {value}: {rows} as no run. If such runs failed: --missing-scores failed --fill-failed worst",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def _without_empty_tasks(curves: xr.DataArray, value: str) -> xr.DataArray:
