@@ -1,6 +1,7 @@
 """A kind of result from outside the package can do what every other can; generic rooms know none by name."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,8 +9,9 @@ import pytest
 import xarray as xr
 
 import xcurves
+from strategies import make_curves
 from xcurves import kinds
-from xcurves.core.schema import ResultKind, Statement, Var, View, captioned
+from xcurves.core.schema import Part, ResultKind, Statement, Var, View, captioned
 from xcurves.core.tables import frame_of
 
 SOURCE = Path(xcurves.__file__).parent
@@ -51,6 +53,7 @@ TOY = ResultKind(
 def registered(monkeypatch):
     monkeypatch.setattr(kinds, "NAMES", kinds.NAMES)
     monkeypatch.setattr(kinds, "_REGISTERED", {})
+    monkeypatch.setattr(kinds, "_FUNCTIONS", {})
     kinds.register(TOY)
     yield
     kinds.kind.cache_clear()
@@ -86,6 +89,28 @@ def test_a_kind_from_outside_has_table_summary_picture_archive_and_page(register
         assert text in page
     with pytest.raises(ValueError, match="there is a kind 'toy_spread' already"):
         kinds.register(TOY)
+
+
+def test_a_part_from_outside_is_a_part_of_analyze(registered):
+    part = Part("toy", None, lambda curves: (curves.isel(training=-1, drop=True), {}, {}))
+    declared = replace(TOY, name="toy_part", part=part)
+    with pytest.raises(ValueError, match=r"is a part of analyze and has no function\. Give it: function="):
+        kinds.register(declared)
+
+    def toy_part(scores, *, confidence_level):
+        return toy_spread(scores).assign_attrs(xcurves_result="toy_part")
+
+    kinds.register(declared, toy_part)
+    curves = make_curves(np.random.default_rng(0).normal(size=(2, 4, 3)))
+    tree = curves.curves.analyze(include=["toy", "anova"], rng=0)
+    assert set(tree) == {"toy", "anova", "curves"}
+    np.testing.assert_array_equal(tree["toy"]["spread"], toy_spread(curves.isel(training=-1))["spread"])
+    assert "toy" in curves.curves.analyze(rng=0)
+
+
+def test_a_kind_from_outside_is_no_name_of_the_package(registered):
+    assert not hasattr(xcurves, TOY.name)
+    assert TOY.name not in dir(xcurves)
 
 
 def modules():

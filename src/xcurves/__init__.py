@@ -79,7 +79,7 @@ def __getattr__(name: str) -> Any:
         return import_module("importlib.metadata").version("xcurves")
     if name in _MODULES:
         return import_module(f"xcurves.{name}")
-    if name in _kinds.NAMES:
+    if _kinds.is_built_in(name):
         found = _kinds.function(name)
     elif name in _FUNCTIONS:
         found = getattr(import_module(f"xcurves.{_FUNCTIONS[name]}"), name)

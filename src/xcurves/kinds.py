@@ -44,6 +44,7 @@ KINDS = (  # in the order of a report
 _FAMILIES = {name: family for family, _, name in (kind.partition(".") for kind in KINDS)}
 NAMES = tuple(_FAMILIES)
 _REGISTERED: dict[str, ResultKind] = {}
+_FUNCTIONS: dict[str, Callable[..., Any]] = {}  # of registered kinds
 
 
 @cache
@@ -55,16 +56,40 @@ def kind(name: str) -> ResultKind:
     return found
 
 
-def register(declared: ResultKind) -> None:
-    """Add a kind that is declared outside this package: it has a table, a summary, pictures, archives and pages."""
+def register(declared: ResultKind, function: Callable[..., Any] | None = None) -> None:
+    """Add a kind that is declared outside this package: it has a table, a summary, pictures, archives and pages.
+
+    Parameters
+    ----------
+    declared : ResultKind
+        Its declaration. One with a `part` is a part of `analyze`.
+    function : callable, optional
+        What makes its results, which `analyze` calls; a kind with a part needs it.
+
+    Raises
+    ------
+    ValueError
+        If there is a kind of this name already, or a part without a function.
+    """
     global NAMES
     if declared.name in NAMES:
         raise ValueError(f"there is a kind {declared.name!r} already. Give it another name")
+    if declared.part is not None and function is None:
+        raise ValueError(f"kind {declared.name!r} is a part of analyze and has no function. Give it: function=")
     _REGISTERED[declared.name] = declared
+    if function is not None:
+        _FUNCTIONS[declared.name] = function
     NAMES = (*NAMES, declared.name)
 
 
+def is_built_in(name: str) -> bool:
+    """Return whether a name is that of a kind of this package, whose function is public."""
+    return name in _FAMILIES
+
+
 def function(name: str) -> Callable[..., Any]:
-    """Return the public function of a kind."""
+    """Return the public function of a kind, or that of a registered one."""
+    if name in _FUNCTIONS:
+        return _FUNCTIONS[name]
     found: Callable[..., Any] = getattr(import_module(f"xcurves.{_FAMILIES[name]}.{name}"), name)
     return found
