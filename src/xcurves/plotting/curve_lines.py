@@ -68,7 +68,9 @@ class CurveOptions:
             alpha = 1 - self.confidence_level
             found = bootstrap.mean_curve(runs[np.newaxis], self.n_resamples, alpha, self.entropy)
             ends: Floats = found["mean_curve_band"].T
-            return ends if np.isfinite(ends).all() else none
+            if not np.isfinite(ends).all():  # too few runs for this level
+                return none
+            return ends
         half = _half_width(runs, self.band, self.confidence_level)
         mean = runs.mean(axis=0)
         return np.stack([mean - half, mean + half])
@@ -79,7 +81,9 @@ def _half_width(runs: Floats, band: str, confidence_level: float) -> Floats:
     if band == "pointwise":
         return half_interval(runs, confidence_level)
     sd: Floats = runs.std(axis=0, ddof=1)
-    return sd if band == "sd" else np.asarray(sd / np.sqrt(len(runs)))
+    if band == "sd":
+        return sd
+    return np.asarray(sd / np.sqrt(len(runs)))
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,9 @@ class CurveLine:
     @property
     def on_axis(self) -> Floats:
         """The levels by which the axis is scaled."""
-        return self.levels if self.grid is None else self.grid
+        if self.grid is None:
+            return self.levels
+        return self.grid
 
     @property
     def has_band(self) -> bool:
@@ -138,17 +144,20 @@ class CurvesPicture:
         found = [levels for line in self.lines for levels, _ in line.runs]
         if not found:
             found = [line.levels for line in self.lines]
-        return np.unique(np.concatenate(found)) if found else np.array([])
+        return np.unique(np.concatenate([np.array([]), *found]))
 
 
 def pictures_of(curves: xr.DataArray, options: CurveOptions | None = None) -> list[CurvesPicture]:
     """Return a picture for each task, in C order, all with one kind of axis."""
-    options = CurveOptions() if options is None else options
+    if options is None:
+        options = CurveOptions()
     dims = labels.extra_dims(curves)
     if "algorithm_style" not in curves.coords:
         curves = with_styles(curves, {})
     of_x = label_of(curves["training"])
-    flag = "band" if options.band in (None, "pointwise") else f"band {options.band}"
+    flag = "band"
+    if options.band not in (None, "pointwise"):
+        flag = f"band {options.band}"
     pictures = []
     for name, task in zip(labels.task_names(curves), _tasks(curves, dims), strict=True):
         lines = []
@@ -316,11 +325,14 @@ def _mean_line(
     means, squares, freedom = [], [], []
     for lines, budget in zip(lines_of, budgets, strict=True):
         line = lines[place]
-        at = fractions * budget
+        at = fractions * budget  # of this task
         means.append(np.interp(at, line.levels, line.mean))
         runs = np.array([np.interp(at, *run) for run in line.runs])
         n = len(runs)
-        squares.append(runs.var(axis=0, ddof=1) / n if n > 1 else np.full(len(at), np.nan))
+        square_error = np.full(len(at), np.nan)
+        if n > 1:
+            square_error = runs.var(axis=0, ddof=1) / n
+        squares.append(square_error)
         freedom.append(max(n - 1, 1))
     n_tasks = len(lines_of)
     mean, square = np.mean(means, axis=0), np.array(squares)

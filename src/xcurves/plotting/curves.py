@@ -62,11 +62,12 @@ def plot_curves(
     """Draw curves, in a panel for each task, and warn of those without a mean."""
     if band is not None:
         band = validation.check_choice("band", band, [*BANDS])
-    scales = [
-        None if scale is None else validation.check_choice(name, scale, ["linear", "log"])
-        for name, scale in (("xscale", xscale), ("yscale", yscale))
-    ]
-    alpha = validation.check_confidence_level(0.95 if confidence_level is None else confidence_level)
+    for name, scale in (("xscale", xscale), ("yscale", yscale)):
+        if scale is not None:
+            validation.check_choice(name, scale, ["linear", "log"])
+    if confidence_level is None:
+        confidence_level = 0.95
+    alpha = validation.check_confidence_level(confidence_level)
     options = CurveOptions(
         runs=runs,
         band=band,
@@ -94,7 +95,7 @@ def plot_curves(
     pictures = pictures_of(array, options)
     panels = split(array, dims)
     in_panels = _in_panels(array, pictures, dims)
-    draw = partial(_draw_picture, linestyles=bool(linestyles), xscale=scales[0], yscale=scales[1])
+    draw = partial(_draw_picture, linestyles=bool(linestyles), xscale=xscale, yscale=yscale)
     cells = [Cell(panel.title, partial(draw, picture)) for panel, picture in zip(panels, in_panels, strict=True)]
     axes = draw_panels(
         cells,

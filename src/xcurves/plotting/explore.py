@@ -137,7 +137,9 @@ def _pictures_of_result(data: xr.Dataset) -> list[CurvesPicture]:
     if dims:
         titles = [title.removesuffix(": ") for title in labels.task_prefixes(result, dims)]
         stacked = result[[name, band]].stack(one=dims)
-    of_x = label_of(result[along]) if along in result.coords else along
+    of_x = along
+    if along in result.coords:
+        of_x = label_of(result[along])
     long_name = str(result[name].attrs.get("long_name", name))
     if SCORE_NAME in result.attrs:
         long_name = _SCORE.sub(lambda _: score_name(result), long_name)
@@ -185,7 +187,7 @@ def _figure(graph_objects: Any, pictures: Sequence[CurvesPicture]) -> Figure:
     n_numbers = sum(2 * len(levels) for picture in short for line in picture.lines for levels, _ in line.runs)
     has_all_runs = n_numbers <= _MOST_NUMBERS
     with_runs = [at for at, picture in enumerate(short) if any(line.runs for line in picture.lines)]
-    first_with_runs = with_runs[0] if with_runs else 0
+    first_with_runs = next(iter(with_runs), 0)
     note = None
     if not has_all_runs:
         kept = _safe(short[first_with_runs].title) or "this one"
@@ -255,8 +257,10 @@ def _contents(
             x, y = points[trace]
             found["x"].append(_packed(x))
             found["y"].append(_packed(y))
-            found["customdata"].append(interval if trace == "mean" else None)
-            found["hovertemplate"].append(text if trace == "mean" else None)
+
+        # Only the mean, which is the last of the three, says something.
+        found["customdata"] += [None, None, interval]
+        found["hovertemplate"] += [None, None, text]
     return found
 
 
@@ -265,7 +269,9 @@ def _packed(values: Floats) -> Any:
     if not values.size:
         return []
     packed = {"dtype": "f4", "bdata": b64encode(values.astype("<f4").tobytes()).decode()}
-    return packed | {"shape": ", ".join(map(str, values.shape))} if values.ndim > 1 else packed
+    if values.ndim > 1:
+        packed["shape"] = ", ".join(map(str, values.shape))
+    return packed
 
 
 def _outline(levels: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
@@ -285,10 +291,12 @@ def _joined(runs: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
 
 def _said(line: CurveLine) -> str:
     """Return what is said of a level: mean, interval and number of runs."""
-    has_interval = bool(np.isfinite(line.low + line.high).any())
-    interval = " (%{customdata[0]:.4~g} to %{customdata[1]:.4~g})" if has_interval else ""
-    runs = f", {count(line.n_runs, 'run')}" if line.n_runs else ""
-    return f"%{{y:.4~g}}{interval}{runs}"
+    parts = ["%{y:.4~g}"]
+    if line.has_band:
+        parts.append(" (%{customdata[0]:.4~g} to %{customdata[1]:.4~g})")
+    if line.n_runs:
+        parts.append(f", {count(line.n_runs, 'run')}")
+    return "".join(parts)
 
 
 def _look(trace: str, line: CurveLine, pictures: Sequence[CurvesPicture]) -> dict[str, Any]:
@@ -297,7 +305,9 @@ def _look(trace: str, line: CurveLine, pictures: Sequence[CurvesPicture]) -> dic
     look: dict[str, Any] = {"name": _safe(line.name), "legendgroup": str(line.place), "showlegend": trace == "mean"}
     if trace == "mean":
         few = all(len(each.levels) <= _FEW_LEVELS for picture in pictures for each in picture.lines)
-        look["mode"] = "lines+markers" if few else "lines"
+        look["mode"] = "lines"
+        if few:
+            look["mode"] = "lines+markers"
         look["marker"] = {"size": 5}
         return look | {"line": {"width": 2.5, "color": colour, "dash": _dash(line.style.linestyle)}}
     look |= {"mode": "lines", "hoverinfo": "skip"}
@@ -308,7 +318,9 @@ def _look(trace: str, line: CurveLine, pictures: Sequence[CurvesPicture]) -> dic
 
 def _dash(linestyle: Any) -> str:
     """Return Plotly's name of a line style; those that it has no name for are dotted."""
-    return _DASHES.get(linestyle, "dot") if isinstance(linestyle, str) else "dot"
+    if not isinstance(linestyle, str):
+        return "dot"
+    return _DASHES.get(linestyle, "dot")
 
 
 def _with_opacity(colour: str) -> str:

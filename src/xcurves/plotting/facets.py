@@ -70,7 +70,9 @@ class Grid:
 
     def shaped(self, axes: NDArray[Any]) -> NDArray[Any]:
         """Return axes in rows and columns, where panels have two dims."""
-        return axes.reshape(self.n_rows, self.n_columns).squeeze() if self.two_dims else axes
+        if not self.two_dims:
+            return axes
+        return axes.reshape(self.n_rows, self.n_columns).squeeze()
 
 
 def import_pyplot() -> Any:
@@ -87,7 +89,9 @@ def check_dims(dims: Sequence[Hashable], col: Hashable, row: Hashable, name: str
     """Return the dims of panels, that of rows first; refuse those that do not fit `col` and `row`."""
     for argument, dim in (("col", col), ("row", row)):
         if dim is not None and dim not in dims:
-            known = f"one of {', '.join(map(repr, dims))}" if dims else "left out: there is one panel"
+            known = "left out: there is one panel"
+            if dims:
+                known = f"one of {', '.join(map(repr, dims))}"
             raise ValueError(f"{argument} must be {known}; got {dim!r}")
     if len(dims) > 2:
         raise ValueError(
@@ -100,18 +104,28 @@ def check_dims(dims: Sequence[Hashable], col: Hashable, row: Hashable, name: str
 
 def split(data: Labelled, dims: Sequence[Hashable]) -> list[Panel[Labelled]]:
     """Return what each panel shows, in C order over the dims; a dim of algorithms or pairs keeps its one label."""
+    n_panels = prod(data.sizes[dim] for dim in dims)
     panels = []
-    for place in product(*(range(data.sizes[dim]) for dim in dims)):
-        here, said = data, {}
-        for dim, at in zip(dims, place, strict=True):
-            said[dim] = here[dim][at].item()
-            here = here.isel({dim: [at]}) if dim in _KEPT else here.isel({dim: at}).drop_vars([dim], errors="ignore")
-        tasks = {dim: label for dim, label in said.items() if dim not in _KEPT}
-        names = [str(label) for dim, label in said.items() if dim != "param"]  # of which the axis has a label
-        if tasks == said and prod(data.sizes[dim] for dim in dims) <= _SPELLED:
-            names = [f"{dim} = {label}" for dim, label in tasks.items()]
-        panels.append(Panel(", ".join(names), here))
+    for places in product(*(range(data.sizes[dim]) for dim in dims)):
+        part = data
+        label_of_dim: dict[Hashable, Any] = {}
+        for dim, place in zip(dims, places, strict=True):
+            label_of_dim[dim] = part[dim][place].item()
+            if dim in _KEPT:
+                part = part.isel({dim: [place]})
+            else:
+                part = part.isel({dim: place}).drop_vars([dim], errors="ignore")
+        panels.append(Panel(_title(label_of_dim, n_panels), part))
     return panels
+
+
+def _title(label_of_dim: Mapping[Hashable, Any], n_panels: int) -> str:
+    """Return the title of a panel: its labels, of few tasks with the names of dims."""
+    is_of_tasks = not any(dim in _KEPT for dim in label_of_dim)
+    if is_of_tasks and n_panels <= _SPELLED:
+        return ", ".join(f"{dim} = {label}" for dim, label in label_of_dim.items())
+    # A statistic stands in the label of its axis.
+    return ", ".join(str(label) for dim, label in label_of_dim.items() if dim != "param")
 
 
 @dataclass(frozen=True)
@@ -129,7 +143,9 @@ class Room:
         """Return the width and height of the figure, None if the panels cannot be read in it."""
         size = self.asked or self._usual()
         least = self._least()
-        return None if any(each < least[way] - 1e-9 for way, each in enumerate(size)) else size
+        if any(inches < needed - 1e-9 for inches, needed in zip(size, least, strict=True)):  # less rounding
+            return None
+        return size
 
     def height_ratios(self) -> list[float] | None:
         """Return how high each row of panels is beside the others; None where all are as high."""
@@ -140,7 +156,9 @@ class Room:
 
     def refusal(self, view: str, dims: Sequence[Hashable], overlaid: str | None, tasks: Sequence[Hashable]) -> str:
         """Return why a view cannot be read, and what to ask for or to select so that it can."""
-        what = f"{self.grid.n_panels} panels ({' × '.join(map(str, dims))})" if dims else "so many rows and columns"
+        what = "so many rows and columns"
+        if dims:
+            what = f"{self.grid.n_panels} panels ({' × '.join(map(str, dims))})"
         wide, high = self.asked or (LARGEST, LARGEST)
         said = f"view {view!r} of {what} cannot be read in a figure of {wide:g} by {high:g} inches."
         selection, larger = _selection(overlaid, tasks), self.nearest()
@@ -224,6 +242,15 @@ def _up(inches: float) -> float:
 
 
 def _selection(overlaid: str | None, tasks: Sequence[Hashable]) -> str:
-    chosen = [f"at most {FEW[overlaid]} {overlaid}s: .sel({overlaid}=[...])"] if overlaid in FEW else []
-    slices = [f"{dim}=slice({1 if dim == 'param' else 4})" for dim in tasks if dim not in FEW]
-    return " or ".join([*chosen, *([f".isel({', '.join(slices)})"] if slices else [])])
+    """Return the selections of fewer labels, "" if there are none."""
+    selections = []
+    if overlaid in FEW:
+        selections.append(f"at most {FEW[overlaid]} {overlaid}s: .sel({overlaid}=[...])")
+    slices = []
+    for dim in tasks:
+        if dim not in FEW:
+            most = 1 if dim == "param" else 4
+            slices.append(f"{dim}=slice({most})")
+    if slices:
+        selections.append(f".isel({', '.join(slices)})")
+    return " or ".join(selections)
