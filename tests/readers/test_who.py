@@ -41,8 +41,7 @@ SWEEP = [
 @pytest.mark.parametrize("name", ["config.json", "args.json", "hparams.yaml", "params.json", "config.toml"])
 def test_configurations_say_algorithm_run_and_task(tmp_path, name):
     runs(tmp_path, SWEEP, name)
-    # Beside a params.json, tables are d3rlpy's; it is read as tables here.
-    frame = readers.read(tmp_path, source="table")
+    frame = readers.read(tmp_path)
     labels = frame[["task", "algorithm", "run"]].drop_duplicates().to_numpy().tolist()
     assert labels == [[each["env_id"], each["algo"], each["seed"]] for each in SWEEP]
     assert frame.attrs["named_by"] == "run is seed, task is env_id, algorithm is algo"
@@ -122,4 +121,4 @@ def test_configurations_of_weights_and_biases_have_their_values(tmp_path, capsys
     assert "\nRuns: run is seed, algorithm is lr" in capsys.readouterr().out
     labels, frame = who(tmp_path)
     assert labels == [["lr=0.001", 1], ["lr=0.001", 2], ["lr=0.01", 1], ["lr=0.01", 2]]
-    assert frame.attrs["named_by"].startswith("run is seed, algorithm is lr")
+    assert frame.attrs["named_by"] == "run is seed, algorithm is lr"

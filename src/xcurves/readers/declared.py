@@ -110,7 +110,7 @@ D3RLPY = Source(
     ("delimited",),
     files=("*.csv",),
     beside="params.json",
-    is_log=lambda path: path.name != "progress.csv",  # of RLlib
+    header=r"\d+,\d+,[^,]+",  # there is none: numbers in the first line
     headless=("epoch", "step"),
     step="step",
     units={"step": "steps", "epoch": "epochs"},

@@ -71,6 +71,8 @@ def name_runs(places: Sequence[tuple[str, ...]], homes: Sequence[Path]) -> Named
     labels = pd.DataFrame(index=range(len(places)))
     if levels is not None:
         labels = levels.copy()
+    if set(labels) <= set(found):
+        said = ""  # folders say nothing that is used
     for dim, column in found.items():
         labels[dim] = column.to_numpy()
     if "algorithm" not in labels:
