@@ -5,6 +5,7 @@ The plain run draws few examples; ``--hypothesis-profile=ci`` draws all, the sam
 """
 
 import gc
+import importlib.util
 import os
 import re
 import sys
@@ -23,6 +24,13 @@ settings.load_profile("plain")
 
 def pytest_addoption(parser):
     parser.addoption("--contact-sheet", metavar="FOLDER", help="write the pictures of every view, to be looked at")
+    if importlib.util.find_spec("pytest_mpl") is None:  # whose option stands in pyproject.toml
+        parser.addoption("--mpl", action="store_true", help="compare pictures, if pytest-mpl is installed")
+    parser.addoption("--every-size", action="store_true", help="all sizes of pictures, not each two values")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "mpl_image_compare: compares a picture with a stored one, see pytest-mpl")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -8,6 +8,7 @@ import xarray as xr
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.image import imsave
 from matplotlib.legend import Legend
+from matplotlib.transforms import Bbox
 
 LARGEST = 14.0
 SMALLEST = 4.4  # points of a letter
@@ -17,18 +18,23 @@ SMALL_PANEL = 0.45  # inches
 SLACK = 1.0  # pixels that boxes may share
 
 
-def faults(figure):
-    """Return what is wrong with a figure, in words."""
+def faults(figure, at_least=SMALL_PANEL, *, sized=False):
+    """Return what is wrong with a figure, in words; panels have so many inches at least; its size may be given."""
     figure.draw_without_rendering()
     width, height = figure.get_size_inches()
     found = []
-    if max(width, height) > LARGEST + 1e-6 or not 1 / TALL <= width / height <= TALL:
+    if not sized and (max(width, height) > LARGEST + 1e-6 or not 1 / TALL <= width / height <= TALL):
         found.append(f"size {width:.1f} × {height:.1f} in")
     texts = [text for text in drawn_texts(figure) if text.get_visible() and text.get_text().strip()]
     boxes = np.array([corners(text) for text in texts]).reshape(-1, 4, 2)
     for one, other in near(boxes):
         if overlap(boxes[one], boxes[other]):
             found.append(f"{texts[one].get_text()!r} over {texts[other].get_text()!r}")
+    for mark in marks(figure):
+        for text, box in zip(texts, boxes, strict=True):
+            (x0, y0), (x1, y1) = box.min(axis=0), box.max(axis=0)
+            if min(mark.x1, x1) - max(mark.x0, x0) > SLACK < min(mark.y1, y1) - max(mark.y0, y0):
+                found.append(f"{text.get_text()!r} on a mark")
     for text, box in zip(texts, boxes, strict=True):
         if (box < -2).any() or (box > np.array(figure.bbox.size) + 2).any():
             found.append(f"{text.get_text()!r} outside")
@@ -40,7 +46,7 @@ def faults(figure):
         box = legend.get_window_extent()
         if any(min(box.x1, a.x1) - max(box.x0, a.x0) > SLACK < min(box.y1, a.y1) - max(box.y0, a.y0) for a in extents):
             found.append("legend over a panel")
-    small = [extent for extent in extents if min(extent.width, extent.height) < SMALL_PANEL * figure.dpi]
+    small = [extent for extent in extents if min(extent.width, extent.height) < at_least * figure.dpi]
     return found + [f"a panel of {each.width / figure.dpi:.2f} × {each.height / figure.dpi:.2f} in" for each in small]
 
 
@@ -66,7 +72,7 @@ def draw_as_told(shown, view, refusal, *, resized=False, **options):
     if resized and (larger := figsize_in(refusal)):
         return draw(shown, view, **larger)
     few = re.search(r"elect at most (\d+) \w+: \.sel\((\w+)=\[...\]\)[;,]", refusal)
-    slices = re.search(r"elect \.isel\((.*?)\)[;,]", refusal)
+    slices = re.search(r"elect \.isel\((.*?\))\)[;,]", refusal)
     assert [few, slices].count(None) == 1, refusal
     if few:
         return draw(shown.isel({few[2]: slice(int(few[1]))}), view, **options)
@@ -92,6 +98,15 @@ def drawn_texts(figure):
             ticks = axis._update_ticks()  # those that are drawn
             texts += [axis.label, axis.offsetText, *(label for tick in ticks for label in (tick.label1, tick.label2))]
     return texts + [text for legend in figure.findobj(Legend) for text in legend.get_texts()]
+
+
+def marks(figure):
+    """Return the extents of the marks of legends and of the bars in strips."""
+    found = [handle.get_window_extent() for legend in figure.findobj(Legend) for handle in legend.legend_handles]
+    for bars in figure.findobj(lambda artist: artist.get_gid() == "bars" and hasattr(artist, "get_segments")):
+        ends = [bars.get_transform().transform(segment) for segment in bars.get_segments()]
+        found += [Bbox([each.min(axis=0) - 1, each.max(axis=0) + 1]) for each in ends]
+    return found
 
 
 def near(boxes):

@@ -43,6 +43,22 @@ def synthetic_curves(n_tasks, n_algorithms, n_runs=5):
     return curves if n_tasks > 1 else curves.isel(task=0, drop=True)
 
 
+def named_with(data, letters):
+    """Return curves or a result whose algorithms have names of so many letters."""
+    names = {name: f"{chr(97 + place)}{'bcdefghijklmnopqrstuvwxyz'[: letters - 2]}{place}"[-letters:]
+             for place, name in enumerate(ALGORITHMS)}  # fmt: skip
+    coords = {}
+    for name in ("algorithm", "algorithm_a", "algorithm_b"):
+        if name in data.coords:
+            coords[name] = data[name].copy(data=[names[str(each)] for each in data[name].values])
+    if "pair" in data.coords:
+        coords["pair"] = [" - ".join(names[each] for each in pair.split(" - ")) for pair in data["pair"].values]
+    found = data.assign_coords(coords)
+    if found.attrs.get("reference") in names:
+        found.attrs["reference"] = names[found.attrs["reference"]]
+    return found
+
+
 def synthetic_errors(n_tasks, n_algorithms):
     """Return errors that follow power laws."""
     rng = np.random.default_rng(n_tasks * 100 + n_algorithms)

@@ -141,7 +141,7 @@ def test_sdist_and_wheel_are_built_checked_and_installed_in_an_empty_environment
     sdist, wheel = sorted((tmp_path / "dist").iterdir(), key=lambda path: path.suffix)
     assert sdist.name == f"xcurves-{project['version']}.tar.gz"
     names = zipfile.ZipFile(wheel).namelist()
-    assert {"xcurves/py.typed", "xcurves/data/tictactoe.nc"} <= set(names)
+    assert {"xcurves/py.typed", "xcurves/data/tictactoe.nc", "xcurves/plotting/paper.mplstyle"} <= set(names)
     assert not [name for name in names if name.startswith(("tests", "docs", "notebooks"))]
     subprocess.run([sys.executable, "-m", "twine", "check", "--strict", str(sdist), str(wheel)], check=True)
     venv.create(tmp_path / "empty", with_pip=True)

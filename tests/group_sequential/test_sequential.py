@@ -388,12 +388,12 @@ def test_picture_has_a_panel_for_each_pair(found):
     panels = found.curves.plot()
     assert [panel.get_title() for panel in panels] == found.pair.to_numpy().tolist()
     said = [panel.get_xlabel() for panel in panels]
-    assert said[0].startswith("look\nshown at look 2: ")
-    assert said[1].startswith("look\nshown at look 2: ")
-    assert said[2] == "look\nopen after 3 of 6 looks"
+    assert said[0].startswith("look (shown at 2: ")
+    assert said[1].startswith("look (shown at 2: ")
+    assert said[2] == "look (open after 3 of 6)"
     better = found.isel(pair=0).sel(look=2)
     higher = "algorithm_a" if better["difference"] > 0 else "algorithm_b"
-    assert said[0].endswith(f"{better[higher].item()} scores higher")
+    assert said[0].endswith(f"{better[higher].item()} is higher)")
     stars = [line for line in panels[0].lines if line.get_marker() == "*"]
     assert stars[0].get_xdata().tolist() == [2]
 

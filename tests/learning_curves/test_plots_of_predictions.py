@@ -6,6 +6,7 @@ import xarray as xr
 
 import xcurves
 from pictures import faults
+from synthetic_results import synthetic_result
 from xcurves.core.schema import caption_of
 from xcurves.kinds import kind
 
@@ -95,3 +96,14 @@ def test_one_learner_is_one_low_row(fit):
     ax = compared.curves.plot()
     ax.figure.draw_without_rendering()
     assert 0.3 <= ax.get_window_extent().height / ax.figure.dpi <= 0.5
+
+
+def test_panels_that_share_a_scale_show_every_curve():
+    fit = synthetic_result("fit_power_law", 1, 10)
+    panels = fit.curves.plot("curve")
+    assert len(panels) == 10
+    for place, ax in enumerate(panels):
+        low, high = ax.get_ylim()
+        errors = fit["mean_error"].isel(algorithm=place).values
+        assert (errors > low).all()
+        assert (errors < high).all()

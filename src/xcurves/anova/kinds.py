@@ -148,7 +148,7 @@ PAIRWISE = ResultKind(
     views={
         "curve_difference": view_along_training("all levels of its pair together"),
         "difference": View(
-            Drawing(plots.draw_differences, rows=plots.pair_lines),
+            Drawing(plots.draw_differences, rows=plots.pair_lines, beside=plots.pair_letters),
             {
                 "pairs": "By how much the algorithm of the heading is better than that of the row in mean score over "
                 "training, with the interval for all pairs together and adjusted p.",

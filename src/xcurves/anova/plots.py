@@ -13,7 +13,7 @@ from xcurves.anova.text import by_welch, tests_that_speak
 from xcurves.array_types import Floats
 from xcurves.core import labels, provenance
 from xcurves.core.axes import draw_rows, list_rows
-from xcurves.core.forest import draw_forest_of_pairs, n_forest_lines
+from xcurves.core.forest import draw_forest_of_pairs, n_forest_letters, n_forest_lines
 from xcurves.core.matrices import by_task, draw_signs, task_labels
 from xcurves.core.pairs import displayed_pairs, keeps_direction, lower_is_better
 from xcurves.core.verdict import score_name
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _GREY = "#BBBBBB"
+_FEW_ROWS = 24  # whose letters have the usual size
 _NAMED = 5  # algorithms that a title names
 _HIGH = 0.75  # of a null distribution, in rows
 _BINS = 80
@@ -100,6 +101,12 @@ def pair_lines(result: xr.Dataset) -> float:
     return n_forest_lines(displayed_of(result.isel(dict.fromkeys(dims, 0))))
 
 
+def pair_letters(result: xr.Dataset) -> float:
+    """Return how many letters stand beside the picture of pairs in a panel."""
+    dims = labels.task_dims(result["difference"])
+    return n_forest_letters(displayed_of(result.isel(dict.fromkeys(dims, 0))))
+
+
 def draw_differences_of_tasks(result: xr.Dataset, ax: Axes) -> None:
     """Draw a cell for each task and pair: which one scores higher, and whether it is shown."""
     p = result["pvalue_adjusted"].sel(effect="algorithm")
@@ -147,8 +154,9 @@ def draw_contrast(result: xr.Dataset, ax: Axes) -> None:
 
 def _write_beside(ax: Axes, said: Sequence[str], what: str = "") -> None:
     """Write a line beside each row, and below what it is."""
+    size = "small" if len(said) <= _FEW_ROWS else "x-small"
     for row, line in enumerate(said):
-        ax.text(1.04, row, line, transform=ax.get_yaxis_transform(), va="center", fontsize="small")
+        ax.text(1.04, row, line, transform=ax.get_yaxis_transform(), va="center", fontsize=size)
     if what:
         ax.set_xlabel(f"{ax.get_xlabel()}\nbeside: {what}")
 

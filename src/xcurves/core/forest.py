@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_ROWS = 45  # pairs that have a row each; of more those of the best
+_OF_COLUMNS = 34  # letters of amount, interval and p with their spaces
 _GREY = "0.6"
 _LETTER = 0.64  # width of a letter, of its height
 _SPACE = 7  # points between two columns
@@ -59,6 +60,11 @@ def forest_lines(displayed: xr.Dataset) -> list[Line]:
 def n_forest_lines(displayed: xr.Dataset) -> float:
     """Return how many lines the forest has, its headings included."""
     return len(forest_lines(displayed)) + 0.5
+
+
+def n_forest_letters(displayed: xr.Dataset) -> float:
+    """Return how many letters stand beside the forest, in names and in columns of numbers."""
+    return max((len(line.label) for line in forest_lines(displayed)), default=0) + _OF_COLUMNS
 
 
 def draw_forest_of_pairs(ax: Axes, result: xr.Dataset, displayed: xr.Dataset, xlabel: str) -> None:

@@ -100,6 +100,7 @@ class Drawing:
     title: Callable[[xr.Dataset], str] | None = None
     suits: Callable[[xr.Dataset], bool] = lambda _: True  # whether to draw it where nobody asked for it by name
     options: frozenset[str] = frozenset()  # of `plot`, that not every picture takes: "band", "xscale", "yscale"
+    beside: Callable[[xr.Dataset], float] | None = None  # letters of the names and numbers beside a panel of rows
     claims: str = ""  # the dim of claims, one of which it shows
 
     def __call__(self, result: xr.Dataset, ax: Axes) -> None:

@@ -13,6 +13,7 @@ from xcurves.core.matrices import by_task, draw_cells, draw_pairs, n_pair_column
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_LONG = 14  # letters of a name that a label has no room for
 _LARGEST = 10.0  # times the median; larger statistics stand at the edge
 
 
@@ -34,7 +35,7 @@ def draw_boundary(result: xr.Dataset, ax: Axes) -> None:
     ax.set_xlim(0.5, len(looks) + 0.5)
     ax.set_xticks(looks)
     ax.grid(axis="y", alpha=0.3)
-    ax.set_xlabel(f"look\n{answer_of(pair)}")
+    ax.set_xlabel(f"look ({answer_of(pair)})")
     ax.set_ylabel("statistic T")
 
 
@@ -45,12 +46,15 @@ def answer_of(pair: xr.Dataset) -> str:
     rejected = np.flatnonzero(pair["rejected"].to_numpy() == 1)
     if rejected.size:
         at = rejected[0]
-        higher = "algorithm_a" if pair["difference"].to_numpy()[at] > 0 else "algorithm_b"
-        return f"shown at look {looks[at]}: {pair[higher].item()} scores higher"
+        is_first = bool(pair["difference"].to_numpy()[at] > 0)
+        name = str(pair["algorithm_a" if is_first else "algorithm_b"].item())
+        if len(name) > _LONG:  # the title has it
+            name = "the first" if is_first else "the second"
+        return f"shown at {looks[at]}: {name} is higher"
     n_done = len(done)
     if pair["undecided"] == 1:
-        return f"open after {n_done} of {len(looks)} looks"
-    return f"not shown after {n_done} of {len(looks)} looks"
+        return f"open after {n_done} of {len(looks)}"
+    return f"not shown after {n_done} of {len(looks)}"
 
 
 def one_pair(result: xr.Dataset) -> str:

@@ -201,7 +201,12 @@ def _leave_room(ax: Axes, heights: Floats) -> None:
         return
     low, high = heights.min(), heights.max()
     margin = max(high / low, 1.1) ** 0.1
-    ax.set_ylim(low / margin, high * margin)
+    low, high = low / margin, high * margin
+    # Panels that share their scale keep what those drawn before need.
+    if any(other is not ax and other.has_data() for other in ax.get_shared_y_axes().get_siblings(ax)):
+        before = ax.get_ylim()
+        low, high = min(low, before[0]), max(high, before[1])
+    ax.set_ylim(low, high)
     if high / low < _DECADE:
         from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 

@@ -127,7 +127,7 @@ ACROSS_TASKS = ResultKind(
     ),
     views={
         "forest": View(
-            Drawing(plots.draw_forest, rows=plots.forest_rows, claims="task_effect"),
+            Drawing(plots.draw_forest, rows=plots.forest_rows, beside=plots.forest_letters, claims="task_effect"),
             {
                 "task": "Difference of mean scores in every task, sorted, with its interval.",
                 "pairs": "By how much the algorithm of the heading is better than that of the row, with the interval "

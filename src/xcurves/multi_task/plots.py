@@ -23,7 +23,7 @@ from xcurves.core.axes import (
     style_in,
     wrapped,
 )
-from xcurves.core.forest import draw_forest_of_pairs, n_forest_lines
+from xcurves.core.forest import draw_forest_of_pairs, n_forest_letters, n_forest_lines
 from xcurves.core.labels import each_of
 from xcurves.core.matrices import (
     draw_pairs_along,
@@ -68,6 +68,13 @@ def forest_rows(result: xr.Dataset) -> float:
     if result.sizes["pair"] > 1:
         return n_forest_lines(_displayed(result))
     return 0.75 * lines_of_tasks(result, 1)
+
+
+def forest_letters(result: xr.Dataset) -> float:
+    """Return how many letters stand beside the forest; of two algorithms names of tasks do, which have their room."""
+    if result.sizes["pair"] > 1:
+        return n_forest_letters(_displayed(result))
+    return 0.0
 
 
 def _displayed(result: xr.Dataset) -> xr.Dataset:

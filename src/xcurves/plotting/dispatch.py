@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,6 +23,8 @@ from xcurves.results import ask, kind_of, parts_of, prepare, views_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_TWO_LINES = 2.0  # width of a column whose name has two lines, of that of others
+_ROWS_OF_NAMES = 5  # as high as long names of columns that lean
 _ROWS_OF_CURVES = 9  # as high as a picture of curves
 _OF_RESULTS = ("band", "xscale", "yscale", "title")  # options that pictures of results can take
 _MOST_TASKS, _MOST_PANELS = 4, 30  # that are drawn each in a panel, where a view has one for many
@@ -203,10 +206,32 @@ class _Drawn(NamedTuple):
         count = self.view.drawing.rows
         return 0.0 if count is None else max(count(panel.data) for panel in self.panels)
 
-    def columns(self) -> float:
-        """Return how many columns a panel has at most, 0 if it lists nothing."""
-        count = self.view.drawing.columns
+    def beside(self) -> float:
+        """Return how many letters stand beside a panel at most."""
+        count = self.view.drawing.beside
         return 0.0 if count is None else max(count(panel.data) for panel in self.panels)
+
+    def columns(self) -> float:
+        """Return how many columns a panel has at most, 0 if it lists nothing; names in two lines take more."""
+        count = self.view.drawing.columns
+        if count is None:
+            return 0.0
+        return max(count(panel.data) * _lines_of_pairs(panel.data) for panel in self.panels)
+
+
+def _legend_of(drawn: Sequence[_Drawn], data: xr.Dataset) -> tuple[str, ...]:
+    """Return the names of algorithms that a legend has, if any: of views that neither list them nor part them."""
+    named = [each for each in drawn if not each.rows() and not each.columns() and "algorithm" not in each.dims]
+    if not named or "algorithm" not in data.dims:
+        return ()
+    return tuple(str(name) for name in data["algorithm"].to_numpy().tolist())
+
+
+def _lines_of_pairs(data: xr.Dataset) -> float:
+    """Return how much wider a column is because names of pairs have two lines."""
+    if "pair" not in data.coords or not any("\n" in str(name) for name in np.ravel(data["pair"])):
+        return 1.0
+    return _TWO_LINES
 
 
 def _plot_result(
@@ -236,7 +261,10 @@ def _plot_result(
     data = drawable(styled(data, canvas.colors, canvas.order))
 
     drawn = [_panels(kind, views[name], data, canvas) for name in names]
-    room = _room(drawn, names, data, canvas)
+    longest = max(len(panel.title) for each in drawn for panel in each.panels)
+    beside = max(each.beside() for each in drawn)
+    legend = _legend_of(drawn, data)
+    room = replace(_room(drawn, names, data, canvas), title_letters=longest, beside=beside, names=legend)
     first = drawn[0]
     overlaid = _overlaid(first, data, room.columns)
     tasks: Sequence[Hashable] = []
@@ -319,6 +347,8 @@ def _room(drawn: Sequence[_Drawn], names: Sequence[str], data: xr.Dataset, canva
     most = max(rows)
     if most and 0 in rows:
         most = max(most, _ROWS_OF_CURVES)
+    if columns and max(_lines_of_pairs(panel.data) for each in drawn for panel in each.panels) > 1:
+        most += _ROWS_OF_NAMES
 
     if len(names) == 1:
         dims = drawn[0].dims

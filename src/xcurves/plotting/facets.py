@@ -25,7 +25,12 @@ _FLAT = 4.5  # largest width of a figure, of its height
 _AROUND, _ROW, _LEAST_ROW = 0.9, 0.26, 0.16  # height in inches of the margins around rows, and of a row
 _BESIDE, _COLUMN, _LEAST_COLUMN = 1.8, 0.4, 0.22  # width in inches of what is beside cells, and of a column
 _ONE_ROW = 0.4  # height in inches of a panel of one row
+_BEFORE_NAME = 8  # letters that the line before a name of a legend takes
+_SMALL_LETTER = 0.0058  # width in inches of a small letter, by the points of usual ones
+_LEAST_AXIS = 0.75  # width in inches of a panel beside which there are names and numbers
+_LETTER, _LINE = 0.85, 1.4  # width and height of a letter of a title, of its points
 _ABOVE = 0.35  # height in inches of a legend or title above several panels
+_MOST_NAMED = 64  # panels of a figure that is named
 _MOST_INCHES = 200.0  # of a figure that may be asked for
 SMALL = 0.7  # of the least sizes, where a size is asked for: its letters are small
 FEW: Mapping[Hashable, int] = {"algorithm": 8, "pair": 6}  # labels that have room beside each other
@@ -138,6 +143,9 @@ class Room:
     asked: Size | None
     # How many rows each row of panels has, where they differ: 0 for curves.
     by_row: tuple[float, ...] = ()
+    title_letters: int = 0  # of the longest title of a panel
+    beside: float = 0.0  # letters of names and numbers beside a panel of rows
+    names: tuple[str, ...] = ()  # of a legend above the panels
 
     def size(self) -> Size | None:
         """Return the width and height of the figure, None if the panels cannot be read in it."""
@@ -173,12 +181,14 @@ class Room:
         return f"{said} {cure[:1].upper()}{cure[1:]}"
 
     def nearest(self) -> str:
-        """Return the options that name the smallest figure which can be read, "" if there is none.
+        """Return the options that name the smallest figure which can be read, "" if there is none or a huge one.
 
         Of all numbers of columns the one whose figure grows least.
         """
         wide, high = self.asked or (LARGEST, LARGEST)
         n = self.grid.n_panels
+        if n > _MOST_NAMED:
+            return ""
         found: list[tuple[float, int, Size]] = []
         columns = [self.grid.n_columns] if self.grid.two_dims or self.by_row else range(1, n + 1)
         for n_columns in columns:
@@ -232,8 +242,39 @@ class Room:
             highs.append(high)
         if self.asked is None:
             return wide * self.grid.n_columns, sum(highs)
-        above = _ABOVE if several else 0.0
-        return SMALL * wide * self.grid.n_columns, SMALL * sum(highs) + above
+        wide = max(SMALL * wide, self._beside(self.asked[0] / self.grid.n_columns))
+        width = wide * self.grid.n_columns
+        above = self._legend_height(max(width, self.asked[0]))
+        if several:
+            above += _ABOVE + self.grid.n_rows * self._title_height(max(width, self.asked[0]) / self.grid.n_columns)
+        return width, SMALL * sum(highs) + above
+
+    def _beside(self, wide: float) -> float:
+        """Return the least width of a panel of rows with what stands beside it, given that it may be so wide."""
+        if not self.beside:
+            return 0.0
+        for each in (wide, LARGEST):  # letters grow with the panel, up to a size
+            least = _LEAST_AXIS + _SMALL_LETTER * self.beside * float(letters(each)["font.size"])
+            if least <= each:
+                return least
+        return LARGEST
+
+    def _legend_height(self, width: float) -> float:
+        """Return the height of the lines of a legend beyond the first, in a figure so wide."""
+        if not self.names:
+            return 0.0
+        points = 0.833 * float(letters(width / self.grid.n_columns)["font.size"])
+        column = (max(map(len, self.names)) + _BEFORE_NAME) * _LETTER * points / 72
+        in_a_line = max(1, int(width / column))
+        return (ceil(len(self.names) / in_a_line) - 1) * _LINE * points / 72
+
+    def _title_height(self, wide: float) -> float:
+        """Return the height of a title beyond its first line, in a panel so wide."""
+        points = float(letters(wide)["font.size"])
+        lines = ceil(self.title_letters * _LETTER * points / 72 / wide)
+        if lines > 2:  # words do not fill their lines
+            lines += 1
+        return max(lines - 1, 0) * _LINE * points / 72
 
 
 def _up(inches: float) -> float:

@@ -30,6 +30,10 @@ _ONE_ROW, _HIGH_OF_ROW = 1.6, 0.4  # below so many rows there is one, whose pane
 _SMALLER = 0.833  # letters of names, of those of labels
 _SHORT = 0.4  # of the size of a cell: a label that surely fits
 _FEW = 4  # names that have room within given Axes
+_APART = 3  # pixels between labels of ticks
+_TRIES = 3  # of writing a label in shorter lines: letters differ in width
+_LEAST_POINTS = 4.5  # of letters that can be read
+_MOST_BESIDE = 0.35  # of the width of a figure, for names at the ends of curves
 _LETTER = 0.62  # width of a letter, of its height
 _LINE = 1.45  # height of a line, of that of its letters
 _LINES, _GAP = 4.0, 2.0  # letters that the line before a name takes with its padding, and between columns
@@ -116,7 +120,11 @@ def draw_panels(
         widest = LARGEST if canvas.figsize is None else size[0]
         _name_curves(panels, _names(named), canvas.legend, grid, width=widest)
         _fit_labels(panels, wide, high)
+        figure = panels[0].figure
+        figure.get_layout_engine().execute(figure)  # so that panels have their sizes
         _thin_labels(panels)
+        _thin_numbers(panels)
+        _fit_rows(panels)
         if 0 < room.rows < _ONE_ROW and grid.n_rows == 1 and canvas.figsize is None:
             _lower(panels)
     return panels.item() if len(panels) == 1 else grid.shaped(panels)
@@ -265,21 +273,33 @@ def _points(ax: Axes) -> float:
 
 
 def _fit_labels(panels: NDArray[Any], wide: float, high: float) -> None:
-    """Write labels of axes that are longer than their panel is high, or than there is room below it, in lines."""
+    """Write labels of axes and titles that are longer than they have room for, in lines."""
     figure = panels[0].figure
-    for axis, inches in (("yaxis", high), ("xaxis", wide)):
-        labels = [(ax, getattr(ax, axis).label) for ax in panels]
-        long = [each for each in labels if each[1].get_visible() and _inches(each[1]) > _SHORT * inches]
-        if long:
-            figure.get_layout_engine().execute(figure)  # so that panels have their sizes
+    for of, inches in (("y", high), ("x", wide), ("title", wide)):
+        texts = [(ax, _text_of(ax, of)) for ax in panels]
+        long = [(ax, text) for ax, text in texts if text.get_visible() and _inches(text) > _SHORT * inches]
+        if not long:
+            continue
+        figure.get_layout_engine().execute(figure)  # so that panels have their sizes
         left = np.unique([round(ax.bbox.x0) for ax in panels])
         between = np.diff(left).min(initial=figure.bbox.width)
-        for ax, label in long:
-            extent, middle = label.get_window_extent(), (ax.bbox.x0 + ax.bbox.x1) / 2
+        for ax, text in long:
+            middle = (ax.bbox.x0 + ax.bbox.x1) / 2
             room = min(2 * middle, 2 * (figure.bbox.width - middle), between)
-            share = ax.bbox.height / extent.height if axis == "yaxis" else room / extent.width
-            if share < 1:
-                label.set_text(wrapped(label.get_text(), share * longest_line([label.get_text()])))
+            for _ in range(_TRIES):
+                extent = text.get_window_extent()
+                share = ax.bbox.height / extent.height if of == "y" else room / extent.width
+                if share >= 1:
+                    break
+                said = text.get_text()
+                text.set_text(wrapped(said, share * longest_line([said])))
+
+
+def _text_of(ax: Axes, of: str) -> Text:
+    """Return the label of an axis, or the title."""
+    if of == "title":
+        return ax.title
+    return ax.yaxis.label if of == "y" else ax.xaxis.label
 
 
 def _thin_labels(panels: NDArray[Any]) -> None:
@@ -294,8 +314,6 @@ def _thin_labels(panels: NDArray[Any]) -> None:
     ]
     if not listed:
         return
-    figure = listed[0].figure
-    figure.get_layout_engine().execute(figure)  # so that panels have their sizes
     for ax in listed:
         ticks, labels = ax.get_xticks(), [label.get_text() for label in ax.get_xticklabels()]
         boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
@@ -305,6 +323,62 @@ def _thin_labels(panels: NDArray[Any]) -> None:
         kept = _apart(places, boxes)
         if kept != places:
             ax.set_xticks(ticks, [label if place in kept else "" for place, label in enumerate(labels)])
+
+
+def _thin_numbers(panels: NDArray[Any]) -> None:
+    """Give axes of numbers whose labels touch fewer ticks."""
+    from matplotlib.ticker import LogLocator, MaxNLocator
+
+    for ax in panels:
+        for axis in (ax.xaxis, ax.yaxis):
+            locator = axis.get_major_locator()
+            if isinstance(locator, MaxNLocator):
+                for most in (_FEW_TICKS, _FEW_TICKS - 1, _FEW_TICKS - 2, 1):
+                    if not _touch(axis):
+                        break
+                    locator.set_params(nbins=most)
+            elif isinstance(locator, LogLocator):
+                for factors in ((1.0, 3.0), (1.0,)):
+                    if not _touch(axis):
+                        break
+                    locator.set_params(subs=factors)
+
+
+def _touch(axis: Any) -> bool:
+    """Return whether labels of neighbouring ticks of an axis touch."""
+    ticks = axis._update_ticks()  # those in view
+    boxes = [tick.label1.get_window_extent() for tick in ticks if tick.label1.get_text()]
+    if axis.axis_name == "x":
+        ends = sorted((box.x0, box.x1) for box in boxes)
+    else:
+        ends = sorted((box.y0, box.y1) for box in boxes)
+    low, high = np.reshape(ends, (-1, 2)).T
+    return bool((low[1:] < high[:-1] + _APART).any())
+
+
+def _fit_rows(panels: NDArray[Any]) -> None:
+    """Write names of rows, what stands beside them, and leaning names of columns smaller where they would touch."""
+    listed = [ax for ax in panels if _rows_of(ax)]
+    if not listed:
+        return
+    for ax in listed:
+        steps = np.abs(np.diff(ax.transData.transform([(0.0, y) for y in ax.get_yticks()])[:, 1]))
+        high = steps.min(initial=np.inf)
+        beside = [*ax.get_yticklabels(), *(text for text in ax.texts if text.get_gid() != "bold")]
+        _shrink(beside, [text.get_window_extent().height for text in beside], float(high))
+        leaning = [label for label in ax.get_xticklabels() if label.get_rotation() == 90]
+        if len(leaning) > 1:
+            wide = np.diff(ax.transData.transform([(x, 0.0) for x in ax.get_xticks()])[:, 0]).min()
+            _shrink(leaning, [label.get_window_extent().width for label in leaning], float(wide))
+
+
+def _shrink(texts: Sequence[Text], extents: Sequence[float], room: float) -> None:
+    """Write texts smaller, all alike, if one is larger than its room; to a least size."""
+    share = room / max(max(extents, default=0.0), 1e-9)
+    if share >= 1:
+        return
+    for text in texts:
+        text.set_fontsize(max(_LEAST_POINTS, 0.97 * share * float(text.get_fontsize())))
 
 
 def _apart(places: Sequence[int], boxes: Sequence[Any]) -> list[int]:
@@ -394,6 +468,9 @@ def _name_ends(ax: Axes, handles: dict[str, Any], widest: float) -> bool:
     box, letter = ax.get_window_extent(), _SMALLER * _points(ax) / 72 * figure.dpi
     if not np.isfinite(y).all() or (x < box.x1 - 0.1 * box.width).any():
         return False
+    longest = longest_line(handles) * _LETTER * _SMALLER * _points(ax) / 72
+    if longest > widest - figure.get_figwidth() and longest > _MOST_BESIDE * figure.get_figwidth():
+        return False
     line_height = _LINE * letter * (1 + any("\n" in name for name in handles))
     moved = moved_apart(y, line_height)
     if np.abs(moved - y).max() > line_height or moved.min() < box.y0 or moved.max() > box.y1:
@@ -406,7 +483,6 @@ def _name_ends(ax: Axes, handles: dict[str, Any], widest: float) -> bool:
         ax.annotate(name + last, (1, height), (4, 0), xycoords="axes fraction", textcoords="offset points",
                     va="center", color=line.get_color(), fontsize=_SMALLER * _points(ax),
                     annotation_clip=False)  # fmt: skip
-    longest = longest_line(handles) * _LETTER * _SMALLER * _points(ax) / 72
     _widen(figure, longest, widest)
     return True
 
