@@ -122,17 +122,19 @@ def _scores(options: argparse.Namespace) -> tuple[xr.DataArray, str]:
     if isinstance(opened, xr.DataTree):
         raise ValueError(f"ARCHIVE {options.archive} holds an analysis, not scores. Name the archive it was made from")
     opened = select(opened, options)
-    table = _numbered(opened, options) if isinstance(opened, Table) else None
-    opened, said = read_as(opened if table is None else table, options)
-    scores, *more = [curves for _, curves in curves_of_options(opened, options)]
+    if isinstance(opened, Table):
+        opened = _numbered(opened, options)
+    read, said = read_as(opened, options)
+    scores, *more = [curves for _, curves in curves_of_options(read, options)]
     if more:
         raise ValueError(f"--value is given {1 + len(more)} times; a gate has one. Name one")
-    if table is None:
+    if not isinstance(opened, Table):
         return scores, said or f"read from {options.archive}"
-    if "training" not in table.columns:
+
+    if "training" not in opened.columns:
         scores = scores.isel(training=0, drop=True)
     # A candidate that is named has no runs at first.
-    order = dict.fromkeys([*table.frame[table.columns["algorithm"]], *(options.candidate or [])])
+    order = dict.fromkeys([*opened.frame[opened.columns["algorithm"]], *(options.candidate or [])])
     return scores.reindex(algorithm=list(order)), said
 
 
@@ -142,9 +144,9 @@ def _numbered(opened: Table, options: argparse.Namespace) -> Table:
         opened = opened._replace(columns=opened.columns | {options.task: options.task})
     table = read_names(opened, options)
     algorithm, run = table.columns["algorithm"], table.columns.get("run")
-    tasks = [name for name in table.columns if name not in DIMS]
-    if tasks != [options.task] * len(tasks):
-        command = command_with(options, ["--task", tasks[0]])
+    others = [name for name in table.columns if name not in (*DIMS, options.task)]
+    if others:
+        command = command_with(options, ["--task", others[0]])
         raise ValueError(f"ARCHIVE has tasks, over which a run is averaged if they are named. Type: {command}")
     if "training" not in table.columns and options.missing_scores == "absent":
         _refuse_empty(table.frame, algorithm, str(table.value))

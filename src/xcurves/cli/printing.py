@@ -40,12 +40,16 @@ def text_of(tree: xr.DataTree, in_full: Collection[str] = ()) -> str:
 
 def _answer(kind: ResultKind, result: xr.Dataset) -> str:
     """Return the answer with what must not be taken from it, and the tasks that it is without."""
-    final = [say_final(result)] if "final" in result.attrs else []
-    lines = [" ".join([*final, kind.answer(result)]), *kind.said(result, "caution")]
+    answer = kind.answer(result)
+    if "final" in result.attrs:
+        answer = f"{say_final(result)} {answer}"
+    lines = [answer, *kind.said(result, "caution")]
+
     gone = left_out(result.attrs)
-    if gone:
-        more = f" (and {len(gone) - 1:,} more)" if gone[1:] else ""
-        lines.append(f"Left out: {gone[0]}{more}")
+    if len(gone) == 1:
+        lines.append(f"Left out: {gone[0]}")
+    elif gone:
+        lines.append(f"Left out: {gone[0]} (and {len(gone) - 1:,} more)")
     return in_shell("\n".join(lines))
 
 
@@ -62,11 +66,16 @@ def _pairs(pairs: pd.DataFrame, part: str) -> str:
     """Return the pairs of a part that are shown to differ, or those that are nearest to it."""
     is_shown = pairs["shown"].to_numpy(bool)
     rows = pairs.drop(columns="shown")
-    on = f" {pairs.attrs['caption']}" if "caption" in pairs.attrs else ""
+    on = ""
+    if "caption" in pairs.attrs:
+        on = f" {pairs.attrs['caption']}"
     if not is_shown.any():
-        none = f"No pair is shown to differ{on}" if len(rows) > 1 else f"Not shown to differ{on}"
-        nearest = f"; the smallest p of {len(rows)} pairs" if len(rows) > _NEAREST else ""
-        return f"{none}{nearest}:\n{as_text(rows.sort_values('p', kind='stable').head(_NEAREST))}"
+        none = f"Not shown to differ{on}"
+        if len(rows) > 1:
+            none = f"No pair is shown to differ{on}"
+        if len(rows) > _NEAREST:
+            none += f"; the smallest p of {len(rows)} pairs"
+        return f"{none}:\n{as_text(rows.sort_values('p', kind='stable').head(_NEAREST))}"
     n_shown = int(is_shown.sum())
     first: Any = rows[is_shown].head(_MOST_SHOWN)
     lines = [f"Shown to differ{on}:", as_text(first)]

@@ -99,7 +99,9 @@ def _planned(options: argparse.Namespace) -> str:
         most = 1000 if name == "looks" else _MOST
         check_total(f"--{name.replace('_', '-')}", getattr(options, name), least=least, most=most)
     n_looks, size, n_algorithms = options.looks, options.batch_size, options.algorithms
-    n_pairs = n_algorithms - 1 if options.reference else n_algorithms * (n_algorithms - 1) // 2
+    n_pairs = n_algorithms * (n_algorithms - 1) // 2
+    if options.reference:
+        n_pairs = n_algorithms - 1
     alpha = check_confidence_level(options.confidence_level)
     blind = planned_without_rejection(size, n_looks, n_pairs, options.spending, options.n_resamples, alpha)
     lines = [
@@ -146,8 +148,13 @@ def _said(result: xr.Dataset) -> dict[str, Any]:
     open_pairs = [{"task": task["task"], "pair": pair} for task in tasks for pair in task["undecided"]]
     shown = all(pair["rejected"] for task in tasks for pair in task["pairs"])
     most = {name: pd.DataFrame([task[name] for task in tasks]).max() for name in ("run_more", "run_at_most")}
+    decision = "last look done, not all shown"
+    if open_pairs:
+        decision = "more runs needed"
+    elif shown:
+        decision = "all shown"
     return {
-        "decision": "more runs needed" if open_pairs else "all shown" if shown else "last look done, not all shown",
+        "decision": decision,
         "n_looks": result.sizes["look"],
         "undecided": open_pairs,
         **{name: sizes.astype(int).to_dict() for name, sizes in most.items()},

@@ -241,7 +241,9 @@ def _align_to_budgets(
 
     def block(scores: Floats, levels: Floats) -> Floats:
         tasks = scores.reshape(-1, *scores.shape[-3:])
-        own = levels.reshape(tasks.shape) if levels.ndim > 1 else [levels] * len(tasks)
+        own = np.broadcast_to(levels, (len(tasks), *levels.shape))
+        if levels.ndim > 1:
+            own = levels.reshape(tasks.shape)
         made = np.stack([_at_fractions(*task, at, tolerance) for task in zip(tasks, own, strict=True)])
         return made.reshape(*scores.shape[:-1], len(at))
 

@@ -172,18 +172,29 @@ def _check_numeric(argument: str, column: pd.Series[Any], units: Sequence[str], 
     if number and not (argument == "training" and pd.api.types.is_bool_dtype(column)):
         return
     name = f"frame[{column.name!r}]"
-    first, cure = "", f"Convert: {name}.astype(float)"
-    if column.dtype.kind in "mM":
-        start = f".sub(frame.groupby({list(units)})[{column.name!r}].transform('min'))" * (column.dtype.kind == "M")
-        cure = f"Convert to hours: {name}{start} / pd.Timedelta('1h')"
+    first = ""
+    cure = f"Convert: {name}.astype(float)"
+    if column.dtype.kind == "m":
+        cure = f"Convert to hours: {name} / pd.Timedelta('1h')"
+    elif column.dtype.kind == "M":
+        since_start = f"{name}.sub(frame.groupby({list(units)})[{column.name!r}].transform('min'))"
+        cure = f"Convert to hours: {since_start} / pd.Timedelta('1h')"
     else:
         strange = column[pd.to_numeric(column.astype(str), errors="coerce").isna() & column.notna()]
         if len(strange):
             first = f", first {strange.iloc[0]!r} in row {_plain_label(strange.index[0])}"
-            cure = f"Correct it, or make gaps of such rows: pd.to_numeric({name}, errors='coerce')"
-            if not _has_numbers(column):  # it would leave no row
-                cure = f"Name a column of numbers: {' or '.join(numeric[:3])}" if numeric else "Check how it was read"
+            cure = _cure_of_text(column, numeric)
     raise TypeError(f"{argument} column {column.name!r} must be numeric; got dtype {column.dtype}{first}. {cure}")
+
+
+def _cure_of_text(column: pd.Series[Any], numeric: Sequence[str]) -> str:
+    """Return advice about a column that has text; `numeric` are the columns of numbers."""
+    if _has_numbers(column):
+        return f"Correct it, or make gaps of such rows: pd.to_numeric(frame[{column.name!r}], errors='coerce')"
+    # Conversion would leave no row.
+    if numeric:
+        return f"Name a column of numbers: {' or '.join(numeric[:3])}"
+    return "Check how it was read"
 
 
 def _has_numbers(column: pd.Series[Any]) -> bool:

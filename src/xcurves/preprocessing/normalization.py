@@ -94,10 +94,14 @@ def _check_labels(scores: xr.DataArray, name: str, given: xr.DataArray, dim: Has
 
 
 def _refuse(where: Any, what: str, cure: str) -> None:
-    for place in np.argwhere(where.to_numpy())[:1]:
-        at = where.isel(dict(zip(where.dims, place.tolist(), strict=True)))
-        said = ", ".join(f"{dim} {at[dim].item()!r}" for dim in where.dims if dim in at.coords)
-        raise ValueError(f"{said}{': ' if said else ''}{what}. {cure}")
+    places = np.argwhere(where.to_numpy())
+    if not len(places):
+        return
+    at = where.isel(dict(zip(where.dims, places[0].tolist(), strict=True)))
+    said = ", ".join(f"{dim} {at[dim].item()!r}" for dim in where.dims if dim in at.coords)
+    if said:
+        what = f"{said}: {what}"
+    raise ValueError(f"{what}. {cure}")
 
 
 def say_reference(reference: Reference) -> str:

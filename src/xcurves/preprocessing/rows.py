@@ -62,28 +62,54 @@ def refuse_repeats(
         return
     keys = list(dims.values())
     first = "; ".join(str(tuple(row)) for row in frame[keys].iloc[repeated[:3]].to_numpy(dtype=object).tolist())
-    count = "1 row repeats" if len(repeated) == 1 else f"{len(repeated)} rows repeat"
+    count = f"{len(repeated)} rows repeat"
+    if len(repeated) == 1:
+        count = "1 row repeats"
     apart = _telling_apart(frame, keys, used)
     if apart:
         named = " and ".join(f"{name!r} ({_listed(frame[name])})" for name in apart)
-        count = f"{'columns' if apart[1:] else 'column'} {named} {'are' if apart[1:] else 'is'} not used, and {count}"
-        run = f"run={apart[0]!r}, " if "run" not in dims and not apart[1:] else ""
-        further = [*extra, *apart] if extra or apart[1:] else apart[0]
-        cure = f"Name {'them' if apart[1:] else 'it'}: {run}a further dim (extra={further!r}), or part of the algorithm"
+        count = f"{_not_used(named, len(apart))}, and {count}"
+        cure = _name_columns(apart, extra, has_run="run" in dims)
+    elif "run" in dims:
+        cure = (
+            f"Name the column in which they differ in extra=, give further runs labels of their own in {dims['run']!r}"
+        )
     else:
-        cure = f"Name the column in which they differ in {'extra' if 'run' in dims else 'run'}="
-        cure += f", give further runs labels of their own in {dims['run']!r}" if "run" in dims else ""
+        cure = "Name the column in which they differ in run="
     raise ValueError(
         f"{count} a ({', '.join(map(str, keys))}), first {first}. {cure}, or say which to keep: "
         "duplicates='first' (or last, mean)"
     )
 
 
+def _not_used(named: str, n_columns: int) -> str:
+    if n_columns == 1:
+        return f"column {named} is not used"
+    return f"columns {named} are not used"
+
+
+def _name_columns(apart: Sequence[Any], extra: Sequence[str], *, has_run: bool) -> str:
+    """Return how to use the columns that tell rows apart, beside the further dims that there are."""
+    if len(apart) > 1:
+        return f"Name them: a further dim (extra={[*extra, *apart]!r}), or part of the algorithm"
+    further: Any = apart[0]
+    if extra:
+        further = [*extra, *apart]
+    run = ""
+    if not has_run:
+        run = f"run={apart[0]!r}, "
+    return f"Name it: {run}a further dim (extra={further!r}), or part of the algorithm"
+
+
 def say_kept(every: Rows, rows: Rows, duplicates: Duplicates) -> list[str]:
     """Return what was done with repeated rows, of those that have a score, in one line if there are any."""
     n_repeated = int(np.count_nonzero(~np.isnan(every.score))) - len(rows.score)
-    kept = "took the mean of each" if duplicates == "mean" else f"kept the {duplicates} of each"
-    return [f"to_dataarray(duplicates={duplicates!r}): {n_repeated} repeated rows, {kept}"] if n_repeated else []
+    if not n_repeated:
+        return []
+    kept = f"kept the {duplicates} of each"
+    if duplicates == "mean":
+        kept = "took the mean of each"
+    return [f"to_dataarray(duplicates={duplicates!r}): {n_repeated} repeated rows, {kept}"]
 
 
 def _telling_apart(frame: pd.DataFrame, keys: Sequence[Any], used: Sequence[Any]) -> list[Any]:
@@ -135,7 +161,10 @@ def _starts_anew(rows: pd.DataFrame, parts: pd.DataFrame) -> bool:
 
 def _listed(column: pd.Series[Any]) -> str:
     known = column.dropna().unique().tolist()
-    return ", ".join(map(repr, known[:_SHOWN])) + ", ..." * (len(known) > _SHOWN)
+    shown = [repr(label) for label in known[:_SHOWN]]
+    if len(known) > _SHOWN:
+        shown.append("...")
+    return ", ".join(shown)
 
 
 def warn_of_episodes(frame: pd.DataFrame, columns: Mapping[str, str], rows: Rows) -> None:
