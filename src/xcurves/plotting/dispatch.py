@@ -122,9 +122,10 @@ def plot(
 
     Notes
     -----
-    An algorithm has the same colour, line and marker in every picture, by its position in the `algorithm`
-    coordinate. Select and rename them as any labels: ``.sel``, ``.assign_coords``. Of more than eight algorithms or
-    pairs, curves have a panel each. Curves are named at their ends where that has room, else in a legend above.
+    An algorithm has the same colour, line and marker in every picture, by its position in the `algorithm` coordinate,
+    or by the number that a coordinate `color_index` along it gives, which selections and results keep. Select and
+    rename algorithms as any labels: ``.sel``, ``.assign_coords``. Of more than eight algorithms or pairs, curves have a
+    panel each.
 
     Of curves: ``"runs"``, the mean of an algorithm's runs as a line; around it a band. Both are drawn at the levels
     that all runs of the algorithm have in the task: beyond them the mean would be that of some runs only. A single run
