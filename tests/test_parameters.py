@@ -9,6 +9,7 @@ import xcurves
 # What a parameter may hold besides its one type, and why.
 EXCEPTIONS = {
     "at": "a comparison of two fits has a number; a fit also has the largest size, or one for each curve",
+    "columns": "of several scores, a Dataset has columns for each",
     "data": "plot draws trees too",
     "on": "a frame has no number of levels to spread before it is an array",
     "predict_at": "a scaling law has a size and tokens for each prediction",
