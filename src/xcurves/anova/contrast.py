@@ -136,7 +136,7 @@ def contrast(
         contrast_kernel,
         curves,
         context=context,
-        when=["margin"] * (margin is not None),
+        when=[] if margin is None else ["margin"],
         reduce=(reduction,),
         subsets=(weighted.tolist(),),
         options={

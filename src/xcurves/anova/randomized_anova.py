@@ -156,7 +156,7 @@ def randomized_anova(
         curves,
         context=context,
         sizes={"resample": n_kept},
-        when=["keep_null"] * keep_null,
+        when=["keep_null"] if keep_null else [],
         reduce=reductions(paired=context.paired),
         trim="resample",
         options={

@@ -241,7 +241,10 @@ def digest_of(content: Mapping[str, str]) -> str:
 
 def _of_values(variable: xr.Variable, is_coord: bool, numbers: bool) -> str:
     kind = variable.dtype.kind
-    kind = "text" if kind in "OUST" else "int" if kind in "iu" else kind
+    if kind in "OUST":
+        kind = "text"
+    elif kind in "iu":
+        kind = "int"
     about = repr((is_coord, variable.dims, variable.shape, kind))
     if kind == "text":
         return about + _listed(variable.to_numpy())

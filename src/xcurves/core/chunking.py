@@ -92,12 +92,15 @@ def apply(job: Job, curves: xr.DataArray, others: Sequence[xr.DataArray]) -> dic
         xr.DataArray(reduce_chunks(job, each, curves.data), dims=[*lead, "_subset", "_number"]) for each in job.reduce
     ]
     own = [[dim for dim in each.dims if dim not in lead] for each in others]
+    core_of_data = [list(core)]
+    if reduced:
+        core_of_data = [["_subset", "_number"] for _ in reduced]
     packed: xr.DataArray = xr.apply_ufunc(
         replace(job, context=replace(job.context, names=[])),
         *(reduced or [curves.drop_vars(curves.coords)]),
         *(each.chunk({dim: chunks.get(dim, -1) for dim in each.dims}) for each in others),
         names.chunk(chunks),
-        input_core_dims=[*([["_subset", "_number"]] * len(reduced) or [list(core)]), *own, ["_name"]],
+        input_core_dims=[*core_of_data, *own, ["_name"]],
         output_core_dims=[["_packed"]],
         dask="parallelized",
         output_dtypes=[np.float64],
@@ -111,8 +114,10 @@ def reduce_chunks(job: Job, reduction: Reduction, curves: Any) -> Any:
     import dask.array as da
 
     training = curves.ndim - 1
-    whole = reduction.whole(job.shape)
-    curves = curves.rechunk(dict.fromkeys([training - 2, training - 1, *[training] * whole], -1))
+    together = [training - 2, training - 1]  # all algorithms and runs, and maybe all levels
+    if reduction.whole(job.shape):
+        together.append(training)
+    curves = curves.rechunk(dict.fromkeys(together, -1))
     stretches = curves.chunks[training]
     parts = curves.map_blocks(  # to dims (..., subset, number, stretch)
         _measure_chunk,

@@ -118,9 +118,12 @@ def check_runs(
         where = f"{names[task]}algorithm {algorithms[algorithm]}, run {runs[run]}"
         raise ValueError(f"{where} {failed_runs.say_infinite(counts[task, algorithm, run], counts)}")
     lacking = np.where(counts > 0, n_levels[:, np.newaxis, np.newaxis] - counts, 0)
-    for task, algorithm, run in np.argwhere(lacking)[:1]:
-        n_incomplete = np.count_nonzero(lacking)
-        more = f" ({n_incomplete} incomplete runs in all)" if n_incomplete > 1 else ""
+    n_incomplete = np.count_nonzero(lacking)
+    if n_incomplete:
+        task, algorithm, run = np.argwhere(lacking)[0]
+        more = ""
+        if n_incomplete > 1:
+            more = f" ({n_incomplete} incomplete runs in all)"
         raise IncompleteRunError(
             f"{names[task]}algorithm {algorithms[algorithm]}, run {runs[run]} lacks "
             f"{lacking[task, algorithm, run]:.0f} of {n_levels[task]:.0f} training levels{more}"
@@ -150,8 +153,12 @@ def warn_of_copies(curves: xr.DataArray) -> None:
         tasks, both = labels.task_names(curves), (labels.words(curves[dim]) for dim in ("algorithm", "run"))
         runs = [f"algorithm {algorithm}, run {run}" for algorithm, run in product(*both)]
         (name, *others), (first, second) = [tasks[task] for task in found], next(iter(found.values()))
-        also = f"; the same holds in {len(others)} more tasks: " if others else ""
-        also += ", ".join(other.removesuffix(": ") for other in others[: _NAMED - 1]) + ", ..." * (len(found) > _NAMED)
+        also = ""
+        if others:
+            named = [other.removesuffix(": ") for other in others[: _NAMED - 1]]
+            if len(found) > _NAMED:
+                named.append("...")
+            also = f"; the same holds in {len(others)} more tasks: {', '.join(named)}"
         provenance.warn(
             f"{name}{runs[first]} and {runs[second]} have the same score at every level. Were data copied?{also}"
         )
@@ -195,7 +202,9 @@ def check_groups(
 def check_paired_runs(present: NDArray[np.bool_], name: str, algorithms: Sequence[str], runs: Sequence[str]) -> None:
     """Refuse a task, `present` of shape (algorithm, run), in which an algorithm with runs lacks one of another's."""
     gone = present.any(axis=0) & ~present & present.any(axis=1, keepdims=True)
-    for algorithm in np.flatnonzero(gone.any(axis=1))[:1]:
+    refused = np.flatnonzero(gone.any(axis=1))
+    if refused.size:
+        algorithm = refused[0]
         lacking = ", ".join(run for run, missing in zip(runs, gone[algorithm], strict=True) if missing)
         raise ValueError(
             f"{name}paired=True needs every run in every algorithm; algorithm {algorithms[algorithm]} lacks run "
@@ -208,7 +217,9 @@ def check_contrasted(
 ) -> None:
     """Refuse a task, `present` of shape (algorithm, run), in which a contrasted algorithm has too few runs."""
     sizes = present.sum(axis=1)
-    for algorithm in np.flatnonzero(sizes < 2)[:1]:
+    refused = np.flatnonzero(sizes < 2)
+    if refused.size:
+        algorithm = refused[0]
         raise ValueError(
             f"{name}algorithm {algorithms[algorithm]} has too few runs ({sizes[algorithm]}); a contrast needs two of "
             "every algorithm with a weight. Add runs, or take its weight away"

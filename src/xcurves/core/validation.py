@@ -400,7 +400,10 @@ def _check_training(curves: xr.DataArray, name: str) -> None:
             f"training must be finite; got {values[~np.isfinite(values)][0]}. "
             "Drop it: da.isel(training=np.isfinite(da.training))"
         )
-    for fall in np.flatnonzero(values[1:] <= values[:-1])[:1]:
-        before, after = values[fall], values[fall + 1]
-        cure = "da.drop_duplicates('training')" if before == after else "da.sortby('training')"
+    falls = np.flatnonzero(values[1:] <= values[:-1])
+    if falls.size:
+        before, after = values[falls[0]], values[falls[0] + 1]
+        cure = "da.sortby('training')"
+        if before == after:
+            cure = "da.drop_duplicates('training')"
         raise ValueError(f"training must be strictly increasing; got {after:g} after {before:g}. Correct it: {cure}")

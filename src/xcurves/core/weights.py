@@ -50,7 +50,10 @@ def weights_on(curves: xr.DataArray, dim: str, given: Any, argument: str) -> xr.
         raise ValueError(f"{argument} must be at most {validation.LARGEST:g}; got {got}. Divide them by the largest")
     weight_of = dict(zip(names, numbers.tolist(), strict=True))
     for name in weight_of.keys() - set(known):
-        has = ", ".join([*labels.words(known[:_SHOWN]), *["..."] * (len(known) > _SHOWN)])
+        words = list(labels.words(known[:_SHOWN]))
+        if len(known) > _SHOWN:
+            words.append("...")
+        has = ", ".join(words)
         near = labels.did_you_mean(name, known) if isinstance(name, str) else ""
         raise ValueError(f"{argument} names {name!r}, which is no {dim} of the curves; they have {has}{near}")
     if len(weight_of) < len(names):
@@ -146,9 +149,10 @@ class SumOfLevels:
     def numbers(self, group: Group) -> Floats:
         """Return the number of every curve of alike tasks, shape (task, curve); refuse weights on levels they lack."""
         found: RunSums = group.data[0]
-        for task in np.flatnonzero(found.uncovered > 0)[:1]:
+        refused = np.flatnonzero(found.uncovered > 0)
+        if refused.size:
             raise ValueError(
-                f"{group.names[task]}training_weights gives weight to levels that no run has. "
+                f"{group.names[refused[0]]}training_weights gives weight to levels that no run has. "
                 "Give weight to the task's own training levels"
             )
         return found.sums / found.n_levels[:, np.newaxis] if self.weights is None else found.sums

@@ -26,7 +26,10 @@ def number(value: float, digits: int = 3) -> str:
     value = float(value)
     if isnan(value):
         return "unknown"
-    sign, size = "−" * (value < 0), abs(value)
+    size = abs(value)
+    sign = ""
+    if value < 0:
+        sign = "−"
     if isinf(value):
         return f"{sign}∞"
     if size < _NOISE:
@@ -78,7 +81,9 @@ def rounded(value: float, decimals: int | None, digits: int = 3) -> str:
     if is_tiny or 10.0**-decimals >= _LARGE:
         return number(value, max(digits, 1))
     nearest = round(value, decimals) + 0.0  # no minus in front of 0
-    sign = "−" * (nearest < 0)
+    sign = ""
+    if nearest < 0:
+        sign = "−"
     return f"{sign}{abs(nearest):,.{max(decimals, 0)}f}"
 
 

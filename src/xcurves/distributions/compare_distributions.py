@@ -195,7 +195,11 @@ def compare_distributions(
         attrs={**design.attrs, "n_resamples": n_resamples, "paired": paired, "correction": correction}
         | {"higher_is_better": higher_is_better},
     )
-    how = "strata" if stratified else "paired" if paired else "independent"
+    how = "independent"
+    if stratified:
+        how = "strata"
+    elif paired:
+        how = "paired"
     for name in ("prob_greater_ci", "prob_greater_ci_simultaneous"):
         result[name].attrs["interval"] = _OF_PROBABILITY[how]
     provenance.add_comment(result["quantile_difference"], _UNKNOWN)
@@ -210,14 +214,20 @@ def compare_distributions(
         names = result.keys() & {"quantile_difference", "quantile_difference_band"}
         finite = {name: result[name].where(known).transpose(*result[name].dims) for name in names}
         result = result.assign(finite).assign_coords({BUDGET: budget})
-    return result.set_coords(["share_infinite_a", "share_infinite_b", "n_trials", *["n_units"] * stratified])
+    counts = ["share_infinite_a", "share_infinite_b", "n_trials"]
+    if stratified:
+        counts.append("n_units")
+    return result.set_coords(counts)
 
 
 def _warn(result: xr.Dataset, names: list[str], n_strata: int) -> None:
     """Warn once of each thing in a computed result that a reader would not expect, and name the first pair."""
     where = [f"{name}{pair}: " for name in names for pair in result["pair"].to_numpy()]
     none = result["prob_greater"].transpose(..., "pair").isnull().to_numpy().ravel()
-    lacking = f"no trial of one of them{' in a stratum' * ('n_units' in result)}; the result is NaN"
+    where_none = ""
+    if "n_units" in result:
+        where_none = " in a stratum"
+    lacking = f"no trial of one of them{where_none}; the result is NaN"
     provenance.warn_of(none, where, lambda _: lacking, "comparisons")
     if "n_units" in result:
         n = result["n_units"].transpose(..., "pair").to_numpy().ravel()
@@ -258,7 +268,8 @@ class _PairComparison:
             if self.stratified:
                 return found | self._by_stratum(*trials[sides])
             apart = np.isnan(trials[first]) != np.isnan(trials[second])
-            for pair in np.flatnonzero(apart.any(axis=-1) & self.paired)[:1]:
+            if self.paired and apart.any():
+                pair = np.flatnonzero(apart.any(axis=-1))[0]
                 a, b = (group.algorithms[side[pair] % n_algorithms] for side in sides)
                 raise ValueError(
                     f"{group.names[first[pair] // n_algorithms]}paired=True needs every trial in every algorithm; "

@@ -231,11 +231,16 @@ def performance_cdf(
     )
     given = {"threshold": threshold, "target": target, "tolerance": tolerance, "scores_at": scores_at}
     when = [option for option, value in given.items() if value is not None]
-    when += ["scores_at, interval='exact'"] * (scores_at is not None and interval == "exact")
-    when += ["strata or unit"] * bool(design.strata or design.units)
+    if scores_at is not None and interval == "exact":
+        when.append("scores_at, interval='exact'")
+    if design.strata or design.units:
+        when.append("strata or unit")
+    references = [JORDAN, *_PAPERS[interval]]
+    if tolerance is not None:
+        references.append(WILKS)
     coords = _coords_of(kernel, when)
     result = per_task(
-        replace(PERFORMANCE_CDF, references=(JORDAN, *_PAPERS[interval], *[WILKS] * (tolerance is not None))),
+        replace(PERFORMANCE_CDF, references=tuple(references)),
         kernel,
         scores,
         context=trial_checks.context_of(scores, design.core, confidence_level, alpha, kernel.entropy),
@@ -255,8 +260,15 @@ def performance_cdf(
             "simultaneous": simultaneous,
         },
     )
-    of_cdf, of_quantiles = _POINTWISE["exact" if interval == "exact" else "unit" if design.units else "limit"]
-    of_statistics = _OF_STATISTICS[interval] + " of whole units" * kernel.by_unit
+    pointwise = "limit"
+    if interval == "exact":
+        pointwise = "exact"
+    elif design.units:
+        pointwise = "unit"
+    of_cdf, of_quantiles = _POINTWISE[pointwise]
+    of_statistics = _OF_STATISTICS[interval]
+    if kernel.by_unit:
+        of_statistics += " of whole units"
     said = {"statistic_ci": of_statistics, "score_quantile_ci": of_quantiles, "cdf_ci": of_cdf, "cdf_band": BAND}
     for name in said.keys() & result.keys():
         result[name].attrs["interval"] = said[name]
@@ -315,7 +327,8 @@ def _warn_of_groups(result: xr.Dataset, kernel: Distributions, names: Sequence[s
     """Warn once of each thing that a reader of the result would not expect."""
     n_trials = result["n_trials"].to_numpy().ravel()
     n_units = result.get("n_units", result["n_trials"]).to_numpy().ravel()
-    what, where = ("unit" if kernel.by_unit else "trial"), " in the smallest stratum" * kernel.stratified
+    what = "unit" if kernel.by_unit else "trial"
+    where = " in the smallest stratum" if kernel.stratified else ""
     few = (n_units > 1) & are_few(n_trials, n_units, kernel.stratified)
     said = f"{what}s{where} are few for a bootstrap: intervals are too short (coverage: see performance_cdf)"
     if kernel.simultaneous:  # the replicates are no bootstrap

@@ -116,7 +116,10 @@ def statistic_statements(result: xr.Dataset) -> Iterator[Statement]:
         said += [f"{name}{_tolerance(group)}" for group, name in groups]
     how = f"In brackets: {100 * float(result.attrs['confidence_level']):g} % intervals, if they exist. {_how(result)}"
     without = result["score_mean"].isnull() & (result["share_infinite"] > 0)
-    return statements(_means(result), [*said, how], [_NO_MEAN] * bool(without.any()))
+    cautions = []
+    if without.any():
+        cautions.append(_NO_MEAN)
+    return statements(_means(result), [*said, how], cautions)
 
 
 def _described(group: xr.Dataset) -> str:
@@ -173,7 +176,9 @@ def _pool(result: xr.Dataset) -> str:
     """Return that trials along several dims are taken for independent, where the call said so."""
     dim = str(result.attrs.get("dim", "run"))
     pooled = ", " in dim and "strata" not in result.attrs and result.attrs.get("unit", dim) == dim
-    return f" Here all trials along {dim} are taken for independent ones of one distribution." * pooled
+    if not pooled:
+        return ""
+    return f" Here all trials along {dim} are taken for independent ones of one distribution."
 
 
 def comparison_statements(result: xr.Dataset) -> Iterator[Statement]:
@@ -326,7 +331,9 @@ def tuning_table(result: xr.Dataset) -> pd.DataFrame:
 def tuning_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield who is ahead after some trials, each pair, each algorithm, and what the best score seen is."""
     named = list(labels.named_tasks(result, "n_trials", ["algorithm"]))
-    cautions = [_DRAWN, *[_SEEN] * ("select" not in result.attrs)]
+    cautions = [_DRAWN]
+    if "select" not in result.attrs:
+        cautions.append(_SEEN)
     if len(named) == 1:
         answer, matches = _ahead(named[0][0])
         return statements(answer, [*matches, *_reaches(named[0][0])], cautions)
@@ -385,7 +392,9 @@ def _others(result: xr.Dataset, best: object, place: int) -> Iterator[tuple[str,
             turned = first != bool(result.attrs.get("higher_is_better", 1))
             low, high = ends_of(here["difference_band"], turned=turned)
             ahead += f" ({interval(low, high)}{', not shown' if low <= 0 <= high else ''})"
-        name = "trials_to_match" + "_reversed" * first
+        name = "trials_to_match"
+        if first:
+            name = "trials_to_match_reversed"
         if name in pair and not np.isnan(ends_of(there[f"{name}_ci"])[0]):
             needed, ends = there[name].item(), interval(*ends_of(there[f"{name}_ci"]))
             trials = f"{count(needed, 'trial')} ({ends})" if np.isfinite(needed) else f"{ends} trials"
@@ -398,7 +407,8 @@ def _reaches(result: xr.Dataset) -> Iterator[str]:
     names, n_trials = result["algorithm"].to_numpy(), result["n_trials"].to_numpy()
     for n in np.unique(n_trials).tolist():
         alike = names[n_trials == n].tolist()
-        whose, each = listed(alike), " each" * (len(alike) > 1)
+        whose = listed(alike)
+        each = " each" if len(alike) > 1 else ""
         if n < 2:
             yield f"{count(n, 'trial') if n else 'No trial'} of {whose}: nothing can be said."
             continue

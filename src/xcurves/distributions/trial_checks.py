@@ -63,10 +63,13 @@ def check_design(dim: Dims, strata: Dims | None, unit: Dims | None, fixed: str, 
             f"Give {cure}, or unit={dims} if every trial is independent"
         )
     for argument, given, taken in (("strata", within, ()), ("unit", outer, within)):
-        for name in [name for name in given if name not in dims or name in taken][:1]:
+        strange = [name for name in given if name not in dims or name in taken]
+        if strange:
+            name = strange[0]
+            apart = ", and no stratum" if argument == "unit" else ""
             raise ValueError(
-                f"{argument} must be of the dims of trials, dim={dims}{', and no stratum' * (argument == 'unit')}; got "
-                f"{labels.shown(name)}. Pool it too: dim={(name, *dims)}, {argument}={name!r}"
+                f"{argument} must be of the dims of trials, dim={dims}{apart}; got {labels.shown(name)}. Pool it too: "
+                f"dim={(name, *dims)}, {argument}={name!r}"
             )
     if within and set(within) == set(dims):
         raise ValueError(f"strata leave nothing to resample; got strata={within} of dim={dims}. Leave a dim out")

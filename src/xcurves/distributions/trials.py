@@ -61,7 +61,7 @@ def bounds_beside_failed(x: Floats, bounds: tuple[float, float]) -> tuple[Floats
 
 def prefixes_of(group: Group) -> list[str]:
     """Return the prefix of messages about each algorithm of each task."""
-    tasks = [name.removesuffix(": ") + ", " * bool(name) for name in group.names]
+    tasks = [f"{name.removesuffix(': ')}, " if name else "" for name in group.names]
     return [f"{task}algorithm {algorithm}: " for task in tasks for algorithm in group.algorithms]
 
 

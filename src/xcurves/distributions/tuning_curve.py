@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -136,10 +136,22 @@ def tuning_curve(
     )
     inner = [name for name in dims if name not in draws]
     data = scores if select is None else _with_selection(scores, select, ("algorithm", *dims))
-    core = ("algorithm", *draws, *["_selection"] * kernel.selecting)
-    data = (data.mean(inner) if inner else data).transpose(..., *core).assign_attrs(scores.attrs)
+    core: tuple[str, ...] = ("algorithm", *draws)
+    if kernel.selecting:
+        core = (*core, "_selection")
+    if inner:
+        data = data.mean(inner)
+    data = data.transpose(..., *core).assign_attrs(scores.attrs)
     at = ("trials", kernel.trials, {"long_name": labels.LONG_NAMES["trials"]})
-    of_pairs = ["pairs", *["pairs, no select"] * (select is None)] if pairs else []
+    when = []
+    coords: dict[Hashable, Any] = {"trials": at}
+    if select is None:
+        when.append("no select")
+    if pairs:
+        when.append("pairs")
+        coords |= labels.pair_coords(scores)
+    if pairs and select is None:
+        when.append("pairs, no select")
     result = per_task(
         TUNING_CURVE,
         kernel,
@@ -147,8 +159,8 @@ def tuning_curve(
         context=trial_checks.context_of(data, core, confidence_level, kernel.alpha, 0),
         core=core,
         sizes={"trials": len(kernel.trials), "pair": len(pairs)},
-        when=[*["no select"] * (select is None), *of_pairs],
-        coords={"trials": at, **(labels.pair_coords(scores) if pairs else {})},
+        when=when,
+        coords=coords,
         attrs={
             **design.attrs,
             "select": select is not None or None,
@@ -173,8 +185,9 @@ def _check_trials(n_trials: int | Sequence[int]) -> Ints:
     if isinstance(n_trials, int | np.integer):
         return np.arange(1, 1 + validation.check_total("n_trials", n_trials, "50", most=_MOST))
     numbers = trial_checks.check_numbers("n_trials", n_trials)
-    for number in numbers[(numbers < 1) | (numbers % 1 > 0)][:1]:
-        raise ValueError(f"n_trials must be whole numbers from 1; got {number:g}. Try n_trials=[1, 5, 10, 50]")
+    wrong = numbers[(numbers < 1) | (numbers % 1 > 0)]
+    if wrong.size:
+        raise ValueError(f"n_trials must be whole numbers from 1; got {wrong[0]:g}. Try n_trials=[1, 5, 10, 50]")
     return np.unique(numbers).astype(np.int64)
 
 

@@ -272,7 +272,11 @@ def classifier_trials(
     runs = np.arange(max(random, tuned, n_digits))
     cells = {}
     for names in product(DATASETS, TUNINGS, ALGORITHMS):
-        n_trials = random if names[1] == "random" else n_digits if names[0] == "digits" else tuned
+        n_trials = tuned
+        if names[1] == "random":
+            n_trials = random
+        elif names[0] == "digits":
+            n_trials = n_digits
         made = cells[names] = trials(*names, n_trials, n_points=points, seed=seed, archive=archive, n_jobs=jobs)
         if failed := made.error.max().item():
             raise RuntimeError(f"trials failed: {' '.join(names)}: {failed}")

@@ -85,7 +85,11 @@ def _say_dropped(one: xr.Dataset, champion: str) -> str:
     after, beyond = f"after {count(n, 'run')}", _beyond(_margin(one))
     if np.isnan(one["pvalue"].item()):
         if not beyond:
-            which = "equal to" if one["difference"].item() == 0 else "above" if _is_lower_better(one) else "below"
+            which = "below"
+            if one["difference"].item() == 0:
+                which = "equal to"
+            elif _is_lower_better(one):
+                which = "above"
             return f"{after} its mean is {which} {champion}'s"
         return f"{after} its mean is not better than {champion}'s{beyond}"
     level = p_text(one.attrs["level"]).rstrip("0")

@@ -97,9 +97,10 @@ def _by_column(curves: xr.DataArray, column: pd.Series[Any]) -> NDArray[np.int64
     if batches.dtype.kind == "M":
         return np.asarray(pd.factorize(batches, sort=True)[0] + 1, dtype=np.int64)
     numbers = pd.to_numeric(batches.astype(str), errors="coerce")
-    for strange in batches[numbers.isna() | (numbers % 1 != 0)][:1]:
+    strange = batches[numbers.isna() | (numbers % 1 != 0)]
+    if len(strange):
         raise ValueError(
-            f"batches must be whole numbers, dates or ordered categories; got {strange!r}. Say their order: "
+            f"batches must be whole numbers, dates or ordered categories; got {strange.iloc[0]!r}. Say their order: "
             "pd.Categorical(batch, ['pilot', 'main'], ordered=True)"
         )
     if numbers.min() < 1:
@@ -120,12 +121,16 @@ def _by_number(curves: xr.DataArray, size: int) -> NDArray[np.int64]:
     runs, algorithms = labels.words(curves["run"][order]), labels.words(curves["algorithm"])
     number = present.cumsum(axis=1)
     n_runs = number[:, -1:]
-    for a, run in np.argwhere(~present & (number > 0) & (number < n_runs))[:1]:
+    gaps = np.argwhere(~present & (number > 0) & (number < n_runs))
+    if len(gaps):
+        a, run = gaps[0]
         raise ValueError(
             f"run {runs[run]} of algorithm {algorithms[a]} has no score, and later runs have: did it crash? Give it "
             f"the score that a crash is worth. Or: {by_run}"
         )
-    for a, _ in np.argwhere(n_runs % size)[:1]:
+    incomplete = np.flatnonzero(n_runs[:, 0] % size)
+    if incomplete.size:
+        a = incomplete[0]
         over = n_runs[a, 0] % size
         raise ValueError(
             f"algorithm {algorithms[a]} has {n_runs[a, 0]} runs, the last batch {over} of {size}. Run {size - over} "
@@ -133,7 +138,9 @@ def _by_number(curves: xr.DataArray, size: int) -> NDArray[np.int64]:
         )
     looks = np.where(present, (number - 1) // size + 1, 0)
     values = looks.max(axis=0)
-    for a, run in np.argwhere(present & (looks != values))[:1]:
+    elsewhere = np.argwhere(present & (looks != values))
+    if len(elsewhere):
+        a, run = elsewhere[0]
         raise ValueError(
             f"run {runs[run]} would be in look {looks[a, run]} of algorithm {algorithms[a]}, but in look {values[run]} "
             f"of another. {by_run}"
@@ -163,10 +170,12 @@ def check_looks(curves: xr.DataArray, look: Hashable, n_looks: int) -> None:
             f"look must have whole numbers; got dtype {values.dtype}. "
             f"Convert: da.assign_coords({look}=da.{look}.astype(int))"
         )
-    for wrong in values[(values < 1) | (values > n_looks)][:1]:
-        raise ValueError(f"look must lie between 1 and n_looks={n_looks}; got {wrong}. {_BEFORE}")
-    for missing in np.setdiff1d(np.arange(1, values.max()), values)[:1]:
-        raise ValueError(f"look {missing} has no run, but look {values.max()} has. Give those of earlier looks too")
+    wrong = values[(values < 1) | (values > n_looks)]
+    if wrong.size:
+        raise ValueError(f"look must lie between 1 and n_looks={n_looks}; got {wrong[0]}. {_BEFORE}")
+    missing = np.setdiff1d(np.arange(1, values.max()), values)
+    if missing.size:
+        raise ValueError(f"look {missing[0]} has no run, but look {values.max()} has. Give those of earlier looks too")
 
 
 def check_previous(

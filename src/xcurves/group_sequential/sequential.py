@@ -174,7 +174,7 @@ def sequential(
         context=Context.of(numbers, None, False, confidence_level, rng, core=core),
         core=core,
         sizes={"pair": len(pairs), "look": n_looks},
-        when=["intervals"] * validation.check_flag("repeated_intervals", repeated_intervals),
+        when=["intervals"] if validation.check_flag("repeated_intervals", repeated_intervals) else [],
         options={
             "pairs": pairs,
             "look": in_label_order(curves[look]).to_numpy().astype(np.intp) - 1,

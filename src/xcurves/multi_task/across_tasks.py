@@ -211,7 +211,7 @@ def across_tasks(
         core=core,
         joined=task,
         sizes={"pair": len(comparison.pairs)},
-        when=["margin"] * (margin is not None),
+        when=[] if margin is None else ["margin"],
         attrs={
             "task": task,
             "training_weights": training_weights if isinstance(training_weights, str) else None,
@@ -236,17 +236,19 @@ def _warn_of_benchmarks(result: xr.Dataset) -> None:
     """Warn once of each thing in a computed result that a reader would not expect."""
     task, every = result.attrs["task"], list(labels.named_tasks(result, "difference"))
     unlike = [(name, task_spread_ratio(one).item()) for one, name in every if carrying_tasks(one)]
-    for name, ratio in unlike[:1]:
+    if unlike:
+        name, ratio = unlike[0]
         provenance.warn(
             f"{name}runs differ {ratio:.0f} times as much in one {task} as in another, so that the mean difference is "
             "that of few. Bring scores to one scale: .curves.normalize(), or read prob_greater, which has no scale"
         )
     alpha, known = provenance.alpha_of(result), result["difference"].notnull()
     none = known.any("pair") & ~(known & result["pvalue_adjusted"].sel(task_effect="random").notnull()).any("pair")
-    for place in np.flatnonzero(none.to_numpy())[:1]:
+    without = np.flatnonzero(none.to_numpy())
+    if without.size:
         provenance.warn(
-            f"{every[place][1]}so few tasks or families that no p for tasks like these reaches {alpha:g}. Add tasks, "
-            "or read the claim for these tasks (fixed)"
+            f"{every[without[0]][1]}so few tasks or families that no p for tasks like these reaches {alpha:g}. Add "
+            "tasks, or read the claim for these tasks (fixed)"
         )
 
 

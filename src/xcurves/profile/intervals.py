@@ -60,7 +60,9 @@ def _check_edges(edges: Any) -> NDArray[np.float64]:
         raise ValueError(f"intervals must have at least two edges; got {labels.shown(edges)}. {_CURE}")
     if np.isnan(values).any():
         raise ValueError(f"intervals must have edges that are numbers; got {values.tolist()}. {_CURE}")
-    for place in np.flatnonzero(np.diff(values) <= 0)[:1]:
+    falls = np.flatnonzero(np.diff(values) <= 0)
+    if falls.size:
+        place = falls[0]
         raise ValueError(
             f"intervals must have increasing edges; got {values[place + 1]:g} after {values[place]:g}. Sort them"
         )

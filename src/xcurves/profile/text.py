@@ -116,7 +116,10 @@ def profile_statements(result: xr.Dataset) -> Iterator[Statement]:
         answer = f"{found} the curves differ at some training level, adjusted over levels."
     if len(names) > _FEW:
         said = [each for each in said if not each.startswith(tuple(names))]  # tasks stand in the table
-    return statements(answer, said, [_LIMITS] * ("pvalue_adjusted" in result))
+    cautions = []
+    if "pvalue_adjusted" in result:
+        cautions.append(_LIMITS)
+    return statements(answer, said, cautions)
 
 
 def profile_table(result: xr.Dataset) -> pd.DataFrame:

@@ -130,7 +130,11 @@ def analyze(
     """
     known = parts()
     usual = [name for name, kind in known.items() if kind.part and not kind.part.on_request]
-    wanted: Sequence[Any] = usual if include is None else include if isinstance(include, list | tuple) else [include]
+    wanted: Sequence[Any] = [include]
+    if include is None:
+        wanted = usual
+    elif isinstance(include, list | tuple):
+        wanted = include
     for name in wanted:
         validation.check_choice("include", name, list(known))
     if not wanted:

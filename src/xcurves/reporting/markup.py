@@ -96,7 +96,9 @@ def html_table(frame: pd.DataFrame, caption: str, links: Mapping[tuple[Any, ...]
     rows = ""
     last_anchor = None
     for key, values in zip(frame.index, frame.astype(object).to_numpy().tolist(), strict=True):
-        keys = (key if isinstance(key, tuple) else (key,)) if named else ()
+        keys: tuple[Any, ...] = ()
+        if named:
+            keys = key if isinstance(key, tuple) else (key,)
         names = [text(as_cell(each)) for each in keys]
         anchor = links.get(keys[:n_labels]) if links else None
         if anchor and anchor != last_anchor:

@@ -295,7 +295,10 @@ def _cited(reference: str) -> str:
         return reference
     many = reference[: found.end()].count(",") > 0
     authors = f"{found['author']} et al." if many else f"{found['author']}{found['more'] or ''}"
-    return ", ".join(filter(None, [authors, found["year"], "longer version" * ("longer version" in reference)]))
+    parts = [authors, found["year"]]
+    if "longer version" in reference:
+        parts.append("longer version")
+    return ", ".join(filter(None, parts))
 
 
 def bibtex(result: xr.Dataset | xr.DataTree) -> str:

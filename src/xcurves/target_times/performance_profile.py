@@ -256,7 +256,9 @@ def time_to_target(
     )
     units = curves["training"].attrs.get("units")
     of_training = {"units": units} if units else {}
-    during = f" at {sustained} evaluations in a row" * (sustained > 1)
+    during = ""
+    if sustained > 1:
+        during = f" at {sustained} evaluations in a row"
     side, words = "at least" if higher_is_better else "at most", say_reference(target)
     times.attrs = {
         "long_name": f"training until the score is {side} {words}{during}",

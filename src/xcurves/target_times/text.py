@@ -81,7 +81,9 @@ def _cells(result: xr.Dataset, where: xr.DataArray) -> Iterator[tuple[str, xr.Da
         places = dict(zip(where.dims, cell, strict=True))
         one = result.isel(places)
         said = [f"{dim} {result[dim][place].item()!r}" for dim, place in places.items() if dim != "algorithm"]
-        yield ", ".join([*said, *[str(one["algorithm"].item())] * (not one["algorithm"].dims)]), one
+        if not one["algorithm"].dims:
+            said.append(str(one["algorithm"].item()))
+        yield ", ".join(said), one
 
 
 def _sorted(result: xr.Dataset, name: str, sign: int = 1) -> list[tuple[str, xr.Dataset]]:
@@ -128,7 +130,8 @@ def speedup_statements(result: xr.Dataset) -> Iterator[Statement]:
         details = [*_to_rise(result, compared), *(f"{text}." for text in said[_MOST : _MOST + _LINES])]
         if any(_is_too_flat(one) for _, one in compared):
             details.append(_TOO_FLAT)
-        details += [_NO_INTERVAL] * bool(attrs.get("of_times"))
+        if attrs.get("of_times"):
+            details.append(_NO_INTERVAL)
         noun = labels.task_noun(result["speedup"], ("algorithm",))
         details += unadjusted_over_tasks(result["speedup"].size // result.sizes.get("algorithm", 1), noun)
     if result.sizes.get("algorithm", 1) > 1 and not attrs.get("of_times"):
@@ -136,7 +139,8 @@ def speedup_statements(result: xr.Dataset) -> Iterator[Statement]:
     cautions = []
     if "target" not in attrs and not attrs.get("of_times"):
         cautions.append(_NO_INVERSE)
-    cautions += [f"{reference} {_FALLS}."] * bool((result["reference_falls"] > 0).any())
+    if (result["reference_falls"] > 0).any():
+        cautions.append(f"{reference} {_FALLS}.")
     mean = f", geometric mean over {attrs['task']}s" if joins else ""
     answer = f"Against {reference}{_level(result)}{mean}: {joined(said, '; ', _MOST)}."
     yield from statements(answer, [*details, *_ended_early(result)], cautions)
@@ -265,9 +269,11 @@ def score_statements(result: xr.Dataset) -> Iterator[Statement]:
     verb = "is" if n_shown == 1 else "are"
     pairs = f"{n_shown} of {count(n_pairs, 'pair')} {verb} shown to differ"
     differ = f"{pairs} on {task}s like these (p adjusted over pairs)."
-    more = [f"Then {joined(said[_MOST:])}."] * (len(said) > _MOST)
+    details = [differ]
+    if len(said) > _MOST:
+        details.append(f"Then {joined(said[_MOST:])}.")
     caution = "A score depends on who takes part: the best of them on a task defines its unit."
-    yield from statements(f"{best}; intervals are for {task}s like these.", [differ, *more], [caution])
+    yield from statements(f"{best}; intervals are for {task}s like these.", details, [caution])
 
 
 def _ended_early(result: xr.Dataset) -> Iterator[str]:
@@ -276,8 +282,10 @@ def _ended_early(result: xr.Dataset) -> Iterator[str]:
     for words, one in islice(_cells(result, cut), 1):
         n, last = one["n_ended_early"].item(), quantity(one["training_last"].item(), units_of(one["training_last"]))
         ends = f"{number(n)} of its {number(one['n_runs'].item())} runs {'end' if n > 1 else 'ends'}"
-        more = f" (so {int(cut.sum()) - 1} more)" * bool(cut.sum() > 1)
-        yield f"{words} is read up to {last}: {ends} earlier than others{more}."
+        sentence = f"{words} is read up to {last}: {ends} earlier than others"
+        if cut.sum() > 1:
+            sentence += f" (so {int(cut.sum()) - 1} more)"
+        yield f"{sentence}."
 
 
 def described(result: xr.Dataset, *, lazy: bool) -> xr.Dataset:
@@ -287,15 +295,19 @@ def described(result: xr.Dataset, *, lazy: bool) -> xr.Dataset:
         return result
     beyond = result["reason"] == Reason.NO_RUN_REACHES_IT
     for words, one in islice(_cells(result, beyond), 1):
-        more = f" (in {int(beyond.sum())} comparisons)" * bool(beyond.sum() > 1)
+        more = ""
+        if beyond.sum() > 1:
+            more = f" (in {int(beyond.sum())} comparisons)"
         best = quantity(one["score_best"].item(), units_of(one["score_best"]))
         provenance.warn(
             f"{words}: no run reaches the target (the best score is {best}), so that nothing is said of times{more}. "
             "Name another one"
         )
     for said in _ended_early(result):
-        stopped = ", or compare time_to_target() of runs that stop at the target" * ("target" in result.attrs)
-        provenance.warn(f"{said} To read further, leave out by name the runs that crashed{stopped}")
+        cure = "To read further, leave out by name the runs that crashed"
+        if "target" in result.attrs:
+            cure += ", or compare time_to_target() of runs that stop at the target"
+        provenance.warn(f"{said} {cure}")
     if "reference_falls" in result and (result["reference_falls"] > 0).any():
         provenance.warn(f"{result.attrs['reference']} {_FALLS}")
     return result

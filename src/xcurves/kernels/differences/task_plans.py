@@ -85,8 +85,9 @@ class DealPlan(Plan):
     @property
     def least(self) -> float:
         """The smallest p-value: where all numbers of runs are equal, a deal and its mirror have the same size of T."""
-        mirrored = self.paired or all(a == b for a, b in self.runs)
-        return (2 if mirrored else 1) / self.n_total if self.exact else 1 / self.n_total
+        if self.exact and (self.paired or all(a == b for a, b in self.runs)):
+            return 2 / self.n_total
+        return 1 / self.n_total
 
     def enumerate(self, index: Index) -> Labels:
         """Return the deals numbered `index`, shape (index, unit): those of the tasks are the digits of its number."""

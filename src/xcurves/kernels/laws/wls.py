@@ -222,7 +222,10 @@ def covariance(
 ) -> Floats:
     """Return M Σ Mᵀ, (curve, 4, 4), given γ as the paper's or linear in it; `at_bound` with α = 0 only."""
     used = [powerlaw.ERROR, powerlaw.RELIANCE]
-    used += [powerlaw.GAMMA] * gamma_free + [powerlaw.DELTA] * quadratic
+    if gamma_free:
+        used.append(powerlaw.GAMMA)
+    if quadratic:
+        used.append(powerlaw.DELTA)
     known = np.where(weights > 0, variance, 0.0)
     found = np.zeros((len(theta), 4, 4))
     for bound in (False, True):

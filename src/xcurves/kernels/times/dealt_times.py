@@ -150,8 +150,13 @@ def dealt_times(
     order = first.argsort()
     reached = np.maximum.accumulate(np.concatenate(ends)[order])
     gap = int((first[order][1:] > reached[:-1] * (1 + 1e-12)).any())
-    below, above = level[0] if n[0] < 0 else plan.n_total, level[-1] if n[-1] > 0 else plan.n_total
-    beyond = below if at < u[0] else above if at > u[-1] else 0
+    below = level[0] if n[0] < 0 else plan.n_total
+    above = level[-1] if n[-1] > 0 else plan.n_total
+    beyond = 0
+    if at < u[0]:
+        beyond = below
+    elif at > u[-1]:
+        beyond = above
 
     def largest(side: NDArray[np.bool_], end: int) -> int:
         """Return the largest number of deals that count at some place of a side, and beyond it."""
