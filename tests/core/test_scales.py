@@ -59,7 +59,6 @@ METHODS = {
     "randomized_anova": lambda curves: xcurves.randomized_anova(curves, n_resamples=99, rng=0),
     "pairwise": lambda curves: xcurves.pairwise(curves, n_resamples=99, rng=0),
     "contrast": lambda curves: xcurves.contrast(curves, {"a0": 1, "a1": -1}, n_resamples=99, rng=0),
-    "ss_profile": lambda curves: xcurves.ss_profile(curves, n_resamples=99, rng=0),
     "sequential": lambda curves: xcurves.sequential(curves.curves.assign_looks(2), n_looks=2, n_resamples=99),
     "mean_time_to_target": lambda curves: xcurves.mean_time_to_target(curves, curves.mean().item()),
     "performance_cdf": lambda curves: xcurves.performance_cdf(curves.isel(training=-1, drop=True), rng=0),

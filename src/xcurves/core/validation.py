@@ -201,6 +201,7 @@ def check_curves(
     levels: bool = True,  # False drops training once it is checked: 10^8 levels of a pandas.RangeIndex take no memory
     own_levels: bool = False,
     reserved: Collection[str] = (),  # names of the variables of the result
+    any_offset: bool = False,  # whether the method keeps all digits of scores far from zero
 ) -> xr.DataArray:
     """Return the array as float64, the core dims of a method last, with checked coordinates.
 
@@ -240,7 +241,7 @@ def check_curves(
     curves = curves.assign_coords(changed) if changed else curves
     curves = curves if curves.dims[-len(core) :] == tuple(core) else curves.transpose(..., *core)
     curves = curves if curves.dtype == np.float64 else curves.astype(np.float64)
-    if reserved and name in _DIFFERENCES:
+    if reserved and name in _DIFFERENCES and not any_offset:
         scales.check_range(curves, core, name)
     return curves
 

@@ -152,7 +152,7 @@ def ss_profile(
     >>> profile.pvalue_adjusted.sizes
     Frozen({'training': 8})
     """
-    curves = check_curves(curves, reserved=SS_PROFILE.reserved())
+    curves = check_curves(curves, reserved=SS_PROFILE.reserved(), any_offset=True)
     n_resamples = validation.check_count("n_resamples", n_resamples, least=0)
     if validation.check_margin(margin) is not None and n_resamples == 0:
         raise ValueError("margin needs reassignments; got n_resamples=0. Leave n_resamples out for the default")
