@@ -14,7 +14,7 @@ from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.matrices import n_pair_columns, n_pair_rows
 from xcurves.core.schema import PAIR_COORDS, Drawing, Part, ResultKind, Var, View, captioned
 from xcurves.core.wording import span, units_of
-from xcurves.distributions import plots, text
+from xcurves.distributions import plots, text, tuning_text
 from xcurves.preprocessing.alignment import align
 
 JORDAN = "Jordan, Cohen & Thomas, Using Cumulative Distribution Based Performance Analysis to Benchmark Models"
@@ -245,11 +245,11 @@ TUNING_CURVE = ResultKind(
         "trials along {dim}",
     ),
     table=captioned(
-        text.tuning_table,
+        tuning_text.tuning_table,
         "Median and mean of the best score seen in so many trials; the interval of the median holds for all numbers "
         "of trials together.",
     ),
-    statements=text.tuning_statements,
+    statements=tuning_text.tuning_statements,
     part=Part("best_of_k", None, trials_of_search, options=("higher_is_better",), refuses=True, opens=True),
     views={
         "best": View(

@@ -1,9 +1,8 @@
-"""The sentences and tables of performance distributions and tuning curves, for readers who are not statisticians."""
+"""The sentences and tables of performance distributions, for readers who are not statisticians."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -17,11 +16,9 @@ from xcurves.core.run_checks import BUDGET
 from xcurves.core.schema import Statement, statements
 from xcurves.core.tables import bounds, frame_of, frame_of_pairs
 from xcurves.core.wording import (
-    count,
     ends_of,
     interval,
     joined,
-    listed,
     number,
     percent,
     pvalue,
@@ -65,14 +62,6 @@ _VERDICTS = {
     2: "each of them scores higher somewhere outside the band: which is better depends on the probability",
     0: "nowhere does one of them score higher outside the band",
 }
-_MOST_TASKS = 8  # with an answer of tuning curves each
-_USUAL = 10  # trials that it is about, where there are as many
-_SEEN = (
-    "The best score seen contains selection on the noise of scores: validation scores that choose the best trial, "
-    "given beside test scores, leave it out."
-)
-_NOTHING = "There are too few trials to say how good the best of several is."
-_DRAWN = "Trials are taken for independent draws, as random search makes them."
 _NO_MEAN = (
     "Failed trials have no mean: bounds= gives the worst score there can be, as which they then count. Medians, "
     "quantiles and shares count them as worse than all others."
@@ -316,113 +305,3 @@ def comparison_table(result: xr.Dataset) -> pd.DataFrame:
     frame = frame_of_pairs(columns, size, result[TURNED])
     frame.attrs["interval"] = heading(result)
     return frame
-
-
-def tuning_table(result: xr.Dataset) -> pd.DataFrame:
-    """Return a row for each algorithm and some numbers of trials: 1, 2, 5, 10, ..., and the last."""
-    trials = result["trials"].to_numpy()
-    round_numbers = np.outer(10 ** np.arange(9), [1, 2, 5])
-    shown = result.isel(trials=np.isin(trials, round_numbers) | (trials == trials[-1]))
-    columns = {"median best": shown["best_median"]}
-    columns |= bounds(shown["best_median_band"]) if "best_median_band" in shown else {}
-    return frame_of(columns | {"mean best": shown["best_mean"]}, ["algorithm", "trials"])
-
-
-def tuning_statements(result: xr.Dataset) -> Iterator[Statement]:
-    """Yield who is ahead after some trials, each pair, each algorithm, and what the best score seen is."""
-    named = list(labels.named_tasks(result, "n_trials", ["algorithm"]))
-    cautions = [_DRAWN]
-    if "select" not in result.attrs:
-        cautions.append(_SEEN)
-    if len(named) == 1:
-        answer, matches = _ahead(named[0][0])
-        return statements(answer, [*matches, *_reaches(named[0][0])], cautions)
-    each = [f"{name}{_ahead(task)[0]}" for task, name in named]
-    noun = labels.task_noun(result["n_trials"], ["algorithm"])
-    return statements(
-        _best_of_tasks([task for task, _ in named], noun), each if len(each) <= _MOST_TASKS else [], cautions
-    )
-
-
-def _best(result: xr.Dataset) -> tuple[int, xr.Dataset | None]:
-    """Return the number of trials to speak of, by its place, and the algorithm with the best median there, if any.
-
-    It is the last up to ten of which every algorithm says enough, otherwise the first of which one does.
-    """
-    known = result["best_median"].notnull()
-    some = known.all("algorithm") if known.all("algorithm").any() else known.any("algorithm")
-    few = np.flatnonzero(some & (result["trials"] <= _USUAL))
-    place = int(few[-1] if few.size else some.argmax("trials"))
-    values = result["best_median"].isel(trials=place) * (1 if result.attrs.get("higher_is_better", 1) else -1)
-    return place, result.isel(algorithm=int(values.fillna(-np.inf).argmax("algorithm"))) if some.any() else None
-
-
-def _ahead(result: xr.Dataset) -> tuple[str, list[str]]:
-    """Return whose best score seen is best after some trials and by how much; how many trials others need to match."""
-    place, best = _best(result)
-    if best is None:
-        return _NOTHING, []
-    own, name = best.isel(trials=place), best["algorithm"].item()
-    limits = f" ({interval(*ends_of(own['best_median_band']))})" if "best_median_band" in own else ""
-    k, value = count(own["trials"].item(), "trial"), number(own["best_median"].item())
-    others = list(_others(result, name, place))
-    ahead, matches = ([each for each in side if each] for side in zip(*others, strict=True)) if others else ([], [])
-    said = [f"After {k} the best score seen has a median of {value}{limits} for {name}"]
-    said[0] += f", ahead of {joined(ahead, most=4)}" if ahead else ""
-    if len(others) == 1:
-        return f"{'; '.join([*said, *matches * bool(ahead)])}.", []
-    return f"{said[0]}.", [f"{joined(matches, '; ')}."] if matches else []
-
-
-def _others(result: xr.Dataset, best: object, place: int) -> Iterator[tuple[str, str]]:
-    """Yield how far each other algorithm is behind, "A by 0.018 (0.016 to 0.02)", and what it needs to match the best.
-
-    That is "A needs 31 trials (20 to 55) to match B's 5"; "" where it is not known.
-    """
-    half = int(np.flatnonzero(result["trials"] <= max(1, result["trials"].to_numpy()[place] // 2)).max(initial=0))
-    for pair in labels.each_of(result, "pair") if "difference" in result else ():
-        sides = [pair[side].item() for side in ("algorithm_a", "algorithm_b")]
-        if best not in sides:
-            continue
-        first, here, there = best == sides[0], pair.isel(trials=place), pair.isel(trials=half)
-        other, difference, ahead, match = sides[first], here["difference"].item(), "", ""
-        if not np.isnan(difference):
-            ahead = f"{other} by {number(abs(difference))}"
-        if ahead and "difference_band" in here:
-            turned = first != bool(result.attrs.get("higher_is_better", 1))
-            low, high = ends_of(here["difference_band"], turned=turned)
-            ahead += f" ({interval(low, high)}{', not shown' if low <= 0 <= high else ''})"
-        name = "trials_to_match"
-        if first:
-            name = "trials_to_match_reversed"
-        if name in pair and not np.isnan(ends_of(there[f"{name}_ci"])[0]):
-            needed, ends = there[name].item(), interval(*ends_of(there[f"{name}_ci"]))
-            trials = f"{count(needed, 'trial')} ({ends})" if np.isfinite(needed) else f"{ends} trials"
-            match = f"{other} needs {trials} to match {best}'s {number(there['trials'].item())}"
-        yield ahead, match
-
-
-def _reaches(result: xr.Dataset) -> Iterator[str]:
-    """Yield how far the numbers of trials reach."""
-    names, n_trials = result["algorithm"].to_numpy(), result["n_trials"].to_numpy()
-    for n in np.unique(n_trials).tolist():
-        alike = names[n_trials == n].tolist()
-        whose = listed(alike)
-        each = " each" if len(alike) > 1 else ""
-        if n < 2:
-            yield f"{count(n, 'trial') if n else 'No trial'} of {whose}: nothing can be said."
-            continue
-        reach = int(np.log(0.5) / np.log(1 - 1 / n) + 1e-9)
-        yield f"{count(n, 'trial')}{each} of {whose} say how good the median best is up to {count(reach, 'trial')}."
-
-
-def _best_of_tasks(tasks: list[xr.Dataset], noun: str) -> str:
-    """Return in how many tasks each algorithm has the best median."""
-    best = [own.isel(trials=place) for place, own in map(_best, tasks) if own is not None]
-    if not best:
-        return _NOTHING
-    ks = sorted({own["trials"].item() for own in best})
-    tally = Counter(str(own["algorithm"].item()) for own in best)
-    said = listed([f"{name} in {number(times)}" for name, times in tally.items()])
-    after = count(ks[0], "trial") if len(ks) == 1 else f"{listed(ks)} trials"
-    return f"After {after} the median best score seen is best of {said} of {len(tasks)} {noun}s."

@@ -1,0 +1,173 @@
+"""The sentences and the table of tuning curves, for readers who are not statisticians."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from xcurves.core import labels
+from xcurves.core.schema import Statement, statements
+from xcurves.core.tables import bounds, frame_of
+from xcurves.core.wording import count, ends_of, interval, joined, listed, number
+
+_MOST_TASKS = 8  # with an answer of tuning curves each
+_USUAL = 10  # trials that it is about, where there are as many
+_SEEN = (
+    "The best score seen contains selection on the noise of scores: validation scores that choose the best trial, "
+    "given beside test scores, leave it out."
+)
+_NOTHING = "There are too few trials to say how good the best of several is."
+_DRAWN = "Trials are taken for independent draws, as random search makes them."
+
+
+def tuning_table(result: xr.Dataset) -> pd.DataFrame:
+    """Return a row for each algorithm and some numbers of trials: 1, 2, 5, 10, ..., and the last."""
+    trials = result["trials"].to_numpy()
+    round_numbers = np.outer(10 ** np.arange(9), [1, 2, 5])
+    shown = result.isel(trials=np.isin(trials, round_numbers) | (trials == trials[-1]))
+    columns = {"median best": shown["best_median"]}
+    columns |= bounds(shown["best_median_band"]) if "best_median_band" in shown else {}
+    return frame_of(columns | {"mean best": shown["best_mean"]}, ["algorithm", "trials"])
+
+
+def tuning_statements(result: xr.Dataset) -> Iterator[Statement]:
+    """Yield who is ahead after some trials, each pair, each algorithm, and what the best score seen is."""
+    named = list(labels.named_tasks(result, "n_trials", ["algorithm"]))
+    cautions = [_DRAWN]
+    if "select" not in result.attrs:
+        cautions.append(_SEEN)
+    if len(named) == 1:
+        answer, matches = _ahead(named[0][0])
+        return statements(answer, [*matches, *_reaches(named[0][0])], cautions)
+    each = [f"{name}{_ahead(task)[0]}" for task, name in named]
+    noun = labels.task_noun(result["n_trials"], ["algorithm"])
+    return statements(
+        _best_of_tasks([task for task, _ in named], noun), each if len(each) <= _MOST_TASKS else [], cautions
+    )
+
+
+def _best(result: xr.Dataset) -> tuple[int, xr.Dataset | None]:
+    """Return the number of trials to speak of, by its place, and the algorithm with the best median there, if any.
+
+    It is the last up to ten of which every algorithm says enough, otherwise the first of which one does.
+    """
+    known = result["best_median"].notnull()
+    some = known.all("algorithm") if known.all("algorithm").any() else known.any("algorithm")
+    few = np.flatnonzero(some & (result["trials"] <= _USUAL))
+    place = int(few[-1] if few.size else some.argmax("trials"))
+    values = result["best_median"].isel(trials=place) * (1 if result.attrs.get("higher_is_better", 1) else -1)
+    return place, result.isel(algorithm=int(values.fillna(-np.inf).argmax("algorithm"))) if some.any() else None
+
+
+def _ahead(result: xr.Dataset) -> tuple[str, list[str]]:
+    """Return whose best score seen is best after some trials and by how much; how many trials others need to match."""
+    place, best = _best(result)
+    if best is None:
+        return _NOTHING, []
+    name = best["algorithm"].item()
+    at_place = best.isel(trials=place)
+    limits = ""
+    if "best_median_band" in at_place:
+        limits = f" ({interval(*ends_of(at_place['best_median_band']))})"
+    k = count(at_place["trials"].item(), "trial")
+    median = number(at_place["best_median"].item())
+    answer = f"After {k} the best score seen has a median of {median}{limits} for {name}"
+
+    pairs = []
+    if "difference" in result:
+        pairs = [pair for pair in labels.each_of(result, "pair") if name in _sides(pair)]
+    # Matched is the best after half as many trials, so that others may need more and still have them.
+    most = max(1, at_place["trials"].item() // 2)
+    half = int(np.flatnonzero(result["trials"] <= most).max(initial=0))
+    behind = [_how_far_behind(pair.isel(trials=place), name) for pair in pairs]
+    needed = [_trials_to_match(pair.isel(trials=half), name) for pair in pairs]
+    amounts = [each for each in behind if each]
+    matches = [each for each in needed if each]
+
+    if amounts:
+        answer += f", ahead of {joined(amounts, most=4)}"
+    if len(pairs) == 1 and amounts and matches:  # of one pair all is one sentence
+        return f"{answer}; {matches[0]}.", []
+    if len(pairs) == 1 or not matches:
+        return f"{answer}.", []
+    return f"{answer}.", [f"{joined(matches, '; ')}."]
+
+
+def _sides(pair: xr.Dataset) -> tuple[object, object]:
+    """Return both algorithms of a pair."""
+    return pair["algorithm_a"].item(), pair["algorithm_b"].item()
+
+
+def _other_side(pair: xr.Dataset, best: object) -> object:
+    """Return the algorithm of a pair that is not the best."""
+    first, second = _sides(pair)
+    if first == best:
+        return second
+    return first
+
+
+def _how_far_behind(pair: xr.Dataset, best: object) -> str | None:
+    """Return how far the other of a pair is behind after some trials: "A by 0.018 (0.016 to 0.02)"."""
+    difference = pair["difference"].item()
+    if np.isnan(difference):
+        return None
+    behind = f"{_other_side(pair, best)} by {number(abs(difference))}"
+    if "difference_band" not in pair:
+        return behind
+
+    # The band is of the first less the second: here of the best less the other, or the reverse where low is better.
+    best_is_first = pair["algorithm_a"].item() == best
+    higher = bool(pair.attrs.get("higher_is_better", 1))
+    low, high = ends_of(pair["difference_band"], turned=best_is_first != higher)
+    limits = interval(low, high)
+    if low <= 0 <= high:
+        limits += ", not shown"
+    return f"{behind} ({limits})"
+
+
+def _trials_to_match(pair: xr.Dataset, best: object) -> str | None:
+    """Return what the other of a pair needs to match the best: "A needs 31 trials (20 to 55) to match B's 5"."""
+    best_is_first = pair["algorithm_a"].item() == best
+    name = "trials_to_match"
+    if best_is_first:
+        name = "trials_to_match_reversed"
+    if name not in pair:
+        return None
+    ends = ends_of(pair[f"{name}_ci"])
+    if np.isnan(ends[0]):
+        return None
+    needed = pair[name].item()
+    trials = f"{interval(*ends)} trials"
+    if np.isfinite(needed):
+        trials = f"{count(needed, 'trial')} ({interval(*ends)})"
+    return f"{_other_side(pair, best)} needs {trials} to match {best}'s {number(pair['trials'].item())}"
+
+
+def _reaches(result: xr.Dataset) -> Iterator[str]:
+    """Yield how far the numbers of trials reach."""
+    names, n_trials = result["algorithm"].to_numpy(), result["n_trials"].to_numpy()
+    for n in np.unique(n_trials).tolist():
+        alike = names[n_trials == n].tolist()
+        whose = listed(alike)
+        each = " each" if len(alike) > 1 else ""
+        if n < 2:
+            yield f"{count(n, 'trial') if n else 'No trial'} of {whose}: nothing can be said."
+            continue
+        reach = int(np.log(0.5) / np.log(1 - 1 / n) + 1e-9)
+        yield f"{count(n, 'trial')}{each} of {whose} say how good the median best is up to {count(reach, 'trial')}."
+
+
+def _best_of_tasks(tasks: list[xr.Dataset], noun: str) -> str:
+    """Return in how many tasks each algorithm has the best median."""
+    best = [own.isel(trials=place) for place, own in map(_best, tasks) if own is not None]
+    if not best:
+        return _NOTHING
+    ks = sorted({own["trials"].item() for own in best})
+    tally = Counter(str(own["algorithm"].item()) for own in best)
+    said = listed([f"{name} in {number(times)}" for name, times in tally.items()])
+    after = count(ks[0], "trial") if len(ks) == 1 else f"{listed(ks)} trials"
+    return f"After {after} the median best score seen is best of {said} of {len(tasks)} {noun}s."
