@@ -15,7 +15,7 @@ from strategies import make_curves
 from xcurves.core.ledger import digests_of
 from xcurves.core.wording import decimals_of, interval, pvalue, rounded
 from xcurves.group_sequential.looks import ledger_of
-from xcurves.kernels.resampling.engine import holm
+from xcurves.kernels.resampling.adjustments import holm
 
 REFERENCE = SHARED / "reference" / "dev_sequential.json"
 

@@ -21,7 +21,7 @@ from xcurves.core.run_checks import Context, as_float
 from xcurves.core.validation import check_curves
 from xcurves.kernels.differences import contrasts, level_tests
 from xcurves.kernels.resampling import sums
-from xcurves.kernels.resampling.engine import ADJUSTMENTS, may_be_best
+from xcurves.kernels.resampling.adjustments import ADJUSTMENTS, may_be_best
 
 
 def pairwise(

@@ -22,7 +22,7 @@ from xcurves.distributions.trials import Failed, check_trials, difference_band, 
 from xcurves.kernels.distributions import ecdf, twosample
 from xcurves.kernels.distributions.bootstrap import are_few
 from xcurves.kernels.resampling import plans
-from xcurves.kernels.resampling.engine import ADJUSTMENTS
+from xcurves.kernels.resampling.adjustments import ADJUSTMENTS
 from xcurves.kernels.resampling.plans import DEFAULT_RESAMPLES, in_stretches
 
 _OF_PROBABILITY = {

@@ -16,7 +16,7 @@ from xcurves.core.driver import Group
 from xcurves.core.run_checks import equal_rows
 from xcurves.kernels.distributions import bootstrap, ecdf
 from xcurves.kernels.distributions.summaries import Summaries
-from xcurves.kernels.resampling import engine
+from xcurves.kernels.resampling import binomial_limits
 from xcurves.kernels.resampling.plans import in_stretches
 
 Interval = Literal["exact", "percentile", "bca"]
@@ -212,12 +212,12 @@ class Distributions:
         met = ecdf.count_up_to(x, self.wanted.thresholds[np.newaxis], "below" if self.wanted.higher else "up to")
         met = some - met if self.wanted.higher else met
         shares = self.wanted.places["prob_above"]
-        statistic[:, shares] = np.stack(engine.clopper_pearson(met, some, self.alpha), axis=-1)
+        statistic[:, shares] = np.stack(binomial_limits.clopper_pearson(met, some, self.alpha), axis=-1)
         tolerance = {} if self.tolerance is None else self._tolerance(x, n, self.tolerance)
         return tolerance | {
             "statistic_ci": statistic,
             "score_quantile_ci": quantiles[:, :-1],
-            "cdf_ci": np.stack(engine.clopper_pearson(at_most, some, self.alpha), axis=-1),
+            "cdf_ci": np.stack(binomial_limits.clopper_pearson(at_most, some, self.alpha), axis=-1),
             "cdf_band": np.stack(ecdf.limits_at(at_most, n, self.alpha), axis=-1),
         }
 

@@ -22,7 +22,7 @@ from xcurves.kernels.differences import sequential_chances
 from xcurves.kernels.differences.sequential_pvalues import Spending, spent
 from xcurves.kernels.differences.sequential_tests import sequential_tests
 from xcurves.kernels.differences.task_plans import Look, nest
-from xcurves.kernels.resampling.engine import holm
+from xcurves.kernels.resampling.adjustments import holm
 
 INTERVALS = ("difference_ci", "difference_ci_simultaneous")
 

@@ -16,7 +16,7 @@ from xcurves.core.validation import check_curves
 from xcurves.core.weights import TrainingWeights, check_training_weights, number_of_run
 from xcurves.kernels.differences import task_effects, task_flips, task_plans, task_ranks
 from xcurves.kernels.resampling import plans
-from xcurves.kernels.resampling.engine import holm
+from xcurves.kernels.resampling.adjustments import holm
 from xcurves.multi_task import options
 from xcurves.multi_task.claims import TASK_CLAIMS
 from xcurves.multi_task.comparison import CORRECTIONS, Comparison

@@ -19,7 +19,8 @@ from xcurves.core.labels import pairs_in_label_order
 from xcurves.core.run_checks import Context
 from xcurves.kernels.differences import contrasts, task_effects, task_flips, task_plans, task_ranks, tasks_needed
 from xcurves.kernels.resampling import plans
-from xcurves.kernels.resampling.engine import Progress, benjamini_hochberg, holm, may_be_best
+from xcurves.kernels.resampling.adjustments import benjamini_hochberg, holm, may_be_best
+from xcurves.kernels.resampling.engine import Progress
 from xcurves.multi_task.kinds import ACROSS_TASKS
 
 CORRECTIONS = {"holm": holm, "benjamini-hochberg": benjamini_hochberg}

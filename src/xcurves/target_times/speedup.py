@@ -19,7 +19,7 @@ from xcurves.core.driver import Group, is_lazy, per_task
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.kernels.resampling import plans
-from xcurves.kernels.resampling.engine import holm
+from xcurves.kernels.resampling.adjustments import holm
 from xcurves.kernels.resampling.plans import EXACT_LIMIT
 from xcurves.kernels.times import dealt_times, hitting_times, mean_curves
 from xcurves.kernels.times.hitting_times import LogTimes, medians

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from xcurves.array_types import Floats, Index
 from xcurves.kernels.resampling import min_p
-from xcurves.kernels.resampling.engine import clopper_pearson, label_batches, tally
+from xcurves.kernels.resampling.binomial_limits import clopper_pearson
+from xcurves.kernels.resampling.engine import label_batches, tally
 from xcurves.kernels.resampling.group_products import subset_sums
 from xcurves.kernels.resampling.plans import FlipPlan, rows_that_fit, stretches
 

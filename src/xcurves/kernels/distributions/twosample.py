@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from xcurves.array_types import Floats, Ints
 from xcurves.kernels.distributions import bootstrap
 from xcurves.kernels.distributions.ecdf import limits_at
-from xcurves.kernels.resampling.engine import clopper_pearson
+from xcurves.kernels.resampling.binomial_limits import clopper_pearson
 from xcurves.kernels.resampling.plans import Plan, halve, stretches
 
 EXACT_WORK, FEW_TRIALS = 50_000_000, 500  # (m + n) · max(min(m, n), FEW_TRIALS) <= EXACT_WORK: exact p
