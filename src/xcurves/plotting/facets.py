@@ -30,6 +30,7 @@ _SMALL_LETTER = 0.0058  # width in inches of a small letter, by the points of us
 _LEAST_AXIS = 0.75  # width in inches of a panel beside which there are names and numbers
 _LETTER, _LINE = 0.85, 1.4  # width and height of a letter of a title, of its points
 _ABOVE = 0.35  # height in inches of a legend or title above several panels
+_SPARE = 1.03  # of a size that is named: labels of ticks differ from those that are reckoned with
 _MOST_NAMED = 64  # panels of a figure that is named
 _MOST_INCHES = 200.0  # of a figure that may be asked for
 SMALL = 0.7  # of the least sizes, where a size is asked for: its letters are small
@@ -196,7 +197,7 @@ class Room:
             if not self.grid.two_dims and not self.by_row:
                 grid = replace(grid, n_rows=ceil(n / n_columns))
             least = replace(self, grid=grid)._least()
-            size = (max(wide, _up(least[0])), max(high, _up(least[1])))
+            size = (max(wide, _up(_SPARE * least[0])), max(high, _up(_SPARE * least[1])))
             if max(size) <= _MOST_INCHES:
                 found.append((log(size[0] / wide) + log(size[1] / high), n_columns, size))
         if not found:
