@@ -339,6 +339,20 @@ def test_a_tree_that_is_no_analysis_is_told(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_dataset_that_only_looks_like_a_result_is_refused(tmp_path):
+    result = make_curves(np.random.default_rng(0).normal(size=(3, 5, 4))).curves.pairwise(rng=0)
+    fake = xr.DataTree.from_dict({"/pairwise": xr.Dataset({"x": ("a", [1.0, 2.0])}, attrs=result.attrs)})
+    with pytest.raises(ValueError, match=r"^report of a result of pairwise needs the variable 'pvalue_adjusted'"):
+        fake.curves.report(tmp_path / "r.html")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_page_of_one_part_shows_its_table_once(tmp_path):
+    result = make_curves(np.random.default_rng(0).normal(size=(3, 5, 4))).curves.pairwise(rng=0)
+    tree = xr.DataTree.from_dict({"/pairwise": result})
+    assert tree.curves.report(tmp_path / "r.html").read_text(encoding="utf-8").count("<table") == 1
+
+
 def test_a_page_is_replaced_whole_or_not_at_all(undrawn, tree, tmp_path, monkeypatch):
     path = tmp_path / "r.html"
     tree.curves.report(path)

@@ -30,7 +30,7 @@ from xcurves.reporting import markup, pictures
 from xcurves.reporting.paper import describe_methods
 from xcurves.reporting.score_table import score_table
 from xcurves.reporting.small_pictures import levels_drawn, small_legend, small_picture
-from xcurves.results import left_out, lines_of, missing_parts, parts_of, prepare, say_final
+from xcurves.results import ask, left_out, lines_of, missing_parts, parts_of, prepare, say_final
 
 Links = Mapping[tuple[Any, ...], str]  # the anchor of each task, by its labels
 
@@ -304,7 +304,7 @@ class _Part:
             result = result.squeeze(dims).drop_vars(dims, errors="ignore")
             dims = kind.panel_dims(result)
         digest = kind.part.digest if kind.part and not single else None
-        frame = _with_intervals((digest or kind.table)(result))
+        frame = _with_intervals(ask(kind, result, digest or kind.table, "report"))
         of_tasks = list(frame.index.names[: len(dims)]) == [_words(dim) for dim in dims]
         table = markup.html_table(frame, frame.attrs["caption"], links if of_tasks else None)
         views = [name for name, view in kind.views.items() if single and view.drawing.suits(result)]
