@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import validation
+from xcurves.core import labels, validation
 from xcurves.core.axes import drawable
 from xcurves.core.schema import ResultKind, View
 from xcurves.plotting import curves, strips
@@ -153,12 +153,14 @@ def plot(
     import_pyplot()  # what it lacks is said before any work
     canvas = Canvas(ax, col, row, validation.check_count("col_wrap", col_wrap), check_figsize(figsize), colors)
     canvas = canvas._replace(order=order, legend=check_legend(legend))
+    if title is not None and not isinstance(title, str):
+        raise TypeError(f"title must be text; got {labels.shown(title)}. Convert: title=str(...)")
     given: dict[str, Any] = {
         "runs": runs, "smooth": smooth, "linestyles": linestyles, "xscale": xscale, "yscale": yscale, "title": title,
         "n_resamples": n_resamples, "confidence_level": confidence_level, "rng": rng,
     }  # fmt: skip
     of_curves = {name: value for name, value in given.items() if value is not None}
-    if band != "own":
+    if not (isinstance(band, str) and band == "own"):
         of_curves["band"] = band
     if isinstance(data, xr.DataTree):
         parts = _parts_drawn(data) or parts_of(data)

@@ -108,6 +108,10 @@ def _columns_of_values(values: Sequence[str], columns: Columns) -> dict[str, Any
             f"columns={columns!r} does not say which of {len(values)} scores a column holds. Say it with a part "
             f"{VALUE}, such as '{columns}_{VALUE}'"
         )
+    if not isinstance(columns, Mapping):
+        raise TypeError(
+            f"columns must be a pattern or map names to columns; got {shown(columns)}. Try '{{algorithm}}_{VALUE}'"
+        )
     if set(columns) == set(values):
         return dict(columns)
     if len(values) == 1:
