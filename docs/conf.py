@@ -19,7 +19,9 @@ from sphinx.util import logging
 import xcurves
 
 logger = logging.getLogger(__name__)
-ACCENTED = re.compile(r"\\(bar|hat|tilde) ?(\\[a-z]+|\w)(?=_)")  # docutils would set the index below the letter
+ACCENTED = re.compile(
+    r"\\(bar|hat|tilde) ?(\\[a-z]+|\w)(?=_)"
+)  # docutils would set the index below the letter
 
 project = "xcurves"
 author = "The xcurves developers"
@@ -42,7 +44,10 @@ extensions = [
     "sphinx_autosummary_accessors",
     "sphinx_design",
 ]
-templates_path = [str(Path(__file__).parent / "_templates"), sphinx_autosummary_accessors.templates_path]
+templates_path = [
+    str(Path(__file__).parent / "_templates"),
+    sphinx_autosummary_accessors.templates_path,
+]
 html_theme = "furo"
 html_title = f"xcurves {release}"
 html_static_path = ["_static"]
@@ -65,7 +70,9 @@ autodoc_typehints = "none"  # the docstrings say the types
 numpydoc_show_class_members = False
 
 
-def describe_method(_app: Sphinx, _what: str, name: str, obj: Any, _options: Any, lines: list[str]) -> None:
+def describe_method(
+    _app: Sphinx, _what: str, name: str, obj: Any, _options: Any, lines: list[str]
+) -> None:
     """Give an accessor's method the parameters, returns and examples of the function that it calls."""
     if ".curves." in name:
         function = inspect.unwrap(obj)
@@ -85,8 +92,12 @@ def visit_math(self: Any, node: nodes.Element) -> None:
     """Write an equation as MathML, which needs no script and no network."""
     tex = ACCENTED.sub(r"{\\\1{\2}}{}", node.astext().replace(r"\dots", r"\ldots"))
     try:
-        mathml = latex2mathml.tex2mathml(tex, as_block=isinstance(node, nodes.math_block))
-        self.body.append(mathml.replace(' accent="true"', ""))  # which browsers draw through the letter
+        mathml = latex2mathml.tex2mathml(
+            tex, as_block=isinstance(node, nodes.math_block)
+        )
+        self.body.append(
+            mathml.replace(' accent="true"', "")
+        )  # which browsers draw through the letter
     except MathError as error:
         logger.warning("%s: %s", error, tex, location=node)
     raise nodes.SkipNode
@@ -94,5 +105,7 @@ def visit_math(self: Any, node: nodes.Element) -> None:
 
 def setup(app: Sphinx) -> None:
     """Add both to the build."""
-    app.connect("autodoc-process-docstring", describe_method, priority=1)  # before numpydoc
+    app.connect(
+        "autodoc-process-docstring", describe_method, priority=1
+    )  # before numpydoc
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math, None))

@@ -7,8 +7,13 @@ import pytest
 from places import SHARED
 
 DATA = {  # what a page reads
-    "scaling-curves.md": SHARED / "data" / "scaling_curves.csv.gz",  # which the project has not
-    "your-logs.md": Path(__file__).parents[1] / "tests" / "readers" / "logs",  # written by the packages themselves
+    "scaling-curves.md": SHARED
+    / "data"
+    / "scaling_curves.csv.gz",  # which the project has not
+    "your-logs.md": Path(__file__).parents[1]
+    / "tests"
+    / "readers"
+    / "logs",  # written by the packages themselves
 }
 
 

@@ -15,11 +15,21 @@ def draw(path: Path) -> None:
     accuracy = xcurves.tutorial.open_dataset("benchmark")["accuracy"]
     profile = accuracy.curves.profile_across_tasks(rng=0)
     answer = accuracy.curves.across_tasks(rng=0)
-    letters = {"svg.hashsalt": "xcurves", "svg.fonttype": "none", "font.size": 10, "axes.labelsize": 10}
+    letters = {
+        "svg.hashsalt": "xcurves",
+        "svg.fonttype": "none",
+        "font.size": 10,
+        "axes.labelsize": 10,
+    }
     with plt.style.context(["xcurves.plotting.paper", letters]):
-        figure, (left, right) = plt.subplots(1, 2, figsize=(11.5, 4.4), width_ratios=[4, 3], layout="constrained")
+        figure, (left, right) = plt.subplots(
+            1, 2, figsize=(11.5, 4.4), width_ratios=[4, 3], layout="constrained"
+        )
         profile.curves.plot("mean_curve", ax=left)
-        left.set(ylabel="mean accuracy over 16 tasks (%)", xlabel="share of training examples (%)")
+        left.set(
+            ylabel="mean accuracy over 16 tasks (%)",
+            xlabel="share of training examples (%)",
+        )
         answer.curves.plot("forest", ax=right)
         figure.savefig(path, metadata={"Date": None})
         plt.close(figure)

@@ -17,7 +17,10 @@ from io import BytesIO
 from pathlib import Path
 from select import select
 
-EXECUTABLE = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+EXECUTABLE = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))),
+    None,
+)
 _TIMEOUT = 60
 
 
@@ -36,7 +39,11 @@ class Browser:
             "--disable-dev-shm-usage",
             "--no-first-run",
         ]
-        options += ["--disable-background-networking", f"--user-data-dir={self.folder.name}", "--remote-debugging-pipe"]
+        options += [
+            "--disable-background-networking",
+            f"--user-data-dir={self.folder.name}",
+            "--remote-debugging-pipe",
+        ]
         redirect = f'exec "$0" "$@" 3<&{theirs_in} 4>&{theirs_out}'
         self.process = subprocess.Popen(
             ["bash", "-c", redirect, EXECUTABLE, *options],
@@ -49,7 +56,9 @@ class Browser:
         self.out, self.into, self.rest = ours_out, ours_in, b""
         self.number, self.session, self.events = 0, None, []
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self.session = self.call(
+            "Target.attachToTarget", targetId=target, flatten=True
+        )["sessionId"]
         for domain in ("Network", "Page", "Runtime", "Log"):
             self.call(f"{domain}.enable")
         return self
@@ -89,7 +98,13 @@ class Browser:
     def open(self, path, width, height=800):
         """Open a file in a window of a size."""
         mobile = width < 600
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=mobile)
+        self.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=mobile,
+        )
         self.events.clear()
         self.call("Page.navigate", url=path.as_uri())
         while not self.told("Page.loadEventFired"):
@@ -100,7 +115,12 @@ class Browser:
 
     def ask(self, expression):
         """Return the value of an expression of JavaScript, or of its promise."""
-        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        answer = self.call(
+            "Runtime.evaluate",
+            expression=expression,
+            returnByValue=True,
+            awaitPromise=True,
+        )
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 
@@ -116,7 +136,9 @@ def main(page, picture, width, height):
     with Browser() as browser:
         browser.open(Path(page).absolute(), int(width), int(height))
         shown = Image.open(BytesIO(browser.picture()))
-    shown.convert("P", palette=Image.Palette.ADAPTIVE, colors=256).save(picture, optimize=True)
+    shown.convert("P", palette=Image.Palette.ADAPTIVE, colors=256).save(
+        picture, optimize=True
+    )
 
 
 if __name__ == "__main__":

@@ -11,7 +11,9 @@ import re
 import sys
 
 os.environ.setdefault("MPLBACKEND", "Agg")
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is imported; the processes of a run share the cores
+os.environ.setdefault(
+    "OPENBLAS_NUM_THREADS", "1"
+)  # before numpy is imported; the processes of a run share the cores
 
 import pytest
 from _pytest.doctest import DoctestModule
@@ -23,14 +25,31 @@ settings.load_profile("plain")
 
 
 def pytest_addoption(parser):
-    parser.addoption("--contact-sheet", metavar="FOLDER", help="write the pictures of every view, to be looked at")
-    if importlib.util.find_spec("pytest_mpl") is None:  # whose option stands in pyproject.toml
-        parser.addoption("--mpl", action="store_true", help="compare pictures, if pytest-mpl is installed")
-    parser.addoption("--every-size", action="store_true", help="all sizes of pictures, not each two values")
+    parser.addoption(
+        "--contact-sheet",
+        metavar="FOLDER",
+        help="write the pictures of every view, to be looked at",
+    )
+    if (
+        importlib.util.find_spec("pytest_mpl") is None
+    ):  # whose option stands in pyproject.toml
+        parser.addoption(
+            "--mpl",
+            action="store_true",
+            help="compare pictures, if pytest-mpl is installed",
+        )
+    parser.addoption(
+        "--every-size",
+        action="store_true",
+        help="all sizes of pictures, not each two values",
+    )
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "mpl_image_compare: compares a picture with a stored one, see pytest-mpl")
+    config.addinivalue_line(
+        "markers",
+        "mpl_image_compare: compares a picture with a stored one, see pytest-mpl",
+    )
 
 
 @pytest.hookimpl(wrapper=True)
@@ -43,7 +62,11 @@ def pytest_ignore_collect(collection_path, config):
     """Leave out, unread by Python, the files whose tests all have a mark that this run leaves out."""
     if collection_path.suffix != ".py" or not collection_path.name.startswith("test_"):
         return None
-    marks = re.findall(r"^pytestmark = \[?\s*pytest\.mark\.(\w+)", collection_path.read_text("utf-8"), re.MULTILINE)
+    marks = re.findall(
+        r"^pytestmark = \[?\s*pytest\.mark\.(\w+)",
+        collection_path.read_text("utf-8"),
+        re.MULTILINE,
+    )
     return any(f"not {mark}" in config.option.markexpr for mark in marks) or None
 
 

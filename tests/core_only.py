@@ -52,7 +52,13 @@ def run_the_four_methods(scores, folder):
     noise = np.random.default_rng(0).normal(size=(2, 4, 5)) * np.sqrt(0.02 + 4 / sizes)
     values = (30 + 100 * sizes**-0.5) + noise
     dims = ("algorithm", "run", "training")
-    errors = xr.DataArray(values, {"algorithm": ["a", "b"], "training": sizes}, dims, "test_error", {"units": "%"})
+    errors = xr.DataArray(
+        values,
+        {"algorithm": ["a", "b"], "training": sizes},
+        dims,
+        "test_error",
+        {"units": "%"},
+    )
     fit = errors.curves.fit_power_law()
     cdf = scores.isel(training=-1).curves.performance_cdf()
     for result in (anova, profile, fit, cdf):
@@ -63,12 +69,18 @@ def run_the_four_methods(scores, folder):
         if not archive.read(folder / "result.nc").identical(result):
             raise AssertionError("an archive is not what was written")
     folds = sklearn.cross_validate({"tree": {"test_score": np.array([0.5, 0.7])}})
-    expect(folds.curves.to_dataarray("test_score", training=None).to_numpy().tolist(), [[0.5, 0.7]])
+    expect(
+        folds.curves.to_dataarray("test_score", training=None).to_numpy().tolist(),
+        [[0.5, 0.7]],
+    )
     return scores.curves.analyze(n_resamples=99, rng=0)
 
 
 def name_what_is_missing(scores, tree, folder):
-    expect(said(scores.curves.plot), "plot needs matplotlib. Install it: pip install 'xcurves[plot]'")
+    expect(
+        said(scores.curves.plot),
+        "plot needs matplotlib. Install it: pip install 'xcurves[plot]'",
+    )
     expect(
         said(lambda: scores.curves.randomized_anova(n_resamples=9, progress=True)),
         "progress=True needs tqdm. Install it: pip install 'xcurves[progress]'",
@@ -77,7 +89,10 @@ def name_what_is_missing(scores, tree, folder):
         said(lambda: archive.open_dataset(folder / "result.nc", chunks={})),
         "chunks= needs dask. Install it: pip install 'xcurves[dask]'",
     )
-    expect(said(xcurves.register_polars), "register_polars needs polars. Install it: pip install 'xcurves[polars]'")
+    expect(
+        said(xcurves.register_polars),
+        "register_polars needs polars. Install it: pip install 'xcurves[polars]'",
+    )
     (folder / "sac" / "0").mkdir(parents=True)
     (folder / "sac" / "0" / "events.out.tfevents.1").write_bytes(b"")
     expect(
@@ -90,7 +105,10 @@ def name_what_is_missing(scores, tree, folder):
             raise AssertionError(message)
     (folder / "four.nc").write_bytes(b"\x89HDF\r\n\x1a\n")
     message = said(lambda: archive.read(folder / "four.nc"))
-    if "needs netCDF4 or h5netcdf. Install it: pip install 'xcurves[io]'" not in message:
+    if (
+        "needs netCDF4 or h5netcdf. Install it: pip install 'xcurves[io]'"
+        not in message
+    ):
         raise AssertionError(message)
 
 

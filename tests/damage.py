@@ -16,7 +16,11 @@ import xarray as xr
 from xcurves.archive import read, write
 from xcurves.core import archive_formats
 
-FORMATS = {"netCDF-3": ("scipy", "a.nc"), "netCDF-4": (None, "a.nc"), "zarr": (None, "a.zarr")}
+FORMATS = {
+    "netCDF-3": ("scipy", "a.nc"),
+    "netCDF-4": (None, "a.nc"),
+    "zarr": (None, "a.zarr"),
+}
 
 
 def archive(kind, folder):
@@ -24,14 +28,26 @@ def archive(kind, folder):
     rng = np.random.default_rng(0)
     coords = {"algorithm": ["ppo", "sac"], "training": [1.0, 2.0, 4.0]}
     scores = xr.DataArray(
-        rng.normal(size=(2, 4, 3)), coords, ["algorithm", "run", "training"], attrs={"units": "points"}
+        rng.normal(size=(2, 4, 3)),
+        coords,
+        ["algorithm", "run", "training"],
+        attrs={"units": "points"},
     )
-    data = xr.Dataset({"score": scores, "n": ("run", np.arange(4))}, attrs={"history": "made up", "seed": 7})
+    data = xr.Dataset(
+        {"score": scores, "n": ("run", np.arange(4))},
+        attrs={"history": "made up", "seed": 7},
+    )
     engine, name = FORMATS[kind]
     engines = archive_formats.engines
     archive_formats.engines = list if engine else engines
     try:
-        tree = data if engine else xr.DataTree.from_dict({"/": xr.Dataset(attrs={"a": 1}), "/curves": data})
+        tree = (
+            data
+            if engine
+            else xr.DataTree.from_dict(
+                {"/": xr.Dataset(attrs={"a": 1}), "/curves": data}
+            )
+        )
         return write(tree, folder / name), tree
     finally:
         archive_formats.engines = engines
@@ -39,7 +55,11 @@ def archive(kind, folder):
 
 def damage(path, rng, how):
     """Flip a bit of one file, cut one, or remove one; never the same twice in a row."""
-    files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
+    files = (
+        sorted(file for file in path.rglob("*") if file.is_file())
+        if path.is_dir()
+        else [path]
+    )
     sizes = np.array([file.stat().st_size for file in files])
     file = files[rng.choice(len(files), p=sizes / sizes.sum())]
     content = bytearray(file.read_bytes())

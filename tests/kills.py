@@ -22,7 +22,16 @@ from xcurves.core import archive_formats
 from xcurves.reporting import pictures
 
 ENGINES = archive_formats.engines
-EVENTS = ("open", "os.rename", "os.mkdir", "os.remove", "os.rmdir", "shutil.rmtree", "os.listdir", "os.scandir")
+EVENTS = (
+    "open",
+    "os.rename",
+    "os.mkdir",
+    "os.remove",
+    "os.rmdir",
+    "shutil.rmtree",
+    "os.listdir",
+    "os.scandir",
+)
 
 
 def write_archive(kind):
@@ -30,7 +39,11 @@ def write_archive(kind):
 
     def tree(number):
         data = xr.Dataset({f"v{i}": ("x", np.full(5, number)) for i in range(4)})
-        return data if kind == "netCDF-3" else xr.DataTree.from_dict({"/": data, "/a": data})
+        return (
+            data
+            if kind == "netCDF-3"
+            else xr.DataTree.from_dict({"/": data, "/a": data})
+        )
 
     def put(path, number):
         archive_formats.engines = list if kind == "netCDF-3" else ENGINES
@@ -54,7 +67,12 @@ def write_page():
         result = scores.curves.performance_cdf()
 
     def put(path, number):
-        xcurves.report(xr.DataTree.from_dict({"/x": result.assign_attrs(history=f"number {number}")}), path)
+        xcurves.report(
+            xr.DataTree.from_dict(
+                {"/x": result.assign_attrs(history=f"number {number}")}
+            ),
+            path,
+        )
 
     def got(path):
         page = path.read_text()
@@ -111,13 +129,18 @@ def try_kills(kind, number):
     with tempfile.TemporaryDirectory() as name, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         path = Path(name) / (FORMATS[kind][1] if kind in FORMATS else "a.html")
-        for moment in [None, *np.linspace(1, count_events(put, path, kind), number).astype(int).tolist()]:
+        for moment in [
+            None,
+            *np.linspace(1, count_events(put, path, kind), number).astype(int).tolist(),
+        ]:
             clear(path.parent)
             if kind != "zarr":
                 put(path, 1)
             run(put, path, moment)
             if moment is not None:
-                counts["none" if not path.exists() else "old" if got(path) == 1 else "new"] += 1
+                counts[
+                    "none" if not path.exists() else "old" if got(path) == 1 else "new"
+                ] += 1
     return counts
 
 

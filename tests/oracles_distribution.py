@@ -27,9 +27,15 @@ def inverse_cdf(sample, p):
 def mean_of_inverse_cdf(sample, low, high):
     """Mean of F⁻¹ over (low, high), exactly."""
     n = len(sample)
-    cuts = sorted({low, high} | {Fraction(k, n) for k in range(n + 1) if low < Fraction(k, n) < high})
+    cuts = sorted(
+        {low, high}
+        | {Fraction(k, n) for k in range(n + 1) if low < Fraction(k, n) < high}
+    )
     pieces = list(itertools.pairwise(cuts))
-    return float(sum((r - l) * Fraction(inverse_cdf(sample, (l + r) / 2)) for l, r in pieces) / (high - low))
+    return float(
+        sum((r - l) * Fraction(inverse_cdf(sample, (l + r) / 2)) for l, r in pieces)
+        / (high - low)
+    )
 
 
 def mean_in_band(sample, low, high, limits, ends):
@@ -40,7 +46,10 @@ def mean_in_band(sample, low, high, limits, ends):
     total = Fraction(0)
     for left, right in itertools.pairwise(cuts):
         p = (left + right) / 2
-        z = next((z for z in candidates if limits[sum(each <= z for each in sample)] >= p), ends[1])
+        z = next(
+            (z for z in candidates if limits[sum(each <= z for each in sample)] >= p),
+            ends[1],
+        )
         if math.isinf(z):
             return z
         total += (right - left) * Fraction(z)
@@ -52,8 +61,13 @@ def steck(lower, upper):
     lower, upper = ([Fraction(float(each)) for each in ends] for ends in (lower, upper))
     minors = [Fraction(1)]
     for k in range(1, len(lower) + 1):
-        entries = [max(upper[i] - lower[k - 1], Fraction(0)) ** (k - i) / math.factorial(k - i) for i in range(k)]
-        minors.append(sum((-1) ** (k - 1 - i) * entries[i] * minors[i] for i in range(k)))
+        entries = [
+            max(upper[i] - lower[k - 1], Fraction(0)) ** (k - i) / math.factorial(k - i)
+            for i in range(k)
+        ]
+        minors.append(
+            sum((-1) ** (k - 1 - i) * entries[i] * minors[i] for i in range(k))
+        )
     return float(minors[-1] * math.factorial(len(lower)))
 
 
@@ -64,9 +78,14 @@ def in_cells(lower, upper):
     total = 0.0
     for cells in itertools.combinations_with_replacement(range(len(widths)), n):
         ends = [(edges[cell], edges[cell + 1]) for cell in cells]
-        if all(a <= left and right <= b for a, b, (left, right) in zip(lower, upper, ends, strict=True)):
+        if all(
+            a <= left and right <= b
+            for a, b, (left, right) in zip(lower, upper, ends, strict=True)
+        ):
             counts = np.bincount(cells)
-            ways = math.factorial(n) / math.prod(math.factorial(count) for count in counts)
+            ways = math.factorial(n) / math.prod(
+                math.factorial(count) for count in counts
+            )
             total += ways * math.prod(widths[list(cells)])
     return total
 
@@ -74,12 +93,19 @@ def in_cells(lower, upper):
 def equal_local_levels(n, level):
     """The limits of each order statistic, each outside with probability `level`."""
     order = np.arange(1, n + 1)
-    return tuple(stats.beta.ppf(tail, order, n + 1 - order) for tail in (level / 2, 1 - level / 2))
+    return tuple(
+        stats.beta.ppf(tail, order, n + 1 - order)
+        for tail in (level / 2, 1 - level / 2)
+    )
 
 
 def band(n, alpha):
     """Lower and upper limits of F with k = 0 .. n trials at most z, at the level that Steck's determinant gives."""
-    level = optimize.brentq(lambda level: steck(*equal_local_levels(n, level)) - 1 + alpha, alpha / n / 2, alpha)
+    level = optimize.brentq(
+        lambda level: steck(*equal_local_levels(n, level)) - 1 + alpha,
+        alpha / n / 2,
+        alpha,
+    )
     lower, upper = equal_local_levels(n, level)
     return [0.0, *lower], [*upper, 1.0]
 
@@ -111,7 +137,11 @@ def iqm(sample):
 def statistics(sample, levels, thresholds, target, *, conditional=False):
     """All statistics in the order of the library's; higher is better."""
     sample = [float(z) for z in sample]
-    upper, lower = (cvar_conditional, cvar_lower_conditional) if conditional else (cvar, cvar_lower)
+    upper, lower = (
+        (cvar_conditional, cvar_lower_conditional)
+        if conditional
+        else (cvar, cvar_lower)
+    )
     return [
         np.mean(sample),
         np.median(sample),
@@ -119,15 +149,25 @@ def statistics(sample, levels, thresholds, target, *, conditional=False):
         iqm(sample),
         *(upper(sample, level) for level in levels),
         *(lower(sample, level) for level in levels),
-        *(sum(z for z in sample if z >= threshold) / len(sample) for threshold in thresholds),
-        *(sum(z >= threshold for z in sample) / len(sample) for threshold in thresholds),
+        *(
+            sum(z for z in sample if z >= threshold) / len(sample)
+            for threshold in thresholds
+        ),
+        *(
+            sum(z >= threshold for z in sample) / len(sample)
+            for threshold in thresholds
+        ),
         target - np.mean([min(z, target) for z in sample]),
     ]
 
 
 def ks_distance(x, y):
     return max(
-        abs(Fraction(sum(v <= z for v in x), len(x)) - Fraction(sum(v <= z for v in y), len(y))) for z in [*x, *y]
+        abs(
+            Fraction(sum(v <= z for v in x), len(x))
+            - Fraction(sum(v <= z for v in y), len(y))
+        )
+        for z in [*x, *y]
     )
 
 
@@ -136,7 +176,11 @@ def ks_enumeration(x, y):
     pool, observed = [*x, *y], ks_distance(x, y)
     splits = list(itertools.combinations(range(len(pool)), len(x)))
     hits = sum(
-        ks_distance([pool[i] for i in split], [pool[i] for i in range(len(pool)) if i not in split]) >= observed
+        ks_distance(
+            [pool[i] for i in split],
+            [pool[i] for i in range(len(pool)) if i not in split],
+        )
+        >= observed
         for split in splits
     )
     return hits / len(splits)
@@ -147,7 +191,9 @@ def ks_paired_enumeration(x, y):
     observed = ks_distance(x, y)
     hits = 0
     for swaps in itertools.product((False, True), repeat=len(x)):
-        pairs = [(b, a) if swap else (a, b) for a, b, swap in zip(x, y, swaps, strict=True)]
+        pairs = [
+            (b, a) if swap else (a, b) for a, b, swap in zip(x, y, swaps, strict=True)
+        ]
         hits += ks_distance(*map(list, zip(*pairs, strict=True))) >= observed
     return hits / 2 ** len(x)
 
@@ -161,9 +207,19 @@ def newcombe(probability, m, n, z):
     theta = np.polynomial.Polynomial([0, 1])
     more = (m + n) / 2 - 1
     left = (theta - probability) ** 2 * (m * n) * (2 - theta) * (1 + theta)
-    inside = (2 - theta) * (1 + theta) + more * (1 - theta) * (1 + theta) + more * theta * (2 - theta)
+    inside = (
+        (2 - theta) * (1 + theta)
+        + more * (1 - theta) * (1 + theta)
+        + more * theta * (2 - theta)
+    )
     roots = (left - z**2 * theta * (1 - theta) * inside).roots()
-    real = sorted({round(root.real, 12) for root in roots if abs(root.imag) < 1e-7 and -1e-9 < root.real < 1 + 1e-9})
+    real = sorted(
+        {
+            round(root.real, 12)
+            for root in roots
+            if abs(root.imag) < 1e-7 and -1e-9 < root.real < 1 + 1e-9
+        }
+    )
     return [
         0.0 if probability == 0 else min(real),
         1.0 if probability == 1 else max(real),
@@ -174,6 +230,9 @@ def resample(sample, rng, n_resamples, statistic):
     """A bootstrap as it is written in textbooks; `sample` is a list of strata."""
     strata = [np.asarray(stratum) for stratum in sample]
     drawn = [
-        statistic(np.concatenate([rng.choice(stratum, len(stratum)) for stratum in strata])) for _ in range(n_resamples)
+        statistic(
+            np.concatenate([rng.choice(stratum, len(stratum)) for stratum in strata])
+        )
+        for _ in range(n_resamples)
     ]
     return np.array(drawn)

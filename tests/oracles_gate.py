@@ -46,7 +46,17 @@ def pvalue_two_sided(first, second):
     return sum(reaches(value, observed) for value in values) / len(values)
 
 
-def replay(runs, baseline, order, *, looks, level, margin=0.0, start=None, higher_is_better=True):
+def replay(
+    runs,
+    baseline,
+    order,
+    *,
+    looks,
+    level,
+    margin=0.0,
+    start=None,
+    higher_is_better=True,
+):
     """Return what is decided of every candidate, and the champion with the runs that each champion used."""
     sign = 1 if higher_is_better else -1
     champion = baseline

@@ -34,8 +34,14 @@ METHODS = [
 
 def test_methods_have_the_signatures_of_their_functions():
     for accessor, name in METHODS:
-        method, function = inspect.signature(getattr(accessor, name)), inspect.signature(getattr(xcurves, name))
-        own, first = list(method.parameters.values())[1:], next(iter(function.parameters))
+        method, function = (
+            inspect.signature(getattr(accessor, name)),
+            inspect.signature(getattr(xcurves, name)),
+        )
+        own, first = (
+            list(method.parameters.values())[1:],
+            next(iter(function.parameters)),
+        )
         assert first in (*OBJECTS[accessor], "data"), name  # data: curves or a result
         assert own == list(function.parameters.values())[1:], name
         assert method.return_annotation == function.return_annotation, name
@@ -44,7 +50,9 @@ def test_methods_have_the_signatures_of_their_functions():
 
 
 def test_every_function_of_curves_frames_or_results_is_a_method():
-    functions = {name for name in xcurves.__all__ if inspect.isfunction(getattr(xcurves, name))}
+    functions = {
+        name for name in xcurves.__all__ if inspect.isfunction(getattr(xcurves, name))
+    }
     assert {name for _, name in METHODS} == functions - OF_NO_ARRAY
 
 
@@ -55,11 +63,18 @@ def test_editors_and_help_see_the_function():
 
     curves = make_curves(np.zeros((2, 2, 2)))
     options = list(inspect.signature(xcurves.pairwise).parameters)[1:]
-    for found in jedi.Interpreter("curves.curves.pairwise(", [{"curves": curves}]).get_signatures():
+    for found in jedi.Interpreter(
+        "curves.curves.pairwise(", [{"curves": curves}]
+    ).get_signatures():
         assert [each.name for each in found.params] == options
-    offered = jedi.Interpreter("curves.curves.pairwise(", [{"curves": curves}]).complete()
+    offered = jedi.Interpreter(
+        "curves.curves.pairwise(", [{"curves": curves}]
+    ).complete()
     assert {f"{option}=" for option in options} <= {each.name for each in offered}
-    completed = {each.name for each in jedi.Interpreter("curves.curves.", [{"curves": curves}]).complete()}
+    completed = {
+        each.name
+        for each in jedi.Interpreter("curves.curves.", [{"curves": curves}]).complete()
+    }
     assert {"pairwise", "across_tasks", "plot"} <= completed
     assert getdoc(curves.curves.pairwise) == inspect.getdoc(xcurves.pairwise)
     shown = pydoc.render_doc(curves.curves.pairwise, renderer=pydoc.plaintext)
@@ -68,23 +83,43 @@ def test_editors_and_help_see_the_function():
 
 
 def test_a_result_completes_only_what_applies_to_it():
-    result = xcurves.randomized_anova(make_curves(np.random.default_rng(0).normal(size=(2, 5, 4))))
+    result = xcurves.randomized_anova(
+        make_curves(np.random.default_rng(0).normal(size=(2, 5, 4)))
+    )
     named = {name for name in dir(result.curves) if not name.startswith("_")}
-    assert named == {"table", "summary", "plot", "to_frame", "format_table", "describe_methods", "bibtex"}
+    assert named == {
+        "table",
+        "summary",
+        "plot",
+        "to_frame",
+        "format_table",
+        "describe_methods",
+        "bibtex",
+    }
 
 
 def test_curves_in_the_last_line_of_a_cell_show_what_they_are_and_what_to_call():
     curves = make_curves(np.random.default_rng(0).normal(size=(2, 5, 4)))
     calls = "Call .curves.plot(), .curves.analyze(), .curves.pairwise()"
-    assert repr(curves.curves) == f"2 algorithm × 5 run × 4 training; every run is complete\n{calls}"
+    assert (
+        repr(curves.curves)
+        == f"2 algorithm × 5 run × 4 training; every run is complete\n{calls}"
+    )
     curves[0, 0], curves[1, 2, 3], curves[1, 3, 2:] = np.nan, np.nan, np.nan
-    assert "; of 10 runs 1 are absent and 2 lack levels. Bring runs to common levels with" in repr(curves.curves)
+    assert (
+        "; of 10 runs 1 are absent and 2 lack levels. Bring runs to common levels with"
+        in repr(curves.curves)
+    )
     of_texts = curves.assign_coords(training=list("abcd"))
     assert "; of 10 runs 1 are absent and 2 lack levels\n" in repr(of_texts.curves)
-    assert repr(curves.chunk().curves).startswith("2 algorithm × 5 run × 4 training; not computed yet\n")
+    assert repr(curves.chunk().curves).startswith(
+        "2 algorithm × 5 run × 4 training; not computed yet\n"
+    )
     assert "compare_distributions" in repr(curves.isel(training=0).curves)
     assert "fit_power_law" in repr(curves[0, 0].curves)
-    assert "Name the dims algorithm, run and training" in repr(xr.DataArray([1.0], dims="x\n").curves)
+    assert "Name the dims algorithm, run and training" in repr(
+        xr.DataArray([1.0], dims="x\n").curves
+    )
 
 
 @pytest.mark.slow
@@ -103,11 +138,26 @@ def test_a_misspelt_option_is_an_error_of_mypy(tmp_path):
     asked = tmp_path / "asked.py"
     asked.write_text("\n".join(lines))
     root = Path(xcurves.__file__).parents[2]
-    command = [sys.executable, "-m", "mypy", "--no-color-output", f"--config-file={root / 'pyproject.toml'}"]
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--no-color-output",
+        f"--config-file={root / 'pyproject.toml'}",
+    ]
     # With the options and paths of the usual check its cache serves this one too: a tenth of the time.
     env = os.environ | {"MYPYPATH": "src"}
-    done = subprocess.run([*command, asked], cwd=root, env=env, capture_output=True, text=True, check=False)
-    found = {int(at): said for at, said in re.findall(r"asked\.py:(\d+): (.*)", done.stdout)}
+    done = subprocess.run(
+        [*command, asked],
+        cwd=root,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    found = {
+        int(at): said for at, said in re.findall(r"asked\.py:(\d+): (.*)", done.stdout)
+    }
     assert sorted(found) == [4, 5, 6, 7, 8], done.stdout + done.stderr
     assert "Dataset" in found[4]
     assert '"builtins.str"' in found[5] or '"str"' in found[5]
@@ -151,7 +201,9 @@ def test_an_accessor_makes_no_cycle_that_keeps_arrays_alive():
 
 
 def test_a_result_says_which_methods_it_has():
-    result = xcurves.randomized_anova(make_curves(np.random.default_rng(0).normal(size=(2, 5, 4))))
+    result = xcurves.randomized_anova(
+        make_curves(np.random.default_rng(0).normal(size=(2, 5, 4)))
+    )
     with pytest.raises(AttributeError) as caught:
         _ = result.curves.align
     assert str(caught.value) == (
@@ -159,20 +211,29 @@ def test_a_result_says_which_methods_it_has():
         "It has .curves.table(), .curves.summary(), .curves.plot(), .curves.to_frame(), .curves.format_table(), "
         ".curves.describe_methods() and .curves.bibtex()"
     )
-    for call in (lambda: result.curves.predict(10), lambda: result.curves.compare_learners(reference="a0")):
-        with pytest.raises(TypeError, match=r"^fit must be a.*randomized_anova\. Make one: "):
+    for call in (
+        lambda: result.curves.predict(10),
+        lambda: result.curves.compare_learners(reference="a0"),
+    ):
+        with pytest.raises(
+            TypeError, match=r"^fit must be a.*randomized_anova\. Make one: "
+        ):
             call()
 
 
 def test_a_tree_says_which_methods_it_has():
-    tree = make_curves(np.random.default_rng(0).normal(size=(2, 5, 4))).curves.analyze(include=["anova"], rng=0)
+    tree = make_curves(np.random.default_rng(0).normal(size=(2, 5, 4))).curves.analyze(
+        include=["anova"], rng=0
+    )
     with pytest.raises(AttributeError) as caught:
         _ = tree.curves.predict
     assert str(caught.value) == (
         "a DataTree has no .curves.predict. It has .curves.table(), .curves.summary(), .curves.plot() and "
         ".curves.report(path); of one result: tree['anova'].to_dataset().curves.predict"
     )
-    pd.testing.assert_frame_equal(tree["anova"].curves.table(), tree["anova"].to_dataset().curves.table())
+    pd.testing.assert_frame_equal(
+        tree["anova"].curves.table(), tree["anova"].to_dataset().curves.table()
+    )
     assert pickle.loads(pickle.dumps(tree)).identical(tree)
 
 

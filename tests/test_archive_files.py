@@ -23,16 +23,23 @@ NAMES = ["a.nc", "a.zarr"]
 
 @pytest.fixture(scope="module")
 def tree():
-    curves = make_curves(np.random.default_rng(0).normal(size=(2, 2, 5, 3)), task=["Ünïcode", "x"]).rename("return")
+    curves = make_curves(
+        np.random.default_rng(0).normal(size=(2, 2, 5, 3)), task=["Ünïcode", "x"]
+    ).rename("return")
     curves.training.attrs = {"units": "hours", "long_name": "hours of training"}
     curves = curves.assign_attrs(units="points", history="made up")
-    return curves.curves.analyze(include=["anova", "profile"], n_resamples=50, rng=2**62)
+    return curves.curves.analyze(
+        include=["anova", "profile"], n_resamples=50, rng=2**62
+    )
 
 
 def changed(tree):
     """Return the same tree with another root."""
     return xr.DataTree.from_dict(
-        {"/": xr.Dataset(attrs={"new": 1}), **{part: tree[part].to_dataset() for part in tree}}
+        {
+            "/": xr.Dataset(attrs={"new": 1}),
+            **{part: tree[part].to_dataset() for part in tree},
+        }
     )
 
 
@@ -44,7 +51,11 @@ def result(tree):
 @pytest.fixture(params=["netcdf4", "h5netcdf", "scipy"])
 def engine(request, monkeypatch):
     """Have one engine of netCDF-4, or none."""
-    monkeypatch.setattr(archive_formats, "engines", lambda: [request.param] if request.param != "scipy" else [])
+    monkeypatch.setattr(
+        archive_formats,
+        "engines",
+        lambda: [request.param] if request.param != "scipy" else [],
+    )
     return request.param
 
 
@@ -54,7 +65,9 @@ def test_trees_and_results_come_back_identical(tree, result, tmp_path, engine):
         assert write(tree, tmp_path / name) == tmp_path / name
         xr.testing.assert_identical(read(tmp_path / name), tree)
     if engine != "scipy":
-        xr.testing.assert_identical(read(write(result, tmp_path / names[-1])), result)  # over the tree
+        xr.testing.assert_identical(
+            read(write(result, tmp_path / names[-1])), result
+        )  # over the tree
     xr.testing.assert_identical(read(write(result, tmp_path / "b.nc")), result)
     assert sorted(path.name for path in tmp_path.iterdir()) == [*names, "b.nc"]
 
@@ -82,7 +95,9 @@ for name in ("there.nc", "there.zarr"):
 """
     write(tree, tmp_path / "there.nc")
     write(tree, tmp_path / "there.zarr")
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     install = "Install it: pip install 'xcurves[io]'"
     assert done.stdout.splitlines() == [
@@ -92,11 +107,18 @@ for name in ("there.nc", "there.zarr"):
         f"path 'there.nc' needs netCDF4 or h5netcdf. {install}",
         f"path 'there.zarr' needs zarr. {install}",
     ]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["anova.nc", "there.nc", "there.zarr"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "anova.nc",
+        "there.nc",
+        "there.zarr",
+    ]
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("options", [{"zarr_format": 2, "consolidated": False}, {"zarr_format": 2}, {"zarr_format": 3}])
+@pytest.mark.parametrize(
+    "options",
+    [{"zarr_format": 2, "consolidated": False}, {"zarr_format": 2}, {"zarr_format": 3}],
+)
 def test_zarr_stores_of_others_open_without_a_warning(tree, tmp_path, options):
     numbers = tree["anova"].to_dataset()[["ss", "df"]].drop_vars("source")
     if options["zarr_format"] == 3 and int(version("zarr").split(".")[0]) < 3:
@@ -110,7 +132,10 @@ def test_zarr_stores_of_others_open_without_a_warning(tree, tmp_path, options):
 @pytest.mark.filterwarnings("error")
 def test_written_archives_open_in_xarray_without_a_warning(tree, result, tmp_path):
     with xr.open_zarr(write(result, tmp_path / "a.zarr")) as opened:
-        xr.testing.assert_identical(opened.load(), result.assign_attrs(xcurves_digest=opened.attrs["xcurves_digest"]))
+        xr.testing.assert_identical(
+            opened.load(),
+            result.assign_attrs(xcurves_digest=opened.attrs["xcurves_digest"]),
+        )
     write(tree, tmp_path / "a.nc")
     for engine in ("netcdf4", "h5netcdf"):
         with xr.open_dataset(tmp_path / "a.nc", group="anova", engine=engine) as opened:
@@ -156,7 +181,11 @@ def test_a_failing_write_leaves_the_old_archive_and_nothing_else(tree, tmp_path,
         raise RuntimeError("a worker died")
 
     dies = xr.Dataset({"x": ("y", array.zeros(3).map_blocks(fail, meta=np.zeros(0)))})
-    groups = {"/": xr.Dataset(attrs={"new": 1}), "/a": tree["anova"].to_dataset(), "/z": dies}
+    groups = {
+        "/": xr.Dataset(attrs={"new": 1}),
+        "/a": tree["anova"].to_dataset(),
+        "/z": dies,
+    }
     with pytest.raises(RuntimeError, match="a worker died"):
         write(xr.DataTree.from_dict(groups), target)
     xr.testing.assert_identical(read(path), tree)
@@ -166,7 +195,9 @@ def test_a_failing_write_leaves_the_old_archive_and_nothing_else(tree, tmp_path,
 def test_a_lazy_dataset_is_written(result, tmp_path):
     pytest.importorskip("dask")
     for name in NAMES:
-        xr.testing.assert_identical(read(write(result.chunk(), tmp_path / name)), result)
+        xr.testing.assert_identical(
+            read(write(result.chunk(), tmp_path / name)), result
+        )
 
 
 def test_only_own_files_are_replaced(tree, result, tmp_path):
@@ -179,12 +210,25 @@ def test_only_own_files_are_replaced(tree, result, tmp_path):
     for name in ("mine.zarr", "file.nc"):
         (tmp_path / f"link to {name}").symlink_to(tmp_path / name)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    for name in ("mine.zarr", "file.nc", "file.zarr", "theirs.nc", "ours.zarr", "link to mine.zarr", "link to file.nc"):
-        with pytest.raises(FileExistsError, match=r"exists and is not replaced: .*\. Delete it, or name another$"):
+    for name in (
+        "mine.zarr",
+        "file.nc",
+        "file.zarr",
+        "theirs.nc",
+        "ours.zarr",
+        "link to mine.zarr",
+        "link to file.nc",
+    ):
+        with pytest.raises(
+            FileExistsError,
+            match=r"exists and is not replaced: .*\. Delete it, or name another$",
+        ):
             write(tree, tmp_path / name)
     with pytest.raises(FileExistsError, match=r"folders are not replaced"):
         write(result, tmp_path)
-    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    assert {
+        path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()
+    } == before
 
 
 def test_a_symbolic_link_stays_and_its_target_is_replaced(tree, tmp_path):
@@ -230,7 +274,10 @@ from xcurves.archive import write
 for n in range(40):
     write(xr.Dataset({{f"v{{i}}": ("x", np.full(50, n)) for i in range(9)}}), {str(tmp_path / name)!r})
 """
-    write(xr.Dataset({f"v{i}": ("x", np.zeros(50, int)) for i in range(9)}), tmp_path / name)
+    write(
+        xr.Dataset({f"v{i}": ("x", np.zeros(50, int)) for i in range(9)}),
+        tmp_path / name,
+    )
     writer = subprocess.Popen([sys.executable, "-W", "ignore", "-c", code])
     numbers = []
     while writer.poll() is None:
@@ -242,17 +289,25 @@ for n in range(40):
 
 
 def test_a_missing_or_locked_folder_is_told(result, tree, tmp_path):
-    with pytest.raises(NotADirectoryError, match=r"there is no folder .*gone\. Make it, or name another$"):
+    with pytest.raises(
+        NotADirectoryError,
+        match=r"there is no folder .*gone\. Make it, or name another$",
+    ):
         write(result, tmp_path / "gone" / "a.nc")
     for data, name in ((result, "a.nc"), (tree, "a"), (tree, "a.nc"), (tree, "a.zarr")):
-        with pytest.raises(OSError, match=r"^path '/proc/a.*' cannot be written: .*that you may write to"):
+        with pytest.raises(
+            OSError,
+            match=r"^path '/proc/a.*' cannot be written: .*that you may write to",
+        ):
             write(data, f"/proc/{name}")
 
 
 def test_what_is_no_archive_is_told(tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "a.csv").write_text("algorithm,run\n")
-    with pytest.raises(FileNotFoundError, match=r"gone\.nc' cannot be read.*Write it again, or"):
+    with pytest.raises(
+        FileNotFoundError, match=r"gone\.nc' cannot be read.*Write it again, or"
+    ):
         read(tmp_path / "gone.nc")
     with pytest.raises(ValueError, match=r"archive: it does not.*it again, or name"):
         read(tmp_path / "a.csv")
@@ -264,7 +319,10 @@ def test_what_is_no_archive_is_told(tmp_path):
 def test_written_netcdf_3_files_open_in_xarray(result, tmp_path, engine, monkeypatch):
     monkeypatch.setattr(archive_formats, "engines", list)
     with xr.open_dataset(write(result, tmp_path / "a.nc"), engine=engine) as opened:
-        xr.testing.assert_identical(opened.load(), result.assign_attrs(xcurves_digest=opened.attrs["xcurves_digest"]))
+        xr.testing.assert_identical(
+            opened.load(),
+            result.assign_attrs(xcurves_digest=opened.attrs["xcurves_digest"]),
+        )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -280,7 +338,11 @@ def test_a_link_to_what_others_wrote_is_refused(tree, tmp_path, name):
 
 
 def metadata_of(folder):
-    return sorted(path for path in folder.rglob("*") if path.name in (".zattrs", ".zgroup", ".zarray", ".zmetadata"))
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if path.name in (".zattrs", ".zgroup", ".zarray", ".zmetadata")
+    )
 
 
 def read_or_refused(path, written):
@@ -298,7 +360,9 @@ def read_or_refused(path, written):
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"[]", b"null", b'{"metadata": {}}'])
-def test_a_zarr_store_that_lost_the_content_of_a_metadata_file_is_refused_or_the_same(result, tmp_path, content):
+def test_a_zarr_store_that_lost_the_content_of_a_metadata_file_is_refused_or_the_same(
+    result, tmp_path, content
+):
     pytest.importorskip("zarr")
     path = write(result, tmp_path / "a.zarr")
     for each in metadata_of(path):
@@ -311,7 +375,9 @@ def test_a_zarr_store_that_lost_the_content_of_a_metadata_file_is_refused_or_the
     xr.testing.assert_identical(read(path), result)
 
 
-def test_a_zarr_store_with_two_metadata_files_swapped_is_refused_or_the_same(result, tmp_path):
+def test_a_zarr_store_with_two_metadata_files_swapped_is_refused_or_the_same(
+    result, tmp_path
+):
     pytest.importorskip("zarr")
     path = write(result, tmp_path / "a.zarr")
     files = metadata_of(path)
@@ -331,12 +397,21 @@ def test_a_zarr_store_with_two_metadata_files_swapped_is_refused_or_the_same(res
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
 def test_what_is_no_file_is_refused_at_once(result, tmp_path):
     os.mkfifo(tmp_path / "pipe.nc")
-    paths = [tmp_path / "pipe.nc", *(Path(name) for name in ("/dev/full", "/dev/zero", "/dev/null"))]
+    paths = [
+        tmp_path / "pipe.nc",
+        *(Path(name) for name in ("/dev/full", "/dev/zero", "/dev/null")),
+    ]
     for path in paths:
         for call in (read, open_dataset):
-            with pytest.raises(ValueError, match=r"cannot be read as a complete archive: it is no file but a device"):
+            with pytest.raises(
+                ValueError,
+                match=r"cannot be read as a complete archive: it is no file but a device",
+            ):
                 call(path)
-        with pytest.raises(FileExistsError, match=r"exists and is not replaced: xcurves did not write it"):
+        with pytest.raises(
+            FileExistsError,
+            match=r"exists and is not replaced: xcurves did not write it",
+        ):
             write(result, path)
 
 
@@ -356,21 +431,33 @@ def test_a_large_file_of_others_takes_no_memory(result, tmp_path, begins):
         "        print(str(error).count('\\n'))\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, path], capture_output=True, text=True, check=True
+    )
     *lines, peak = done.stdout.split()
     assert lines == ["0", "0", "0"]
     assert path.stat().st_size == 3 * 2**30
-    if not begins.startswith(b"\x89HDF"):  # pages of a file that is searched count as memory, and are given back
+    if not begins.startswith(
+        b"\x89HDF"
+    ):  # pages of a file that is searched count as memory, and are given back
         assert int(peak) < 600_000
 
 
 @pytest.mark.parametrize("value", [2**70, 10**400, -(2**63) - 1, [1, 2**64]])
 @pytest.mark.parametrize("name", NAMES)
-def test_integers_of_more_than_64_bits_are_refused_by_name(result, tmp_path, name, value):
-    with pytest.raises(ValueError, match=r"attrs\['big'\] is an integer of more than 64 bits; as text: str\(value\)"):
+def test_integers_of_more_than_64_bits_are_refused_by_name(
+    result, tmp_path, name, value
+):
+    with pytest.raises(
+        ValueError,
+        match=r"attrs\['big'\] is an integer of more than 64 bits; as text: str\(value\)",
+    ):
         write(result.assign_attrs(big=value), tmp_path / name)
     named = result.copy()
     named["pvalue"].attrs["seed"] = value
-    with pytest.raises(ValueError, match=r"attrs\['seed'\] of 'pvalue' is an integer of more than 64 bits"):
+    with pytest.raises(
+        ValueError,
+        match=r"attrs\['seed'\] of 'pvalue' is an integer of more than 64 bits",
+    ):
         write(named, tmp_path / name)
     assert not list(tmp_path.iterdir())

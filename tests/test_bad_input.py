@@ -56,13 +56,25 @@ def test_an_empty_file(refusal, here):
     (here / "head.csv").write_text("algorithm,run,training,score\n")
     (here / "empty.csv.gz").write_bytes(gzip.compress(b""))
     assert refusal("empty.csv") == "empty.csv is empty. Write it again, or name another"
-    assert refusal("empty.csv.gz") == "empty.csv.gz is empty. Write it again, or name another"
-    assert refusal("head.csv") == "head.csv: its CSV files have no rows. Check what was logged"
-    assert refusal("empty.nc").startswith("empty.nc cannot be read as a complete archive: ")
+    assert (
+        refusal("empty.csv.gz")
+        == "empty.csv.gz is empty. Write it again, or name another"
+    )
+    assert (
+        refusal("head.csv")
+        == "head.csv: its CSV files have no rows. Check what was logged"
+    )
+    assert refusal("empty.nc").startswith(
+        "empty.nc cannot be read as a complete archive: "
+    )
     (here / "noise.nc").write_bytes(b"no archive")
-    assert refusal("noise.nc").startswith("noise.nc cannot be read as a complete archive: ")
+    assert refusal("noise.nc").startswith(
+        "noise.nc cannot be read as a complete archive: "
+    )
     (here / "empty.zarr").mkdir()
-    assert refusal("empty.zarr").startswith("empty.zarr cannot be read as a complete archive: ")
+    assert refusal("empty.zarr").startswith(
+        "empty.zarr cannot be read as a complete archive: "
+    )
 
 
 def test_a_table_without_a_column_tells_those_that_it_has(refusal, curves):
@@ -84,7 +96,11 @@ def test_mixed_types_in_a_column_name_the_first_row(refusal, curves, here):
     frame = table(curves).astype({"training": object})
     frame.loc[7, "training"] = "8k"
     frame.to_csv("training.csv", index=False)
-    assert refusal("training.csv").partition(", first ")[2].startswith("'8k' in row 7. Correct it, or leave it empty")
+    assert (
+        refusal("training.csv")
+        .partition(", first ")[2]
+        .startswith("'8k' in row 7. Correct it, or leave it empty")
+    )
     frame = table(curves).astype({"run": object})
     frame.loc[2, "run"] = None
     frame.to_csv("run.csv", index=False)
@@ -100,7 +116,9 @@ def test_a_netcdf_file_cut_short(refusal, curves, here, engine):
     whole = (here / "cut.nc").read_bytes()
     for share in (0.1, 0.5, 0.9):
         (here / "cut.nc").write_bytes(whole[: int(len(whole) * share)])
-        assert refusal("cut.nc").startswith("cut.nc cannot be read as a complete archive: ")
+        assert refusal("cut.nc").startswith(
+            "cut.nc cannot be read as a complete archive: "
+        )
 
 
 def test_a_zarr_store_that_lacks_a_part(refusal, curves, here):
@@ -121,30 +139,49 @@ def test_two_algorithms_of_one_name(refusal, curves, here):
         "Name the column in which they differ in --extra, give further runs labels of their own in 'run', "
         "or say which to keep: --duplicates first (or last, mean). Type: python -m xcurves c.csv --duplicates first"
     )
-    (here / "chart.csv").write_text('"Step","sac-1 - return","sac-1 - return"\n"0","1.5","2"\n')
-    assert refusal("chart.csv") == "chart.csv has 2 columns 'sac-1 - return'. Rename all but one"
+    (here / "chart.csv").write_text(
+        '"Step","sac-1 - return","sac-1 - return"\n"0","1.5","2"\n'
+    )
+    assert (
+        refusal("chart.csv")
+        == "chart.csv has 2 columns 'sac-1 - return'. Rename all but one"
+    )
 
 
-def test_a_place_that_cannot_be_written_to_is_refused_before_the_work(refusal, curves, here, monkeypatch):
+def test_a_place_that_cannot_be_written_to_is_refused_before_the_work(
+    refusal, curves, here, monkeypatch
+):
     (here / "file").write_text("in the way")
     assert refusal("--output", "file/out.nc") == (
         "--output file/out.nc: there is no folder file. Make it, or name another"
     )
-    assert refusal("--output", "nowhere/out.nc").startswith("--output nowhere/out.nc: there is no folder nowhere.")
+    assert refusal("--output", "nowhere/out.nc").startswith(
+        "--output nowhere/out.nc: there is no folder nowhere."
+    )
     assert refusal("--report", "nowhere/page.html").startswith(
         "--report nowhere/page.html: there is no folder nowhere."
     )
     (here / "folder").mkdir()
     for option in ("--output", "--report"):
-        assert "folder exists and is not replaced: folders are not" in refusal(option, "folder")
+        assert "folder exists and is not replaced: folders are not" in refusal(
+            option, "folder"
+        )
     (here / "page.zarr").mkdir()
-    assert "page.zarr exists and is not replaced: folders are not" in refusal("--report", "page.zarr")
+    assert "page.zarr exists and is not replaced: folders are not" in refusal(
+        "--report", "page.zarr"
+    )
 
 
-@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="no /proc, where nobody may write")
+@pytest.mark.skipif(
+    not Path("/proc/self/fd").is_dir(), reason="no /proc, where nobody may write"
+)
 def test_a_folder_that_is_not_writable(refusal):
-    assert refusal("--output", "/proc/self/out.nc").startswith("--output /proc/self/out.nc cannot be written: ")
-    assert refusal("--report", "/proc/self/page.html").endswith("that you may write to and that has room")
+    assert refusal("--output", "/proc/self/out.nc").startswith(
+        "--output /proc/self/out.nc cannot be written: "
+    )
+    assert refusal("--report", "/proc/self/page.html").endswith(
+        "that you may write to and that has room"
+    )
 
 
 def test_what_is_no_archive(refusal, curves, here):
@@ -155,7 +192,10 @@ def test_what_is_no_archive(refusal, curves, here):
         "ARCHIVE has 2 variables that could be scores, score and other. Type one: python -m xcurves two.nc --value "
         "score"
     )
-    assert refusal("two.nc", "--value", "x") == "--value x is no variable of ARCHIVE. It has 'score', 'other'"
+    assert (
+        refusal("two.nc", "--value", "x")
+        == "--value x is no variable of ARCHIVE. It has 'score', 'other'"
+    )
     assert refusal("r.nc") == (
         "ARCHIVE r.nc holds a result of randomized_anova, not curves. Name the archive that it was made from"
     )
@@ -180,17 +220,35 @@ def test_runs_that_lack_levels_are_cured_by_options(refusal, curves):
     one = curves.copy()
     one[:, 1, 2:] = np.nan
     table(one)
-    assert "algorithm 'a0', run 1 lacks 2 of 4 training levels (2 incomplete runs in all)" in refusal("c.csv")
+    assert (
+        "algorithm 'a0', run 1 lacks 2 of 4 training levels (2 incomplete runs in all)"
+        in refusal("c.csv")
+    )
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--bad"], "there is no option --bad. It has --help, --confidence-level, --rng, "),
-        (["--n-resamples", "0"], "--n-resamples must be at least 1; got 0. Leave it out for the default"),
-        (["--confidence-level", "95"], "--confidence-level must lie between 0 and 1; got 95.0. Usual: 0.95"),
-        (["--rng", "-1"], "--rng must not be negative; got -1. Give a whole number from 0"),
-        (["--select", "algorithm"], "--select algorithm: say NAME=LABEL, such as --select task=Hopper"),
+        (
+            ["--bad"],
+            "there is no option --bad. It has --help, --confidence-level, --rng, ",
+        ),
+        (
+            ["--n-resamples", "0"],
+            "--n-resamples must be at least 1; got 0. Leave it out for the default",
+        ),
+        (
+            ["--confidence-level", "95"],
+            "--confidence-level must lie between 0 and 1; got 95.0. Usual: 0.95",
+        ),
+        (
+            ["--rng", "-1"],
+            "--rng must not be negative; got -1. Give a whole number from 0",
+        ),
+        (
+            ["--select", "algorithm"],
+            "--select algorithm: say NAME=LABEL, such as --select task=Hopper",
+        ),
         (
             [TICTACTOE, "--select", "algorithm=sac"],
             "--select algorithm=sac: there is none. algorithm has rate 0.001, rate 0.8 and rate 0.1",
@@ -208,7 +266,10 @@ def test_runs_that_lack_levels_are_cured_by_options(refusal, curves):
             "--align takes intersection, union, final, budget[:N], levels such as 0,1000,5000, or START:STOP:STEP; "
             "got 'some'. Put ARCHIVE before the options",
         ),
-        (["--align", "9,1"], "on must be finite training levels in increasing order; got [9, 1]. Sort them"),
+        (
+            ["--align", "9,1"],
+            "on must be finite training levels in increasing order; got [9, 1]. Sort them",
+        ),
         (
             ["--align", "union", "--method", "mean"],
             "--align union with --method mean has no levels to bring runs to. Give them: --align START",
@@ -217,8 +278,14 @@ def test_runs_that_lack_levels_are_cured_by_options(refusal, curves):
             ["--align", "union", "--method", "nearest"],
             "--method nearest needs --tolerance, the largest distance from a level",
         ),
-        (["--align", "--tolerance", "3"], "--tolerance 3.0 has no meaning without a method. Name one, or leave it out"),
-        (["--method", "linear"], "--method and --tolerance are for --align LEVELS. Say them: --align 0,1000,2000"),
+        (
+            ["--align", "--tolerance", "3"],
+            "--tolerance 3.0 has no meaning without a method. Name one, or leave it out",
+        ),
+        (
+            ["--method", "linear"],
+            "--method and --tolerance are for --align LEVELS. Say them: --align 0,1000,2000",
+        ),
     ],
 )
 def test_options_that_do_not_go(refusal, arguments, said):
@@ -240,7 +307,10 @@ def test_what_should_not_be_is_a_line_too_and_shows_where_if_asked(capsys, monke
 
 def test_a_table_of_numbers_as_labels_can_be_selected(curves):
     table(curves)
-    chosen = [*(f"run={run}" for run in range(4)), *(f"training={level}" for level in (100, 200, 3e2))]
+    chosen = [
+        *(f"run={run}" for run in range(4)),
+        *(f"training={level}" for level in (100, 200, 3e2)),
+    ]
     assert (
         main(
             [
@@ -254,7 +324,9 @@ def test_a_table_of_numbers_as_labels_can_be_selected(curves):
         )
         == 0
     )
-    expected = xcurves.randomized_anova(curves.sel(run=[0, 1, 2, 3], training=slice(100, 300)), rng=0)
+    expected = xcurves.randomized_anova(
+        curves.sel(run=[0, 1, 2, 3], training=slice(100, 300)), rng=0
+    )
     with xr.open_dataset("r.nc", group="anova") as written:
         np.testing.assert_array_equal(written.pvalue, expected.pvalue)
         assert written.n_levels == 3

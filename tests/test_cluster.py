@@ -22,43 +22,79 @@ pytestmark = pytest.mark.cluster
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
     folder = tmp_path_factory.mktemp("workers")
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "local_directory": str(folder)}
-    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+    options = {
+        "n_workers": 2,
+        "threads_per_worker": 1,
+        "dashboard_address": None,
+        "local_directory": str(folder),
+    }
+    with (
+        distributed.LocalCluster(**options) as cluster,
+        distributed.Client(cluster) as client,
+    ):
         yield client
 
 
 @pytest.fixture(scope="module")
 def tasks():
-    return make_curves(np.random.default_rng(0).normal(size=(12, 3, 6, 5)), task=range(12))
+    return make_curves(
+        np.random.default_rng(0).normal(size=(12, 3, 6, 5)), task=range(12)
+    )
 
 
 @pytest.fixture(scope="module")
 def learners():
     errors, _ = simulate_errors(12, seed=3)
-    return xr.concat([errors, errors * 0.9], "algorithm").assign_coords(algorithm=["plain", "better"])
+    return xr.concat([errors, errors * 0.9], "algorithm").assign_coords(
+        algorithm=["plain", "better"]
+    )
 
 
 @pytest.mark.parametrize(
     "method",
     [
         lambda curves: curves.curves.randomized_anova(n_resamples=500, rng=0),
-        lambda curves: curves.curves.randomized_anova(n_resamples=500, paired=True, keep_null=True, rng=0),
+        lambda curves: curves.curves.randomized_anova(
+            n_resamples=500, paired=True, keep_null=True, rng=0
+        ),
         lambda curves: curves.curves.pairwise(n_resamples=500, rng=0),
-        lambda curves: curves.curves.contrast({"a0": 1, "a1": -1}, n_resamples=500, rng=0),
-        lambda curves: curves.curves.ss_profile(n_resamples=500, intervals=[0, 200, 400], margin=3, rng=0),
-        lambda curves: curves.curves.performance_cdf(dim=("run", "training"), strata=(), scores_at=[0.0, 1.0], rng=0),
-        lambda curves: curves.isel(training=-1).curves.performance_cdf(interval="bca", n_resamples=99, rng=0),
-        lambda curves: curves.isel(training=-1).curves.compare_distributions(paired=True, n_resamples=99, rng=0),
+        lambda curves: curves.curves.contrast(
+            {"a0": 1, "a1": -1}, n_resamples=500, rng=0
+        ),
+        lambda curves: curves.curves.ss_profile(
+            n_resamples=500, intervals=[0, 200, 400], margin=3, rng=0
+        ),
+        lambda curves: curves.curves.performance_cdf(
+            dim=("run", "training"), strata=(), scores_at=[0.0, 1.0], rng=0
+        ),
+        lambda curves: curves.isel(training=-1).curves.performance_cdf(
+            interval="bca", n_resamples=99, rng=0
+        ),
+        lambda curves: curves.isel(training=-1).curves.compare_distributions(
+            paired=True, n_resamples=99, rng=0
+        ),
         lambda curves: curves.curves.align([0.0, 150.0], method="linear").to_dataset(),
-        lambda curves: curves.curves.drop_incomplete().drop_attrs().to_dataset(),  # what it dropped is named in memory
+        lambda curves: (
+            curves.curves.drop_incomplete().drop_attrs().to_dataset()
+        ),  # what it dropped is named in memory
         lambda curves: curves.curves.normalize(low=-1, high=3).to_dataset(),
     ],
     ids=[
-        *("randomized_anova", "paired", "pairwise", "contrast", "ss_profile", "performance_cdf", "bootstrap"),
+        *(
+            "randomized_anova",
+            "paired",
+            "pairwise",
+            "contrast",
+            "ss_profile",
+            "performance_cdf",
+            "bootstrap",
+        ),
         *("compare_distributions", "align", "drop_incomplete", "normalize"),
     ],
 )
-@pytest.mark.filterwarnings("ignore::UserWarning")  # few runs; in a worker, facts of the result
+@pytest.mark.filterwarnings(
+    "ignore::UserWarning"
+)  # few runs; in a worker, facts of the result
 def test_workers_give_the_same(client, tasks, method):
     assert_identical_but_for_blas(method(tasks.chunk(task=5)).compute(), method(tasks))
 
@@ -66,16 +102,22 @@ def test_workers_give_the_same(client, tasks, method):
 @pytest.mark.parametrize(
     "method",
     [
-        lambda errors: errors.curves.fit_power_law(n_resamples=20, predict_at=[800.0], rng=0),
+        lambda errors: errors.curves.fit_power_law(
+            n_resamples=20, predict_at=[800.0], rng=0
+        ),
         lambda errors: errors.curves.fit_power_law().curves.predict([800.0, 1600.0]),
-        lambda errors: xcurves.compare_learners(errors.curves.fit_power_law(), reference="plain"),
+        lambda errors: xcurves.compare_learners(
+            errors.curves.fit_power_law(), reference="plain"
+        ),
         lambda errors: errors.curves.leave_one_size_out(),
     ],
     ids=["fit_power_law", "predict", "compare_learners", "leave_one_size_out"],
 )
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_workers_fit_the_same(client, learners, method):
-    xr.testing.assert_identical(method(learners.chunk(task=5)).compute(), method(learners))
+    xr.testing.assert_identical(
+        method(learners.chunk(task=5)).compute(), method(learners)
+    )
 
 
 def killing(flag, at):
@@ -100,11 +142,19 @@ def killing(flag, at):
     ],
     ids=["tasks", "training", "profile"],
 )
-def test_a_worker_killed_in_mid_run_changes_no_digit(client, tasks, tmp_path, monkeypatch, chunks, method):
-    monkeypatch.setattr(blocks, "_BYTES", 100)  # so that the profile leaves the levels in their chunks
+def test_a_worker_killed_in_mid_run_changes_no_digit(
+    client, tasks, tmp_path, monkeypatch, chunks, method
+):
+    monkeypatch.setattr(
+        blocks, "_BYTES", 100
+    )  # so that the profile leaves the levels in their chunks
     workers = set(client.run(os.getpid).values())
     lazy = tasks.chunk(chunks)
-    doomed = lazy.copy(data=lazy.data.map_blocks(killing(tmp_path / "killed", tasks[7, 1, 2, 3].item()), dtype=float))
+    doomed = lazy.copy(
+        data=lazy.data.map_blocks(
+            killing(tmp_path / "killed", tasks[7, 1, 2, 3].item()), dtype=float
+        )
+    )
     found = method(doomed, n_resamples=500, rng=0).compute()
     client.wait_for_workers(2)
     assert (tmp_path / "killed").exists()
@@ -117,7 +167,9 @@ def test_an_error_in_a_worker_names_the_task(client, tasks):
     spoilt = tasks.copy()
     spoilt[7, 1, 2, 3] = np.inf
     lazy = xcurves.randomized_anova(spoilt.chunk(task=5))
-    with pytest.raises(ValueError, match=r"^task 7: algorithm 'a1', run 2 has infinite values"):
+    with pytest.raises(
+        ValueError, match=r"^task 7: algorithm 'a1', run 2 has infinite values"
+    ):
         lazy.compute()
 
 
@@ -157,5 +209,11 @@ if __name__ == "__main__":
         except OSError as error:
             print(str(error)[:9])
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=60,
+    )
     assert done.stdout.splitlines() == ["distributed.client", "Timed out"], done.stderr

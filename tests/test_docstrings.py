@@ -20,9 +20,21 @@ OPEN = {"GL01", "SA01", "SA04", "ES01"}
 
 def functions_of(module):
     """Return what a module says is public, or else its own functions without an underscore, by full names."""
-    own = [name for name, value in vars(module).items() if getattr(value, "__module__", None) == module.__name__]
-    public = {name: getattr(module, name) for name in getattr(module, "__all__", own) if not name.startswith("_")}
-    found = {f"{module.__name__}.{name}": value for name, value in public.items() if inspect.isfunction(value)}
+    own = [
+        name
+        for name, value in vars(module).items()
+        if getattr(value, "__module__", None) == module.__name__
+    ]
+    public = {
+        name: getattr(module, name)
+        for name in getattr(module, "__all__", own)
+        if not name.startswith("_")
+    }
+    found = {
+        f"{module.__name__}.{name}": value
+        for name, value in public.items()
+        if inspect.isfunction(value)
+    }
     return found | {
         name: function
         for value in public.values()
@@ -33,9 +45,22 @@ def functions_of(module):
 
 def functions_of_experiments():
     """Return those that show how they are called; the others serve these."""
-    names = [module.name for module in pkgutil.iter_modules(xcurves.experiments.__path__, "xcurves.experiments.")]
-    functions = {name: function for module in names for name, function in functions_of(import_module(module)).items()}
-    return {name: function for name, function in functions.items() if ">>> " in (function.__doc__ or "")}
+    names = [
+        module.name
+        for module in pkgutil.iter_modules(
+            xcurves.experiments.__path__, "xcurves.experiments."
+        )
+    ]
+    functions = {
+        name: function
+        for module in names
+        for name, function in functions_of(import_module(module)).items()
+    }
+    return {
+        name: function
+        for name, function in functions.items()
+        if ">>> " in (function.__doc__ or "")
+    }
 
 
 FUNCTIONS = functions_of(xcurves)
@@ -50,18 +75,34 @@ METHODS = [
 
 
 def test_names_are_found():
-    assert {"xcurves.align", "xcurves.tutorial.open_dataset", "xcurves.readers.read"} <= set(FUNCTIONS)
+    assert {
+        "xcurves.align",
+        "xcurves.tutorial.open_dataset",
+        "xcurves.readers.read",
+    } <= set(FUNCTIONS)
     assert "xcurves.experiments.tictactoe.learning_curves" in EXPERIMENTS
-    assert {"DataArray.curves.align", "Dataset.curves.table", "DataFrame.curves.to_dataset"} <= set(METHODS)
+    assert {
+        "DataArray.curves.align",
+        "Dataset.curves.table",
+        "DataFrame.curves.to_dataset",
+    } <= set(METHODS)
 
 
 def lacking(function, *sections):
-    return [section.strip() for section in sections if section not in (function.__doc__ or "")]
+    return [
+        section.strip()
+        for section in sections
+        if section not in (function.__doc__ or "")
+    ]
 
 
 def test_functions_are_documented():
     for name, function in FUNCTIONS.items():
-        taken = ("Parameters\n", "Returns\n") if inspect.signature(function).parameters else ()
+        taken = (
+            ("Parameters\n", "Returns\n")
+            if inspect.signature(function).parameters
+            else ()
+        )
         assert not lacking(function, *taken, "Raises\n", "Examples\n", ">>> "), name
 
 
@@ -72,14 +113,23 @@ def test_experiments_say_what_they_take_and_return():
 
 
 def test_numpydoc_finds_nothing_amiss():
-    validate = pytest.importorskip("numpydoc.validate", reason="numpydoc comes with the docs extra")
+    validate = pytest.importorskip(
+        "numpydoc.validate", reason="numpydoc comes with the docs extra"
+    )
     for name in PUBLIC:
-        assert not [error for error in validate.validate(name)["errors"] if error[0] not in OPEN], name
+        assert not [
+            error for error in validate.validate(name)["errors"] if error[0] not in OPEN
+        ], name
 
 
 def test_the_reference_lists_all():
-    pages = "\n".join(page.read_text(encoding="utf-8") for page in sorted(REFERENCE.glob("*.rst")))
-    names = [name.removeprefix("xcurves.").removeprefix("readers.") for name in (*FUNCTIONS, *EXPERIMENTS, *METHODS)]
+    pages = "\n".join(
+        page.read_text(encoding="utf-8") for page in sorted(REFERENCE.glob("*.rst"))
+    )
+    names = [
+        name.removeprefix("xcurves.").removeprefix("readers.")
+        for name in (*FUNCTIONS, *EXPERIMENTS, *METHODS)
+    ]
     assert not [name for name in names if f"\n   {name}\n" not in pages]
 
 
@@ -88,30 +138,57 @@ ELSEWHERE = {  # what "each with `_ci`" says, what the docstring of another func
     "tuning_curve": {"trials_to_match_reversed_ci"},
     "type_i_error": {"effect", "error_term"},
     "power": {"effect", "error_term", "rate_ci", "n_replications", "expected_runs"},
-    "optimal_allocation": {f"{name}_ci" for name in ("n_opt", "d_opt", "tokens_per_parameter", "loss_at_optimum")},
+    "optimal_allocation": {
+        f"{name}_ci"
+        for name in ("n_opt", "d_opt", "tokens_per_parameter", "loss_at_optimum")
+    },
     "fit_scaling_law": set(kinds.kind("optimal_allocation").variables),
 }
 
 
 @pytest.mark.parametrize("name", kinds.NAMES)
 def test_every_variable_of_a_result_is_documented_with_its_dims(name):
-    returns, elsewhere = section(kinds.function(name), "Returns"), ELSEWHERE.get(name, set())
-    variables = {each: variable for each, variable in kinds.kind(name).variables.items() if each not in elsewhere}
+    returns, elsewhere = (
+        section(kinds.function(name), "Returns"),
+        ELSEWHERE.get(name, set()),
+    )
+    variables = {
+        each: variable
+        for each, variable in kinds.kind(name).variables.items()
+        if each not in elsewhere
+    }
     assert not [variable for variable in variables if f"`{variable}`" not in returns]
-    used = {dim for variable in variables.values() for dim in variable.dims} - {"task", "algorithm", "joined_task"}
+    used = {dim for variable in variables.values() for dim in variable.dims} - {
+        "task",
+        "algorithm",
+        "joined_task",
+    }
     assert not [dim for dim in used - elsewhere if dim not in returns]
 
 
-DERIVED = {"predict_loss", "compare_scaling_laws", "power", "profile_across_tasks"}  # the equation stands elsewhere
+DERIVED = {
+    "predict_loss",
+    "compare_scaling_laws",
+    "power",
+    "profile_across_tasks",
+}  # the equation stands elsewhere
 
 
 def test_every_method_has_its_equation_and_names_where_it_was_published():
     for name in kinds.NAMES:
-        assert not lacking(kinds.function(name), "References\n", *(["math::"] if name not in DERIVED else [])), name
+        assert not lacking(
+            kinds.function(name),
+            "References\n",
+            *(["math::"] if name not in DERIVED else []),
+        ), name
         assert kinds.kind(name).references, name
 
 
-PUBLIC = {**FUNCTIONS, **EXPERIMENTS, "xcurves.experiments.saved_trials.run_trials": saved_trials.run_trials}
+PUBLIC = {
+    **FUNCTIONS,
+    **EXPERIMENTS,
+    "xcurves.experiments.saved_trials.run_trials": saved_trials.run_trials,
+}
 # Publications without a DOI, by where they appeared.
 NO_DOI = (
     "Int. Conf. on Machine Learning",
@@ -131,7 +208,11 @@ NO_DOI = (
 
 
 def section(function, name):
-    at = re.search(rf"^{name}\n-+\n(.*?)(?=^\w+\n-+\n|\Z)", inspect.getdoc(function), re.DOTALL | re.MULTILINE)
+    at = re.search(
+        rf"^{name}\n-+\n(.*?)(?=^\w+\n-+\n|\Z)",
+        inspect.getdoc(function),
+        re.DOTALL | re.MULTILINE,
+    )
     return at[1] if at else ""
 
 

@@ -19,7 +19,10 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", *(page for page in sorted(DOCS.rglob("*.md")) if "_build" not in page.parts)]
+PAGES = [
+    ROOT / "README.md",
+    *(page for page in sorted(DOCS.rglob("*.md")) if "_build" not in page.parts),
+]
 WHITESPACE_AND_DOTS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
@@ -38,13 +41,28 @@ def blocks(page):
     found = []
 
     def take(match):
-        found.append(Block(page, text.count("\n", 0, match.start()) + 1, match["language"], match["body"]))
+        found.append(
+            Block(
+                page,
+                text.count("\n", 0, match.start()) + 1,
+                match["language"],
+                match["body"],
+            )
+        )
         return "\n" * match.group().count("\n")
 
     rest = re.sub(
-        r"^(?P<fence>```+|:::+)(?P<language>.*)\n(?P<body>(.*\n)*?)(?P=fence)$", take, text, flags=re.MULTILINE
+        r"^(?P<fence>```+|:::+)(?P<language>.*)\n(?P<body>(.*\n)*?)(?P=fence)$",
+        take,
+        text,
+        flags=re.MULTILINE,
     )
-    rest = re.sub(r"<!--.*?-->", lambda comment: "\n" * comment.group().count("\n"), rest, flags=re.DOTALL)
+    rest = re.sub(
+        r"<!--.*?-->",
+        lambda comment: "\n" * comment.group().count("\n"),
+        rest,
+        flags=re.DOTALL,
+    )
     for match in re.finditer(r"(?<=\n\n)( {4}.*\n(\n*(?= {4}))?)+", rest):
         body = re.sub(r"^ {4}", "", match.group(), flags=re.MULTILINE)
         found.append(Block(page, rest.count("\n", 0, match.start()) + 1, "", body))
@@ -68,7 +86,11 @@ def runner(block):
     if block.language == "python" and ">>>" in block.text:
         return "doctest"
     if is_python(block):
-        return "test_coming_from.py" if block.page.stem == "coming-from" else "test_python_without_prompts_runs"
+        return (
+            "test_coming_from.py"
+            if block.page.stem == "coming-from"
+            else "test_python_without_prompts_runs"
+        )
     return {
         "console": "test_calls_in_a_shell_run",
         "sh": "test_commands_name_files_that_are_there",  # and .ci/run those of the README
@@ -83,19 +105,28 @@ BLOCKS = [block for page in PAGES for block in blocks(page)]
 
 def opening(page, space):
     """Run the hidden lines that make what a page takes as given."""
-    for comment in re.findall(r"<!--(.*?)-->", page.read_text(encoding="utf-8"), flags=re.DOTALL):
+    for comment in re.findall(
+        r"<!--(.*?)-->", page.read_text(encoding="utf-8"), flags=re.DOTALL
+    ):
         for example in doctest.DocTestParser().get_examples(comment):
             exec(example.source, space)
 
 
 def test_blocks_are_found():
     kinds = {runner(block) for block in BLOCKS}
-    assert {"doctest", "the build of the site", "test_coming_from.py", "test_calls_in_a_shell_run"} <= kinds
+    assert {
+        "doctest",
+        "the build of the site",
+        "test_coming_from.py",
+        "test_calls_in_a_shell_run",
+    } <= kinds
     assert len(BLOCKS) > 130
 
 
 def test_every_block_is_run():
-    assert not [f"{block.page.name}:{block.line}" for block in BLOCKS if runner(block) is None]
+    assert not [
+        f"{block.page.name}:{block.line}" for block in BLOCKS if runner(block) is None
+    ]
 
 
 # Python that a page shows without prompts, page by page in order, in a folder of its own.
@@ -126,7 +157,13 @@ def test_python_without_prompts_runs(page, tmp_path):
         "    tasks.to_zarr(store)",
     ]
     (tmp_path / "script.py").write_text("\n".join([*given, script]), encoding="utf-8")
-    done = subprocess.run([sys.executable, "script.py"], capture_output=True, text=True, cwd=tmp_path, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "script.py"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=120,
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -139,7 +176,9 @@ def calls(block):
     return list(zip(parts[::2], parts[1::2], strict=True))
 
 
-CONSOLES = list(dict.fromkeys(block.page for block in BLOCKS if block.language == "console"))
+CONSOLES = list(
+    dict.fromkeys(block.page for block in BLOCKS if block.language == "console")
+)
 
 
 @pytest.mark.parametrize("page", CONSOLES, ids=lambda page: page.name)
@@ -153,17 +192,25 @@ def test_calls_in_a_shell_run(page, tmp_path, monkeypatch, capsys):
             assert (program, module, name) == ("python", "-m", "xcurves")
             status = main(arguments)
             out, err = capsys.readouterr()
-            refused = re.search(r"^python -m xcurves: (?!warning: )", shown, re.MULTILINE)
-            assert status == (2 if refused else 0), err
-            assert doctest.OutputChecker().check_output(shown, out + err, WHITESPACE_AND_DOTS), (
-                command + "\n" + out + err
+            refused = re.search(
+                r"^python -m xcurves: (?!warning: )", shown, re.MULTILINE
             )
+            assert status == (2 if refused else 0), err
+            assert doctest.OutputChecker().check_output(
+                shown, out + err, WHITESPACE_AND_DOTS
+            ), command + "\n" + out + err
 
 
 COMMAND_LINE = DOCS / "command-line.md"
 OPTIONS = re.findall(r"`(--[a-z][^`]*)`", COMMAND_LINE.read_text(encoding="utf-8"))
-CHOICES = re.search(r"## What is compared.*?(?=\n## )", COMMAND_LINE.read_text(encoding="utf-8"), re.DOTALL).group()
-TABLE = shlex.split("returns.csv --value return --algorithm agent --run seed --training step --extra task")
+CHOICES = re.search(
+    r"## What is compared.*?(?=\n## )",
+    COMMAND_LINE.read_text(encoding="utf-8"),
+    re.DOTALL,
+).group()
+TABLE = shlex.split(
+    "returns.csv --value return --algorithm agent --run seed --training step --extra task"
+)
 
 
 @pytest.mark.parametrize("option", dict.fromkeys(OPTIONS))
@@ -171,7 +218,9 @@ def test_an_option_in_the_text_is_one(option):
     if " " in option:
         parser().parse_args(["returns.csv", *shlex.split(option)])
     else:
-        assert any(option in each()._option_string_actions for each in (parser, gate_parser))
+        assert any(
+            option in each()._option_string_actions for each in (parser, gate_parser)
+        )
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
@@ -191,8 +240,13 @@ def test_choices_of_what_is_compared_run(tmp_path, monkeypatch, capsys):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_commands_name_files_that_are_there(page):
-    named = re.findall(r"(?<![\w/.])((?:tests|src|docs)(?:/[\w.-]+)+)", page.read_text(encoding="utf-8"))
-    there = [(ROOT / name.rstrip(".")).exists() or "_build" in name for name in named]  # a name may end a sentence
+    named = re.findall(
+        r"(?<![\w/.])((?:tests|src|docs)(?:/[\w.-]+)+)",
+        page.read_text(encoding="utf-8"),
+    )
+    there = [
+        (ROOT / name.rstrip(".")).exists() or "_build" in name for name in named
+    ]  # a name may end a sentence
     assert all(there), named[there.index(False)]
     if "-m calibration" in page.read_text(encoding="utf-8"):
         assert (ROOT / "tests" / "calibration" / "__main__.py").exists()

@@ -26,7 +26,10 @@ def run(code, **environment):
     import os
 
     done = subprocess.run(
-        [sys.executable, "-c", SETUP + code], capture_output=True, text=True, env={**os.environ, **environment}
+        [sys.executable, "-c", SETUP + code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()

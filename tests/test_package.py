@@ -16,10 +16,15 @@ PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
 
 
 def test_version_is_that_of_the_project():
-    assert xcurves.__version__ == tomllib.loads(PYPROJECT.read_text())["project"]["version"]
+    assert (
+        xcurves.__version__
+        == tomllib.loads(PYPROJECT.read_text())["project"]["version"]
+    )
 
 
-@pytest.mark.parametrize("name", ["py.typed", "reporting/page.html", "data/tictactoe.nc", "data/chess.nc"])
+@pytest.mark.parametrize(
+    "name", ["py.typed", "reporting/page.html", "data/tictactoe.nc", "data/chess.nc"]
+)
 def test_the_package_ships(name):
     assert (files("xcurves") / name).is_file()
 
@@ -27,9 +32,13 @@ def test_the_package_ships(name):
 def test_importing_is_light():
     """All modules at once would take half of the time that importing xarray does."""
     code = "import sys, xarray; before = set(sys.modules); import xcurves; print(sorted(set(sys.modules) - before))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     light = ["accessors", "accessors.method", "kinds"]
-    assert done.stdout.strip() == str(["xcurves", *(f"xcurves.{name}" for name in light)])
+    assert done.stdout.strip() == str(
+        ["xcurves", *(f"xcurves.{name}" for name in light)]
+    )
 
 
 def told_to_type_checkers(package):
@@ -44,7 +53,11 @@ def told_to_type_checkers(package):
     )
     told = {}
     for module, alias in imports:
-        told |= named_by_star(module) if alias.name == "*" else {alias.asname: (module, alias.name)}
+        told |= (
+            named_by_star(module)
+            if alias.name == "*"
+            else {alias.asname: (module, alias.name)}
+        )
     return told
 
 
@@ -66,4 +79,6 @@ def test_every_public_name_is_where_type_checkers_are_told():
 def test_no_module_has_the_name_of_a_function():
     """Importing such a module anywhere would put it in the function's place."""
     modules = {module.name for module in pkgutil.iter_modules(xcurves.__path__)}
-    assert not modules & {name for name in xcurves.__all__ if callable(getattr(xcurves, name))}
+    assert not modules & {
+        name for name in xcurves.__all__ if callable(getattr(xcurves, name))
+    }

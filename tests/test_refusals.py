@@ -12,7 +12,9 @@ RNG = np.random.default_rng(0)
 CURVES = make_curves(RNG.normal(size=(2, 4, 5)))
 TASKS = make_curves(RNG.normal(size=(3, 2, 4, 5)), task=["x", "y", "z"])
 SIZES = 25.0 * 2 ** np.arange(6)
-ERRORS = make_curves((10 + 100 * SIZES**-0.5)[np.newaxis, np.newaxis] + np.zeros((2, 1, 1)), SIZES)
+ERRORS = make_curves(
+    (10 + 100 * SIZES**-0.5)[np.newaxis, np.newaxis] + np.zeros((2, 1, 1)), SIZES
+)
 ERRORS = ERRORS.isel(run=0, drop=True).assign_attrs(units="%")
 FIT = ERRORS.curves.fit_power_law()
 LOOKS = CURVES.curves.assign_looks(2)
@@ -27,7 +29,9 @@ def on_tasks(values, names=("x", "y", "z")):
 
 
 def with_column(*names):
-    return pd.DataFrame([["a", 0, 1, 2.0, 3.0]], columns=["algorithm", "run", "training", *names])
+    return pd.DataFrame(
+        [["a", 0, 1, 2.0, 3.0]], columns=["algorithm", "run", "training", *names]
+    )
 
 
 CASES = {

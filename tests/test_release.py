@@ -22,7 +22,9 @@ def citation():
 
 @pytest.fixture(scope="module")
 def project():
-    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+        "project"
+    ]
 
 
 @pytest.mark.parametrize("name", ["version", "license", "keywords"])
@@ -33,13 +35,24 @@ def test_it_says_what_the_project_says(citation, project, name):
 def test_it_has_what_the_format_requires(citation, project):
     assert {"cff-version", "message", "title", "authors"} <= set(citation)
     assert citation["authors"] == project["authors"]
-    assert all(reference["authors"] and reference["year"] for reference in citation["references"])
+    assert all(
+        reference["authors"] and reference["year"]
+        for reference in citation["references"]
+    )
 
 
 def test_the_page_on_citing_has_the_same_papers_and_version(citation):
-    page = (ROOT / "docs" / "citation.md").read_text(encoding="utf-8").replace("{ANOVA}", "ANOVA")
+    page = (
+        (ROOT / "docs" / "citation.md")
+        .read_text(encoding="utf-8")
+        .replace("{ANOVA}", "ANOVA")
+    )
     assert f"version = {{{citation['version']}}}" in page
-    assert [work["title"] for work in (citation, *citation["references"]) if work["title"] not in page] == []
+    assert [
+        work["title"]
+        for work in (citation, *citation["references"])
+        if work["title"] not in page
+    ] == []
 
 
 def test_the_build_of_the_site_installs_an_extra_that_there_is(project):
@@ -47,15 +60,21 @@ def test_the_build_of_the_site_installs_an_extra_that_there_is(project):
     (installed,) = settings["python"]["install"]
     assert set(installed["extra_requirements"]) <= set(project["optional-dependencies"])
     command = "python -m sphinx -W --keep-going -c docs . "
-    assert settings["build"]["jobs"]["build"]["html"] == [f"{command}$READTHEDOCS_OUTPUT/html"]
+    assert settings["build"]["jobs"]["build"]["html"] == [
+        f"{command}$READTHEDOCS_OUTPUT/html"
+    ]
     assert command in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_readme_names_every_extra(project):
     named = re.search(
-        r"^\* Extras: (.*?)\.$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+        r"^\* Extras: (.*?)\.$",
+        (ROOT / "README.md").read_text(encoding="utf-8"),
+        re.MULTILINE | re.DOTALL,
     )
-    assert set(re.findall(r"`(\w+)`", named[1])) == set(project["optional-dependencies"])
+    assert set(re.findall(r"`(\w+)`", named[1])) == set(
+        project["optional-dependencies"]
+    )
 
 
 def test_the_answer_of_the_readme_is_that_of_the_benchmark():
@@ -64,7 +83,11 @@ def test_the_answer_of_the_readme_is_that_of_the_benchmark():
     claim = accuracy.curves.across_tasks(rng=0).sel(task_effect="random")
     shown = claim.where(claim.pvalue_adjusted <= 0.05, drop=True)
     size = set(shown.pair.values.tolist())
-    assert size == {"5 neighbours - random forest", "SVM - decision tree", "decision tree - random forest"}
+    assert size == {
+        "5 neighbours - random forest",
+        "SVM - decision tree",
+        "decision tree - random forest",
+    }
     said = accuracy.curves.across_tasks(rng=0).curves.summary().split("\n")[0]
     assert " ".join(said.split()) in " ".join(readme.split())
     assert claim.sizes["pair"] - len(size) == 7
@@ -76,20 +99,36 @@ def requirements(entries):
 
 
 def test_the_recipe_has_the_requirements_of_the_project(project):
-    recipe = yaml.safe_load((ROOT / ".conda" / "recipe.yaml").read_text(encoding="utf-8"))
-    wanted = requirements([*project["dependencies"], f"python{project['requires-python']}"])
+    recipe = yaml.safe_load(
+        (ROOT / ".conda" / "recipe.yaml").read_text(encoding="utf-8")
+    )
+    wanted = requirements(
+        [*project["dependencies"], f"python{project['requires-python']}"]
+    )
     assert requirements(recipe["requirements"]["run"]) == wanted
-    build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+        "build-system"
+    ]["requires"]
     assert requirements(build) <= requirements(recipe["requirements"]["host"])
     scripts = [f"{name} = {place}" for name, place in project["scripts"].items()]
     assert recipe["build"]["python"]["entry_points"] == scripts
-    about = (recipe["context"]["version"], recipe["about"]["license"], recipe["about"]["summary"])
+    about = (
+        recipe["context"]["version"],
+        recipe["about"]["license"],
+        recipe["about"]["summary"],
+    )
     assert about == (project["version"], project["license"], project["description"])
 
 
 def test_the_workflow_runs_every_python_that_the_project_names(project):
-    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))["jobs"]
-    versions = {each.rpartition(" ")[2] for each in project["classifiers"] if re.search(r":: 3\.\d+$", each)}
+    jobs = yaml.safe_load(
+        (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+    )["jobs"]
+    versions = {
+        each.rpartition(" ")[2]
+        for each in project["classifiers"]
+        if re.search(r":: 3\.\d+$", each)
+    }
     options = [step.get("with", {}) for step in jobs["all"]["steps"]]
     whole = {each["python-version"] for each in options if "python-version" in each}
     assert whole | set(jobs["pythons"]["strategy"]["matrix"]["python"]) == versions
@@ -106,19 +145,31 @@ def test_a_release_is_published_without_a_password_and_what_is_scheduled_exists(
     assert publish["needs"] == "build"
     assert publish["permissions"] == {"id-token": "write"}
     assert not [step for step in publish["steps"] if "password" in step.get("with", {})]
-    (build,) = [step["run"] for step in workflows["release"]["jobs"]["build"]["steps"] if "run" in step]
+    (build,) = [
+        step["run"]
+        for step in workflows["release"]["jobs"]["build"]["steps"]
+        if "run" in step
+    ]
     assert "twine check --strict" in build
     upstream, benchmarks = (
-        " ".join(step.get("run", "") for step in workflows["scheduled"]["jobs"][job]["steps"])
+        " ".join(
+            step.get("run", "") for step in workflows["scheduled"]["jobs"][job]["steps"]
+        )
         for job in ("upstream", "benchmarks")
     )
-    assert all(f" {package}" in upstream for package in ("numpy", "scipy", "pandas", "xarray"))
-    assert all((ROOT / path).exists() for path in re.findall(r"(?<= )tests/\S+", benchmarks))
+    assert all(
+        f" {package}" in upstream for package in ("numpy", "scipy", "pandas", "xarray")
+    )
+    assert all(
+        (ROOT / path).exists() for path in re.findall(r"(?<= )tests/\S+", benchmarks)
+    )
 
 
 @pytest.mark.parametrize("name", ["method", "wrong-number"])
 def test_the_templates_of_issues_have_a_name_and_a_purpose(name):
-    text = (ROOT / ".github" / "ISSUE_TEMPLATE" / f"{name}.md").read_text(encoding="utf-8")
+    text = (ROOT / ".github" / "ISSUE_TEMPLATE" / f"{name}.md").read_text(
+        encoding="utf-8"
+    )
     _, head, body = text.split("---\n", 2)
     assert set(yaml.safe_load(head)) == {"name", "about"}
     assert body.strip()
@@ -126,42 +177,88 @@ def test_the_templates_of_issues_have_a_name_and_a_purpose(name):
 
 def test_links_of_the_pages_for_contributors_lead_somewhere():
     pages = (ROOT / ".github").glob("*.md")
-    links = [(page, link) for page in pages for link in re.findall(r"\]\((?!http)([^)#]+)", page.read_text("utf-8"))]
+    links = [
+        (page, link)
+        for page in pages
+        for link in re.findall(r"\]\((?!http)([^)#]+)", page.read_text("utf-8"))
+    ]
     assert len(links) >= 3
     assert [link for page, link in links if not (page.parent / link).exists()] == []
 
 
 @pytest.mark.environment
-def test_sdist_and_wheel_are_built_checked_and_installed_in_an_empty_environment(project, tmp_path):
+def test_sdist_and_wheel_are_built_checked_and_installed_in_an_empty_environment(
+    project, tmp_path
+):
     pytest.importorskip("build")
     pytest.importorskip("twine")
-    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(tmp_path / "dist"), str(ROOT)]
+    command = [
+        sys.executable,
+        "-m",
+        "build",
+        "--no-isolation",
+        "--outdir",
+        str(tmp_path / "dist"),
+        str(ROOT),
+    ]
     built = subprocess.run(command, capture_output=True, text=True)
     assert built.returncode == 0, built.stdout + built.stderr
     sdist, wheel = sorted((tmp_path / "dist").iterdir(), key=lambda path: path.suffix)
     assert sdist.name == f"xcurves-{project['version']}.tar.gz"
     names = zipfile.ZipFile(wheel).namelist()
-    assert {"xcurves/py.typed", "xcurves/data/tictactoe.nc", "xcurves/plotting/paper.mplstyle"} <= set(names)
-    assert not [name for name in names if name.startswith(("tests", "docs", "notebooks"))]
-    subprocess.run([sys.executable, "-m", "twine", "check", "--strict", str(sdist), str(wheel)], check=True)
+    assert {
+        "xcurves/py.typed",
+        "xcurves/data/tictactoe.nc",
+        "xcurves/plotting/paper.mplstyle",
+    } <= set(names)
+    assert not [
+        name for name in names if name.startswith(("tests", "docs", "notebooks"))
+    ]
+    subprocess.run(
+        [sys.executable, "-m", "twine", "check", "--strict", str(sdist), str(wheel)],
+        check=True,
+    )
     venv.create(tmp_path / "empty", with_pip=True)
     python = str(tmp_path / "empty" / "bin" / "python")
-    install = [python, "-m", "pip", "install", "--quiet", "--retries", "1", "--timeout", "10", str(wheel)]
+    install = [
+        python,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--retries",
+        "1",
+        "--timeout",
+        "10",
+        str(wheel),
+    ]
     if (done := subprocess.run(install, capture_output=True, text=True)).returncode:
-        pytest.skip(f"no network, or nothing to install from: {done.stderr.strip().splitlines()[-1]}")
-    code = (
-        "import xcurves; print(xcurves.__version__, xcurves.tutorial.open_dataset('tictactoe')['score'].sizes['run'])"
-    )
-    shown = subprocess.run([python, "-I", "-c", code], capture_output=True, text=True, check=True).stdout
+        pytest.skip(
+            f"no network, or nothing to install from: {done.stderr.strip().splitlines()[-1]}"
+        )
+    code = "import xcurves; print(xcurves.__version__, xcurves.tutorial.open_dataset('tictactoe')['score'].sizes['run'])"
+    shown = subprocess.run(
+        [python, "-I", "-c", code], capture_output=True, text=True, check=True
+    ).stdout
     assert shown == f"{project['version']} 10\n"
 
 
 def test_the_paper_has_its_sections_and_cites_what_its_bibliography_has():
     paper = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
-    sections = ["Summary", "Statement of need", "State of the field", "Software design", "Research impact statement"]
+    sections = [
+        "Summary",
+        "Statement of need",
+        "State of the field",
+        "Software design",
+        "Research impact statement",
+    ]
     headings = [*sections, "AI usage disclosure", "Acknowledgements", "References"]
     assert re.findall(r"^# (.*)$", paper, re.MULTILINE) == headings
-    listed = re.findall(r"^@\w+\{(.*),$", (ROOT / "docs" / "paper.bib").read_text(encoding="utf-8"), re.MULTILINE)
+    listed = re.findall(
+        r"^@\w+\{(.*),$",
+        (ROOT / "docs" / "paper.bib").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
     assert set(re.findall(r"@([a-z]+\d{4}\w+)", paper)) == set(listed)
     figures = re.findall(r"\]\(([^)]+\.(?:svg|png))\)", paper)
     assert figures

@@ -16,9 +16,17 @@ ONE = SCORES.isel(task=0, drop=True)
 LOOKS = ONE.assign_coords(look=("run", [1, 1, 1, 1, 2, 2, 2, 2]))
 TAKES = {
     "pairwise": (xcurves.pairwise, ONE, {"n_resamples": 999, "rng": 0}),
-    "contrast": (xcurves.contrast, ONE, {"weights": {"a": 1, "b": -1}, "n_resamples": 999, "rng": 0}),
+    "contrast": (
+        xcurves.contrast,
+        ONE,
+        {"weights": {"a": 1, "b": -1}, "n_resamples": 999, "rng": 0},
+    ),
     "across_tasks": (xcurves.across_tasks, SCORES, {"n_resamples": 999, "rng": 0}),
-    "sequential": (xcurves.sequential, LOOKS, {"n_looks": 2, "n_resamples": 999, "rng": 0}),
+    "sequential": (
+        xcurves.sequential,
+        LOOKS,
+        {"n_looks": 2, "n_resamples": 999, "rng": 0},
+    ),
     "runs_needed": (
         xcurves.runs_needed,
         ONE.isel(algorithm=[0]),
@@ -56,7 +64,10 @@ def test_a_number_of_each_run_is_a_curve_of_one_level(name):
     xr.testing.assert_equal(found, of_curves)
     said = found.curves.summary()
     assert "training" not in said
-    assert "over training" in of_curves.curves.summary() or name not in ("pairwise", "contrast")
+    assert "over training" in of_curves.curves.summary() or name not in (
+        "pairwise",
+        "contrast",
+    )
     found.curves.table()
 
 
@@ -69,21 +80,38 @@ def test_methods_of_scores_name_what_they_compare_by_the_score(name):
     assert "training" not in said
     assert "training" not in found.dims
     of_last = method(
-        CURVES.sel({"task": "u"} if "task" not in scores.dims else {}).isel(training=0, drop=True), **options
+        CURVES.sel({"task": "u"} if "task" not in scores.dims else {}).isel(
+            training=0, drop=True
+        ),
+        **options,
     )
-    xr.testing.assert_equal(found.drop_vars("task", errors="ignore"), of_last.drop_vars("task", errors="ignore"))
+    xr.testing.assert_equal(
+        found.drop_vars("task", errors="ignore"),
+        of_last.drop_vars("task", errors="ignore"),
+    )
 
 
 @pytest.mark.parametrize("name", REFUSE)
 def test_methods_about_curves_say_which_compares_scores(name):
     method, options = REFUSE[name]
-    with pytest.raises(ValueError, match=r"Scores have no training\. Compare them: \.curves\.pairwise\(\)"):
+    with pytest.raises(
+        ValueError,
+        match=r"Scores have no training\. Compare them: \.curves\.pairwise\(\)",
+    ):
         method(SCORES, **options)
 
 
 def test_a_dim_that_could_be_training_is_not_taken_for_tasks():
     with pytest.raises(ValueError, match=r"Rename: da\.rename\(step='training'\)"):
         xcurves.pairwise(SCORES.rename(task="step").assign_coords(step=range(6)))
-    with pytest.raises(ValueError, match=r"A selection dropped it; keep it with a list: da\.isel\(training=\[-1\]\)"):
+    with pytest.raises(
+        ValueError,
+        match=r"A selection dropped it; keep it with a list: da\.isel\(training=\[-1\]\)",
+    ):
         xcurves.pairwise(ONE.assign_coords(training=3.0))
-    assert xcurves.pairwise(SCORES.rename(task="problem"), n_resamples=99, rng=0).sizes["problem"] == 6
+    assert (
+        xcurves.pairwise(SCORES.rename(task="problem"), n_resamples=99, rng=0).sizes[
+            "problem"
+        ]
+        == 6
+    )

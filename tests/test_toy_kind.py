@@ -15,7 +15,14 @@ from xcurves.core.schema import Part, ResultKind, Statement, Var, View, captione
 from xcurves.core.tables import frame_of
 
 SOURCE = Path(xcurves.__file__).parent
-GENERIC = ["core/schema.py", "results.py", "tidy_frames.py", "archive.py", "reporting", "plotting"]
+GENERIC = [
+    "core/schema.py",
+    "results.py",
+    "tidy_frames.py",
+    "archive.py",
+    "reporting",
+    "plotting",
+]
 COMPOSED = {"plotting/benchmark.py"}  # a figure of several methods
 
 
@@ -42,7 +49,10 @@ TOY = ResultKind(
     coords={},
     core=("algorithm", "run"),
     references=("Toy (2001), J. Toys 1, 1-2, doi:10.1000/1",),
-    table=captioned(lambda result: frame_of({"spread": result["spread"]}, ["algorithm"]), "Spread of each algorithm."),
+    table=captioned(
+        lambda result: frame_of({"spread": result["spread"]}, ["algorithm"]),
+        "Spread of each algorithm.",
+    ),
     statements=say,
     method=("The spread of scores was measured.", "runs"),
     views={"spread": View(draw, "Spread of each algorithm.")},
@@ -64,12 +74,22 @@ def toy_spread(scores):
         "spread": (scores.max("run") - scores.min("run")).variable,
         "n_runs": scores.notnull().sum("run").variable,
     }
-    return TOY.dataset(variables, {"algorithm": scores["algorithm"]}, TOY.attrs(scores, 0, 0.95), scores)
+    return TOY.dataset(
+        variables,
+        {"algorithm": scores["algorithm"]},
+        TOY.attrs(scores, 0, 0.95),
+        scores,
+    )
 
 
-def test_a_kind_from_outside_has_table_summary_picture_archive_and_page(registered, tmp_path):
+def test_a_kind_from_outside_has_table_summary_picture_archive_and_page(
+    registered, tmp_path
+):
     scores = xr.DataArray(
-        [[1.0, 2, 4], [5, 5, 6]], {"algorithm": ["a", "b"], "run": range(3)}, ["algorithm", "run"], attrs={"units": "m"}
+        [[1.0, 2, 4], [5, 5, 6]],
+        {"algorithm": ["a", "b"], "run": range(3)},
+        ["algorithm", "run"],
+        attrs={"units": "m"},
     )
     result = toy_spread(scores)
     assert result.curves.summary().split("\n") == [
@@ -77,24 +97,40 @@ def test_a_kind_from_outside_has_table_summary_picture_archive_and_page(register
     ]  # fmt: skip
     assert result.curves.table()["spread"].tolist() == [3, 1]
     assert result.curves.to_frame()["spread_a"].tolist() == [3]
-    assert repr(result.curves).startswith("Which algorithm spreads most?\na spreads most.")
+    assert repr(result.curves).startswith(
+        "Which algorithm spreads most?\na spreads most."
+    )
     assert result.curves.plot().get_ylabel() == "spread"
     assert "(Toy, 2001)" in result.curves.describe_methods()
     path = tmp_path / "toy.nc"
     xcurves.archive.write(result, path)
     back = xcurves.archive.read(path)
     assert back.curves.summary() == result.curves.summary()
-    page = xr.DataTree.from_dict({"/toy": result}).curves.report(tmp_path / "toy.html").read_text(encoding="utf-8")
-    for text in (TOY.question, "a spreads most.", "Spread of each algorithm.", "doi:10.1000/1"):
+    page = (
+        xr.DataTree.from_dict({"/toy": result})
+        .curves.report(tmp_path / "toy.html")
+        .read_text(encoding="utf-8")
+    )
+    for text in (
+        TOY.question,
+        "a spreads most.",
+        "Spread of each algorithm.",
+        "doi:10.1000/1",
+    ):
         assert text in page
     with pytest.raises(ValueError, match="there is a kind 'toy_spread' already"):
         kinds.register(TOY)
 
 
 def test_a_part_from_outside_is_a_part_of_analyze(registered):
-    part = Part("toy", None, lambda curves: (curves.isel(training=-1, drop=True), {}, {}))
+    part = Part(
+        "toy", None, lambda curves: (curves.isel(training=-1, drop=True), {}, {})
+    )
     declared = replace(TOY, name="toy_part", part=part)
-    with pytest.raises(ValueError, match=r"is a part of analyze and has no function\. Give it: function="):
+    with pytest.raises(
+        ValueError,
+        match=r"is a part of analyze and has no function\. Give it: function=",
+    ):
         kinds.register(declared)
 
     def toy_part(scores, *, confidence_level):
@@ -104,7 +140,9 @@ def test_a_part_from_outside_is_a_part_of_analyze(registered):
     curves = make_curves(np.random.default_rng(0).normal(size=(2, 4, 3)))
     tree = curves.curves.analyze(include=["toy", "anova"], rng=0)
     assert set(tree) == {"toy", "anova", "curves"}
-    np.testing.assert_array_equal(tree["toy"]["spread"], toy_spread(curves.isel(training=-1))["spread"])
+    np.testing.assert_array_equal(
+        tree["toy"]["spread"], toy_spread(curves.isel(training=-1))["spread"]
+    )
     assert "toy" in curves.curves.analyze(rng=0)
 
 
@@ -119,11 +157,19 @@ def modules():
         yield from sorted(path.rglob("*.py")) if path.is_dir() else [path]
 
 
-@pytest.mark.parametrize("module", [each.relative_to(SOURCE).as_posix() for each in modules()])
+@pytest.mark.parametrize(
+    "module", [each.relative_to(SOURCE).as_posix() for each in modules()]
+)
 def test_a_generic_room_names_no_method(module):
     if module in COMPOSED:
         pytest.skip("draws results of several methods")
     source = (SOURCE / module).read_text(encoding="utf-8")
-    code = re.sub(r"Examples\n +-+\n.*?\"\"\"", "", source, flags=re.DOTALL)  # which call methods
-    named = [name for name in kinds.NAMES if re.search(rf"[`'\"]{name}[`'\"]|\b{name}\(|import {name}\b", code)]
+    code = re.sub(
+        r"Examples\n +-+\n.*?\"\"\"", "", source, flags=re.DOTALL
+    )  # which call methods
+    named = [
+        name
+        for name in kinds.NAMES
+        if re.search(rf"[`'\"]{name}[`'\"]|\b{name}\(|import {name}\b", code)
+    ]
     assert not named

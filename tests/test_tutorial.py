@@ -35,22 +35,38 @@ def remade(curves, tmp_path_factory):
 
 
 def test_the_file_is_remade_byte_for_byte(remade):
-    assert remade.read_bytes() == (files("xcurves") / "data" / "tictactoe.nc").read_bytes()
+    assert (
+        remade.read_bytes() == (files("xcurves") / "data" / "tictactoe.nc").read_bytes()
+    )
 
 
 @pytest.mark.parametrize(
     ("name", "near"),
-    [("checkers", "chess"), ("", None), ("tictactoe.nc", "tictactoe"), ("../data/tictactoe", "tictactoe")],
+    [
+        ("checkers", "chess"),
+        ("", None),
+        ("tictactoe.nc", "tictactoe"),
+        ("../data/tictactoe", "tictactoe"),
+    ],
 )
 def test_an_unknown_name_is_an_error_that_lists_those_known(name, near):
-    listed, cure = ", ".join(map(repr, NAMES)), f". Did you mean {near!r}?" if near else ""
-    with pytest.raises(ValueError, match=rf"^name must be one of {listed}; got {re.escape(repr(name) + cure)}$"):
+    listed, cure = (
+        ", ".join(map(repr, NAMES)),
+        f". Did you mean {near!r}?" if near else "",
+    )
+    with pytest.raises(
+        ValueError,
+        match=rf"^name must be one of {listed}; got {re.escape(repr(name) + cure)}$",
+    ):
         xcurves.tutorial.open_dataset(name)
 
 
 # All that come with the package
 
-NAMES = sorted(path.name.removesuffix(".nc") for path in Path(str(files("xcurves") / "data")).glob("*.nc"))
+NAMES = sorted(
+    path.name.removesuffix(".nc")
+    for path in Path(str(files("xcurves") / "data")).glob("*.nc")
+)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -58,7 +74,8 @@ def test_every_data_set_is_described_and_says_how_it_was_made(name):
     assert f"``{name}``" in xcurves.tutorial.open_dataset.__doc__
     dataset = xcurves.tutorial.open_dataset(name)
     module, file = re.match(
-        r"python -m (xcurves\.experiments\.\w+) (\S+) .*--seed \d+", dataset.attrs["command"]
+        r"python -m (xcurves\.experiments\.\w+) (\S+) .*--seed \d+",
+        dataset.attrs["command"],
     ).groups()
     assert importlib.util.find_spec(module)
     assert file == f"{name}.nc"
@@ -66,7 +83,16 @@ def test_every_data_set_is_described_and_says_how_it_was_made(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["tictactoe", "tictactoe_100", "chess", "endgame", "digits_learning", "benchmark", "widths"]
+    "name",
+    [
+        "tictactoe",
+        "tictactoe_100",
+        "chess",
+        "endgame",
+        "digits_learning",
+        "benchmark",
+        "widths",
+    ],
 )
 def test_curves_are_float64_with_names_and_units_in_the_classic_format(name):
     assert (files("xcurves") / "data" / f"{name}.nc").read_bytes()[:3] == b"CDF"
@@ -94,13 +120,25 @@ def test_tictactoe_is_the_first_ten_of_the_hundred_runs(curves):
 def test_later_runs_of_the_hundred_are_remade(curves):
     """The last run only; the first ten are those of the other file, which is remade whole."""
     hundred = xcurves.tutorial.open_dataset("tictactoe_100")
-    assert shlex.split(hundred.attrs["command"])[4:] == ["--seed", "1998", "--n-runs", "100"]
-    found = tictactoe.learning_curves([0.8], 100, hundred.training.values[:4].astype(int), seed=1998)
-    xr.testing.assert_identical(found.score, hundred.score.sel(algorithm=["rate 0.8"]).isel(training=slice(4)))
+    assert shlex.split(hundred.attrs["command"])[4:] == [
+        "--seed",
+        "1998",
+        "--n-runs",
+        "100",
+    ]
+    found = tictactoe.learning_curves(
+        [0.8], 100, hundred.training.values[:4].astype(int), seed=1998
+    )
+    xr.testing.assert_identical(
+        found.score, hundred.score.sel(algorithm=["rate 0.8"]).isel(training=slice(4))
+    )
 
 
 def same_scikit_learn(dataset):
-    made, here = dataset.attrs["scikit_learn"], pytest.importorskip("sklearn").__version__
+    made, here = (
+        dataset.attrs["scikit_learn"],
+        pytest.importorskip("sklearn").__version__,
+    )
     if made != here:
         pytest.skip(f"made by scikit-learn {made}, here is {here}: numbers may differ")
 
@@ -111,7 +149,9 @@ def test_trees_are_remade_at_some_levels(name, columns):
     same_scikit_learn(dataset)
     some = dataset.accuracy.isel(training=columns, algorithm=[0, 2])
     levels, names = some.training.values.astype(int), some.algorithm.values.tolist()
-    found = endgames.learning_curves(name, algorithms=names, levels=levels, seed=int(dataset.attrs["seed"]))
+    found = endgames.learning_curves(
+        name, algorithms=names, levels=levels, seed=int(dataset.attrs["seed"])
+    )
     xr.testing.assert_identical(found.accuracy, some)
 
 
@@ -128,14 +168,18 @@ def test_the_benchmark_is_remade_where_no_linear_algebra_decides():
     same_scikit_learn(dataset)
     tasks, names = ["parity", "wine", "Friedman"], ["decision tree"]
     found = benchmark.learning_curves(tasks, names, seed=int(dataset.attrs["seed"]))
-    xr.testing.assert_identical(found.accuracy, dataset.accuracy.sel(task=tasks, algorithm=names))
+    xr.testing.assert_identical(
+        found.accuracy, dataset.accuracy.sel(task=tasks, algorithm=names)
+    )
 
 
 def whole(counts):
     np.testing.assert_allclose(counts, np.round(counts), atol=1e-9)
 
 
-def test_bundled_data_have_their_sizes_and_whole_numbers_of_games_and_examples(monkeypatch):
+def test_bundled_data_have_their_sizes_and_whole_numbers_of_games_and_examples(
+    monkeypatch,
+):
     monkeypatch.setattr(socket, "socket", None)  # no network
     open_dataset = xcurves.tutorial.open_dataset
     open_dataset("tictactoe").score[:] = 0  # a copy
@@ -151,7 +195,9 @@ def test_bundled_data_have_their_sizes_and_whole_numbers_of_games_and_examples(m
         assert dict(accuracy.sizes) == {"algorithm": 3, "run": 20, "training": 10}
         in_fold = n_examples // 20 + (np.arange(20) < n_examples % 20)
         whole(accuracy * xr.DataArray(in_fold, dims="run") / 100)
-        assert accuracy.training.values.tolist() == [(n_examples - max(in_fold)) * step // 10 for step in range(1, 11)]
+        assert accuracy.training.values.tolist() == [
+            (n_examples - max(in_fold)) * step // 10 for step in range(1, 11)
+        ]
     digits = open_dataset("digits_learning")
     assert digits.training.values.tolist() == [80, 160, 320, 640, 1280]
     assert (digits.error.count("run") == [16, 8, 4, 2, 1]).all()
@@ -164,8 +210,19 @@ def test_the_benchmark_has_sixteen_tasks_on_grids_of_their_own_and_whole_numbers
     assert dict(accuracy.sizes) == {"task": 16, "algorithm": 5, "run": 5, "training": 6}
     n_levels = accuracy.notnull().all(["algorithm", "run"]).sum("training")
     n_expected = {"breast cancer": 5, "iris": 3, "wine": 3}
-    assert n_levels.values.tolist() == [n_expected.get(task, 6) for task in accuracy.task.values]
-    assert (accuracy.notnull().any(["algorithm", "run"]).sum("training") == n_levels).all()
-    tables = {"breast cancer": 569 - 320, "iris": 150 - 80, "wine": 178 - 80, "tic-tac-toe": 958 - 640}
-    n_examples = xr.DataArray([tables.get(task, 1000) for task in accuracy.task.values], dims="task")
+    assert n_levels.values.tolist() == [
+        n_expected.get(task, 6) for task in accuracy.task.values
+    ]
+    assert (
+        accuracy.notnull().any(["algorithm", "run"]).sum("training") == n_levels
+    ).all()
+    tables = {
+        "breast cancer": 569 - 320,
+        "iris": 150 - 80,
+        "wine": 178 - 80,
+        "tic-tac-toe": 958 - 640,
+    }
+    n_examples = xr.DataArray(
+        [tables.get(task, 1000) for task in accuracy.task.values], dims="task"
+    )
     whole(accuracy.fillna(0) * n_examples / 100)

@@ -11,7 +11,15 @@ from argparse import Namespace
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-_BAD_INPUT = (OSError, EOFError, MemoryError, ValueError, TypeError, KeyError, ImportError)
+_BAD_INPUT = (
+    OSError,
+    EOFError,
+    MemoryError,
+    ValueError,
+    TypeError,
+    KeyError,
+    ImportError,
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -19,7 +27,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from xcurves.cli.options import settle
 
     given = sys.argv[1:] if arguments is None else list(arguments)
-    run: Callable[[Namespace], object]  # the exit status, or the paths that were written
+    run: Callable[
+        [Namespace], object
+    ]  # the exit status, or the paths that were written
     unexpected = 1
     if given == ["sources"]:
         from xcurves.readers import SOURCES, listing
@@ -57,19 +67,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 141
         except KeyboardInterrupt as stop:
             written = ", ".join(map(str, stop.args))
-            _say(f"interrupted, {f'written before: {written}' if written else 'nothing written'}", options)
+            _say(
+                f"interrupted, {f'written before: {written}' if written else 'nothing written'}",
+                options,
+            )
             return 130
         except Exception as error:
             if options.traceback and unexpected == 1:
                 raise
-            if options.traceback:  # where 1 is a decision, Python's own exit status must not say it
+            if (
+                options.traceback
+            ):  # where 1 is a decision, Python's own exit status must not say it
                 traceback.print_exc()
                 return 2 if isinstance(error, _BAD_INPUT) else unexpected
-            message = str(error.args[0] if isinstance(error, KeyError) and error.args else error)
+            message = str(
+                error.args[0] if isinstance(error, KeyError) and error.args else error
+            )
             if isinstance(error, _BAD_INPUT):
                 _refuse(message, options)
                 return 2
-            _say(f"{type(error).__name__}: {message}. This is unexpected; --traceback shows where", options)
+            _say(
+                f"{type(error).__name__}: {message}. This is unexpected; --traceback shows where",
+                options,
+            )
             return unexpected
     return status if isinstance(status, int) else 0
 
@@ -100,7 +120,9 @@ def shell() -> NoReturn:
     """Run the command line as a process: what `xcurves` and `python -m xcurves` call."""
     signal.signal(signal.SIGTERM, _terminate)
     if sys.stdout is None:
-        print("xcurves: stdout is closed. Give it a place: > /dev/null", file=sys.stderr)
+        print(
+            "xcurves: stdout is closed. Give it a place: > /dev/null", file=sys.stderr
+        )
         sys.exit(2)
     try:
         sys.exit(main())

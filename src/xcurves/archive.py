@@ -89,8 +89,14 @@ def write(data: xr.Dataset | xr.DataTree, path: str | os.PathLike[str]) -> Path:
         )
     path = check_path(path)
     engine = engine_to_write(path, is_tree=isinstance(data, xr.DataTree))
-    nodes = {"/": data} if isinstance(data, xr.Dataset) else {n.path: n.to_dataset(inherit=False) for n in data.subtree}
-    groups = {name: dataset.compute().drop_encoding() for name, dataset in nodes.items()}
+    nodes = (
+        {"/": data}
+        if isinstance(data, xr.Dataset)
+        else {n.path: n.to_dataset(inherit=False) for n in data.subtree}
+    )
+    groups = {
+        name: dataset.compute().drop_encoding() for name, dataset in nodes.items()
+    }
     atomic_write(path, partial(write_groups, groups, engine), is_own=_is_own)
     return path
 
@@ -106,12 +112,17 @@ def _is_own(path: Path) -> bool:
     if not begins_as_netcdf(path):
         return False
     # Mapped, not read: a large file of somebody else's takes no memory.
-    with path.open("rb") as opened, mmap(opened.fileno(), 0, access=ACCESS_READ) as content:
+    with (
+        path.open("rb") as opened,
+        mmap(opened.fileno(), 0, access=ACCESS_READ) as content,
+    ):
         return content.find(DIGEST.encode()) >= 0
 
 
 @names_options
-def read(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> xr.Dataset | xr.DataTree:
+def read(
+    path: str | os.PathLike[str], *, max_bytes: int | None = None
+) -> xr.Dataset | xr.DataTree:
     """Read an archive into memory, times and training in the units that were written.
 
     Parameters
@@ -150,7 +161,14 @@ def read(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> xr.Da
 
 def _groups(path: Path, *, chunks: Any = None, **options: Any) -> Groups:
     """Return the Datasets of an archive by group, in memory and verified unless chunks are given."""
-    with FILE_LOCK, one_line(path, "cannot be read as a complete archive", "Write it again, or name another"):
+    with (
+        FILE_LOCK,
+        one_line(
+            path,
+            "cannot be read as a complete archive",
+            "Write it again, or name another",
+        ),
+    ):
         if chunks is None:
             return load_groups(path, **options)
         return open_groups(path, chunks=chunks, is_tree=False, **options)
@@ -158,7 +176,10 @@ def _groups(path: Path, *, chunks: Any = None, **options: Any) -> Groups:
 
 @names_options
 def open_dataset(
-    path: str | os.PathLike[str], *, engine: Engine | None = None, chunks: str | Mapping[str, int] | None = None
+    path: str | os.PathLike[str],
+    *,
+    engine: Engine | None = None,
+    chunks: str | Mapping[str, int] | None = None,
 ) -> xr.Dataset:
     """Open a file, a zarr store that may have grown along `run`, or a folder with a file for each run or task.
 
@@ -205,7 +226,10 @@ def open_dataset(
         return _open(path, engine=engine, chunks=chunks)
     open_each = partial(_open, engine=engine, chunks=None if chunks is None else {})
     labels = _labels_in_paths(path)
-    files = {name: _with_labels(open_each(path / name), name, found) for name, found in labels.items()}
+    files = {
+        name: _with_labels(open_each(path / name), name, found)
+        for name, found in labels.items()
+    }
     combined = _joined(files)
     return combined.chunk(chunks) if chunks else combined
 
@@ -214,19 +238,39 @@ def _open(path: Path, **options: Any) -> xr.Dataset:
     opened = _groups(path, **options)["/"]
     opened.attrs.pop(DIGEST, None)
     if not opened.variables:
-        raise ValueError(f"path {str(path)!r} holds no variable outside groups. For a tree: archive.read(path)")
+        raise ValueError(
+            f"path {str(path)!r} holds no variable outside groups. For a tree: archive.read(path)"
+        )
     return opened
 
 
 def _labels_in_paths(folder: Path) -> dict[str, dict[str, Any]]:
     """Return the labels in the path of each file; a label is a number if it is a whole one in all: 01 and 1 differ."""
-    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.suffix in (".nc", ".zarr"))
-    names = [name for name in names if not re.search(r"(^|/)\.|\.zarr/", name)]  # hidden, or within a store
+    names = sorted(
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.suffix in (".nc", ".zarr")
+    )
+    names = [
+        name for name in names if not re.search(r"(^|/)\.|\.zarr/", name)
+    ]  # hidden, or within a store
     if not names:
-        raise ValueError(f"path {str(folder)!r} is no zarr store and has no .nc file and no .zarr store. Name another")
-    labels = [dict(_IN_PATH.findall(name.removesuffix(Path(name).suffix))) for name in names]
-    texts = {dim for each in labels for dim, label in each.items() if not re.fullmatch("0|[1-9][0-9]*", label)}
-    typed = [{dim: label if dim in texts else int(label) for dim, label in each.items()} for each in labels]
+        raise ValueError(
+            f"path {str(folder)!r} is no zarr store and has no .nc file and no .zarr store. Name another"
+        )
+    labels = [
+        dict(_IN_PATH.findall(name.removesuffix(Path(name).suffix))) for name in names
+    ]
+    texts = {
+        dim
+        for each in labels
+        for dim, label in each.items()
+        if not re.fullmatch("0|[1-9][0-9]*", label)
+    }
+    typed = [
+        {dim: label if dim in texts else int(label) for dim, label in each.items()}
+        for each in labels
+    ]
     return dict(zip(names, typed, strict=True))
 
 
@@ -242,13 +286,17 @@ def _with_labels(data: xr.Dataset, path: str, in_path: dict[str, Any]) -> xr.Dat
             found += data[dim].to_numpy().ravel().tolist()
         if len(set(map(str, found))) > 1:
             both = f"{found[0]!r} and {found[-1]!r}"
-            raise ValueError(f"path {path!r}: path, attributes and coordinates differ in {dim}: {both}. Rename it")
+            raise ValueError(
+                f"path {path!r}: path, attributes and coordinates differ in {dim}: {both}. Rename it"
+            )
         if found and dim not in data.dims:
             data = data.drop_vars(dim, errors="ignore").expand_dims({dim: found[-1:]})
     for dim in _LAST:
         if dim not in data.indexes:
             nothing = f"no coordinate, attribute or part of its path says its {dim}"
-            raise ValueError(f"path {path!r}: {nothing}. Rename it: algorithm=sac,run=3.nc")
+            raise ValueError(
+                f"path {path!r}: {nothing}. Rename it: algorithm=sac,run=3.nc"
+            )
     return data
 
 
@@ -258,27 +306,41 @@ def _description(data: xr.Dataset) -> dict[str, str]:
     for name in map(str, [*data.data_vars, *data.indexes]):
         told[f"dims of {name}"] = str(sorted(map(str, data[name].dims)))
         told[f"units of {name}"] = str(data[name].attrs.get("units"))
-    return told | {f"labels of {dim}": str(data[dim].dtype.kind in "OUST") for dim in data.indexes}  # text or numbers
+    return told | {
+        f"labels of {dim}": str(data[dim].dtype.kind in "OUST") for dim in data.indexes
+    }  # text or numbers
 
 
 def _joined(files: Mapping[str, xr.Dataset]) -> xr.Dataset:
     """Join the files of one experiment along their labels."""
     first, *_ = files
     usual = _description(files[first])
-    dims = sorted({*map(str, files[first].indexes)} - {"training"}, key=lambda dim: (dim in _LAST, dim))
+    dims = sorted(
+        {*map(str, files[first].indexes)} - {"training"},
+        key=lambda dim: (dim in _LAST, dim),
+    )
     parts: dict[tuple[Any, ...], xr.Dataset] = {}
     for name, data in files.items():
         if differ := sorted(dict(usual.items() ^ _description(data).items())):
-            raise ValueError(f"path {name!r}: its {', '.join(differ)} differ from {first}. Move it elsewhere")
+            raise ValueError(
+                f"path {name!r}: its {', '.join(differ)} differ from {first}. Move it elsewhere"
+            )
         labels = tuple(tuple(data[dim].to_numpy().tolist()) for dim in dims)
         if parts.setdefault(labels, data) is not data:
             other = next(each for each in files if files[each] is parts[labels])
-            raise ValueError(f"{other} and {name} both hold the same run. Remove one of them")
-    for n, dim in reversed([*enumerate(dims)]):  # those that have the same labels along the dims before it
+            raise ValueError(
+                f"{other} and {name} both hold the same run. Remove one of them"
+            )
+    for n, dim in reversed(
+        [*enumerate(dims)]
+    ):  # those that have the same labels along the dims before it
         alike: dict[tuple[Any, ...], list[xr.Dataset]] = {}
         for labels in sorted(parts):
             alike.setdefault(labels[:n], []).append(parts[labels])
-        parts = {labels: xr.concat(each, dim, **_JOIN) if len(each) > 1 else each[0] for labels, each in alike.items()}
+        parts = {
+            labels: xr.concat(each, dim, **_JOIN) if len(each) > 1 else each[0]
+            for labels, each in alike.items()
+        }
         for index in (joined.indexes[dim] for joined in parts.values()):
             if not index.is_unique:
                 twice = index[index.duplicated()][0]

@@ -41,7 +41,9 @@ KINDS = (  # in the order of a report
     "simulation.power",
     "simulation.runs_needed",
 )
-_FAMILIES = {name: family for family, _, name in (kind.partition(".") for kind in KINDS)}
+_FAMILIES = {
+    name: family for family, _, name in (kind.partition(".") for kind in KINDS)
+}
 NAMES = tuple(_FAMILIES)
 _REGISTERED: dict[str, ResultKind] = {}
 _FUNCTIONS: dict[str, Callable[..., Any]] = {}  # of registered kinds
@@ -52,7 +54,9 @@ def kind(name: str) -> ResultKind:
     """Return the declaration of a kind."""
     if name in _REGISTERED:
         return _REGISTERED[name]
-    found: ResultKind = getattr(import_module(f"xcurves.{_FAMILIES[name]}.kinds"), name.upper())
+    found: ResultKind = getattr(
+        import_module(f"xcurves.{_FAMILIES[name]}.kinds"), name.upper()
+    )
     return found
 
 
@@ -73,9 +77,13 @@ def register(declared: ResultKind, function: Callable[..., Any] | None = None) -
     """
     global NAMES
     if declared.name in NAMES:
-        raise ValueError(f"there is a kind {declared.name!r} already. Give it another name")
+        raise ValueError(
+            f"there is a kind {declared.name!r} already. Give it another name"
+        )
     if declared.part is not None and function is None:
-        raise ValueError(f"kind {declared.name!r} is a part of analyze and has no function. Give it: function=")
+        raise ValueError(
+            f"kind {declared.name!r} is a part of analyze and has no function. Give it: function="
+        )
     _REGISTERED[declared.name] = declared
     if function is not None:
         _FUNCTIONS[declared.name] = function
@@ -91,5 +99,7 @@ def function(name: str) -> Callable[..., Any]:
     """Return the public function of a kind, or that of a registered one."""
     if name in _FUNCTIONS:
         return _FUNCTIONS[name]
-    found: Callable[..., Any] = getattr(import_module(f"xcurves.{_FAMILIES[name]}.{name}"), name)
+    found: Callable[..., Any] = getattr(
+        import_module(f"xcurves.{_FAMILIES[name]}.{name}"), name
+    )
     return found

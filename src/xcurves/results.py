@@ -24,14 +24,20 @@ def find_kind(dataset: xr.Dataset) -> ResultKind | None:
     named = dataset.attrs.get("xcurves_result")
     if named in kinds.NAMES:
         return kinds.kind(named)
-    matching = [kind for kind in map(kinds.kind, kinds.NAMES) if kind.required() <= set(dataset.variables)]
+    matching = [
+        kind
+        for kind in map(kinds.kind, kinds.NAMES)
+        if kind.required() <= set(dataset.variables)
+    ]
     return max(matching, key=lambda kind: len(kind.required()), default=None)
 
 
 def kind_of(result: xr.Dataset) -> ResultKind:
     """Return the kind of a result; refuse anything else."""
     if not isinstance(result, xr.Dataset):
-        raise TypeError(f"result must be a Dataset that a method of .curves returned; got {type(result).__name__}")
+        raise TypeError(
+            f"result must be a Dataset that a method of .curves returned; got {type(result).__name__}"
+        )
     kind = find_kind(result)
     if kind is None:
         raise ValueError(f"this Dataset is no result of xcurves. {pick_one(result)}")
@@ -43,14 +49,28 @@ def prepare(result: xr.Dataset) -> tuple[ResultKind, xr.Dataset]:
     kind = kind_of(result)
     kind.check_attrs(result)
     result = result.compute()
-    selected = [dim for dim in kind.own_dims() if dim in result.coords and not result[dim].dims]
+    selected = [
+        dim for dim in kind.own_dims() if dim in result.coords and not result[dim].dims
+    ]
     for dim in selected:
         label = result[dim].item()
-        of_dim = [name for name, var in kind.variables.items() if name in result and dim in var.dims]
+        of_dim = [
+            name
+            for name, var in kind.variables.items()
+            if name in result and dim in var.dims
+        ]
         result = result.drop_vars(dim)
-        result = result.assign({name: result[name].expand_dims({dim: [label]}) for name in of_dim})
-        beside = [name for name, var in kind.coordinates().items() if var.dims == (dim,) and name in result.coords]
-        result = result.assign_coords({name: (dim, np.atleast_1d(result[name])) for name in beside})
+        result = result.assign(
+            {name: result[name].expand_dims({dim: [label]}) for name in of_dim}
+        )
+        beside = [
+            name
+            for name, var in kind.coordinates().items()
+            if var.dims == (dim,) and name in result.coords
+        ]
+        result = result.assign_coords(
+            {name: (dim, np.atleast_1d(result[name])) for name in beside}
+        )
     _refuse_changed(kind, result)
     return kind, result
 
@@ -63,31 +83,58 @@ def _refuse_changed(kind: ResultKind, result: xr.Dataset) -> None:
         cure = f"Arithmetic keeps attrs but makes no result; work on single variables: result[{name!r}]"
         values = result[name].to_numpy()
         if values.dtype.kind not in "iuf":
-            raise ValueError(f"{name} of a result of {kind.name} must be numeric; got dtype {values.dtype}. {cure}")
+            raise ValueError(
+                f"{name} of a result of {kind.name} must be numeric; got dtype {values.dtype}. {cure}"
+            )
         known = values[~np.isnan(values)]
         if np.issubdtype(var.dtype, np.integer) and (known != np.round(known)).any():
-            raise ValueError(f"{name} of a result of {kind.name} must be whole numbers; got {known.max():g}. {cure}")
-        if name.startswith("pvalue") and ((known < 0) | (known > 1 + 1e-9)).any() and name != "pvalue_stderr":
-            raise ValueError(f"{name} of a result of {kind.name} must lie in [0, 1]; got {known.max():g}. {cure}")
+            raise ValueError(
+                f"{name} of a result of {kind.name} must be whole numbers; got {known.max():g}. {cure}"
+            )
+        if (
+            name.startswith("pvalue")
+            and ((known < 0) | (known > 1 + 1e-9)).any()
+            and name != "pvalue_stderr"
+        ):
+            raise ValueError(
+                f"{name} of a result of {kind.name} must lie in [0, 1]; got {known.max():g}. {cure}"
+            )
 
 
-def ask(kind: ResultKind, result: xr.Dataset, what: Callable[[xr.Dataset], T], name: str) -> T:
+def ask(
+    kind: ResultKind, result: xr.Dataset, what: Callable[[xr.Dataset], T], name: str
+) -> T:
     """Call a function of a kind on a prepared result; an error names what a selection removed."""
     try:
         return what(result)
     except (KeyError, IndexError, ValueError) as error:
         needs = f"{name} of a result of {kind.name} needs"
-        missing = [each for each in kind.variables if each not in result and repr(each) in str(error)]
+        missing = [
+            each
+            for each in kind.variables
+            if each not in result and repr(each) in str(error)
+        ]
         if missing:
             cure = f"It was dropped; keep it in the selection: result[[{missing[0]!r}, ...]]"
             raise ValueError(f"{needs} the variable {missing[0]!r}. {cure}") from error
-        used = [dim for each, var in kind.variables.items() if each in result for dim in var.core]
-        n_labels = dict.fromkeys(used, 1) | {dim: max(1, len(labels)) for dim, labels in kind.own_dims().items()}
-        asked = str(error) if isinstance(error, KeyError) else ""  # of xarray, for labels that a dim does not have
+        used = [
+            dim
+            for each, var in kind.variables.items()
+            if each in result
+            for dim in var.core
+        ]
+        n_labels = dict.fromkeys(used, 1) | {
+            dim: max(1, len(labels)) for dim, labels in kind.own_dims().items()
+        }
+        asked = (
+            str(error) if isinstance(error, KeyError) else ""
+        )  # of xarray, for labels that a dim does not have
         for dim, n in n_labels.items():
             if (dim in used and result.sizes.get(dim, 0) < n) or repr(dim) in asked:
                 cure = f"Select with lists, isel(dim=[0]), or take .curves.{name}() of the whole result"
-                raise ValueError(f"{needs} all of dim {dim!r}. Some labels were selected away. {cure}") from error
+                raise ValueError(
+                    f"{needs} all of dim {dim!r}. Some labels were selected away. {cure}"
+                ) from error
         raise
 
 
@@ -122,7 +169,9 @@ def table(result: xr.Dataset | xr.DataTree) -> pd.DataFrame:
         parts = parts_of(result)
         if len(parts) > 1:
             first = next(iter(parts))
-            raise ValueError(f"a whole analysis has a table for each part: tree[{first!r}].curves.table()")
+            raise ValueError(
+                f"a whole analysis has a table for each part: tree[{first!r}].curves.table()"
+            )
         (result,) = parts.values()
     kind, result = prepare(result)
     return ask(kind, result, kind.table, "table")
@@ -166,7 +215,10 @@ def summary(result: xr.Dataset | xr.DataTree) -> str:
 def lines_of(said: Iterable[Statement]) -> list[str]:
     """Return statements as the lines of a summary: answers, then details as far as there is room, then cautions."""
     every = list(said)
-    by_role = {role: [each for each in every if each.role == role] for role in ("answer", "detail", "caution")}
+    by_role = {
+        role: [each for each in every if each.role == role]
+        for role in ("answer", "detail", "caution")
+    }
     room = MOST_LINES - len(by_role["answer"]) - len(by_role["caution"])
     by_role["detail"] = by_role["detail"][: max(room, 0)]
     return [each.text for each in [*chain.from_iterable(by_role.values())][:MOST_LINES]]
@@ -175,16 +227,23 @@ def lines_of(said: Iterable[Statement]) -> list[str]:
 def parts_of(tree: xr.DataTree) -> dict[str, xr.Dataset]:
     """Return the results in a tree by their groups, in the order of `kinds`; of a group that is one, itself."""
     if not isinstance(tree, xr.DataTree):
-        raise TypeError(f"tree must be a DataTree that analyze returned; got {type(tree).__name__}")
+        raise TypeError(
+            f"tree must be a DataTree that analyze returned; got {type(tree).__name__}"
+        )
     nodes = {str(name): node.to_dataset() for name, node in tree.children.items()}
     nodes = nodes or {tree.name or "result": tree.to_dataset()}
-    found = {name: kind for name, dataset in nodes.items() if (kind := find_kind(dataset))}
+    found = {
+        name: kind for name, dataset in nodes.items() if (kind := find_kind(dataset))
+    }
     if not found:
         raise ValueError(
             f"this DataTree is no analysis: none of its groups ({', '.join(nodes)}) is a result of xcurves. "
             "Make one: curves.curves.analyze()"
         )
-    return {name: nodes[name] for name in sorted(found, key=lambda name: kinds.NAMES.index(found[name].name))}
+    return {
+        name: nodes[name]
+        for name in sorted(found, key=lambda name: kinds.NAMES.index(found[name].name))
+    }
 
 
 def summary_of_part(part: xr.Dataset) -> str:
@@ -199,7 +258,10 @@ def _final(part: xr.Dataset) -> list[str]:
 def _left(part: xr.Dataset) -> list[str]:
     """Return a line that names the first task left out and counts the others."""
     gone = left_out(part.attrs)
-    return [f"Left out: {each}{f' (and {len(gone) - 1} more)' * (len(gone) > 1)}" for each in gone[:1]]
+    return [
+        f"Left out: {each}{f' (and {len(gone) - 1} more)' * (len(gone) > 1)}"
+        for each in gone[:1]
+    ]
 
 
 def _paragraphs(tree: xr.DataTree) -> Iterator[str]:
@@ -207,16 +269,24 @@ def _paragraphs(tree: xr.DataTree) -> Iterator[str]:
     for part in parts_of(tree).values():
         kind, result = prepare(part)
         answer = ask(kind, result, kind.answer, "summary")
-        yield "\n".join([kind.question, " ".join([*_final(part), answer]), *_left(part)])
+        yield "\n".join(
+            [kind.question, " ".join([*_final(part), answer]), *_left(part)]
+        )
     missing = missing_parts(tree.attrs)
     if missing:
-        more = [f"and {len(missing) - _MOST_MISSING} more"] if len(missing) > _MOST_MISSING else []
+        more = (
+            [f"and {len(missing) - _MOST_MISSING} more"]
+            if len(missing) > _MOST_MISSING
+            else []
+        )
         yield "\n".join(["Not in this analysis:", *missing[:_MOST_MISSING], *more])
 
 
 def say_final(part: xr.Dataset) -> str:
     """Return at which training level the scores of a distribution are."""
-    return f"Scores at the last training level that all runs have: {part.attrs['final']}."
+    return (
+        f"Scores at the last training level that all runs have: {part.attrs['final']}."
+    )
 
 
 def missing_parts(attrs: Mapping[Any, Any]) -> list[str]:
@@ -261,7 +331,11 @@ def no_method(dataset: xr.Dataset, name: str) -> str:
 
 def no_tree_method(tree: xr.DataTree, name: str) -> str:
     """Return the message for a method that a DataTree does not have."""
-    names_of_results = [child for child, node in tree.children.items() if find_kind(node.to_dataset()) is not None]
+    names_of_results = [
+        child
+        for child, node in tree.children.items()
+        if find_kind(node.to_dataset()) is not None
+    ]
     one = names_of_results[0] if names_of_results else "/"
     return (
         f"a DataTree has no .curves.{name}. It has .curves.table(), .curves.summary(), .curves.plot() and "
@@ -272,5 +346,7 @@ def no_tree_method(tree: xr.DataTree, name: str) -> str:
 def views_of(kind: ResultKind) -> dict[str, View]:
     """Return the views of a kind; refuse one that has none."""
     if not kind.views:
-        raise AttributeError(f"a result of {kind.name} has no picture; its table has all numbers: .curves.table()")
+        raise AttributeError(
+            f"a result of {kind.name} has no picture; its table has all numbers: .curves.table()"
+        )
     return dict(kind.views)

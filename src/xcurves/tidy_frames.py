@@ -60,9 +60,13 @@ def to_frame(data: xr.DataArray | xr.Dataset) -> pd.DataFrame:
     5  interaction       welch    NaN     NaN
     """
     if not isinstance(data, xr.DataArray | xr.Dataset):
-        raise TypeError(f"data must be a DataArray or a Dataset; got {type(data).__name__}. Give curves or a result")
+        raise TypeError(
+            f"data must be a DataArray or a Dataset; got {type(data).__name__}. Give curves or a result"
+        )
     if isinstance(data, xr.DataArray):
-        return _curves_frame(data.to_dataset(name=data.name or "score").assign_attrs(data.attrs))
+        return _curves_frame(
+            data.to_dataset(name=data.name or "score").assign_attrs(data.attrs)
+        )
     if find_kind(data) is None and set(DIMS) & set(data.dims):
         return _curves_frame(data)
     kind, result = prepare(data)
@@ -75,8 +79,17 @@ def to_frame(data: xr.DataArray | xr.Dataset) -> pd.DataFrame:
 def no_frame_method(frame: Any, name: str) -> str:
     """Return the message for a method that frames do not have: the call that makes curves of these columns."""
     named = {dim: dim for dim in DIMS} | usual_columns(frame.columns, DIMS)
-    value = next((str(column) for column in reversed(list(frame.columns)) if column not in named.values()), "score")
-    renamed = "".join(f", {dim}={column!r}" for dim, column in named.items() if column != dim)
+    value = next(
+        (
+            str(column)
+            for column in reversed(list(frame.columns))
+            if column not in named.values()
+        ),
+        "score",
+    )
+    renamed = "".join(
+        f", {dim}={column!r}" for dim, column in named.items() if column != dim
+    )
     return (
         f"a DataFrame has no .curves.{name}; curves have. "
         f"Make them: frame.curves.to_dataarray({value!r}{renamed}).curves.{name}()"
@@ -85,12 +98,17 @@ def no_frame_method(frame: Any, name: str) -> str:
 
 def _curves_frame(data: xr.Dataset) -> pd.DataFrame:
     known = (*DIMS, EVALUATION)
-    dims = [*(dim for dim in data.dims if dim not in known), *(dim for dim in known if dim in data.dims)]
+    dims = [
+        *(dim for dim in data.dims if dim not in known),
+        *(dim for dim in known if dim in data.dims),
+    ]
     for dim in dims:
         labels = data[dim].to_numpy().tolist()
         if pd.isna(labels).any() or len(set(labels)) < len(labels):
             cure = f"Number them: assign_coords({dim}=range({len(labels)}))"
-            raise ValueError(f"{dim} labels must be there and differ; got {labels[:5]!r}. {cure}")
+            raise ValueError(
+                f"{dim} labels must be there and differ; got {labels[:5]!r}. {cure}"
+            )
         _check_text(dim, labels)
     data = native_labels(data)
     frame = _described_frame(data, dims, data.attrs)
@@ -98,7 +116,9 @@ def _curves_frame(data: xr.Dataset) -> pd.DataFrame:
         labelled = [*dims[:-1], "training"]
         dims = dims[:-1]
         rows = frame.dropna(subset="training").drop(columns=EVALUATION)
-        frame = rows[[*labelled, *rows.columns.difference(labelled, sort=False)]].reset_index(drop=True)
+        frame = rows[
+            [*labelled, *rows.columns.difference(labelled, sort=False)]
+        ].reset_index(drop=True)
     for dim in dims:
         values = pd.Index(data[dim].to_numpy())
         if not values.is_monotonic_increasing:
@@ -121,25 +141,47 @@ def _columns_by_label(result: xr.Dataset, dims: Sequence[Hashable]) -> xr.Datase
     """Make a variable for each label of the dims that have no rows."""
     columns = {}
     result = result.reset_coords()
-    words = {dim: [str(label) for label in result[dim].to_numpy()] for dim in result.dims}
+    words = {
+        dim: [str(label) for label in result[dim].to_numpy()] for dim in result.dims
+    }
     for name in result.data_vars:
-        variable = result.variables[name]  # a Variable: a DataArray of each column would look for its coords
+        variable = result.variables[
+            name
+        ]  # a Variable: a DataArray of each column would look for its coords
         others = [dim for dim in variable.dims if dim not in dims]
-        if _NO_ROWS in others or (others and name in PAIR_COORDS):  # the names of columns say the pair
+        if _NO_ROWS in others or (
+            others and name in PAIR_COORDS
+        ):  # the names of columns say the pair
             continue
         for place in product(*(range(variable.sizes[dim]) for dim in others)):
             chosen = dict(zip(others, place, strict=True))
             label = "_".join([str(name), *(words[dim][i] for dim, i in chosen.items())])
             columns[label] = variable.isel(chosen)
-    return xr.Dataset(columns, {dim: result[dim] for dim in dims if dim in result.coords})
+    return xr.Dataset(
+        columns, {dim: result[dim] for dim in dims if dim in result.coords}
+    )
 
 
-def _described_frame(data: xr.Dataset, dims: Sequence[Hashable], attrs: Mapping[Hashable, Any]) -> pd.DataFrame:
+def _described_frame(
+    data: xr.Dataset, dims: Sequence[Hashable], attrs: Mapping[Hashable, Any]
+) -> pd.DataFrame:
     if dims:
         frame = data.to_dataframe([str(dim) for dim in dims]).reset_index()
     else:
-        frame = pd.DataFrame({name: [variable.to_numpy().item()] for name, variable in data.variables.items()})
-    told = {name: data.variables[name].attrs for name in frame if name in data.variables}
-    described = {key: {name: of[key] for name, of in told.items() if key in of} for key in _DESCRIBED}
-    frame.attrs = {name: value for name, value in attrs.items() if name not in _DESCRIBED} | described
+        frame = pd.DataFrame(
+            {
+                name: [variable.to_numpy().item()]
+                for name, variable in data.variables.items()
+            }
+        )
+    told = {
+        name: data.variables[name].attrs for name in frame if name in data.variables
+    }
+    described = {
+        key: {name: of[key] for name, of in told.items() if key in of}
+        for key in _DESCRIBED
+    }
+    frame.attrs = {
+        name: value for name, value in attrs.items() if name not in _DESCRIBED
+    } | described
     return frame

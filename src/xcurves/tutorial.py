@@ -59,8 +59,14 @@ def open_dataset(name: str) -> xr.Dataset:
     (3, 10, 8)
     """
     folder = files("xcurves") / "data"
-    known = sorted(file.name.removesuffix(".nc") for file in folder.iterdir() if file.name.endswith(".nc"))
+    known = sorted(
+        file.name.removesuffix(".nc")
+        for file in folder.iterdir()
+        if file.name.endswith(".nc")
+    )
     if name not in known:
-        raise ValueError(f"name must be one of {', '.join(map(repr, known))}; got {name!r}{did_you_mean(name, known)}")
+        raise ValueError(
+            f"name must be one of {', '.join(map(repr, known))}; got {name!r}{did_you_mean(name, known)}"
+        )
     with as_file(folder / f"{name}.nc") as path:
         return xr.load_dataset(path, engine="scipy")

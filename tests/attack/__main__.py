@@ -45,12 +45,16 @@ def write(part: str, text: str) -> None:
     begin, end = f"<!-- {part} -->\n", f"\n<!-- end of {part} -->"
     pattern = re.escape(begin) + ".*?" + re.escape(end)
     assert re.search(pattern, page, re.DOTALL), part
-    PAGE_OF_COUNTS.write_text(re.sub(pattern, lambda _: begin + text + end, page, flags=re.DOTALL))
+    PAGE_OF_COUNTS.write_text(
+        re.sub(pattern, lambda _: begin + text + end, page, flags=re.DOTALL)
+    )
 
 
 def rows_of_calls() -> dict[str, list[object]]:
     """Return the rows of functions that the page has."""
-    lines = re.findall(r"^\| `(\w+)` \|(.*) \|$", PAGE_OF_COUNTS.read_text(), re.MULTILINE)
+    lines = re.findall(
+        r"^\| `(\w+)` \|(.*) \|$", PAGE_OF_COUNTS.read_text(), re.MULTILINE
+    )
     return {name: [f"`{name}`", *counts.split()[::2]] for name, counts in lines}
 
 
@@ -62,13 +66,24 @@ def main(calls: int, damages: int = 0, kills: int = 0, *names: str) -> int:
         for name in names or outcomes.CALLABLE:
             counts = attack(name, calls)
             n_faults += counts["fault"]
-            known = rows_of_calls() | {name: [f"`{name}`", counts.total(), *counts.values()]}
+            known = rows_of_calls() | {
+                name: [f"`{name}`", counts.total(), *counts.values()]
+            }
             rows = [known[each] for each in outcomes.CALLABLE if each in known]
-            write("calls", f"{versions}.\n\n{table(['function', 'calls', 'results', 'refused', 'faults'], rows)}")
+            write(
+                "calls",
+                f"{versions}.\n\n{table(['function', 'calls', 'results', 'refused', 'faults'], rows)}",
+            )
     if damages:
         found = {kind: try_damage(kind, damages) for kind in FORMATS}
         rows = [[kind, damages, *each.values()] for kind, each in found.items()]
-        head = ["format", "bits flipped, files cut or lost", "refused", "unchanged", "changed"]
+        head = [
+            "format",
+            "bits flipped, files cut or lost",
+            "refused",
+            "unchanged",
+            "changed",
+        ]
         write("damage", f"{versions}.\n\n{table(head, rows)}")
         n_faults += sum(each["changed"] for each in found.values())
     if kills:
@@ -77,7 +92,12 @@ def main(calls: int, damages: int = 0, kills: int = 0, *names: str) -> int:
             each = try_kills(kind, kills)
             name = "report, without pictures" if kind == "page" else kind
             rows.append([name, kills, *each.values(), kills - sum(each.values())])
-        head = ["writer", "killed (SIGKILL)", "old archive at its path", "new archive at its path"]
+        head = [
+            "writer",
+            "killed (SIGKILL)",
+            "old archive at its path",
+            "new archive at its path",
+        ]
         write("kills", f"{versions}.\n\n{table([*head, 'none', 'damaged'], rows)}")
     return n_faults
 

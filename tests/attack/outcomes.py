@@ -25,7 +25,9 @@ SAID = {  # as their docstrings say
     "plot": AttributeError, "report": FileExistsError, "to_dataarray": KeyError, "to_dataset": KeyError
 }  # fmt: skip
 FUNCTIONS = [name for name in xcurves.__all__ if callable(getattr(xcurves, name))]
-CALLABLE = [name for name in FUNCTIONS if inspect.signature(getattr(xcurves, name)).parameters]
+CALLABLE = [
+    name for name in FUNCTIONS if inspect.signature(getattr(xcurves, name)).parameters
+]
 
 
 class Fault(AssertionError):
@@ -40,7 +42,11 @@ def attempt(name: str, seed: int) -> str:
         warnings.simplefilter("ignore", UserWarning)
         try:
             found = getattr(xcurves, name)(*positional, **options)
-            found = found.compute() if isinstance(found, xr.Dataset | xr.DataArray) else found
+            found = (
+                found.compute()
+                if isinstance(found, xr.Dataset | xr.DataArray)
+                else found
+            )
             check(found, seed)
         except Exception as error:
             check_error(name, error, positional, options)
@@ -53,11 +59,15 @@ def attempt(name: str, seed: int) -> str:
     return "result"
 
 
-def check_error(name: str, error: Exception, positional: list[Any], options: dict[str, Any]) -> None:
+def check_error(
+    name: str, error: Exception, positional: list[Any], options: dict[str, Any]
+) -> None:
     """Refuse an error that no `raise` of the package made, or that is of another kind or more than a line."""
     where = traceback.extract_tb(error.__traceback__)[-1]
     allowed = (*OURS, SAID[name]) if name in SAID else OURS
-    raised = (where.line or "").startswith("raise ")  # numpy and Python raise in lines of ours that do something else
+    raised = (where.line or "").startswith(
+        "raise "
+    )  # numpy and Python raise in lines of ours that do something else
     is_ours = where.filename.startswith(SOURCE) and raised
     if not is_ours or not isinstance(error, allowed) or "\n" in str(error):
         said = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
@@ -77,5 +87,7 @@ def check(found: Any, seed: int) -> None:
         raise Fault("no table or no summary")
     if seed % 50 == 0:
         with tempfile.TemporaryDirectory() as folder:
-            if not archive.read(archive.write(found, f"{folder}/a.nc")).identical(found):
+            if not archive.read(archive.write(found, f"{folder}/a.nc")).identical(
+                found
+            ):
                 raise Fault("another result came back from its archive")

@@ -22,7 +22,10 @@ PROBABILITIES = np.arange(1, 100) / 100
 TAU = np.linspace(0, 2, 101)
 N_TASKS, N_ALGORITHMS, N_RUNS = 26, 5, 10
 REPLICATES = 50_000
-PROFILE_SHARE, IQM_SHARE = 500, 10  # of the replicates, one in so many is drawn by rliable
+PROFILE_SHARE, IQM_SHARE = (
+    500,
+    10,
+)  # of the replicates, one in so many is drawn by rliable
 POOL = {"dim": ("task", "run"), "strata": "task", "interval": "percentile", "rng": 0}
 
 
@@ -30,14 +33,24 @@ POOL = {"dim": ("task", "run"), "strata": "task", "interval": "percentile", "rng
 def trials(n_trials: int = N_TRIALS) -> xr.DataArray:
     """Return two algorithms with very many trials, as in the paper's second experiment."""
     values = np.random.default_rng(0).normal(size=(2, n_trials))
-    return xr.DataArray(values, {"algorithm": ["a", "b"], "run": np.arange(n_trials)}, ("algorithm", "run"))
+    return xr.DataArray(
+        values,
+        {"algorithm": ["a", "b"], "run": np.arange(n_trials)},
+        ("algorithm", "run"),
+    )
 
 
 @cache
 def benchmark_scores() -> xr.DataArray:
     """Return normalized scores of a benchmark of 26 tasks."""
-    values = np.random.default_rng(0).gamma(2, 0.3, size=(N_ALGORITHMS, N_TASKS, N_RUNS))
-    coords = {"algorithm": list("abcde"), "task": np.arange(N_TASKS), "run": np.arange(N_RUNS)}
+    values = np.random.default_rng(0).gamma(
+        2, 0.3, size=(N_ALGORITHMS, N_TASKS, N_RUNS)
+    )
+    coords = {
+        "algorithm": list("abcde"),
+        "task": np.arange(N_TASKS),
+        "run": np.arange(N_RUNS),
+    }
     return xr.DataArray(values, coords, list(coords))
 
 
@@ -56,7 +69,9 @@ def profile(scores: xr.DataArray) -> xr.Dataset:
 
 def aggregate(scores: xr.DataArray) -> xr.Dataset:
     """Make the IQM with a stratified interval from 50,000 resamples, and the other statistics besides."""
-    return scores.isel(algorithm=[0]).curves.performance_cdf(**POOL, n_resamples=REPLICATES)
+    return scores.isel(algorithm=[0]).curves.performance_cdf(
+        **POOL, n_resamples=REPLICATES
+    )
 
 
 # --- peers: CDF at points and inverse CDF at probabilities, shape (algorithm, point) each ---
@@ -71,7 +86,10 @@ def statsmodels_cdf(scores: xr.DataArray) -> Floats:
 
 def statsmodels_both(scores: xr.DataArray) -> tuple[Floats, Floats]:
     """Make `ECDF` and its inverse, as statsmodels inverts it."""
-    from statsmodels.distributions.empirical_distribution import ECDF, monotone_fn_inverter
+    from statsmodels.distributions.empirical_distribution import (
+        ECDF,
+        monotone_fn_inverter,
+    )
 
     made = [
         (ecdf(POINTS), monotone_fn_inverter(ecdf, row)(PROBABILITIES))
@@ -84,17 +102,22 @@ def statsmodels_both(scores: xr.DataArray) -> tuple[Floats, Floats]:
 
 def scipy_cdf(scores: xr.DataArray) -> Floats:
     """Make `scipy.stats.ecdf` and look 101 points up."""
-    return np.array([scipy.stats.ecdf(row).cdf.evaluate(POINTS) for row in scores.to_numpy()])
+    return np.array(
+        [scipy.stats.ecdf(row).cdf.evaluate(POINTS) for row in scores.to_numpy()]
+    )
 
 
 def matrices(scores: xr.DataArray) -> dict[str, Floats]:
     """Return scores as rliable takes them: for each algorithm a matrix of runs by tasks."""
     return {
-        name: scores.sel(algorithm=name).transpose("run", "task").to_numpy() for name in scores.algorithm.to_numpy()
+        name: scores.sel(algorithm=name).transpose("run", "task").to_numpy()
+        for name in scores.algorithm.to_numpy()
     }
 
 
-def rliable_profile(scores: xr.DataArray, replicates: int = REPLICATES // PROFILE_SHARE) -> Any:
+def rliable_profile(
+    scores: xr.DataArray, replicates: int = REPLICATES // PROFILE_SHARE
+) -> Any:
     """Make profiles by `create_performance_profile`."""
     from rliable import library
 
@@ -106,7 +129,9 @@ def rliable_iqm(scores: xr.DataArray, replicates: int = REPLICATES // IQM_SHARE)
     from rliable import library, metrics
 
     one = matrices(scores.isel(algorithm=[0]))
-    return library.get_interval_estimates(one, lambda each: np.array([metrics.aggregate_iqm(each)]), reps=replicates)
+    return library.get_interval_estimates(
+        one, lambda each: np.array([metrics.aggregate_iqm(each)]), reps=replicates
+    )
 
 
 def has_rliable() -> bool:

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import os
 
-os.environ |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")  # before numpy
+os.environ |= dict.fromkeys(
+    ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"
+)  # before numpy
 
 import gc
 import platform
@@ -49,7 +51,11 @@ from xcurves.kernels.distributions import ecdf
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
 MARKS = "<!-- goals -->\n", "<!-- end of goals -->\n"
-RUNS, ROUNDS, SECONDS = 3, 15, 5  # of a goal in a run: at most so many rounds, and about so many seconds
+RUNS, ROUNDS, SECONDS = (
+    3,
+    15,
+    5,
+)  # of a goal in a run: at most so many rounds, and about so many seconds
 
 
 class Goal(NamedTuple):
@@ -89,11 +95,16 @@ def anova_goals() -> list[Goal]:
     for (name, peer), aim in GOALS_OF_PEERS.items():
         part, scale = workloads.job(peer, WORKLOADS[name])
         ours = partial(workloads.call, WORKLOADS[name])
-        of_peers.append(Goal(f"`randomized_anova`, {name}: {peer}", ours, part, aim, scale))
+        of_peers.append(
+            Goal(f"`randomized_anova`, {name}: {peer}", ours, part, aim, scale)
+        )
     return [
         *of_peers,
         Goal(
-            "`pairwise` of 3 algorithms, 10 runs, 8 levels, 1,000", partial(three.curves.pairwise, **random), None, 8e-3
+            "`pairwise` of 3 algorithms, 10 runs, 8 levels, 1,000",
+            partial(three.curves.pairwise, **random),
+            None,
+            8e-3,
         ),
         Goal(
             "`pairwise` of 20 tasks of 10 v 10: `randomized_anova` of these, exact",
@@ -134,7 +145,12 @@ def profile_goals() -> list[Goal]:
     large, usual = curves(1, 10, 30, 1_000), profiles.make_curves(5, 10, 1_000)
     long = profiles.make_curves(4, 10, 1_000_000)
     return [
-        Goal("`ss_profile` of 10 × 30 × 1,000, 9,999", partial(large.curves.ss_profile, rng=0), None, 4.9 / 3),
+        Goal(
+            "`ss_profile` of 10 × 30 × 1,000, 9,999",
+            partial(large.curves.ss_profile, rng=0),
+            None,
+            4.9 / 3,
+        ),
         Goal(
             "`ss_profile` of 5 × 10 × 1,000, 1,000: mne, clusters alone",
             partial(profiles.infer, usual),
@@ -161,7 +177,12 @@ def distribution_goals() -> list[Goal]:
         "`np.sort` alone": (lambda scores: np.sort(scores.to_numpy()), 0.0),
     }
     return [
-        Goal(f"`performance_cdf` of 2 × 3,000,000: {name}", ours, partial(peer, trials), aim)
+        Goal(
+            f"`performance_cdf` of 2 × 3,000,000: {name}",
+            ours,
+            partial(peer, trials),
+            aim,
+        )
         for name, (peer, aim) in peers.items()
     ]
 
@@ -202,15 +223,27 @@ def band_goals() -> list[Goal]:
 
         nonparametric._ld_band_weights.cache_clear()
         sample = np.arange(200.0)
-        nonparametric.EmpiricalDistribution.confidence_bands(sample, 0.95, method="ld_equal_tailed", n_jobs=1)
+        nonparametric.EmpiricalDistribution.confidence_bands(
+            sample, 0.95, method="ld_equal_tailed", n_jobs=1
+        )
 
     draws = distributions.trials(1_000)
     return [
         Goal("`performance_cdf` of 2 × 10 × 100,000 levels", of_levels, None, 5.0),
-        Goal("exact band of 200 trials: opda, `ld_equal_tailed`", partial(band, 200), simulated, 8.0),
+        Goal(
+            "exact band of 200 trials: opda, `ld_equal_tailed`",
+            partial(band, 200),
+            simulated,
+            8.0,
+        ),
         Goal("exact band of 1,000 trials", partial(band, 1_000), None, 8.0),
         Goal("exact band of 20,000 trials", partial(band, 20_000), None, 0.0),
-        Goal("`tuning_curve` of 2 × 1,000, k to 100", partial(draws.curves.tuning_curve, n_trials=100), None, 0.2),
+        Goal(
+            "`tuning_curve` of 2 × 1,000, k to 100",
+            partial(draws.curves.tuning_curve, n_trials=100),
+            None,
+            0.2,
+        ),
     ]
 
 
@@ -225,7 +258,12 @@ def frame_goals() -> list[Goal]:
             partial(test_frames.by_loop, frame),
             1.0,
         ),
-        Goal("10 million rows of frames to arrays", lambda: test_frames.by_xcurves(ten_million()), None, 3.0),
+        Goal(
+            "10 million rows of frames to arrays",
+            lambda: test_frames.by_xcurves(ten_million()),
+            None,
+            3.0,
+        ),
     ]
 
 
@@ -253,7 +291,12 @@ def scaling_goals() -> list[Goal]:
     """Return the goals of scaling laws; ours makes covariances, intervals and the backtest too."""
     many, one = scaling.runs(100, 6, 10), scaling.runs()
     return [
-        Goal("`fit_scaling_law` of 100 laws of 60 runs", partial(scaling.call, many), None, 2.0),
+        Goal(
+            "`fit_scaling_law` of 100 laws of 60 runs",
+            partial(scaling.call, many),
+            None,
+            2.0,
+        ),
         Goal("`fit_scaling_law` of 240 runs", partial(scaling.call, one), None, 0.15),
         Goal(
             "`fit_scaling_law` of 240 runs, delta=0.001: SciPy's BFGS from Epoch's 4,500 starts",
@@ -268,18 +311,57 @@ def scaling_goals() -> list[Goal]:
 def task_goals() -> list[Goal]:
     """Return the goals of many tasks, and of looks."""
     tasks = curves(60, 5, 10, 200)
-    nested = curves(1, 5, 30, 20).assign_coords(look=("run", np.repeat(np.arange(1, 7), 5)))
+    nested = curves(1, 5, 30, 20).assign_coords(
+        look=("run", np.repeat(np.arange(1, 7), 5))
+    )
     looks = partial(nested.curves.sequential, n_looks=6, n_resamples=10_000, rng=0)
-    sooner = partial(curves(20, 5, 10, 200).curves.speedup, reference="algorithm 0", task="task", rng=0)
-    bundled = partial(tutorial.open_dataset("benchmark")["accuracy"].curves.across_tasks, rng=0)
+    sooner = partial(
+        curves(20, 5, 10, 200).curves.speedup,
+        reference="algorithm 0",
+        task="task",
+        rng=0,
+    )
+    bundled = partial(
+        tutorial.open_dataset("benchmark")["accuracy"].curves.across_tasks, rng=0
+    )
     return [
-        Goal("`across_tasks`, 60 × 5 × 10 × 200, without intervals of each task", partial(across, tasks), None, 1.0),
-        Goal("`profile_across_tasks` of the same", partial(tasks.curves.profile_across_tasks, rng=0), None, 2.0),
-        Goal("`sequential`, 10,000 nested assignments, 6 looks, 10 pairs", looks, None, 1.0),
+        Goal(
+            "`across_tasks`, 60 × 5 × 10 × 200, without intervals of each task",
+            partial(across, tasks),
+            None,
+            1.0,
+        ),
+        Goal(
+            "`profile_across_tasks` of the same",
+            partial(tasks.curves.profile_across_tasks, rng=0),
+            None,
+            2.0,
+        ),
+        Goal(
+            "`sequential`, 10,000 nested assignments, 6 looks, 10 pairs",
+            looks,
+            None,
+            1.0,
+        ),
         Goal("`speedup` over tasks, 20 × 5 × 10 × 200", sooner, None, 1.0),
-        Goal("`sequential` of 2 × 100 runs, 100 looks", partial(looked_at, 2, 100, 1, 100), None, 10.0),
-        Goal("`sequential` of 10 × 50 × 100, 10 looks", partial(looked_at, 10, 50, 100, 10), None, 8.0),
-        Goal("`across_tasks`, 200 × 5 × 10 × 1", lambda: curves(200, 5, 10, 1).curves.across_tasks(rng=0), None, 5.0),
+        Goal(
+            "`sequential` of 2 × 100 runs, 100 looks",
+            partial(looked_at, 2, 100, 1, 100),
+            None,
+            10.0,
+        ),
+        Goal(
+            "`sequential` of 10 × 50 × 100, 10 looks",
+            partial(looked_at, 10, 50, 100, 10),
+            None,
+            8.0,
+        ),
+        Goal(
+            "`across_tasks`, 200 × 5 × 10 × 1",
+            lambda: curves(200, 5, 10, 1).curves.across_tasks(rng=0),
+            None,
+            5.0,
+        ),
         Goal(
             "`across_tasks`, 1,000 × 5 × 10 × 10",
             lambda: curves(1_000, 5, 10, 10).curves.across_tasks(rng=0),
@@ -287,20 +369,34 @@ def task_goals() -> list[Goal]:
             25.0,
         ),
         Goal(
-            "`across_tasks`, 10 × 2 × 2,000 × 1", lambda: curves(10, 2, 2_000, 1).curves.across_tasks(rng=0), None, 6.0
+            "`across_tasks`, 10 × 2 × 2,000 × 1",
+            lambda: curves(10, 2, 2_000, 1).curves.across_tasks(rng=0),
+            None,
+            6.0,
         ),
         Goal("`across_tasks` of the bundled benchmark", bundled, None, 0.5),
         Goal(
-            "`ss_profile` of 2 × 5 × 1,000,000", lambda: curves(1, 2, 5, 1_000_000).curves.ss_profile(rng=0), None, 10.0
+            "`ss_profile` of 2 × 5 × 1,000,000",
+            lambda: curves(1, 2, 5, 1_000_000).curves.ss_profile(rng=0),
+            None,
+            10.0,
         ),
     ]
 
 
 def plan_goals() -> list[Goal]:
     """Return the goals of numbers of runs to plan for."""
-    pilots, tasks = curves(1, 2, 10, 201), tutorial.open_dataset("benchmark")["accuracy"].isel(algorithm=slice(2))
+    pilots, tasks = (
+        curves(1, 2, 10, 201),
+        tutorial.open_dataset("benchmark")["accuracy"].isel(algorithm=slice(2)),
+    )
     return [
-        Goal("`runs_needed` of 2 × 10 × 201 levels", partial(pilots.curves.runs_needed, rng=0), None, 6.0),
+        Goal(
+            "`runs_needed` of 2 × 10 × 201 levels",
+            partial(pilots.curves.runs_needed, rng=0),
+            None,
+            6.0,
+        ),
         Goal(
             "`runs_needed` over 16 tasks of 2 × 5",
             partial(tasks.curves.runs_needed, test="across_tasks", rng=0),
@@ -310,11 +406,15 @@ def plan_goals() -> list[Goal]:
     ]
 
 
-def looked_at(n_algorithms: int, n_runs: int, n_levels: int, n_looks: int) -> xr.Dataset:
+def looked_at(
+    n_algorithms: int, n_runs: int, n_levels: int, n_looks: int
+) -> xr.Dataset:
     """Look at the same number of runs again and again, until all have been run."""
     nested = curves(1, n_algorithms, n_runs, n_levels)
     look = np.repeat(np.arange(1, n_looks + 1), n_runs // n_looks)
-    return nested.assign_coords(look=("run", look)).curves.sequential(n_looks=n_looks, rng=0)
+    return nested.assign_coords(look=("run", look)).curves.sequential(
+        n_looks=n_looks, rng=0
+    )
 
 
 def across(tasks: xr.DataArray) -> xr.Dataset:
@@ -330,7 +430,9 @@ def across(tasks: xr.DataArray) -> xr.Dataset:
 def _no_intervals(design: contrasts.ContrastDesign) -> dict[str, np.ndarray]:
     n_tasks = len(design.u)
     one = ("statistic", "pvalue", "estimate", "estimate_ci_gap")
-    return dict.fromkeys(one, np.full(n_tasks, 0.5)) | {"estimate_ci": np.zeros((n_tasks, 2))}
+    return dict.fromkeys(one, np.full(n_tasks, 0.5)) | {
+        "estimate_ci": np.zeros((n_tasks, 2))
+    }
 
 
 def experiment_goals() -> list[Goal]:
@@ -342,8 +444,18 @@ def experiment_goals() -> list[Goal]:
 
     n_learners, n_swings = test_experiments.N_LEARNERS, test_experiments.N_SWINGS
     return [
-        Goal("`experiments.dse`, 1,000 trials: a loop that saves nothing", kept, test_experiments.plain_trials, 1.0),
-        Goal("king and rook against king, all positions: plain Python", endgames.depths, plain_chess.plain_depths, 0.0),
+        Goal(
+            "`experiments.dse`, 1,000 trials: a loop that saves nothing",
+            kept,
+            test_experiments.plain_trials,
+            1.0,
+        ),
+        Goal(
+            "king and rook against king, all positions: plain Python",
+            endgames.depths,
+            plain_chess.plain_depths,
+            0.0,
+        ),
         Goal(
             "tic-tac-toe, 300 learners of 200 games: plain Python",
             test_experiments.learners,
@@ -364,7 +476,15 @@ def experiment_goals() -> list[Goal]:
 def simulation_goals() -> list[Goal]:
     """Return the goal of error rates."""
     name = "`simulation.type_i_error` of 1,000 data sets, 2 × 20 × 8, 399: a loop over data sets"
-    return [Goal(name, partial(test_simulation.by_study, 1_000), partial(test_simulation.by_loop, 50), 0.0, 20)]
+    return [
+        Goal(
+            name,
+            partial(test_simulation.by_study, 1_000),
+            partial(test_simulation.by_loop, 50),
+            0.0,
+            20,
+        )
+    ]
 
 
 def archive_goals() -> list[Goal]:
@@ -376,7 +496,14 @@ def archive_goals() -> list[Goal]:
             write(Path(folder) / "curves.nc")
 
     ours, peer = partial(archive.write, scores), scores.to_netcdf
-    return [Goal("`archive.write` of 8 MB: `to_netcdf`", partial(in_folder, ours), partial(in_folder, peer), 0.4)]
+    return [
+        Goal(
+            "`archive.write` of 8 MB: `to_netcdf`",
+            partial(in_folder, ours),
+            partial(in_folder, peer),
+            0.4,
+        )
+    ]
 
 
 FAMILIES = (
@@ -392,9 +519,12 @@ def measure(goal: Goal) -> np.ndarray:
         contender()
     once = sum(_seconds(contender) for contender in contenders)
     rounds = int(np.clip(SECONDS / once, 1, ROUNDS))
-    times = np.array([[[_seconds(each) for each in contenders] for _ in range(rounds)] for _ in range(RUNS)]).min(
-        axis=1
-    )
+    times = np.array(
+        [
+            [[_seconds(each) for each in contenders] for _ in range(rounds)]
+            for _ in range(RUNS)
+        ]
+    ).min(axis=1)
     return times[:, 1] * goal.scale / times[:, 0] if goal.peer else times[:, 0]
 
 
@@ -416,7 +546,9 @@ def row(goal: Goal) -> str:
         found = measure(goal)
     except ImportError as error:
         return f"| {goal.name} | | not measured: {error} | | | |"
-    met = (np.median(found) >= goal.aim) if goal.peer else (np.median(found) <= goal.aim)
+    met = (
+        (np.median(found) >= goal.aim) if goal.peer else (np.median(found) <= goal.aim)
+    )
     unit = "" if goal.peer else " s"
     aim = f"{'≥' if goal.peer else '≤'} {show(goal.aim)}{unit}" if goal.aim else "none"
     cells = [goal.name, aim, *(show(each) + unit for each in np.sort(found))]
@@ -431,7 +563,10 @@ def show(number: float) -> str:
 def main(*words: str, write: bool = False) -> None:
     """Print the table, row by row, and write it to the page if asked."""
     warnings.simplefilter("ignore")
-    lines = ["| goal: peer | aim | smallest | middle | largest | |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| goal: peer | aim | smallest | middle | largest | |",
+        "|---|---|---|---|---|---|",
+    ]
     before, rest = PAGE.read_text().split(MARKS[0])
     table, after = rest.split(MARKS[1])
     written = {line.split(" | ")[0]: line for line in table.splitlines()}
@@ -443,11 +578,16 @@ def main(*words: str, write: bool = False) -> None:
                 print(lines[-1], flush=True)
             elif f"| {goal.name}" in written:
                 lines.append(written[f"| {goal.name}"])
-    versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "xarray"))
+    versions = ", ".join(
+        f"{name} {version(name)}" for name in ("numpy", "scipy", "xarray")
+    )
     print(f"Python {platform.python_version()}, {versions}; {os.cpu_count()} cores")
     if write:
         PAGE.write_text(before + MARKS[0] + "\n".join(lines) + "\n" + MARKS[1] + after)
 
 
 if __name__ == "__main__":
-    main(*(word for word in sys.argv[1:] if word != "--write"), write="--write" in sys.argv)
+    main(
+        *(word for word in sys.argv[1:] if word != "--write"),
+        write="--write" in sys.argv,
+    )

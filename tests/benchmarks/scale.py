@@ -33,7 +33,9 @@ MB = 2**20
 def lazy(chunks: dict[str, int], **sizes: int) -> xr.DataArray:
     """Return normal curves of given dims and chunks, drawn when they are computed."""
     shape = tuple(sizes.values())
-    values = da.random.default_rng(1998).normal(size=shape, chunks=tuple(chunks.get(dim, sizes[dim]) for dim in sizes))
+    values = da.random.default_rng(1998).normal(
+        size=shape, chunks=tuple(chunks.get(dim, sizes[dim]) for dim in sizes)
+    )
     index = {dim: pd.RangeIndex(1, 1 + size) for dim, size in sizes.items()}
     return xr.DataArray(values, index, list(sizes))
 
@@ -47,7 +49,11 @@ def errors(n: int) -> xr.DataArray:
     """Return learning curves of 5 sizes by 5 folds."""
     noise = lazy({"task": 2000}, task=n, run=5, training=5)
     sizes = np.array([25.0, 50, 100, 200, 400])
-    return (noise + (10 + 200 * sizes**-0.5)).assign_coords(training=sizes).assign_attrs(units="%")
+    return (
+        (noise + (10 + 200 * sizes**-0.5))
+        .assign_coords(training=sizes)
+        .assign_attrs(units="%")
+    )
 
 
 def trials(n: int) -> xr.DataArray:
@@ -57,12 +63,16 @@ def trials(n: int) -> xr.DataArray:
 
 def peak() -> float:
     """Return the largest memory that this process has had, in MB."""
-    return int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) / 1024
+    return (
+        int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) / 1024
+    )
 
 
 def memory() -> float:
     """Return the memory that this process has, in MB."""
-    return int(Path("/proc/self/status").read_text().split("VmRSS:")[1].split()[0]) / 1024
+    return (
+        int(Path("/proc/self/status").read_text().split("VmRSS:")[1].split()[0]) / 1024
+    )
 
 
 def seconds(call: Callable[[], Any]) -> float:
@@ -82,7 +92,12 @@ def processor_seconds(call: Callable[[], Any]) -> float:
 def show(*cells: object) -> None:
     """Print a row of a table."""
     print(
-        "| " + " | ".join(f"{cell:.3g}" if isinstance(cell, float) else str(cell) for cell in cells) + " |", flush=True
+        "| "
+        + " | ".join(
+            f"{cell:.3g}" if isinstance(cell, float) else str(cell) for cell in cells
+        )
+        + " |",
+        flush=True,
     )
 
 
@@ -94,23 +109,39 @@ def head(*cells: str) -> None:
 
 
 JOBS: dict[str, Callable[[], xr.Dataset]] = {
-    "randomized_anova, 10,000 tasks": lambda: tasks(10_000).curves.randomized_anova(n_resamples=SHUFFLES, rng=0),
-    "the same in chunks of 1 task": lambda: tasks(10_000, 1).curves.randomized_anova(n_resamples=SHUFFLES, rng=0),
+    "randomized_anova, 10,000 tasks": lambda: tasks(10_000).curves.randomized_anova(
+        n_resamples=SHUFFLES, rng=0
+    ),
+    "the same in chunks of 1 task": lambda: tasks(10_000, 1).curves.randomized_anova(
+        n_resamples=SHUFFLES, rng=0
+    ),
     "randomized_anova paired, 10,000": lambda: tasks(10_000).curves.randomized_anova(
         n_resamples=SHUFFLES, paired=True, rng=0
     ),
-    "pairwise, 2,000 in chunks of 50": lambda: tasks(2_000, 50).curves.pairwise(n_resamples=SHUFFLES, rng=0),
+    "pairwise, 2,000 in chunks of 50": lambda: tasks(2_000, 50).curves.pairwise(
+        n_resamples=SHUFFLES, rng=0
+    ),
     "contrast, 10,000 in chunks of 500": lambda: tasks(10_000, 500).curves.contrast(
         {1: 1, 2: -1}, n_resamples=SHUFFLES, rng=0
     ),
-    "across_tasks, 10,000": lambda: tasks(10_000).curves.across_tasks(n_resamples=SHUFFLES, rng=0),
-    "ss_profile, 2,000": lambda: tasks(2_000).curves.ss_profile(n_resamples=SHUFFLES, rng=0),
-    "fit_power_law, 100,000 curves": lambda: errors(100_000).curves.fit_power_law(sigma0_sq=1.0),
-    "leave_one_size_out, 20,000 curves": lambda: errors(20_000).curves.leave_one_size_out(sigma0_sq=1.0),
+    "across_tasks, 10,000": lambda: tasks(10_000).curves.across_tasks(
+        n_resamples=SHUFFLES, rng=0
+    ),
+    "ss_profile, 2,000": lambda: tasks(2_000).curves.ss_profile(
+        n_resamples=SHUFFLES, rng=0
+    ),
+    "fit_power_law, 100,000 curves": lambda: errors(100_000).curves.fit_power_law(
+        sigma0_sq=1.0
+    ),
+    "leave_one_size_out, 20,000 curves": lambda: errors(
+        20_000
+    ).curves.leave_one_size_out(sigma0_sq=1.0),
     "performance_cdf, 5,000 × 5 × 20": lambda: trials(5_000).curves.performance_cdf(
         scores_at=np.linspace(-3, 3, 61), cvar_level=[0.5, 0.9]
     ),
-    "compare_distributions, 5,000 × 5 × 20": lambda: trials(5_000).curves.compare_distributions(),
+    "compare_distributions, 5,000 × 5 × 20": lambda: trials(
+        5_000
+    ).curves.compare_distributions(),
 }
 
 
@@ -129,7 +160,15 @@ def warm() -> None:
 
 def workers() -> None:
     """Time every method on one and on two worker processes, the first also with dask's own setting of memory."""
-    head("method", "1 worker, s", "2 workers, s", "times faster", "client, processor s", "largest worker, MB", "nodes")
+    head(
+        "method",
+        "1 worker, s",
+        "2 workers, s",
+        "times faster",
+        "client, processor s",
+        "largest worker, MB",
+        "nodes",
+    )
     first, job = next(iter(JOBS.items()))
     _work(f"{first}, dask's own setting of memory", job)
     with dask.config.set(MEMORY):
@@ -146,8 +185,15 @@ def _work(name: str, job: Callable[[], xr.Dataset]) -> None:
     nodes = len(dict(dask.optimize(job())[0].__dask_graph__()))
     for _ in range(TURNS):
         for n_workers in times:
-            options: dict[str, Any] = {"threads_per_worker": 1, "memory_limit": "2GiB", "dashboard_address": None}
-            with LocalCluster(n_workers=n_workers, **options) as cluster, Client(cluster) as client:
+            options: dict[str, Any] = {
+                "threads_per_worker": 1,
+                "memory_limit": "2GiB",
+                "dashboard_address": None,
+            }
+            with (
+                LocalCluster(n_workers=n_workers, **options) as cluster,
+                Client(cluster) as client,
+            ):
                 client.run(warm)
                 start = time.process_time()
                 times[n_workers].append(seconds(job().compute))
@@ -184,24 +230,45 @@ CALLS = {
 
 def long() -> None:
     """Reduce 20 long curves, beside dask's mean of the same array; beside it, the time of all cores together."""
-    head("levels", "from", *(f"{name}, s (all cores), MB" for name in CALLS), "ANOVA at the speed of the mean")
+    head(
+        "levels",
+        "from",
+        *(f"{name}, s (all cores), MB" for name in CALLS),
+        "ANOVA at the speed of the mean",
+    )
     for size in (2_500_000, 25_000_000, 250_000_000):
         drawn = f"lazy({{'training': 1_000_000}}, algorithm=2, run=10, training={size})"
         _long(size, "drawn", drawn)
         if size <= 25_000_000:
             with tempfile.TemporaryDirectory() as folder:
                 store = f"{folder}/curves.zarr"
-                apart(f"{drawn}.to_dataset(name='score').drop_vars('training').to_zarr({store!r}, consolidated=False)")
+                apart(
+                    f"{drawn}.to_dataset(name='score').drop_vars('training').to_zarr({store!r}, consolidated=False)"
+                )
                 opened = f"xr.open_zarr({store!r}, consolidated=False)['score']"
-                _long(size, "zarr", f"{opened}.assign_coords(training=('training', pd.RangeIndex({size})))")
+                _long(
+                    size,
+                    "zarr",
+                    f"{opened}.assign_coords(training=('training', pd.RangeIndex({size})))",
+                )
 
 
 def _long(size: int, kind: str, source: str) -> None:
     turns = TURNS if size < 100_000_000 else 1
-    runs = {name: [apart(LONG.format(source=source, call=call)) for _ in range(turns)] for name, call in CALLS.items()}
-    best = {name: tuple(map(min, zip(*found, strict=True))) for name, found in runs.items()}
+    runs = {
+        name: [apart(LONG.format(source=source, call=call)) for _ in range(turns)]
+        for name, call in CALLS.items()
+    }
+    best = {
+        name: tuple(map(min, zip(*found, strict=True))) for name, found in runs.items()
+    }
     ratio = best["mean"][1] / best["anova"][1]
-    show(f"{size:,}", kind, *(f"{wall:.3g} ({cores:.3g}), {mb:.0f}" for cores, wall, mb in best.values()), ratio)
+    show(
+        f"{size:,}",
+        kind,
+        *(f"{wall:.3g} ({cores:.3g}), {mb:.0f}" for cores, wall, mb in best.values()),
+        ratio,
+    )
 
 
 THREADS = """
@@ -212,7 +279,10 @@ with dask.config.set(scheduler="threads", num_workers={n}):
     print(min(seconds(job) for _ in range(TURNS)), min(processor_seconds(job) for _ in range(TURNS)))
 """
 THREADED = {
-    "many tasks": ("tasks(1_000)", "curves.curves.randomized_anova(n_resamples=1_000, rng=0)"),
+    "many tasks": (
+        "tasks(1_000)",
+        "curves.curves.randomized_anova(n_resamples=1_000, rng=0)",
+    ),
     "wide tasks": (
         "lazy({'task': 10}, task=20, algorithm=10, run=30, training=2_000)",
         "curves.curves.randomized_anova(n_resamples=1_000, rng=0)",
@@ -221,18 +291,31 @@ THREADED = {
         "lazy({'training': 250_000}, algorithm=2, run=10, training=2_000_000)",
         "curves.curves.randomized_anova(n_resamples=999, rng=0)",
     ),
-    "profiles": ("tasks(100, 10)", "curves.curves.ss_profile(n_resamples=1_000, rng=0)"),
+    "profiles": (
+        "tasks(100, 10)",
+        "curves.curves.ss_profile(n_resamples=1_000, rng=0)",
+    ),
 }
 
 
 def threads() -> None:
     """Time dask threads with BLAS left alone and held to one thread; beside it, the time of all cores together."""
-    head("workload", "BLAS threads", *(f"{n} dask thread{'s' * (n > 1)}, s (all cores)" for n in (1, 2, 3, 4)))
+    head(
+        "workload",
+        "BLAS threads",
+        *(f"{n} dask thread{'s' * (n > 1)}, s (all cores)" for n in (1, 2, 3, 4)),
+    )
     for name, (source, call) in THREADED.items():
         for said, environment in (("unset", {}), ("1", {"OPENBLAS_NUM_THREADS": "1"})):
-            codes = [THREADS.format(source=source, call=call, n=n) for n in (1, 2, 3, 4)]
+            codes = [
+                THREADS.format(source=source, call=call, n=n) for n in (1, 2, 3, 4)
+            ]
             found = [apart(code, **environment) for code in codes]
-            show(name, said, *(f"{wall:.3g} ({processor:.3g})" for wall, processor in found))
+            show(
+                name,
+                said,
+                *(f"{wall:.3g} ({processor:.3g})" for wall, processor in found),
+            )
 
 
 USUAL = {"task": 50, "algorithm": 4, "run": 10, "training": 100, "shuffles": 1_000}
@@ -253,7 +336,9 @@ def in_memory(size: dict[str, int]) -> Callable[[], xr.Dataset]:
     """Return the call on curves in memory of the given sizes."""
     sizes = {name: size[name] for name in ("task", "algorithm", "run", "training")}
     values = np.random.default_rng(1998).normal(size=tuple(sizes.values()))
-    curves = xr.DataArray(values, {dim: pd.RangeIndex(n) for dim, n in sizes.items()}, list(sizes))
+    curves = xr.DataArray(
+        values, {dim: pd.RangeIndex(n) for dim, n in sizes.items()}, list(sizes)
+    )
     return lambda: curves.curves.randomized_anova(n_resamples=size["shuffles"], rng=0)
 
 
@@ -269,7 +354,13 @@ def measure(size: dict[str, int]) -> tuple[float, float]:
     return least, most
 
 
-TERMS = ("call", "task", "value × curve", "shuffle × curve", "task × shuffle × curve × algorithm")
+TERMS = (
+    "call",
+    "task",
+    "value × curve",
+    "shuffle × curve",
+    "task × shuffle × curve × algorithm",
+)
 
 
 def terms(size: dict[str, int]) -> list[float]:
@@ -288,27 +379,45 @@ def cost() -> None:
     for name, grown in GROWN.items():
         sizes = [{**USUAL, name: size} for size in grown]
         found = np.array([measure(size) for size in sizes])
-        slope = [np.polyfit(np.log(grown[-3:]), np.log(each[-3:]), 1)[0] for each in found.T]
+        slope = [
+            np.polyfit(np.log(grown[-3:]), np.log(each[-3:]), 1)[0] for each in found.T
+        ]
         show(name, f"{grown[-3]:,}", f"{grown[-1]:,}", *map(float, slope))
         rows += map(terms, sizes)
         times += found[:, 0].tolist()
     relative = np.array(rows) / np.array(times)[:, np.newaxis]
     factors, _ = scipy.optimize.nnls(relative, np.ones(len(times)))
-    print("\nseconds: " + ", ".join(f"{factor:.3g} per {word}" for word, factor in zip(TERMS, factors, strict=True)))
+    print(
+        "\nseconds: "
+        + ", ".join(
+            f"{factor:.3g} per {word}"
+            for word, factor in zip(TERMS, factors, strict=True)
+        )
+    )
     head("size", "predicted, s", "measured, s", "predicted / measured")
     for grown_to in CHECKED:
         size = {**USUAL, **grown_to}
         expected, (found_time, _) = float(np.dot(terms(size), factors)), measure(size)
-        show(", ".join(f"{name} {n:,}" for name, n in grown_to.items()), expected, found_time, expected / found_time)
+        show(
+            ", ".join(f"{name} {n:,}" for name, n in grown_to.items()),
+            expected,
+            found_time,
+            expected / found_time,
+        )
     head("what", "one core, s")
     for far in ({"task": 1_000_000}, {"task": 1, "training": 1_000_000_000}):
-        show(", ".join(f"{name} {n:,}" for name, n in far.items()), float(np.dot(terms({**USUAL, **far}), factors)))
+        show(
+            ", ".join(f"{name} {n:,}" for name, n in far.items()),
+            float(np.dot(terms({**USUAL, **far}), factors)),
+        )
 
 
 def main(*names: str) -> None:
     """Print the tables asked for, or all."""
     known = {"workers": workers, "long": long, "threads": threads, "cost": cost}
-    print(f"{os.cpu_count()} cores, numpy {np.__version__}, dask {dask.__version__}, xcurves {xcurves.__version__}")
+    print(
+        f"{os.cpu_count()} cores, numpy {np.__version__}, dask {dask.__version__}, xcurves {xcurves.__version__}"
+    )
     for name in names or known:
         known[name]()
 

@@ -34,10 +34,17 @@ def by_xcurves(frame):
 def by_loop(frame):
     """Interpolate run by run, each with NumPy."""
     runs = {
-        key: pd.Series(np.interp(GRID, rows["training"], rows["return"], left=np.nan, right=np.nan), GRID)
+        key: pd.Series(
+            np.interp(
+                GRID, rows["training"], rows["return"], left=np.nan, right=np.nan
+            ),
+            GRID,
+        )
         for key, rows in frame.groupby(["algorithm", "run"])
     }
-    return pd.DataFrame(runs).rename_axis(index="training", columns=["algorithm", "run"])
+    return pd.DataFrame(runs).rename_axis(
+        index="training", columns=["algorithm", "run"]
+    )
 
 
 def test_ragged_runs():

@@ -15,7 +15,11 @@ TEST = partial(xcurves.randomized_anova, n_resamples=399)
 
 def by_study(n):
     return simulation.type_i_error(
-        simulation.autoregressive, TEST, n_replications=n, settings={"n_runs": [20]}, rng=0
+        simulation.autoregressive,
+        TEST,
+        n_replications=n,
+        settings={"n_runs": [20]},
+        rng=0,
     ).rate[0]
 
 
@@ -32,4 +36,6 @@ def by_loop(n):
 def test_both_find_the_level():
     for rates in (by_study(100), by_loop(100)):
         assert rates.sizes == {"effect": 2, "error_term": 3}
-        assert 0.0 <= float(rates.min()) <= float(rates.max()) < 0.15  # of 100 with a rate of .05
+        assert (
+            0.0 <= float(rates.min()) <= float(rates.max()) < 0.15
+        )  # of 100 with a rate of .05

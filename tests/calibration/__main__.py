@@ -68,7 +68,9 @@ def tables(found: Sequence[Found]) -> dict[str, str]:
 
 def made_with() -> str:
     """Say when and with what a table is made."""
-    packages = ", ".join(f"{name} {version(name)}" for name in ("xcurves", "numpy", "scipy", "xarray"))
+    packages = ", ".join(
+        f"{name} {version(name)}" for name in ("xcurves", "numpy", "scipy", "xarray")
+    )
     return f"{dt.date.today().isoformat()}, Python {platform.python_version()}, {packages}."
 
 
@@ -81,20 +83,32 @@ def on_page(page: str, made: Mapping[str, str]) -> str:
     placed = kept | dict(made)
     order = list(dict.fromkeys(simulation.family for simulation in SIMULATIONS))
     ordered = [placed[family] for family in order if family in placed]
-    return before + START + "\n" + "\n\n".join([head.strip(), *ordered]) + "\n" + END + after
+    return (
+        before
+        + START
+        + "\n"
+        + "\n\n".join([head.strip(), *ordered])
+        + "\n"
+        + END
+        + after
+    )
 
 
 def _setting(simulation: Simulation, measured: xr.Dataset) -> str:
     """Return the data sets of a row, and their number where it is not the usual one."""
     n = int(measured.n_replications.max())
-    return simulation.setting if n >= USUAL else f"{simulation.setting} ({n:,} data sets)"
+    return (
+        simulation.setting if n >= USUAL else f"{simulation.setting} ({n:,} data sets)"
+    )
 
 
 def _wide(members: Sequence[Found], rows: Sequence[str]) -> str:
     lines = ["| | " + " | ".join(rows) + " |", "|---" * (len(rows) + 1) + "|"]
     for simulation, measured in members:
         lines.append(
-            f"| {_setting(simulation, measured)} | " + " | ".join(_said(measured.sel(row=row)) for row in rows) + " |"
+            f"| {_setting(simulation, measured)} | "
+            + " | ".join(_said(measured.sel(row=row)) for row in rows)
+            + " |"
         )
     return "\n".join(lines)
 
@@ -103,7 +117,9 @@ def _long(members: Sequence[Found]) -> str:
     lines = ["| data sets | procedure | claimed | measured |", "|---|---|---|---|"]
     for simulation, measured in members:
         for row, claim in simulation.claims.items():
-            lines.append(f"| {_setting(simulation, measured)} | {row} | {claim} | {_said(measured.sel(row=row))} |")
+            lines.append(
+                f"| {_setting(simulation, measured)} | {row} | {claim} | {_said(measured.sel(row=row))} |"
+            )
     return "\n".join(lines)
 
 
@@ -121,7 +137,9 @@ def _short(share: float) -> str:
 def main(words: Sequence[str]) -> int:
     """Measure, write the page, and fail if a claim does not hold."""
     chosen = [
-        each for each in SIMULATIONS if each.possible and (not words or any(word in each.family for word in words))
+        each
+        for each in SIMULATIONS
+        if each.possible and (not words or any(word in each.family for word in words))
     ]
     found = measure(chosen)
     PAGE.write_text(on_page(PAGE.read_text(), tables(found)))

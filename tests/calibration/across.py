@@ -16,19 +16,48 @@ import xarray as xr
 from scipy import stats
 
 import xcurves
-from calibration.claims import ALPHA, AT_MOST, EXACT, Simulation, fails, labelled, missed, near, outside
+from calibration.claims import (
+    ALPHA,
+    AT_MOST,
+    EXACT,
+    Simulation,
+    fails,
+    labelled,
+    missed,
+    near,
+    outside,
+)
 from xcurves.kernels.differences import task_effects, task_flips, task_plans
 from xcurves.kernels.resampling import plans
 
 RESAMPLES = 199
-ENOUGH = 1_024  # all flips of ten families, and deals enough for Holm's step over ten pairs
+ENOUGH = (
+    1_024  # all flips of ten families, and deals enough for Holm's step over ten pairs
+)
 BOOTSTRAPS = 299
 OURS = ("fixed", "random", "P(X > Y), fixed", "P(X > Y), random")
-OTHERS = ("Fisher", "Stouffer", "Wilcoxon", "pooled z", "bootstrap, P(X > Y)", "bootstrap, IQM")
+OTHERS = (
+    "Fisher",
+    "Stouffer",
+    "Wilcoxon",
+    "pooled z",
+    "bootstrap, P(X > Y)",
+    "bootstrap, IQM",
+)
 
 
 def benchmarks(
-    n_datasets, *, n_tasks=26, n_runs=5, shift=0.0, tau=0.0, turns=0.0, spread=1.0, scales=0.0, failing=0.0, rng
+    n_datasets,
+    *,
+    n_tasks=26,
+    n_runs=5,
+    shift=0.0,
+    tau=0.0,
+    turns=0.0,
+    spread=1.0,
+    scales=0.0,
+    failing=0.0,
+    rng,
 ):
     """Normal scores of two algorithms over tasks.
 
@@ -39,23 +68,38 @@ def benchmarks(
     values = rng.normal(size=(n_datasets, n_tasks, 2, n_runs))
     values[:, :, 0] *= spread
     if failing:
-        values[:, :, 0] += 6 * (failing - (rng.random((n_datasets, n_tasks, n_runs)) < failing))
-    apart = shift + tau * rng.normal(size=(n_datasets, n_tasks)) + turns * np.resize([1, -1], n_tasks)
+        values[:, :, 0] += 6 * (
+            failing - (rng.random((n_datasets, n_tasks, n_runs)) < failing)
+        )
+    apart = (
+        shift
+        + tau * rng.normal(size=(n_datasets, n_tasks))
+        + turns * np.resize([1, -1], n_tasks)
+    )
     values[:, :, 0] += apart[..., np.newaxis]
     values *= np.exp(scales * rng.normal(size=(n_datasets, n_tasks, 1, 1)))
-    coords = {"task": np.arange(n_tasks), "algorithm": ["a", "b"], "run": np.arange(n_runs), "training": [1.0]}
+    coords = {
+        "task": np.arange(n_tasks),
+        "algorithm": ["a", "b"],
+        "run": np.arange(n_runs),
+        "training": [1.0],
+    }
     return labelled(values[..., np.newaxis], **coords)
 
 
 def all_tests(data, *, rows, rng=None):
     """The p-values of this package and of others."""
-    found = xcurves.across_tasks(data, n_resamples=RESAMPLES, rng=rng).isel(pair=0, drop=True)
+    found = xcurves.across_tasks(data, n_resamples=RESAMPLES, rng=rng).isel(
+        pair=0, drop=True
+    )
     known = {
         f"{words}{claim}": found[name].sel(task_effect=claim, drop=True)
         for words, name in (("", "pvalue"), ("P(X > Y), ", "prob_greater_pvalue"))
         for claim in ("fixed", "random")
     }
-    values = data.transpose("replication", "task", "algorithm", "run", "training").to_numpy()[..., 0]
+    values = data.transpose(
+        "replication", "task", "algorithm", "run", "training"
+    ).to_numpy()[..., 0]
     wanted = {name for name in OTHERS if name in rows}
     for name, p in of_others(values[:, :, 0], values[:, :, 1], rng):
         known[name] = xr.DataArray(p, dims="replication")
@@ -73,12 +117,21 @@ def of_others(x, y, rng):
     z = np.sign(greater.mean(axis=(-1, -2)) - 0.5) * stats.norm.isf(p / 2)
     yield "Stouffer", 2 * stats.norm.sf(np.abs(z.sum(axis=1)) / np.sqrt(p.shape[1]))
     yield "Wilcoxon", stats.wilcoxon(x.mean(axis=-1) - y.mean(axis=-1), axis=1).pvalue
-    variance = (greater.mean(axis=-1).var(axis=-1, ddof=1) + greater.mean(axis=-2).var(axis=-1, ddof=1)) / n
+    variance = (
+        greater.mean(axis=-1).var(axis=-1, ddof=1)
+        + greater.mean(axis=-2).var(axis=-1, ddof=1)
+    ) / n
     theta = greater.mean(axis=(-1, -2)) - 0.5
     with np.errstate(divide="ignore"):
-        yield "pooled z", 2 * stats.norm.sf(np.abs(theta.sum(axis=1)) / np.sqrt(variance.sum(axis=1)))
+        yield (
+            "pooled z",
+            2
+            * stats.norm.sf(np.abs(theta.sum(axis=1)) / np.sqrt(variance.sum(axis=1))),
+        )
     generator = np.random.default_rng(rng)
-    rejected = np.array([bootstrapped(*each, generator) for each in zip(x, y, strict=True)])
+    rejected = np.array(
+        [bootstrapped(*each, generator) for each in zip(x, y, strict=True)]
+    )
     yield "bootstrap, P(X > Y)", 1.0 - rejected[:, 0]
     yield "bootstrap, IQM", 1.0 - rejected[:, 1]
 
@@ -87,24 +140,37 @@ def bootstrapped(x, y, generator):
     """Return whether 95 % intervals of P(X > Y) and of the difference of IQM leave out what no difference gives."""
     n_tasks, n = x.shape
     rows = np.arange(n_tasks)[:, np.newaxis]
-    first, second = (each[rows, generator.integers(n, size=(BOOTSTRAPS, n_tasks, n))] for each in (x, y))
-    theta = (first[..., :, np.newaxis] > second[..., np.newaxis, :]).mean(axis=(1, 2, 3)) + (
-        (first[..., :, np.newaxis] == second[..., np.newaxis, :]).mean(axis=(1, 2, 3)) / 2
+    first, second = (
+        each[rows, generator.integers(n, size=(BOOTSTRAPS, n_tasks, n))]
+        for each in (x, y)
+    )
+    theta = (first[..., :, np.newaxis] > second[..., np.newaxis, :]).mean(
+        axis=(1, 2, 3)
+    ) + (
+        (first[..., :, np.newaxis] == second[..., np.newaxis, :]).mean(axis=(1, 2, 3))
+        / 2
     )
     cut = n_tasks * n // 4
     iqm = [
-        np.sort(each.reshape(BOOTSTRAPS, -1), axis=1)[:, cut : n_tasks * n - cut].mean(axis=1)
+        np.sort(each.reshape(BOOTSTRAPS, -1), axis=1)[:, cut : n_tasks * n - cut].mean(
+            axis=1
+        )
         for each in (first, second)
     ]
-    ends = [np.quantile(drawn, [0.025, 0.975]) for drawn in (theta - 0.5, iqm[0] - iqm[1])]
+    ends = [
+        np.quantile(drawn, [0.025, 0.975]) for drawn in (theta - 0.5, iqm[0] - iqm[1])
+    ]
     return [low > 0 or high < 0 for low, high in ends]
 
 
 def intervals(data, *, shift=0.0, rng=None):
     """Whether intervals miss the mean difference over all tasks that there are."""
-    found = xcurves.across_tasks(data, n_resamples=RESAMPLES, rng=rng).isel(pair=0, drop=True)
+    found = xcurves.across_tasks(data, n_resamples=RESAMPLES, rng=rng).isel(
+        pair=0, drop=True
+    )
     return {
-        claim: missed(found.difference_ci.sel(task_effect=claim, drop=True), shift) for claim in ("fixed", "random")
+        claim: missed(found.difference_ci.sel(task_effect=claim, drop=True), shift)
+        for claim in ("fixed", "random")
     }
 
 
@@ -118,7 +184,11 @@ def several(n_datasets, *, n_algorithms=5, n_tasks=20, n_runs=4, tau=0.5, rng):
     """Algorithms that differ in each task, but not on average."""
     values = rng.normal(size=(n_datasets, n_tasks, n_algorithms, n_runs, 1))
     values += tau * rng.normal(size=(n_datasets, n_tasks, n_algorithms, 1, 1))
-    coords = {"task": np.arange(n_tasks), "algorithm": list("abcdefgh"[:n_algorithms]), "run": np.arange(n_runs)}
+    coords = {
+        "task": np.arange(n_tasks),
+        "algorithm": list("abcdefgh"[:n_algorithms]),
+        "run": np.arange(n_runs),
+    }
     return labelled(values, **coords, training=[1.0])
 
 
@@ -137,9 +207,15 @@ def along(n_datasets, *, n_tasks=16, n_runs=5, tau=0.5, n_algorithms=2, rng):
     """Dependent curves of algorithms that differ in each task, but not on average."""
     values = rng.normal(size=(n_datasets, n_tasks, n_algorithms, n_runs, 8))
     for level in range(1, 8):
-        values[..., level] = 0.7 * values[..., level - 1] + np.sqrt(0.51) * values[..., level]
+        values[..., level] = (
+            0.7 * values[..., level - 1] + np.sqrt(0.51) * values[..., level]
+        )
     values += tau * rng.normal(size=(n_datasets, n_tasks, n_algorithms, 1, 8))
-    coords = {"task": np.arange(n_tasks), "algorithm": list("abcdefgh"[:n_algorithms]), "run": np.arange(n_runs)}
+    coords = {
+        "task": np.arange(n_tasks),
+        "algorithm": list("abcdefgh"[:n_algorithms]),
+        "run": np.arange(n_runs),
+    }
     return labelled(values, **coords, training=np.arange(1.0, 9))
 
 
@@ -156,16 +232,26 @@ def any_fraction_of_any_pair(data, *, rng=None):
 def aggregate(data, *, groups=1, sizes=None, rng=None):
     """What the profile over tasks says of equal algorithms, tasks in families of one size or of these sizes."""
     n_tasks = data.sizes["task"]
-    families = np.arange(n_tasks) // groups if sizes is None else np.repeat(np.arange(len(sizes)), sizes)
-    found = xcurves.profile_across_tasks(data, fractions=8, task_groups=families, n_resamples=ENOUGH, rng=rng)
+    families = (
+        np.arange(n_tasks) // groups
+        if sizes is None
+        else np.repeat(np.arange(len(sizes)), sizes)
+    )
+    found = xcurves.profile_across_tasks(
+        data, fractions=8, task_groups=families, n_resamples=ENOUGH, rng=rng
+    )
     found = found.isel(pair=0, drop=True)
     beyond = missed(found.difference_band, 0.0)
     return {
         "any fraction, step-down": found.pvalue_adjusted.min("budget_fraction"),
         "any fraction, unadjusted": found.pvalue.min("budget_fraction"),
         "band of the difference": beyond.min("budget_fraction"),
-        "its band without its p": outside(((beyond == 0) & (found.pvalue_adjusted > 0.05)).any("budget_fraction")),
-        "interval of one fraction": missed(found.difference_ci, 0.0).isel(budget_fraction=3, drop=True),
+        "its band without its p": outside(
+            ((beyond == 0) & (found.pvalue_adjusted > 0.05)).any("budget_fraction")
+        ),
+        "interval of one fraction": missed(found.difference_ci, 0.0).isel(
+            budget_fraction=3, drop=True
+        ),
     }
 
 
@@ -173,11 +259,20 @@ def chances(data, *, n_resamples=ENOUGH, rng=None):
     """The smallest p of the probability of scoring higher, of any pair, and any place that a tie contradicts."""
     found = xcurves.across_tasks(data, n_resamples=n_resamples, rng=rng)
     known = {
-        f"any pair, {claim}{how}": found[name].sel(task_effect=claim, drop=True).min("pair")
+        f"any pair, {claim}{how}": found[name]
+        .sel(task_effect=claim, drop=True)
+        .min("pair")
         for claim in ("random", "fixed")
-        for name, how in (("prob_greater_pvalue_adjusted", ""), ("prob_greater_pvalue", ", unadjusted"))
+        for name, how in (
+            ("prob_greater_pvalue_adjusted", ""),
+            ("prob_greater_pvalue", ", unadjusted"),
+        )
     }
-    return known | {"any place by mean rank": outside((found.place_ci.sel(ci_bound="lower") > 1).any("algorithm"))}
+    return known | {
+        "any place by mean rank": outside(
+            (found.place_ci.sel(ci_bound="lower") > 1).any("algorithm")
+        )
+    }
 
 
 def best_of(n_datasets, *, ahead, **options):
@@ -190,11 +285,16 @@ def left_out(data, *, ahead, rng=None):
     """Whether the best, or any that ties, is not among those that may be; and whether any pair's interval misses."""
     found = xcurves.across_tasks(data, n_resamples=ENOUGH, rng=rng)
     best = found.may_be_best.isel(algorithm=slice(None) if ahead == 0 else [-1]) == 0
-    apart = -ahead * (found.algorithm_b == data.algorithm[-1].item()).drop_vars(found.pair.coords)
+    apart = -ahead * (found.algorithm_b == data.algorithm[-1].item()).drop_vars(
+        found.pair.coords
+    )
     missing = missed(found.difference_ci_simultaneous, apart).min("pair")
     return {
         f"{what}{claim}": p.sel(task_effect=claim, drop=True)
-        for what, p in (("", outside(best.any("algorithm"))), ("intervals of all pairs, ", missing))
+        for what, p in (
+            ("", outside(best.any("algorithm"))),
+            ("intervals of all pairs, ", missing),
+        )
         for claim in ("fixed", "random")
     }
 
@@ -204,7 +304,11 @@ def alone(n_datasets, *, n_tasks, ahead=0.0, scales=0.0, n_algorithms=5, rng):
     values = rng.normal(size=(n_datasets, n_tasks, n_algorithms, 1, 1))
     values[:, :, -1] += ahead
     values *= np.exp(scales * rng.normal(size=(n_datasets, n_tasks, 1, 1, 1)))
-    coords = {"task": np.arange(n_tasks), "algorithm": list("abcdefgh"[:n_algorithms]), "run": [0]}
+    coords = {
+        "task": np.arange(n_tasks),
+        "algorithm": list("abcdefgh"[:n_algorithms]),
+        "run": [0],
+    }
     return labelled(values, **coords, training=[1.0])
 
 
@@ -216,7 +320,9 @@ def largest_t(x):
     order = np.argsort(-ratio[..., 0], axis=-1)
     ordered = np.take_along_axis(ratio, order[..., np.newaxis], axis=1)
     largest = np.maximum.accumulate(ordered[:, ::-1], axis=1)[:, ::-1]
-    by_step = np.maximum.accumulate((largest >= ordered[..., :1] - 1e-10).mean(axis=-1), axis=-1)
+    by_step = np.maximum.accumulate(
+        (largest >= ordered[..., :1] - 1e-10).mean(axis=-1), axis=-1
+    )
     adjusted = np.empty(by_step.shape)
     np.put_along_axis(adjusted, order, by_step, axis=-1)
     return adjusted
@@ -224,13 +330,21 @@ def largest_t(x):
 
 def by_flips(data, *, ahead, rng=None):
     """The adjusted p of any pair, or of one of which the second is ahead, by the smallest p and by the largest |T|."""
-    scores = data.transpose("replication", "algorithm", "task", "run", "training").to_numpy()[..., 0, 0]
+    scores = data.transpose(
+        "replication", "algorithm", "task", "run", "training"
+    ).to_numpy()[..., 0, 0]
     first, second = np.triu_indices(scores.shape[1], 1)
     x = scores[:, first] - scores[:, second]
     flips = plans.plan_flips(x.shape[-1], None)
-    known = {"smallest p": task_flips.pvalues(x, flips, ALPHA)[1], "largest T": largest_t(x)}
+    known = {
+        "smallest p": task_flips.pvalues(x, flips, ALPHA)[1],
+        "largest T": largest_t(x),
+    }
     of = np.flatnonzero(second == scores.shape[1] - 1)[:1] if ahead else slice(None)
-    return {name: xr.DataArray(p[:, of].min(axis=1), dims="replication") for name, p in known.items()}
+    return {
+        name: xr.DataArray(p[:, of].min(axis=1), dims="replication")
+        for name, p in known.items()
+    }
 
 
 def numbers_of(data):
@@ -238,13 +352,20 @@ def numbers_of(data):
 
     Many data sets then are many pairs of one call of a kernel; a test has them beside `across_tasks`.
     """
-    x, y = (data.sel(algorithm=name)[..., 0].transpose("replication", "task", "run").to_numpy() for name in "ab")
+    x, y = (
+        data.sel(algorithm=name)[..., 0]
+        .transpose("replication", "task", "run")
+        .to_numpy()
+        for name in "ab"
+    )
     return x, y, *task_effects.task_differences(x, y, paired=False)
 
 
 def interval(ends):
     """Label ends of intervals of data sets."""
-    return xr.DataArray(ends, {"ci_bound": ["lower", "upper"]}, ("replication", "ci_bound"))
+    return xr.DataArray(
+        ends, {"ci_bound": ["lower", "upper"]}, ("replication", "ci_bound")
+    )
 
 
 def spreads_and_shares(data):
@@ -259,13 +380,19 @@ def between(data, *, tau, spread=1.0, shift=0.5, rng=None):
     """Whether intervals miss the standard deviation over tasks, and the share of tasks in which the first is better."""
     sd, share = spreads_and_shares(data)
     true = stats.norm.cdf(shift / np.sqrt(tau**2 + (1 + spread**2) / data.sizes["run"]))
-    return {"standard deviation over tasks": missed(sd, tau), "share of tasks": missed(share, true)}
+    return {
+        "standard deviation over tasks": missed(sd, tau),
+        "share of tasks": missed(share, true),
+    }
 
 
 def skewed(n_datasets, *, n_tasks, n_runs, rng):
     """Two algorithms whose differences are exponential over tasks, of mean 0 and standard deviation 2."""
     curves = benchmarks(n_datasets, n_tasks=n_tasks, n_runs=n_runs, rng=rng)
-    apart = xr.DataArray(2 * rng.exponential(size=(n_datasets, n_tasks)) - 2, dims=("replication", "task"))
+    apart = xr.DataArray(
+        2 * rng.exponential(size=(n_datasets, n_tasks)) - 2,
+        dims=("replication", "task"),
+    )
     return curves + apart * (curves.algorithm == "a")
 
 
@@ -273,7 +400,9 @@ def mean_differences(data, rng):
     """Intervals of the mean difference for tasks like these."""
     d = numbers_of(data)[2] / data.sizes["task"]
     plan = plans.plan_flips(d.shape[1], ENOUGH, rng)
-    return interval(task_flips.flip_intervals(d, np.full(d.shape, 1 / d.shape[1]), plan, ALPHA)[0])
+    return interval(
+        task_flips.flip_intervals(d, np.full(d.shape, 1 / d.shape[1]), plan, ALPHA)[0]
+    )
 
 
 def between_skewed(data, *, rng=None):
@@ -284,25 +413,37 @@ def between_skewed(data, *, rng=None):
         "mean difference, random": missed(mean, 0.0),
         "all of it too low": outside(mean.sel(ci_bound="upper", drop=True) < 0),
         "standard deviation over tasks": missed(sd, 2.0),
-        "share of tasks": missed(share, stats.exponnorm.sf(0, 2 / noise, loc=-2, scale=noise)),
+        "share of tasks": missed(
+            share, stats.exponnorm.sf(0, 2 / noise, loc=-2, scale=noise)
+        ),
     }
 
 
 def at_the_margin(data, *, margin, rng=None):
     """The p of being worse by no more than a margin, where the first is worse by just so much."""
     x, y, d, _ = numbers_of(data)
-    weights, sizes = np.full(d.shape, 1 / d.shape[1]), ((x.shape[2], y.shape[2]),) * d.shape[1]
+    weights, sizes = (
+        np.full(d.shape, 1 / d.shape[1]),
+        ((x.shape[2], y.shape[2]),) * d.shape[1],
+    )
     deals = task_plans.plan_deals(sizes, ENOUGH, entropy=rng)
     flips = plans.plan_flips(d.shape[1], ENOUGH, rng)
-    fixed = task_effects.task_effect_tests(x, y, weights[0], deals, ALPHA, margin=margin)["margin_pvalue"]
+    fixed = task_effects.task_effect_tests(
+        x, y, weights[0], deals, ALPHA, margin=margin
+    )["margin_pvalue"]
     random, _ = task_flips.flip_margins(weights * d, weights, flips, margin, ALPHA)
-    return {name: xr.DataArray(p, dims="replication") for name, p in (("fixed", fixed), ("random", random))}
+    return {
+        name: xr.DataArray(p, dims="replication")
+        for name, p in (("fixed", fixed), ("random", random))
+    }
 
 
 def on_fixed_tasks(n_datasets, *, n_tasks, n_runs, rng):
     """Dependent curves of one algorithm on the same tasks, of unlike mean and spread, in all data sets."""
     tasks = np.random.default_rng(7)
-    curves = along(n_datasets, n_tasks=n_tasks, n_runs=n_runs, tau=0.0, rng=rng).isel(algorithm=[0])
+    curves = along(n_datasets, n_tasks=n_tasks, n_runs=n_runs, tau=0.0, rng=rng).isel(
+        algorithm=[0]
+    )
     means, spreads = tasks.normal(size=n_tasks), tasks.uniform(0.25, 0.75, n_tasks)
     rise = np.linspace(0, 1, 8) * tasks.lognormal(0, 0.3, (n_tasks, 1))
     return curves * xr.DataArray(spreads, dims="task") + xr.DataArray(
@@ -313,10 +454,21 @@ def on_fixed_tasks(n_datasets, *, n_tasks, n_runs, rng):
 @lru_cache
 def true_statistics(n_tasks):
     """Return mean, IQM and mean of the best half of very many runs of those tasks."""
-    curves = on_fixed_tasks(20_000, n_tasks=n_tasks, n_runs=1, rng=np.random.default_rng(0))
-    pooled = np.sort(curves.transpose("replication", "task", ..., "training").to_numpy().reshape(-1, 8), axis=0)
+    curves = on_fixed_tasks(
+        20_000, n_tasks=n_tasks, n_runs=1, rng=np.random.default_rng(0)
+    )
+    pooled = np.sort(
+        curves.transpose("replication", "task", ..., "training")
+        .to_numpy()
+        .reshape(-1, 8),
+        axis=0,
+    )
     n = len(pooled)
-    return pooled.mean(axis=0), pooled[n // 4 : n - n // 4].mean(axis=0), pooled[n // 2 :].mean(axis=0)
+    return (
+        pooled.mean(axis=0),
+        pooled[n // 4 : n - n // 4].mean(axis=0),
+        pooled[n // 2 :].mean(axis=0),
+    )
 
 
 def bands(data, *, rng=None):
@@ -334,14 +486,24 @@ def bands(data, *, rng=None):
     truth = true_statistics(data.sizes["task"])
     names = ("score_mean", "iqm", "cvar 0.5")
     known = {
-        name: missed(found.statistic_ci.sel(param=name, drop=True), xr.DataArray(values, dims="training"))
+        name: missed(
+            found.statistic_ci.sel(param=name, drop=True),
+            xr.DataArray(values, dims="training"),
+        )
         for name, values in zip(names, truth, strict=True)
     }
     with_none = xcurves.profile_across_tasks(
-        xr.concat([data, data.assign_coords(algorithm=["c"])], "algorithm"), fractions=8, n_resamples=RESAMPLES, rng=rng
+        xr.concat([data, data.assign_coords(algorithm=["c"])], "algorithm"),
+        fractions=8,
+        n_resamples=RESAMPLES,
+        rng=rng,
     )
-    curve = with_none.mean_curve_band.isel(algorithm=0, drop=True).rename(budget_fraction="training")
-    of_curve = missed(curve.drop_vars("training"), xr.DataArray(truth[0], dims="training"))
+    curve = with_none.mean_curve_band.isel(algorithm=0, drop=True).rename(
+        budget_fraction="training"
+    )
+    of_curve = missed(
+        curve.drop_vars("training"), xr.DataArray(truth[0], dims="training")
+    )
     return {
         "mean curve": of_curve.min("training"),
         "mean": known["score_mean"].min("training"),
@@ -352,7 +514,13 @@ def bands(data, *, rng=None):
 
 def _tests(setting, claims, *, family="Across tasks", **options):
     return Simulation(
-        family, setting, partial(benchmarks, **options), partial(all_tests, rows=list(claims)), claims, 30, 2_000
+        family,
+        setting,
+        partial(benchmarks, **options),
+        partial(all_tests, rows=list(claims)),
+        claims,
+        30,
+        2_000,
     )
 
 
@@ -366,7 +534,9 @@ def _of_failing(*claims):
 
 
 def _of_pairs(n_tasks, scales, claims, ahead=0.0):
-    words = f"five algorithms, {n_tasks} tasks" + (f" of scales exp N(0, {scales:g})" if scales else "")
+    words = f"five algorithms, {n_tasks} tasks" + (
+        f" of scales exp N(0, {scales:g})" if scales else ""
+    )
     family = "Across tasks, adjusted over pairs: random claim"
     if ahead:
         family = f"{family}, power"
@@ -382,12 +552,32 @@ SIMULATIONS = [
     _tests(
         "no difference, 26 tasks × 5",
         _claims(
-            EXACT, EXACT, EXACT, EXACT, AT_MOST, AT_MOST, AT_MOST, near(0.04, 0.08), near(0.04, 0.08), fails(0.055)
+            EXACT,
+            EXACT,
+            EXACT,
+            EXACT,
+            AT_MOST,
+            AT_MOST,
+            AT_MOST,
+            near(0.04, 0.08),
+            near(0.04, 0.08),
+            fails(0.055),
         ),
     ),
     _tests(
         "no difference, 10 × 3",
-        _claims(EXACT, EXACT, AT_MOST, AT_MOST, AT_MOST, AT_MOST, AT_MOST, near(0.04, 0.1), fails(0.055), fails(0.07)),
+        _claims(
+            EXACT,
+            EXACT,
+            AT_MOST,
+            AT_MOST,
+            AT_MOST,
+            AT_MOST,
+            AT_MOST,
+            near(0.04, 0.1),
+            fails(0.055),
+            fails(0.07),
+        ),
         n_tasks=10,
         n_runs=3,
     ),
@@ -395,7 +585,14 @@ SIMULATIONS = [
         "scales lognormal(0.8), spread 3 v 1, 26 × 5",
         _claims(
             *(ROUGHLY, EXACT, ROUGHLY, AT_MOST),
-            *(near(0.03, 0.09), near(0.03, 0.09), EXACT, near(0.05, 0.1), near(0.04, 0.09), fails(0.055)),
+            *(
+                near(0.03, 0.09),
+                near(0.03, 0.09),
+                EXACT,
+                near(0.05, 0.1),
+                near(0.04, 0.09),
+                fails(0.055),
+            ),
         ),
         spread=3.0,
         scales=0.8,
@@ -403,7 +600,16 @@ SIMULATIONS = [
     _tests(
         "each better on half of the tasks by 2, 26 × 5",
         _claims(
-            ROUGHLY, AT_MOST, ROUGHLY, AT_MOST, fails(0.9), AT_MOST, AT_MOST, ROUGHLY, near(0.03, 0.09), near(0, 0.12)
+            ROUGHLY,
+            AT_MOST,
+            ROUGHLY,
+            AT_MOST,
+            fails(0.9),
+            AT_MOST,
+            AT_MOST,
+            ROUGHLY,
+            near(0.03, 0.09),
+            near(0, 0.12),
         ),
         turns=2.0,
     ),
@@ -447,7 +653,11 @@ SIMULATIONS = [
             2_000,
         )
         for setting, fixed, options in (
-            ("one difference, 0.6, in all of 26 tasks × 5", near(0.03, 0.07), {"shift": 0.6}),
+            (
+                "one difference, 0.6, in all of 26 tasks × 5",
+                near(0.03, 0.07),
+                {"shift": 0.6},
+            ),
             (
                 "one difference, 10 × 3, spread 3 v 1",
                 near(0.03, 0.1),
@@ -481,7 +691,11 @@ SIMULATIONS = [
         for setting, claim, options in (
             ("no difference, 26 × 5", EXACT, {}),
             ("one difference of 2 sd, 26 × 5", EXACT, {"shift": 2.0}),
-            ("one difference of 2 sd, 10 × 3", ROUGHLY, {"shift": 2.0, "n_tasks": 10, "n_runs": 3}),
+            (
+                "one difference of 2 sd, 10 × 3",
+                ROUGHLY,
+                {"shift": 2.0, "n_tasks": 10, "n_runs": 3},
+            ),
             ("no difference, spread 3 v 1, 26 × 5", near(0.05, 0.08), {"spread": 3.0}),
         )
     ),
@@ -500,7 +714,10 @@ SIMULATIONS = [
             },
             200,
         )
-        for setting, n_tasks, groups in (("16 tasks × 5", 16, 1), ("32 tasks × 5 in 16 families", 32, 2))
+        for setting, n_tasks, groups in (
+            ("16 tasks × 5", 16, 1),
+            ("32 tasks × 5 in 16 families", 32, 2),
+        )
     ),
     *(
         Simulation(
@@ -508,7 +725,13 @@ SIMULATIONS = [
             f"{n_tasks} tasks × {n_runs}",
             partial(on_fixed_tasks, n_tasks=n_tasks, n_runs=n_runs),
             bands,
-            dict(zip(("mean curve", "mean", "IQM", "CVaR of the best half"), claims, strict=True)),
+            dict(
+                zip(
+                    ("mean curve", "mean", "IQM", "CVaR of the best half"),
+                    claims,
+                    strict=True,
+                )
+            ),
             short,
             2_000,
         )
@@ -556,9 +779,24 @@ SIMULATIONS = [
             block=50,
         )
         for setting, fixed, n_resamples, options in (
-            ("no difference, 10 × 5", AT_MOST, ENOUGH, {"tau": 0.0, "n_tasks": 10, "n_runs": 5}),
-            ("no difference, 10 × 5, 199 reassignments", AT_MOST, 199, {"tau": 0.0, "n_tasks": 10, "n_runs": 5}),
-            ("tasks drawn anew, τ = 1, 20 × 4", fails(0.3), ENOUGH, {"tau": 1.0, "n_tasks": 20, "n_runs": 4}),
+            (
+                "no difference, 10 × 5",
+                AT_MOST,
+                ENOUGH,
+                {"tau": 0.0, "n_tasks": 10, "n_runs": 5},
+            ),
+            (
+                "no difference, 10 × 5, 199 reassignments",
+                AT_MOST,
+                199,
+                {"tau": 0.0, "n_tasks": 10, "n_runs": 5},
+            ),
+            (
+                "tasks drawn anew, τ = 1, 20 × 4",
+                fails(0.3),
+                ENOUGH,
+                {"tau": 1.0, "n_tasks": 20, "n_runs": 4},
+            ),
         )
     ),
     *(
@@ -567,10 +805,19 @@ SIMULATIONS = [
             setting,
             partial(best_of, ahead=ahead, tau=0.0, n_tasks=10, n_runs=5),
             partial(left_out, ahead=ahead),
-            dict.fromkeys((*OURS[:2], *(f"intervals of all pairs, {claim}" for claim in OURS[:2])), AT_MOST),
+            dict.fromkeys(
+                (
+                    *OURS[:2],
+                    *(f"intervals of all pairs, {claim}" for claim in OURS[:2]),
+                ),
+                AT_MOST,
+            ),
             30,
         )
-        for setting, ahead in (("five tied, 10 × 5", 0.0), ("one ahead by 0.2 sd, 10 × 5", 0.2))
+        for setting, ahead in (
+            ("five tied, 10 × 5", 0.0),
+            ("one ahead by 0.2 sd, 10 × 5", 0.2),
+        )
     ),
     *(
         Simulation(
@@ -615,10 +862,18 @@ SIMULATIONS = [
         )
         for setting, fixed, options in (
             ("worse by the margin, 10 × 5", AT_MOST, {"n_tasks": 10}),
-            ("worse by the margin, 10 × 5, spread 3 v 1", near(0.03, 0.08), {"n_tasks": 10, "spread": 3.0}),
+            (
+                "worse by the margin, 10 × 5, spread 3 v 1",
+                near(0.03, 0.08),
+                {"n_tasks": 10, "spread": 3.0},
+            ),
         )
     ),
-    *(_of_pairs(n_tasks, scales, (AT_MOST, AT_MOST)) for n_tasks in (6, 8, 12) for scales in (0.0, 1.5)),
+    *(
+        _of_pairs(n_tasks, scales, (AT_MOST, AT_MOST))
+        for n_tasks in (6, 8, 12)
+        for scales in (0.0, 1.5)
+    ),
     *(
         _of_pairs(n_tasks, scales, (near(*least_p), near(*largest)), ahead=1.5)
         for n_tasks, scales, least_p, largest in (
@@ -635,7 +890,10 @@ SIMULATIONS = [
         "five algorithms, no difference, 10 × 3",
         partial(along, n_tasks=10, n_runs=3, n_algorithms=5),
         any_fraction_of_any_pair,
-        {"any fraction of any pair": AT_MOST, "any fraction of any pair, unadjusted": fails(0.3)},
+        {
+            "any fraction of any pair": AT_MOST,
+            "any fraction of any pair, unadjusted": fails(0.3),
+        },
         30,
         1_000,
     ),

@@ -34,14 +34,21 @@ def folds(n_datasets, *, alpha, rng):
     """Folds 16, 8, 4, 2, 1 with variances as in the other simulations of folds."""
     gamma, slope = rng.uniform([-0.7, 5], [-0.2, 30], (n_datasets, 2)).T
     sd = np.sqrt(0.02 + slope[:, np.newaxis] / N)[:, np.newaxis]
-    values = law(N, alpha, gamma)[:, np.newaxis] + sd * rng.normal(size=(n_datasets, 16, len(N)))
+    values = law(N, alpha, gamma)[:, np.newaxis] + sd * rng.normal(
+        size=(n_datasets, 16, len(N))
+    )
     values[:, np.arange(16)[:, np.newaxis] >= 400 / N] = np.nan
     return _labelled(np.maximum(values, 0), N, gamma)
 
 
 def _labelled(values, n, gamma):
     dims = ("replication", "run", "training")[:: 1 if values.ndim == 3 else 2]
-    return xr.DataArray(values, {"training": n, "gamma": ("replication", gamma)}, dims, attrs={"units": "%"})
+    return xr.DataArray(
+        values,
+        {"training": n, "gamma": ("replication", gamma)},
+        dims,
+        attrs={"units": "%"},
+    )
 
 
 def fitted(data, *, alpha, rng=None):
@@ -51,10 +58,19 @@ def fitted(data, *, alpha, rng=None):
     fit = xcurves.fit_power_law(data.drop_vars("gamma"), predict_at=at)
     truth = law(np.array([*at, n[-1]]), alpha, gamma)
     true = [xr.DataArray(each, dims="replication") for each in truth.T]
-    found = {"error_at_n": missed(fit.estimate_ci.sel(param="error_at_n", drop=True), true[-1])}
-    for name, how in (("prediction_ci_given_law", "by the law"), ("prediction_ci", "widened")):
+    found = {
+        "error_at_n": missed(
+            fit.estimate_ci.sel(param="error_at_n", drop=True), true[-1]
+        )
+    }
+    for name, how in (
+        ("prediction_ci_given_law", "by the law"),
+        ("prediction_ci", "widened"),
+    ):
         for i, times in enumerate(TIMES):
-            found[f"error at {times}N, {how}"] = missed(fit[name].isel(n=i, drop=True), true[i])
+            found[f"error at {times}N, {how}"] = missed(
+                fit[name].isel(n=i, drop=True), true[i]
+            )
     return found
 
 
@@ -70,7 +86,14 @@ def _simulation(alpha, setting, make):
     )
 
 
-ROWS = ("error_at_n", *(f"error at {times}N, {how}" for how in ("by the law", "widened") for times in TIMES))
+ROWS = (
+    "error_at_n",
+    *(
+        f"error at {times}N, {how}"
+        for how in ("by the law", "widened")
+        for times in TIMES
+    ),
+)
 SIMULATIONS = [
     _simulation(alpha, setting, make)
     for setting, make in (

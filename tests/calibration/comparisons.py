@@ -8,14 +8,26 @@ import numpy as np
 from scipy import stats
 
 import xcurves
-from calibration.claims import AT_MOST, Simulation, fails, labelled, missed, near, outside
+from calibration.claims import (
+    AT_MOST,
+    Simulation,
+    fails,
+    labelled,
+    missed,
+    near,
+    outside,
+)
 
 
 def two(n_datasets, *, m, n, spread=1.0, shift=0.0, ties=False, rng):
     """Two samples of normal scores, or of four values with ties."""
     values = np.full((n_datasets, 2, max(m, n)), np.nan)
     for place, size in enumerate((m, n)):
-        drawn = rng.integers(0, 4, (n_datasets, size)) if ties else rng.normal(size=(n_datasets, size))
+        drawn = (
+            rng.integers(0, 4, (n_datasets, size))
+            if ties
+            else rng.normal(size=(n_datasets, size))
+        )
         values[:, place, :size] = drawn
     values[:, 0] = values[:, 0] * spread + shift
     return labelled(values, algorithm=["a", "b"], run=np.arange(max(m, n)))
@@ -23,7 +35,9 @@ def two(n_datasets, *, m, n, spread=1.0, shift=0.0, ties=False, rng):
 
 def compared(data, *, rows, probability=0.5, paired=False, rng=None):
     """Everything that a comparison of two samples says, if both are of one distribution or are shifted."""
-    found = xcurves.compare_distributions(data, paired=paired, rng=rng if paired else None).squeeze("pair", drop=True)
+    found = xcurves.compare_distributions(
+        data, paired=paired, rng=rng if paired else None
+    ).squeeze("pair", drop=True)
     missing = (
         (found.quantile_difference_band.isel(ci_bound=0) > 1e-12)
         | (found.quantile_difference_band.isel(ci_bound=1) < -1e-12)
@@ -41,8 +55,12 @@ def apart(data, *, shift, rng=None):
     """The band of quantile differences of two samples that are so far apart, and which verdict is wrong."""
     found = xcurves.compare_distributions(data).squeeze("pair", drop=True)
     return {
-        "quantile difference, everywhere": missed(found.quantile_difference_band, shift).min("probability"),
-        "verdict for the lower": outside((found.dominance == -1) | (found.dominance == 2)),
+        "quantile difference, everywhere": missed(
+            found.quantile_difference_band, shift
+        ).min("probability"),
+        "verdict for the lower": outside(
+            (found.dominance == -1) | (found.dominance == 2)
+        ),
     }
 
 
@@ -56,15 +74,19 @@ def three(n_datasets, *, n, rng):
 def adjusted(data, *, rng=None):
     """Holm's p of the equal pair."""
     return {
-        "KS, adjusted, the equal pair": xcurves.compare_distributions(data).ks_pvalue_adjusted.sel(
-            pair="b - c", drop=True
-        )
+        "KS, adjusted, the equal pair": xcurves.compare_distributions(
+            data
+        ).ks_pvalue_adjusted.sel(pair="b - c", drop=True)
     }
 
 
-def _compared(setting, claims, *, paired=False, probability=0.5, short=2_000, **options):
+def _compared(
+    setting, claims, *, paired=False, probability=0.5, short=2_000, **options
+):
     return Simulation(
-        "Two distributions, P(X > Y)" if list(claims) == ["P(X > Y)"] else "Two distributions, tests and bands",
+        "Two distributions, P(X > Y)"
+        if list(claims) == ["P(X > Y)"]
+        else "Two distributions, tests and bands",
         setting,
         partial(two, **options),
         partial(compared, rows=list(claims), paired=paired, probability=probability),
@@ -86,9 +108,18 @@ SIMULATIONS = [
         for shift in (0.0, 1.0, 2.7)
     ),
     *(
-        _compared(f"spread {spread:g} v 1, {m} v {n}", {"P(X > Y)": claim}, m=m, n=n, spread=spread)
+        _compared(
+            f"spread {spread:g} v 1, {m} v {n}",
+            {"P(X > Y)": claim},
+            m=m,
+            n=n,
+            spread=spread,
+        )
         for spread, m, n, claim in (
-            *((1.0, m, n, near(0.04, 0.07)) for m, n in ((30, 30), (10, 100), (5, 50), (100, 10))),
+            *(
+                (1.0, m, n, near(0.04, 0.07))
+                for m, n in ((30, 30), (10, 100), (5, 50), (100, 10))
+            ),
             (10.0, 10, 10, near(0.06, 0.13)),
             (10.0, 30, 30, near(0.05, 0.11)),
             (10.0, 10, 100, fails(0.15)),
@@ -126,7 +157,12 @@ SIMULATIONS = [
     ),
     _compared(
         "one distribution, 12 matched runs",
-        {"P(X > Y)": AT_MOST, "KS": AT_MOST, "quantile difference, everywhere": AT_MOST, "verdict": AT_MOST},
+        {
+            "P(X > Y)": AT_MOST,
+            "KS": AT_MOST,
+            "quantile difference, everywhere": AT_MOST,
+            "verdict": AT_MOST,
+        },
         paired=True,
         m=12,
         n=12,

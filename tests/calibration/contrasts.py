@@ -16,9 +16,16 @@ FEW = 79  # intervals take time: 80 with the observed one, and .05 on two sides 
 
 def contrast(data, *, truth=0.0, alternative="two-sided", paired=False, rng=None):
     """The p of a contrast of two algorithms, and whether its interval misses the truth."""
-    several = 256 if paired else FEW  # all of 8 matched runs: 79 drawn ones would be too much the same for a block
+    several = (
+        256 if paired else FEW
+    )  # all of 8 matched runs: 79 drawn ones would be too much the same for a block
     result = xcurves.contrast(
-        data, {"a1": 1, "a2": -1}, alternative=alternative, paired=paired, n_resamples=several, rng=rng
+        data,
+        {"a1": 1, "a2": -1},
+        alternative=alternative,
+        paired=paired,
+        n_resamples=several,
+        rng=rng,
     )
     if truth:
         return {"interval": missed(result.estimate_ci, truth)}
@@ -29,14 +36,22 @@ def contrast(data, *, truth=0.0, alternative="two-sided", paired=False, rng=None
 
 def bound(data, *, alternative, rng=None):
     """Whether the one end of a one-sided interval misses."""
-    result = xcurves.contrast(data, {"a1": 1, "a2": -1}, alternative=alternative, n_resamples=FEW, rng=rng)
+    result = xcurves.contrast(
+        data, {"a1": 1, "a2": -1}, alternative=alternative, n_resamples=FEW, rng=rng
+    )
     return {"interval": missed(result.estimate_ci, 0.0)}
 
 
 def exponential(n_datasets, *, spread, n_runs, rng):
     """Scores with exponential offsets of mean 0."""
-    values = (rng.exponential(size=(n_datasets, 2, max(n_runs), 1)) - 1) * np.array(spread)[:, None, None]
-    coords = {"algorithm": ["a1", "a2"], "run": np.arange(max(n_runs)), "training": [1.0]}
+    values = (rng.exponential(size=(n_datasets, 2, max(n_runs), 1)) - 1) * np.array(
+        spread
+    )[:, None, None]
+    coords = {
+        "algorithm": ["a1", "a2"],
+        "run": np.arange(max(n_runs)),
+        "training": [1.0],
+    }
     present = np.arange(max(n_runs)) < np.array(n_runs)[:, None]
     return xr.DataArray(values, coords, ("replication", *coords)).where(
         xr.DataArray(present, dims=["algorithm", "run"])
@@ -44,15 +59,32 @@ def exponential(n_datasets, *, spread, n_runs, rng):
 
 
 def _contrast(setting, generator, claims, short=300, **options):
-    return Simulation("Contrast", setting, generator, partial(contrast, **options), claims, short=short, block=BLOCK)
+    return Simulation(
+        "Contrast",
+        setting,
+        generator,
+        partial(contrast, **options),
+        claims,
+        short=short,
+        block=BLOCK,
+    )
 
 
 BOTH = {"p": EXACT, "interval": EXACT}
 SIGNS = Claim(12 / 256, 12 / 256)  # six of all 256 on each side
 CONTRASTS = [
-    _contrast("no difference, 8 v 8, beside a third far away", partial(simulated, n_runs=8, n_algorithms=3), BOTH),
+    _contrast(
+        "no difference, 8 v 8, beside a third far away",
+        partial(simulated, n_runs=8, n_algorithms=3),
+        BOTH,
+    ),
     *(
-        _contrast(f"no difference, 8 v 8, {side}", partial(simulated, n_runs=8), {"p": EXACT}, alternative=side)
+        _contrast(
+            f"no difference, 8 v 8, {side}",
+            partial(simulated, n_runs=8),
+            {"p": EXACT},
+            alternative=side,
+        )
         for side in ("less", "greater")
     ),
     *(
@@ -116,9 +148,15 @@ def pairwise(data, *, paired=False, rng=None):
     adjusted = result.pvalue_adjusted
     equal = {"pair": "a2 - a3"}
     return {
-        "algorithm, adjusted, the equal pair": adjusted.sel(effect="algorithm", **equal, drop=True),
-        "interaction, adjusted, any pair": adjusted.sel(effect="interaction", drop=True).min("pair"),
-        "interval of the equal pair": missed(result.difference_ci.sel(**equal, drop=True), 0.0),
+        "algorithm, adjusted, the equal pair": adjusted.sel(
+            effect="algorithm", **equal, drop=True
+        ),
+        "interaction, adjusted, any pair": adjusted.sel(
+            effect="interaction", drop=True
+        ).min("pair"),
+        "interval of the equal pair": missed(
+            result.difference_ci.sel(**equal, drop=True), 0.0
+        ),
     }
 
 
@@ -127,10 +165,14 @@ def unadjusted(data, *, paired=False, rng=None):
     result = xcurves.pairwise(data, n_resamples=FEW, paired=paired, rng=rng)
     alone = result.pvalue.sel(effect="interaction", drop=True)
     return {
-        "algorithm, unadjusted, the equal pair": result.pvalue.sel(effect="algorithm", pair="a2 - a3", drop=True),
+        "algorithm, unadjusted, the equal pair": result.pvalue.sel(
+            effect="algorithm", pair="a2 - a3", drop=True
+        ),
         "interaction, unadjusted, one pair": alone.sel(pair="a1 - a2", drop=True),
         "interaction, unadjusted, any pair": alone.min("pair"),
-        "interval of a pair that differs": missed(result.difference_ci.sel(pair="a1 - a2", drop=True), MAIN),
+        "interval of a pair that differs": missed(
+            result.difference_ci.sel(pair="a1 - a2", drop=True), MAIN
+        ),
     }
 
 
@@ -149,14 +191,28 @@ ALONE = {
 
 def _pairs(setting, procedure, claims, **options):
     make = partial(simulated, n_algorithms=3, algorithm_effect=MAIN, **options)
-    return Simulation("Pairwise (Holm)", setting, make, procedure, claims, short=200, block=BLOCK)
+    return Simulation(
+        "Pairwise (Holm)", setting, make, procedure, claims, short=200, block=BLOCK
+    )
 
 
 PAIRS = [
     _pairs("7 v 7 v 7, one far away", pairwise, HOLM, n_runs=7),
     _pairs("7 v 7 v 7, one far away, pair by pair", unadjusted, ALONE, n_runs=7),
-    _pairs("9 matched runs of three, one far away", partial(pairwise, paired=True), HOLM, n_runs=9, shared=4),
-    _pairs("9 matched runs of three, pair by pair", partial(unadjusted, paired=True), ALONE, n_runs=9, shared=4),
+    _pairs(
+        "9 matched runs of three, one far away",
+        partial(pairwise, paired=True),
+        HOLM,
+        n_runs=9,
+        shared=4,
+    ),
+    _pairs(
+        "9 matched runs of three, pair by pair",
+        partial(unadjusted, paired=True),
+        ALONE,
+        n_runs=9,
+        shared=4,
+    ),
 ]
 
 SIMULATIONS = [*PAIRS, *CONTRASTS]

@@ -18,7 +18,10 @@ SIMULTANEOUS, POINTWISE = "simultaneous band, any level", "pointwise band, last 
 def walks(n_datasets, *, n_runs, noise="normal", n_levels=20, rng):
     """Runs that start apart and wander: a level of their own plus a random walk, of mean 0."""
     if noise == "normal":
-        start, steps = rng.normal(size=(n_datasets, n_runs, 1)), rng.normal(size=(n_datasets, n_runs, n_levels))
+        start, steps = (
+            rng.normal(size=(n_datasets, n_runs, 1)),
+            rng.normal(size=(n_datasets, n_runs, n_levels)),
+        )
     else:
         start = rng.exponential(size=(n_datasets, n_runs, 1)) - 1
         steps = rng.exponential(size=(n_datasets, n_runs, n_levels)) - 1
@@ -29,11 +32,17 @@ def walks(n_datasets, *, n_runs, noise="normal", n_levels=20, rng):
 def bands(data, *, rng=None):
     """Whether the bands of a picture leave out the true mean of 0."""
     beyond, last = [], []
-    for number, runs in enumerate(data.transpose("replication", "run", "training").to_numpy()):
+    for number, runs in enumerate(
+        data.transpose("replication", "run", "training").to_numpy()
+    ):
         entropy = 100_000 * (0 if rng is None else rng) + number
-        low, high = bootstrap.mean_curve(runs[np.newaxis], RESAMPLES, 0.05, entropy)["mean_curve_band"].T
+        low, high = bootstrap.mean_curve(runs[np.newaxis], RESAMPLES, 0.05, entropy)[
+            "mean_curve_band"
+        ].T
         beyond.append(bool(((low > 0) | (high < 0)).any()))
-        last.append(bool(abs(runs[:, -1].mean()) > half_interval(runs[:, -1:], 0.95)[0]))
+        last.append(
+            bool(abs(runs[:, -1].mean()) > half_interval(runs[:, -1:], 0.95)[0])
+        )
     return {
         SIMULTANEOUS: outside(xr.DataArray(beyond, dims="replication")),
         POINTWISE: outside(xr.DataArray(last, dims="replication")),

@@ -9,7 +9,16 @@ import xarray as xr
 from scipy import integrate, stats
 
 import xcurves
-from calibration.claims import AT_MOST, EXACT, Simulation, fails, labelled, missed, near, outside
+from calibration.claims import (
+    AT_MOST,
+    EXACT,
+    Simulation,
+    fails,
+    labelled,
+    missed,
+    near,
+    outside,
+)
 from xcurves.kernels.distributions import ecdf
 
 CVAR = [0.5, 0.9]
@@ -44,12 +53,17 @@ def truth(distribution):
 
 
 STATISTICS = tuple(truth(DISTRIBUTIONS["normal"]))
-WITH_BOUNDS = tuple(name for name in STATISTICS if name not in ("score_std", "partial_mean_above"))
+WITH_BOUNDS = tuple(
+    name for name in STATISTICS if name not in ("score_std", "partial_mean_above")
+)
 
 
 def samples(n_datasets, *, distribution, n, rng):
     """Samples of n scores."""
-    return labelled(DISTRIBUTIONS[distribution].rvs(size=(n_datasets, n), random_state=rng), run=np.arange(n))
+    return labelled(
+        DISTRIBUTIONS[distribution].rvs(size=(n_datasets, n), random_state=rng),
+        run=np.arange(n),
+    )
 
 
 def exact(data, *, distribution, rng=None):
@@ -85,20 +99,31 @@ def everywhere(data, *, distribution, rng=None):
     low, high = law.support()
     x = np.sort(data.isel(algorithm=0).to_numpy())
     limits = ecdf.band(x.shape[-1], 0.05)
-    below = law.cdf(x - 1) if distribution == "die" else law.cdf(x)  # F just below each score
-    beyond = (law.cdf(x) < limits.lower[1:] - 1e-12) | (below > limits.upper[:-1] + 1e-12)
-    found = xcurves.tuning_curve(data, n_trials=100, bounds=(low, high)).squeeze("pair", drop=True)
+    below = (
+        law.cdf(x - 1) if distribution == "die" else law.cdf(x)
+    )  # F just below each score
+    beyond = (law.cdf(x) < limits.lower[1:] - 1e-12) | (
+        below > limits.upper[:-1] + 1e-12
+    )
+    found = xcurves.tuning_curve(data, n_trials=100, bounds=(low, high)).squeeze(
+        "pair", drop=True
+    )
     median = xr.DataArray(law.ppf(0.5 ** (1 / trials)), dims="trials")
     steps = np.linspace(low, high, 20_001 if distribution != "die" else 6)
     at = np.diff(steps) * law.cdf((steps[1:] + steps[:-1]) / 2) ** trials[:, np.newaxis]
     mean = xr.DataArray(high - at.sum(axis=-1), dims="trials")
-    match = xr.DataArray([trials[median.to_numpy() >= each][0] for each in median.to_numpy()], dims="trials")
+    match = xr.DataArray(
+        [trials[median.to_numpy() >= each][0] for each in median.to_numpy()],
+        dims="trials",
+    )
     one = found.isel(algorithm=0, drop=True)
     return {
         "F": xr.DataArray(outside(beyond.any(axis=-1)), dims="replication"),
         "median best of k, all k": missed(one.best_median_band, median).min("trials"),
         "mean best of k, all k": missed(one.best_mean_band, mean).min("trials"),
-        "difference of medians, all k": missed(found.difference_band, 0.0).min("trials"),
+        "difference of medians, all k": missed(found.difference_band, 0.0).min(
+            "trials"
+        ),
         "trials to match, all k": missed(found.trials_to_match_ci, match).min("trials"),
         "median best of 10": missed(one.best_median_ci, median).isel(trials=9),
     }
@@ -108,23 +133,39 @@ def statistics(data, *, distribution, rows, rng=None, **options):
     """Intervals of statistics."""
     law = DISTRIBUTIONS[distribution]
     threshold, target = law.ppf([THRESHOLD, TARGET])
-    found = xcurves.performance_cdf(data, cvar_level=CVAR, threshold=threshold, target=target, rng=rng, **options)
+    found = xcurves.performance_cdf(
+        data, cvar_level=CVAR, threshold=threshold, target=target, rng=rng, **options
+    )
     bounds = found.statistic_ci.assign_coords(param=list(STATISTICS))
     expected = truth(law)
-    return {row: missed(bounds.sel(param=row, drop=True), expected[row]) for row in rows}
+    return {
+        row: missed(bounds.sel(param=row, drop=True), expected[row]) for row in rows
+    }
 
 
 def percentile_bands(data, *, distribution, rng=None):
     """Bootstrap intervals of F and F⁻¹ at a few places, and of the conditional CVaR of the paper."""
     law = DISTRIBUTIONS[distribution]
     z = law.ppf(PROBABILITIES)
-    options = {"scores_at": z, "probabilities": PROBABILITIES, "interval": "percentile", "n_resamples": 199, "rng": rng}
+    options = {
+        "scores_at": z,
+        "probabilities": PROBABILITIES,
+        "interval": "percentile",
+        "n_resamples": 199,
+        "rng": rng,
+    }
     found = xcurves.performance_cdf(data, **options, cvar="conditional", cvar_level=0.5)
     rows = {
-        f"F at its {PROBABILITIES[i]:g} quantile": missed(found.cdf_ci.isel(score=i), law.cdf(z[i])) for i in (1, 3)
+        f"F at its {PROBABILITIES[i]:g} quantile": missed(
+            found.cdf_ci.isel(score=i), law.cdf(z[i])
+        )
+        for i in (1, 3)
     }
     rows |= {
-        f"{PROBABILITIES[i]:g} quantile": missed(found.score_quantile_ci.isel(probability=i), z[i]) for i in (1, 2, 3)
+        f"{PROBABILITIES[i]:g} quantile": missed(
+            found.score_quantile_ci.isel(probability=i), z[i]
+        )
+        for i in (1, 2, 3)
     }
     conditional = found.statistic_ci.sel(param="cvar 0.5", drop=True)
     return rows | {"cvar 0.5, conditional": missed(conditional, truth(law)["cvar 0.5"])}
@@ -133,7 +174,14 @@ def percentile_bands(data, *, distribution, rng=None):
 def _percentile(n, claims):
     make = partial(samples, distribution="normal", n=n)
     procedure = partial(percentile_bands, distribution="normal")
-    return Simulation("Distribution, percentile bands", f"normal, n = {n}", make, procedure, claims, short=300)
+    return Simulation(
+        "Distribution, percentile bands",
+        f"normal, n = {n}",
+        make,
+        procedure,
+        claims,
+        short=300,
+    )
 
 
 def _exact(distribution, n):
@@ -156,13 +204,27 @@ def _exact(distribution, n):
 
 def _everywhere(distribution, n):
     rows = (
-        *("F", "median best of k, all k", "mean best of k, all k", "difference of medians, all k"),
+        *(
+            "F",
+            "median best of k, all k",
+            "mean best of k, all k",
+            "difference of medians, all k",
+        ),
         *("trials to match, all k", "median best of 10"),
     )
     make = partial(pairs_of, distribution=distribution, n=n)
-    claims = dict.fromkeys(rows, AT_MOST) | ({} if distribution == "die" else {"F": EXACT})
+    claims = dict.fromkeys(rows, AT_MOST) | (
+        {} if distribution == "die" else {"F": EXACT}
+    )
     procedure = partial(everywhere, distribution=distribution)
-    return Simulation("Distribution, bands everywhere", f"{distribution}, n = {n}", make, procedure, claims, short=500)
+    return Simulation(
+        "Distribution, bands everywhere",
+        f"{distribution}, n = {n}",
+        make,
+        procedure,
+        claims,
+        short=500,
+    )
 
 
 def _statistics(family, distribution, n, claims, short=1_000, **options):
@@ -183,32 +245,57 @@ BOOTSTRAP = {  # by the number of trials: plainly too short from ten, and for ta
     "iqm": {10: near(0.03, 0.09), 30: near(0.04, 0.08), 100: near(0.04, 0.07)},
     "cvar 0.5": {10: fails(0.08), 30: near(0.05, 0.13), 100: near(0.04, 0.09)},
     "cvar 0.9": {10: fails(0.55), 30: fails(0.2), 100: fails(0.06)},
-    "cvar_lower 0.5": {10: near(0.07, 0.19), 30: near(0.045, 0.11), 100: near(0.04, 0.09)},
+    "cvar_lower 0.5": {
+        10: near(0.07, 0.19),
+        30: near(0.045, 0.11),
+        100: near(0.04, 0.09),
+    },
     "cvar_lower 0.9": {10: fails(0.5), 30: fails(0.15), 100: fails(0.055)},
-    "partial_mean_above": {10: near(0.03, 0.16), 30: near(0.04, 0.1), 100: near(0.03, 0.09)},
+    "partial_mean_above": {
+        10: near(0.03, 0.16),
+        30: near(0.04, 0.1),
+        100: near(0.03, 0.09),
+    },
     "prob_above": {10: near(0.01, 0.06), 30: near(0.02, 0.08), 100: near(0.02, 0.06)},
-    "optimality_gap": {10: near(0.07, 0.13), 30: near(0.04, 0.09), 100: near(0.04, 0.08)},
+    "optimality_gap": {
+        10: near(0.07, 0.13),
+        30: near(0.04, 0.09),
+        100: near(0.04, 0.08),
+    },
 }
 
 
 def _bootstrap(interval, distribution, n):
     claims = {name: BOOTSTRAP[name][n] for name in STATISTICS}
     family = f"Distribution, {'BCa' if interval == 'bca' else interval} bootstrap"
-    return _statistics(family, distribution, n, claims, short=500, interval=interval, n_resamples=499)
+    return _statistics(
+        family, distribution, n, claims, short=500, interval=interval, n_resamples=499
+    )
 
 
 def units(n_datasets, *, rng):
     """Forty draws of hyper-parameters with five trials each, nearly equal: 200 trials are worth about forty."""
-    values = rng.normal(size=(n_datasets, 40, 1)) + 0.3 * rng.normal(size=(n_datasets, 40, 5))
+    values = rng.normal(size=(n_datasets, 40, 1)) + 0.3 * rng.normal(
+        size=(n_datasets, 40, 5)
+    )
     return labelled(values, draw=np.arange(40), run=np.arange(5))
 
 
 def of_units(data, *, rng=None):
     """The mean's interval with and without its unit."""
-    options = {"dim": ("draw", "run"), "interval": "percentile", "n_resamples": 399, "rng": rng, "probabilities": 0.5}
+    options = {
+        "dim": ("draw", "run"),
+        "interval": "percentile",
+        "n_resamples": 399,
+        "rng": rng,
+        "probabilities": 0.5,
+    }
     return {
         f"mean, unit={unit!r}": missed(
-            xcurves.performance_cdf(data, **options, unit=unit).statistic_ci.sel(param="score_mean", drop=True), 0.0
+            xcurves.performance_cdf(data, **options, unit=unit).statistic_ci.sel(
+                param="score_mean", drop=True
+            ),
+            0.0,
         )
         for unit in (("draw", "run"), "draw")
     }
@@ -216,20 +303,32 @@ def of_units(data, *, rng=None):
 
 def tasks(n_datasets, *, rng):
     """26 tasks that differ by three times the spread of their ten runs."""
-    values = 3 * rng.normal(size=(n_datasets, 26, 1)) + rng.normal(size=(n_datasets, 26, 10))
+    values = 3 * rng.normal(size=(n_datasets, 26, 1)) + rng.normal(
+        size=(n_datasets, 26, 10)
+    )
     return labelled(values, task=np.arange(26), run=np.arange(10))
 
 
 def of_a_pool(data, *, rng=None):
     """The exact interval of the median of all tasks, where all trials are taken for independent."""
-    found = xcurves.performance_cdf(data, dim=("task", "run"), unit=("task", "run"), probabilities=0.5)
-    return {"median, unit=('task', 'run')": missed(found.statistic_ci.sel(param="score_median", drop=True), 0.0)}
+    found = xcurves.performance_cdf(
+        data, dim=("task", "run"), unit=("task", "run"), probabilities=0.5
+    )
+    return {
+        "median, unit=('task', 'run')": missed(
+            found.statistic_ci.sel(param="score_median", drop=True), 0.0
+        )
+    }
 
 
 def one_group(n_datasets, *, law, n, rng):
     """Runs of one algorithm at eight levels, alike along training; of "failing" ones 15 % stay at 0."""
     shape = (n_datasets, n, 8)
-    steps = {"exponential": rng.exponential, "normal": rng.normal, "failing": rng.normal}[law](size=shape)
+    steps = {
+        "exponential": rng.exponential,
+        "normal": rng.normal,
+        "failing": rng.normal,
+    }[law](size=shape)
     values = steps.cumsum(axis=-1) / np.sqrt(np.arange(1, 9))
     if law == "failing":
         values = np.where(rng.random((n_datasets, n, 1)) < 0.15, 0.0, 10 + values)
@@ -239,31 +338,47 @@ def one_group(n_datasets, *, law, n, rng):
 @cache
 def truth_of_group(law):
     """Mean and IQM at each level of very many runs."""
-    x = np.sort(one_group(1, law=law, n=400_000, rng=np.random.default_rng(0)).to_numpy()[0], axis=0)
+    x = np.sort(
+        one_group(1, law=law, n=400_000, rng=np.random.default_rng(0)).to_numpy()[0],
+        axis=0,
+    )
     return x.mean(axis=0), x[100_000:300_000].mean(axis=0)
 
 
 def along_training(data, *, law, rng=None):
     """Whether bands along training from one group of runs miss anywhere."""
-    options = {"interval": "percentile", "simultaneous": "training", "n_resamples": 199, "probabilities": 0.5}
-    ends = xcurves.performance_cdf(data, **options, rng=rng).statistic_ci.drop_vars("training")
+    options = {
+        "interval": "percentile",
+        "simultaneous": "training",
+        "n_resamples": 199,
+        "probabilities": 0.5,
+    }
+    ends = xcurves.performance_cdf(data, **options, rng=rng).statistic_ci.drop_vars(
+        "training"
+    )
     truth = [xr.DataArray(each, dims="training") for each in truth_of_group(law)]
     return {
         name: missed(ends.sel(param=param, drop=True), each).min("training")
-        for name, param, each in zip(("mean", "IQM"), ("score_mean", "iqm"), truth, strict=True)
+        for name, param, each in zip(
+            ("mean", "IQM"), ("score_mean", "iqm"), truth, strict=True
+        )
     }
 
 
 def in_tasks(n_datasets, *, n_runs, n_tasks=26, rng):
     """Two algorithms on tasks of normal scores, so many runs each."""
     values = rng.normal(size=(n_datasets, 2, n_tasks, n_runs))
-    return labelled(values, algorithm=["a", "b"], task=np.arange(n_tasks), run=np.arange(n_runs))
+    return labelled(
+        values, algorithm=["a", "b"], task=np.arange(n_tasks), run=np.arange(n_runs)
+    )
 
 
 def of_strata(data, *, rng=None):
     """Bootstrap intervals within strata."""
     pool = {"dim": ("task", "run"), "strata": "task", "n_resamples": 199, "rng": rng}
-    one = xcurves.performance_cdf(data.isel(algorithm=0), **pool, interval="percentile", probabilities=0.5)
+    one = xcurves.performance_cdf(
+        data.isel(algorithm=0), **pool, interval="percentile", probabilities=0.5
+    )
     both = xcurves.compare_distributions(data, **pool).squeeze("pair", drop=True)
     rows = {
         name: missed(one.statistic_ci.sel(param=param, drop=True), 0.0)
@@ -288,20 +403,44 @@ BANDS = {  # by the number of trials
 }
 SIMULATIONS = [
     *(_exact(distribution, n) for distribution in DISTRIBUTIONS for n in (10, 30, 100)),
-    *(_everywhere(distribution, n) for distribution in ("accuracy", "die") for n in (5, 20, 100)),
     *(
-        _statistics("Distribution, bounds [0, 1]", "accuracy", n, dict.fromkeys(WITH_BOUNDS, AT_MOST), bounds=(0, 1))
+        _everywhere(distribution, n)
+        for distribution in ("accuracy", "die")
+        for n in (5, 20, 100)
+    ),
+    *(
+        _statistics(
+            "Distribution, bounds [0, 1]",
+            "accuracy",
+            n,
+            dict.fromkeys(WITH_BOUNDS, AT_MOST),
+            bounds=(0, 1),
+        )
         for n in (10, 30, 100)
     ),
-    *(_statistics("Distribution, no bounds", "exponential", n, dict.fromkeys(WITH_BOUNDS, AT_MOST)) for n in (10, 100)),
+    *(
+        _statistics(
+            "Distribution, no bounds",
+            "exponential",
+            n,
+            dict.fromkeys(WITH_BOUNDS, AT_MOST),
+        )
+        for n in (10, 100)
+    ),
     *BOOTSTRAPPED,
-    *(_percentile(n, {row: claims[n] for row, claims in BANDS.items()}) for n in (10, 100)),
+    *(
+        _percentile(n, {row: claims[n] for row, claims in BANDS.items()})
+        for n in (10, 100)
+    ),
     Simulation(
         "Distribution, bootstrap of units",
         "40 draws of 5 trials",
         units,
         of_units,
-        {"mean, unit=('draw', 'run')": fails(0.3), "mean, unit='draw'": near(0.045, 0.09)},
+        {
+            "mean, unit=('draw', 'run')": fails(0.3),
+            "mean, unit='draw'": near(0.045, 0.09),
+        },
         short=300,
     ),
     *(
@@ -340,9 +479,26 @@ SIMULATIONS = [
         )
         for n, claims in (
             (2, {"mean": fails(0.13), "IQM": fails(0.12), "P(X > Y)": fails(0.07)}),
-            (3, {"mean": fails(0.08), "IQM": fails(0.08), "P(X > Y)": near(0.05, 0.12)}),
-            (5, {"mean": near(0.05, 0.11), "IQM": near(0.05, 0.11), "P(X > Y)": near(0.04, 0.09)}),
-            (10, {"mean": near(0.04, 0.1), "IQM": near(0.04, 0.1), "P(X > Y)": near(0.04, 0.09)}),
+            (
+                3,
+                {"mean": fails(0.08), "IQM": fails(0.08), "P(X > Y)": near(0.05, 0.12)},
+            ),
+            (
+                5,
+                {
+                    "mean": near(0.05, 0.11),
+                    "IQM": near(0.05, 0.11),
+                    "P(X > Y)": near(0.04, 0.09),
+                },
+            ),
+            (
+                10,
+                {
+                    "mean": near(0.04, 0.1),
+                    "IQM": near(0.04, 0.1),
+                    "P(X > Y)": near(0.04, 0.09),
+                },
+            ),
         )
     ),
 ]

@@ -44,7 +44,11 @@ def library(n, error, later, *, is_rate):
         warnings.simplefilter("ignore")
         fit = xcurves.fit_power_law(errors, units="fraction" if is_rate else "loss")
     found = xcurves.predict(fit, later)
-    return found.prediction.to_numpy(), found.prediction_ci.to_numpy(), found.prediction_ci_given_law.to_numpy()
+    return (
+        found.prediction.to_numpy(),
+        found.prediction_ci.to_numpy(),
+        found.prediction_ci_given_law.to_numpy(),
+    )
 
 
 def line(n, error, later):
@@ -60,9 +64,13 @@ def in_logs(n, error, later):
 
     found = []
     for share in (0.0, 0.5, 0.9):
-        slope, height = np.polyfit(np.log(n / n[-1]), np.log(error - share * error.min()), 1)
+        slope, height = np.polyfit(
+            np.log(n / n[-1]), np.log(error - share * error.min()), 1
+        )
         start = [np.sqrt(share * error.min()), height, slope]
-        found.append(scipy.optimize.least_squares(lambda p: np.log(curve(p, n) / error), start))
+        found.append(
+            scipy.optimize.least_squares(lambda p: np.log(curve(p, n) / error), start)
+        )
     return curve(min(found, key=lambda fit: fit.cost).x, later)
 
 
@@ -74,13 +82,20 @@ def measure(per_octave):
         peers = line(n, error, later), in_logs(n, error, later)
         rows.append(
             [
-                *(((each[:, 0] <= truth) & (truth <= each[:, 1])).astype(float) for each in (interval, law)),
+                *(
+                    ((each[:, 0] <= truth) & (truth <= each[:, 1])).astype(float)
+                    for each in (interval, law)
+                ),
                 np.log(interval[:, 1] / interval[:, 0]),
                 *(np.log(each / truth) for each in (prediction, *peers)),
             ]
         )
     values = np.array(rows)
-    held, law, width = values[:, 0].mean(axis=0), values[:, 1].mean(axis=0), np.median(values[:, 2], axis=0)
+    held, law, width = (
+        values[:, 0].mean(axis=0),
+        values[:, 1].mean(axis=0),
+        np.median(values[:, 2], axis=0),
+    )
     return [held, law, width, *np.sqrt((values[:, 3:] ** 2).mean(axis=0))], len(values)
 
 

@@ -16,7 +16,11 @@ from xcurves.kernels.differences.mean_intervals import welch_interval
 LEVELS = (0.05, 0.1, 0.2, 0.5)
 LOOKS, START, MOST = (1, 2, 4, 8), 4, 8
 AUDIT = 8  # runs of each champion that decide nothing
-CONTEXT = Context.of(xr.DataArray(np.zeros((2, 1)), {"algorithm": ["a", "b"], "run": [0]}, ["algorithm", "run"]))
+CONTEXT = Context.of(
+    xr.DataArray(
+        np.zeros((2, 1)), {"algorithm": ["a", "b"], "run": [0]}, ["algorithm", "run"]
+    )
+)
 SPARSE, HILL = "sparse", "hill"
 
 
@@ -24,12 +28,20 @@ def rule_of(level):
     return Rule(looks=LOOKS, level=level, margin=0.0, start=START, context=CONTEXT)
 
 
-def pairs(n_datasets, *, gain=0.0, spread=1.0, skewed=False, crashing=0.0, low=0.0, rng):
+def pairs(
+    n_datasets, *, gain=0.0, spread=1.0, skewed=False, crashing=0.0, low=0.0, rng
+):
     """Runs of a champion and of a candidate; a share `crashing` of the candidate's fails, of both is 4 sd `low`."""
-    values = rng.lognormal(size=(n_datasets, 2, MOST)) if skewed else rng.normal(size=(n_datasets, 2, MOST))
+    values = (
+        rng.lognormal(size=(n_datasets, 2, MOST))
+        if skewed
+        else rng.normal(size=(n_datasets, 2, MOST))
+    )
     values[:, 1] = gain + spread * values[:, 1]
     values -= 4.0 * (rng.random(values.shape) < low)
-    values[:, 1] = np.where(rng.random(values[:, 1].shape) < crashing, -np.inf, values[:, 1])
+    values[:, 1] = np.where(
+        rng.random(values[:, 1].shape) < crashing, -np.inf, values[:, 1]
+    )
     return labelled(values, algorithm=["champion", "candidate"], run=np.arange(MOST))
 
 
@@ -40,7 +52,9 @@ def judged(data, *, rng=None):
         champion, candidate = numbers_of_runs(dataset, None, None, 1.0)
         found, _ = race(candidate, champion, 0, START, rule_of(0.5))
         p.append(1.0 if np.isnan(found.pvalue) else found.pvalue)
-    return {f"level {level:g}": labelled(np.array(p) * ALPHA / level) for level in LEVELS}
+    return {
+        f"level {level:g}": labelled(np.array(p) * ALPHA / level) for level in LEVELS
+    }
 
 
 def streams(n_datasets, *, n_candidates, gains=None, spreads=0.0, rng):
@@ -52,10 +66,17 @@ def streams(n_datasets, *, n_candidates, gains=None, spreads=0.0, rng):
         gain[:, 1:] = rng.normal(-0.5, 0.7, gain[:, 1:].shape)
     if gains == SPARSE:
         share = rng.random(gain[:, 1:].shape)
-        better, worse = rng.uniform(0, 1.5, share.shape), rng.uniform(-2, 0, share.shape)
+        better, worse = (
+            rng.uniform(0, 1.5, share.shape),
+            rng.uniform(-2, 0, share.shape),
+        )
         gain[:, 1:] = np.where(share < 0.1, better, np.where(share < 0.3, worse, 0.0))
     values = np.concatenate([gain, noise], axis=-1)
-    return labelled(values, algorithm=np.arange(1 + n_candidates), run=np.arange(values.shape[-1]) - 1)
+    return labelled(
+        values,
+        algorithm=np.arange(1 + n_candidates),
+        run=np.arange(values.shape[-1]) - 1,
+    )
 
 
 def play(stream, level=0.2):
@@ -69,14 +90,22 @@ def play(stream, level=0.2):
         decisions.append(found.decision)
         if found.decision == KEPT:
             champion, n_used, truth = candidate, MOST, truth + gain
-    return decisions, truth, (first[:n_first], first[MOST:]), (champion[:n_used], champion[MOST:])
+    return (
+        decisions,
+        truth,
+        (first[:n_first], first[MOST:]),
+        (champion[:n_used], champion[MOST:]),
+    )
 
 
 def kept_of_nothing(data, *, rng=None):
     """Whether a candidate that does nothing is kept, early and late in a stream, at level .2."""
     decisions = np.array([play(stream)[0] for stream in data.to_numpy()])
     places = {"first": 0, "5th": 4, "20th": 19}
-    return {f"{name} candidate": labelled(np.where(decisions[:, k] == KEPT, 0.0, 1.0)) for name, k in places.items()}
+    return {
+        f"{name} candidate": labelled(np.where(decisions[:, k] == KEPT, 0.0, 1.0))
+        for name, k in places.items()
+    }
 
 
 def progress(data, *, rng=None):
@@ -98,8 +127,18 @@ def progress(data, *, rng=None):
 
 
 def _candidate(setting, rates, *, full=4_000, short=400, **options):
-    claims = {f"level {level:g}": each for level, each in zip(LEVELS, rates, strict=True)}
-    return Simulation("Keep or drop, a candidate", setting, partial(pairs, **options), judged, claims, short, full)
+    claims = {
+        f"level {level:g}": each for level, each in zip(LEVELS, rates, strict=True)
+    }
+    return Simulation(
+        "Keep or drop, a candidate",
+        setting,
+        partial(pairs, **options),
+        judged,
+        claims,
+        short,
+        full,
+    )
 
 
 def around(*rates):
@@ -113,8 +152,15 @@ UNLIKE = tuple(Claim(0.0, level + 0.02) for level in LEVELS)
 SIMULATIONS = [
     _candidate("no difference", NO_BETTER, full=10_000),
     _candidate("no difference, skewed", NO_BETTER, skewed=True, full=10_000),
-    _candidate("no difference, a tenth of the candidate's runs fails", NO_BETTER, crashing=0.1, full=10_000),
-    _candidate("no difference, a tenth of all runs 4 sd low", NO_BETTER, low=0.1, full=10_000),
+    _candidate(
+        "no difference, a tenth of the candidate's runs fails",
+        NO_BETTER,
+        crashing=0.1,
+        full=10_000,
+    ),
+    _candidate(
+        "no difference, a tenth of all runs 4 sd low", NO_BETTER, low=0.1, full=10_000
+    ),
     _candidate("no difference, sd 3 v 1", UNLIKE, spread=3.0, full=10_000),
     _candidate("no difference, sd 1 v 3", UNLIKE, spread=1 / 3, full=10_000),
     _candidate("0.5 sd worse", around(0.00, 0.01, 0.02, 0.07), gain=-0.5),
@@ -126,7 +172,9 @@ SIMULATIONS = [
         "20 candidates, level 0.2",
         partial(streams, n_candidates=20),
         kept_of_nothing,
-        dict.fromkeys(("first candidate", "5th candidate", "20th candidate"), Claim(0.0, 0.2)),
+        dict.fromkeys(
+            ("first candidate", "5th candidate", "20th candidate"), Claim(0.0, 0.2)
+        ),
         short=150,
         full=2_000,
     ),
@@ -148,7 +196,11 @@ SIMULATIONS = [
             ("no candidate does anything", fails(0.06), {}),
             ("gains of a tenth of candidates", fails(0.06), {"gains": SPARSE}),
             ("gains N(-0.5, 0.7)", near(0.03, 0.1), {"gains": HILL}),
-            ("gains N(-0.5, 0.7), spreads of their own", near(0.03, 0.1), {"gains": HILL, "spreads": 0.7}),
+            (
+                "gains N(-0.5, 0.7), spreads of their own",
+                near(0.03, 0.1),
+                {"gains": HILL, "spreads": 0.7},
+            ),
         )
     ),
 ]

@@ -9,22 +9,46 @@ import xarray as xr
 from scipy import stats
 
 import xcurves
-from calibration.claims import ALPHA, AT_MOST, EXACT, Simulation, fails, labelled, near, outside
+from calibration.claims import (
+    ALPHA,
+    AT_MOST,
+    EXACT,
+    Simulation,
+    fails,
+    labelled,
+    near,
+    outside,
+)
 from calibration.randomization import BLOCK
 
 RESAMPLES = 999  # 1,000 with the observed one: a p of exactly .05 exists
 ROWS = ("sequential", "permutation once", "Welch t once", "Welch t at each look")
 
 
-def runs(n_datasets, *, sizes, spread=None, drift=0.0, skewed=False, shifts=(0.0, 0.0), n_tasks=None, rng):
+def runs(
+    n_datasets,
+    *,
+    sizes,
+    spread=None,
+    drift=0.0,
+    skewed=False,
+    shifts=(0.0, 0.0),
+    n_tasks=None,
+    rng,
+):
     """One number a run, batch after batch; `sizes` has the runs of every algorithm in each batch, or one for all."""
     n_algorithms, lead = len(shifts), () if n_tasks is None else (n_tasks,)
-    sizes = [(size,) * n_algorithms if isinstance(size, int) else size for size in sizes]
+    sizes = [
+        (size,) * n_algorithms if isinstance(size, int) else size for size in sizes
+    ]
     parts = []
     for batch in sizes:
         shape = (n_datasets, *lead, n_algorithms, max(batch))
         values = rng.lognormal(size=shape) if skewed else rng.normal(size=shape)
-        values = values * np.array(spread or (1.0,) * n_algorithms)[:, np.newaxis] + np.array(shifts)[:, np.newaxis]
+        values = (
+            values * np.array(spread or (1.0,) * n_algorithms)[:, np.newaxis]
+            + np.array(shifts)[:, np.newaxis]
+        )
         values += drift * rng.normal(size=(n_datasets, *lead, 1, 1))
         for algorithm, n_runs in enumerate(batch):
             values[..., algorithm, n_runs:] = np.nan
@@ -43,7 +67,12 @@ def runs(n_datasets, *, sizes, spread=None, drift=0.0, skewed=False, shifts=(0.0
 def sequential(data, n_looks, rng, **options):
     """The result of the sequential test without intervals."""
     return xcurves.sequential(
-        data, n_looks=n_looks, n_resamples=RESAMPLES, repeated_intervals=False, rng=rng, **options
+        data,
+        n_looks=n_looks,
+        n_resamples=RESAMPLES,
+        repeated_intervals=False,
+        rng=rng,
+        **options,
     )
 
 
@@ -54,7 +83,9 @@ def last(result, name="pvalue"):
 
 def numbers(data):
     """The numbers of two algorithms, shape (replication, algorithm, run), and the batches of the runs."""
-    return data.isel(training=0).transpose("replication", "algorithm", "run").to_numpy(), data["look"].to_numpy()
+    return data.isel(training=0).transpose(
+        "replication", "algorithm", "run"
+    ).to_numpy(), data["look"].to_numpy()
 
 
 def permuted(data, rng):
@@ -70,7 +101,10 @@ def permuted(data, rng):
         dealt[1:] = draw.permuted(dealt[1:], axis=1)
         z.append(pool - pool.mean(axis=1, keepdims=True))
         labels.append(dealt)
-    numbers_of_runs, mine = np.concatenate(z, axis=1), np.concatenate(labels, axis=1).T.astype(float)
+    numbers_of_runs, mine = (
+        np.concatenate(z, axis=1),
+        np.concatenate(labels, axis=1).T.astype(float),
+    )
     t = np.abs(welch(numbers_of_runs, mine))
     return labelled((t >= t[:, :1] * (1 - 1e-10)).mean(axis=1))
 
@@ -91,7 +125,9 @@ def welch_by_look(data):
     u, look = numbers(data)
     every = []
     for k in np.unique(look):
-        a, b = (side[:, ~np.isnan(side[0])] for side in u[:, :, look <= k].swapaxes(0, 1))
+        a, b = (
+            side[:, ~np.isnan(side[0])] for side in u[:, :, look <= k].swapaxes(0, 1)
+        )
         if min(a.shape[1], b.shape[1]) > 1:
             every.append(stats.ttest_ind(a, b, axis=1, equal_var=False).pvalue)
     return np.array(every)
@@ -121,11 +157,17 @@ def dropped(data, *, n_equal, rng=None):
         done = so_far.isel(run=(data["look"] <= k).to_numpy())
         found = sequential(done, n_looks, rng)
         is_open = last(found, "pvalue_adjusted") > ALPHA + 1e-12
-        takes_part = (found["algorithm"] == found["algorithm_a"]) | (found["algorithm"] == found["algorithm_b"])
+        takes_part = (found["algorithm"] == found["algorithm_a"]) | (
+            found["algorithm"] == found["algorithm_b"]
+        )
         so_far = so_far.where((is_open & takes_part).any("pair") | (data["look"] <= k))
     names = found["algorithm"].to_numpy()[-n_equal:]
     equal = found["algorithm_a"].isin(names) & found["algorithm_b"].isin(names)
-    return {"any pair without a difference": last(found, "pvalue_adjusted").where(equal).min("pair")}
+    return {
+        "any pair without a difference": last(found, "pvalue_adjusted")
+        .where(equal)
+        .min("pair")
+    }
 
 
 def together(data, *, rng=None):
@@ -147,30 +189,52 @@ def replanned(data, *, rng=None):
     return {
         "as planned": at(n_looks, n_looks),
         "each look as if it were the last": xr.concat(last_of, "k").min("k"),
-        "one look more where p is .05 to .2": xr.where((planned > ALPHA) & (planned <= 0.2), hopeful, planned),
+        "one look more where p is .05 to .2": xr.where(
+            (planned > ALPHA) & (planned <= 0.2), hopeful, planned
+        ),
     }
 
 
 def given_up(data, *, rng=None):
     """Pairs that some look calls futile, and that are shown by the last look all the same; the others do not count."""
     n_looks = int(data["look"].max())
-    found = xcurves.sequential(data, n_looks=n_looks, n_resamples=RESAMPLES, rng=rng).squeeze("pair", drop=True)
+    found = xcurves.sequential(
+        data, n_looks=n_looks, n_resamples=RESAMPLES, rng=rng
+    ).squeeze("pair", drop=True)
     shown = found["rejected"].isel(look=-1, drop=True) == 1
     return {"shown after all": outside(shown).where((found["futile"] == 1).any("look"))}
 
 
 def _level(setting, claims, *, short=150, **options):
     every = dict(zip(ROWS, claims, strict=True))
-    return Simulation("Sequential tests", setting, partial(runs, **options), compared, every, short=short, block=BLOCK)
+    return Simulation(
+        "Sequential tests",
+        setting,
+        partial(runs, **options),
+        compared,
+        every,
+        short=short,
+        block=BLOCK,
+    )
 
 
 def _power(name, d, least):
     generator = partial(runs, sizes=LOOKS[name], shifts=(d, 0.0))
     claims = dict(zip(ROWS[:-1], (near(*each) for each in least), strict=True))
-    return Simulation("Sequential tests, power", f"{name}, d = {d:g}", generator, powerful, claims, 150, block=BLOCK)
+    return Simulation(
+        "Sequential tests, power",
+        f"{name}, d = {d:g}",
+        generator,
+        powerful,
+        claims,
+        150,
+        block=BLOCK,
+    )
 
 
-BY_EXCHANGE = near(0.04, 0.05)  # never above; what is left is the discreteness of early looks
+BY_EXCHANGE = near(
+    0.04, 0.05
+)  # never above; what is left is the discreteness of early looks
 UNLIKE, ONCE = near(0.035, 0.07), near(0.035, 0.06)
 LOOKS = {"5×6": (5,) * 6, "5, 3, 2": (5, 3, 2), "1×10": (1,) * 10, "3×8": (3,) * 8}
 

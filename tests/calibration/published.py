@@ -36,8 +36,15 @@ def drawn(n_datasets, *, n_tasks, rng):
     tasks = rng.integers(known.shape[1], size=(n_datasets, n_tasks, 1))
     first, second = known.mean(axis=1)[pairs].T
     values = known[pairs[:, np.newaxis], tasks][..., np.newaxis, np.newaxis]
-    coords = {"task": np.arange(n_tasks), "algorithm": ["a", "b"], "run": [0], "training": [1.0]}
-    return labelled(values, **coords).assign_coords(true=("replication", first - second))
+    coords = {
+        "task": np.arange(n_tasks),
+        "algorithm": ["a", "b"],
+        "run": [0],
+        "training": [1.0],
+    }
+    return labelled(values, **coords).assign_coords(
+        true=("replication", first - second)
+    )
 
 
 def over_tasks(data, *, rng=None):
@@ -45,7 +52,9 @@ def over_tasks(data, *, rng=None):
     interval, true = mean_differences(data, rng), data.true.drop_vars("true")
     skewness = true.copy(data=stats.skew(numbers_of(data)[2], axis=1))
     p, skewed = missed(interval, true), abs(skewness) > SKEWED
-    end = interval.sel(ci_bound="lower", drop=True).where(skewness > 0, interval.sel(ci_bound="upper", drop=True))
+    end = interval.sel(ci_bound="lower", drop=True).where(
+        skewness > 0, interval.sel(ci_bound="upper", drop=True)
+    )
     other_side = outside((end - true) * np.sign(skewness) > 0)
     return {
         "all": p,

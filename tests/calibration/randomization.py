@@ -17,27 +17,48 @@ simulated = simulation.autoregressive
 
 def anova(data, *, rows, n_resamples=RESAMPLES, paired=False, rng=None):
     """The randomized ANOVA's p of the rows "effect, error term"."""
-    p = xcurves.randomized_anova(data, n_resamples=n_resamples, paired=paired, rng=rng).pvalue
-    return {row: p.sel(dict(zip(("effect", "error_term"), row.split(", "), strict=True)), drop=True) for row in rows}
+    p = xcurves.randomized_anova(
+        data, n_resamples=n_resamples, paired=paired, rng=rng
+    ).pvalue
+    return {
+        row: p.sel(
+            dict(zip(("effect", "error_term"), row.split(", "), strict=True)), drop=True
+        )
+        for row in rows
+    }
 
 
 def by_rank(data, *, rng=None):
     """The paper's p, by the rank of the closest null value."""
-    p = xcurves.randomized_anova(data, n_resamples=RESAMPLES, keep_null=True, rng=rng).pvalue_rank
-    return {row: p.sel(dict(zip(("effect", "error_term"), row.split(", "), strict=True)), drop=True) for row in ALL}
+    p = xcurves.randomized_anova(
+        data, n_resamples=RESAMPLES, keep_null=True, rng=rng
+    ).pvalue_rank
+    return {
+        row: p.sel(
+            dict(zip(("effect", "error_term"), row.split(", "), strict=True)), drop=True
+        )
+        for row in ALL
+    }
 
 
 def conventional(data, *, rng=None):
     """The F distribution's p: both terms of both effects."""
     p = xcurves.randomized_anova(data, n_resamples=1, rng=rng).pvalue_parametric
     return {
-        f"{effect}, {term}": p.sel(effect=effect, error_term=term, drop=True) for effect in EFFECTS for term in TERMS
+        f"{effect}, {term}": p.sel(effect=effect, error_term=term, drop=True)
+        for effect in EFFECTS
+        for term in TERMS
     }
 
 
 def _anova(setting, generator, claims, **options):
     return Simulation(
-        "Randomized ANOVA", setting, generator, partial(anova, rows=list(claims), **options), claims, short=2_000
+        "Randomized ANOVA",
+        setting,
+        generator,
+        partial(anova, rows=list(claims), **options),
+        claims,
+        short=2_000,
     )
 
 
@@ -54,7 +75,14 @@ def real(name, variable, n_runs):
 def modified_and_shuffled(case, factor):
     """The conference paper's Section 5.1: curves and modified curves in one pool."""
     curves = xcurves.tutorial.open_dataset("chess")["accuracy"].isel(algorithm=[0])
-    return partial(simulation.resampled, curves=curves, n_runs=20, modification=case, factor=factor, shuffled=True)
+    return partial(
+        simulation.resampled,
+        curves=curves,
+        n_runs=20,
+        modification=case,
+        factor=factor,
+        shuffled=True,
+    )
 
 
 ANOVAS = [
@@ -93,7 +121,12 @@ ANOVAS = [
         )
         for sizes in ((10, 10), (15, 5), (5, 15))
     ),
-    _anova("no effect, 8 matched runs", partial(simulated, n_runs=8, shared=4), SPLIT_PLOT, paired=True),
+    _anova(
+        "no effect, 8 matched runs",
+        partial(simulated, n_runs=8, shared=4),
+        SPLIT_PLOT,
+        paired=True,
+    ),
     _anova(
         "no effect, 8 matched runs, pooled",
         partial(simulated, n_runs=8, shared=4),
@@ -115,7 +148,10 @@ ANOVAS = [
     _anova(
         "no effect, spread 1 v 4, 10 v 10",
         partial(simulated, noise=(1, 4)),
-        {"algorithm, split_plot": near(0.05, 0.08), "interaction, split_plot": near(0.05, 0.1)},
+        {
+            "algorithm, split_plot": near(0.05, 0.08),
+            "interaction, split_plot": near(0.05, 0.1),
+        },
     ),
     _anova(
         "no effect, spread 1 v 4, 15 v 5",
@@ -125,7 +161,10 @@ ANOVAS = [
     _anova(
         "no effect, spread 1 v 4, 5 v 15",
         partial(simulated, noise=(1, 4), n_runs=(5, 15)),
-        {"algorithm, split_plot": near(0, 0.02), "interaction, split_plot": near(0, 0.02)},
+        {
+            "algorithm, split_plot": near(0, 0.02),
+            "interaction, split_plot": near(0, 0.02),
+        },
     ),
 ]
 RANKS = [

@@ -16,7 +16,10 @@ def test_folds_that_contradict_the_variance_model_are_warned_of():
     n = np.array([143.0, 467, 790, 1113, 1437])
     noise = np.random.default_rng(0).normal(size=(10, 5))
     errors = make_errors(20 + 300 * n**-0.5 + 2.5 * noise, n)
-    with pytest.warns(UserWarning, match=r"folds vary otherwise than .*Compare errors\.std\('run'\).*set sigma0_sq"):
+    with pytest.warns(
+        UserWarning,
+        match=r"folds vary otherwise than .*Compare errors\.std\('run'\).*set sigma0_sq",
+    ):
         learning.FIT(errors, gamma=-0.5)
     with pytest.warns(UserWarning, match="folds vary otherwise"):
         learning.FIT(errors, gamma=-0.5, sigma0_sq=60.0)
@@ -47,8 +50,13 @@ def test_four_sampled_points_leave_error_and_reliance_stable_and_the_asymptote_n
     points = alpha + eta * n**gamma + sd * rng.normal(size=(100, 1, 4))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # some exponents are at the edge
-        result = learning.FIT(make_errors(points, n, draw=np.arange(100)), sigma_hat_sq=12.65)
-    spread = {name: result[name].std().item() for name in ("error_at_n", "data_reliance", "alpha", "gamma")}
+        result = learning.FIT(
+            make_errors(points, n, draw=np.arange(100)), sigma_hat_sq=12.65
+        )
+    spread = {
+        name: result[name].std().item()
+        for name in ("error_at_n", "data_reliance", "alpha", "gamma")
+    }
     assert spread["error_at_n"] < 0.5
     assert spread["data_reliance"] < 2.5
     assert spread["alpha"] > 2 * spread["data_reliance"]

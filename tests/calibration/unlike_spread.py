@@ -14,7 +14,10 @@ from calibration.randomization import BLOCK, RESAMPLES
 
 def unlike(n_datasets, *, n_runs, spread, rng):
     """Normal scores of equal means at one level; `n_runs` and `spread` have a number for each algorithm."""
-    values = rng.normal(size=(n_datasets, len(n_runs), max(n_runs), 1)) * np.array(spread)[:, None, None]
+    values = (
+        rng.normal(size=(n_datasets, len(n_runs), max(n_runs), 1))
+        * np.array(spread)[:, None, None]
+    )
     return of_runs(values, n_runs)
 
 
@@ -33,15 +36,24 @@ def of_runs(values, n_runs):
 def unlike_curves(n_datasets, *, n_runs, spread, apart=0.0, rng):
     """Curves of equal means along eight levels, the first algorithm so far `apart`, now above and now below."""
     shape = (n_datasets, len(n_runs), max(n_runs))
-    values = (rng.normal(size=(*shape, 1)) + rng.normal(size=(*shape, 8))) * np.array(spread)[:, None, None] / 2**0.5
+    values = (
+        (rng.normal(size=(*shape, 1)) + rng.normal(size=(*shape, 8)))
+        * np.array(spread)[:, None, None]
+        / 2**0.5
+    )
     values[:, 0] += apart * np.resize([1, -1], 8)
     return of_runs(values, n_runs)
 
 
 def level(data, *, rng=None):
     """The p of the algorithm effect by F and by Welch's statistic."""
-    p = xcurves.randomized_anova(data, n_resamples=RESAMPLES, rng=rng).pvalue.sel(effect="algorithm", drop=True)
-    return {f"algorithm, {term}": p.sel(error_term=term, drop=True) for term in ("split_plot", "welch")}
+    p = xcurves.randomized_anova(data, n_resamples=RESAMPLES, rng=rng).pvalue.sel(
+        effect="algorithm", drop=True
+    )
+    return {
+        f"algorithm, {term}": p.sel(error_term=term, drop=True)
+        for term in ("split_plot", "welch")
+    }
 
 
 def choices(data, *, rng=None):
@@ -51,13 +63,18 @@ def choices(data, *, rng=None):
     f, welch = (p.sel(error_term=term, drop=True) for term in ("split_plot", "welch"))
     return {
         "the test that speaks": xr.where(found.level_test == 1, welch, f),
-        "chosen by the ratio of spreads": xr.where(found.sd_ratio > found.sd_ratio_limit, welch, f),
+        "chosen by the ratio of spreads": xr.where(
+            found.sd_ratio > found.sd_ratio_limit, welch, f
+        ),
     }
 
 
 def disagree(found, level):
     """1 - whether p and interval of any pair disagree: p <= level with 0 in the interval, or the reverse."""
-    p, outside = found.pvalue.sel(effect="algorithm", drop=True), missed(found.difference_ci, 0.0) == 0
+    p, outside = (
+        found.pvalue.sel(effect="algorithm", drop=True),
+        missed(found.difference_ci, 0.0) == 0,
+    )
     return 1.0 - ((p <= level + 1e-12) != outside).any("pair")
 
 
@@ -65,15 +82,21 @@ def pairs(data, *, rng=None):
     """The smallest adjusted p, whether the first pair's interval misses 0, whether p and interval of any disagree."""
     found = xcurves.pairwise(data, n_resamples=RESAMPLES, rng=rng)
     return {
-        "any pair, adjusted": found.pvalue_adjusted.sel(effect="algorithm", drop=True).min("pair"),
-        "interval of the first pair": missed(found.difference_ci, 0.0).isel(pair=0, drop=True),
+        "any pair, adjusted": found.pvalue_adjusted.sel(
+            effect="algorithm", drop=True
+        ).min("pair"),
+        "interval of the first pair": missed(found.difference_ci, 0.0).isel(
+            pair=0, drop=True
+        ),
         "p and interval disagree": disagree(found, 0.05),
     }
 
 
 def agreement(data, *, level, rng=None):
     """Whether p and interval disagree, and whether they do without a gap in the accepted shifts."""
-    found = xcurves.pairwise(data, confidence_level=1 - level, n_resamples=2_000, rng=rng)
+    found = xcurves.pairwise(
+        data, confidence_level=1 - level, n_resamples=2_000, rng=rng
+    )
     both = disagree(found, level)
     return {
         "p and interval disagree": both,
@@ -98,7 +121,9 @@ def profile(data, *, rng=None):
 def equivalence(data, *, rng=None):
     """Whether algorithms of which one differs from the others by the margin are called equivalent anywhere."""
     found = xcurves.ss_profile(data, margin=MARGIN, n_resamples=RESAMPLES, rng=rng)
-    return {"equivalent anywhere": xr.where(found.equivalent.max("training") > 0, 0.0, 1.0)}
+    return {
+        "equivalent anywhere": xr.where(found.equivalent.max("training") > 0, 0.0, 1.0)
+    }
 
 
 def shaped(n_datasets, *, n_runs, shape, difference=0.0, rng):
@@ -115,11 +140,24 @@ def shaped(n_datasets, *, n_runs, shape, difference=0.0, rng):
 
 MARGIN = 30.0
 SPREAD = 4.0
-DESIGNS = [(10, 10), (5, 15), (5,) * 3, (5, 15, 15), (5,) * 5, (5,) + (15,) * 4, (5,) * 10, (5,) + (10,) * 9]
+DESIGNS = [
+    (10, 10),
+    (5, 15),
+    (5,) * 3,
+    (5, 15, 15),
+    (5,) * 5,
+    (5,) + (15,) * 4,
+    (5,) * 10,
+    (5,) + (10,) * 9,
+]
 
 
 def _setting(sizes):
-    several = f"{sizes[0]} v {sizes[1]}" if len(sizes) == 2 else f"{sizes[0]} v {len(sizes) - 1} of {sizes[1]}"
+    several = (
+        f"{sizes[0]} v {sizes[1]}"
+        if len(sizes) == 2
+        else f"{sizes[0]} v {len(sizes) - 1} of {sizes[1]}"
+    )
     return f"first sd {SPREAD:g} times, {several} runs"
 
 
@@ -129,9 +167,17 @@ def _designs(family, generator, procedure, claims, short, **options):
         Simulation(
             family,
             _setting(sizes),
-            partial(generator, n_runs=sizes, spread=(SPREAD,) + (1.0,) * (len(sizes) - 1), **options),
+            partial(
+                generator,
+                n_runs=sizes,
+                spread=(SPREAD,) + (1.0,) * (len(sizes) - 1),
+                **options,
+            ),
             procedure,
-            {row: claim[place] if isinstance(claim, list) else claim for row, claim in claims.items()},
+            {
+                row: claim[place] if isinstance(claim, list) else claim
+                for row, claim in claims.items()
+            },
             short=short,
             block=BLOCK,
         )
@@ -140,7 +186,15 @@ def _designs(family, generator, procedure, claims, short, **options):
 
 
 def _unlike(family, setting, procedure, claims, short, **options):
-    return Simulation(family, setting, partial(unlike, **options), procedure, claims, short=short, block=BLOCK)
+    return Simulation(
+        family,
+        setting,
+        partial(unlike, **options),
+        procedure,
+        claims,
+        short=short,
+        block=BLOCK,
+    )
 
 
 def _anova(n_algorithms, n_runs, f, w, spread=4.0):
@@ -158,7 +212,9 @@ def _anova(n_algorithms, n_runs, f, w, spread=4.0):
 
 
 NEVER = Claim(0, 0)
-STUDENTIZED = near(0.03, 0.11)  # .06 at 10 v 10, .083 at 15 v 5; several pairs are adjusted
+STUDENTIZED = near(
+    0.03, 0.11
+)  # .06 at 10 v 10, .083 at 15 v 5; several pairs are adjusted
 SIMULATIONS = [
     _anova(2, 10, near(0.04, 0.09), near(0.04, 0.09)),
     _anova(3, 5, fails(0.08), near(0.05, 0.13)),
@@ -177,7 +233,11 @@ SIMULATIONS = [
             "Pairs of unlike spread",
             f"sd {spread[0]:g} v {spread[1]:g}, {sizes[0]} v {sizes[1]}",
             pairs,
-            {"any pair, adjusted": claim, "interval of the first pair": claim, "p and interval disagree": NEVER},
+            {
+                "any pair, adjusted": claim,
+                "interval of the first pair": claim,
+                "p and interval disagree": NEVER,
+            },
             500,
             n_runs=sizes,
             spread=spread,
@@ -200,7 +260,13 @@ SIMULATIONS = [
         },
         100,
     ),
-    *_designs("Contrast, unlike spread", unlike, contrast, {"contrast": STUDENTIZED, "its interval": STUDENTIZED}, 300),
+    *_designs(
+        "Contrast, unlike spread",
+        unlike,
+        contrast,
+        {"contrast": STUDENTIZED, "its interval": STUDENTIZED},
+        300,
+    ),
     *_designs(
         "Profile, unlike spread",
         unlike_curves,
@@ -242,18 +308,33 @@ SIMULATIONS = [
             setting,
             partial(unlike, n_runs=n_runs, spread=spread),
             choices,
-            {"the test that speaks": speaks, "chosen by the ratio of spreads": near(*ratio)},
+            {
+                "the test that speaks": speaks,
+                "chosen by the ratio of spreads": near(*ratio),
+            },
             400,
             block=BLOCK,
         )
         for setting, n_runs, spread, speaks, ratio in (
-            ("5 × 5, sd 4 v 1 four times", (5,) * 5, (4, 1, 1, 1, 1), near(0.11, 0.15), (0.1, 1)),
+            (
+                "5 × 5, sd 4 v 1 four times",
+                (5,) * 5,
+                (4, 1, 1, 1, 1),
+                near(0.11, 0.15),
+                (0.1, 1),
+            ),
             ("4 × 3, sd 4 v 1 twice", (4,) * 3, (4, 1, 1), near(0.11, 0.17), (0.1, 1)),
             ("20 v 4, sd 1 v 2", (20, 4), (1, 2), near(0.05, 0.11), (0.1, 1)),
             ("2 v 5 v 5, sd 4 v 1 twice", (2, 5, 5), (4, 1, 1), fails(0.1), (0, 1)),
             ("2 v 10 v 10, sd 3 v 1 twice", (2, 10, 10), (3, 1, 1), fails(0.1), (0, 1)),
             *(
-                (f"{' v '.join(map(str, n_runs))}, equal sd", n_runs, (1,) * len(n_runs), near(0.025, 0.06), (0, 1))
+                (
+                    f"{' v '.join(map(str, n_runs))}, equal sd",
+                    n_runs,
+                    (1,) * len(n_runs),
+                    near(0.025, 0.06),
+                    (0, 1),
+                )
                 for n_runs in ((15, 5), (10, 5, 5), (2, 5), (3, 2, 2), (2, 10, 10))
             ),
         )

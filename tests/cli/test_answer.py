@@ -22,7 +22,9 @@ TYPE = re.compile(r"Type[^:]*: python -m xcurves (.*)$")
 
 def log(**labels):
     """Return a row for each combination of labels, with a random score `y`."""
-    frame = pd.MultiIndex.from_product(labels.values(), names=labels).to_frame(index=False)
+    frame = pd.MultiIndex.from_product(labels.values(), names=labels).to_frame(
+        index=False
+    )
     return frame.assign(y=np.random.default_rng(0).normal(size=len(frame)))
 
 
@@ -33,7 +35,12 @@ def answer(name):
 
 @pytest.fixture
 def runs():
-    frame = log(env=["ant", "hopper", "pong", "cart"], algo=["ppo", "sac", "td3"], seed=range(6), env_steps=[0, 10])
+    frame = log(
+        env=["ant", "hopper", "pong", "cart"],
+        algo=["ppo", "sac", "td3"],
+        seed=range(6),
+        env_steps=[0, 10],
+    )
     frame["y"] += 5 * (frame["algo"] == "sac")
     return frame.rename(columns={"y": "episodic_return"})
 
@@ -46,14 +53,29 @@ def test_a_table_with_usual_names_is_one_command(runs, capsys):
     assert said in out.splitlines()
     result = answer("mine")
     verdict = in_shell(result.curves.summary().splitlines()[0])
-    parts = ["Which algorithm is better over all tasks?", verdict, "\nalgorithm ", "Where along the budget"]
+    parts = [
+        "Which algorithm is better over all tasks?",
+        verdict,
+        "\nalgorithm ",
+        "Where along the budget",
+    ]
     places = [out.index(part) for part in parts]
     assert places == sorted(places)
     heading = next(line for line in out.splitlines() if line.startswith("algorithm "))
-    assert re.split(r"  +", heading) == ["algorithm", "mean", "95 %, these envs", "mean rank", "may be best"]
+    assert re.split(r"  +", heading) == [
+        "algorithm",
+        "mean",
+        "95 %, these envs",
+        "mean rank",
+        "may be best",
+    ]
     assert result.attrs["xcurves_result"] == "across_tasks"
     curves = runs.curves.to_dataarray(
-        "episodic_return", algorithm="algo", run="seed", training="env_steps", extra="env"
+        "episodic_return",
+        algorithm="algo",
+        run="seed",
+        training="env_steps",
+        extra="env",
     )
     expected = curves.curves.across_tasks(n_resamples=99, rng=int(result.attrs["rng"]))
     np.testing.assert_array_equal(result["pvalue"], expected["pvalue"])
@@ -69,7 +91,8 @@ def test_pairs_are_printed_with_the_numbers_of_the_answer(runs, capsys):
     assert shown.sum() == 2
     block = out.split("Shown to differ:\n")[1].split("\n\n")[0].splitlines()
     assert [line.split("  ")[0] for line in block[1:3]] == sorted(
-        ["sac over ppo", "sac over td3"], key=lambda pair: -abs(result["difference"].sel(pair=_label(pair)).item())
+        ["sac over ppo", "sac over td3"],
+        key=lambda pair: -abs(result["difference"].sel(pair=_label(pair)).item()),
     )
     assert block[3].startswith("1 pair is not shown to differ")
     assert "Where along training do they differ?" in out
@@ -80,19 +103,28 @@ def _label(pair):
 
 
 def test_scores_without_training_are_compared_as_they_are(capsys):
-    frame = log(dataset=list("abcdefgh"), model=["rf", "svm"], fold=range(5)).rename(columns={"y": "f1"})
+    frame = log(dataset=list("abcdefgh"), model=["rf", "svm"], fold=range(5)).rename(
+        columns={"y": "f1"}
+    )
     frame.to_csv("cv.csv", index=False)
     assert main(["cv.csv", *QUICK]) == 0
     out = capsys.readouterr().out
-    assert "read as algorithm = model, run = fold, task = dataset, no training, score = f1" in out
+    assert (
+        "read as algorithm = model, run = fold, task = dataset, no training, score = f1"
+        in out
+    )
     assert "budget" not in out
     assert "over training" not in out
     means = frame.groupby(["dataset", "model"])["f1"].mean().unstack()
-    assert answer("cv")["difference"].item() == pytest.approx((means["rf"] - means["svm"]).mean())
+    assert answer("cv")["difference"].item() == pytest.approx(
+        (means["rf"] - means["svm"]).mean()
+    )
 
 
 def test_numbers_of_one_task_are_no_means_over_training(capsys):
-    frame = log(method=["ours", "theirs"], repeat=range(6)).rename(columns={"y": "accuracy"})
+    frame = log(method=["ours", "theirs"], repeat=range(6)).rename(
+        columns={"y": "accuracy"}
+    )
     frame.to_csv("mine.csv", index=False)
     assert main(["mine.csv"]) == 0
     out = capsys.readouterr().out
@@ -102,17 +134,17 @@ def test_numbers_of_one_task_are_no_means_over_training(capsys):
 
 def test_one_run_for_each_task_is_enough_over_tasks(capsys):
     frame = log(instance=range(12), solver=["new", "old"])
-    frame.assign(runtime=np.exp(frame["y"]) + 3 * (frame["solver"] == "old")).drop(columns="y").to_csv(
-        "s.csv", index=False
-    )
+    frame.assign(runtime=np.exp(frame["y"]) + 3 * (frame["solver"] == "old")).drop(
+        columns="y"
+    ).to_csv("s.csv", index=False)
     assert main(["s.csv"]) == 0
     assert "new has the lower mean runtime over 12 instances" in capsys.readouterr().out
 
 
 def test_all_that_is_missing_is_asked_for_at_once_and_what_is_to_type_works(capsys):
-    frame = log(model=["m", "n"], optimizer=["adam", "sgd"], seed=range(3), step=[1, 2]).assign(
-        u=1.0, v=lambda f: f["y"]
-    )
+    frame = log(
+        model=["m", "n"], optimizer=["adam", "sgd"], seed=range(3), step=[1, 2]
+    ).assign(u=1.0, v=lambda f: f["y"])
     frame = frame.rename(columns={"y": "w"}).assign(u=frame["y"] ** 2)
     frame.to_csv("my log.csv", index=False)
     assert main(["my log.csv", *QUICK]) == 2
@@ -128,7 +160,10 @@ def test_all_that_is_missing_is_asked_for_at_once_and_what_is_to_type_works(caps
     ("columns", "said"),
     [
         ({"seed": range(3), "step": [1, 2]}, "no column could be the algorithm"),
-        ({"algo": ["a", "b"], "seed": range(3), "step": [1, 2]}, "the column score has text in a row, first 'crashed'"),
+        (
+            {"algo": ["a", "b"], "seed": range(3), "step": [1, 2]},
+            "the column score has text in a row, first 'crashed'",
+        ),
     ],
 )
 def test_what_no_option_can_mend_is_said_without_a_command(capsys, columns, said):
@@ -159,13 +194,16 @@ def test_the_name_says_which_scores_are_the_good_ones(capsys, name, options, low
     assert main(["mine.csv", *options]) == 0
     out = capsys.readouterr().out
     assert ("lower is better, as the name" in out) == (lower and not options)
-    assert (f"x has the lower mean {name}" if lower else f"y has the higher mean {name}") in out
+    assert (
+        f"x has the lower mean {name}" if lower else f"y has the higher mean {name}"
+    ) in out
     assert answer("mine").attrs["higher_is_better"] == (not lower)
 
 
 def scales(runs):
     return runs.assign(
-        episodic_return=runs["episodic_return"] * runs["env"].map({"ant": 1, "hopper": 9, "pong": 50, "cart": 500})
+        episodic_return=runs["episodic_return"]
+        * runs["env"].map({"ant": 1, "hopper": 9, "pong": 50, "cart": 500})
     )
 
 
@@ -173,7 +211,10 @@ def test_scores_of_each_task_are_scaled_by_its_extremes(runs, capsys):
     frame = scales(runs)
     frame.to_csv("mine.csv", index=False)
     assert main(["mine.csv", "--normalize", *QUICK]) == 0
-    assert "scores scaled in each task: its worst is 0, its best 1" in capsys.readouterr().out
+    assert (
+        "scores scaled in each task: its worst is 0, its best 1"
+        in capsys.readouterr().out
+    )
     of_task = frame.groupby("env")["episodic_return"]
     scaled = (frame["episodic_return"] - of_task.transform("min")) / (
         of_task.transform("max") - of_task.transform("min")
@@ -198,18 +239,31 @@ def test_of_losses_the_lowest_is_scaled_to_1(runs, capsys):
 def test_references_scale_scores(runs, capsys, ends):
     runs.to_csv("mine.csv", index=False)
     table = pd.DataFrame(
-        {"env": ["pong", "cart", "ant", "hopper"], ends[0]: [-1, -2, 0, 3], ends[1]: [4.0, 3.0, 9.0, 5.0]}
+        {
+            "env": ["pong", "cart", "ant", "hopper"],
+            ends[0]: [-1, -2, 0, 3],
+            ends[1]: [4.0, 3.0, 9.0, 5.0],
+        }
     )
     table.to_csv("reference.csv", index=False)
     assert main(["mine.csv", "--normalize", "reference.csv", *QUICK]) == 0
     low, high = (runs["env"].map(table.set_index("env")[end]) for end in ends)
-    scaled = ((runs["episodic_return"] - low) / (high - low)).groupby([runs["env"], runs["algo"]]).mean()
-    np.testing.assert_allclose(answer("mine")["score_mean"].to_series(), scaled.groupby("algo").mean())
+    scaled = (
+        ((runs["episodic_return"] - low) / (high - low))
+        .groupby([runs["env"], runs["algo"]])
+        .mean()
+    )
+    np.testing.assert_allclose(
+        answer("mine")["score_mean"].to_series(), scaled.groupby("algo").mean()
+    )
     table[1:].to_csv("reference.csv", index=False)
     assert main(["mine.csv", "--normalize", "reference.csv", *QUICK]) == 2
     assert "'pong'" in capsys.readouterr().err
     assert main(["mine.csv", "--normalize", "nowhere.csv", *QUICK]) == 2
-    assert "--normalize takes minmax or a table (.csv); nowhere.csv is no file" in capsys.readouterr().err
+    assert (
+        "--normalize takes minmax or a table (.csv); nowhere.csv is no file"
+        in capsys.readouterr().err
+    )
 
 
 def test_budget_in_n_steps():
@@ -224,7 +278,9 @@ def test_budget_in_n_steps():
 
 def test_ragged_runs_get_a_command_that_works(capsys):
     frame = log(algo=["a", "b"], seed=range(4), step=[10, 20, 30, 40])
-    frame[~((frame["seed"] == 3) & (frame["step"] > 20))].to_csv("mine.csv", index=False)
+    frame[~((frame["seed"] == 3) & (frame["step"] > 20))].to_csv(
+        "mine.csv", index=False
+    )
     assert main(["mine.csv", *QUICK]) == 2
     typed = shlex.split(TYPE.search(capsys.readouterr().err)[1])
     assert typed == ["mine.csv", *QUICK, "--align", "intersection"]
@@ -246,7 +302,9 @@ def test_the_first_picture_is_written(runs, here, capsys, ending):
     assert main(["mine.csv", "--figure", f"curves.{ending}", *QUICK]) == 0
     assert capsys.readouterr().out.endswith(f"Picture: curves.{ending}\n")
     drawn = (here / f"curves.{ending}").read_bytes()
-    assert drawn.startswith({"svg": b"<?xml", "pdf": b"%PDF", "png": b"\x89PNG"}[ending])
+    assert drawn.startswith(
+        {"svg": b"<?xml", "pdf": b"%PDF", "png": b"\x89PNG"}[ending]
+    )
     if ending == "svg":
         assert b"sac" in drawn
 
@@ -263,17 +321,32 @@ def test_a_picture_that_cannot_be_is_refused_before_the_work(runs, capsys):
 @pytest.mark.parametrize(
     ("python", "shell"),
     [
-        ("Bring them with .curves.align(20, relative_to='budget')", "Bring them with --align budget"),
-        ("Bring them with .curves.align(1, relative_to='budget')", "Bring them with --align budget:1"),
+        (
+            "Bring them with .curves.align(20, relative_to='budget')",
+            "Bring them with --align budget",
+        ),
+        (
+            "Bring them with .curves.align(1, relative_to='budget')",
+            "Bring them with --align budget:1",
+        ),
         (
             "with .curves.align('intersection') or .curves.drop_incomplete()",
             "with --align intersection or --drop-incomplete",
         ),
-        ("keep: duplicates='first' (or last, mean)", "keep: --duplicates first (or last, mean)"),
+        (
+            "keep: duplicates='first' (or last, mean)",
+            "keep: --duplicates first (or last, mean)",
+        ),
         ("n_resamples is small", "n_resamples is small"),
-        ("Try algorithm='agent', run='my seed'", "Try --algorithm agent, --run 'my seed'"),
+        (
+            "Try algorithm='agent', run='my seed'",
+            "Try --algorithm agent, --run 'my seed'",
+        ),
         ("a dim (extra=['task', 'study'])", "a dim (--extra task study)"),
-        ("to one scale: .curves.normalize(low=..., high=...), or", "to one scale: --normalize minmax, or"),
+        (
+            "to one scale: .curves.normalize(low=..., high=...), or",
+            "to one scale: --normalize minmax, or",
+        ),
     ],
 )
 def test_cures_speak_shell(python, shell):
@@ -281,7 +354,9 @@ def test_cures_speak_shell(python, shell):
 
 
 def test_several_columns_of_tasks_are_one_task(capsys):
-    frame = log(env=["x", "y"], dataset=["u", "v"], algo=["a", "b"], seed=range(3), step=[1, 2])
+    frame = log(
+        env=["x", "y"], dataset=["u", "v"], algo=["a", "b"], seed=range(3), step=[1, 2]
+    )
     frame.rename(columns={"y": "score"}).to_csv("mine.csv", index=False)
     assert main(["mine.csv", *QUICK]) == 0
     labels = answer("mine")["task_difference"]["task"].values.tolist()
@@ -290,23 +365,40 @@ def test_several_columns_of_tasks_are_one_task(capsys):
 
 def test_dims_of_an_archive_are_recognised(capsys):
     curves = make_curves(np.random.default_rng(0).normal(size=(2, 4, 3)))
-    curves.rename(algorithm="agent", run="seed", training="env_steps").to_dataset().to_netcdf("mine.nc")
+    curves.rename(
+        algorithm="agent", run="seed", training="env_steps"
+    ).to_dataset().to_netcdf("mine.nc")
     assert main(["mine.nc"]) == 0
-    assert "read as algorithm = agent, run = seed, training = env_steps" in capsys.readouterr().out
+    assert (
+        "read as algorithm = agent, run = seed, training = env_steps"
+        in capsys.readouterr().out
+    )
     expected = xcurves.pairwise(curves, rng=int(answer("mine").attrs["rng"]))
     np.testing.assert_array_equal(answer("mine")["pvalue"], expected["pvalue"])
 
 
 DATA = SHARED / "data"
 PUBLISHED = {  # the options that its shape needs, and what the answer is about
-    "tdmpc2_results.csv.gz": (["--duplicates", "last", "--align", "budget"], "tdmpc2 has the highest mean reward"),
-    "tianshou_mujoco.csv.gz": (["--align", "budget", "--normalize"], "sac has the highest mean normalized return"),
-    "algoperf_external.csv.gz": (["--extra", "task", "study", "--align", "budget"], "tasks like these"),
+    "tdmpc2_results.csv.gz": (
+        ["--duplicates", "last", "--align", "budget"],
+        "tdmpc2 has the highest mean reward",
+    ),
+    "tianshou_mujoco.csv.gz": (
+        ["--align", "budget", "--normalize"],
+        "sac has the highest mean normalized return",
+    ),
+    "algoperf_external.csv.gz": (
+        ["--extra", "task", "study", "--align", "budget"],
+        "tasks like these",
+    ),
     "nanogpt_track3_dev.csv.gz": (
         ["--align", "2500:3000:125", "--method", "linear", "--drop-incomplete"],
         "20260514_aurora_proj_pruned_extended_contra has the lowest mean val_loss",
     ),
-    "hoiem_cifar100_errors.csv": (["--training", "none", "--extra", "n_per_class"], "pretr_ft has the lowest mean"),
+    "hoiem_cifar100_errors.csv": (
+        ["--training", "none", "--extra", "n_per_class"],
+        "pretr_ft has the lowest mean",
+    ),
 }
 
 
@@ -320,4 +412,6 @@ def test_published_logs_give_an_answer_with_one_command(name, capsys):
     out = capsys.readouterr().out
     assert said in out
     assert "\nalgorithm " in out
-    assert re.search(r"^(Shown to differ|No pair is shown to differ)", out, re.MULTILINE)
+    assert re.search(
+        r"^(Shown to differ|No pair is shown to differ)", out, re.MULTILINE
+    )

@@ -21,8 +21,13 @@ def logs(here, tmp_path_factory, monkeypatch):
         for seed in range(5):
             folder = home / "logs" / agent / str(seed)
             folder.mkdir(parents=True)
-            steps = [step + seed * 7 * (agent == "td3") for step in (0, 1000, 2000, 3000)]
-            rows = [json.dumps({"step": step, "return": gain * step / 1000 + rng.normal()}) for step in steps]
+            steps = [
+                step + seed * 7 * (agent == "td3") for step in (0, 1000, 2000, 3000)
+            ]
+            rows = [
+                json.dumps({"step": step, "return": gain * step / 1000 + rng.normal()})
+                for step in steps
+            ]
             (folder / "metrics.jsonl").write_text("\n".join(rows) + "\n")
 
 
@@ -32,9 +37,15 @@ def logs(here, tmp_path_factory, monkeypatch):
         ([], ["--align", "budget:4"]),
         (["--align", "final"], ["--align", "budget:1"]),
         (["--align", "intersection"], ["--align", "budget:4"]),
-        (["--align", "--n-resamples", "99"], ["--n-resamples", "99", "--align", "budget:4"]),
+        (
+            ["--align", "--n-resamples", "99"],
+            ["--n-resamples", "99", "--align", "budget:4"],
+        ),
         (["--folders", "algorithm"], ["--names", "{algorithm}/{run}/metrics.jsonl"]),
-        (["--folders", "a", "b", "c", "--rng", "1"], ["--rng", "1", "--names", "{algorithm}/{run}/metrics.jsonl"]),
+        (
+            ["--folders", "a", "b", "c", "--rng", "1"],
+            ["--rng", "1", "--names", "{algorithm}/{run}/metrics.jsonl"],
+        ),
     ],
 )
 def test_the_command_replaces_what_did_not_work(options, cured, logs, capsys):
@@ -49,28 +60,48 @@ def test_the_command_replaces_what_did_not_work(options, cured, logs, capsys):
 
 
 def test_rows_without_a_score_are_said_and_count_as_failed_where_asked(capsys):
-    frame = pd.DataFrame({"algorithm": ["x"] * 8 + ["y"] * 8, "seed": [*range(8)] * 2, "score": np.arange(16.0)})
+    frame = pd.DataFrame(
+        {
+            "algorithm": ["x"] * 8 + ["y"] * 8,
+            "seed": [*range(8)] * 2,
+            "score": np.arange(16.0),
+        }
+    )
     frame.loc[2, "score"] = np.nan
     frame.to_csv("gap.csv", index=False)
     assert main(["gap.csv"]) == 0
     said = capsys.readouterr()
-    assert "1 row has no score and counts as no run. If such runs failed: --missing-scores failed" in said.err
+    assert (
+        "1 row has no score and counts as no run. If such runs failed: --missing-scores failed"
+        in said.err
+    )
     assert main(["gap.csv", "--missing-scores", "failed"]) == 2
     command = shlex.split(capsys.readouterr().err.partition("Type: ")[2])
-    assert command[3:] == ["gap.csv", "--missing-scores", "failed", "--fill-failed", "worst"]
+    assert command[3:] == [
+        "gap.csv",
+        "--missing-scores",
+        "failed",
+        "--fill-failed",
+        "worst",
+    ]
     assert main(command[3:]) == 0
     said = capsys.readouterr()
-    assert (said.err, "1 of 16 runs failed and counts as the worst score of its task." in said.out) == ("", True)
+    assert (
+        said.err,
+        "1 of 16 runs failed and counts as the worst score of its task." in said.out,
+    ) == ("", True)
     frame.rename(columns={"score": "loss"}).to_csv("gap.csv", index=False)
     assert main(["gap.csv", "--missing-scores", "failed", "--fill-failed", "99"]) == 0
     assert "1 of 16 runs failed and counts as a score of 99." in capsys.readouterr().out
 
 
 def test_a_gate_takes_rows_without_a_score_as_failed_where_asked(capsys):
-    pd.DataFrame({"candidate": ["main"] * 4 + ["new"], "score": [1.0, 2.0, 3.0, 4.0, None]}).to_csv(
-        "g.csv", index=False
-    )
+    pd.DataFrame(
+        {"candidate": ["main"] * 4 + ["new"], "score": [1.0, 2.0, 3.0, 4.0, None]}
+    ).to_csv("g.csv", index=False)
     assert main(["gate", "g.csv", "--baseline", "main"]) == 2
     assert "say --missing-scores failed" in capsys.readouterr().err
-    assert main(["gate", "g.csv", "--baseline", "main", "--missing-scores", "failed"]) == 1
+    assert (
+        main(["gate", "g.csv", "--baseline", "main", "--missing-scores", "failed"]) == 1
+    )
     assert "Drop new: its run failed." in capsys.readouterr().out

@@ -19,7 +19,11 @@ MAIN = [10.3, 9.1, 10.9, 9.8, 10.2, 9.5, 10.6, 9.9, 10.1, 9.7]
 
 def write_log(*candidates, name="runs.csv", **columns):
     """Write a log of main and of candidates, pairs of a name and scores, in this order."""
-    rows = [(who, score) for who, scores in [("main", MAIN), *candidates] for score in scores]
+    rows = [
+        (who, score)
+        for who, scores in [("main", MAIN), *candidates]
+        for score in scores
+    ]
     frame = pd.DataFrame(rows, columns=["candidate", "score"]).rename(columns=columns)
     frame.to_csv(name, index=False)
 
@@ -52,27 +56,52 @@ BETTER = [12.0, 11.4, 12.9, 11.8, 12.2, 11.5, 12.6, 11.9, 12.1, 11.7]
 )
 def test_a_script_gets_the_decision_as_its_status(scores, status, said):
     write_log(("new", scores))
-    command = [sys.executable, "-m", "xcurves", "gate", "runs.csv", "--baseline", "main"]
+    command = [
+        sys.executable,
+        "-m",
+        "xcurves",
+        "gate",
+        "runs.csv",
+        "--baseline",
+        "main",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (status, "")
-    assert done.stdout.startswith(f"read as algorithm = candidate, run = run, no training, score = score\n\n{said}")
+    assert done.stdout.startswith(
+        f"read as algorithm = candidate, run = run, no training, score = score\n\n{said}"
+    )
 
 
 def test_numbers_are_those_of_the_function(here, capsys):
     write_log(("worse", [9.0]), ("new", BETTER))
     status, out, _ = gate(capsys, "--json")
     said = strict(out)
-    assert (status, said["decision"], said["candidate"], said["champion"]) == (0, "kept", "new", "new")
+    assert (status, said["decision"], said["candidate"], said["champion"]) == (
+        0,
+        "kept",
+        "new",
+        "new",
+    )
     runs = {"main": MAIN, "worse": [9.0, *[np.nan] * 9], "new": BETTER}
     scores = (
-        pd.DataFrame(runs).rename_axis(index="run", columns="algorithm").unstack().to_xarray().sel(algorithm=list(runs))
+        pd.DataFrame(runs)
+        .rename_axis(index="run", columns="algorithm")
+        .unstack()
+        .to_xarray()
+        .sel(algorithm=list(runs))
     )
     found = scores.curves.gate(baseline="main")
     assert [each["candidate"] for each in said["candidates"]] == ["worse", "new"]
     assert said["candidates"][0]["difference_ci"] == [None, None]
     assert said["candidates"][1]["pvalue"] == found["pvalue"].values[1]
-    assert said["candidates"][1]["difference_ci"] == found["difference_ci"].values[1].tolist()
-    assert (said["progress"], said["progress_ci"]) == (found["progress"].item(), found["progress_ci"].values.tolist())
+    assert (
+        said["candidates"][1]["difference_ci"]
+        == found["difference_ci"].values[1].tolist()
+    )
+    assert (said["progress"], said["progress_ci"]) == (
+        found["progress"].item(),
+        found["progress_ci"].values.tolist(),
+    )
     assert said["runs_to_make"] == {}
     assert said["summary"] == found.curves.summary()
     (here / "gate.json").write_text(out)
@@ -84,9 +113,16 @@ def test_the_open_candidate_is_the_one_that_is_answered(capsys):
     status, out, _ = gate(capsys, "--json")
     said = strict(out)
     assert (status, said["candidate"], said["runs_to_make"]) == (3, "a", {"a": 2})
-    assert [each["decision"] for each in said["candidates"]] == ["run_more", "waiting", "waiting"]
+    assert [each["decision"] for each in said["candidates"]] == [
+        "run_more",
+        "waiting",
+        "waiting",
+    ]
     status, out, _ = gate(capsys, "--json", "--candidate", "c", "--candidate", "a")
-    assert (status, [each["candidate"] for each in strict(out)["candidates"]]) == (3, ["c", "a"])
+    assert (status, [each["candidate"] for each in strict(out)["candidates"]]) == (
+        3,
+        ["c", "a"],
+    )
     status, out, _ = gate(capsys, "--json", "--candidate", "c")
     assert (status, strict(out)["decision"]) == (1, "dropped")
     status, out, _ = gate(capsys, "--json", "--candidate", "new")
@@ -99,16 +135,30 @@ def test_the_ledger_is_read_checked_and_replaced_whole(here, capsys):
     status, out, _ = gate(capsys, "--ledger", "gate.json", "--json")
     assert status == 3
     assert path.read_text() == out
-    path.write_text(out + " " * 10_000)  # what is left of a longer file would be no JSON
+    path.write_text(
+        out + " " * 10_000
+    )  # what is left of a longer file would be no JSON
     write_log(("new", BETTER[:2]))
     status, out, _ = gate(capsys, "--ledger", "gate.json", "--json")
     assert (status, path.read_text()) == (3, out)
     assert not list(here.glob(".*.part"))
     before = path.read_text()
     for scores, options, message in (
-        ([11.9, 11.4], (), "previous: run 1 of algorithm 'new' differs at the earlier call"),
-        (BETTER[:1], (), "previous: run 2 of algorithm 'new' is gone at the earlier call"),
-        (BETTER[:2], ("--level", "0.1"), "--level must stay as it was at the earlier call, 0.2; got 0.1"),
+        (
+            [11.9, 11.4],
+            (),
+            "previous: run 1 of algorithm 'new' differs at the earlier call",
+        ),
+        (
+            BETTER[:1],
+            (),
+            "previous: run 2 of algorithm 'new' is gone at the earlier call",
+        ),
+        (
+            BETTER[:2],
+            ("--level", "0.1"),
+            "--level must stay as it was at the earlier call, 0.2; got 0.1",
+        ),
         (BETTER[:2], ("--looks", "1,2,3"), "--looks must stay as it was"),
     ):
         write_log(("new", scores))
@@ -120,7 +170,10 @@ def test_the_ledger_is_read_checked_and_replaced_whole(here, capsys):
     assert gate(capsys, "--ledger", "gate.json")[0] == 0
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[" * 200_000, '{"past": {"plan": null, "n_done": 1, "digests": {}}}'])
+@pytest.mark.parametrize(
+    "text",
+    ["", "{}", "[" * 200_000, '{"past": {"plan": null, "n_done": 1, "digests": {}}}'],
+)
 def test_a_file_that_is_no_ledger_is_not_replaced(here, capsys, text):
     write_log(("new", BETTER))
     (here / "gate.json").write_text(text)
@@ -138,7 +191,9 @@ def test_names_are_recognised_and_low_losses_are_better(capsys):
         for seed in range(9, -1, -1)
         for step in (1, 2)
     ]
-    pd.DataFrame(rows, columns=["agent", "run_id", "step", "val_loss"]).to_csv("runs.csv", index=False)
+    pd.DataFrame(rows, columns=["agent", "run_id", "step", "val_loss"]).to_csv(
+        "runs.csv", index=False
+    )
     status, out, err = gate(capsys)
     assert (status, err) == (0, "")
     said = "read as algorithm = agent, run = run_id, training = step, score = val_loss, lower is better\n\nKeep new"
@@ -150,7 +205,11 @@ def test_names_are_recognised_and_low_losses_are_better(capsys):
 
 def test_runs_count_in_the_order_of_the_log(capsys):
     frame = pd.DataFrame(
-        {"agent": ["main"] * 4 + ["new"] * 2, "seed": [3, 2, 1, 0, 7, 5], "score": [1, 2, 3, 4, 0.5, 9]}
+        {
+            "agent": ["main"] * 4 + ["new"] * 2,
+            "seed": [3, 2, 1, 0, 7, 5],
+            "score": [1, 2, 3, 4, 0.5, 9],
+        }
     )
     frame.to_csv("runs.csv", index=False)
     status, out, _ = gate(capsys, "--json")
@@ -166,20 +225,28 @@ def test_tasks_are_averaged_where_they_are_named(capsys):
         for run, score in enumerate(scores)
         for task, shift in (("x", 0), ("y", 5))
     ]
-    pd.DataFrame(rows, columns=["env", "agent", "seed", "score"]).to_csv("runs.csv", index=False)
+    pd.DataFrame(rows, columns=["env", "agent", "seed", "score"]).to_csv(
+        "runs.csv", index=False
+    )
     status, _, err = gate(capsys)
     assert status == 2
     typed = "python -m xcurves gate runs.csv --baseline main --task env"
-    assert err.endswith(f"ARCHIVE has tasks, over which a run is averaged if they are named. Type: {typed}\n")
+    assert err.endswith(
+        f"ARCHIVE has tasks, over which a run is averaged if they are named. Type: {typed}\n"
+    )
     status, out, _ = gate(capsys, "--task", "env", "--json")
     assert status == 0
-    assert strict(out)["candidates"][0]["difference"] == pytest.approx(np.mean(BETTER[:8]) - np.mean(MAIN[:8]))
+    assert strict(out)["candidates"][0]["difference"] == pytest.approx(
+        np.mean(BETTER[:8]) - np.mean(MAIN[:8])
+    )
 
 
 def test_an_archive_of_scores_is_read(capsys):
     write_log(("new", BETTER))
     frame = pd.read_csv("runs.csv").assign(run=[*range(10)] * 2)
-    frame.set_index(["candidate", "run"])["score"].to_xarray().rename(candidate="algorithm").to_netcdf("runs.nc")
+    frame.set_index(["candidate", "run"])["score"].to_xarray().rename(
+        candidate="algorithm"
+    ).to_netcdf("runs.nc")
     assert main(["gate", "runs.nc", "--baseline", "main"]) == 0
     assert capsys.readouterr().out.startswith("read from runs.nc\n\nKeep new")
 
@@ -187,7 +254,10 @@ def test_an_archive_of_scores_is_read(capsys):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--looks", "1,x"], "--looks takes numbers of runs, such as 1,2,4,8; got '1,x'"),
+        (
+            ["--looks", "1,x"],
+            "--looks takes numbers of runs, such as 1,2,4,8; got '1,x'",
+        ),
         (["--looks", "2,1"], "looks must be ascending"),
         (["--level", "1.5"], "--level must lie between 0 and 1; got 1.5"),
         (["--candidate", "main"], "candidates name the baseline 'main'"),
@@ -195,7 +265,10 @@ def test_an_archive_of_scores_is_read(capsys):
             ["--value", "socre"],
             "--value socre is no column of ARCHIVE. It has 'candidate', 'score'. Did you mean 'score'?",
         ),
-        (["--baseline", "man"], "--baseline must be an algorithm of scores; got 'man'. They have 'main', 'new'"),
+        (
+            ["--baseline", "man"],
+            "--baseline must be an algorithm of scores; got 'man'. They have 'main', 'new'",
+        ),
     ],
 )
 def test_bad_input_is_one_line_and_two(capsys, options, message):
@@ -254,7 +327,10 @@ def test_the_documented_keys_are_those_of_the_json(capsys):
     keys = re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)
     assert keys == list(said)
     (of_candidate,) = re.findall(r"^\| `candidates` \|.*", section, re.MULTILINE)
-    assert set(re.findall(r"`(\w+)`", of_candidate)) == {"candidates", *said["candidates"][0]}
+    assert set(re.findall(r"`(\w+)`", of_candidate)) == {
+        "candidates",
+        *said["candidates"][0],
+    }
 
 
 def test_failed_runs_count_as_a_number_that_later_runs_do_not_change(capsys):
@@ -265,10 +341,15 @@ def test_failed_runs_count_as_a_number_that_later_runs_do_not_change(capsys):
     ledger = ("--ledger", "gate.json")
     status, _, err = gate(capsys, *ledger)
     assert status == 2
-    assert err.endswith("Say what failed runs count as: --fill-failed SCORE, a number that no later run changes\n")
+    assert err.endswith(
+        "Say what failed runs count as: --fill-failed SCORE, a number that no later run changes\n"
+    )
     status, _, err = gate(capsys, *ledger, "--fill-failed", "worst")
     assert status == 2
-    assert "every look must repeat the scores of earlier ones. Give a number: --fill-failed 9.1" in err
+    assert (
+        "every look must repeat the scores of earlier ones. Give a number: --fill-failed 9.1"
+        in err
+    )
     first = gate(capsys, *ledger, "--fill-failed", "9.1")
     assert "1 of 11 runs failed and counts as a score of 9.1." in first[1]
     pd.concat([frame, frame.tail(1).assign(score=3.0)]).to_csv("runs.csv", index=False)

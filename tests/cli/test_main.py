@@ -32,11 +32,16 @@ def test_without_an_archive_the_bundled_benchmark_gets_one_answer(capsys, here):
     assert answer.attrs["xcurves_result"] == "across_tasks"
     assert answer.attrs["confidence_level"] == 0.9
     accuracy = xcurves.tutorial.open_dataset("benchmark")["accuracy"]
-    expected = accuracy.curves.across_tasks(n_resamples=99, confidence_level=0.9, rng=int(answer.attrs["rng"]))
+    expected = accuracy.curves.across_tasks(
+        n_resamples=99, confidence_level=0.9, rng=int(answer.attrs["rng"])
+    )
     xr.testing.assert_identical(answer, expected)
     assert xcurves.summary(answer).split("\n")[0] in out
     assert "random forest" in (here / "benchmark.html").read_text(encoding="utf-8")
-    assert sorted(path.name for path in here.iterdir()) == ["benchmark-answer.nc", "benchmark.html"]
+    assert sorted(path.name for path in here.iterdir()) == [
+        "benchmark-answer.nc",
+        "benchmark.html",
+    ]
 
 
 def test_curves_of_one_task_are_compared_in_pairs(capsys, here):
@@ -48,7 +53,9 @@ def test_curves_of_one_task_are_compared_in_pairs(capsys, here):
     assert out.endswith("Results: tictactoe-answer.nc\n")
     answer = xcurves.archive.read("tictactoe-answer.nc")
     scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
-    xr.testing.assert_identical(answer, scores.curves.pairwise(rng=int(answer.attrs["rng"])))
+    xr.testing.assert_identical(
+        answer, scores.curves.pairwise(rng=int(answer.attrs["rng"]))
+    )
     assert [path.name for path in here.iterdir()] == ["tictactoe-answer.nc"]
 
 
@@ -56,15 +63,30 @@ def test_the_old_table_is_one_option_away(capsys):
     assert main([TICTACTOE, "--include", "anova"]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     head = lines.index(["df", "SS", "MS", "F", "p"])
-    assert lines[head + 1] == ["Algorithm", "2", "188.1", "94.06", "0.9263", ".404"]  # p by the part's own seed
+    assert lines[head + 1] == [
+        "Algorithm",
+        "2",
+        "188.1",
+        "94.06",
+        "0.9263",
+        ".404",
+    ]  # p by the part's own seed
 
 
-STORES = [pytest.param(each, marks=pytest.mark.slow) for each in ("h5netcdf", "zarr", "zarr consolidated")]
+STORES = [
+    pytest.param(each, marks=pytest.mark.slow)
+    for each in ("h5netcdf", "zarr", "zarr consolidated")
+]
 
 
 @pytest.mark.parametrize("kind", ["scipy", "netcdf4", "csv", "csv.gz", *STORES])
 def test_every_kind_of_archive_gives_the_same_numbers(curves, here, kind, capsys):
-    endings = {"zarr": ".zarr", "zarr consolidated": "", "csv": ".csv", "csv.gz": ".csv.gz"}
+    endings = {
+        "zarr": ".zarr",
+        "zarr consolidated": "",
+        "csv": ".csv",
+        "csv.gz": ".csv.gz",
+    }
     path = here / f"mine{endings.get(kind, '.nc')}"
     if "csv" in kind:
         curves.to_dataframe("score").reset_index().to_csv(path, index=False)
@@ -83,9 +105,31 @@ def test_options_name_columns_and_reach_the_test(curves, here, capsys):
     tasks = xr.concat([curves, curves + 1], "game").assign_coords(game=["x", "y"])
     tasks[0, 0, 0, 3] = np.nan
     names = {"algorithm": "agent", "run": "seed", "training": "step"}
-    tasks.rename(names).to_dataframe("y").reset_index().assign(note=1).to_csv("t.csv", index=False)
-    columns = ["--value", "y", "--algorithm", "agent", "--run", "seed", "--training", "step", "--extra", "game"]
-    options = ["--n-resamples", "99", "--confidence-level", "0.9", "--rng", "5", "--output", "out.nc"]
+    tasks.rename(names).to_dataframe("y").reset_index().assign(note=1).to_csv(
+        "t.csv", index=False
+    )
+    columns = [
+        "--value",
+        "y",
+        "--algorithm",
+        "agent",
+        "--run",
+        "seed",
+        "--training",
+        "step",
+        "--extra",
+        "game",
+    ]
+    options = [
+        "--n-resamples",
+        "99",
+        "--confidence-level",
+        "0.9",
+        "--rng",
+        "5",
+        "--output",
+        "out.nc",
+    ]
     options += ["--include", "anova"]
     assert main(["t.csv", *columns, *options, "--align"]) == 0
     tree = xcurves.archive.read("out.nc")
@@ -95,7 +139,10 @@ def test_options_name_columns_and_reach_the_test(curves, here, capsys):
     assert anova.n_levels.values.tolist() == [3, 4]
     assert "on='intersection'" in anova.attrs["history"]
     assert main(["t.csv", *columns, *options, "--drop-incomplete", "--rng", "6"]) == 0
-    assert xcurves.archive.read("out.nc")["anova"].n_runs.values.tolist() == [[5, 6], [6, 6]]
+    assert xcurves.archive.read("out.nc")["anova"].n_runs.values.tolist() == [
+        [5, 6],
+        [6, 6],
+    ]
 
 
 def test_dims_of_a_file_can_be_renamed(curves, capsys):
@@ -125,7 +172,9 @@ def test_a_file_is_replaced_whole_or_not_at_all(here, monkeypatch, capsys, troub
         raise trouble
 
     monkeypatch.setattr(xr.Dataset, "to_netcdf", half)
-    assert main([TICTACTOE, "--output", "r.nc"]) == (130 if isinstance(trouble, KeyboardInterrupt) else 2)
+    assert main([TICTACTOE, "--output", "r.nc"]) == (
+        130 if isinstance(trouble, KeyboardInterrupt) else 2
+    )
     assert (here / "r.nc").read_bytes() == good
     assert [path.name for path in here.iterdir()] == ["r.nc"]
 

@@ -14,12 +14,16 @@ import xarray as xr
 
 from xcurves.archive import open_dataset, read, write
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*(Zarr|zarr|Consolidated|consolidated)")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*(Zarr|zarr|Consolidated|consolidated)"
+)
 
 
 @pytest.fixture
 def data():
-    return xr.Dataset({"score": (("run", "training"), np.arange(6.0).reshape(2, 3))}, {"run": [0, 1]})
+    return xr.Dataset(
+        {"score": (("run", "training"), np.arange(6.0).reshape(2, 3))}, {"run": [0, 1]}
+    )
 
 
 @pytest.fixture
@@ -45,7 +49,9 @@ class Runs:
 
 
 @pytest.mark.parametrize("consolidated", [True, False])
-def test_a_zarr_store_that_would_run_code_is_refused_and_runs_none(store, tmp_path, consolidated):
+def test_a_zarr_store_that_would_run_code_is_refused_and_runs_none(
+    store, tmp_path, consolidated
+):
     numcodecs = pytest.importorskip("numcodecs")
     values = np.empty(2, object)
     values[:] = [0, Runs(tmp_path / "ran")]
@@ -54,18 +60,27 @@ def test_a_zarr_store_that_would_run_code_is_refused_and_runs_none(store, tmp_pa
     if not consolidated:
         (store / ".zmetadata").unlink()
     for options in ({}, {"chunks": {}}):
-        with pytest.raises(ValueError, match=r"run/.zarray asks for the.*that run no code"):
+        with pytest.raises(
+            ValueError, match=r"run/.zarray asks for the.*that run no code"
+        ):
             read(store) if not options else open_dataset(store, **options)
     assert not (tmp_path / "ran").exists()
-    with contextlib.suppress(Exception):  # the control: these bytes run code where they are unpickled
+    with contextlib.suppress(
+        Exception
+    ):  # the control: these bytes run code where they are unpickled
         pickle.loads((store / "run" / "0").read_bytes())
     assert (tmp_path / "ran").exists()
 
 
 @pytest.mark.parametrize("key", ["filters", "compressor"])
-@pytest.mark.parametrize("codec", ["pickle", "msgpack2", "json2", "unheard_of", "numcodecs.pickle"])
+@pytest.mark.parametrize(
+    "codec", ["pickle", "msgpack2", "json2", "unheard_of", "numcodecs.pickle"]
+)
 def test_only_listed_codecs_are_decoded(store, key, codec):
-    edit(store / "score" / ".zarray", **{key: {"id": codec} if key == "compressor" else [{"id": codec}]})
+    edit(
+        store / "score" / ".zarray",
+        **{key: {"id": codec} if key == "compressor" else [{"id": codec}]},
+    )
     with pytest.raises(ValueError, match=f"score/.zarray asks for the codec '{codec}'"):
         read(store)
 
@@ -81,18 +96,29 @@ def test_codecs_in_consolidated_metadata_alone_are_refused(store):
 def test_codecs_of_format_3_are_checked_within_shards_too(data, tmp_path):
     zarr = pytest.importorskip("zarr", minversion="3")
     del zarr
-    data.to_zarr(tmp_path / "a.zarr", zarr_format=3, encoding={"score": {"shards": (2, 3), "chunks": (1, 3)}})
+    data.to_zarr(
+        tmp_path / "a.zarr",
+        zarr_format=3,
+        encoding={"score": {"shards": (2, 3), "chunks": (1, 3)}},
+    )
     xr.testing.assert_identical(read(tmp_path / "a.zarr"), data)
     path = tmp_path / "a.zarr" / "score" / "zarr.json"
     found = json.loads(path.read_text())
-    found["codecs"][0]["configuration"]["codecs"].append({"name": "numcodecs.pickle", "configuration": {}})
+    found["codecs"][0]["configuration"]["codecs"].append(
+        {"name": "numcodecs.pickle", "configuration": {}}
+    )
     path.write_text(json.dumps(found))
-    with pytest.raises(ValueError, match=r"score/zarr\.json asks for the codec 'numcodecs\.pickle'"):
+    with pytest.raises(
+        ValueError, match=r"score/zarr\.json asks for the codec 'numcodecs\.pickle'"
+    ):
         read(tmp_path / "a.zarr")
 
 
 def test_a_users_attribute_named_like_a_codec_is_only_an_attribute(tmp_path):
-    data = xr.Dataset({"x": ("y", [1.0], {"filters": "pickle", "compressor": "pickle"})}, attrs={"codecs": "pickle"})
+    data = xr.Dataset(
+        {"x": ("y", [1.0], {"filters": "pickle", "compressor": "pickle"})},
+        attrs={"codecs": "pickle"},
+    )
     xr.testing.assert_identical(read(write(data, tmp_path / "a.zarr")), data)
 
 
@@ -105,13 +131,18 @@ def hdf5(path, make):
 
 
 def test_a_large_file_is_read_if_the_caller_allows_it(tmp_path):
-    path = hdf5(tmp_path / "a.nc", lambda f, h: f.create_dataset("y", (2**20,), "f4", chunks=(1024,)))
+    path = hdf5(
+        tmp_path / "a.nc",
+        lambda f, h: f.create_dataset("y", (2**20,), "f4", chunks=(1024,)),
+    )
     with pytest.raises(ValueError, match=r"allow them: max_bytes=4194328"):
         read(path, max_bytes=1000)
     assert read(path, max_bytes=4194328).sizes["phony_dim_1"] == 2**20
 
 
-@pytest.mark.parametrize("changes", [{"shape": [2**40, 3]}, {"chunks": [2**40, 3]}, {"dtype": "<U500000000"}])
+@pytest.mark.parametrize(
+    "changes", [{"shape": [2**40, 3]}, {"chunks": [2**40, 3]}, {"dtype": "<U500000000"}]
+)
 def test_a_zarr_store_that_declares_too_much_is_refused(store, changes):
     edit(store / "score" / ".zarray", **changes)
     (store / ".zmetadata").unlink()
@@ -124,14 +155,21 @@ def test_a_netcdf_3_file_that_declares_too_much_is_refused(data, tmp_path):
     content = (tmp_path / "a.nc").read_bytes()
     assert content.count(struct.pack(">i", 3)) > 1
     at = content.index(b"training") + 8
-    (tmp_path / "a.nc").write_bytes(content[:at] + struct.pack(">i", 2**30) + content[at + 4 :])
+    (tmp_path / "a.nc").write_bytes(
+        content[:at] + struct.pack(">i", 2**30) + content[at + 4 :]
+    )
     with pytest.raises(ValueError, match="cannot be read as a complete archive"):
         read(tmp_path / "a.nc")
 
 
 def test_nothing_is_allocated_before_the_refusal(tmp_path):
-    path = hdf5(tmp_path / "a.nc", lambda f, h: f.create_dataset("y", (2**37,), "f8", chunks=(1024,)))
+    path = hdf5(
+        tmp_path / "a.nc",
+        lambda f, h: f.create_dataset("y", (2**37,), "f8", chunks=(1024,)),
+    )
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(ValueError, match="more than max_bytes"):
         read(path)
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # kilobytes
+    assert (
+        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
+    )  # kilobytes

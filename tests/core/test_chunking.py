@@ -23,7 +23,9 @@ threadpoolctl = pytest.importorskip("threadpoolctl")
 
 def drawn(n, size, shape=(4, 10, 100)):
     """Curves of n tasks in chunks of some, lazily drawn."""
-    return label(da.random.default_rng(0).normal(size=(n, *shape), chunks=(size, *shape)))
+    return label(
+        da.random.default_rng(0).normal(size=(n, *shape), chunks=(size, *shape))
+    )
 
 
 def label(values):
@@ -38,24 +40,34 @@ def label(values):
 
 
 METHODS = {
-    "randomized_anova": lambda curves: curves.curves.randomized_anova(n_resamples=50, rng=0),
-    "paired": lambda curves: curves.curves.randomized_anova(n_resamples=50, paired=True, rng=0),
-    "pairwise": lambda curves: curves.curves.pairwise(n_resamples=50, rng=0),
-    "contrast": lambda curves: curves.curves.contrast({"a0": 1, "a1": -1}, n_resamples=50, rng=0),
-    "ss_profile": lambda curves: curves.curves.ss_profile(n_resamples=50, rng=0),
-    "fit_power_law": lambda curves: (10 + 0 * curves + 50 * curves.training**-0.5).curves.fit_power_law(
-        units="percent", sigma_hat_sq=1.0
+    "randomized_anova": lambda curves: curves.curves.randomized_anova(
+        n_resamples=50, rng=0
     ),
+    "paired": lambda curves: curves.curves.randomized_anova(
+        n_resamples=50, paired=True, rng=0
+    ),
+    "pairwise": lambda curves: curves.curves.pairwise(n_resamples=50, rng=0),
+    "contrast": lambda curves: curves.curves.contrast(
+        {"a0": 1, "a1": -1}, n_resamples=50, rng=0
+    ),
+    "ss_profile": lambda curves: curves.curves.ss_profile(n_resamples=50, rng=0),
+    "fit_power_law": lambda curves: (
+        10 + 0 * curves + 50 * curves.training**-0.5
+    ).curves.fit_power_law(units="percent", sigma_hat_sq=1.0),
     "leave_one_size_out": lambda curves: (
         (10 + 0 * curves + 50 * curves.training**-0.5)
         .isel(training=slice(0, 6))
         .curves.leave_one_size_out(units="percent", sigma_hat_sq=1.0)
     ),
-    "performance_cdf": lambda curves: curves.isel(training=-1).curves.performance_cdf(scores_at=[0.0]),
+    "performance_cdf": lambda curves: curves.isel(training=-1).curves.performance_cdf(
+        scores_at=[0.0]
+    ),
     "bootstrap": lambda curves: curves.isel(training=-1).curves.performance_cdf(
         interval="percentile", n_resamples=50, rng=0
     ),
-    "compare_distributions": lambda curves: curves.isel(training=-1).curves.compare_distributions(),
+    "compare_distributions": lambda curves: curves.isel(
+        training=-1
+    ).curves.compare_distributions(),
 }
 methods = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 
@@ -76,12 +88,20 @@ def test_many_tasks_make_a_small_graph_and_compute_nothing(method, n, size):
 def test_merged_chunks_of_tasks_and_of_curves_give_the_same(method):
     """200 tasks in chunks of one, which are merged to two; runs and algorithms in chunks that cannot be."""
     curves = label(np.random.default_rng(1).normal(size=(200, 3, 3, 8)))
-    assert chunking.coarsen(curves.chunk(task=1), labels.DIMS).chunksizes["task"] == (2,) * 100
-    assert_identical_but_for_blas(method(curves.chunk(task=1, run=2, algorithm=1)).compute(), method(curves))
+    assert (
+        chunking.coarsen(curves.chunk(task=1), labels.DIMS).chunksizes["task"]
+        == (2,) * 100
+    )
+    assert_identical_but_for_blas(
+        method(curves.chunk(task=1, run=2, algorithm=1)).compute(), method(curves)
+    )
 
 
 def test_chunks_are_merged_over_several_dims_where_they_are_many():
-    curves = xr.DataArray(da.zeros((50, 400, 2, 3, 4), chunks=(1, 1, 2, 3, 4)), dims=("metric", "task", *labels.DIMS))
+    curves = xr.DataArray(
+        da.zeros((50, 400, 2, 3, 4), chunks=(1, 1, 2, 3, 4)),
+        dims=("metric", "task", *labels.DIMS),
+    )
     merged = chunking.coarsen(curves, labels.DIMS)
     assert merged.chunksizes["metric"] == (10,) * 5
     assert merged.chunksizes["task"] == (10,) * 40
@@ -101,16 +121,23 @@ def test_chunks_that_are_few_or_large_stay(shape, chunks):
 
 
 def test_a_task_with_long_curves_keeps_its_chunks_of_training():
-    curves = xr.DataArray(da.zeros((1000, 2, 3, 10**6), chunks=(1, 2, 3, 10**5)), dims=("task", *labels.DIMS))
+    curves = xr.DataArray(
+        da.zeros((1000, 2, 3, 10**6), chunks=(1, 2, 3, 10**5)),
+        dims=("task", *labels.DIMS),
+    )
     merged = chunking.coarsen(curves, labels.DIMS)
     assert merged.chunksizes["training"] == (10**5,) * 10
     assert max(merged.chunksizes["task"]) == 10  # a hundredth of them
 
 
 def test_a_block_takes_the_names_of_its_own_tasks_along():
-    lazy = xcurves.randomized_anova(drawn(10_000, 100, (2, 3, 4)), n_resamples=50, rng=0)
+    lazy = xcurves.randomized_anova(
+        drawn(10_000, 100, (2, 3, 4)), n_resamples=50, rng=0
+    )
     graph = dict(dask.optimize(lazy)[0].__dask_graph__())
-    assert max(len(cloudpickle.dumps(node)) for node in graph.values()) < 10_000  # 10,000 names are 60 kB
+    assert (
+        max(len(cloudpickle.dumps(node)) for node in graph.values()) < 10_000
+    )  # 10,000 names are 60 kB
 
 
 @pytest.mark.parametrize("chunks", [{"training": 1}, slow({"task": 1})])
@@ -127,12 +154,18 @@ def test_a_computed_result_keeps_no_reassignments_in_its_graph(chunks):
 
 
 def blas_threads():
-    return [pool["num_threads"] for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"]
+    return [
+        pool["num_threads"]
+        for pool in threadpoolctl.threadpool_info()
+        if pool["user_api"] == "blas"
+    ]
 
 
 @pytest.mark.parametrize("failing", [False, True])
 @pytest.mark.parametrize("turn", [0, slow(1)])
-def test_chunks_are_computed_with_one_blas_thread_and_what_was_set_comes_back(monkeypatch, failing, turn):
+def test_chunks_are_computed_with_one_blas_thread_and_what_was_set_comes_back(
+    monkeypatch, failing, turn
+):
     seen = []
 
     def recorded(method):
@@ -146,8 +179,12 @@ def test_chunks_are_computed_with_one_blas_thread_and_what_was_set_comes_back(mo
 
     for name in ("measure", "results"):
         monkeypatch.setattr(driver.Job, name, recorded(getattr(driver.Job, name)))
-    lazy = drawn(40, 2).chunk(training=25).curves.randomized_anova(n_resamples=50, rng=0)
-    with ThreadPoolExecutor(1) as pool:  # threadpoolctl lets one thread alone set limits, until it ends
+    lazy = (
+        drawn(40, 2).chunk(training=25).curves.randomized_anova(n_resamples=50, rng=0)
+    )
+    with ThreadPoolExecutor(
+        1
+    ) as pool:  # threadpoolctl lets one thread alone set limits, until it ends
         limit = pool.submit(threadpoolctl.threadpool_limits, 2, "blas").result()
     try:
         before = blas_threads()
@@ -155,7 +192,9 @@ def test_chunks_are_computed_with_one_blas_thread_and_what_was_set_comes_back(mo
         with threads, pytest.raises(ZeroDivisionError) if failing else nullcontext():
             lazy.compute()
         end = time.monotonic() + 10
-        while blas_threads() != before and time.monotonic() < end:  # other chunks end after the one that failed
+        while (
+            blas_threads() != before and time.monotonic() < end
+        ):  # other chunks end after the one that failed
             time.sleep(0.01)
         assert blas_threads() == before
     finally:
@@ -171,7 +210,8 @@ def test_without_threadpoolctl_chunks_are_computed_all_the_same(monkeypatch):
     chunking._blas.cache_clear()
     curves = drawn(2, 1).persist()
     found, expected = (
-        each.curves.contrast({"a0": 1, "a1": -1}, rng=0).compute() for each in (curves, curves.compute())
+        each.curves.contrast({"a0": 1, "a1": -1}, rng=0).compute()
+        for each in (curves, curves.compute())
     )
     xr.testing.assert_allclose(found, expected)
     chunking._blas.cache_clear()

@@ -32,7 +32,9 @@ OF_PAIRS = {
 def toy(name, variables):
     """A kind that only has variables."""
     like = kind("contrast")
-    return replace(like, name=name, variables=variables, coords={"kept": (), "pair": ()})
+    return replace(
+        like, name=name, variables=variables, coords={"kept": (), "pair": ()}
+    )
 
 
 @pytest.fixture
@@ -58,7 +60,9 @@ def by_level(group, *, scale):
 
 
 @pytest.mark.parametrize("chunks", [None, {"task": 2, "run": 2}, {"training": 4}])
-def test_groups_of_whole_curves_come_back_at_their_tasks_levels_and_algorithms(curves, chunks):
+def test_groups_of_whole_curves_come_back_at_their_tasks_levels_and_algorithms(
+    curves, chunks
+):
     given = curves if chunks is None else curves.chunk(chunks)
     with dask.config.set(scheduler=refuse_to_compute):
         found = per_task(
@@ -72,8 +76,16 @@ def test_groups_of_whole_curves_come_back_at_their_tasks_levels_and_algorithms(c
             attrs={"scale": 2.0},
         )
     assert found.mean_score.dims == ("task", "algorithm", "training")
-    xr.testing.assert_allclose(found["mean_score"].drop_attrs(), 2 * curves.mean("run").drop_attrs())
-    assert found.n_runs.values.tolist() == [[4, 4, 4], [4, 0, 4], [3, 4, 4], [0, 0, 0], [4, 4, 4]]
+    xr.testing.assert_allclose(
+        found["mean_score"].drop_attrs(), 2 * curves.mean("run").drop_attrs()
+    )
+    assert found.n_runs.values.tolist() == [
+        [4, 4, 4],
+        [4, 0, 4],
+        [3, 4, 4],
+        [0, 0, 0],
+        [4, 4, 4],
+    ]
     assert found["last"].values.tolist() == [5, 5, 5, 0, 5]
     assert found.algorithm.values.tolist() == ["c", "a", "b"]
     assert found.attrs["history"] == "toy(scale=2.0)"
@@ -106,27 +118,42 @@ class WeightedSums:
         counts, sums = has.sum(axis=-1), (np.nan_to_num(curves) * by).sum(axis=-1)
         lead = curves.shape[:-3]
         n_levels = has.any(axis=(-3, -2)).sum(axis=-1)
-        return np.concatenate([each.reshape(*lead, -1) for each in (n_levels, counts, sums)], axis=-1)
+        return np.concatenate(
+            [each.reshape(*lead, -1) for each in (n_levels, counts, sums)], axis=-1
+        )
 
     def merge(self, numbers, shape):
         return numbers.sum(axis=-2)
 
     def unpack(self, numbers, shape):
         n = shape[0] * shape[1]
-        return Sums(numbers[:, 0], numbers[:, 1 : 1 + n], numbers[:, 1 + n :].reshape(-1, *shape[:2]))
+        return Sums(
+            numbers[:, 0],
+            numbers[:, 1 : 1 + n],
+            numbers[:, 1 + n :].reshape(-1, *shape[:2]),
+        )
 
 
 def of_pairs(group):
     """Differences of the sums of the runs that are present."""
     sums = group.data[0].sums
-    return {"difference": sums[:, 0].sum(axis=-1) - sums[:, 1].sum(axis=-1)} if group.present.any(axis=1).all() else {}
+    return (
+        {"difference": sums[:, 0].sum(axis=-1) - sums[:, 1].sum(axis=-1)}
+        if group.present.any(axis=1).all()
+        else {}
+    )
 
 
 def add_largest(found):
-    found["largest"] = np.nanmax(np.nan_to_num(found["difference"], nan=-np.inf), axis=1)
+    found["largest"] = np.nanmax(
+        np.nan_to_num(found["difference"], nan=-np.inf), axis=1
+    )
 
 
-@pytest.mark.parametrize("chunks", [None, {"task": 2, "algorithm": 1}, {"training": 4}, {"training": 1, "task": 1}])
+@pytest.mark.parametrize(
+    "chunks",
+    [None, {"task": 2, "algorithm": 1}, {"training": 4}, {"training": 1, "task": 1}],
+)
 def test_pairs_are_reduced_by_themselves_chunk_by_chunk(curves, chunks):
     """The pairs are (a, b) and (c, a), which have indices (0, 1) and (2, 0) in the order of the labels."""
     given = curves if chunks is None else curves.chunk(chunks)
@@ -142,8 +169,19 @@ def test_pairs_are_reduced_by_themselves_chunk_by_chunk(curves, chunks):
             finish=add_largest,
         )
     total = (curves * np.arange(6)).sum(["run", "training"])
-    expected = np.stack([total.sel(algorithm=a) - total.sel(algorithm=b) for a, b in ("ab", "ca")], axis=1)
+    expected = np.stack(
+        [total.sel(algorithm=a) - total.sel(algorithm=b) for a, b in ("ab", "ca")],
+        axis=1,
+    )
     expected[[1, 3]] = np.nan  # algorithm a has no run there
     np.testing.assert_allclose(found.difference, expected)
-    np.testing.assert_allclose(found.largest[[0, 2, 4]], expected[[0, 2, 4]].max(axis=1))
-    assert found.n_runs.values.tolist() == [[4, 4, 4], [4, 0, 4], [3, 4, 4], [0, 0, 0], [4, 4, 4]]
+    np.testing.assert_allclose(
+        found.largest[[0, 2, 4]], expected[[0, 2, 4]].max(axis=1)
+    )
+    assert found.n_runs.values.tolist() == [
+        [4, 4, 4],
+        [4, 0, 4],
+        [3, 4, 4],
+        [0, 0, 0],
+        [4, 4, 4],
+    ]

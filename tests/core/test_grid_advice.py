@@ -16,7 +16,15 @@ def ragged(levels, seed=0):
     """A frame of runs with levels of their own, given by (task, algorithm, run)."""
     rng = np.random.default_rng(seed)
     parts = [
-        pd.DataFrame({"task": task, "algorithm": algorithm, "run": run, "training": at, "r": rng.normal(size=len(at))})
+        pd.DataFrame(
+            {
+                "task": task,
+                "algorithm": algorithm,
+                "run": run,
+                "training": at,
+                "r": rng.normal(size=len(at)),
+            }
+        )
         for (task, algorithm, run), at in levels.items()
     ]
     return pd.concat(parts)
@@ -27,17 +35,30 @@ def episodes(seed, n):
 
 
 EVALUATIONS = {
-    ("x", a, run): np.arange(0, 20_001, every) + run for a, every in (("a", 1000), ("b", 1500)) for run in (0, 1)
+    ("x", a, run): np.arange(0, 20_001, every) + run
+    for a, every in (("a", 1000), ("b", 1500))
+    for run in (0, 1)
 }
 LOGS = {
     "evaluations at steps of their own": EVALUATIONS,
     "episodes": {
-        ("x", a, run): episodes(seed, 250) for seed, (a, run) in enumerate([(a, r) for a in "ab" for r in (0, 1)])
+        ("x", a, run): episodes(seed, 250)
+        for seed, (a, run) in enumerate([(a, r) for a in "ab" for r in (0, 1)])
     },
-    "large and near": {("x", a, run): 1e9 + np.arange(6) * 0.25 + run * 0.1 for a in "ab" for run in (0, 1)},
-    "four visits": {("x", a, run): np.array([3, 6, 9, 12]) - shift for shift, a in enumerate("ab") for run in (0, 1)},
+    "large and near": {
+        ("x", a, run): 1e9 + np.arange(6) * 0.25 + run * 0.1
+        for a in "ab"
+        for run in (0, 1)
+    },
+    "four visits": {
+        ("x", a, run): np.array([3, 6, 9, 12]) - shift
+        for shift, a in enumerate("ab")
+        for run in (0, 1)
+    },
     "three late visits": {
-        ("x", a, run): np.array([16, 19, 22]) + (a == "a") * (-1) ** run for a in "ab" for run in (0, 1)
+        ("x", a, run): np.array([16, 19, 22]) + (a == "a") * (-1) ** run
+        for a in "ab"
+        for run in (0, 1)
     },
     "late visits of tasks": {
         (task, a, run): np.array([16, 19, 22]) * scale + (a == "a")
@@ -45,8 +66,10 @@ LOGS = {
         for a in "ab"
         for run in (0, 1)
     },
-    "tasks alike": EVALUATIONS | {("y", *key[1:]): at * 1.2 + 7 for key, at in EVALUATIONS.items()},
-    "tasks of other budgets": EVALUATIONS | {("y", *key[1:]): at * 50 + 7 for key, at in EVALUATIONS.items()},
+    "tasks alike": EVALUATIONS
+    | {("y", *key[1:]): at * 1.2 + 7 for key, at in EVALUATIONS.items()},
+    "tasks of other budgets": EVALUATIONS
+    | {("y", *key[1:]): at * 50 + 7 for key, at in EVALUATIONS.items()},
 }
 
 
@@ -62,7 +85,9 @@ def test_the_call_in_the_message_leads_to_an_anova(levels, on):
     curves = frame.curves.to_dataarray("r", extra="task")
     with pytest.raises(ValueError, match=r"common training level") as caught:
         curves.curves.align(on)
-    code = re.search(r"with (\.curves\.align\(.+\))", str(caught.value).split(". The same holds")[0])[1]
+    code = re.search(
+        r"with (\.curves\.align\(.+\))", str(caught.value).split(". The same holds")[0]
+    )[1]
     whole(eval(f"curves{code}", {"curves": curves, "np": np}), least=least(on, levels))
 
 
@@ -78,7 +103,10 @@ def test_the_options_in_the_message_of_a_frame_do_too(levels, on):
     else:
         options, rest = ", " + re.search(r"with (on=.+)$", told)[1], ""
     whole(
-        eval(f"frame.curves.to_dataarray('r', extra='task'{options}){rest}", {"frame": frame, "np": np}),
+        eval(
+            f"frame.curves.to_dataarray('r', extra='task'{options}){rest}",
+            {"frame": frame, "np": np},
+        ),
         least=least(on, levels),
     )
 
@@ -100,22 +128,43 @@ def test_budgets_get_fractions_and_what_has_none_gets_levels():
         return str(caught.value)
 
     # as many fractions as the shortest run has levels, 20 at most
-    for name, n in (("episodes", 20), ("evaluations at steps of their own", 14), ("tasks of other budgets", 14)):
-        assert f"fractions of its budget with no on= and .curves.align({n}, relative_to='budget')" in said(name)
-    assert "with no on= and .curves.align(4, relative_to='budget')" in said("four visits")
+    for name, n in (
+        ("episodes", 20),
+        ("evaluations at steps of their own", 14),
+        ("tasks of other budgets", 14),
+    ):
+        assert (
+            f"fractions of its budget with no on= and .curves.align({n}, relative_to='budget')"
+            in said(name)
+        )
+    assert "with no on= and .curves.align(4, relative_to='budget')" in said(
+        "four visits"
+    )
     # no run has scores at the first fractions
-    assert re.search(r"on=np\.linspace\([\d.]+, [\d.]+, 6\), method='linear'$", said("large and near"))
-    assert re.search(r"on=np\.linspace\(17\.0, 21\.0, 3\), method='linear'$", said("three late visits"))
+    assert re.search(
+        r"on=np\.linspace\([\d.]+, [\d.]+, 6\), method='linear'$",
+        said("large and near"),
+    )
+    assert re.search(
+        r"on=np\.linspace\(17\.0, 21\.0, 3\), method='linear'$",
+        said("three late visits"),
+    )
     # and tasks share no levels
-    assert "the end of its budget with no on= and .curves.align(1, relative_to='budget')" in said(
-        "late visits of tasks"
+    assert (
+        "the end of its budget with no on= and .curves.align(1, relative_to='budget')"
+        in said("late visits of tasks")
     )
 
 
 TESTS = {
     "randomized_anova": {"confidence_level": 0.5, "n_resamples": 19, "rng": 0},
     "pairwise": {"confidence_level": 0.5, "n_resamples": 19, "rng": 0},
-    "contrast": {"weights": {"a": 1, "b": -1}, "n_resamples": 19, "rng": 0, "confidence_level": 0.5},
+    "contrast": {
+        "weights": {"a": 1, "b": -1},
+        "n_resamples": 19,
+        "rng": 0,
+        "confidence_level": 0.5,
+    },
     "ss_profile": {"confidence_level": 0.5, "n_resamples": 19, "rng": 0},
     "across_tasks": {"n_resamples": 19, "rng": 0},
 }
@@ -125,10 +174,13 @@ LACKING = "some levels", "all common levels", "one run"
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "lacking"), every(2, [(*test, lacking) for test in TESTS.items() for lacking in LACKING])
+    ("name", "options", "lacking"),
+    every(2, [(*test, lacking) for test in TESTS.items() for lacking in LACKING]),
 )
 def test_every_call_in_an_error_about_incomplete_runs_works(name, options, lacking):
-    curves = make_curves(np.random.default_rng(3).normal(size=(4, 2, 4, 8)), task=list("stuv"))
+    curves = make_curves(
+        np.random.default_rng(3).normal(size=(4, 2, 4, 8)), task=list("stuv")
+    )
     curves = curves.assign_coords(algorithm=["a", "b"])
     if lacking == "one run":
         curves[2, 0, 1, 3:] = np.nan
@@ -143,8 +195,12 @@ def test_every_call_in_an_error_about_incomplete_runs_works(name, options, lacki
         curves[2, :, 2:, 0] = np.nan
     with pytest.raises(ValueError, match=r"lacks \d+ of 8 training levels") as caught:
         getattr(curves.curves, name)(**options)
-    codes = re.findall(r"\.curves\.\w+\(.*?\)(?= or |$)", str(caught.value).split("levels", 1)[1])
-    assert len(codes) == (2 if lacking == "one run" else 1 + ("drop" in str(caught.value)))
+    codes = re.findall(
+        r"\.curves\.\w+\(.*?\)(?= or |$)", str(caught.value).split("levels", 1)[1]
+    )
+    assert len(codes) == (
+        2 if lacking == "one run" else 1 + ("drop" in str(caught.value))
+    )
     assert ("intersection" in str(caught.value)) == (lacking != "all common levels")
     for code in codes:
         ready = eval(f"curves{code}", {"curves": curves, "np": np})
@@ -153,28 +209,56 @@ def test_every_call_in_an_error_about_incomplete_runs_works(name, options, lacki
             getattr(ready.curves, name)(**options)
 
 
-@pytest.mark.parametrize("call", [lambda curves: curves.curves.align("intersection"), xcurves.randomized_anova])
+@pytest.mark.parametrize(
+    "call",
+    [lambda curves: curves.curves.align("intersection"), xcurves.randomized_anova],
+)
 @pytest.mark.parametrize(
     ("n_first", "begin", "said"),
     [
-        (5, 6.0, "Runs that end at 4 share no level with those that begin at 6: leave either out"),
-        (1, 0.0, "Runs that end at 0 share no other level with those that begin at 0: leave either out"),
+        (
+            5,
+            6.0,
+            "Runs that end at 4 share no level with those that begin at 6: leave either out",
+        ),
+        (
+            1,
+            0.0,
+            "Runs that end at 0 share no other level with those that begin at 0: leave either out",
+        ),
     ],
 )
-def test_runs_that_never_meet_or_at_0_alone_are_to_be_left_out(call, n_first, begin, said):
+def test_runs_that_never_meet_or_at_0_alone_are_to_be_left_out(
+    call, n_first, begin, said
+):
     levels = {("x", "a", 0): np.arange(n_first), ("x", "b", 0): np.arange(begin, 10)}
     levels |= {("x", algorithm, 1): np.arange(10.0) for algorithm in "ab"}
-    levels |= {("y", algorithm, run): np.zeros(1) for algorithm in "ab" for run in (0, 1)}  # has all of its levels
+    levels |= {
+        ("y", algorithm, run): np.zeros(1) for algorithm in "ab" for run in (0, 1)
+    }  # has all of its levels
     curves = ragged(levels).curves.to_dataarray("r", extra="task")
-    with warnings.catch_warnings(action="error"), pytest.raises((ValueError, UserWarning), match=said):
+    with (
+        warnings.catch_warnings(action="error"),
+        pytest.raises((ValueError, UserWarning), match=said),
+    ):
         call(curves)
 
 
 def test_levels_below_0_have_no_budget_and_get_a_grid():
-    levels = {("x", algorithm, run): np.arange(-9.0, -1) + run / 2 for algorithm in "ab" for run in (0, 1)}
+    levels = {
+        ("x", algorithm, run): np.arange(-9.0, -1) + run / 2
+        for algorithm in "ab"
+        for run in (0, 1)
+    }
     curves = ragged(levels).curves.to_dataarray("r", extra="task")
     with pytest.raises(
-        ValueError, match=r"with (\.curves\.align\(np\.linspace\(-8\.5, -2\.0, 8\), method='linear'\))"
+        ValueError,
+        match=r"with (\.curves\.align\(np\.linspace\(-8\.5, -2\.0, 8\), method='linear'\))",
     ) as caught:
         curves.curves.align("intersection")
-    whole(eval(f"curves{re.search(r'with (.+)$', str(caught.value))[1]}", {"curves": curves, "np": np}))
+    whole(
+        eval(
+            f"curves{re.search(r'with (.+)$', str(caught.value))[1]}",
+            {"curves": curves, "np": np},
+        )
+    )

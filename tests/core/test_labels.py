@@ -17,24 +17,48 @@ def curves():
 @pytest.mark.parametrize(
     ("option", "error", "message"),
     [
-        ({"confidence_level": 0}, ValueError, "confidence_level must lie between 0 and 1; got 0. Usual: 0.95"),
-        ({"confidence_level": 95}, ValueError, "confidence_level must lie between 0 and 1; got 95. Usual: 0.95"),
+        (
+            {"confidence_level": 0},
+            ValueError,
+            "confidence_level must lie between 0 and 1; got 0. Usual: 0.95",
+        ),
+        (
+            {"confidence_level": 95},
+            ValueError,
+            "confidence_level must lie between 0 and 1; got 95. Usual: 0.95",
+        ),
         (
             {"confidence_level": "high"},
             ValueError,
             "confidence_level must lie between 0 and 1; got 'high'. Usual: 0.95",
         ),
-        ({"n_resamples": 0}, ValueError, "n_resamples must be at least 1; got 0. Leave it out for the default"),
+        (
+            {"n_resamples": 0},
+            ValueError,
+            "n_resamples must be at least 1; got 0. Leave it out for the default",
+        ),
         (
             {"n_resamples": 10.5},
             TypeError,
             "n_resamples must be a whole number; got 10.5. Leave it out for the default",
         ),
-        ({"batch": -1}, ValueError, "batch must be at least 1; got -1. Leave it out for the default"),
+        (
+            {"batch": -1},
+            ValueError,
+            "batch must be at least 1; got -1. Leave it out for the default",
+        ),
         ({"paired": "yes"}, TypeError, "paired must be True or False; got 'yes'"),
         ({"keep_null": 1}, TypeError, "keep_null must be True or False; got 1"),
-        ({"rng": -1}, ValueError, "rng must not be negative; got -1. Give a whole number from 0, a Generator or None"),
-        ({"rng": "a"}, TypeError, "rng must be a whole number, a numpy Generator or None; got 'a'. Try rng=0"),
+        (
+            {"rng": -1},
+            ValueError,
+            "rng must not be negative; got -1. Give a whole number from 0, a Generator or None",
+        ),
+        (
+            {"rng": "a"},
+            TypeError,
+            "rng must be a whole number, a numpy Generator or None; got 'a'. Try rng=0",
+        ),
     ],
 )
 def test_options_are_named_with_what_came(curves, option, error, message):
@@ -71,5 +95,7 @@ def test_a_result_is_known_by_its_variables_without_attrs(curves):
         ("sac", [], ""),
     ],
 )
-def test_an_unknown_name_is_answered_by_the_known_one_that_is_most_like_it(name, known, said):
+def test_an_unknown_name_is_answered_by_the_known_one_that_is_most_like_it(
+    name, known, said
+):
     assert labels.did_you_mean(name, known) == said

@@ -54,7 +54,10 @@ def with_past(**changes):
 def test_a_damaged_file_is_refused_in_one_line(text, tmp_path):
     path = tmp_path / "look.json"
     path.write_text(text)
-    with pytest.raises(ValueError, match=r"cannot be read as the JSON of an earlier look: .*Name the file") as error:
+    with pytest.raises(
+        ValueError,
+        match=r"cannot be read as the JSON of an earlier look: .*Name the file",
+    ) as error:
         ledger.read(path)
     assert "\n" not in str(error.value)
 
@@ -63,7 +66,9 @@ def test_bytes_that_are_no_text_and_folders_are_refused(tmp_path):
     path = tmp_path / "look.json"
     path.write_bytes(b"\xff\xfe\x00{")
     for each in (path, tmp_path, tmp_path / "gone.json"):
-        with pytest.raises(ValueError, match="cannot be read as the JSON of an earlier look"):
+        with pytest.raises(
+            ValueError, match="cannot be read as the JSON of an earlier look"
+        ):
             ledger.read(each)
     with pytest.raises(TypeError, match="previous must be a result or a path; got 3"):
         ledger.read(3)
@@ -77,9 +82,14 @@ def test_what_was_written_is_read(tmp_path):
 
 def test_a_plan_that_is_infinite_is_another_plan():
     before = ledger.Ledger(**PAST)._replace(plan={"level": float("inf")})
-    with pytest.raises(ValueError, match=r"level must stay as it was at the earlier look, inf; got 0.2"):
+    with pytest.raises(
+        ValueError, match=r"level must stay as it was at the earlier look, inf; got 0.2"
+    ):
         ledger.refuse_changes(
-            before, ledger.Ledger(**PAST)._replace(plan={"level": 0.2}), lambda *_: True, "the earlier look"
+            before,
+            ledger.Ledger(**PAST)._replace(plan={"level": 0.2}),
+            lambda *_: True,
+            "the earlier look",
         )
 
 
@@ -91,15 +101,23 @@ def two_looks():
 def test_other_training_weights_and_another_confidence_level_are_another_plan():
     planned, options = two_looks(), {"n_resamples": 99}
     found = planned.curves.sequential(training_weights=[1, 2, 3], **options)
-    again = planned.curves.sequential(training_weights=[2, 4, 6], previous=found, **options)
+    again = planned.curves.sequential(
+        training_weights=[2, 4, 6], previous=found, **options
+    )
     assert again.identical(found.assign_attrs(history=again.attrs["history"]))
     for weights in ([1, 2, 2], [3, 2, 1], None, "final"):
         with pytest.raises(
-            ValueError, match="training_weights must stay as it was at the earlier look, 'given, digest"
+            ValueError,
+            match="training_weights must stay as it was at the earlier look, 'given, digest",
         ):
-            planned.curves.sequential(training_weights=weights, previous=found, **options)
+            planned.curves.sequential(
+                training_weights=weights, previous=found, **options
+            )
     found = planned.curves.sequential(**options)
-    with pytest.raises(ValueError, match=r"confidence_level must stay as it was at the earlier look, 0.95; got 0.9"):
+    with pytest.raises(
+        ValueError,
+        match=r"confidence_level must stay as it was at the earlier look, 0.95; got 0.9",
+    ):
         planned.curves.sequential(confidence_level=0.9, previous=found, **options)
 
 
@@ -108,6 +126,8 @@ def test_levels_without_weight_change_no_digest():
     some = curves.training.copy(data=[1.0, 0.0, 2.0])
     fewer = some.isel(training=[0, 2])
     assert ledger.name_of_weights(some) == ledger.name_of_weights(fewer)
-    assert ledger.name_of_weights(some) != ledger.name_of_weights(some[::-1].assign_coords(training=some.training))
+    assert ledger.name_of_weights(some) != ledger.name_of_weights(
+        some[::-1].assign_coords(training=some.training)
+    )
     assert ledger.name_of_weights("final") == "final"
     assert ledger.name_of_weights(None) is None

@@ -80,11 +80,14 @@ def test_a_bar_that_is_asked_for_is_shown_anywhere_and_none_that_is_not(run):
 
 
 @pytest.mark.parametrize(
-    ("shell", "watched"), [(types.SimpleNamespace(kernel=1), True), (object(), False), (None, False)]
+    ("shell", "watched"),
+    [(types.SimpleNamespace(kernel=1), True), (object(), False), (None, False)],
 )
 def test_a_notebook_has_a_kernel(monkeypatch, shell, watched):
     monkeypatch.setattr(sys, "stderr", Screen(terminal=False))
-    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setitem(
+        sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell)
+    )
     assert validation.is_watched() == watched
 
 
@@ -92,23 +95,42 @@ def test_without_tqdm_only_a_bar_that_is_asked_for_is_missed(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     assert run(None, [9] * 9) == ""
     with pytest.raises(
-        ImportError, match=r"^progress=True needs tqdm\. Install it: pip install 'xcurves\[progress\]'$"
+        ImportError,
+        match=r"^progress=True needs tqdm\. Install it: pip install 'xcurves\[progress\]'$",
     ):
         run(True, [9] * 9)
 
 
 @pytest.mark.parametrize(
-    "name", ["randomized_anova", "ss_profile", "across_tasks", "profile_across_tasks", "type_i_error"]
+    "name",
+    [
+        "randomized_anova",
+        "ss_profile",
+        "across_tasks",
+        "profile_across_tasks",
+        "type_i_error",
+    ],
 )
 def test_a_bar_of_a_method_changes_no_number(monkeypatch, name):
     monkeypatch.setattr(validation, "_LONG_CALL", -1.0)
-    curves = make_curves(np.random.default_rng(0).normal(size=(8, 2, 6, 5)), task=list("stuvwxyz"))
+    curves = make_curves(
+        np.random.default_rng(0).normal(size=(8, 2, 6, 5)), task=list("stuvwxyz")
+    )
 
-    settings, test = {"n_runs": [4, 6]}, partial(xcurves.randomized_anova, n_resamples=19)
+    settings, test = (
+        {"n_runs": [4, 6]},
+        partial(xcurves.randomized_anova, n_resamples=19),
+    )
 
     def call():
         if name == "type_i_error":
-            return simulation.type_i_error(simulation.autoregressive, test, n_replications=4, settings=settings, rng=0)
+            return simulation.type_i_error(
+                simulation.autoregressive,
+                test,
+                n_replications=4,
+                settings=settings,
+                rng=0,
+            )
         return getattr(xcurves, name)(curves, n_resamples=200, rng=0)
 
     plain = call()

@@ -39,7 +39,10 @@ def test_an_infinite_score_is_named(curves):
 def test_one_algorithm_is_no_comparison(curves):
     with pytest.raises(ValueError, match="only") as caught:
         xcurves.randomized_anova(curves.isel(algorithm=[0]))
-    assert str(caught.value) == "only algorithm 'a0' has runs; a comparison needs two. Add one, or leave this out"
+    assert (
+        str(caught.value)
+        == "only algorithm 'a0' has runs; a comparison needs two. Add one, or leave this out"
+    )
 
 
 def test_paired_runs_must_match(curves):
@@ -58,14 +61,20 @@ def test_paired_runs_must_match(curves):
     [(1e-170, "small"), (1e160, "large")],
 )
 @pytest.mark.parametrize("method", ["randomized_anova", "pairwise"])
-def test_scores_whose_squares_overflow_or_vanish_are_refused(curves, method, scale, message):
+def test_scores_whose_squares_overflow_or_vanish_are_refused(
+    curves, method, scale, message
+):
     with pytest.raises(
-        ValueError, match=rf"^scores are too {message} to be squared. Rescale: curves / abs\(curves\).max\(\)$"
+        ValueError,
+        match=rf"^scores are too {message} to be squared. Rescale: curves / abs\(curves\).max\(\)$",
     ):
         getattr(xcurves, method)(curves * scale)
     getattr(xcurves, method)(curves * scale / abs(curves * scale).max())
 
 
 def test_one_run_each_leaves_no_error(curves):
-    with pytest.raises(ValueError, match=r"^no algorithm has two runs; without them there is no error .*Add runs$"):
+    with pytest.raises(
+        ValueError,
+        match=r"^no algorithm has two runs; without them there is no error .*Add runs$",
+    ):
         xcurves.randomized_anova(curves.isel(run=[0]))

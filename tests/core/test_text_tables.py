@@ -11,13 +11,23 @@ from xcurves.core.text_tables import aligned, as_text
 
 
 def test_points_stand_below_each_other():
-    assert aligned(["1.5", "−12", "100.25", ""]) == ["  1.5 ", "−12   ", "100.25", "      "]
+    assert aligned(["1.5", "−12", "100.25", ""]) == [
+        "  1.5 ",
+        "−12   ",
+        "100.25",
+        "      ",
+    ]
     assert aligned([]) == []
 
 
 def test_a_pair_table_has_one_column_for_an_interval():
     table = pd.DataFrame(
-        {"difference": [7.576, 1.2], "lower": [0.0, -3.836], "upper": [15.917, 7.362], "p": [0.0429, 0.767]},
+        {
+            "difference": [7.576, 1.2],
+            "lower": [0.0, -3.836],
+            "upper": [15.917, 7.362],
+            "p": [0.0429, 0.767],
+        },
         index=pd.Index(["a over b", "c over d"], name="pair"),
     )
     table.attrs["interval"] = "95 %, all pairs together"
@@ -51,10 +61,18 @@ def test_intervals_without_an_end(lower, upper, said):
 
 
 def test_no_column_is_left_out_and_no_label_cut():
-    wide = pd.DataFrame(np.arange(60.0).reshape(2, 30), columns=[f"column_{i}" for i in range(30)])
-    wide.index = pd.MultiIndex.from_tuples([("x" * 80, "a"), ("x" * 80, "b")], names=["task", "pair"])
+    wide = pd.DataFrame(
+        np.arange(60.0).reshape(2, 30), columns=[f"column_{i}" for i in range(30)]
+    )
+    wide.index = pd.MultiIndex.from_tuples(
+        [("x" * 80, "a"), ("x" * 80, "b")], names=["task", "pair"]
+    )
     lines = as_text(wide).splitlines()
-    assert lines[0].split() == ["task", "pair", *[word for i in range(30) for word in ("column", str(i))]]
+    assert lines[0].split() == [
+        "task",
+        "pair",
+        *[word for i in range(30) for word in ("column", str(i))],
+    ]
     assert lines[1].split()[0] == "x" * 80
     assert "..." not in "".join(lines)
     assert lines[2].split()[0] == "b"  # a task stands once
@@ -71,15 +89,29 @@ def test_every_number_of_a_table_can_be_read_back():
     for _ in range(50):
         low = rng.normal(scale=10.0 ** rng.integers(-3, 4), size=5)
         width = np.exp(rng.normal(size=5)) * 10.0 ** rng.integers(-3, 4)
-        table = pd.DataFrame({"difference": low + width / 2, "lower": low, "upper": low + width})
+        table = pd.DataFrame(
+            {"difference": low + width / 2, "lower": low, "upper": low + width}
+        )
         for row, line in enumerate(as_text(table).splitlines()[1:]):
-            said = [float(word.replace("−", "-").replace(",", "")) for word in line.replace(" to ", " ").split()]
-            np.testing.assert_allclose(said, table.iloc[row], atol=0.051 * width[row] / 2)
+            said = [
+                float(word.replace("−", "-").replace(",", ""))
+                for word in line.replace(" to ", " ").split()
+            ]
+            np.testing.assert_allclose(
+                said, table.iloc[row], atol=0.051 * width[row] / 2
+            )
 
 
 def test_yes_stands_for_true_and_nothing_for_false():
-    table = pd.DataFrame({"mean": [0.5, 0.25], "may_be_best": [True, False]}, index=pd.Index(["a", "b"], name="who"))
-    assert as_text(table).splitlines() == ["who   mean  may be best", "a    0.500  yes", "b    0.250"]
+    table = pd.DataFrame(
+        {"mean": [0.5, 0.25], "may_be_best": [True, False]},
+        index=pd.Index(["a", "b"], name="who"),
+    )
+    assert as_text(table).splitlines() == [
+        "who   mean  may be best",
+        "a    0.500  yes",
+        "b    0.250",
+    ]
 
 
 def test_the_verdicts_pairs_are_those_of_the_table():
@@ -89,6 +121,10 @@ def test_the_verdicts_pairs_are_those_of_the_table():
 
     pairs, table = ACROSS_TASKS.part.pairs(result), result.curves.table()
     pd.testing.assert_index_equal(pairs.index, table.index)
-    for mine, its in (("difference", "difference"), ("lower", "random_lower"), ("p", "random_p")):
+    for mine, its in (
+        ("difference", "difference"),
+        ("lower", "random_lower"),
+        ("p", "random_p"),
+    ):
         np.testing.assert_array_equal(pairs[mine], table[its])
     assert pairs["shown"].tolist() == (table["random_p"] <= 0.05).tolist()

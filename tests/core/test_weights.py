@@ -14,7 +14,9 @@ from xcurves.core.weights import check_training_weights, number_of_run, weights_
 
 @pytest.fixture
 def curves():
-    return make_curves(np.random.default_rng(0).normal(size=(2, 4, 3))).assign_coords(training=[1.0, 2.0, 4.0])
+    return make_curves(np.random.default_rng(0).normal(size=(2, 4, 3))).assign_coords(
+        training=[1.0, 2.0, 4.0]
+    )
 
 
 @pytest.mark.parametrize(
@@ -37,12 +39,28 @@ def test_labels_that_are_not_named_have_none(curves, given):
     ("given", "error", "message"),
     [
         (xr.DataArray(1.0), ValueError, r"must have the dim 'training'; got \(\)"),
-        (xr.DataArray(np.ones((2, 3)), dims=("algorithm", "training")), ValueError, "must have the dim 'training'"),
-        ([[1.0, 2.0, 3.0]], ValueError, r"must have one weight for each of 3 levels; got shape \(1, 3\)"),
-        ([1.0, 2.0], ValueError, r".*got shape \(2,\). Name levels with a DataArray of dim 'training'"),
+        (
+            xr.DataArray(np.ones((2, 3)), dims=("algorithm", "training")),
+            ValueError,
+            "must have the dim 'training'",
+        ),
+        (
+            [[1.0, 2.0, 3.0]],
+            ValueError,
+            r"must have one weight for each of 3 levels; got shape \(1, 3\)",
+        ),
+        (
+            [1.0, 2.0],
+            ValueError,
+            r".*got shape \(2,\). Name levels with a DataArray of dim 'training'",
+        ),
         (object(), TypeError, "must be numbers; got <object"),
         ([1j, 1, 1], TypeError, "must be numbers; got"),
-        ({8.0: 1}, ValueError, r"names 8.0, which is no training of the curves; they have 1.0, 2.0, 4.0"),
+        (
+            {8.0: 1},
+            ValueError,
+            r"names 8.0, which is no training of the curves; they have 1.0, 2.0, 4.0",
+        ),
         (pd.Series([1, 1], [2.0, 2.0]), ValueError, "names a label of training twice"),
         ([1e300, 1, 1], ValueError, "must be at most 1e.140; got .* Divide them"),
         ([np.nan, 1, 1], ValueError, "must be finite; got"),
@@ -55,9 +73,14 @@ def test_what_are_no_weights_is_refused(curves, given, error, message):
         check_training_weights(curves, given)
 
 
-@pytest.mark.parametrize("dims", [("training", "x"), ("algorithm", "training", "x"), ("training",)])
+@pytest.mark.parametrize(
+    "dims", [("training", "x"), ("algorithm", "training", "x"), ("training",)]
+)
 def test_weights_of_a_contrast_have_the_dim_of_algorithms(curves, dims):
-    with pytest.raises(ValueError, match=r"^weights must be numbers with the dim 'algorithm', or with 'training' too"):
+    with pytest.raises(
+        ValueError,
+        match=r"^weights must be numbers with the dim 'algorithm', or with 'training' too",
+    ):
         xcurves.contrast(curves, xr.DataArray(np.ones([2] * len(dims)), dims=dims))
 
 
@@ -79,14 +102,23 @@ def benchmark():
     return made.assign_coords(algorithm=["b", "a"], run=[5, 3, 1, 0, 2, 4])
 
 
-KINDS_OF_WEIGHTS = [None, "final", [1, 2, 0, 0.5, 0], [3, -1, 0, -2, 0], [0, 7, 0, 0, 0]]
+KINDS_OF_WEIGHTS = [
+    None,
+    "final",
+    [1, 2, 0, 0.5, 0],
+    [3, -1, 0, -2, 0],
+    [0, 7, 0, 0, 0],
+]
 
 
 @pytest.mark.parametrize("chunks", [None, slow({"task": 1}), {"training": 2, "run": 3}])
 @pytest.mark.parametrize("weights", KINDS_OF_WEIGHTS)
 def test_a_run_is_one_number_as_in_plain_loops(weights, chunks):
     curves = check_curves(benchmark())
-    found = number_of_run(curves if chunks is None else curves.chunk(chunks), check_training_weights(curves, weights))
+    found = number_of_run(
+        curves if chunks is None else curves.chunk(chunks),
+        check_training_weights(curves, weights),
+    )
     assert found.dims == ("task", "algorithm", "run")
     assert found.run.values.tolist() == curves.run.values.tolist()
     for task in range(4):
@@ -94,7 +126,9 @@ def test_a_run_is_one_number_as_in_plain_loops(weights, chunks):
         levels = np.flatnonzero(~np.isnan(own).all(axis=(0, 1))).tolist()
         for place in np.ndindex(2, 6):
             expected = number(own[place], levels, weights) if levels else np.nan
-            np.testing.assert_allclose(found.values[(task, *place)], expected, rtol=1e-13, atol=1e-13)
+            np.testing.assert_allclose(
+                found.values[(task, *place)], expected, rtol=1e-13, atol=1e-13
+            )
 
 
 @pytest.mark.filterwarnings("ignore:so few tasks")
@@ -106,14 +140,23 @@ def test_weights_mean_the_same_in_every_method(weights, chunks):
     expected = []
     for own in curves.values:
         levels = np.flatnonzero(~np.isnan(own).all(axis=(0, 1))).tolist()
-        numbers = [[number(run, levels, weights) for run in runs if not np.isnan(run).all()] for runs in own]
+        numbers = [
+            [number(run, levels, weights) for run in runs if not np.isnan(run).all()]
+            for runs in own
+        ]
         expected.append(np.mean(numbers[0]) - np.mean(numbers[1]))
     given = curves if chunks is None else curves.chunk(chunks)
     options = {"training_weights": weights, "n_resamples": 99, "rng": 0}
     across = xcurves.across_tasks(given, **options)
     of_contrast = xcurves.contrast(given, {"b": 1, "a": -1}, **options)
-    looked = xcurves.sequential(given.assign_coords(look=("run", [1] * 6)), n_looks=2, **options)
-    for found in (across.task_difference, of_contrast.estimate, looked.difference.isel(look=0)):
+    looked = xcurves.sequential(
+        given.assign_coords(look=("run", [1] * 6)), n_looks=2, **options
+    )
+    for found in (
+        across.task_difference,
+        of_contrast.estimate,
+        looked.difference.isel(look=0),
+    ):
         np.testing.assert_allclose(found.values.ravel(), expected, rtol=1e-12)
     if weights == "final":
         assert of_contrast.attrs["training_weights"] == "final"
@@ -128,14 +171,19 @@ def test_weights_on_a_level_that_a_task_lacks_are_refused_by_every_method(weight
         lambda: xcurves.across_tasks(curves, training_weights=weights),
         lambda: xcurves.contrast(curves, {"b": 1, "a": -1}, training_weights=weights),
         lambda: xcurves.sequential(
-            curves.assign_coords(look=("run", [1] * 6)), n_looks=2, training_weights=weights, n_resamples=99
+            curves.assign_coords(look=("run", [1] * 6)),
+            n_looks=2,
+            training_weights=weights,
+            n_resamples=99,
         ),
     ):
         with pytest.raises(ValueError, match=message):
             call()
 
 
-@pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="no number is longer than a double here")
+@pytest.mark.skipif(
+    np.finfo(np.longdouble).eps > 1e-18, reason="no number is longer than a double here"
+)
 def test_the_same_scores_in_another_order_make_the_same_number():
     scores = np.random.default_rng(0).uniform(size=(1, 200, 30))
     both = np.concatenate([scores, np.random.default_rng(1).permuted(scores, axis=-1)])

@@ -41,7 +41,11 @@ NAN, INF = np.nan, np.inf
 )
 def test_a_number(value, said):
     assert wording.number(value) == said
-    assert wording.number(np.float32(value)) == said or abs(value) > 1e6 or 0 < abs(value) < 1e-15
+    assert (
+        wording.number(np.float32(value)) == said
+        or abs(value) > 1e6
+        or 0 < abs(value) < 1e-15
+    )
 
 
 @pytest.mark.parametrize(
@@ -85,8 +89,14 @@ def test_a_p_value(p, said):
 
 
 def test_a_p_at_the_floor_of_random_reassignments_says_so():
-    assert wording.pvalue(1e-4, 1e-4, 9999) == "p < .001 (the smallest that 9,999 reassignments can give)"
-    assert wording.pvalue(2e-3, 2e-3, 499) == "p = .002 (the smallest that 499 reassignments can give)"
+    assert (
+        wording.pvalue(1e-4, 1e-4, 9999)
+        == "p < .001 (the smallest that 9,999 reassignments can give)"
+    )
+    assert (
+        wording.pvalue(2e-3, 2e-3, 499)
+        == "p = .002 (the smallest that 499 reassignments can give)"
+    )
     assert wording.pvalue(2e-4, 1e-4, 9999) == "p < .001"
 
 
@@ -119,7 +129,10 @@ def test_counts_lists_and_spans():
     assert wording.listed(["a"]) == "a"
     assert wording.listed(["a", "b", "c"]) == "a, b and c"
     assert wording.listed(list("abcdefgh"), 2) == "a, b and 6 more"
-    assert wording.listed(["x 1, y 1", "x 1, y 2", "x 2, y 1"], 2) == "x 1, y 1; x 1, y 2 and 1 more"
+    assert (
+        wording.listed(["x 1, y 1", "x 1, y 2", "x 2, y 1"], 2)
+        == "x 1, y 1; x 1, y 2 and 1 more"
+    )
     assert wording.span([3, 5, 4]) == "3 to 5"
     assert wording.span([5]) == "5"
     assert wording.percent(0.07) == "7 %"
@@ -128,7 +141,14 @@ def test_counts_lists_and_spans():
 
 @pytest.mark.parametrize(
     ("value", "printed"),
-    [(25618.78, "25619"), (-25618.78, "-25619"), (9072.31, "9072"), (2.5e-6, "2.5e-06"), (3e10, "3e+10"), (0.0, "0")],
+    [
+        (25618.78, "25619"),
+        (-25618.78, "-25619"),
+        (9072.31, "9072"),
+        (2.5e-6, "2.5e-06"),
+        (3e10, "3e+10"),
+        (0.0, "0"),
+    ],
 )
 def test_numbers_of_printed_tables_keep_four_digits_at_every_scale(value, printed):
     assert cell_text(value) == printed
@@ -146,4 +166,6 @@ def test_numbers_of_printed_tables_keep_four_digits_at_every_scale(value, printe
     ],
 )
 def test_a_label_says_its_unit_once(name, units, said):
-    assert wording.label_of(xr.DataArray(0.0, name=name, attrs={"units": units})) == said
+    assert (
+        wording.label_of(xr.DataArray(0.0, name=name, attrs={"units": units})) == said
+    )

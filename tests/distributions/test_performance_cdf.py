@@ -19,14 +19,20 @@ SIZES = {"task": 3, "algorithm": 2, "run": 9}
 def quiet(scores, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return xcurves.performance_cdf(scores, **{"rng": 0, "n_resamples": 99, "interval": "percentile", **options})
+        return xcurves.performance_cdf(
+            scores, **{"rng": 0, "n_resamples": 99, "interval": "percentile", **options}
+        )
 
 
 @pytest.fixture
 def scores():
     """Three tasks, two algorithms, up to nine runs; ties, and one group without any."""
-    values = np.random.default_rng(0).integers(0, 12, tuple(SIZES.values())).astype(float)
-    scores = make_scores(values, task=["x", "y", "none"], algorithm=["a", "b"], run=np.arange(9))
+    values = (
+        np.random.default_rng(0).integers(0, 12, tuple(SIZES.values())).astype(float)
+    )
+    scores = make_scores(
+        values, task=["x", "y", "none"], algorithm=["a", "b"], run=np.arange(9)
+    )
     scores.loc[{"task": "none", "algorithm": "b"}] = np.nan
     scores.loc[{"task": "y", "algorithm": "a", "run": [2, 5]}] = np.nan
     return scores
@@ -44,24 +50,40 @@ ASKED = {
 
 def test_only_what_was_asked_for_is_there(scores):
     result = xcurves.performance_cdf(scores.isel(task=0))
-    assert not {"cdf", "cdf_ci", "cdf_band", "prob_above", "partial_mean_above", "optimality_gap"} & set(result)
+    assert not {
+        "cdf",
+        "cdf_ci",
+        "cdf_band",
+        "prob_above",
+        "partial_mean_above",
+        "optimality_gap",
+    } & set(result)
     np.testing.assert_allclose(result.probability, np.linspace(0.01, 0.99, 99))
 
 
 def test_every_group_has_the_statistics_of_a_loop(scores):
-    with pytest.warns(UserWarning, match="task 'none', algorithm 'b': no trial; the result is NaN$"):
+    with pytest.warns(
+        UserWarning, match="task 'none', algorithm 'b': no trial; the result is NaN$"
+    ):
         result = xcurves.performance_cdf(scores, **ASKED)
     for task in scores.task.values:
         for algorithm in scores.algorithm.values:
             group = result.sel(task=task, algorithm=algorithm)
-            trials = scores.sel(task=task, algorithm=algorithm).dropna("run").values.tolist()
+            trials = (
+                scores.sel(task=task, algorithm=algorithm).dropna("run").values.tolist()
+            )
             assert group.n_trials == len(trials)
             if not trials:
                 assert all(group[name].isnull().all() for name in group)
                 continue
-            expected = oracles.statistics(trials, ASKED["cvar_level"], ASKED["threshold"], ASKED["target"])
+            expected = oracles.statistics(
+                trials, ASKED["cvar_level"], ASKED["threshold"], ASKED["target"]
+            )
             found = [
-                *(group[name].item() for name in ("score_mean", "score_median", "score_std", "iqm")),
+                *(
+                    group[name].item()
+                    for name in ("score_mean", "score_median", "score_std", "iqm")
+                ),
                 *group.cvar.values,
                 *group.cvar_lower.values,
                 *group.partial_mean_above.values,
@@ -69,14 +91,19 @@ def test_every_group_has_the_statistics_of_a_loop(scores):
                 group.optimality_gap.item(),
             ]
             np.testing.assert_allclose(found, expected, rtol=1e-12)
-            quantiles = [oracles.inverse_cdf(trials, oracles.decimal(p)) for p in ASKED["probabilities"]]
+            quantiles = [
+                oracles.inverse_cdf(trials, oracles.decimal(p))
+                for p in ASKED["probabilities"]
+            ]
             assert group.score_quantile.values.tolist() == quantiles
             cdf = [np.mean(np.array(trials) <= z) for z in ASKED["scores_at"]]
             np.testing.assert_allclose(group.cdf, cdf)
             for z in ASKED["scores_at"]:
                 k = int(np.count_nonzero(np.array(trials) <= z))
                 ci = stats.binomtest(k, len(trials)).proportion_ci(method="exact")
-                np.testing.assert_allclose(group.cdf_ci.sel(score=z), [ci.low, ci.high], atol=1e-12)
+                np.testing.assert_allclose(
+                    group.cdf_ci.sel(score=z), [ci.low, ci.high], atol=1e-12
+                )
                 band = [ends[k] for ends in oracles.band(len(trials), 0.05)]
                 np.testing.assert_allclose(group.cdf_band.sel(score=z), band, rtol=1e-7)
 
@@ -101,68 +128,117 @@ def test_intervals_say_what_they_are(scores):
 
 def test_several_dims_are_one_pool(scores):
     pooled = xcurves.performance_cdf(scores, dim=("task", "run"), strata=(), **ASKED)
-    stacked = scores.stack(trial=("task", "run")).drop_vars(["task", "run", "trial"]).rename(trial="run")
+    stacked = (
+        scores.stack(trial=("task", "run"))
+        .drop_vars(["task", "run", "trial"])
+        .rename(trial="run")
+    )
     alone = xcurves.performance_cdf(stacked, **ASKED)
     xr.testing.assert_allclose(pooled.drop_attrs(), alone.drop_attrs())
     assert pooled.n_trials.values.tolist() == [25, 18]
-    independent = xcurves.performance_cdf(scores, dim=("task", "run"), unit=("task", "run"), **ASKED)
+    independent = xcurves.performance_cdf(
+        scores, dim=("task", "run"), unit=("task", "run"), **ASKED
+    )
     xr.testing.assert_equal(independent, pooled)
     assert independent.attrs["unit"] == "task, run"
     drawn = quiet(scores, dim=("task", "run"), unit=("run", "task"))
     xr.testing.assert_equal(drawn, quiet(scores, dim=("task", "run"), strata=()))
     for result in (pooled, independent, drawn):
-        assert "all trials along task, run are taken for independent ones" in result.curves.summary()
-    assert "taken for independent" not in quiet(scores, dim=("task", "run"), strata="task").curves.summary()
+        assert (
+            "all trials along task, run are taken for independent ones"
+            in result.curves.summary()
+        )
+    assert (
+        "taken for independent"
+        not in quiet(scores, dim=("task", "run"), strata="task").curves.summary()
+    )
 
 
 @pytest.mark.filterwarnings("ignore:.*few for a bootstrap", "ignore:.*no trial")
 @pytest.mark.parametrize("interval", ["exact", "percentile"])
 def test_several_dims_need_strata_or_units_and_both_cures_work(scores, interval):
-    options = {"interval": interval, "rng": 0, **({} if interval == "exact" else {"n_resamples": 9})}
-    with pytest.raises(ValueError, match=r"dim=\('task', 'run'\) pools trials.*strata nor unit") as caught:
+    options = {
+        "interval": interval,
+        "rng": 0,
+        **({} if interval == "exact" else {"n_resamples": 9}),
+    }
+    with pytest.raises(
+        ValueError, match=r"dim=\('task', 'run'\) pools trials.*strata nor unit"
+    ) as caught:
         xcurves.performance_cdf(scores, dim=("task", "run"), **options)
     said = str(caught.value)
     cures = re.findall(r"((?:strata|unit)=.*?)(?: if|$)", said.split("Give ")[1])
     assert [cure.split("=")[0] for cure in cures] == ["strata", "unit"]
     for cure in cures:
         given = options | eval(f"dict({cure})")
-        assert xcurves.performance_cdf(scores, dim=("task", "run"), **given).score_mean.notnull().any()
+        assert (
+            xcurves.performance_cdf(scores, dim=("task", "run"), **given)
+            .score_mean.notnull()
+            .any()
+        )
 
 
 def test_units_of_several_dims_are_resampled_whole():
     """Units of two dims are those of one dim with all their labels."""
     values = np.random.default_rng(0).normal(size=(6, 7, 3))
     scores = make_scores(values, task=np.arange(6), draw=np.arange(7), run=np.arange(3))
-    options = {"interval": "percentile", "n_resamples": 99, "rng": 0, "scores_at": [0.0]}
-    both = xcurves.performance_cdf(scores, dim=("task", "draw", "run"), unit=("task", "draw"), **options)
+    options = {
+        "interval": "percentile",
+        "n_resamples": 99,
+        "rng": 0,
+        "scores_at": [0.0],
+    }
+    both = xcurves.performance_cdf(
+        scores, dim=("task", "draw", "run"), unit=("task", "draw"), **options
+    )
     flat = make_scores(values.reshape(42, 3), draw=np.arange(42), run=np.arange(3))
-    xr.testing.assert_equal(both, xcurves.performance_cdf(flat, dim=("draw", "run"), unit="draw", **options))
+    xr.testing.assert_equal(
+        both, xcurves.performance_cdf(flat, dim=("draw", "run"), unit="draw", **options)
+    )
 
 
 def test_lower_is_better_mirrors_the_scores(scores):
     scores = scores.isel(task=0)
-    plain = xcurves.performance_cdf(-scores, cvar_level=[0.3, 0.9], threshold=-4, target=-2, bounds=(-12, 0))
+    plain = xcurves.performance_cdf(
+        -scores, cvar_level=[0.3, 0.9], threshold=-4, target=-2, bounds=(-12, 0)
+    )
     mirror = xcurves.performance_cdf(
-        scores, cvar_level=[0.3, 0.9], threshold=4, target=2, bounds=(0, 12), higher_is_better=False
+        scores,
+        cvar_level=[0.3, 0.9],
+        threshold=4,
+        target=2,
+        bounds=(0, 12),
+        higher_is_better=False,
     )
     for name in ("score_mean", "score_median", "iqm", "cvar", "cvar_lower"):
         np.testing.assert_allclose(mirror[name], -plain[name])
     for name in ("prob_above", "partial_mean_above"):
         sign = 1 if name == "prob_above" else -1
-        np.testing.assert_allclose(mirror[name].squeeze("threshold"), sign * plain[name].squeeze("threshold"))
+        np.testing.assert_allclose(
+            mirror[name].squeeze("threshold"), sign * plain[name].squeeze("threshold")
+        )
     np.testing.assert_allclose(mirror.optimality_gap, plain.optimality_gap)
-    means = [param for param in plain.param.values if param.startswith(("score_me", "iqm", "cvar"))]
+    means = [
+        param
+        for param in plain.param.values
+        if param.startswith(("score_me", "iqm", "cvar"))
+    ]
     ci = plain.statistic_ci.sel(param=means)
-    np.testing.assert_allclose(mirror.statistic_ci.sel(param=means), -ci.sel(ci_bound=["upper", "lower"]))
+    np.testing.assert_allclose(
+        mirror.statistic_ci.sel(param=means), -ci.sel(ci_bound=["upper", "lower"])
+    )
     gap = {"param": "optimality_gap"}
-    np.testing.assert_allclose(mirror.statistic_ci.sel(gap), plain.statistic_ci.sel(gap))
+    np.testing.assert_allclose(
+        mirror.statistic_ci.sel(gap), plain.statistic_ci.sel(gap)
+    )
     assert (mirror.cvar <= mirror.cvar_lower).all()
 
 
 @pytest.mark.parametrize("options", [{}, {"dim": ("task", "run"), "strata": "task"}])
 def test_order_of_runs_changes_nothing(scores, options):
     plain, mixed = (
-        quiet(each, scores_at=[3], **options) for each in (scores, scores.isel(run=[4, 1, 0, 2, 8, 3, 5, 7, 6]))
+        quiet(each, scores_at=[3], **options)
+        for each in (scores, scores.isel(run=[4, 1, 0, 2, 8, 3, 5, 7, 6]))
     )
     xr.testing.assert_allclose(plain, mixed)
 
@@ -170,10 +246,18 @@ def test_order_of_runs_changes_nothing(scores, options):
 @pytest.mark.parametrize("interval", ["percentile", "bca"])
 @pytest.mark.parametrize(
     "design",
-    [{}, {"strata": "task"}, slow({"unit": "run"}), slow({"unit": "task"}), {"strata": "seed", "unit": "run"}],
+    [
+        {},
+        {"strata": "task"},
+        slow({"unit": "run"}),
+        slow({"unit": "task"}),
+        {"strata": "seed", "unit": "run"},
+    ],
 )
 def test_chunks_and_neighbours_change_no_interval(scores, design, interval):
-    more = xr.concat([scores, scores.copy(data=scores.values[::-1] + 0.5)], "seed").fillna(3.0)
+    more = xr.concat(
+        [scores, scores.copy(data=scores.values[::-1] + 0.5)], "seed"
+    ).fillna(3.0)
     dim = ("run",) if not design else ("run", "task", "seed")
     options = {"dim": dim, "scores_at": [3], "interval": interval, **design}
     whole = quiet(more, **options)
@@ -191,9 +275,13 @@ def test_chunks_and_neighbours_change_no_interval(scores, design, interval):
 def test_errors_in_the_graph_name_the_task(scores):
     scores.loc[{"task": "y", "algorithm": "b", "run": 3}] = np.inf
     lazy = xcurves.performance_cdf(scores.chunk(task=1))
-    with pytest.raises(ValueError, match=r"task 'y', algorithm 'b':.*of inf, .*higher_is_better=False"):
+    with pytest.raises(
+        ValueError, match=r"task 'y', algorithm 'b':.*of inf, .*higher_is_better=False"
+    ):
         lazy.compute(scheduler="synchronous")
-    with pytest.raises(ValueError, match=r"task 'y', algorithm 'b':.*score of 12\. Give"):
+    with pytest.raises(
+        ValueError, match=r"task 'y', algorithm 'b':.*score of 12\. Give"
+    ):
         xcurves.performance_cdf(scores.where(~np.isinf(scores), 12), bounds=(0, 11))
 
 
@@ -202,12 +290,17 @@ def test_few_trials_are_warned_of_once(scores):
         xcurves.performance_cdf(scores, interval="percentile", n_resamples=9, rng=0)
     said = [str(warning.message) for warning in caught]
     assert len(said) == 2
-    assert said[1].startswith("task 'x', algorithm 'a': 9 trials are few for a bootstrap")
+    assert said[1].startswith(
+        "task 'x', algorithm 'a': 9 trials are few for a bootstrap"
+    )
     assert said[1].endswith("(in 5 groups)")
 
 
 BAD = [
-    ({"threshold": "high"}, "threshold must be numbers; got 'high'. Give a number or a list of them"),
+    (
+        {"threshold": "high"},
+        "threshold must be numbers; got 'high'. Give a number or a list of them",
+    ),
     ({"bounds": 3}, "bounds must be two numbers; got 3. Try bounds=(0, 1)"),
     ({"dim": 3.5}, "dim must name dims; got 3.5. Try dim='run'"),
     ({"dim": ("run", 1)}, "dim must name dims; got 1. Try dim='run'"),
@@ -215,18 +308,48 @@ BAD = [
         {"n_resamples": 2.5, "interval": "bca"},
         "n_resamples must be a whole number; got 2.5. Leave it out for the default",
     ),
-    ({"tolerance": 90}, "tolerance must lie between 0 and 1; got 90. Usual: 0.9, nine in ten trials"),
-    ({"tolerance": 0.9, "interval": "percentile"}, "interval must be 'exact'; got 'percentile'"),
-    ({"cvar_level": 1}, "cvar_level must lie in [0, 1); got 1. 0.9 is the best tenth of trials"),
-    ({"cvar_level": [0.5, -0.1]}, "cvar_level must lie in [0, 1); got -0.1. 0.9 is the best tenth of trials"),
+    (
+        {"tolerance": 90},
+        "tolerance must lie between 0 and 1; got 90. Usual: 0.9, nine in ten trials",
+    ),
+    (
+        {"tolerance": 0.9, "interval": "percentile"},
+        "interval must be 'exact'; got 'percentile'",
+    ),
+    (
+        {"cvar_level": 1},
+        "cvar_level must lie in [0, 1); got 1. 0.9 is the best tenth of trials",
+    ),
+    (
+        {"cvar_level": [0.5, -0.1]},
+        "cvar_level must lie in [0, 1); got -0.1. 0.9 is the best tenth of trials",
+    ),
     ({"cvar_level": [0.5, 0.2, 0.5]}, "cvar_level names 0.5 twice. Give each once"),
     ({"threshold": [0.5, 0.2, 0.5]}, "threshold names 0.5 twice. Give each once"),
-    ({"threshold": np.nan}, "threshold must be finite; got nan. At most 1e+140 in size"),
-    ({"scores_at": [0, np.inf]}, "scores_at must be finite; got inf. At most 1e+140 in size"),
-    ({"probabilities": [0.5, 1.2]}, "probabilities must lie between 0 and 1; got 1.2. The median is at 0.5"),
-    ({"target": np.nan}, "target must be a finite number; got nan. At most 1e+140 in size"),
-    ({"bounds": (1, 0)}, "bounds must be a smaller and a larger score; got (1, 0). Try bounds=(0, 1)"),
-    ({"interval": "exakt"}, "interval must be 'exact', 'percentile' or 'bca'; got 'exakt'. Did you mean 'exact'?"),
+    (
+        {"threshold": np.nan},
+        "threshold must be finite; got nan. At most 1e+140 in size",
+    ),
+    (
+        {"scores_at": [0, np.inf]},
+        "scores_at must be finite; got inf. At most 1e+140 in size",
+    ),
+    (
+        {"probabilities": [0.5, 1.2]},
+        "probabilities must lie between 0 and 1; got 1.2. The median is at 0.5",
+    ),
+    (
+        {"target": np.nan},
+        "target must be a finite number; got nan. At most 1e+140 in size",
+    ),
+    (
+        {"bounds": (1, 0)},
+        "bounds must be a smaller and a larger score; got (1, 0). Try bounds=(0, 1)",
+    ),
+    (
+        {"interval": "exakt"},
+        "interval must be 'exact', 'percentile' or 'bca'; got 'exakt'. Did you mean 'exact'?",
+    ),
     ({"cvar": "upper"}, "cvar must be 'tail-mean' or 'conditional'; got 'upper'"),
     (
         {"strata": "task", "interval": "percentile"},
@@ -248,7 +371,10 @@ BAD = [
         "Use interval='percentile' or 'bca'",
     ),
     ({"dim": ()}, "dim must name one or more dims, each once; got (). Try dim='run'"),
-    ({"confidence_level": 95}, "confidence_level must lie between 0 and 1; got 95. Usual: 0.95"),
+    (
+        {"confidence_level": 95},
+        "confidence_level must lie between 0 and 1; got 95. Usual: 0.95",
+    ),
 ]
 
 
@@ -264,7 +390,10 @@ def test_trials_needed_is_the_least_number_that_makes_the_band_narrow():
     for width in (0.03, 0.1, 0.5, 0.9):
         for level in (0.8, 0.99):
             n = xcurves.trials_needed(width, confidence_level=level)
-            wide = [2 * np.sqrt(np.log(2 / (1 - level)) / (2 * size)) for size in (n, max(n - 1, 1e-9))]
+            wide = [
+                2 * np.sqrt(np.log(2 / (1 - level)) / (2 * size))
+                for size in (n, max(n - 1, 1e-9))
+            ]
             assert wide[0] <= width < wide[1]
     for width in (0, 1, "narrow", np.nan):
         with pytest.raises(ValueError, match="width must lie between 0 and 1; got"):
@@ -276,37 +405,58 @@ def test_trials_needed_is_the_least_number_that_makes_the_band_narrow():
 def test_the_band_is_a_fifth_wider_than_trials_needed_says_in_the_middle_and_half_as_wide_in_the_tails():
     n = xcurves.trials_needed(0.2)
     scores = make_scores(np.arange(n), run=np.arange(n))
-    low, high = xcurves.performance_cdf(scores, scores_at=[n / 20, n / 2]).cdf_band.transpose("ci_bound", ...)
+    low, high = xcurves.performance_cdf(
+        scores, scores_at=[n / 20, n / 2]
+    ).cdf_band.transpose("ci_bound", ...)
     assert (high - low <= [0.13, 0.24]).all()
 
 
 def strata_scores(*runs):
     """Tasks u, v, ... with so many runs each."""
     values = np.random.default_rng(0).normal(size=(len(runs), max(runs)))
-    scores = make_scores(values, task=list("uvwxyz"[: len(runs)]), run=np.arange(max(runs)))
+    scores = make_scores(
+        values, task=list("uvwxyz"[: len(runs)]), run=np.arange(max(runs))
+    )
     return scores.where(scores.run < xr.DataArray(list(runs), dims="task"))
 
 
-POOL = {"dim": ("task", "run"), "strata": "task", "interval": "percentile", "n_resamples": 19, "rng": 0}
+POOL = {
+    "dim": ("task", "run"),
+    "strata": "task",
+    "interval": "percentile",
+    "n_resamples": 19,
+    "rng": 0,
+}
 
 
 def test_a_stratum_that_an_algorithm_lacks_is_not_replaced_by_the_others():
-    scores = xr.concat([strata_scores(12, 12, 12), strata_scores(12, 0, 12)], "algorithm").assign_coords(
-        algorithm=["a", "b"]
-    )
+    scores = xr.concat(
+        [strata_scores(12, 12, 12), strata_scores(12, 0, 12)], "algorithm"
+    ).assign_coords(algorithm=["a", "b"])
     with pytest.warns(UserWarning, match="algorithm") as caught:
         result = xcurves.performance_cdf(scores, **POOL, scores_at=[0])
     said = "algorithm 'b': no trial in a stratum; the result is NaN"
     assert [str(warning.message) for warning in caught] == [said]
     assert all(result[name].sel(algorithm="b").isnull().all() for name in result)
-    np.testing.assert_allclose(result.score_mean.sel(algorithm="a"), scores.sel(algorithm="a").mean())
-    assert (result.n_trials.values.tolist(), result.n_units.values.tolist()) == ([36, 24], [12, 0])
+    np.testing.assert_allclose(
+        result.score_mean.sel(algorithm="a"), scores.sel(algorithm="a").mean()
+    )
+    assert (result.n_trials.values.tolist(), result.n_units.values.tolist()) == (
+        [36, 24],
+        [12, 0],
+    )
     assert "algorithm 'b': 24 trials, but none in a stratum" in result.curves.summary()
     lazy = xcurves.performance_cdf(scores.chunk(algorithm=1), **POOL, scores_at=[0])
     xr.testing.assert_identical(lazy.compute(), result)
 
 
-BY_DRAW = {"dim": ("task", "run"), "unit": "task", "interval": "percentile", "n_resamples": 9, "rng": 0}
+BY_DRAW = {
+    "dim": ("task", "run"),
+    "unit": "task",
+    "interval": "percentile",
+    "n_resamples": 9,
+    "rng": 0,
+}
 ALONE = BY_DRAW | {"strata": (), "unit": None}
 NO_SPREAD = "one trial in the smallest stratum shows no spread; the intervals are NaN"
 
@@ -319,17 +469,31 @@ NO_SPREAD = "one trial in the smallest stratum shows no spread; the intervals ar
         ((10, 10), POOL, 10, "10 trials in the smallest stratum are few"),
         ((40, 1), POOL, 1, NO_SPREAD),
         ((1,), ALONE, 1, "one trial shows no spread; the intervals are NaN"),
-        ((1,), ALONE | {"interval": "bca"}, 1, "one trial shows no spread; the intervals are NaN"),
+        (
+            (1,),
+            ALONE | {"interval": "bca"},
+            1,
+            "one trial shows no spread; the intervals are NaN",
+        ),
         ((50,) * 6, BY_DRAW, 6, "6 units are few"),
-        ((6, 6, 6, 6, 6, 0), BY_DRAW, 5, "5 units are few"),  # those without trials are not counted
+        (
+            (6, 6, 6, 6, 6, 0),
+            BY_DRAW,
+            5,
+            "5 units are few",
+        ),  # those without trials are not counted
         ((50,) * 6, ALONE, 300, None),
     ],
 )
-def test_what_is_warned_of_is_the_smallest_stratum_or_the_number_of_units(runs, options, n_units, said):
+def test_what_is_warned_of_is_the_smallest_stratum_or_the_number_of_units(
+    runs, options, n_units, said
+):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = xcurves.performance_cdf(strata_scores(*runs), **options, scores_at=[0])
-    assert [str(each.message).split(" for a bootstrap")[0] for each in caught] == [said] * (said is not None)
+    assert [str(each.message).split(" for a bootstrap")[0] for each in caught] == [
+        said
+    ] * (said is not None)
     assert result.get("n_units", result.n_trials) == n_units
     intervals = [name for name in result if name.endswith("_ci")]
     assert all(result[name].isnull().all() == (n_units == 1) for name in intervals)
@@ -339,13 +503,17 @@ def test_what_is_warned_of_is_the_smallest_stratum_or_the_number_of_units(runs, 
 def test_levels_and_thresholds_that_are_nearly_the_same_have_names_of_their_own():
     levels, thresholds = [0.5, 0.9999999, 0.99999990001], [10_000_003, 10_000_004]
     result = xcurves.performance_cdf(
-        make_scores(np.arange(2_000.0) + 1e7, run=np.arange(2_000)), cvar_level=levels, threshold=thresholds
+        make_scores(np.arange(2_000.0) + 1e7, run=np.arange(2_000)),
+        cvar_level=levels,
+        threshold=thresholds,
     )
     table = result.curves.table()["value"]
     assert len(set(table.index)) == len(table)
     assert table["cvar 0.9999999"] == result.cvar.sel(cvar_level=0.9999999)
     for threshold in thresholds:
-        assert table[f"prob_above {float(threshold)!r}"] == result.prob_above.sel(threshold=threshold)
+        assert table[f"prob_above {float(threshold)!r}"] == result.prob_above.sel(
+            threshold=threshold
+        )
     assert "mean of the best 1 × 10⁻⁵ %" in result.curves.summary()
     assert "share of scores at least 10000004" in result.curves.summary()
 
@@ -372,7 +540,11 @@ def test_intervals_scale_with_scores_however_small(interval, scale):
 def test_a_large_offset_leaves_the_tail_as_it_is():
     values = np.random.default_rng(0).normal(size=100_000)
     plain, moved = (
-        xcurves.performance_cdf(make_scores(values + by, run=np.arange(100_000)), cvar_level=0.9999, target=by + 1)
+        xcurves.performance_cdf(
+            make_scores(values + by, run=np.arange(100_000)),
+            cvar_level=0.9999,
+            target=by + 1,
+        )
         for by in (0, 1e9)
     )
     assert moved.cvar <= (values + 1e9).max()
@@ -382,8 +554,12 @@ def test_a_large_offset_leaves_the_tail_as_it_is():
 
 def test_quantiles_beyond_all_trials_end_at_the_bounds():
     scores = make_scores([0.2, 0.5, 0.9], run=np.arange(3))
-    ci = xcurves.performance_cdf(scores, bounds=(0, 1), probabilities=[0.01, 0.5, 0.99]).score_quantile_ci
-    free = xcurves.performance_cdf(scores, probabilities=[0.01, 0.5, 0.99]).score_quantile_ci
+    ci = xcurves.performance_cdf(
+        scores, bounds=(0, 1), probabilities=[0.01, 0.5, 0.99]
+    ).score_quantile_ci
+    free = xcurves.performance_cdf(
+        scores, probabilities=[0.01, 0.5, 0.99]
+    ).score_quantile_ci
     np.testing.assert_array_equal(free.values[:, 0], [-np.inf, -np.inf, 0.5])
     np.testing.assert_array_equal(free.values[:, 1], [0.5, np.inf, np.inf])
     np.testing.assert_array_equal(ci, np.clip(free, 0, 1))
@@ -398,11 +574,15 @@ def test_many_trials_have_the_intervals_of_large_samples():
     options = {"interval": "percentile", "n_resamples": 2_000, "rng": 0}
     found = scores.curves.performance_cdf(**options)
     for place, n in enumerate((200_000, 20_000)):
-        width = np.diff(found.statistic_ci.sel(param="score_mean").isel(algorithm=place)).item()
+        width = np.diff(
+            found.statistic_ci.sel(param="score_mean").isel(algorithm=place)
+        ).item()
         expected = 2 * 1.959964 * np.nanstd(values[place]) / np.sqrt(n)
         assert width == pytest.approx(expected, rel=0.1)
         alone = scores.isel(algorithm=[place]).curves.performance_cdf(**options)
-        np.testing.assert_array_equal(found.statistic_ci.isel(algorithm=[place]), alone.statistic_ci)
+        np.testing.assert_array_equal(
+            found.statistic_ci.isel(algorithm=[place]), alone.statistic_ci
+        )
     lazy = scores.chunk(algorithm=1).curves.performance_cdf(**options)
     np.testing.assert_array_equal(lazy.statistic_ci, found.statistic_ci)
 
@@ -416,11 +596,19 @@ WIDTHS = [  # methods: mean widths of 95 % intervals between 0 and 1 of the mean
 
 
 @pytest.mark.parametrize(("scores", "n", "expected"), WIDTHS)
-def test_intervals_between_bounds_are_as_narrow_as_those_of_exact_bands(scores, n, expected):
-    drawn = make_scores(scores.rvs((500, n), random_state=0), task=np.arange(500), run=np.arange(n))
-    found = xcurves.performance_cdf(drawn, bounds=(0, 1), cvar_level=0.9, probabilities=0.5)
+def test_intervals_between_bounds_are_as_narrow_as_those_of_exact_bands(
+    scores, n, expected
+):
+    drawn = make_scores(
+        scores.rvs((500, n), random_state=0), task=np.arange(500), run=np.arange(n)
+    )
+    found = xcurves.performance_cdf(
+        drawn, bounds=(0, 1), cvar_level=0.9, probabilities=0.5
+    )
     widths = found.statistic_ci.diff("ci_bound").mean("task").squeeze()
-    for param, width in zip(["score_mean", "cvar 0.9", "cvar_lower 0.9"], expected, strict=True):
+    for param, width in zip(
+        ["score_mean", "cvar 0.9", "cvar_lower 0.9"], expected, strict=True
+    ):
         if width is not None:
             np.testing.assert_allclose(widths.sel(param=param), width, atol=0.01)
 
@@ -432,7 +620,9 @@ def test_tolerance_is_the_shortest_span_of_order_statistics_that_holds(n):
     x = np.sort(scores.values)
     found = xcurves.performance_cdf(scores, tolerance=0.9)
     assert found.tolerance_n == 46
-    held = [w for w in range(1, n + 1) if 1 - stats.binom.cdf(w - 1, n, 0.9) <= 0.05 + 1e-12]
+    held = [
+        w for w in range(1, n + 1) if 1 - stats.binom.cdf(w - 1, n, 0.9) <= 0.05 + 1e-12
+    ]
     if n < 46:
         assert found.tolerance.isnull().all()
     else:
@@ -447,8 +637,16 @@ def test_tolerance_is_the_shortest_span_of_order_statistics_that_holds(n):
 
 
 def test_tolerance_holds_the_share_as_often_as_it_says():
-    scores = make_scores(np.random.default_rng(0).exponential(size=(4_000, 60)), task=range(4_000), run=range(60))
-    found = xcurves.performance_cdf(scores, tolerance=0.8, confidence_level=0.9, probabilities=0.5)
-    low, high = (stats.expon.cdf(found.tolerance.sel(ci_bound=end)) for end in ("lower", "upper"))
+    scores = make_scores(
+        np.random.default_rng(0).exponential(size=(4_000, 60)),
+        task=range(4_000),
+        run=range(60),
+    )
+    found = xcurves.performance_cdf(
+        scores, tolerance=0.8, confidence_level=0.9, probabilities=0.5
+    )
+    low, high = (
+        stats.expon.cdf(found.tolerance.sel(ci_bound=end)) for end in ("lower", "upper")
+    )
     for content in (high - low, 1 - stats.expon.cdf(found.tolerance_lower)):
         assert 0.9 - 3 * np.sqrt(0.09 / 4_000) <= (content >= 0.8).mean() < 0.95

@@ -13,7 +13,9 @@ def scores():
 
 
 def test_table_has_a_row_for_each_statistic_with_its_own_interval(scores):
-    result = xcurves.performance_cdf(scores, cvar_level=[0.5, 0.9], threshold=[0, 1], target=2, bounds=(-4, 4))
+    result = xcurves.performance_cdf(
+        scores, cvar_level=[0.5, 0.9], threshold=[0, 1], target=2, bounds=(-4, 4)
+    )
     table = result.curves.table()
     assert table.columns.tolist() == ["value", "lower", "upper"]
     assert table.index.names == ["task", "algorithm", "statistic"]
@@ -22,18 +24,32 @@ def test_table_has_a_row_for_each_statistic_with_its_own_interval(scores):
         assert here.loc[name, "value"] == group[name]
     for level in (0.5, 0.9):
         assert here.loc[f"cvar {level}", "value"] == group.cvar.sel(cvar_level=level)
-        assert here.loc[f"cvar_lower {level}", "value"] == group.cvar_lower.sel(cvar_level=level)
+        assert here.loc[f"cvar_lower {level}", "value"] == group.cvar_lower.sel(
+            cvar_level=level
+        )
     for threshold in (0, 1):
-        assert here.loc[f"prob_above {threshold}", "value"] == group.prob_above.sel(threshold=threshold)
-        assert here.loc[f"partial_mean_above {threshold}", "value"] == group.partial_mean_above.sel(threshold=threshold)
+        assert here.loc[f"prob_above {threshold}", "value"] == group.prob_above.sel(
+            threshold=threshold
+        )
+        assert here.loc[
+            f"partial_mean_above {threshold}", "value"
+        ] == group.partial_mean_above.sel(threshold=threshold)
     np.testing.assert_array_equal(here[["lower", "upper"]], group.statistic_ci)
     known = here.dropna()
-    assert ((known["lower"] <= known["value"]) & (known["value"] <= known["upper"])).all()
+    assert (
+        (known["lower"] <= known["value"]) & (known["value"] <= known["upper"])
+    ).all()
 
 
 def test_summary_says_what_intervals_there_are(scores):
-    said = xcurves.performance_cdf(scores.sel(task="x")).curves.summary().split("\n")[1:]  # the answer comes first
-    low, high = xcurves.performance_cdf(scores[0, 0]).statistic_ci.sel(param="score_median").values
+    said = (
+        xcurves.performance_cdf(scores.sel(task="x")).curves.summary().split("\n")[1:]
+    )  # the answer comes first
+    low, high = (
+        xcurves.performance_cdf(scores[0, 0])
+        .statistic_ci.sel(param="score_median")
+        .values
+    )
     assert said[0].startswith("algorithm 'a': 12 trials: mean ")
     assert f"({low:.4g} to {high:.4g})".replace("-", "−") in said[0]
     assert "inf" not in said[0]
@@ -43,10 +59,20 @@ def test_summary_says_what_intervals_there_are(scores):
 
 @pytest.mark.filterwarnings("ignore:.*few for a bootstrap")
 def test_summary_of_a_bootstrap_says_where_it_is_poor(scores):
-    pool = {"dim": ("task", "run"), "n_resamples": 19, "rng": 0, "interval": "percentile"}
-    said = xcurves.performance_cdf(scores, **pool, strata="task", confidence_level=0.9).curves.summary()
+    pool = {
+        "dim": ("task", "run"),
+        "n_resamples": 19,
+        "rng": 0,
+        "interval": "percentile",
+    }
+    said = xcurves.performance_cdf(
+        scores, **pool, strata="task", confidence_level=0.9
+    ).curves.summary()
     assert "90 % intervals" in said
-    assert "percentile bootstrap intervals, within task: approximate, and too short for few trials" in said
+    assert (
+        "percentile bootstrap intervals, within task: approximate, and too short for few trials"
+        in said
+    )
     by_unit = xcurves.performance_cdf(scores, **pool, unit="run").curves.summary()
     assert "of whole labels of 'run'" in by_unit
 
@@ -55,13 +81,23 @@ def test_summary_says_between_which_scores_a_share_of_trials_lies(scores):
     found = xcurves.performance_cdf(scores[0], tolerance=0.5)
     low, high = found.tolerance.sel(algorithm="a").values
     said = found.curves.summary()
-    assert f"algorithm 'a': 50 % of all trials, not only of these, lie between {low:.3g}".replace("-", "−") in said
+    assert (
+        f"algorithm 'a': 50 % of all trials, not only of these, lie between {low:.3g}".replace(
+            "-", "−"
+        )
+        in said
+    )
     more = xcurves.performance_cdf(scores[0], tolerance=0.9).curves.summary()
-    assert "algorithm 'a': to say between which scores 90 % of all trials lie takes 46 trials." in more
+    assert (
+        "algorithm 'a': to say between which scores 90 % of all trials lie takes 46 trials."
+        in more
+    )
 
 
 def test_summary_of_lower_is_better_says_so(scores):
-    said = xcurves.performance_cdf(scores[0], threshold=0.5, higher_is_better=False).curves.summary()
+    said = xcurves.performance_cdf(
+        scores[0], threshold=0.5, higher_is_better=False
+    ).curves.summary()
     assert "share of scores at most 0.5" in said
     assert "mean of the best 50 %" in said
 
@@ -73,7 +109,10 @@ def test_groups_without_trials_have_nothing_to_say(scores):
     assert said[2] == "algorithm 'b': no trial."
     with pytest.warns(UserWarning, match="no trial"):
         pairs = xcurves.compare_distributions(scores[0])
-    assert pairs.curves.summary().split("\n")[1] == "a - b: nothing can be said; trials are missing."
+    assert (
+        pairs.curves.summary().split("\n")[1]
+        == "a - b: nothing can be said; trials are missing."
+    )
 
 
 def test_comparisons_are_told_pair_by_pair():
@@ -96,17 +135,34 @@ def test_comparisons_are_told_pair_by_pair():
     assert paired.curves.summary().endswith("All hold for independent pairs of trials.")
     assert "change places" in paired.ks_pvalue.attrs["method"]
     table = result.curves.table()
-    assert table.columns.tolist() == ["prob_greater", "lower", "upper", "dominance", "KS", "p"]
-    assert table.index.tolist() == ["b over a", "b over c", "a and c"]  # the clearest first, the likelier one before
+    assert table.columns.tolist() == [
+        "prob_greater",
+        "lower",
+        "upper",
+        "dominance",
+        "KS",
+        "p",
+    ]
+    assert table.index.tolist() == [
+        "b over a",
+        "b over c",
+        "a and c",
+    ]  # the clearest first, the likelier one before
     assert table["prob_greater"].tolist() == [1, 1, 0.5]
     assert table["dominance"].tolist() == [1, 1, 0]
 
 
-@pytest.mark.parametrize("at", [{"cvar_level": [1]}, {"cvar_level": 1}, {"threshold": [0]}, {"threshold": 0}])
+@pytest.mark.parametrize(
+    "at", [{"cvar_level": [1]}, {"cvar_level": 1}, {"threshold": [0]}, {"threshold": 0}]
+)
 def test_a_result_can_be_reduced_to_some_levels(scores, at):
     result = xcurves.performance_cdf(scores, cvar_level=[0.5, 0.9], threshold=[0, 1])
     whole, part = result.curves.table(), result.isel(at).curves.table()
-    gone = ["cvar 0.5", "cvar_lower 0.5"] if "cvar_level" in at else ["partial_mean_above 1", "prob_above 1"]
+    gone = (
+        ["cvar 0.5", "cvar_lower 0.5"]
+        if "cvar_level" in at
+        else ["partial_mean_above 1", "prob_above 1"]
+    )
     kept = whole.loc[~whole.index.get_level_values("statistic").isin(gone)]
     pd.testing.assert_frame_equal(part, kept)
     assert "best 50 %" not in result.isel(cvar_level=1).curves.summary()

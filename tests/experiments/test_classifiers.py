@@ -26,10 +26,21 @@ def draws(algorithm, n=2000):
 
 RANGES = {
     "k-NN": {"n_neighbors": {3, 4, 5, 10, 25, 50}},
-    "RF": {"criterion": {"gini", "entropy"}, "min_samples_split": {2, 4, 8, 16}, "min_samples_leaf": {1, 3, 5}},
-    "SVM": {"kernel": {"linear", "poly", "rbf", "sigmoid"}, "degree": {None, 2, 3, 4, 5}},
+    "RF": {
+        "criterion": {"gini", "entropy"},
+        "min_samples_split": {2, 4, 8, 16},
+        "min_samples_leaf": {1, 3, 5},
+    },
+    "SVM": {
+        "kernel": {"linear", "poly", "rbf", "sigmoid"},
+        "degree": {None, 2, 3, 4, 5},
+    },
     "LR": {},
-    "NN": {"activation": {"logistic", "tanh", "relu"}, "units_1": {50, 100, 150}, "units_2": {None, 50, 100, 150}},
+    "NN": {
+        "activation": {"logistic", "tanh", "relu"},
+        "units_1": {50, 100, 150},
+        "units_2": {None, 50, 100, 150},
+    },
 }
 LOG_UNIFORM = {
     "RF": ("n_estimators", 10, 100),
@@ -44,7 +55,11 @@ def test_choices_are_those_of_appendix_a(algorithm):
     found = draws(algorithm)
     for name, values in RANGES[algorithm].items():
         assert {draw[name] for draw in found} == values
-    assert all(set(draw) == {*RANGES[algorithm], *LOG_UNIFORM.get(algorithm, ("n_neighbors",))[:1]} for draw in found)
+    assert all(
+        set(draw)
+        == {*RANGES[algorithm], *LOG_UNIFORM.get(algorithm, ("n_neighbors",))[:1]}
+        for draw in found
+    )
 
 
 @pytest.mark.parametrize("algorithm", LOG_UNIFORM)
@@ -54,17 +69,29 @@ def test_ranges_are_log_uniform(algorithm):
     assert low <= values.min() < low * (high / low) ** 0.01 + (name == "n_estimators")
     assert high >= values.max() > high * (low / high) ** 0.01 - (name == "n_estimators")
     # thirds of the logarithms, each Binomial(2000, 1/3): 99.9 % within 3.3 standard deviations
-    thirds = np.histogram(np.log(values), np.linspace(np.log(low), np.log(high) + 1e-9, 4))[0]
-    assert (abs(thirds - 2000 / 3) < 3.3 * np.sqrt(2000 * 2 / 9) + 40 * (name == "n_estimators")).all()
+    thirds = np.histogram(
+        np.log(values), np.linspace(np.log(low), np.log(high) + 1e-9, 4)
+    )[0]
+    assert (
+        abs(thirds - 2000 / 3)
+        < 3.3 * np.sqrt(2000 * 2 / 9) + 40 * (name == "n_estimators")
+    ).all()
 
 
 def test_a_degree_is_drawn_for_the_polynomial_kernel_alone():
-    assert all((draw["degree"] is None) == (draw["kernel"] != "poly") for draw in draws("SVM"))
+    assert all(
+        (draw["degree"] is None) == (draw["kernel"] != "poly") for draw in draws("SVM")
+    )
 
 
 @pytest.mark.parametrize(
     ("dataset", "n_features", "n_classes", "n_points"),
-    [("moons", 2, 2, 2000), ("circles", 2, 2, 2000), ("linear", 10, 4, 2000), ("digits", 20, 10, 1797)],
+    [
+        ("moons", 2, 2, 2000),
+        ("circles", 2, 2, 2000),
+        ("linear", 10, 4, 2000),
+        ("digits", 20, 10, 1797),
+    ],
 )
 def test_tasks_are_split_60_to_40(dataset, n_features, n_classes, n_points):
     train, test = sample_data(dataset)(np.random.default_rng(0))
@@ -87,10 +114,15 @@ def test_a_bundle_may_have_more_tuned_trials_than_random_ones(monkeypatch):
     monkeypatch.setattr(classifiers, "DATASETS", ("moons",))
     monkeypatch.setattr(classifiers, "ALGORITHMS", ("k-NN", "SVM"))
     made = classifiers.classifier_trials(1, 2, points=400)
-    assert made.accuracy.count("run").squeeze("dataset").values.tolist() == [[2, 2], [1, 1]]
+    assert made.accuracy.count("run").squeeze("dataset").values.tolist() == [
+        [2, 2],
+        [1, 1],
+    ]
     assert np.isnan(made.knn_n_neighbors.values).tolist() == [False, True]
     assert made.svm_kernel.values[1] == ""
-    xr.testing.assert_identical(made.isel(run=[0]), classifiers.classifier_trials(1, 1, points=400))
+    xr.testing.assert_identical(
+        made.isel(run=[0]), classifiers.classifier_trials(1, 1, points=400)
+    )
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -98,12 +130,24 @@ def test_every_classifier_learns_moons(algorithm):
     train, test = sample_data("moons")(np.random.default_rng(0))
     good = {
         "k-NN": {"n_neighbors": 10},
-        "RF": {"n_estimators": 30, "criterion": "gini", "min_samples_split": 2, "min_samples_leaf": 3},
+        "RF": {
+            "n_estimators": 30,
+            "criterion": "gini",
+            "min_samples_split": 2,
+            "min_samples_leaf": 3,
+        },
         "SVM": {"C": 1.0, "kernel": "rbf", "degree": None},
         "LR": {"C": 1.0},
-        "NN": {"activation": "relu", "units_1": 100, "units_2": None, "learning_rate_init": 0.03},
+        "NN": {
+            "activation": "relu",
+            "units_1": 100,
+            "units_2": None,
+            "learning_rate_init": 0.03,
+        },
     }
-    score = train_and_score(algorithm)(good[algorithm], train, test, np.random.default_rng(0))
+    score = train_and_score(algorithm)(
+        good[algorithm], train, test, np.random.default_rng(0)
+    )
     assert score > 0.8
 
 
@@ -117,7 +161,11 @@ def test_tuning_takes_the_best_of_its_draws_by_cross_validation():
     folds = StratifiedKFold(3, shuffle=True, random_state=int(rng.integers(2**31)))
     models = []
     for _ in range(6):
-        draw = {name: value for name, value in sample_hyperparameters("SVM")(rng).items() if value is not None}
+        draw = {
+            name: value
+            for name, value in sample_hyperparameters("SVM")(rng).items()
+            if value is not None
+        }
         models.append(SVC(**draw))
     validated = [cross_val_score(model, *train, cv=folds).mean() for model in models]
     best = models[int(np.argmax(validated))]
@@ -127,20 +175,37 @@ def test_tuning_takes_the_best_of_its_draws_by_cross_validation():
 
 def test_algorithms_meet_the_same_data_and_a_trial_is_the_same_alone():
     options = {"n_points": 200, "seed": 4}
-    few, more = trials("moons", "random", "k-NN", 2, **options), trials("moons", "random", "k-NN", 4, **options)
+    few, more = (
+        trials("moons", "random", "k-NN", 2, **options),
+        trials("moons", "random", "k-NN", 4, **options),
+    )
     assert (few.values == more.values[:2]).all()
-    assert trials("circles", "random", "k-NN", 4, **options).n_neighbors.equals(more.n_neighbors)
+    assert trials("circles", "random", "k-NN", 4, **options).n_neighbors.equals(
+        more.n_neighbors
+    )
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: sample_data("moons", n_points=0), "n_points must be at least 1; got 0"),
+        (
+            lambda: sample_data("moons", n_points=0),
+            "n_points must be at least 1; got 0",
+        ),
         (lambda: tune_and_score("SVM", n_draws=0), "n_draws must be at least 1; got 0"),
         (lambda: tune_and_score("SVM", n_folds=1), "n_folds must be at least 2; got 1"),
-        (lambda: trials("iris", "random", "SVM", 1), "dataset must be 'moons', .*; got 'iris'"),
-        (lambda: trials("moons", "both", "SVM", 1), "tuning must be 'tuned' or 'random'; got 'both'"),
-        (lambda: trials("moons", "random", "svm", 1), "algorithm must be 'k-NN', 'RF', .*; got 'svm'"),
+        (
+            lambda: trials("iris", "random", "SVM", 1),
+            "dataset must be 'moons', .*; got 'iris'",
+        ),
+        (
+            lambda: trials("moons", "both", "SVM", 1),
+            "tuning must be 'tuned' or 'random'; got 'both'",
+        ),
+        (
+            lambda: trials("moons", "random", "svm", 1),
+            "algorithm must be 'k-NN', 'RF', .*; got 'svm'",
+        ),
     ],
 )
 def test_unknown_names_are_errors_that_list_those_known(call, message):
@@ -153,6 +218,9 @@ def test_a_bundle_with_failed_trials_is_not_made(monkeypatch):
     monkeypatch.setattr(classifiers, "ALGORITHMS", ("k-NN",))
     with (
         pytest.warns(UserWarning),
-        pytest.raises(RuntimeError, match=r"trials failed: moons tuned k-NN: ValueError: Expected n_neighbors"),
+        pytest.raises(
+            RuntimeError,
+            match=r"trials failed: moons tuned k-NN: ValueError: Expected n_neighbors",
+        ),
     ):
         classifiers.classifier_trials(1, 1, points=60)

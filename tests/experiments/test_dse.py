@@ -11,7 +11,11 @@ from xcurves.experiments.dse import dse, one_trial
 
 def sample_hyperparameters(rng):
     kernel = ["linear", "poly"][rng.integers(2)]
-    return {"C": rng.uniform(), "kernel": kernel, "degree": int(rng.integers(2, 6)) if kernel == "poly" else None}
+    return {
+        "C": rng.uniform(),
+        "kernel": kernel,
+        "degree": int(rng.integers(2, 6)) if kernel == "poly" else None,
+    }
 
 
 def sample_data(rng):
@@ -31,7 +35,12 @@ def test_scores_are_those_of_algorithm_1_written_out():
         seeds = np.random.SeedSequence(3, spawn_key=(index,)).spawn(3)
         hyper, data, training = (np.random.default_rng(seed) for seed in seeds)
         kernel = ["linear", "poly"][hyper.integers(2)]
-        expected = hyper.uniform() + data.normal(size=5).mean() + data.normal(size=3).sum() + training.normal()
+        expected = (
+            hyper.uniform()
+            + data.normal(size=5).mean()
+            + data.normal(size=3).sum()
+            + training.normal()
+        )
         assert scores.sel(run=index).item() == expected
         assert scores.kernel.sel(run=index).item() == kernel
 
@@ -77,7 +86,9 @@ def odd(outcome):
         return outcome
 
     first = {
-        np.random.default_rng(np.random.SeedSequence(0, spawn_key=(index,)).spawn(1)[0]).integers(2**60): index
+        np.random.default_rng(
+            np.random.SeedSequence(0, spawn_key=(index,)).spawn(1)[0]
+        ).integers(2**60): index
         for index in range(5)
     }
     return train, lambda rng: {"index": first[rng.integers(2**60)]}, sample_data
@@ -86,17 +97,38 @@ def odd(outcome):
 @pytest.mark.parametrize(
     ("outcome", "error"),
     [
-        (math.nan, "ValueError: train_and_score must return a finite number; got nan. Raise an error that says why"),
-        (math.inf, "ValueError: train_and_score must return a finite number; got inf. Raise an error that says why"),
-        ("0.9", "ValueError: train_and_score must return a finite number; got '0.9'. Convert it: float(...)"),
-        (None, "ValueError: train_and_score must return a finite number; got None. Convert it: float(...)"),
-        (1j, "ValueError: train_and_score must return a finite number; got 1j. Convert it: float(...)"),
-        ([1.0], "ValueError: train_and_score must return a finite number; got [1.0]. Convert it: float(...)"),
+        (
+            math.nan,
+            "ValueError: train_and_score must return a finite number; got nan. Raise an error that says why",
+        ),
+        (
+            math.inf,
+            "ValueError: train_and_score must return a finite number; got inf. Raise an error that says why",
+        ),
+        (
+            "0.9",
+            "ValueError: train_and_score must return a finite number; got '0.9'. Convert it: float(...)",
+        ),
+        (
+            None,
+            "ValueError: train_and_score must return a finite number; got None. Convert it: float(...)",
+        ),
+        (
+            1j,
+            "ValueError: train_and_score must return a finite number; got 1j. Convert it: float(...)",
+        ),
+        (
+            [1.0],
+            "ValueError: train_and_score must return a finite number; got [1.0]. Convert it: float(...)",
+        ),
         (
             np.bool_(True),
             "ValueError: train_and_score must return a finite number; got np.True_. Convert it: float(...)",
         ),
-        (True, "ValueError: train_and_score must return a finite number; got True. Convert it: float(...)"),
+        (
+            True,
+            "ValueError: train_and_score must return a finite number; got True. Convert it: float(...)",
+        ),
         (
             np.ones(1),
             "ValueError: train_and_score must return a finite number; got array([1.]). Convert it: float(...)",
@@ -147,7 +179,9 @@ def test_a_hyperparameter_that_a_file_cannot_name_is_an_error_of_its_trial(tmp_p
     def untouched(*_):
         raise AssertionError("trained in vain")
 
-    scores = dse(untouched, lambda rng: {"a/b": 1}, sample_data, 1, path=tmp_path, rng=0)
+    scores = dse(
+        untouched, lambda rng: {"a/b": 1}, sample_data, 1, path=tmp_path, rng=0
+    )
     assert scores.error.item().startswith("ValueError: a trial's values need names")
 
 
@@ -155,7 +189,10 @@ def test_a_hyperparameter_that_a_file_cannot_name_is_an_error_of_its_trial(tmp_p
 @pytest.mark.parametrize("name", ["score", "run", "error"])
 def test_a_hyperparameter_of_a_taken_name_is_an_error_of_its_trial(name):
     scores = dse(train_and_score, lambda rng: {name: 1}, sample_data, 1, rng=0)
-    assert scores.error.item() == f"ValueError: a hyper-parameter must not be called {name!r}. Rename it"
+    assert (
+        scores.error.item()
+        == f"ValueError: a hyper-parameter must not be called {name!r}. Rename it"
+    )
 
 
 def test_an_archive_resumes_and_equals_an_uninterrupted_run(tmp_path):
@@ -168,21 +205,41 @@ def test_an_archive_of_another_seed_or_task_is_refused(tmp_path):
     dse(*ALGORITHM, 2, path=tmp_path, settings={"task": "moons"}, rng=5)
     with pytest.raises(ValueError, match='were made with rng = "5", not "6"'):
         dse(*ALGORITHM, 2, path=tmp_path, settings={"task": "moons"}, rng=6)
-    with pytest.raises(ValueError, match=r"were made with task = .moons., not .circles."):
+    with pytest.raises(
+        ValueError, match=r"were made with task = .moons., not .circles."
+    ):
         dse(*ALGORITHM, 2, path=tmp_path, settings={"task": "circles"}, rng=5)
 
 
 def test_the_seed_is_recorded_so_that_unseeded_trials_can_be_run_again():
     scores = dse(*ALGORITHM, 3)
-    assert one_trial(*ALGORITHM, 2, rng=int(scores.attrs["rng"])) == scores.sel(run=2).item()
+    assert (
+        one_trial(*ALGORITHM, 2, rng=int(scores.attrs["rng"]))
+        == scores.sel(run=2).item()
+    )
 
 
 @pytest.mark.parametrize(
     ("index", "rng", "error", "message"),
     [
-        (1, None, TypeError, "rng must be a whole number to run a trial again; got None. Try rng=0"),
-        (-1, 0, ValueError, "index must be a whole number from 0; got -1. The first trial is 0"),
-        (1.5, 0, ValueError, "index must be a whole number from 0; got 1.5. The first trial is 0"),
+        (
+            1,
+            None,
+            TypeError,
+            "rng must be a whole number to run a trial again; got None. Try rng=0",
+        ),
+        (
+            -1,
+            0,
+            ValueError,
+            "index must be a whole number from 0; got -1. The first trial is 0",
+        ),
+        (
+            1.5,
+            0,
+            ValueError,
+            "index must be a whole number from 0; got 1.5. The first trial is 0",
+        ),
     ],
 )
 def test_a_trial_is_run_again_by_its_seed_and_index(index, rng, error, message):

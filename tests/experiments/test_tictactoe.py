@@ -25,7 +25,9 @@ def plain_curve(rate, run, levels, epsilon, seed, opponent="random"):
             learner.train(game % 2 == 0, training.random((9, 2)).tolist())
         played = level
         starts = [True] * 50 + [False] * 50
-        scores.append(sum(learner.play(i_begin, testing.random(9).tolist()) for i_begin in starts))
+        scores.append(
+            sum(learner.play(i_begin, testing.random(9).tolist()) for i_begin in starts)
+        )
     return scores
 
 
@@ -33,7 +35,11 @@ def plain_curve(rate, run, levels, epsilon, seed, opponent="random"):
 
 
 def test_exact_chances_of_random_play_are_those_known():
-    assert [f"{float(share):.4f}" for share in random_play(START, "x")] == ["0.5849", "0.1270", "0.2881"]
+    assert [f"{float(share):.4f}" for share in random_play(START, "x")] == [
+        "0.5849",
+        "0.1270",
+        "0.2881",
+    ]
     assert random_play(START, "o") == random_play(START, "x")[::-1]
 
 
@@ -41,11 +47,17 @@ def test_exact_chances_of_random_play_are_those_known():
 def test_learners_that_know_nothing_play_at_random(i_begin):
     """Six standard errors: each of the four checks fails by chance with probability 2e-9."""
     n = 200_000
-    values = np.broadcast_to(0.0, (n, 3**9))  # one game each, so that games can be counted by their ends
-    ends = tictactoe._test(values, i_begin, np.random.default_rng(5).random((n, 1, 9)), RANDOM)
+    values = np.broadcast_to(
+        0.0, (n, 3**9)
+    )  # one game each, so that games can be counted by their ends
+    ends = tictactoe._test(
+        values, i_begin, np.random.default_rng(5).random((n, 1, 9)), RANDOM
+    )
     chances = np.array(random_play(START, "x" if i_begin else "o"), float)
     mean = chances[0] - chances[2]
-    assert abs(ends.mean() - mean) < 6 * np.sqrt((chances[0] + chances[2] - mean**2) / n)
+    assert abs(ends.mean() - mean) < 6 * np.sqrt(
+        (chances[0] + chances[2] - mean**2) / n
+    )
     shares = np.array([(ends == end).mean() for end in (1, 0, -1)])
     assert shares.sum() == pytest.approx(1, abs=1e-12)
     assert (abs(shares - chances) < 6 * np.sqrt(chances * (1 - chances) / n)).all()
@@ -57,7 +69,13 @@ def test_learners_that_know_nothing_play_at_random(i_begin):
 @pytest.mark.parametrize(
     ("rate", "run", "levels", "epsilon", "seed"),
     [
-        (0.1, 0, (0, 7, 50, 611), 0.1, 1998),  # odd steps, and more games than are drawn in one go
+        (
+            0.1,
+            0,
+            (0, 7, 50, 611),
+            0.1,
+            1998,
+        ),  # odd steps, and more games than are drawn in one go
         (0.8, 2, (0, 200, 1300), 0.1, 3),
         (0.25, 1, (300,), 0.0, 0),
         (0.5, 0, (0, 100, 400), 1.0, 12345678901),
@@ -66,7 +84,9 @@ def test_learners_that_know_nothing_play_at_random(i_begin):
 )
 def test_a_learner_equals_a_plain_loop(rate, run, levels, epsilon, seed):
     expected = plain_curve(rate, run, levels, epsilon, seed)
-    found = tictactoe.learning_curves([0.3, rate], run + 1, levels, epsilon=epsilon, seed=seed)
+    found = tictactoe.learning_curves(
+        [0.3, rate], run + 1, levels, epsilon=epsilon, seed=seed
+    )
     assert found.score.isel(algorithm=1, run=run).values.tolist() == expected
 
 
@@ -76,7 +96,9 @@ def test_learned_values_equal_those_of_a_plain_loop():
     values = np.zeros((3, 3**9))
     plain = [PlainLearner(rate, epsilon) for rate in rates]
     for game in range(n_games):
-        tictactoe._train(values, np.array(rates), game % 2 == 0, epsilon, chances[game], RANDOM)
+        tictactoe._train(
+            values, np.array(rates), game % 2 == 0, epsilon, chances[game], RANDOM
+        )
         for learner, mine in zip(plain, chances[game].tolist(), strict=True):
             learner.train(game % 2 == 0, mine)
     expected = np.zeros_like(values)
@@ -87,9 +109,14 @@ def test_learned_values_equal_those_of_a_plain_loop():
 
 def test_a_learner_equals_a_plain_loop_against_a_perfect_opponent():
     expected = plain_curve(0.3, 1, (0, 150), 0.1, 7, "perfect")
-    found = tictactoe.learning_curves([0.3], 2, (0, 150), epsilon=0.1, seed=7, opponent="perfect")
+    found = tictactoe.learning_curves(
+        [0.3], 2, (0, 150), epsilon=0.1, seed=7, opponent="perfect"
+    )
     assert found.score.isel(algorithm=0, run=1).values.tolist() == expected
-    assert found.attrs["title"] == "TD(0) on afterstates of tic-tac-toe against a perfect opponent"
+    assert (
+        found.attrs["title"]
+        == "TD(0) on afterstates of tic-tac-toe against a perfect opponent"
+    )
 
 
 def test_a_perfect_opponent_is_never_beaten_and_learners_come_to_lose_less():
@@ -103,7 +130,9 @@ def test_a_perfect_opponent_is_never_beaten_and_learners_come_to_lose_less():
 @pytest.mark.parametrize(("algorithm", "run"), [(0, 0), (1, 9), (2, 4)])
 def test_a_curve_that_comes_with_the_package_equals_a_plain_loop(algorithm, run):
     rate = [0.001, 0.8, 0.1][algorithm]
-    expected = plain_curve(rate, run, (0, 200, 500, 1000, 2000, 3000, 5000, 8000), 0.1, 1998)
+    expected = plain_curve(
+        rate, run, (0, 200, 500, 1000, 2000, 3000, 5000, 8000), 0.1, 1998
+    )
     found = tutorial.open_dataset("tictactoe")
     assert found.score.isel(algorithm=algorithm, run=run).values.tolist() == expected
 
@@ -139,7 +168,9 @@ def test_another_seed_gives_other_curves():
 
 def test_no_two_streams_are_the_same():
     learners = itertools.product([0, 1, 1998], [0.001, 0.8, 0.1, 0.5, 1.0], range(10))
-    streams = [stream for learner in learners for stream in tictactoe._streams(*learner)]
+    streams = [
+        stream for learner in learners for stream in tictactoe._streams(*learner)
+    ]
     assert len({stream.random() for stream in streams}) == len(streams) == 300
 
 
@@ -147,28 +178,86 @@ def test_no_two_streams_are_the_same():
 
 
 def test_the_command_writes_the_curves_asked_for(tmp_path):
-    asked = ["--seed", "7", "--learning-rates", "0.1", "--n-runs", "2", "--levels", "0", "5", "--opponent", "perfect"]
+    asked = [
+        "--seed",
+        "7",
+        "--learning-rates",
+        "0.1",
+        "--n-runs",
+        "2",
+        "--levels",
+        "0",
+        "5",
+        "--opponent",
+        "perfect",
+    ]
     command.run(tictactoe.learning_curves, [str(tmp_path / "mine.nc"), *asked])
     with xr.open_dataset(tmp_path / "mine.nc", engine="scipy") as found:
         words = shlex.split(found.attrs.pop("command"))
-        expected = tictactoe.learning_curves([0.1], 2, [0, 5], opponent="perfect", seed=7)
+        expected = tictactoe.learning_curves(
+            [0.1], 2, [0, 5], opponent="perfect", seed=7
+        )
         xr.testing.assert_identical(found.load(), expected)
     assert words == ["python", "-m", "xcurves.experiments.tictactoe", "mine.nc", *asked]
 
 
 BAD = [
-    ({"levels": [50, 10]}, ValueError, r"levels must increase, from at least 0; got \[50, 10\]. Sort them"),
-    ({"levels": [10, 10]}, ValueError, r"levels must increase, from at least 0; got \[10, 10\]. Sort them"),
-    ({"levels": [-5, 10]}, ValueError, r"levels must increase, from at least 0; got \[-5, 10\]. Sort them"),
-    ({"levels": 10}, TypeError, r"levels must be one or more whole numbers; got 10. Try \[100, 200\]"),
-    ({"levels": []}, TypeError, r"levels must be one or more whole numbers; got \[\]. Try \[100, 200\]"),
-    ({"levels": [0.5, 10]}, TypeError, r"levels must be one or more whole numbers; got \[0.5, 10\]. Try \[100, 200\]"),
-    ({"opponent": "Kasparov"}, ValueError, "opponent must be 'random' or 'perfect'; got 'Kasparov'"),
+    (
+        {"levels": [50, 10]},
+        ValueError,
+        r"levels must increase, from at least 0; got \[50, 10\]. Sort them",
+    ),
+    (
+        {"levels": [10, 10]},
+        ValueError,
+        r"levels must increase, from at least 0; got \[10, 10\]. Sort them",
+    ),
+    (
+        {"levels": [-5, 10]},
+        ValueError,
+        r"levels must increase, from at least 0; got \[-5, 10\]. Sort them",
+    ),
+    (
+        {"levels": 10},
+        TypeError,
+        r"levels must be one or more whole numbers; got 10. Try \[100, 200\]",
+    ),
+    (
+        {"levels": []},
+        TypeError,
+        r"levels must be one or more whole numbers; got \[\]. Try \[100, 200\]",
+    ),
+    (
+        {"levels": [0.5, 10]},
+        TypeError,
+        r"levels must be one or more whole numbers; got \[0.5, 10\]. Try \[100, 200\]",
+    ),
+    (
+        {"opponent": "Kasparov"},
+        ValueError,
+        "opponent must be 'random' or 'perfect'; got 'Kasparov'",
+    ),
     ({"n_runs": 0}, ValueError, "n_runs must be at least 1; got 0. Usual: 1000"),
-    ({"learning_rates": [0.1, 1.5]}, ValueError, "learning_rates must lie between 0 and 1; got 1.5. Try 0.1"),
-    ({"learning_rates": [0.1, 0.1]}, ValueError, r"learning_rates must be one or more, each once; got \[0.1, 0.1\]"),
-    ({"learning_rates": []}, ValueError, r"learning_rates must be one or more, each once; got \[\]"),
-    ({"epsilon": -0.1}, ValueError, "epsilon must lie between 0 and 1; got -0.1. Try 0.1"),
+    (
+        {"learning_rates": [0.1, 1.5]},
+        ValueError,
+        "learning_rates must lie between 0 and 1; got 1.5. Try 0.1",
+    ),
+    (
+        {"learning_rates": [0.1, 0.1]},
+        ValueError,
+        r"learning_rates must be one or more, each once; got \[0.1, 0.1\]",
+    ),
+    (
+        {"learning_rates": []},
+        ValueError,
+        r"learning_rates must be one or more, each once; got \[\]",
+    ),
+    (
+        {"epsilon": -0.1},
+        ValueError,
+        "epsilon must lie between 0 and 1; got -0.1. Try 0.1",
+    ),
     ({"seed": -1}, ValueError, "seed must be at least 0; got -1. Usual: 0"),
     ({"seed": 0.5}, TypeError, "seed must be a whole number; got 0.5. Usual: 0"),
 ]
@@ -177,4 +266,6 @@ BAD = [
 @pytest.mark.parametrize(("wrong", "kind", "message"), BAD)
 def test_bad_arguments_are_named_with_the_cure(wrong, kind, message):
     with pytest.raises(kind, match=f"^{message}$"):
-        tictactoe.learning_curves(**{"learning_rates": [0.1], "n_runs": 1, "levels": [5]} | wrong)
+        tictactoe.learning_curves(
+            **{"learning_rates": [0.1], "n_runs": 1, "levels": [5]} | wrong
+        )

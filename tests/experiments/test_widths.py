@@ -14,7 +14,10 @@ def test_wider_learners_with_more_examples_have_lower_losses():
     np.testing.assert_array_equal(runs, widths.losses([8, 64], [64, 512], seed=1).loss)
 
 
-@pytest.mark.parametrize(("sizes", "message"), [([0, 4], "widths must increase"), ([8, 4], "widths must increase")])
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [([0, 4], "widths must increase"), ([8, 4], "widths must increase")],
+)
 def test_bad_widths_are_refused(sizes, message):
     with pytest.raises(ValueError, match=message):
         widths.losses(sizes)
@@ -23,5 +26,8 @@ def test_bad_widths_are_refused(sizes, message):
 @pytest.mark.slow
 def test_the_bundled_suite_is_what_the_function_makes(tmp_path):
     bundled = xcurves.tutorial.open_dataset("widths")
-    assert bundled.attrs["command"] == "python -m xcurves.experiments.widths widths.nc --seed 2022"
+    assert (
+        bundled.attrs["command"]
+        == "python -m xcurves.experiments.widths widths.nc --seed 2022"
+    )
     np.testing.assert_allclose(widths.losses().loss, bundled.loss, rtol=1e-6)

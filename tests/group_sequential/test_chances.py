@@ -25,11 +25,21 @@ class State(NamedTuple):
 
 STATES = [
     pytest.param(State(2, (5, 5), 1, "square", 0.9, (1.0, 1.0)), id="two looks"),
-    pytest.param(State(6, (5, 5), 2, "square", 0.5, (1.0, 1.0)), id="early", marks=slow),
-    pytest.param(State(5, (6, 6), 3, "square", 0.45, (1.0, 2.0)), id="unlike spread", marks=slow),
-    pytest.param(State(3, (4, 4), 1, "linear", 1.2, (1.0, 1.0)), id="likely", marks=slow),
-    pytest.param(State(4, (10, 5), 2, "linear", 0.6, (1.0, 2.0)), id="unlike batches", marks=slow),
-    pytest.param(State(8, (3, 3), 3, "square", 0.6, (1.0, 1.0)), id="small batches", marks=slow),
+    pytest.param(
+        State(6, (5, 5), 2, "square", 0.5, (1.0, 1.0)), id="early", marks=slow
+    ),
+    pytest.param(
+        State(5, (6, 6), 3, "square", 0.45, (1.0, 2.0)), id="unlike spread", marks=slow
+    ),
+    pytest.param(
+        State(3, (4, 4), 1, "linear", 1.2, (1.0, 1.0)), id="likely", marks=slow
+    ),
+    pytest.param(
+        State(4, (10, 5), 2, "linear", 0.6, (1.0, 2.0)), id="unlike batches", marks=slow
+    ),
+    pytest.param(
+        State(8, (3, 3), 3, "square", 0.6, (1.0, 1.0)), id="small batches", marks=slow
+    ),
 ]
 
 
@@ -51,16 +61,22 @@ def in_batches(values, size, widest):
 def looked_at_runs(runs, state, **options):
     """Test runs of shape (..., algorithm, run) as the state's plan says."""
     curves = make_curves(runs[..., np.newaxis], task=np.arange(len(runs)))
-    look = np.repeat(np.arange(runs.shape[-1] // max(state.batch)) + 1, max(state.batch))
+    look = np.repeat(
+        np.arange(runs.shape[-1] // max(state.batch)) + 1, max(state.batch)
+    )
     curves = curves.assign_coords(look=("run", look))
-    return xcurves.sequential(curves, n_looks=state.n_looks, spending=state.spending, **options)
+    return xcurves.sequential(
+        curves, n_looks=state.n_looks, spending=state.spending, **options
+    )
 
 
 def pasts(state, rng, n):
     """Return runs so far of `n` studies in one state: they differ in all but means and standard deviations."""
     sides = zip(state.batch, (state.difference, 0.0), state.sd, strict=True)
     runs = [
-        in_batches(standardized(rng, (n, size * state.done), mean, sd), size, max(state.batch))
+        in_batches(
+            standardized(rng, (n, size * state.done), mean, sd), size, max(state.batch)
+        )
         for size, mean, sd in sides
     ]
     return np.stack(runs, axis=1)
@@ -70,12 +86,20 @@ def share_shown(state, past, difference, rng):
     """Return how often studies that go on with normal runs are shown to differ by a look left."""
     sides = zip(state.batch, (difference, 0.0), state.sd, strict=True)
     more = [
-        in_batches(rng.normal(mean, sd, (len(past), size * (state.n_looks - state.done))), size, max(state.batch))
+        in_batches(
+            rng.normal(mean, sd, (len(past), size * (state.n_looks - state.done))),
+            size,
+            max(state.batch),
+        )
         for size, mean, sd in sides
     ]
     whole = np.concatenate([past, np.stack(more, axis=1)], axis=-1)
     rejected = (
-        looked_at_runs(whole, state, n_resamples=999, repeated_intervals=False)["rejected"].isel(pair=0).to_numpy()
+        looked_at_runs(whole, state, n_resamples=999, repeated_intervals=False)[
+            "rejected"
+        ]
+        .isel(pair=0)
+        .to_numpy()
     )
     return rejected[rejected[:, state.done - 1] == 0, -1].mean()
 
@@ -87,7 +111,9 @@ def test_a_chance_is_that_of_simulated_continuations(state):
     # Chances of studies in one state differ a little: spread is measured less what batches have in common.
     found = looked_at_runs(past[:40], state)["chance"].isel(pair=0, look=state.done - 1)
     assert found.std() < 0.1
-    assert found.mean().item() == pytest.approx(share_shown(state, past, state.difference, rng), abs=0.05)
+    assert found.mean().item() == pytest.approx(
+        share_shown(state, past, state.difference, rng), abs=0.05
+    )
 
 
 @pytest.mark.slow
@@ -99,15 +125,24 @@ def test_a_chance_at_the_end_of_the_interval_is_that_of_a_true_difference_there(
     for bound in ("lower", "upper"):
         true = one["difference_ci_simultaneous"].sel(ci_bound=bound).item()
         simulated = share_shown(state, past, true, rng)
-        assert one["chance_at_ci"].sel(ci_bound=bound).item() == pytest.approx(simulated, abs=0.05)
+        assert one["chance_at_ci"].sel(ci_bound=bound).item() == pytest.approx(
+            simulated, abs=0.05
+        )
 
 
 @pytest.fixture(scope="module")
 def looked_at():
     """Three algorithms, the first far above the others, the others alike, after two of four looks."""
     rng = np.random.default_rng(4)
-    values = rng.normal(size=(3, 24, 1)) + np.array([3.0, 0.0, 0.05])[:, np.newaxis, np.newaxis]
-    curves = make_curves(values).assign_coords(algorithm=["sac", "td3", "ddpg"]).curves.assign_looks(12)
+    values = (
+        rng.normal(size=(3, 24, 1))
+        + np.array([3.0, 0.0, 0.05])[:, np.newaxis, np.newaxis]
+    )
+    curves = (
+        make_curves(values)
+        .assign_coords(algorithm=["sac", "td3", "ddpg"])
+        .curves.assign_looks(12)
+    )
     return xcurves.sequential(curves, n_looks=4)
 
 
@@ -128,22 +163,32 @@ def test_futile_takes_both_chances(looked_at):
     unlikely = looked_at["chance"] < 0.1
     best = looked_at["chance_at_ci"].max("ci_bound")
     assert (looked_at["futile"] == (unlikely & (best < 0.5))).all()
-    assert looked_at["futile"].isel(look=0).sum() == 0  # an interval so wide leaves all open
+    assert (
+        looked_at["futile"].isel(look=0).sum() == 0
+    )  # an interval so wide leaves all open
 
 
 def test_turning_the_pair_turns_the_ends_only():
     rng = np.random.default_rng(5)
     curves = make_curves(rng.normal(size=(2, 12, 1))).curves.assign_looks(6)
     names = curves["algorithm"].to_numpy().tolist()
-    one, other = (xcurves.sequential(curves, n_looks=3, reference=name) for name in names)
+    one, other = (
+        xcurves.sequential(curves, n_looks=3, reference=name) for name in names
+    )
     assert (one["chance"].to_numpy()[0, :2] == other["chance"].to_numpy()[0, :2]).all()
-    ends, turned = (each["chance_at_ci"].isel(pair=0, look=slice(2)).to_numpy() for each in (one, other))
+    ends, turned = (
+        each["chance_at_ci"].isel(pair=0, look=slice(2)).to_numpy()
+        for each in (one, other)
+    )
     assert (ends == turned[:, ::-1]).all()
 
 
 def test_the_chance_of_one_of_many_pairs_is_judged_at_holms_next_step():
     rng = np.random.default_rng(6)
-    values = rng.normal(size=(4, 12, 1)) + np.array([0.9, 0, 0, 0])[:, np.newaxis, np.newaxis]
+    values = (
+        rng.normal(size=(4, 12, 1))
+        + np.array([0.9, 0, 0, 0])[:, np.newaxis, np.newaxis]
+    )
     curves = make_curves(values).curves.assign_looks(6)
     alone = xcurves.sequential(curves.isel(algorithm=[0, 1]), n_looks=4)
     among = xcurves.sequential(curves, n_looks=4)
@@ -154,7 +199,8 @@ def test_the_chance_of_one_of_many_pairs_is_judged_at_holms_next_step():
 def test_joined_tasks_have_chances_too():
     rng = np.random.default_rng(8)
     curves = make_curves(
-        rng.normal(size=(9, 2, 8, 1)) + np.array([0.25, 0])[:, np.newaxis, np.newaxis], task=list("abcdefghi")
+        rng.normal(size=(9, 2, 8, 1)) + np.array([0.25, 0])[:, np.newaxis, np.newaxis],
+        task=list("abcdefghi"),
     )
     found = xcurves.sequential(curves.curves.assign_looks(4), n_looks=3, task="task")
     chances = found["chance"].isel(pair=0, look=slice(2)).to_numpy()
@@ -166,4 +212,6 @@ def test_joined_tasks_have_chances_too():
 def test_runs_that_do_not_vary_are_shown_by_the_next_look_or_never():
     values = np.zeros((2, 8, 1))
     curves = make_curves(values).curves.assign_looks(4)
-    assert (xcurves.sequential(curves, n_looks=3)["chance"].to_numpy()[0, :2] == 0).all()
+    assert (
+        xcurves.sequential(curves, n_looks=3)["chance"].to_numpy()[0, :2] == 0
+    ).all()

@@ -20,37 +20,64 @@ def statistic(wanted, sample):
 
 @pytest.mark.parametrize(
     "strata",
-    [[[0, 2, 3, 7, 9]], [[1, 1, 2, 2, 2]], [[0, 2, 5], [1, 3, 4]], [[1], [0, 1, 2], [1, 3]], [[1, 4], [1, 4]]],
+    [
+        [[0, 2, 3, 7, 9]],
+        [[1, 1, 2, 2, 2]],
+        [[0, 2, 5], [1, 3, 4]],
+        [[1], [0, 1, 2], [1, 3]],
+        [[1, 4], [1, 4]],
+    ],
 )
 @pytest.mark.parametrize("alpha", [0.05, 1 / 8, 0.3])
 def test_pointwise_limits_are_those_of_all_resamples(strata, alpha):
     """All are equally likely; of two strata of two, one each up to z, none is in 1/16: the tail itself at 1/8."""
-    sizes, pool = np.array([len(each) for each in strata]), np.sort(np.concatenate(strata)).astype(float)
-    drawn = itertools.product(*(itertools.product(stratum, repeat=len(stratum)) for stratum in strata))
+    sizes, pool = (
+        np.array([len(each) for each in strata]),
+        np.sort(np.concatenate(strata)).astype(float),
+    )
+    drawn = itertools.product(
+        *(itertools.product(stratum, repeat=len(stratum)) for stratum in strata)
+    )
     every = np.sort([np.concatenate(each) for each in drawn], axis=1)
 
     def percentiles(values):
         values = np.sort(values)
-        return [values[int(np.ceil(len(values) * tail - 1e-9)) - 1] for tail in (alpha / 2, 1 - alpha / 2)]
+        return [
+            values[int(np.ceil(len(values) * tail - 1e-9)) - 1]
+            for tail in (alpha / 2, 1 - alpha / 2)
+        ]
 
     def counts_at(rank):
-        return np.stack([np.searchsorted(stratum, pool[rank - 1], "right") for stratum in strata], axis=-1)
+        return np.stack(
+            [np.searchsorted(stratum, pool[rank - 1], "right") for stratum in strata],
+            axis=-1,
+        )
 
     ranks = np.arange(1, len(pool) + 1)[np.newaxis]
     shares = np.stack(bootstrap.cdf_limits(counts_at(ranks[0]), sizes, alpha), axis=-1)
-    limits = np.stack(bootstrap.quantile_limits(ranks, sizes, counts_at, alpha), axis=-1)[0]
+    limits = np.stack(
+        bootstrap.quantile_limits(ranks, sizes, counts_at, alpha), axis=-1
+    )[0]
     for rank, share, limit in zip(ranks[0], shares, limits, strict=True):
-        np.testing.assert_allclose(share, percentiles((every <= pool[rank - 1]).mean(axis=1)))
+        np.testing.assert_allclose(
+            share, percentiles((every <= pool[rank - 1]).mean(axis=1))
+        )
         assert pool[limit - 1].tolist() == percentiles(every[:, rank - 1])
 
 
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=4), st.integers(0, 2**32 - 1))
 def test_sum_of_binomials_is_their_convolution(sizes, seed):
-    counts = np.random.default_rng(seed).integers(0, np.array(sizes) + 1, (3, len(sizes)))
-    for row, mass in zip(counts, bootstrap.sum_of_binomials(counts, np.array(sizes)), strict=True):
+    counts = np.random.default_rng(seed).integers(
+        0, np.array(sizes) + 1, (3, len(sizes))
+    )
+    for row, mass in zip(
+        counts, bootstrap.sum_of_binomials(counts, np.array(sizes)), strict=True
+    ):
         expected = np.ones(1)
         for k, n in zip(row, sizes, strict=True):
-            expected = np.convolve(expected, stats.binom.pmf(np.arange(n + 1), n, k / n))
+            expected = np.convolve(
+                expected, stats.binom.pmf(np.arange(n + 1), n, k / n)
+            )
         np.testing.assert_allclose(mass, expected, atol=1e-14)
 
 
@@ -64,22 +91,37 @@ def test_intervals_are_those_of_a_textbook_bootstrap(sizes):
     unit = None if len(sizes) == 1 else np.arange(len(flat))
     design = bootstrap.BootstrapDesign(sizes, unit, 40_000, 1)
     found = bootstrap.resample(flat[order], order, design, WANTED.resampled)[0]
-    expected = oracles.resample(strata, rng, 4_000, lambda sample: statistic(WANTED, sample))
+    expected = oracles.resample(
+        strata, rng, 4_000, lambda sample: statistic(WANTED, sample)
+    )
     for ours, theirs in zip(found.T, expected.T, strict=True):
         for tail in (0.025, 0.5, 0.975):
             place = np.quantile(theirs, tail)
             slack = 1e-9 * (1 + abs(place))
             error = 4 * np.sqrt(tail * (1 - tail) * (1 / len(theirs) + 1 / len(ours)))
-            assert np.mean(ours < place - slack) - error <= tail <= np.mean(ours <= place + slack) + error
+            assert (
+                np.mean(ours < place - slack) - error
+                <= tail
+                <= np.mean(ours <= place + slack) + error
+            )
 
 
 def test_all_resamples_of_three_trials_are_equally_likely():
     """Every statistic has the distribution over all 27 resamples."""
     sample = np.array([[0.0, 1.0, 5.0]])
     design = bootstrap.BootstrapDesign((3,), None, 27_000, 0)
-    drawn = bootstrap.resample(sample, np.arange(3)[np.newaxis], design, WANTED.resampled)[0]
-    every = [statistic(WANTED, np.array(each)) for each in itertools.product(*[sample[0]] * 3)]
-    np.testing.assert_allclose(drawn.mean(axis=0), np.mean(every, axis=0), atol=4 * np.std(every, axis=0).max() / 164)
+    drawn = bootstrap.resample(
+        sample, np.arange(3)[np.newaxis], design, WANTED.resampled
+    )[0]
+    every = [
+        statistic(WANTED, np.array(each))
+        for each in itertools.product(*[sample[0]] * 3)
+    ]
+    np.testing.assert_allclose(
+        drawn.mean(axis=0),
+        np.mean(every, axis=0),
+        atol=4 * np.std(every, axis=0).max() / 164,
+    )
     values, counts = np.unique(np.round(drawn[:, 0], 9), return_counts=True)
     truth = np.unique(np.round([each[0] for each in every], 9), return_counts=True)
     np.testing.assert_allclose(values, truth[0])
@@ -99,7 +141,9 @@ def sd(sample, axis):
 
 
 def pooled_mean(first, second, axis):
-    return (first.sum(axis=axis) + second.sum(axis=axis)) / (first.shape[axis] + second.shape[axis])
+    return (first.sum(axis=axis) + second.sum(axis=axis)) / (
+        first.shape[axis] + second.shape[axis]
+    )
 
 
 def skewed(seed, size):
@@ -124,9 +168,15 @@ def test_bca_is_scipys(case):
     order = np.argsort(flat)[np.newaxis]
     unit = None if len(strata) == 1 else np.arange(len(flat))
     design = bootstrap.BootstrapDesign(tuple(map(len, strata)), unit, 40_000, 0)
-    found = bootstrap.bootstrap_intervals(flat[order], order, design, WANTED.resampled, WANTED.length, 0.05, bca=True)
+    found = bootstrap.bootstrap_intervals(
+        flat[order], order, design, WANTED.resampled, WANTED.length, 0.05, bca=True
+    )
     theirs = stats.bootstrap(
-        strata, function, n_resamples=40_000, method="BCa", random_state=np.random.default_rng(1)
+        strata,
+        function,
+        n_resamples=40_000,
+        method="BCa",
+        random_state=np.random.default_rng(1),
     ).confidence_interval
     ours = found[0, place]
     np.testing.assert_allclose(ours, theirs, atol=0.03 * (ours[1] - ours[0]))
@@ -137,7 +187,13 @@ def test_a_constant_sample_has_intervals_of_no_length():
     design = bootstrap.BootstrapDesign((6,), None, 100, 0)
     for bca in (False, True):
         found = bootstrap.bootstrap_intervals(
-            x, np.arange(6)[np.newaxis], design, WANTED.resampled, WANTED.length, 0.05, bca=bca
+            x,
+            np.arange(6)[np.newaxis],
+            design,
+            WANTED.resampled,
+            WANTED.length,
+            0.05,
+            bca=bca,
         )
         np.testing.assert_allclose(found[0, 0], 2.0)
         np.testing.assert_allclose(found[0, 2], 0.0)
@@ -145,16 +201,29 @@ def test_a_constant_sample_has_intervals_of_no_length():
 
 def test_points_of_resampled_units_are_those_of_a_loop():
     rng = np.random.default_rng(0)
-    flat, unit = rng.integers(0, 6, 9).astype(float), np.array([0, 0, 0, 1, 2, 2, 3, 3, 3])
+    flat, unit = (
+        rng.integers(0, 6, 9).astype(float),
+        np.array([0, 0, 0, 1, 2, 2, 3, 3, 3]),
+    )
     order = np.argsort(flat, kind="stable")
     x, p, z = flat[order][np.newaxis], np.array([0.1, 0.5, 0.75, 1.0]), [1.0, 3.0]
     design = bootstrap.BootstrapDesign((4,), unit, 50, 0)
     counts = design.block(0, 50)
-    found = bootstrap.resampled_points(x, design.cumulative(counts, order[np.newaxis]), np.array(z), p)[0]
+    found = bootstrap.resampled_points(
+        x, design.cumulative(counts, order[np.newaxis]), np.array(z), p
+    )[0]
     for times, row in zip(counts, found, strict=True):
-        sample = [value for value, u in zip(flat, unit, strict=True) for _ in range(times[u])]
+        sample = [
+            value for value, u in zip(flat, unit, strict=True) for _ in range(times[u])
+        ]
         shares = [np.mean([value <= limit for value in sample]) for limit in z]
-        np.testing.assert_allclose(row, [*shares, *(oracles.inverse_cdf(sample, oracles.decimal(each)) for each in p)])
+        np.testing.assert_allclose(
+            row,
+            [
+                *shares,
+                *(oracles.inverse_cdf(sample, oracles.decimal(each)) for each in p),
+            ],
+        )
 
 
 @pytest.mark.parametrize("n_resamples", [10, 199])
@@ -162,4 +231,6 @@ def test_percentiles_are_those_of_numpy(n_resamples):
     drawn = np.random.default_rng(0).normal(size=(3, n_resamples, 4))
     tails = np.array([0.03, 0.9])
     expected = np.moveaxis(np.quantile(drawn, tails, axis=1), 0, -1)
-    np.testing.assert_allclose(bootstrap.bootstrap_percentiles(drawn, tails), expected, rtol=1e-13)
+    np.testing.assert_allclose(
+        bootstrap.bootstrap_percentiles(drawn, tails), expected, rtol=1e-13
+    )

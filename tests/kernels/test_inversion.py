@@ -12,16 +12,22 @@ from xcurves.kernels.resampling import plans
 def kept(u, shifts, orders, sizes, weights, paired, alternative, alpha):
     """Whether the test does not reject each shift."""
     weights = np.array(weights, float)
-    moved = u - np.multiply.outer(shifts, np.repeat(weights / (weights**2).sum(), sizes))
+    moved = u - np.multiply.outer(
+        shifts, np.repeat(weights / (weights**2).sum(), sizes)
+    )
     t = oracles.studentized(moved, orders, sizes, weights, paired)
-    observed = oracles.studentized(moved, np.arange(len(u))[np.newaxis], sizes, weights, paired)
+    observed = oracles.studentized(
+        moved, np.arange(len(u))[np.newaxis], sizes, weights, paired
+    )
     slack = 1e-11 * (1 + abs(observed))
     reached = {
         "two-sided": ~(abs(t) < abs(observed) - slack),
         "greater": ~(t < observed - slack),
         "less": ~(t > observed + slack),
     }
-    return np.count_nonzero(reached[alternative], axis=-1) > np.floor(alpha * t.shape[-1] + 1e-9)
+    return np.count_nonzero(reached[alternative], axis=-1) > np.floor(
+        alpha * t.shape[-1] + 1e-9
+    )
 
 
 def outermost(test, estimate, error, side, fine=200):
@@ -54,24 +60,44 @@ CASES = [
 
 @pytest.mark.parametrize(
     ("sizes", "weights", "paired", "alpha", "alternative"),
-    every(4, [(*case, alternative) for case in CASES for alternative in ("two-sided", "less", "greater")]),
+    every(
+        4,
+        [
+            (*case, alternative)
+            for case in CASES
+            for alternative in ("two-sided", "less", "greater")
+        ],
+    ),
 )
-def test_limits_equal_those_by_a_scan_of_shifts(sizes, weights, paired, alpha, alternative):
+def test_limits_equal_those_by_a_scan_of_shifts(
+    sizes, weights, paired, alpha, alternative
+):
     orders = oracles.labelled_orders(sizes, paired)
     plan = plans.plan_runs(sizes, None, paired=paired, labelled=True)
     assert plan.n_assignments == len(orders)
     for seed in range(2):
         rng = np.random.default_rng(seed)
-        u = np.concatenate([rng.normal(rng.normal(), 1 + 2 * i, size) for i, size in enumerate(sizes)])
-        design = contrasts.ContrastDesign(u[np.newaxis], sizes, np.array(weights, float), paired)
-        found = {name: values[0] for name, values in contrasts.contrast_tests(design, plan, alternative, alpha).items()}
+        u = np.concatenate(
+            [rng.normal(rng.normal(), 1 + 2 * i, size) for i, size in enumerate(sizes)]
+        )
+        design = contrasts.ContrastDesign(
+            u[np.newaxis], sizes, np.array(weights, float), paired
+        )
+        found = {
+            name: values[0]
+            for name, values in contrasts.contrast_tests(
+                design, plan, alternative, alpha
+            ).items()
+        }
         error = abs(found["estimate"] / found["statistic"])
 
         def test(shift, u=u):
             return kept(u, shift, orders, sizes, weights, paired, alternative, alpha)
 
         gap = False
-        for end, side, other in zip(found["estimate_ci"], (-1, 1), ("less", "greater"), strict=True):
+        for end, side, other in zip(
+            found["estimate_ci"], (-1, 1), ("less", "greater"), strict=True
+        ):
             expected, inner = outermost(test, found["estimate"], error, side)
             gap |= inner
             if alternative == other:
@@ -90,7 +116,10 @@ def test_a_gap_is_said_where_the_accepted_set_has_one():
     rng = np.random.default_rng(5)
     u = rng.normal(size=(60, 10)) * np.repeat([0.25, 1], sizes)
     found = contrasts.contrast_tests(
-        contrasts.ContrastDesign(u, sizes, np.array([1.0, -1.0]), False), plan, "two-sided", alpha
+        contrasts.ContrastDesign(u, sizes, np.array([1.0, -1.0]), False),
+        plan,
+        "two-sided",
+        alpha,
     )
     scanned = []
     for row, estimate, t in zip(u, found["estimate"], found["statistic"], strict=True):
@@ -98,7 +127,10 @@ def test_a_gap_is_said_where_the_accepted_set_has_one():
         def test(shift, row=row):
             return kept(row, shift, orders, sizes, (1, -1), False, "two-sided", alpha)
 
-        sides = [outermost(test, estimate, abs(estimate / t), side, 1_000)[1] for side in (-1, 1)]
+        sides = [
+            outermost(test, estimate, abs(estimate / t), side, 1_000)[1]
+            for side in (-1, 1)
+        ]
         scanned.append(any(sides))
     said = found["estimate_ci_gap"] == 1
     assert 3 <= np.count_nonzero(scanned) < 25
@@ -123,11 +155,16 @@ def test_p_and_interval_never_disagree(sizes):
     plan = plans.plan_runs(sizes, 2_000)
     for alpha in (0.05, 0.2):
         found = contrasts.contrast_tests(
-            contrasts.ContrastDesign(u, sizes, np.array([1.0, -1.0]), False), plan, "two-sided", alpha
+            contrasts.ContrastDesign(u, sizes, np.array([1.0, -1.0]), False),
+            plan,
+            "two-sided",
+            alpha,
         )
         low, high = found["estimate_ci"].T
         differs = found["pvalue"] <= alpha + 1e-12
         outside = (low > 0) | (high < 0)
-        disagree = (differs != outside) & ~np.isnan(found["pvalue"]) & ~np.isnan(low)  # as of runs that do not differ
+        disagree = (
+            (differs != outside) & ~np.isnan(found["pvalue"]) & ~np.isnan(low)
+        )  # as of runs that do not differ
         assert not disagree[found["estimate_ci_gap"] == 0].any()
         assert found["estimate_ci_gap"].mean() < (0.02 if plan.exact else 0.05)

@@ -24,7 +24,9 @@ def check(packed, curves, rtol=1e-12):
     np.testing.assert_allclose(found.comoment, comoment, atol=rtol * scale)
 
 
-@pytest.mark.parametrize(("n_curves", "n_levels"), [(2, 1), (4, 8), (20, 8), (7, 501), (3, 200_000)])
+@pytest.mark.parametrize(
+    ("n_curves", "n_levels"), [(2, 1), (4, 8), (20, 8), (7, 501), (3, 200_000)]
+)
 def test_moments_are_what_they_are_defined_to_be(n_curves, n_levels):
     curves = np.random.default_rng(0).normal(size=(n_curves, n_levels)).cumsum(axis=1)
     check(moments.measure_moments(curves), curves)
@@ -43,7 +45,9 @@ def test_absent_curves_and_foreign_levels_have_no_say():
     np.testing.assert_allclose(found.level_mean, expected.level_mean)
     np.testing.assert_allclose(found.level_ss, expected.level_ss)
     np.testing.assert_allclose(found.means[here], expected.means, atol=1e-14)
-    np.testing.assert_allclose(found.comoment[np.ix_(here, here)], expected.comoment, atol=1e-12)
+    np.testing.assert_allclose(
+        found.comoment[np.ix_(here, here)], expected.comoment, atol=1e-12
+    )
     assert not found.comoment[[1, 4]].any()
 
 
@@ -55,7 +59,9 @@ def test_an_infinite_value_marks_its_curve():
 
 
 def test_a_task_without_values_has_no_levels():
-    found = moments.unpack_moments(moments.measure_moments(np.full((2, 3, 4), np.nan)), 3)
+    found = moments.unpack_moments(
+        moments.measure_moments(np.full((2, 3, 4), np.nan)), 3
+    )
     np.testing.assert_array_equal(found.n_levels, 0)
     assert np.isfinite(found.comoment).all()
 
@@ -63,12 +69,22 @@ def test_a_task_without_values_has_no_levels():
 @pytest.mark.parametrize("cuts", [[5], [1, 2, 3], [4, 9, 10, 11]])
 def test_merged_stretches_equal_the_whole(cuts):
     curves = np.random.default_rng(2).normal(size=(3, 6, 12)) + 1e6 * np.arange(12)
-    parts = np.stack([moments.measure_moments(part) for part in np.split(curves, cuts, axis=-1)], axis=-2)
-    np.testing.assert_allclose(moments.merge_moments(parts, 6), moments.measure_moments(curves), rtol=1e-12, atol=1e-9)
+    parts = np.stack(
+        [moments.measure_moments(part) for part in np.split(curves, cuts, axis=-1)],
+        axis=-2,
+    )
+    np.testing.assert_allclose(
+        moments.merge_moments(parts, 6),
+        moments.measure_moments(curves),
+        rtol=1e-12,
+        atol=1e-9,
+    )
 
 
 def test_equal_curves_give_exact_zeros():
-    found = moments.unpack_moments(moments.measure_moments(np.tile(np.linspace(0.1, 0.7, 7), (20, 1))), 20)
+    found = moments.unpack_moments(
+        moments.measure_moments(np.tile(np.linspace(0.1, 0.7, 7), (20, 1))), 20
+    )
     assert not found.comoment.any()
     assert not found.means.any()
 
@@ -84,7 +100,10 @@ def test_an_offset_of_1e9_costs_no_digit():
 
 def test_a_task_does_not_depend_on_its_neighbours():
     curves = np.random.default_rng(4).normal(size=(50, 6, 12))
-    np.testing.assert_array_equal(moments.measure_moments(curves)[17], moments.measure_moments(curves[17]))
     np.testing.assert_array_equal(
-        moments.measure_moments(np.asfortranarray(curves))[17], moments.measure_moments(curves[17])
+        moments.measure_moments(curves)[17], moments.measure_moments(curves[17])
+    )
+    np.testing.assert_array_equal(
+        moments.measure_moments(np.asfortranarray(curves))[17],
+        moments.measure_moments(curves[17]),
     )

@@ -14,7 +14,10 @@ TIED = st.lists(st.integers(0, 4), min_size=1, max_size=6)
 
 
 def merged(x, y, width=8):
-    rows = [np.array([*sample, *[np.nan] * (width - len(sample))], float)[np.newaxis] for sample in (x, y)]
+    rows = [
+        np.array([*sample, *[np.nan] * (width - len(sample))], float)[np.newaxis]
+        for sample in (x, y)
+    ]
     return twosample.merge_samples(*rows)
 
 
@@ -34,7 +37,9 @@ def test_ks_pvalue_is_that_of_all_splits_ties_included(x, y):
     np.testing.assert_allclose(pvalue, oracles.ks_enumeration(x, y), rtol=1e-12)
 
 
-@pytest.mark.parametrize(("m", "n"), [(10, 10), (7, 31), (100, 60), (400, 400), (5, 10_000)])
+@pytest.mark.parametrize(
+    ("m", "n"), [(10, 10), (7, 31), (100, 60), (400, 400), (5, 10_000)]
+)
 def test_without_ties_it_is_scipys(m, n):
     rng = np.random.default_rng(m)
     x, y = rng.normal(size=(1, m)), rng.normal(0.4, size=(1, n))
@@ -47,7 +52,9 @@ def test_without_ties_it_is_scipys(m, n):
 
 def test_beyond_the_limit_it_is_kolmogorovs(monkeypatch):
     rng = np.random.default_rng(0)
-    both = twosample.merge_samples(rng.normal(size=(1, 3000)), rng.normal(0.05, size=(1, 2000)))
+    both = twosample.merge_samples(
+        rng.normal(size=(1, 3000)), rng.normal(0.05, size=(1, 2000))
+    )
     gap = twosample.gaps(both)
     exact = twosample.ks_pvalue(both, gap)
     monkeypatch.setattr(twosample, "EXACT_WORK", 2_000 * 5_000)
@@ -70,7 +77,10 @@ def test_a_few_trials_by_many_are_tested_exactly(turned):
 def test_many_paired_runs_do_not_overflow():
     """All swaps leave a walk of n steps up and n down at distance n or less from where it starts, n² beyond int32."""
     n = 60_000
-    x, y = np.arange(n, dtype=float)[np.newaxis], np.arange(n, dtype=float)[np.newaxis] + 10 * n
+    x, y = (
+        np.arange(n, dtype=float)[np.newaxis],
+        np.arange(n, dtype=float)[np.newaxis] + 10 * n,
+    )
     both = twosample.merge_samples(x, y)
     gap = twosample.gaps(both)
     assert gap == n**2
@@ -81,7 +91,10 @@ def test_many_paired_runs_do_not_overflow():
 
 def test_groups_of_unequal_sizes_are_each_tested_by_themselves():
     rng = np.random.default_rng(0)
-    x, y = rng.integers(0, 5, (3, 8)).astype(float), rng.integers(0, 5, (3, 8)).astype(float)
+    x, y = (
+        rng.integers(0, 5, (3, 8)).astype(float),
+        rng.integers(0, 5, (3, 8)).astype(float),
+    )
     x[1, 5:] = y[2] = np.nan
     both = twosample.merge_samples(x, y)
     found = twosample.ks_pvalue(both, twosample.gaps(both))
@@ -91,7 +104,9 @@ def test_groups_of_unequal_sizes_are_each_tested_by_themselves():
         assert found[task] == twosample.ks_pvalue(own, twosample.gaps(own)).item()
 
 
-@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=7))
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=7)
+)
 def test_paired_ks_pvalue_is_that_of_all_swaps(pairs):
     x, y = map(list, zip(*pairs, strict=True))
     both = merged(x, y, len(x))
@@ -103,38 +118,58 @@ def test_paired_ks_pvalue_is_that_of_all_swaps(pairs):
 @pytest.mark.parametrize(("m", "n"), [(10, 10), (3, 12), (58, 51)])
 @pytest.mark.parametrize("probability", [0.0, 0.03, 0.5, 0.893, 1.0])
 def test_newcombes_interval_is_the_root_of_his_quartic(m, n, probability):
-    found = twosample.newcombe(np.array([probability]), np.array([m]), np.array([n]), 0.05)[0]
-    np.testing.assert_allclose(found, oracles.newcombe(probability, m, n, stats.norm.ppf(0.975)), atol=1e-9)
+    found = twosample.newcombe(
+        np.array([probability]), np.array([m]), np.array([n]), 0.05
+    )[0]
+    np.testing.assert_allclose(
+        found, oracles.newcombe(probability, m, n, stats.norm.ppf(0.975)), atol=1e-9
+    )
 
 
 def test_paired_probability_has_exact_limits_without_ties():
-    x, y = np.array([[1.0, 2, 3, 4, 5, np.nan]]), np.array([[0.0, 3, 1, 4.5, 2, np.nan]])
+    x, y = (
+        np.array([[1.0, 2, 3, 4, 5, np.nan]]),
+        np.array([[0.0, 3, 1, 4.5, 2, np.nan]]),
+    )
     probability, limits = twosample.paired_probability(x, y, 0.05)
     assert probability.item() == 0.6
     ci = stats.binomtest(3, 5).proportion_ci(method="exact")
     np.testing.assert_allclose(limits[0], [ci.low, ci.high])
 
 
-@pytest.mark.parametrize(("wins", "ties", "losses"), [(3, 1, 1), (8, 10, 2), (0, 6, 0), (0, 3, 4), (30, 1, 9)])
+@pytest.mark.parametrize(
+    ("wins", "ties", "losses"),
+    [(3, 1, 1), (8, 10, 2), (0, 6, 0), (0, 3, 4), (30, 1, 9)],
+)
 def test_limits_with_ties_are_those_of_the_score_test(wins, ties, losses):
     """The nuisance parameter, P(X < Y), is found by maximizing the likelihood for each difference by itself."""
     n = wins + ties + losses
 
     def minus_likelihood(q, difference):
         cells = q + difference, 1 - difference - 2 * q, q
-        return -sum(k * np.log(max(p, 1e-300)) for p, k in zip(cells, (wins, ties, losses), strict=True) if k)
+        return -sum(
+            k * np.log(max(p, 1e-300))
+            for p, k in zip(cells, (wins, ties, losses), strict=True)
+            if k
+        )
 
     def excess(difference):
         bounds = max(-difference, 0), (1 - abs(difference)) / 2 + max(-difference, 0)
         options = {"bounds": bounds, "args": (difference,), "options": {"xatol": 1e-12}}
         q = optimize.minimize_scalar(minus_likelihood, **options).x
         variance = n * (2 * q + difference - difference**2)
-        return (wins - losses - n * difference) ** 2 - stats.norm.ppf(0.975) ** 2 * variance
+        return (wins - losses - n * difference) ** 2 - stats.norm.ppf(
+            0.975
+        ) ** 2 * variance
 
     middle = (wins - losses) / n
-    ends = [optimize.brentq(excess, *sorted((middle, end))) for end in (-1 + 1e-9, 1 - 1e-9)]
+    ends = [
+        optimize.brentq(excess, *sorted((middle, end))) for end in (-1 + 1e-9, 1 - 1e-9)
+    ]
     one = (np.array([each]) for each in (wins, losses, n))
-    np.testing.assert_allclose(twosample.tango(*one, 0.05)[0], (1 + np.array(ends)) / 2, atol=1e-5)
+    np.testing.assert_allclose(
+        twosample.tango(*one, 0.05)[0], (1 + np.array(ends)) / 2, atol=1e-5
+    )
 
 
 def test_with_ties_pairs_that_agree_are_no_wider_than_independent_samples():
@@ -142,27 +177,40 @@ def test_with_ties_pairs_that_agree_are_no_wider_than_independent_samples():
     x = y + (np.arange(30) % 3 == 0)  # a third of the pairs has a winner
     _, paired = twosample.paired_probability(x, y, 0.05)
     merged = twosample.merge_samples(x, y)
-    independent = twosample.newcombe(twosample.prob_greater(merged), merged.m[:, 0], merged.n[:, 0], 0.05)
+    independent = twosample.newcombe(
+        twosample.prob_greater(merged), merged.m[:, 0], merged.n[:, 0], 0.05
+    )
     assert (np.diff(paired) < np.diff(independent)).all()
 
 
 @pytest.mark.slow
 def test_stratified_probability_and_interval_are_those_of_a_textbook_bootstrap():
     rng = np.random.default_rng(1)
-    x, y = rng.integers(0, 6, (1, 3, 5)).astype(float), rng.integers(0, 5, (1, 3, 4)).astype(float)
+    x, y = (
+        rng.integers(0, 6, (1, 3, 5)).astype(float),
+        rng.integers(0, 5, (1, 3, 4)).astype(float),
+    )
     x[0, 1, 3:] = np.nan
     x, y = np.sort(x), np.sort(y)
     strata = [(a[~np.isnan(a)], b) for a, b in zip(x[0], y[0], strict=True)]
     np.testing.assert_allclose(
-        twosample.stratified_probability(x, y), np.mean([oracles.prob_greater(*each) for each in strata])
+        twosample.stratified_probability(x, y),
+        np.mean([oracles.prob_greater(*each) for each in strata]),
     )
     drawn = [
-        np.mean([oracles.prob_greater(rng.choice(a, len(a)), rng.choice(b, len(b))) for a, b in strata])
+        np.mean(
+            [
+                oracles.prob_greater(rng.choice(a, len(a)), rng.choice(b, len(b)))
+                for a, b in strata
+            ]
+        )
         for _ in range(4_000)
     ]
     low, high = twosample.stratified_interval(x, y, 40_000, 0, 0.05)[0]
     for limit, tail in ((low, 0.025), (high, 0.975)):
         error = 4 * np.sqrt(0.025 * 0.975 / len(drawn))
         assert (
-            np.mean(np.array(drawn) < limit - 1e-9) - error <= tail <= np.mean(np.array(drawn) <= limit + 1e-9) + error
+            np.mean(np.array(drawn) < limit - 1e-9) - error
+            <= tail
+            <= np.mean(np.array(drawn) <= limit + 1e-9) + error
         )

@@ -19,8 +19,18 @@ def fit():
     law = np.array([[3.0, 90.0], [2.0, 60.0], [1.0, 95.0]])
     means = law[:, :1] + law[:, 1:] * np.array(SIZES) ** -0.5
     values = means[:, np.newaxis] + 0.1 * rng.normal(size=(3, 4, 4))
-    coords = {"algorithm": ["plain", "augmented", "wide"], "run": range(4), "training": SIZES}
-    errors = xr.DataArray(values, coords, ["algorithm", "run", "training"], name="error", attrs={"units": "%"})
+    coords = {
+        "algorithm": ["plain", "augmented", "wide"],
+        "run": range(4),
+        "training": SIZES,
+    }
+    errors = xr.DataArray(
+        values,
+        coords,
+        ["algorithm", "run", "training"],
+        name="error",
+        attrs={"units": "%"},
+    )
     errors["training"].attrs["units"] = "examples"
     return errors.curves.fit_power_law()
 
@@ -34,13 +44,19 @@ def test_points_curve_and_predicted_sizes_are_drawn(fit):
     ax = predicted.curves.plot()
     places = range(3)
     for place, measured, fitted, ahead in zip(
-        places, lines(ax, "measured"), lines(ax, "fitted"), lines(ax, "asked"), strict=True
+        places,
+        lines(ax, "measured"),
+        lines(ax, "fitted"),
+        lines(ax, "asked"),
+        strict=True,
     ):
         np.testing.assert_array_equal(measured.get_xdata(), SIZES)
         np.testing.assert_allclose(measured.get_ydata(), fit["mean_error"][place])
         np.testing.assert_allclose(fitted.get_ydata(), fit["fitted"][place])
         np.testing.assert_array_equal(ahead.get_xdata(), [640, 1280, 2560])
-        np.testing.assert_allclose(ahead.get_ydata()[1:], predicted["prediction"][place, ::-1])
+        np.testing.assert_allclose(
+            ahead.get_ydata()[1:], predicted["prediction"][place, ::-1]
+        )
     for place, drawn in zip(places, ax.containers, strict=True):
         ends = np.array([segment[:, 1] for segment in drawn.lines[2][0].get_segments()])
         np.testing.assert_allclose(ends, predicted["prediction_ci"][place, ::-1])
@@ -49,7 +65,10 @@ def test_points_curve_and_predicted_sizes_are_drawn(fit):
     assert ax.get_xticklabels()[-1].get_text() == "2560"
     assert faults(ax.figure) == []
     said = caption_of(kind("predict").views["prediction"].caption, ax.figure)
-    assert "Points: measured errors. Lines: the fitted curve. Diamonds: predicted errors" in said
+    assert (
+        "Points: measured errors. Lines: the fitted curve. Diamonds: predicted errors"
+        in said
+    )
 
 
 def test_many_predicted_sizes_are_a_line_with_a_shade(fit):
@@ -68,7 +87,9 @@ def test_a_size_for_each_curve_and_a_result_without_the_fit_are_drawn(fit):
 def test_the_axis_of_a_fit_has_labels_to_its_end(fit):
     ax = fit.curves.plot()
     assert ax.get_xticks()[-1] == 2560
-    assert max(line.get_xdata().max() for line in lines(ax, "predicted")) == pytest.approx(2560)
+    assert max(
+        line.get_xdata().max() for line in lines(ax, "predicted")
+    ) == pytest.approx(2560)
 
 
 def test_learners_stand_beside_the_reference(fit):
@@ -79,20 +100,31 @@ def test_learners_stand_beside_the_reference(fit):
         "data-reliance at n = 640 (%)",
         "large-sample error (%)",
     ]
-    assert [label.get_text() for label in axes[0].get_yticklabels()] == ["augmented", "wide"]
+    assert [label.get_text() for label in axes[0].get_yticklabels()] == [
+        "augmented",
+        "wide",
+    ]
     for ax, param in zip(axes, compared["param"].values, strict=True):
         here = compared.sel(param=param)
-        drawn = [line for line in ax.lines if line.get_marker() not in ("None", "none", "")]
-        np.testing.assert_allclose([line.get_xdata()[0] for line in drawn], here["difference"])
+        drawn = [
+            line for line in ax.lines if line.get_marker() not in ("None", "none", "")
+        ]
+        np.testing.assert_allclose(
+            [line.get_xdata()[0] for line in drawn], here["difference"]
+        )
         ends = [each.get_segments()[0][:, 0] for each in ax.collections]
         np.testing.assert_allclose(ends, here["difference_ci_simultaneous"])
-        shown = (here["difference_ci_simultaneous"].prod("ci_bound") > 0).values.tolist()
+        shown = (
+            here["difference_ci_simultaneous"].prod("ci_bound") > 0
+        ).values.tolist()
         assert [line.get_gid() == "shown" for line in drawn] == shown
     assert faults(axes[0].figure) == []
 
 
 def test_one_learner_is_one_low_row(fit):
-    compared = xcurves.compare_learners(fit.isel(algorithm=[0, 1])).sel(param=["error_at_n"])
+    compared = xcurves.compare_learners(fit.isel(algorithm=[0, 1])).sel(
+        param=["error_at_n"]
+    )
     ax = compared.curves.plot()
     ax.figure.draw_without_rendering()
     assert 0.3 <= ax.get_window_extent().height / ax.figure.dpi <= 0.5

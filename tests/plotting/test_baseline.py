@@ -15,7 +15,10 @@ from places import ROOT
 mpl = pytest.importorskip("matplotlib")
 SERIES = "3.11"  # of matplotlib, which drew the images; others place letters elsewhere
 pytestmark = [
-    pytest.mark.skipif(importlib.util.find_spec("pytest_mpl") is None, reason="pytest-mpl is not installed"),
+    pytest.mark.skipif(
+        importlib.util.find_spec("pytest_mpl") is None,
+        reason="pytest-mpl is not installed",
+    ),
     pytest.mark.skipif(
         mpl.__version__.rpartition(".")[0] != SERIES,
         reason=f"the images are of matplotlib {SERIES}; this is {mpl.__version__}",
@@ -30,7 +33,9 @@ LARGEST = 60_000  # bytes of an image
 
 
 def calls():
-    spec = importlib.util.spec_from_file_location("gallery_calls", FOLDER / "gallery_calls.py")
+    spec = importlib.util.spec_from_file_location(
+        "gallery_calls", FOLDER / "gallery_calls.py"
+    )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -39,9 +44,15 @@ def calls():
 CALLS = calls()
 
 
-@pytest.mark.parametrize("name", [name if name in QUICK else slow(name) for name in CALLS.QUESTIONS])
+@pytest.mark.parametrize(
+    "name", [name if name in QUICK else slow(name) for name in CALLS.QUESTIONS]
+)
 @pytest.mark.mpl_image_compare(
-    baseline_dir="baseline", tolerance=TOLERANCE, style="default", savefig_kwargs={"dpi": 50}, remove_text=False
+    baseline_dir="baseline",
+    tolerance=TOLERANCE,
+    style="default",
+    savefig_kwargs={"dpi": 50},
+    remove_text=False,
 )
 def test_a_picture_looks_as_it_did(name):
     kind, _, view = name.partition("-")
@@ -49,7 +60,9 @@ def test_a_picture_looks_as_it_did(name):
         made = CALLS.run(f"import xcurves\n{CALLS.DATA['scores']}")
         axes = made["scores"].curves.plot(rng=0)
     else:
-        axes = CALLS.run("\n".join(CALLS.lines_of(kind, view)))["result"].curves.plot(view)
+        axes = CALLS.run("\n".join(CALLS.lines_of(kind, view)))["result"].curves.plot(
+            view
+        )
     return np.ravel([axes])[0].figure
 
 

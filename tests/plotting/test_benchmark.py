@@ -13,12 +13,17 @@ def test_a_benchmark_in_one_figure():
     curves = synthetic_curves(6, 2, n_runs=5)
     axes = curves.curves.plot_benchmark(target=1000, n_resamples=99, rng=0)
     last = curves.isel(training=-1)
-    for ax, expected in ((axes[0], last.median(["task", "run"])), (axes[2], last.mean(["task", "run"]))):
+    for ax, expected in (
+        (axes[0], last.median(["task", "run"])),
+        (axes[2], last.mean(["task", "run"])),
+    ):
         np.testing.assert_allclose([line.get_xdata()[0] for line in ax.lines], expected)
     gap = (1000 - last).clip(min=0).mean(["task", "run"])
     np.testing.assert_allclose([line.get_xdata()[0] for line in axes[3].lines], gap)
     across = curves.curves.across_tasks(n_resamples=99, rng=0)
-    assert f"{across.prob_greater.item():.2f}".replace("0.", ".") in [text.get_text() for text in axes[5].texts]
+    assert f"{across.prob_greater.item():.2f}".replace("0.", ".") in [
+        text.get_text() for text in axes[5].texts
+    ]
     profile = curves.curves.profile_across_tasks(n_resamples=99, rng=0)
     np.testing.assert_allclose(axes[6].lines[0].get_ydata(), profile.mean_curve[0])
     assert [label.get_text() for label in axes[0].get_yticklabels()] == ["SAC", "TD3"]
@@ -26,12 +31,18 @@ def test_a_benchmark_in_one_figure():
     assert len(curves.curves.plot_benchmark(n_resamples=99, rng=0)) == 6
 
 
-@pytest.mark.parametrize(("value", "said"), [(np.nan, "curves has no score at all"), (np.inf, "curves has infinite")])
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(np.nan, "curves has no score at all"), (np.inf, "curves has infinite")],
+)
 def test_scores_that_no_axis_shows_are_refused(value, said):
     with pytest.raises(ValueError, match=said):
         xr.full_like(synthetic_curves(2, 2), value).curves.plot_benchmark()
 
 
 def test_more_than_eight_algorithms_are_refused():
-    with pytest.raises(ValueError, match=r"a figure has at most 8 algorithms; got 9\. Select some: \.sel"):
+    with pytest.raises(
+        ValueError,
+        match=r"a figure has at most 8 algorithms; got 9\. Select some: \.sel",
+    ):
         synthetic_curves(2, 9).curves.plot_benchmark()

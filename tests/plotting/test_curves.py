@@ -20,7 +20,10 @@ from xcurves.kernels.distributions import bootstrap
 
 @pytest.fixture
 def curves():
-    values = np.random.default_rng(0).normal(size=(2, 3, 5, 6)) + 10 * np.arange(3)[:, np.newaxis, np.newaxis]
+    values = (
+        np.random.default_rng(0).normal(size=(2, 3, 5, 6))
+        + 10 * np.arange(3)[:, np.newaxis, np.newaxis]
+    )
     curves = make_curves(values, task=["x", "y"])
     curves.attrs = {"long_name": "episode return", "units": "points"}
     curves.training.attrs["units"] = "steps"
@@ -28,7 +31,11 @@ def curves():
 
 
 def means(ax):
-    return {line.get_label(): line for line in ax.lines if not line.get_label().startswith("_")}
+    return {
+        line.get_label(): line
+        for line in ax.lines
+        if not line.get_label().startswith("_")
+    }
 
 
 def thin(ax):
@@ -36,7 +43,10 @@ def thin(ax):
 
 
 def bands(ax):
-    return {to_hex(band.get_facecolor()[0][:3]): band.get_paths()[0].vertices for band in ax.collections}
+    return {
+        to_hex(band.get_facecolor()[0][:3]): band.get_paths()[0].vertices
+        for band in ax.collections
+    }
 
 
 def test_runs_and_means_are_those_of_the_array(curves):
@@ -47,9 +57,14 @@ def test_runs_and_means_are_those_of_the_array(curves):
     assert drawn == {tuple(run) for run in here.to_numpy().reshape(15, 6)}
     assert list(means(ax)) == ["a0", "a1", "a2"]
     for name, line in means(ax).items():
-        np.testing.assert_allclose(line.get_ydata(), here.sel(algorithm=name).mean("run"))
+        np.testing.assert_allclose(
+            line.get_ydata(), here.sel(algorithm=name).mean("run")
+        )
         np.testing.assert_array_equal(line.get_xdata(), here.training)
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("training (steps)", "mean episode return (points)")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == (
+        "training (steps)",
+        "mean episode return (points)",
+    )
     assert sorted(curve_names(ax)) == ["a0", "a1", "a2"]
 
 
@@ -62,7 +77,9 @@ def test_the_band_of_each_level_is_that_of_scipy(curves, band):
         for level, x in enumerate(here.training.to_numpy()):
             scores = here[place, :, level].to_numpy()
             expected = {
-                "pointwise": tuple(scipy.stats.ttest_1samp(scores, 0).confidence_interval(0.9)),
+                "pointwise": tuple(
+                    scipy.stats.ttest_1samp(scores, 0).confidence_interval(0.9)
+                ),
                 "sd": scores.mean() + np.array([-1, 1]) * scipy.stats.tstd(scores),
                 "se": scores.mean() + np.array([-1, 1]) * scipy.stats.sem(scores),
             }[band]
@@ -72,7 +89,10 @@ def test_the_band_of_each_level_is_that_of_scipy(curves, band):
 
 def test_a_simultaneous_band_is_wider_and_needs_four_runs(curves):
     here = curves.sel(task="x")
-    one, other = (bands(here.curves.plot(band=band, rng=0)) for band in ("pointwise", "simultaneous"))
+    one, other = (
+        bands(here.curves.plot(band=band, rng=0))
+        for band in ("pointwise", "simultaneous")
+    )
     assert one.keys() == other.keys()
     assert all(np.ptp(other[name][:, 1]) > np.ptp(one[name][:, 1]) for name in one)
     assert bands(here.isel(run=slice(3)).curves.plot(band="simultaneous", rng=0)) == {}
@@ -88,7 +108,9 @@ def test_a_simultaneous_band_of_mean_curves_holds_everywhere_about_as_often_as_i
         band = bootstrap.mean_curve(runs, 499, 0.1, number)["mean_curve_band"]
         held += bool(((band[:, 0] <= 0) & (band[:, 1] >= 0)).all())
     low, high = scipy.stats.binom.ppf([0.0005, 0.9995], n, 0.9)
-    assert low <= held <= high  # .905 in 20,000 data sets; docs/calibration.md has the rates of other designs
+    assert (
+        low <= held <= high
+    )  # .905 in 20,000 data sets; docs/calibration.md has the rates of other designs
 
 
 def test_smoothing_is_the_debiased_mean_of_every_run_and_keeps_gaps(curves):
@@ -97,19 +119,28 @@ def test_smoothing_is_the_debiased_mean_of_every_run_and_keeps_gaps(curves):
     ax = here.curves.plot(smooth=0.6)
     for name, line in means(ax).items():
         frame = here.sel(algorithm=name).dropna("training").to_pandas()
-        np.testing.assert_allclose(line.get_ydata(), frame.T.ewm(alpha=0.4).mean().mean(axis=1))
-    assert ax.get_ylabel().replace("\n", " ") == "mean episode return (points), smoothed by 0.6"
+        np.testing.assert_allclose(
+            line.get_ydata(), frame.T.ewm(alpha=0.4).mean().mean(axis=1)
+        )
+    assert (
+        ax.get_ylabel().replace("\n", " ")
+        == "mean episode return (points), smoothed by 0.6"
+    )
     with pytest.raises(ValueError, match="smooth must be from 0 to below 1; got 1"):
         here.curves.plot(smooth=1)
 
 
 def long_curves(n_levels=2000):
     rng = np.random.default_rng(0)
-    values = rng.normal(size=(5, 5, n_levels)).cumsum(axis=-1) / 10 + rng.normal(size=(5, 5, n_levels))
+    values = rng.normal(size=(5, 5, n_levels)).cumsum(axis=-1) / 10 + rng.normal(
+        size=(5, 5, n_levels)
+    )
     return make_curves(values, training=np.arange(1.0, n_levels + 1))
 
 
-@pytest.mark.parametrize("options", [{}, {"band": "sd"}, {"xscale": "log"}, {"figsize": (14, 4)}])
+@pytest.mark.parametrize(
+    "options", [{}, {"band": "sd"}, {"xscale": "log"}, {"figsize": (14, 4)}]
+)
 def test_vector_files_of_long_curves_are_small(tmp_path, options):
     figure = long_curves().curves.plot(**options).figure
     for kind in ("svg", "pdf"):
@@ -117,7 +148,9 @@ def test_vector_files_of_long_curves_are_small(tmp_path, options):
         assert (tmp_path / f"long.{kind}").stat().st_size < 300_000
 
 
-def test_long_curves_keep_the_lowest_and_highest_of_each_column_of_pixels_and_the_data(tmp_path):
+def test_long_curves_keep_the_lowest_and_highest_of_each_column_of_pixels_and_the_data(
+    tmp_path,
+):
     curves = long_curves()
     before = curves.copy(deep=True)
     ax = curves.curves.plot()
@@ -128,7 +161,9 @@ def test_long_curves_keep_the_lowest_and_highest_of_each_column_of_pixels_and_th
         assert (x[0], x[-1]) == (1, 2000)
         assert len(x) < 1200
         n_columns = max(100, int(72 * ax.get_window_extent().width / ax.figure.dpi))
-        for stretch in np.array_split(np.arange(2000), n_columns // 4):  # as wide as four columns
+        for stretch in np.array_split(
+            np.arange(2000), n_columns // 4
+        ):  # as wide as four columns
             shown = y[(x >= stretch[0] - 20) & (x <= stretch[-1] + 22)]
             assert shown.min() <= whole[stretch].min()
             assert shown.max() >= whole[stretch].max()
@@ -136,8 +171,14 @@ def test_long_curves_keep_the_lowest_and_highest_of_each_column_of_pixels_and_th
 
 
 def test_scales_and_a_title_are_as_asked(curves):
-    ax = (curves.sel(task="x") + 10).curves.plot(xscale="linear", yscale="log", title="Hopper")
-    assert (ax.get_xscale(), ax.get_yscale(), ax.get_title()) == ("linear", "log", "Hopper")
+    ax = (curves.sel(task="x") + 10).curves.plot(
+        xscale="linear", yscale="log", title="Hopper"
+    )
+    assert (ax.get_xscale(), ax.get_yscale(), ax.get_title()) == (
+        "linear",
+        "log",
+        "Hopper",
+    )
 
 
 def test_single_runs_stand_where_asked_or_where_there_is_no_band(curves):
@@ -147,7 +188,9 @@ def test_single_runs_stand_where_asked_or_where_there_is_no_band(curves):
 
 
 def test_the_same_seed_draws_the_same_and_tasks_do_not_matter_to_each_other():
-    curves = make_curves(np.random.default_rng(0).normal(size=(2, 3, 12, 6)), task=["x", "y"])
+    curves = make_curves(
+        np.random.default_rng(0).normal(size=(2, 3, 12, 6)), task=["x", "y"]
+    )
     made = {"band": "simultaneous", "n_resamples": 99, "rng": 3}
     both, again = curves.curves.plot(**made), curves.curves.plot(**made)
     alone = curves.sel(task="y").curves.plot(**made)
@@ -155,7 +198,10 @@ def test_the_same_seed_draws_the_same_and_tasks_do_not_matter_to_each_other():
         np.testing.assert_array_equal(vertices, bands(again[1])[name])
         np.testing.assert_array_equal(vertices, bands(alone)[name])
     other = curves.sel(task="y").curves.plot(**(made | {"rng": 4}))
-    assert any((bands(other)[name] != vertices).any() for name, vertices in bands(alone).items())
+    assert any(
+        (bands(other)[name] != vertices).any()
+        for name, vertices in bands(alone).items()
+    )
 
 
 def test_incomplete_runs_go_as_far_as_they_go_and_means_as_far_as_all_do(curves):
@@ -166,7 +212,9 @@ def test_incomplete_runs_go_as_far_as_they_go_and_means_as_far_as_all_do(curves)
     ended, whole = means(ax)["a0"], means(ax)["a2"]
     np.testing.assert_array_equal(ended.get_xdata(), here.training[:4])
     np.testing.assert_allclose(ended.get_ydata(), here[0, :, :4].mean("run"))
-    np.testing.assert_array_equal(means(ax)["a1"].get_xdata(), here.training[[0, 1, 3, 4, 5]])
+    np.testing.assert_array_equal(
+        means(ax)["a1"].get_xdata(), here.training[[0, 1, 3, 4, 5]]
+    )
     assert len(whole.get_xdata()) == 6
     lengths = sorted(len(line.get_xdata()) for line in thin(ax))
     assert lengths == [4, 5] + [6] * 13
@@ -177,7 +225,9 @@ def test_a_legend_stands_above_the_panels(curves):
     figure = curves.curves.plot(rng=0)[0].figure
     figure.draw_without_rendering()
     (legend,) = figure.findobj(Legend)
-    assert all(legend.get_window_extent().y0 > ax.get_window_extent().y1 for ax in figure.axes)
+    assert all(
+        legend.get_window_extent().y0 > ax.get_window_extent().y1 for ax in figure.axes
+    )
     assert faults(figure) == []
 
 
@@ -215,7 +265,9 @@ def test_panels_share_a_kind_of_axis():
 
 def test_large_levels_are_written_short(curves):
     here = curves.sel(task="x")
-    ax = here.assign_coords(training=np.arange(here.sizes["training"]) * 250_000).curves.plot(rng=0)
+    ax = here.assign_coords(
+        training=np.arange(here.sizes["training"]) * 250_000
+    ).curves.plot(rng=0)
     ax.figure.draw_without_rendering()
     said = {text.get_text() for text in ax.get_xticklabels()}
     assert {"0", "1M"} <= said
@@ -224,7 +276,9 @@ def test_large_levels_are_written_short(curves):
 
 def test_labels_of_uneven_levels_do_not_cover_each_other(curves):
     here = curves.sel(task="x")
-    ax = here.assign_coords(training=np.array([9, 32, 37, 41, 52, 138]) * 1e5).curves.plot(rng=0)
+    ax = here.assign_coords(
+        training=np.array([9, 32, 37, 41, 52, 138]) * 1e5
+    ).curves.plot(rng=0)
     said = [text.get_text() for text in ax.get_xticklabels()]
     assert (said[0], said[-1]) == ("900k", "13.8M")
     assert 3 <= len(set(said) - {""}) < 6
@@ -243,7 +297,9 @@ def test_absent_runs_algorithms_and_levels_are_not_drawn(curves):
     assert 200 not in means(ax)["a0"].get_xdata()
 
 
-def test_an_algorithm_absent_from_a_task_where_runs_have_their_own_levels_is_not_drawn(curves):
+def test_an_algorithm_absent_from_a_task_where_runs_have_their_own_levels_is_not_drawn(
+    curves,
+):
     frame = curves.curves.to_frame()
     frame = frame[(frame["task"] == "x") | (frame["algorithm"] != "a2")]
     value = next(name for name in frame if name not in {*curves.dims})
@@ -262,25 +318,42 @@ def test_runs_without_a_common_level_have_no_mean_and_it_is_said():
 
 @pytest.mark.slow
 def test_an_algorithm_looks_the_same_in_every_picture_and_every_selection(curves):
-    looks = {name: (line.get_color(), line.get_linestyle()) for name, line in means(curves[0].curves.plot()).items()}
+    looks = {
+        name: (line.get_color(), line.get_linestyle())
+        for name, line in means(curves[0].curves.plot()).items()
+    }
     assert len(set(looks.values())) == 3
     assert {line for _, line in looks.values()} == {"-"}
     some = curves.sel(task="y", algorithm=["a2"]).reindex(algorithm=curves.algorithm)
-    assert {name: (line.get_color(), line.get_linestyle()) for name, line in means(some.curves.plot()).items()} == {
-        "a2": looks["a2"]
-    }
+    assert {
+        name: (line.get_color(), line.get_linestyle())
+        for name, line in means(some.curves.plot()).items()
+    } == {"a2": looks["a2"]}
     cdf = curves.isel(task=0, training=-1).curves.performance_cdf(scores_at=[0, 10, 20])
     for view in ("inverse_cdf", "cdf", "profile"):
         drawn = means(cdf.curves.plot(view))
-        assert {name: (line.get_color(), line.get_linestyle()) for name, line in drawn.items()} == looks
-    errors = simulate_errors(3, seed=0)[0].rename(task="algorithm").assign_coords(algorithm=["a0", "a1", "a2"])
+        assert {
+            name: (line.get_color(), line.get_linestyle())
+            for name, line in drawn.items()
+        } == looks
+    errors = (
+        simulate_errors(3, seed=0)[0]
+        .rename(task="algorithm")
+        .assign_coords(algorithm=["a0", "a1", "a2"])
+    )
     fit = errors.curves.fit_power_law()
-    drawn = {name[:2]: (line.get_color(), line.get_linestyle()) for name, line in means(fit.curves.plot()).items()}
+    drawn = {
+        name[:2]: (line.get_color(), line.get_linestyle())
+        for name, line in means(fit.curves.plot()).items()
+    }
     assert drawn == looks
     with pytest.warns(UserWarning, match=r"no errors \(algorithm 'a1'\)"):
         with_gap = errors.where(errors.algorithm != "a1").curves.fit_power_law()
     assert {name[:2] for name in means(with_gap.curves.plot())} == {"a0", "a2"}
-    drawn = {name[:2]: line.get_color() for name, line in means(with_gap.curves.plot()).items()}
+    drawn = {
+        name[:2]: line.get_color()
+        for name, line in means(with_gap.curves.plot()).items()
+    }
     assert drawn["a2"] == looks["a2"][0]
 
 
@@ -291,19 +364,39 @@ def linear(channel):
 def seen_by(colour, blind):
     """Return the linear RGB that a protanope or deuteranope sees (Machado, Oliveira & Fernandes 2009), severity 1."""
     matrices = {
-        "protan": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
-        "deutan": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+        "protan": [
+            [0.152286, 1.052583, -0.204868],
+            [0.114503, 0.786281, 0.099216],
+            [-0.003882, -0.048116, 1.051998],
+        ],
+        "deutan": [
+            [0.367322, 0.860646, -0.227968],
+            [0.280085, 0.672501, 0.047413],
+            [-0.011820, 0.042940, 0.968881],
+        ],
     }
-    return np.clip(np.array(matrices[blind]) @ [linear(channel) for channel in to_rgb(colour)], 0, 1)
+    return np.clip(
+        np.array(matrices[blind]) @ [linear(channel) for channel in to_rgb(colour)],
+        0,
+        1,
+    )
 
 
 @pytest.mark.parametrize("blind", ["protan", "deutan"])
 def test_colours_can_be_told_apart_and_read_on_white(blind):
     for colours in (ALGORITHM_COLOURS, OTHER_COLOURS):
         for one, other in itertools.combinations(colours, 2):
-            assert np.linalg.norm(seen_by(one, blind) ** (1 / 2.2) - seen_by(other, blind) ** (1 / 2.2)) > 0.12
+            assert (
+                np.linalg.norm(
+                    seen_by(one, blind) ** (1 / 2.2)
+                    - seen_by(other, blind) ** (1 / 2.2)
+                )
+                > 0.12
+            )
     for colour in (*ALGORITHM_COLOURS, *OTHER_COLOURS):
-        luminance = np.array([0.2126, 0.7152, 0.0722]) @ [linear(channel) for channel in to_rgb(colour)]
+        luminance = np.array([0.2126, 0.7152, 0.0722]) @ [
+            linear(channel) for channel in to_rgb(colour)
+        ]
         assert 1.05 / (luminance + 0.05) > 1.9
 
 
@@ -320,7 +413,9 @@ def test_lines_differ_without_colour_where_asked(curves):
 
 
 def test_each_task_is_a_panel_in_rows():
-    curves = make_curves(np.random.default_rng(0).normal(size=(6, 2, 3, 4)), task=list("abcdef"))
+    curves = make_curves(
+        np.random.default_rng(0).normal(size=(6, 2, 3, 4)), task=list("abcdef")
+    )
     axes = curves.curves.plot()
     assert axes.shape == (6,)
     assert [ax.get_title() for ax in axes] == [f"task = {name}" for name in "abcdef"]
@@ -352,7 +447,10 @@ def test_given_axes_are_drawn_on_and_nothing_is_shown(curves, monkeypatch):
 
 def test_dask_backed_curves_look_the_same(curves):
     pytest.importorskip("dask")
-    eager, lazy = curves[0].curves.plot(rng=0), curves[0].chunk(run=2).curves.plot(rng=0)
+    eager, lazy = (
+        curves[0].curves.plot(rng=0),
+        curves[0].chunk(run=2).curves.plot(rng=0),
+    )
     for name, line in means(eager).items():
         np.testing.assert_array_equal(line.get_ydata(), means(lazy)[name].get_ydata())
 
@@ -391,7 +489,11 @@ def test_what_cannot_be_drawn_is_told_why(curves):
 
 
 def names_of(figure):
-    return [text.get_text() for legend in figure.findobj(Legend) for text in legend.get_texts()]
+    return [
+        text.get_text()
+        for legend in figure.findobj(Legend)
+        for text in legend.get_texts()
+    ]
 
 
 def test_algorithms_come_in_the_order_asked_for_in_their_own_colours(curves):
@@ -411,7 +513,10 @@ def test_algorithms_come_in_the_order_asked_for_in_their_own_colours(curves):
 
 def test_names_stand_where_asked(curves):
     here = curves.sel(task="x")
-    drawn = {legend: here.curves.plot(legend=legend) for legend in ("direct", "above", "outside", None)}
+    drawn = {
+        legend: here.curves.plot(legend=legend)
+        for legend in ("direct", "above", "outside", None)
+    }
     for ax in drawn.values():
         ax.figure.draw_without_rendering()
         assert faults(ax.figure) == []
@@ -420,10 +525,14 @@ def test_names_stand_where_asked(curves):
     assert len(drawn[None].texts) == 0
     for legend in ("above", "outside"):
         assert names_of(drawn[legend].figure) == ["a0", "a1", "a2"]
-    (above,), (outside,) = (drawn[legend].figure.legends for legend in ("above", "outside"))
+    (above,), (outside,) = (
+        drawn[legend].figure.legends for legend in ("above", "outside")
+    )
     assert above.get_window_extent().y0 > drawn["above"].get_window_extent().y1
     assert outside.get_window_extent().x0 > drawn["outside"].get_window_extent().x1
-    with pytest.raises(ValueError, match="legend must be 'direct', 'above' or 'outside'; got 'inside'"):
+    with pytest.raises(
+        ValueError, match="legend must be 'direct', 'above' or 'outside'; got 'inside'"
+    ):
         here.curves.plot(legend="inside")
     ax = here.curves.plot(ax=plt.figure().add_subplot(), legend="above")
     ax.figure.draw_without_rendering()
@@ -431,26 +540,42 @@ def test_names_stand_where_asked(curves):
 
 
 def test_a_legend_stands_in_the_empty_cell():
-    curves = make_curves(np.random.default_rng(0).normal(size=(5, 2, 3, 4)), task=list("abcde"))
+    curves = make_curves(
+        np.random.default_rng(0).normal(size=(5, 2, 3, 4)), task=list("abcde")
+    )
     axes = curves.curves.plot()
     figure = axes[0].figure
     figure.draw_without_rendering()
     (legend,) = figure.legends
-    box, beside, above = legend.get_window_extent(), axes[4].get_window_extent(), axes[2].get_window_extent()
+    box, beside, above = (
+        legend.get_window_extent(),
+        axes[4].get_window_extent(),
+        axes[2].get_window_extent(),
+    )
     assert above.x0 <= box.x0 < box.x1 <= above.x1
     assert beside.y0 <= box.y0 < box.y1 <= beside.y1
     assert faults(figure) == []
-    axes = curves.assign_coords(algorithm=["a name " * 3 + name for name in "ab"]).curves.plot(figsize=(5.5, 3.4))
+    axes = curves.assign_coords(
+        algorithm=["a name " * 3 + name for name in "ab"]
+    ).curves.plot(figsize=(5.5, 3.4))
     axes[0].figure.draw_without_rendering()
     assert faults(axes[0].figure) == []
 
 
-def test_a_subset_keeps_its_colours_by_color_index_in_curves_results_and_explore(curves, tmp_path):
+def test_a_subset_keeps_its_colours_by_color_index_in_curves_results_and_explore(
+    curves, tmp_path
+):
     whole = curves.assign_coords(color_index=("algorithm", range(3)))
-    usual = {name: line.get_color() for name, line in means(whole.sel(task="x").curves.plot()).items()}
+    usual = {
+        name: line.get_color()
+        for name, line in means(whole.sel(task="x").curves.plot()).items()
+    }
     some = whole.isel(algorithm=[2, 0])
     expected = {name: usual[name] for name in ("a2", "a0")}
-    assert {name: line.get_color() for name, line in means(some.sel(task="x").curves.plot()).items()} == expected
+    assert {
+        name: line.get_color()
+        for name, line in means(some.sel(task="x").curves.plot()).items()
+    } == expected
     alone = whole.sel(algorithm=["a2"], task="x").curves.plot()
     assert [line.get_color() for line in means(alone).values()] == [usual["a2"]]
 
@@ -465,15 +590,26 @@ def test_a_subset_keeps_its_colours_by_color_index_in_curves_results_and_explore
         means_of = explored.curves.explore().data[2::3]
         assert {trace.name: trace.line.color for trace in means_of} == expected
 
-    with pytest.raises(ValueError, match=r"^color_index must be whole numbers from 0 on, .*; got \[0\.5, "):
+    with pytest.raises(
+        ValueError,
+        match=r"^color_index must be whole numbers from 0 on, .*; got \[0\.5, ",
+    ):
         whole.assign_coords(color_index=("algorithm", [0.5, 1, 2])).curves.plot()
 
 
 @pytest.mark.filterwarnings("ignore:so few tasks")
 def test_color_index_changes_no_result(curves):
     indexed = curves.assign_coords(color_index=("algorithm", [5, 1, 3]))
-    for call in ("across_tasks", "profile_across_tasks", "randomized_anova", "pairwise"):
-        plain, coloured = (getattr(each.curves, call)(n_resamples=99, rng=0) for each in (curves, indexed))
+    for call in (
+        "across_tasks",
+        "profile_across_tasks",
+        "randomized_anova",
+        "pairwise",
+    ):
+        plain, coloured = (
+            getattr(each.curves, call)(n_resamples=99, rng=0)
+            for each in (curves, indexed)
+        )
         assert plain.equals(coloured.drop_vars("color_index"))
         assert coloured.color_index.values.tolist() == [5, 1, 3]
         assert coloured.curves.summary() == plain.curves.summary()

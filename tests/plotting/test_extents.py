@@ -13,14 +13,33 @@ from pictures import draw, draw_as_told, faults, figsize_in
 from synthetic_results import named_with, synthetic_curves, synthetic_result
 from xcurves import kinds
 
-REAL = {"gate", "speedup", "mean_time_to_target", "performance_profile", "fit_scaling_law", "tuning_curve"}  # no random
+REAL = {
+    "gate",
+    "speedup",
+    "mean_time_to_target",
+    "performance_profile",
+    "fit_scaling_law",
+    "tuning_curve",
+}  # no random
 VIEWS = [
     ("curves", None),
     ("strips", None),
-    *((name, view) for name in kinds.NAMES if name not in REAL for view in kinds.kind(name).views),
+    *(
+        (name, view)
+        for name in kinds.NAMES
+        if name not in REAL
+        for view in kinds.kind(name).views
+    ),
 ]
-ALGORITHMS, TASKS, LETTERS, WIDTHS = range(2, 11), (1, 3, 8, 16, 60), (5, 25), (3.25, 5.5, 6.75)
-MOST_ALGORITHMS = {"curve_difference": 4}  # of whose pairs a result has what a view shows
+ALGORITHMS, TASKS, LETTERS, WIDTHS = (
+    range(2, 11),
+    (1, 3, 8, 16, 60),
+    (5, 25),
+    (3.25, 5.5, 6.75),
+)
+MOST_ALGORITHMS = {
+    "curve_difference": 4
+}  # of whose pairs a result has what a view shows
 
 
 def covering(place):
@@ -28,7 +47,12 @@ def covering(place):
     for turn, n_algorithms in enumerate(ALGORITHMS):
         shift = turn + place
         letters = LETTERS[(turn + place // 2) % len(LETTERS)]
-        yield n_algorithms, TASKS[shift % len(TASKS)], letters, WIDTHS[shift % len(WIDTHS)]
+        yield (
+            n_algorithms,
+            TASKS[shift % len(TASKS)],
+            letters,
+            WIDTHS[shift % len(WIDTHS)],
+        )
 
 
 def shown(name, view, n_tasks, n_algorithms, letters):
@@ -37,7 +61,12 @@ def shown(name, view, n_tasks, n_algorithms, letters):
         curves = synthetic_curves(n_tasks, n_algorithms)
         data = curves if name == "curves" else curves.isel(training=-1, drop=True)
     else:
-        data = synthetic_result(name, n_tasks, n_algorithms, next(iter(kinds.kind(name).views[view].axes), None))
+        data = synthetic_result(
+            name,
+            n_tasks,
+            n_algorithms,
+            next(iter(kinds.kind(name).views[view].axes), None),
+        )
     return named_with(data, letters)
 
 
@@ -50,12 +79,16 @@ def faults_of(name, view, n_algorithms, n_tasks, letters, width):
         drawn = draw_as_told(data, view, drawn, resized=True)
         if isinstance(drawn, str):
             return [drawn]
-        return [f"{fault} at {size}" for fault in faults(drawn, at_least=0.3, sized=True)]
+        return [
+            f"{fault} at {size}" for fault in faults(drawn, at_least=0.3, sized=True)
+        ]
     return faults(drawn, at_least=0.3, sized=True)
 
 
 def test_each_two_values_are_covered():
-    every = [(view, *case) for place, view in enumerate(VIEWS) for case in covering(place)]
+    every = [
+        (view, *case) for place, view in enumerate(VIEWS) for case in covering(place)
+    ]
     factors = [VIEWS, ALGORITHMS, TASKS, LETTERS, WIDTHS]
     for one, other in combinations(range(len(factors)), 2):
         found = {(case[one], case[other]) for case in every}
@@ -69,7 +102,10 @@ def test_texts_have_room(name, view, place, request):
     cases = list(covering(place))
     if request.config.getoption("--every-size"):
         cases = list(product(ALGORITHMS, TASKS, LETTERS, WIDTHS))
-    elif "slow" in request.config.option.markexpr and "not slow" in request.config.option.markexpr:
+    elif (
+        "slow" in request.config.option.markexpr
+        and "not slow" in request.config.option.markexpr
+    ):
         cases = cases[::4]
     found = {case: faults_of(name, view, *case) for case in cases}
     assert {case: wrong for case, wrong in found.items() if wrong} == {}

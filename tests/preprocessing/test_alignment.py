@@ -12,9 +12,13 @@ from strategies import make_curves
 @pytest.fixture
 def ragged():
     """Two tasks on levels 0..500; in the first, one run stops early; in the second, b starts at 100."""
-    curves = make_curves(np.random.default_rng(0).normal(size=(2, 2, 3, 6)), task=["Ant", "Hopper"])
+    curves = make_curves(
+        np.random.default_rng(0).normal(size=(2, 2, 3, 6)), task=["Ant", "Hopper"]
+    )
     curves = curves.assign_coords(algorithm=["a", "b"])
-    curves.loc[{"task": "Ant", "algorithm": "a", "run": 1, "training": [400, 500]}] = np.nan
+    curves.loc[{"task": "Ant", "algorithm": "a", "run": 1, "training": [400, 500]}] = (
+        np.nan
+    )
     curves.loc[{"task": "Hopper", "algorithm": "b", "training": 0}] = np.nan
     curves.loc[{"task": "Hopper", "algorithm": "b", "run": 2}] = np.nan
     return curves
@@ -24,7 +28,13 @@ def test_intersection_keeps_task_by_task_what_all_runs_have(ragged):
     aligned = ragged.curves.align("intersection")
     kept = aligned.notnull().any(["algorithm", "run"])
     assert aligned.training[kept.sel(task="Ant")].values.tolist() == [0, 100, 200, 300]
-    assert aligned.training[kept.sel(task="Hopper")].values.tolist() == [100, 200, 300, 400, 500]
+    assert aligned.training[kept.sel(task="Hopper")].values.tolist() == [
+        100,
+        200,
+        300,
+        400,
+        500,
+    ]
     here = aligned.sel(task="Ant", training=200)
     xr.testing.assert_equal(here, ragged.sel(task="Ant", training=200))
 
@@ -53,8 +63,16 @@ def apart(*grids):
             r"^on='intersection' leaves 1 common training level of 7\. Bring every task to fractions of its budget "
             r"with \.curves\.align\(4, relative_to='budget'\)$",
         ),
-        ("intersection", [{0, 1, 2, 3}, {2, 3, 4, 5}, {0, 1, 4, 5}], "leaves 0 common training levels of 6"),
-        ("final", [{0, 10}, {5, 15}], r"^on='final' leaves 0 common training levels of 4"),
+        (
+            "intersection",
+            [{0, 1, 2, 3}, {2, 3, 4, 5}, {0, 1, 4, 5}],
+            "leaves 0 common training levels of 6",
+        ),
+        (
+            "final",
+            [{0, 10}, {5, 15}],
+            r"^on='final' leaves 0 common training levels of 4",
+        ),
     ],
 )
 def test_grids_that_do_not_meet_are_refused_with_a_cure(on, grids, message):
@@ -63,10 +81,13 @@ def test_grids_that_do_not_meet_are_refused_with_a_cure(on, grids, message):
 
 
 def test_a_task_whose_grids_do_not_meet_is_left_out_and_named():
-    tasks = xr.concat([apart({0, 1, 2}, {0, 1, 2}), apart({0, 1}, {1, 2})], "task").assign_coords(task=["x", "y"])
+    tasks = xr.concat(
+        [apart({0, 1, 2}, {0, 1, 2}), apart({0, 1}, {1, 2})], "task"
+    ).assign_coords(task=["x", "y"])
     said = "task 'y': on='intersection' leaves 1 common training level of 3"
     with pytest.warns(
-        UserWarning, match=rf"^left out, because runs have too few common levels: {said}. Bring every task to fractions"
+        UserWarning,
+        match=rf"^left out, because runs have too few common levels: {said}. Bring every task to fractions",
     ) as caught:
         aligned = tasks.curves.align("intersection")
     assert len(caught) == 1
@@ -89,7 +110,9 @@ def test_incomplete_runs_of_dask_backed_curves_are_dropped_lazily(ragged):
     with dask.config.set(scheduler=refuse_to_compute):
         dropped = ragged.chunk(task=1).curves.drop_incomplete()
     assert dropped.chunks is not None
-    with pytest.warns(UserWarning, match="leaves no run of task 'Hopper': algorithm 'b'"):
+    with pytest.warns(
+        UserWarning, match="leaves no run of task 'Hopper': algorithm 'b'"
+    ):
         whole = ragged.curves.drop_incomplete()
     xr.testing.assert_equal(dropped.compute(), whole)
 
@@ -105,7 +128,9 @@ def one_run_at_a_time(curves, grid, method):
         if own.empty:
             made.values[where] = np.nan
         elif method == "linear":
-            made.values[where] = np.interp(grid, own.index, own, left=np.nan, right=np.nan)
+            made.values[where] = np.interp(
+                grid, own.index, own, left=np.nan, right=np.nan
+            )
         else:
             held = own.reindex(grid, method="ffill")
             made.values[where] = held.where(held.index <= own.index[-1])
@@ -114,7 +139,9 @@ def one_run_at_a_time(curves, grid, method):
 
 @pytest.mark.parametrize("method", ["linear", "previous"])
 def test_every_run_is_brought_to_a_grid_from_its_own_levels(ragged, method):
-    ragged.loc[{"task": "Ant", "algorithm": "b", "run": 0, "training": [100, 300]}] = np.nan
+    ragged.loc[{"task": "Ant", "algorithm": "b", "run": 0, "training": [100, 300]}] = (
+        np.nan
+    )
     grid = [0.0, 50.0, 150.0, 300.0, 420.0, 500.0, 600.0]
     aligned = ragged.curves.align(grid, method=method)
     xr.testing.assert_allclose(aligned, one_run_at_a_time(ragged, grid, method))
@@ -126,19 +153,37 @@ def test_the_union_holds_every_level_of_a_task_and_of_that_task_alone(ragged):
     union = ragged.curves.align("union", method="linear")
     kept = union.notnull().any(["algorithm", "run"])
     assert union.training[kept.sel(task="Ant")].values.tolist() == LEVELS
-    assert union.training[kept.sel(task="Hopper")].values.tolist() == [0, 100, 200, 400, 500]
+    assert union.training[kept.sel(task="Hopper")].values.tolist() == [
+        0,
+        100,
+        200,
+        400,
+        500,
+    ]
 
 
 def test_nothing_goes_past_the_end_of_a_run_and_the_levels_are_named(ragged):
     aligned = ragged.curves.align([100, 350, 450, 700], method="previous")
-    assert aligned.sel(task="Ant", algorithm="a", run=1).isnull().values.tolist() == [False, True, True, True]
+    assert aligned.sel(task="Ant", algorithm="a", run=1).isnull().values.tolist() == [
+        False,
+        True,
+        True,
+        True,
+    ]
     history = aligned.attrs["history"]
     assert history.startswith(
         "align(on=[100, 350, 450, 700], method='previous'): task 'Ant': algorithm 'a', run 0 lacks 1"
     )
-    assert "task 'Ant': algorithm 'a', run 1 lacks 3 of 4 training levels: 350, 450, 700; " in history
-    assert "'b', run 2" not in history.split("task 'Hopper'", 1)[1]  # it is absent there
-    with pytest.raises(ValueError, match=r"task 'Ant': algorithm 'a',.*of 3 training levels"):
+    assert (
+        "task 'Ant': algorithm 'a', run 1 lacks 3 of 4 training levels: 350, 450, 700; "
+        in history
+    )
+    assert (
+        "'b', run 2" not in history.split("task 'Hopper'", 1)[1]
+    )  # it is absent there
+    with pytest.raises(
+        ValueError, match=r"task 'Ant': algorithm 'a',.*of 3 training levels"
+    ):
         xcurves.randomized_anova(aligned)
 
 
@@ -153,7 +198,9 @@ def test_the_final_level_is_the_last_that_all_runs_of_a_task_have(ragged):
         "task 'Hopper': the last common training level is 500, some runs go up to 500"
     )
     assert result.n_levels.values.tolist() == [1, 1]
-    expected = xcurves.randomized_anova(ragged.sel(task="Ant", training=[300]), confidence_level=0.5)
+    expected = xcurves.randomized_anova(
+        ragged.sel(task="Ant", training=[300]), confidence_level=0.5
+    )
     np.testing.assert_allclose(result.pvalue.sel(task="Ant"), expected.pvalue)
 
 
@@ -161,7 +208,8 @@ def test_bins_hold_the_means_of_their_scores(ragged):
     aligned = ragged.curves.align([100, 300, 500], method="mean")
     whole = ragged.sel(task="Ant", algorithm="b", run=0).values
     np.testing.assert_allclose(
-        aligned.sel(task="Ant", algorithm="b", run=0), [whole[:2].mean(), whole[2:4].mean(), whole[4:].mean()]
+        aligned.sel(task="Ant", algorithm="b", run=0),
+        [whole[:2].mean(), whole[2:4].mean(), whole[4:].mean()],
     )
     assert np.isnan(aligned.sel(task="Ant", algorithm="a", run=1, training=500))
 
@@ -174,18 +222,57 @@ def test_bins_hold_the_means_of_their_scores(ragged):
             {},
             r"on must be finite training levels in increasing order; got \[0, 200, 100\]. Sort them: np",
         ),
-        ([0, np.inf], {}, r"on must be finite training levels in increasing order; got \[0, inf\]"),
+        (
+            [0, np.inf],
+            {},
+            r"on must be finite training levels in increasing order; got \[0, inf\]",
+        ),
         ([], {}, r"on must be finite training levels in increasing order; got \[\]"),
-        ("union", {"method": "cubic"}, r"method must be None or one of 'previous', .*; got 'cubic'"),
-        ("intersection", {"method": "linear"}, r"on='intersection' with method='linear' has no levels"),
-        ("union", {"method": "mean"}, r"on='union' with method='mean' has no levels to bring .* Give them: on=\[...\]"),
-        ([0, 1], {"method": "nearest"}, r"method='nearest' needs tolerance=, the largest distance from a level"),
+        (
+            "union",
+            {"method": "cubic"},
+            r"method must be None or one of 'previous', .*; got 'cubic'",
+        ),
+        (
+            "intersection",
+            {"method": "linear"},
+            r"on='intersection' with method='linear' has no levels",
+        ),
+        (
+            "union",
+            {"method": "mean"},
+            r"on='union' with method='mean' has no levels to bring .* Give them: on=\[...\]",
+        ),
+        (
+            [0, 1],
+            {"method": "nearest"},
+            r"method='nearest' needs tolerance=, the largest distance from a level",
+        ),
         ([0, 1], {"tolerance": 5}, r"tolerance=5 has no meaning without a method"),
-        ([0, 1], {"method": "linear", "tolerance": -1}, r"tolerance must be an amount of training from 0; got -1"),
-        ([0.5, 2], {"relative_to": "budget"}, r"on must be increasing numbers in \(0, 1\]; got \[0.5, 2\]"),
-        *((20, {"relative_to": other}, "relative_to must be") for other in ("end", np.ones((2, 2)), [], "")),
-        (20, {"relative_to": "budget", "method": "previous"}, "method='previous' does not go with relative_to='bud"),
-        (20, {"relative_to": "budget", "tolerance": -1}, "tolerance must be an amount of training from 0; got -1"),
+        (
+            [0, 1],
+            {"method": "linear", "tolerance": -1},
+            r"tolerance must be an amount of training from 0; got -1",
+        ),
+        (
+            [0.5, 2],
+            {"relative_to": "budget"},
+            r"on must be increasing numbers in \(0, 1\]; got \[0.5, 2\]",
+        ),
+        *(
+            (20, {"relative_to": other}, "relative_to must be")
+            for other in ("end", np.ones((2, 2)), [], "")
+        ),
+        (
+            20,
+            {"relative_to": "budget", "method": "previous"},
+            "method='previous' does not go with relative_to='bud",
+        ),
+        (
+            20,
+            {"relative_to": "budget", "tolerance": -1},
+            "tolerance must be an amount of training from 0; got -1",
+        ),
     ],
 )
 def test_options_that_make_no_sense_are_refused(ragged, on, options, message):
@@ -196,9 +283,17 @@ def test_options_that_make_no_sense_are_refused(ragged, on, options, message):
 @pytest.mark.parametrize(
     ("on", "options", "message"),
     [
-        ("inner", {}, r"on must be 'intersection', 'union', 'final' or training levels; got 'inner'"),
+        (
+            "inner",
+            {},
+            r"on must be 'intersection', 'union', 'final' or training levels; got 'inner'",
+        ),
         (["a"], {}, r"^on must be 'intersection',.*training levels; got \['a'\]"),
-        ("union", {"relative_to": "budget"}, "^on must be a number of fractions or a sequence; got 'union'"),
+        (
+            "union",
+            {"relative_to": "budget"},
+            "^on must be a number of fractions or a sequence; got 'union'",
+        ),
     ],
 )
 def test_a_grid_that_is_no_numbers_is_refused(ragged, on, options, message):
@@ -235,7 +330,12 @@ def test_dask_backed_curves_stay_lazy_on_every_grid(ragged, on, method, n_comput
 def test_units_and_names_survive(ragged):
     ragged = ragged.assign_attrs(units="points")
     ragged.training.attrs = {"units": "steps", "long_name": "env steps"}
-    for on, method in [("final", None), ("union", "linear"), ([100, 110], "linear"), ([100, 200], None)]:
+    for on, method in [
+        ("final", None),
+        ("union", "linear"),
+        ([100, 110], "linear"),
+        ([100, 200], None),
+    ]:
         aligned = ragged.curves.align(on, method=method)
         assert aligned.training.attrs == {"units": "steps", "long_name": "env steps"}
         assert aligned.attrs["units"] == "points"
@@ -248,14 +348,21 @@ def budgets_of_their_own():
     values[1, 1, 0, 6] = np.nan  # a run of the second stops at 50
     values[1, 0, 1, 0] = np.nan  # and one begins late
     levels = 10.0 * np.arange(7)
-    coords = {"task": ["short", "long"], "algorithm": ["a", "b"], "run": [0, 1], "training": levels}
+    coords = {
+        "task": ["short", "long"],
+        "algorithm": ["a", "b"],
+        "run": [0, 1],
+        "training": levels,
+    }
     return xr.DataArray(values, coords, ("task", "algorithm", "run", "training"))
 
 
 @pytest.mark.parametrize("chunked", [False, True])
 def test_relative_to_the_budget_every_task_has_fractions_of_its_own(chunked):
     curves = budgets_of_their_own()
-    aligned = (curves.chunk(task=1) if chunked else curves).curves.align(10, relative_to="budget")
+    aligned = (curves.chunk(task=1) if chunked else curves).curves.align(
+        10, relative_to="budget"
+    )
     np.testing.assert_allclose(aligned.training, np.arange(1, 11) / 10)
     assert aligned.training.attrs["units"] == "1"
     for task, budget in (("short", 40), ("long", 50)):
@@ -269,20 +376,29 @@ def test_relative_to_the_budget_every_task_has_fractions_of_its_own(chunked):
 
 
 def test_a_single_level_that_all_have_is_no_mistake():
-    assert make_curves(np.ones((2, 2, 1))).curves.align("intersection").sizes["training"] == 1
+    assert (
+        make_curves(np.ones((2, 2, 1))).curves.align("intersection").sizes["training"]
+        == 1
+    )
     assert apart({0, 10}, {0, 15}).curves.align("final").training.values.tolist() == [0]
 
 
 def test_a_grid_without_a_method_takes_scores_where_there_are_some(ragged):
     aligned = ragged.curves.align([0, 150, 300])
     assert aligned.sel(training=150).isnull().all()
-    xr.testing.assert_equal(aligned.sel(training=[0.0, 300.0]), ragged.sel(training=[0.0, 300.0]))
-    with pytest.warns(UserWarning, match=r"^algorithm 'a1', run 0:.*run \(in 2 runs\)$"):  # left without a score
+    xr.testing.assert_equal(
+        aligned.sel(training=[0.0, 300.0]), ragged.sel(training=[0.0, 300.0])
+    )
+    with pytest.warns(
+        UserWarning, match=r"^algorithm 'a1', run 0:.*run \(in 2 runs\)$"
+    ):  # left without a score
         apart({0, 10, 20}, {5, 15}).curves.align([0, 10])
 
 
 def test_a_tolerance_bounds_how_far_a_score_may_be(ragged):
-    near = ragged.curves.align([90, 160, 510], method="nearest", tolerance=20).sel(task="Ant", algorithm="b", run=0)
+    near = ragged.curves.align([90, 160, 510], method="nearest", tolerance=20).sel(
+        task="Ant", algorithm="b", run=0
+    )
     expected = ragged.sel(task="Ant", algorithm="b", run=0, training=[100, 500]).values
     np.testing.assert_array_equal(near, [expected[0], np.nan, expected[1]])
 
@@ -291,4 +407,7 @@ def test_incomplete_runs_become_absent_and_are_recorded(ragged):
     whole = ragged.sel(task="Ant").curves.drop_incomplete()
     assert whole.sel(algorithm="a", run=1).isnull().all()
     assert whole.notnull().sum() == 5 * 6
-    assert whole.attrs["history"] == "drop_incomplete(): algorithm 'a', run 1 (lacks 2 of 6 training levels)"
+    assert (
+        whole.attrs["history"]
+        == "drop_incomplete(): algorithm 'a', run 1 (lacks 2 of 6 training levels)"
+    )

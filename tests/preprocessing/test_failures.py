@@ -30,10 +30,14 @@ def filled_by_loop(values, better, given=None):
     for place in np.ndindex(values.shape):
         if values[place] == -better * INF:
             task, level = place[0], place[-1]
-            finite = [each for each in values[task, ..., level].ravel() if math.isfinite(each)]
+            finite = [
+                each for each in values[task, ..., level].ravel() if math.isfinite(each)
+            ]
             if not finite:
                 finite = [each for each in values[task].ravel() if math.isfinite(each)]
-            out[place] = given[task] if given else (min(finite) if better > 0 else max(finite))
+            out[place] = (
+                given[task] if given else (min(finite) if better > 0 else max(finite))
+            )
     return out
 
 
@@ -51,9 +55,13 @@ def test_failed_runs_get_the_worst_score_of_their_task_and_level(curves, better)
 
 def test_a_level_at_which_all_failed_takes_the_worst_of_the_task(curves):
     curves[0, :, :, 2] = -INF
-    np.testing.assert_array_equal(curves.curves.fill_failed("worst"), filled_by_loop(curves.values, 1))
+    np.testing.assert_array_equal(
+        curves.curves.fill_failed("worst"), filled_by_loop(curves.values, 1)
+    )
     curves[0] = -INF
-    with pytest.raises(ValueError, match=r"task 'x': no run has a finite score.*fill_failed\(0\.0\)"):
+    with pytest.raises(
+        ValueError, match=r"task 'x': no run has a finite score.*fill_failed\(0\.0\)"
+    ):
         curves.curves.fill_failed("worst")
     assert (curves.curves.fill_failed(0.0)[0] == 0).all()
 
@@ -61,11 +69,17 @@ def test_a_level_at_which_all_failed_takes_the_worst_of_the_task(curves):
 def test_a_number_or_one_for_each_task(curves):
     assert (xcurves.fill_failed(curves, -3)[1, 0, 3] == -3).all()
     given = xr.DataArray([-5.0, -7.0], {"task": ["x", "y"]}, ("task",))
-    np.testing.assert_array_equal(curves.curves.fill_failed(given), filled_by_loop(curves.values, 1, [-5.0, -7.0]))
+    np.testing.assert_array_equal(
+        curves.curves.fill_failed(given), filled_by_loop(curves.values, 1, [-5.0, -7.0])
+    )
 
 
 def test_runs_with_levels_of_their_own_take_the_worst_of_all_levels():
-    scores = make_curves(np.arange(12.0).reshape(2, 2, 3)).rename(training="evaluation").drop_vars("evaluation")
+    scores = (
+        make_curves(np.arange(12.0).reshape(2, 2, 3))
+        .rename(training="evaluation")
+        .drop_vars("evaluation")
+    )
     levels = xr.DataArray(np.tile([1.0, 2.0, 4.0], (2, 2, 1)), dims=scores.dims)
     scores = scores.where(scores != 9, -INF).assign_coords(training=levels)
     filled = scores.curves.fill_failed()
@@ -99,7 +113,9 @@ def test_every_summary_says_what_failed_runs_count_as(curves, value, sentence):
     with pytest.warns(UserWarning, match="so few tasks"):
         results.append(filled.curves.across_tasks(rng=0, n_resamples=99))
     for result in results:
-        assert sentence in result.curves.summary().splitlines(), result.attrs["xcurves_result"]
+        assert sentence in result.curves.summary().splitlines(), result.attrs[
+            "xcurves_result"
+        ]
         assert sentence in repr(result.curves)
     assert results[-1].n_failed.dims == ("task", "algorithm")
 
@@ -123,7 +139,11 @@ def test_lazy_scores_stay_lazy(curves):
         filled = curves.chunk(task=1).curves.fill_failed("worst")
     whole = curves.curves.fill_failed("worst")
     xr.testing.assert_equal(filled.compute(scheduler="synchronous"), whole)
-    said = filled.compute(scheduler="synchronous").curves.pairwise(rng=0, n_resamples=99).curves.summary()
+    said = (
+        filled.compute(scheduler="synchronous")
+        .curves.pairwise(rng=0, n_resamples=99)
+        .curves.summary()
+    )
     assert "Failed runs count as the worst score of their task." in said
 
 
@@ -132,7 +152,10 @@ def test_lazy_scores_stay_lazy(curves):
     [
         (("best",), "replacement must be 'worst'; got 'best'"),
         ((np.nan,), "replacement must be a finite number"),
-        ((xr.DataArray([1.0], {"task": ["x"]}),), "replacement has no reference for task 'y'"),
+        (
+            (xr.DataArray([1.0], {"task": ["x"]}),),
+            "replacement has no reference for task 'y'",
+        ),
     ],
 )
 def test_other_values_are_refused_by_name(curves, arguments, message):
@@ -142,15 +165,21 @@ def test_other_values_are_refused_by_name(curves, arguments, message):
 
 def test_the_wrong_infinity_is_refused_by_name(curves):
     with pytest.raises(
-        ValueError, match=r"value of -inf, which nothing scores where lower is better.*=True; otherwise"
+        ValueError,
+        match=r"value of -inf, which nothing scores where lower is better.*=True; otherwise",
     ):
         curves.curves.fill_failed(higher_is_better=False)
-    with pytest.raises(ValueError, match=r"value of inf, which nothing scores where higher is better.*=False; otherw"):
+    with pytest.raises(
+        ValueError,
+        match=r"value of inf, which nothing scores where higher is better.*=False; otherw",
+    ):
         (-curves).curves.fill_failed()
 
 
 def tidy(scores):
-    return pd.DataFrame({"algorithm": list("aabb"), "run": [0, 1, 0, 1], "score": scores})
+    return pd.DataFrame(
+        {"algorithm": list("aabb"), "run": [0, 1, 0, 1], "score": scores}
+    )
 
 
 @pytest.mark.parametrize("better", [True, False])
@@ -164,7 +193,10 @@ def test_rows_without_a_score_may_say_that_the_run_failed(better):
     assert failed.attrs["history"].endswith("1 rows without a score are of failed runs")
     both = frame.curves.to_dataset(["score"], missing_scores="failed", **options)
     xr.testing.assert_equal(both.score, failed)
-    with pytest.raises(ValueError, match=r"missing_scores must be 'absent' or 'failed'; got 'fail'. Did you"):
+    with pytest.raises(
+        ValueError,
+        match=r"missing_scores must be 'absent' or 'failed'; got 'fail'. Did you",
+    ):
         frame.curves.to_dataarray("score", training=None, missing_scores="fail")
 
 

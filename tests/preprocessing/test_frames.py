@@ -12,9 +12,12 @@ import xcurves
 def frame():
     rng = np.random.default_rng(0)
     keys = pd.MultiIndex.from_product(
-        [["Hopper", "Ant"], ["td3", "sac"], [2, 10], [0, 100, 50]], names=["task", "agent", "seed", "step"]
+        [["Hopper", "Ant"], ["td3", "sac"], [2, 10], [0, 100, 50]],
+        names=["task", "agent", "seed", "step"],
     )
-    return pd.DataFrame({"return": rng.normal(size=len(keys))}, index=keys).reset_index()
+    return pd.DataFrame(
+        {"return": rng.normal(size=len(keys))}, index=keys
+    ).reset_index()
 
 
 NAMES = {"algorithm": "agent", "run": "seed", "training": "step", "extra": "task"}
@@ -25,23 +28,43 @@ def test_every_score_finds_its_place(frame):
     assert curves.dims == ("task", "algorithm", "run", "training")
     assert curves.name == "return"
     for row in frame.itertuples(index=False):
-        assert curves.sel(task=row.task, algorithm=row.agent, run=row.seed, training=row.step) == row[-1]
+        assert (
+            curves.sel(
+                task=row.task, algorithm=row.agent, run=row.seed, training=row.step
+            )
+            == row[-1]
+        )
 
 
 def test_columns_and_units_are_kept(frame):
     frame.attrs["units"] = {"step": "steps", "return": "1"}
     curves = frame.curves.to_dataarray("return", **NAMES)
-    assert (curves.name, curves.attrs) == ("return", {"units": "1"})  # a new name is that of the axis
+    assert (curves.name, curves.attrs) == (
+        "return",
+        {"units": "1"},
+    )  # a new name is that of the axis
     assert curves.training.attrs == {"long_name": "step", "units": "steps"}
     assert curves.algorithm.attrs == {"long_name": "agent"}
     assert curves.run.attrs == {"long_name": "seed"}
     frame.attrs["units"] = "points"  # those of the scores
     curves = frame.curves.to_dataarray("return", **NAMES)
-    assert (curves.attrs["units"], curves.training.attrs) == ("points", {"long_name": "step"})
+    assert (curves.attrs["units"], curves.training.attrs) == (
+        "points",
+        {"long_name": "step"},
+    )
 
 
-def test_provenance_is_carried_on_without_what_no_archive_holds_and_history_goes_on(frame):
-    frame.attrs = {"source": "logs", "history": "read", "tags": ["x"], "smoothed": False, "seed": 2**62, "n": 3}
+def test_provenance_is_carried_on_without_what_no_archive_holds_and_history_goes_on(
+    frame,
+):
+    frame.attrs = {
+        "source": "logs",
+        "history": "read",
+        "tags": ["x"],
+        "smoothed": False,
+        "seed": 2**62,
+        "n": 3,
+    }
     curves = frame.curves.to_dataarray("return", **NAMES, on="final")
     assert curves.attrs.pop("history").startswith("read\nto_dataarray(on='final'): ")
     assert curves.attrs == {"source": "logs", "n": 3}
@@ -58,13 +81,26 @@ def test_repeated_rows_are_counted_shown_and_cured(frame):
     )
 
 
-@pytest.mark.parametrize(("choice", "kept"), [("first", 1.0), ("last", 4.0), ("mean", 2.5)])
+@pytest.mark.parametrize(
+    ("choice", "kept"), [("first", 1.0), ("last", 4.0), ("mean", 2.5)]
+)
 def test_of_repeated_rows_the_chosen_is_kept_and_none_without_a_score(choice, kept):
-    frame = pd.DataFrame({"algorithm": "a", "run": 0, "training": [0, 1, 1], "y": [0.0, 1.0, 4.0]})
-    np.testing.assert_array_equal(frame.curves.to_dataarray("y", duplicates=choice).squeeze(), [0.0, kept])
+    frame = pd.DataFrame(
+        {"algorithm": "a", "run": 0, "training": [0, 1, 1], "y": [0.0, 1.0, 4.0]}
+    )
+    np.testing.assert_array_equal(
+        frame.curves.to_dataarray("y", duplicates=choice).squeeze(), [0.0, kept]
+    )
     frame["y"] = [0.0, np.nan, 4.0]
-    np.testing.assert_array_equal(frame.curves.to_dataarray("y", duplicates=choice).squeeze(), [0.0, 4.0])
-    assert frame.assign(y=np.nan).curves.to_dataarray("y", duplicates=choice).isnull().all()
+    np.testing.assert_array_equal(
+        frame.curves.to_dataarray("y", duplicates=choice).squeeze(), [0.0, 4.0]
+    )
+    assert (
+        frame.assign(y=np.nan)
+        .curves.to_dataarray("y", duplicates=choice)
+        .isnull()
+        .all()
+    )
 
 
 @pytest.mark.parametrize(
@@ -77,7 +113,9 @@ def test_of_repeated_rows_the_chosen_is_kept_and_none_without_a_score(choice, ke
             "Correct it, or make gaps of such rows: pd.to_numeric(frame['step'], errors='coerce')",
         ),
         (
-            lambda f: f.assign(**{"return": f["return"].astype(object).where(f.index != 3, "oops")}),
+            lambda f: f.assign(
+                **{"return": f["return"].astype(object).where(f.index != 3, "oops")}
+            ),
             TypeError,
             "value column 'return' must be numeric; got dtype object, first 'oops' in row 3. "
             "Correct it, or make gaps of such rows: pd.to_numeric(frame['return'], errors='coerce')",
@@ -88,7 +126,11 @@ def test_of_repeated_rows_the_chosen_is_kept_and_none_without_a_score(choice, ke
             "run column 'seed' has 2 rows without a label (read_csv reads NA, None and null as missing), first row 0. "
             "Drop them: frame.dropna(subset=['seed']), or name them: frame.fillna({'seed': 'None'})",
         ),
-        (lambda f: f.iloc[:0], ValueError, "frame has no rows. Check how it was read or selected"),
+        (
+            lambda f: f.iloc[:0],
+            ValueError,
+            "frame has no rows. Check how it was read or selected",
+        ),
         (
             lambda f: f.rename(columns={"return": "reward"}),
             KeyError,
@@ -106,7 +148,9 @@ def test_bad_frames_are_refused(frame, change, error, message):
     changed = change(frame)
     with pytest.raises(error) as caught:
         changed.curves.to_dataarray("return", **NAMES)
-    assert caught.value.args[0] == message.replace("{dtype}", str(changed.get("step", frame.step).dtype))
+    assert caught.value.args[0] == message.replace(
+        "{dtype}", str(changed.get("step", frame.step).dtype)
+    )
 
 
 START = pd.Timestamp("2026-01-01")
@@ -131,25 +175,47 @@ def test_the_cure_of_a_column_that_is_no_training_leads_to_numbers(steps, conver
     np.testing.assert_array_equal(eval(cure[1], {"frame": frame, "pd": pd}), converted)
 
 
-def test_columns_of_usual_names_are_suggested_all_at_once_and_the_suggestion_works(frame):
+def test_columns_of_usual_names_are_suggested_all_at_once_and_the_suggestion_works(
+    frame,
+):
     frame = frame.rename(columns={"task": "Env"})
-    with pytest.raises(KeyError, match="extra='task' is no column of the frame") as caught:
+    with pytest.raises(
+        KeyError, match="extra='task' is no column of the frame"
+    ) as caught:
         frame.curves.to_dataarray("return", extra="task")
     cure = re.search(r"Try (.*)\"$", str(caught.value))[1]
     assert cure == "extra='Env', algorithm='agent', run='seed', training='step'"
-    assert frame.curves.to_dataarray("return", **eval(f"dict({cure})")).dims == ("Env", "algorithm", "run", "training")
+    assert frame.curves.to_dataarray("return", **eval(f"dict({cure})")).dims == (
+        "Env",
+        "algorithm",
+        "run",
+        "training",
+    )
 
 
 def test_categories_keep_their_order_and_unused_ones_go(frame):
     frame["agent"] = pd.Categorical(frame["agent"], ["td3", "ppo", "sac"])
-    assert frame.curves.to_dataarray("return", **NAMES).algorithm.values.tolist() == ["td3", "sac"]
+    assert frame.curves.to_dataarray("return", **NAMES).algorithm.values.tolist() == [
+        "td3",
+        "sac",
+    ]
 
 
 @pytest.mark.parametrize(
     ("on", "method"),
     [
-        *[("intersection", None), ("final", None), ("union", None), ([5, 20, 30.5], None)],
-        *[("union", "linear"), ("union", "previous"), ([5, 20, 30.5], "linear"), ([5, 20, 30.5], "previous")],
+        *[
+            ("intersection", None),
+            ("final", None),
+            ("union", None),
+            ([5, 20, 30.5], None),
+        ],
+        *[
+            ("union", "linear"),
+            ("union", "previous"),
+            ([5, 20, 30.5], "linear"),
+            ([5, 20, 30.5], "previous"),
+        ],
     ],
 )
 def test_runs_of_a_frame_are_aligned_as_those_of_an_array(on, method):
@@ -163,12 +229,16 @@ def test_runs_of_a_frame_are_aligned_as_those_of_an_array(on, method):
         for run in range(3)
         for step in sorted({*common[task], *rng.choice(50, 8, replace=False).tolist()})
     ]
-    frame = pd.DataFrame(own, columns=["task", "algorithm", "run", "training"]).assign(y=rng.normal(size=len(own)))
+    frame = pd.DataFrame(own, columns=["task", "algorithm", "run", "training"]).assign(
+        y=rng.normal(size=len(own))
+    )
     shuffled = frame.sample(frac=1, random_state=2)
     aligned = shuffled.curves.to_dataarray("y", extra="task", on=on, method=method)
     there = frame.curves.to_dataarray("y", extra="task").curves.align(on, method=method)
     xr.testing.assert_equal(aligned, there)
-    assert aligned.attrs["history"] == there.attrs["history"].replace("align(", "to_dataarray(")
+    assert aligned.attrs["history"] == there.attrs["history"].replace(
+        "align(", "to_dataarray("
+    )
 
 
 @pytest.mark.parametrize(
@@ -179,12 +249,24 @@ def test_runs_of_a_frame_are_aligned_as_those_of_an_array(on, method):
             ValueError,
             r"^method='linear' needs the levels that runs are brought to. Give them: on='union'",
         ),
-        ({"tolerance": 3}, ValueError, r"^tolerance=3 has no meaning without levels and a method"),
-        ({"on": "union", "training": None}, ValueError, r"^on= needs a column of training; got training=None"),
+        (
+            {"tolerance": 3},
+            ValueError,
+            r"^tolerance=3 has no meaning without levels and a method",
+        ),
+        (
+            {"on": "union", "training": None},
+            ValueError,
+            r"^on= needs a column of training; got training=None",
+        ),
         ({"extra": "run"}, ValueError, r"^extra='run' is the name of another dim"),
         ({"extra": "game"}, KeyError, "extra='game' is no column of the frame"),
         ({"run": "step", "extra": ()}, ValueError, r"run='step' is asked for twice"),
-        ({"duplicates": "sum"}, ValueError, r"duplicates must be.*'last' or 'mean'; got 'sum'"),
+        (
+            {"duplicates": "sum"},
+            ValueError,
+            r"duplicates must be.*'last' or 'mean'; got 'sum'",
+        ),
     ],
 )
 def test_options_that_do_not_fit_are_refused(frame, options, error, message):
@@ -199,7 +281,9 @@ def test_scores_of_trials_have_no_training(frame):
     assert "training" not in scores.coords
     expected = frame.curves.to_dataarray("return", **NAMES).sel(training=100, drop=True)
     np.testing.assert_array_equal(scores, expected)
-    with pytest.raises(ValueError, match=r"16 rows repeat a.*first \('Hopper', 'td3', 2\)"):
+    with pytest.raises(
+        ValueError, match=r"16 rows repeat a.*first \('Hopper', 'td3', 2\)"
+    ):
         frame.curves.to_dataarray("return", **(NAMES | {"training": None}))
 
 
@@ -208,7 +292,9 @@ def test_several_columns_of_scores_make_a_dataset(frame):
     frame.attrs["units"] = {"loss": "1", "step": "steps"}
     both = frame.curves.to_dataset(["return", "loss"], **NAMES)
     for name in ("return", "loss"):
-        xr.testing.assert_identical(both[name], frame.curves.to_dataarray(name, **NAMES))
+        xr.testing.assert_identical(
+            both[name], frame.curves.to_dataarray(name, **NAMES)
+        )
     assert both.loss.sel(task="Hopper").isnull().all()
     assert both.training.attrs["units"] == "steps"
 
@@ -216,9 +302,16 @@ def test_several_columns_of_scores_make_a_dataset(frame):
 @pytest.mark.parametrize("column", ["agent", "seed", "step", "return", "task"])
 def test_arrow_columns_are_as_good_as_any(frame, column):
     pytest.importorskip("pyarrow")
-    arrow = frame.astype({column: pd.Series(frame[column].tolist()).convert_dtypes(dtype_backend="pyarrow").dtype})
+    arrow = frame.astype(
+        {
+            column: pd.Series(frame[column].tolist())
+            .convert_dtypes(dtype_backend="pyarrow")
+            .dtype
+        }
+    )
     xr.testing.assert_identical(
-        arrow.curves.to_dataarray("return", **NAMES), frame.curves.to_dataarray("return", **NAMES)
+        arrow.curves.to_dataarray("return", **NAMES),
+        frame.curves.to_dataarray("return", **NAMES),
     )
 
 
@@ -242,20 +335,28 @@ def test_frames_of_other_packages_give_the_same_curves(frame, kind):
         other = pa.table(frame.to_dict("list"))
         other = other if kind == "table" else Arrow(other)
     expected = frame.curves.to_dataarray("return", **NAMES)
-    xr.testing.assert_identical(xcurves.to_dataarray(other, "return", **NAMES), expected)
+    xr.testing.assert_identical(
+        xcurves.to_dataarray(other, "return", **NAMES), expected
+    )
     both = xcurves.to_dataset(other, ["return", "weight"], **NAMES)
-    xr.testing.assert_identical(both, frame.curves.to_dataset(["return", "weight"], **NAMES))
+    xr.testing.assert_identical(
+        both, frame.curves.to_dataset(["return", "weight"], **NAMES)
+    )
 
 
 def test_gaps_and_enums_of_polars_are_gaps_and_ordered_labels():
     polars = pytest.importorskip("polars")
     pytest.importorskip("pyarrow")
-    frame = polars.DataFrame({"algorithm": ["b", "a"], "run": [0, 0], "training": [1, 1], "y": [None, 2.0]})
+    frame = polars.DataFrame(
+        {"algorithm": ["b", "a"], "run": [0, 0], "training": [1, 1], "y": [None, 2.0]}
+    )
     frame = frame.with_columns(polars.col("algorithm").cast(polars.Enum(["b", "a"])))
     curves = xcurves.to_dataarray(frame, "y")
     assert curves.algorithm.values.tolist() == ["b", "a"]
     np.testing.assert_array_equal(curves.squeeze(), [np.nan, 2.0])
-    with pytest.raises(TypeError, match=r"or one that Arrow.*Compute it: frame\.collect\(\)$"):
+    with pytest.raises(
+        TypeError, match=r"or one that Arrow.*Compute it: frame\.collect\(\)$"
+    ):
         xcurves.to_dataarray(frame.lazy(), "y")
 
 
@@ -267,7 +368,10 @@ def test_without_pyarrow_its_extra_is_named(monkeypatch):
             raise AssertionError
 
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ImportError, match=r"need pyarrow\. Install it: pip install 'xcurves\[polars\]'$"):
+    with pytest.raises(
+        ImportError,
+        match=r"need pyarrow\. Install it: pip install 'xcurves\[polars\]'$",
+    ):
         xcurves.to_dataarray(Strange(), "y")
 
 
@@ -277,7 +381,9 @@ def pattern_in(error):
 
 
 def test_a_column_for_each_run_is_read_as_the_error_says():
-    wide = pd.DataFrame({"agent": "sac", "step": [0, 10], "seed0": [1.0, 2.0], "seed1": [3.0, 4.0]})
+    wide = pd.DataFrame(
+        {"agent": "sac", "step": [0, 10], "seed0": [1.0, 2.0], "seed1": [3.0, 4.0]}
+    )
     names = {"algorithm": "agent", "run": "seed", "training": "step"}
     with pytest.raises(KeyError) as caught:
         wide.curves.to_dataarray("return", **names)
@@ -287,49 +393,85 @@ def test_a_column_for_each_run_is_read_as_the_error_says():
 
 
 def test_messages_about_frames_without_runs_name_their_own_columns():
-    frame = pd.DataFrame({"model": "a", "seed": [0, 0, 1, 1], "n": [1, 2, 1, 2], "y": [1.0, 2.0, 3.0, 4.0]})
+    frame = pd.DataFrame(
+        {
+            "model": "a",
+            "seed": [0, 0, 1, 1],
+            "n": [1, 2, 1, 2],
+            "y": [1.0, 2.0, 3.0, 4.0],
+        }
+    )
     names = {"algorithm": "model", "run": None, "training": "n"}
     with pytest.raises(
-        ValueError, match=r"column 'seed' \(0, 1\) is not used, and 2 rows repeat a.*Name it: run='seed', a further dim"
+        ValueError,
+        match=r"column 'seed' \(0, 1\) is not used, and 2 rows repeat a.*Name it: run='seed', a further dim",
     ):
         frame.curves.to_dataarray("y", **names)
-    assert frame.curves.to_dataarray("y", **names, duplicates="mean").values.tolist() == [[2, 3]]  # without a warning
-    with pytest.raises(KeyError, match=r"It has 'model', 'seed', 'n', 'y'\. Try algorithm='model'\"$"):
+    assert frame.curves.to_dataarray(
+        "y", **names, duplicates="mean"
+    ).values.tolist() == [[2, 3]]  # without a warning
+    with pytest.raises(
+        KeyError, match=r"It has 'model', 'seed', 'n', 'y'\. Try algorithm='model'\"$"
+    ):
         frame.curves.to_dataarray("y", algorithm="agent", run=None, training="n")
-    assert frame[:2].curves.to_dataset(["y"], **names)["y"].dims == ("algorithm", "training")
+    assert frame[:2].curves.to_dataset(["y"], **names)["y"].dims == (
+        "algorithm",
+        "training",
+    )
 
 
 def test_a_frame_without_runs_whose_rows_repeat_gets_their_count_and_a_caution():
-    frame = pd.DataFrame({"algorithm": "a", "step": [0, 10, 0, 10], "y": [1.0, 2.0, 3.0, 4.0]})
-    said = (
-        r"Rows repeat without it.*groupby\(\['algorithm', 'step'\]\)\.cumcount\(\), which relies on the order of rows"
+    frame = pd.DataFrame(
+        {"algorithm": "a", "step": [0, 10, 0, 10], "y": [1.0, 2.0, 3.0, 4.0]}
     )
+    said = r"Rows repeat without it.*groupby\(\['algorithm', 'step'\]\)\.cumcount\(\), which relies on the order of rows"
     with pytest.raises(KeyError, match=said) as caught:
         frame.curves.to_dataarray("y", training="step")
     names = {"frame": frame.copy()}
-    exec(re.search(r"frame\['run'\] = .*cumcount\(\)", caught.value.args[0]).group(), names)
-    assert names["frame"].curves.to_dataarray("y", training="step").squeeze().values.tolist() == [[1, 2], [3, 4]]
-    with pytest.raises(KeyError, match=r"If each algorithm has one run: frame\['run'\] = 0"):
+    exec(
+        re.search(r"frame\['run'\] = .*cumcount\(\)", caught.value.args[0]).group(),
+        names,
+    )
+    assert names["frame"].curves.to_dataarray(
+        "y", training="step"
+    ).squeeze().values.tolist() == [[1, 2], [3, 4]]
+    with pytest.raises(
+        KeyError, match=r"If each algorithm has one run: frame\['run'\] = 0"
+    ):
         frame.iloc[:2].curves.to_dataarray("y", training="step")
 
 
 def episodes(n_runs, n_levels, n_episodes):
     index = pd.MultiIndex.from_product(
-        [["a", "b"], range(n_runs), range(n_levels), range(n_episodes)], names=["algorithm", "seed", "step", "n"]
+        [["a", "b"], range(n_runs), range(n_levels), range(n_episodes)],
+        names=["algorithm", "seed", "step", "n"],
     )
-    return pd.DataFrame({"y": np.arange(len(index), dtype=float)}, index=index).reset_index()
+    return pd.DataFrame(
+        {"y": np.arange(len(index), dtype=float)}, index=index
+    ).reset_index()
 
 
 @pytest.mark.parametrize(
     ("frame", "run", "reason"),
     [
-        (episodes(1, 3, 4).rename(columns={"n": "eval_episode"}), "eval_episode", "its name says episodes"),
-        (episodes(1, 6, 1).assign(n=range(12)), "n", r"each of its 12 runs has one training level, of 6"),
+        (
+            episodes(1, 3, 4).rename(columns={"n": "eval_episode"}),
+            "eval_episode",
+            "its name says episodes",
+        ),
+        (
+            episodes(1, 6, 1).assign(n=range(12)),
+            "n",
+            r"each of its 12 runs has one training level, of 6",
+        ),
         (episodes(1, 2, 120), "n", r"it has 240 runs of 2 training levels"),
     ],
 )
 def test_episodes_that_would_count_as_runs_are_warned_of_once(frame, run, reason):
-    with pytest.warns(UserWarning, match=rf"^run column '{run}': {reason}\. Episodes of one run are not") as caught:
+    with pytest.warns(
+        UserWarning,
+        match=rf"^run column '{run}': {reason}\. Episodes of one run are not",
+    ) as caught:
         frame.curves.to_dataarray("y", run=run, training="step", duplicates="mean")
     assert len(caught) == 1
 
@@ -339,7 +481,10 @@ def test_episodes_that_would_count_as_runs_are_warned_of_once(frame, run, reason
 def test_a_column_has_a_name_that_can_be_looked_up(frame, argument, given):
     named = {"value": "return", "algorithm": "agent", "run": "seed", "training": "step"}
     named |= {argument: [given] if argument == "extra" else given}
-    with pytest.raises(TypeError, match=rf"^{argument} must be the name of a column; got .* Name one of frame.columns"):
+    with pytest.raises(
+        TypeError,
+        match=rf"^{argument} must be the name of a column; got .* Name one of frame.columns",
+    ):
         xcurves.to_dataarray(frame, **named)
 
 
@@ -356,7 +501,9 @@ def test_gaps_in_nullable_columns_are_gaps(frame, dtype):
 
 @pytest.mark.parametrize("dtype", ["category", "string", object])
 def test_labels_are_of_kinds_that_an_archive_holds(frame, dtype):
-    curves = frame.astype({"agent": dtype, "task": dtype}).curves.to_dataarray("return", **NAMES)
+    curves = frame.astype({"agent": dtype, "task": dtype}).curves.to_dataarray(
+        "return", **NAMES
+    )
     assert curves.algorithm.dtype.kind == curves.task.dtype.kind == "U"
     assert curves.algorithm.values.tolist() == ["sac", "td3"]
 
@@ -369,31 +516,60 @@ def test_columns_of_scores_are_each_aligned_on_their_own_levels(frame):
 
 
 @pytest.mark.parametrize(("level", "score"), [(1, np.nan), (np.inf, 1.0)])
-def test_rows_that_repeat_without_a_score_or_at_an_infinite_level_are_refused(level, score):
-    frame = pd.DataFrame({"algorithm": "a", "run": 0, "training": [0, level, level], "y": [0.0, score, 4.0]})
-    with pytest.raises(ValueError, match=rf"^1 row repeats a \(algorithm, run, training\), first \('a', 0, {level}\)"):
+def test_rows_that_repeat_without_a_score_or_at_an_infinite_level_are_refused(
+    level, score
+):
+    frame = pd.DataFrame(
+        {
+            "algorithm": "a",
+            "run": 0,
+            "training": [0, level, level],
+            "y": [0.0, score, 4.0],
+        }
+    )
+    with pytest.raises(
+        ValueError,
+        match=rf"^1 row repeats a \(algorithm, run, training\), first \('a', 0, {level}\)",
+    ):
         frame.curves.to_dataarray("y")
 
 
 def test_a_column_for_each_algorithm_is_read_with_and_without_runs():
-    wide = pd.DataFrame({"n": [100, 200], "seed": 0, "sac": [1.0, 2.0], "td3": [3.0, 4.0]})
+    wide = pd.DataFrame(
+        {"n": [100, 200], "seed": 0, "sac": [1.0, 2.0], "td3": [3.0, 4.0]}
+    )
     for run, frame in (("seed", wide), (None, wide.drop(columns="seed"))):
         names = {"algorithm": "agent", "run": run, "training": "n"}
         with pytest.raises(KeyError, match="a column for each algorithm") as caught:
             frame.curves.to_dataarray("return", **names)
-        curves = frame.curves.to_dataarray("return", **names, columns=pattern_in(caught.value.args[0]))
+        curves = frame.curves.to_dataarray(
+            "return", **names, columns=pattern_in(caught.value.args[0])
+        )
         assert curves.sel(algorithm="td3").squeeze().values.tolist() == [3, 4]
 
 
 def test_runs_are_not_taken_for_episodes():
     frame = episodes(20, 3, 1)
     own_ids = frame.assign(seed=frame.groupby(["algorithm", "seed"]).ngroup())
-    for each in (frame, frame.sort_values(["step", "seed"], ignore_index=True), own_ids):
+    for each in (
+        frame,
+        frame.sort_values(["step", "seed"], ignore_index=True),
+        own_ids,
+    ):
         each.curves.to_dataarray("y", run="seed", training="step")  # without a warning
     frame.query("step == 0").curves.to_dataarray("y", run="seed", training=None)
 
 
 def test_rows_that_lack_the_score_are_not_counted_among_those_that_repeat():
-    rows = {"m": "a", "s": 1, "step": [0, 0, 10, 10, 20, 20, 20], "loss": [np.nan, 1, np.nan, 0.5, np.nan, 0.4, 0.4]}
-    with pytest.raises(ValueError, match=r"^1 row repeats a \(m, s, step\), first \('a', 1, 20\)"):
-        pd.DataFrame(rows).curves.to_dataarray("loss", algorithm="m", run="s", training="step")
+    rows = {
+        "m": "a",
+        "s": 1,
+        "step": [0, 0, 10, 10, 20, 20, 20],
+        "loss": [np.nan, 1, np.nan, 0.5, np.nan, 0.4, 0.4],
+    }
+    with pytest.raises(
+        ValueError, match=r"^1 row repeats a \(m, s, step\), first \('a', 1, 20\)"
+    ):
+        pd.DataFrame(rows).curves.to_dataarray(
+            "loss", algorithm="m", run="s", training="step"
+        )

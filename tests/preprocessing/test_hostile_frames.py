@@ -9,7 +9,12 @@ import xarray as xr
 
 import xcurves
 
-BASE = {"algorithm": ["a", "a", "b", "b"], "run": [0] * 4, "training": [0, 1, 0, 1], "score": [1.0, 2.0, 3.0, 4.0]}
+BASE = {
+    "algorithm": ["a", "a", "b", "b"],
+    "run": [0] * 4,
+    "training": [0, 1, 0, 1],
+    "score": [1.0, 2.0, 3.0, 4.0],
+}
 LARGE = 10**400
 
 
@@ -26,14 +31,20 @@ def refused(frame) -> str:
         ("score", [{"a": 1}] * 4, "must be numeric; got dtype object"),
         ("score", [LARGE, 1, 2, 3], "must be numeric; got dtype object"),
         ("training", [0, LARGE, 0, LARGE], "must be numeric; got dtype object"),
-        ("run", [LARGE] * 4, "has labels of type int; labels are all text or all numbers of up to 64 bits. Convert:"),
+        (
+            "run",
+            [LARGE] * 4,
+            "has labels of type int; labels are all text or all numbers of up to 64 bits. Convert:",
+        ),
         ("run", [decimal.Decimal(1)] * 4, "has labels of type Decimal; labels are all"),
         ("algorithm", [{"a": 1}] * 4, "has labels of type dict; labels are all"),
         ("algorithm", [[1]] * 4, "has labels of type list; labels are all"),
     ],
 )
 def test_of_pandas(column, values, message):
-    assert message in refused(pd.DataFrame({**BASE, column: pd.Series(values, dtype=object)}))
+    assert message in refused(
+        pd.DataFrame({**BASE, column: pd.Series(values, dtype=object)})
+    )
 
 
 def test_of_arrow():
@@ -46,10 +57,20 @@ def test_of_arrow():
 def test_of_polars_with_integers_that_pandas_does_not_have(column):
     pl = pytest.importorskip("polars")
     frame = pl.DataFrame(
-        {**BASE, column: pl.Series([0, 0, 0, 0] if column == "run" else [0, 1, 0, 1], dtype=pl.Int128)}
+        {
+            **BASE,
+            column: pl.Series(
+                [0, 0, 0, 0] if column == "run" else [0, 1, 0, 1], dtype=pl.Int128
+            ),
+        }
     )
     assert refused(frame).startswith("frame has columns that pandas cannot hold: ")
-    assert xcurves.to_dataarray(frame.cast({column: pl.Float64}), "score").sizes["algorithm"] == 2
+    assert (
+        xcurves.to_dataarray(frame.cast({column: pl.Float64}), "score").sizes[
+            "algorithm"
+        ]
+        == 2
+    )
 
 
 @pytest.mark.parametrize("column", ["score", "algorithm"])
@@ -67,6 +88,7 @@ def test_labels_of_tasks_are_there_once():
     )
     for method in ("pairwise", "across_tasks", "align"):
         with pytest.raises(
-            ValueError, match=r"^task labels must be unique; got 'x' 2 times\. Number them: da\.assign_coo"
+            ValueError,
+            match=r"^task labels must be unique; got 'x' 2 times\. Number them: da\.assign_coo",
         ):
             getattr(curves.curves, method)()

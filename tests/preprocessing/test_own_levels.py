@@ -21,7 +21,10 @@ def timed_rows(n_runs: int = 12, *, seed: int = 0) -> pd.DataFrame:
         for algorithm in "pq":
             for run in range(n_runs):
                 times = np.sort(rng.random(rng.integers(5, 15))) * budget
-                rows += [(task, algorithm, run, time, np.log1p(time) + rng.normal()) for time in times]
+                rows += [
+                    (task, algorithm, run, time, np.log1p(time) + rng.normal())
+                    for time in times
+                ]
     return pd.DataFrame(rows, columns=NAMES)
 
 
@@ -35,9 +38,15 @@ def curves(rows: pd.DataFrame) -> xr.DataArray:
     return xcurves.to_dataarray(rows, "score", extra="task", levels="run")
 
 
-def test_each_run_has_its_rows_and_nothing_after_them(rows: pd.DataFrame, curves: xr.DataArray) -> None:
+def test_each_run_has_its_rows_and_nothing_after_them(
+    rows: pd.DataFrame, curves: xr.DataArray
+) -> None:
     longest = rows.groupby(["task", "algorithm", "run"]).size().max()
-    assert curves.dims == curves.training.dims == ("task", "algorithm", "run", "evaluation")
+    assert (
+        curves.dims
+        == curves.training.dims
+        == ("task", "algorithm", "run", "evaluation")
+    )
     assert curves.sizes["evaluation"] == longest
     for (task, algorithm, run), own in rows.groupby(["task", "algorithm", "run"]):
         here = curves.sel(task=task, algorithm=algorithm, run=run)
@@ -46,8 +55,13 @@ def test_each_run_has_its_rows_and_nothing_after_them(rows: pd.DataFrame, curves
             assert got[len(own) :].isnull().all()
 
 
-def test_the_union_is_refused_beyond_ten_cells_for_each_score(rows: pd.DataFrame) -> None:
-    with pytest.raises(ValueError, match=r"take 11,496 cells. Keep the levels of each run: levels='run'"):
+def test_the_union_is_refused_beyond_ten_cells_for_each_score(
+    rows: pd.DataFrame,
+) -> None:
+    with pytest.raises(
+        ValueError,
+        match=r"take 11,496 cells. Keep the levels of each run: levels='run'",
+    ):
         xcurves.to_dataarray(rows, "score", extra="task")
     few = rows[rows.run < 5]  # of two algorithms: ten runs, so ten cells for each score
     assert xcurves.to_dataarray(few, "score", extra="task").notnull().sum() == len(few)
@@ -65,10 +79,16 @@ def test_the_union_is_refused_beyond_ten_cells_for_each_score(rows: pd.DataFrame
         {"on": "union", "method": "previous"},
     ],
 )
-def test_aligned_as_the_union_of_levels_is(rows: pd.DataFrame, curves: xr.DataArray, options: dict) -> None:
+def test_aligned_as_the_union_of_levels_is(
+    rows: pd.DataFrame, curves: xr.DataArray, options: dict
+) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        wanted = xcurves.to_dataarray(rows, "score", extra="task", on="union").drop_attrs().curves.align(**options)
+        wanted = (
+            xcurves.to_dataarray(rows, "score", extra="task", on="union")
+            .drop_attrs()
+            .curves.align(**options)
+        )
         got = curves.drop_attrs().curves.align(**options)
     xr.testing.assert_identical(got, wanted)
     lazy = curves.drop_attrs().chunk(task=1).curves.align(**options)
@@ -79,34 +99,59 @@ def test_aligned_as_the_union_of_levels_is(rows: pd.DataFrame, curves: xr.DataAr
 def test_frames_go_there_and_back(rows: pd.DataFrame, curves: xr.DataArray) -> None:
     frame = curves.curves.to_frame()
     assert frame[NAMES].equals(rows)
-    xr.testing.assert_identical(xcurves.to_dataarray(frame, "score", extra="task", levels="run"), curves)
+    xr.testing.assert_identical(
+        xcurves.to_dataarray(frame, "score", extra="task", levels="run"), curves
+    )
 
 
-@pytest.mark.parametrize("name", ["curves.nc", pytest.param("curves.zarr", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name", ["curves.nc", pytest.param("curves.zarr", marks=pytest.mark.slow)]
+)
 def test_archives_keep_them(curves: xr.DataArray, name: str, tmp_path) -> None:
     data = curves.to_dataset(name="score")
-    assert xcurves.archive.read(xcurves.archive.write(data, tmp_path / name)).identical(data)
+    assert xcurves.archive.read(xcurves.archive.write(data, tmp_path / name)).identical(
+        data
+    )
 
 
 def test_drawn_each_by_itself_with_a_mean_where_all_are(curves: xr.DataArray) -> None:
     one = curves.sel(task="y")
     ax = one.curves.plot(runs=True, rng=0)
-    thin, means = [line for line in ax.lines if not line.get_label()[0].isalpha()], ax.get_legend_handles_labels()[1]
+    thin, means = (
+        [line for line in ax.lines if not line.get_label()[0].isalpha()],
+        ax.get_legend_handles_labels()[1],
+    )
     assert means == ["p", "q"]
     assert len(thin) == 24
-    starts, ends = one.training.min("evaluation").max("run"), one.training.max("evaluation").min("run")
+    starts, ends = (
+        one.training.min("evaluation").max("run"),
+        one.training.max("evaluation").min("run"),
+    )
     for line in ax.lines[12::13]:
         algorithm = line.get_label()
-        assert line.get_xdata()[[0, -1]].tolist() == [starts.sel(algorithm=algorithm), ends.sel(algorithm=algorithm)]
+        assert line.get_xdata()[[0, -1]].tolist() == [
+            starts.sel(algorithm=algorithm),
+            ends.sel(algorithm=algorithm),
+        ]
         middle = line.get_xdata()[77]
         runs = one.sel(algorithm=algorithm)
-        scores = [np.interp(middle, run.training.dropna("evaluation"), run.dropna("evaluation")) for run in runs]
+        scores = [
+            np.interp(
+                middle, run.training.dropna("evaluation"), run.dropna("evaluation")
+            )
+            for run in runs
+        ]
         assert line.get_ydata()[77] == pytest.approx(np.mean(scores), rel=1e-12)
 
 
-@pytest.mark.parametrize("method", ["pairwise", "randomized_anova", "ss_profile", "drop_incomplete", "analyze"])
+@pytest.mark.parametrize(
+    "method",
+    ["pairwise", "randomized_anova", "ss_profile", "drop_incomplete", "analyze"],
+)
 def test_other_methods_name_the_cure(curves: xr.DataArray, method: str) -> None:
-    with pytest.raises(ValueError, match=r"runs have their own levels.*\.curves\.align\(20\)"):
+    with pytest.raises(
+        ValueError, match=r"runs have their own levels.*\.curves\.align\(20\)"
+    ):
         getattr(curves.curves, method)()
 
 
@@ -131,7 +176,10 @@ def test_levels_that_no_run_can_have_are_refused(training: list, message: str) -
     ("options", "message"),
     [
         ({"levels": "each"}, "levels must be 'union' or 'run'"),
-        ({"levels": "run", "training": None}, "levels='run' needs a column of training"),
+        (
+            {"levels": "run", "training": None},
+            "levels='run' needs a column of training",
+        ),
         ({"levels": "run", "on": [1.0]}, "Leave one out"),
         ({"coords": "training"}, "is the name of another dim"),
         ({"coords": "size"}, "coords='size' is no column of the frame"),
@@ -156,7 +204,12 @@ POINTS = pd.DataFrame(
 
 def test_points_are_runs_with_their_coordinates() -> None:
     losses = xcurves.to_dataarray(
-        POINTS[POINTS.suite == "c4"], "loss", algorithm=None, run=None, training=None, coords=["size", "tokens"]
+        POINTS[POINTS.suite == "c4"],
+        "loss",
+        algorithm=None,
+        run=None,
+        training=None,
+        coords=["size", "tokens"],
     )
     assert losses.dims == ("run",)
     assert losses.to_numpy().tolist() == [4.0, 4.1, 3.5]
@@ -166,10 +219,19 @@ def test_points_are_runs_with_their_coordinates() -> None:
 
 
 def test_points_of_several_suites_share_their_runs() -> None:
-    losses = xcurves.to_dataarray(POINTS, "loss", algorithm="suite", run=None, training=None, coords=["size", "tokens"])
+    losses = xcurves.to_dataarray(
+        POINTS,
+        "loss",
+        algorithm="suite",
+        run=None,
+        training=None,
+        coords=["size", "tokens"],
+    )
     assert losses.dims == ("algorithm", "run")
     assert losses.tokens.dims == ("run",)
-    np.testing.assert_array_equal(losses, [[4.0, 4.1, 3.5, np.nan], [3.9, np.nan, np.nan, 3.0]])
+    np.testing.assert_array_equal(
+        losses, [[4.0, 4.1, 3.5, np.nan], [3.9, np.nan, np.nan, 3.0]]
+    )
 
 
 def test_coordinates_of_runs_that_have_a_name() -> None:
@@ -181,18 +243,31 @@ def test_coordinates_of_runs_that_have_a_name() -> None:
     assert curves.look.dims == ("run",)
     assert curves.look.to_numpy().tolist() == [0, 0, 1, 1]
     frame.loc[frame.algorithm == "b", "look"] += 1
-    assert xcurves.to_dataarray(frame, "score", coords="look").look.dims == ("algorithm", "run")
+    assert xcurves.to_dataarray(frame, "score", coords="look").look.dims == (
+        "algorithm",
+        "run",
+    )
     frame.loc[3, "look"] = 7
-    with pytest.raises(ValueError, match="coords column 'look' has several values in one run"):
+    with pytest.raises(
+        ValueError, match="coords column 'look' has several values in one run"
+    ):
         xcurves.to_dataarray(frame, "score", coords="look")
     frame["look"] = np.nan
-    with pytest.raises(ValueError, match="coords column 'look' has 16 rows without a label"):
+    with pytest.raises(
+        ValueError, match="coords column 'look' has 16 rows without a label"
+    ):
         xcurves.to_dataarray(frame, "score", coords="look")
 
 
 def test_tasks_with_grids_of_their_own_are_no_reason_to_refuse() -> None:
     frame = pd.DataFrame(
-        [(f"t{t}", a, r, t + s, 1.0) for t in range(30) for a in "ab" for r in (0, 1) for s in (0.1, 0.2)],
+        [
+            (f"t{t}", a, r, t + s, 1.0)
+            for t in range(30)
+            for a in "ab"
+            for r in (0, 1)
+            for s in (0.1, 0.2)
+        ],
         columns=NAMES,
     )
     assert xcurves.to_dataarray(frame, "score", extra="task").sizes["training"] == 60

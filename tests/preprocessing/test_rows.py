@@ -23,7 +23,9 @@ def networks(rows_of=("cnn", "mlp", "resnet")) -> pd.DataFrame:
         for seed in range(2)
         for step in range(5)
     ]
-    return pd.DataFrame(rows, columns=["game", "agent", "network", "seed", "step", "return"])
+    return pd.DataFrame(
+        rows, columns=["game", "agent", "network", "seed", "step", "return"]
+    )
 
 
 NAMES = {"algorithm": "agent", "run": "seed", "training": "step"}
@@ -31,64 +33,97 @@ NAMES = {"algorithm": "agent", "run": "seed", "training": "step"}
 
 def test_rows_that_repeat_because_of_a_column_name_it_and_its_labels():
     with pytest.raises(
-        ValueError, match=r"^column 'network' \('cnn', 'mlp', 'resnet'\) is not used, and .* rows repeat .* Name it: a"
+        ValueError,
+        match=r"^column 'network' \('cnn', 'mlp', 'resnet'\) is not used, and .* rows repeat .* Name it: a",
     ) as caught:
         networks().curves.to_dataarray("return", **NAMES, extra="game")
     extra = re.search(r"extra=(\[.*?\])", str(caught.value))[1]
     curves = networks().curves.to_dataarray("return", **NAMES, extra=eval(extra))
-    assert curves.sizes == {"game": 2, "network": 3, "algorithm": 2, "run": 2, "training": 5}
+    assert curves.sizes == {
+        "game": 2,
+        "network": 3,
+        "algorithm": 2,
+        "run": 2,
+        "training": 5,
+    }
     assert curves.notnull().all()
 
 
 def test_the_cure_by_counting_keeps_networks_apart():
     frame = networks().drop(columns="seed")
     with pytest.raises(KeyError, match=r"Rows repeat without it") as caught:
-        frame.curves.to_dataarray("return", algorithm="agent", training="step", extra="game")
-    exec(re.search(r"frame\['run'\] = .*cumcount\(\)", caught.value.args[0])[0], {"frame": frame})
+        frame.curves.to_dataarray(
+            "return", algorithm="agent", training="step", extra="game"
+        )
+    exec(
+        re.search(r"frame\['run'\] = .*cumcount\(\)", caught.value.args[0])[0],
+        {"frame": frame},
+    )
     assert frame["run"].max() == 1
     with pytest.raises(ValueError, match=r"^column 'network' .* is not used"):
-        frame.curves.to_dataarray("return", algorithm="agent", training="step", extra="game")
+        frame.curves.to_dataarray(
+            "return", algorithm="agent", training="step", extra="game"
+        )
 
 
 @pytest.mark.parametrize("labels", [(16, 32, 64), (0.1, 0.3, 1.0)])
 def test_numbers_of_an_unused_column_are_kept_apart_too(labels):
     frame = networks().assign(
-        network=lambda each: each.network.map(dict(zip(("cnn", "mlp", "resnet"), labels, strict=True)))
+        network=lambda each: each.network.map(
+            dict(zip(("cnn", "mlp", "resnet"), labels, strict=True))
+        )
     )
     shown = re.escape(f"column 'network' ({', '.join(map(str, labels))}) is not used")
     with pytest.raises(ValueError, match=f"^{shown}"):
         frame.curves.to_dataarray("return", **NAMES, extra="game")
     with pytest.raises(KeyError, match=r"Rows repeat without it") as caught:
-        frame.drop(columns="seed").curves.to_dataarray("return", algorithm="agent", training="step", extra="game")
+        frame.drop(columns="seed").curves.to_dataarray(
+            "return", algorithm="agent", training="step", extra="game"
+        )
     assert "groupby(['game', 'agent', 'step', 'network'])" in caught.value.args[0]
 
 
 def test_a_metric_is_no_reason_for_repeated_rows():
     frame = networks(("cnn",)).drop(columns="network")
-    frame = pd.concat([frame, frame]).assign(won=[0, 0, 1] * 26 + [1, 1], loss=np.random.default_rng(1).random(80))
-    with pytest.raises(ValueError, match=r"^40 rows repeat .* Name the column in which they differ in extra="):
+    frame = pd.concat([frame, frame]).assign(
+        won=[0, 0, 1] * 26 + [1, 1], loss=np.random.default_rng(1).random(80)
+    )
+    with pytest.raises(
+        ValueError,
+        match=r"^40 rows repeat .* Name the column in which they differ in extra=",
+    ):
         frame.curves.to_dataarray("return", **NAMES, extra="game")
 
 
 def test_a_column_of_a_usual_name_is_named_however_many_tasks_it_has():
-    frame = pd.concat([networks().assign(task=f"task {i}") for i in range(60)]).drop(columns="network")
+    frame = pd.concat([networks().assign(task=f"task {i}") for i in range(60)]).drop(
+        columns="network"
+    )
     frame = frame.drop_duplicates(["game", "agent", "seed", "step", "task"])
     with pytest.raises(ValueError, match=r"^column 'task' .* is not used"):
         frame.curves.to_dataarray("return", **NAMES, extra="game")
-    assert frame.curves.to_dataarray("return", **NAMES, extra=["game", "task"]).sizes["task"] == 60
+    assert (
+        frame.curves.to_dataarray("return", **NAMES, extra=["game", "task"]).sizes[
+            "task"
+        ]
+        == 60
+    )
 
 
 def test_runs_that_mix_labels_of_an_unused_column_are_said():
     frame = networks(("cnn", "mlp"))
     frame = frame[(frame.network == "cnn") == (frame.step < 2)]
     with pytest.warns(
-        UserWarning, match=r"^column 'network' is not used and has several labels in one run \('cnn', 'mlp'\), in 8"
+        UserWarning,
+        match=r"^column 'network' is not used and has several labels in one run \('cnn', 'mlp'\), in 8",
     ):
         frame.curves.to_dataarray("return", **NAMES, extra="game")
 
 
 def test_columns_that_are_other_in_each_row_or_one_in_each_run_are_no_reason_to_warn():
-    frame = networks(("cnn",)).assign(date=[f"day {i % 50}" for i in range(40)], host="h", ok=True, epoch=range(40))
+    frame = networks(("cnn",)).assign(
+        date=[f"day {i % 50}" for i in range(40)], host="h", ok=True, epoch=range(40)
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         frame.curves.to_dataarray("return", **NAMES, extra="game")
@@ -97,38 +132,68 @@ def test_columns_that_are_other_in_each_row_or_one_in_each_run_are_no_reason_to_
 @pytest.mark.parametrize("number", [int, float])
 def test_numbers_that_begin_anew_with_training_are_said(number):
     frame = networks(("cnn", "mlp")).rename(columns={"network": "width"})
-    frame = frame.assign(step=2 * frame.step + (frame.width == "mlp"))  # so that no row repeats
+    frame = frame.assign(
+        step=2 * frame.step + (frame.width == "mlp")
+    )  # so that no row repeats
     frame["width"] = frame["width"].map({"cnn": 64, "mlp": 128}).astype(number)
-    with pytest.warns(UserWarning, match=r"^column 'width' is not used and has several labels in one run \(64.*, in 8"):
+    with pytest.warns(
+        UserWarning,
+        match=r"^column 'width' is not used and has several labels in one run \(64.*, in 8",
+    ):
         frame.curves.to_dataarray("return", **NAMES, extra="game")
 
 
 REAL = {
-    "tdmpc2_results": ("success", {"extra": "task", "training": "step", "duplicates": "last"}, ""),
+    "tdmpc2_results": (
+        "success",
+        {"extra": "task", "training": "step", "duplicates": "last"},
+        "",
+    ),
     "tianshou_mujoco": ("return", {"extra": "task", "training": "env_step"}, "seed"),
-    "algoperf_external": ("score", {"extra": "task", "training": "step", "levels": "run"}, "study"),
-    "nanogpt_track3_dev": ("val_loss", {"algorithm": "entry", "training": "step", "levels": "run"}, ""),
+    "algoperf_external": (
+        "score",
+        {"extra": "task", "training": "step", "levels": "run"},
+        "study",
+    ),
+    "nanogpt_track3_dev": (
+        "val_loss",
+        {"algorithm": "entry", "training": "step", "levels": "run"},
+        "",
+    ),
 }
 
 
 @pytest.mark.parametrize("name", REAL)
 @pytest.mark.filterwarnings("ignore:.*(same score|training level|start again)")
-def test_measures_and_counters_of_real_logs_are_no_reason_to_warn_but_mixed_runs_are(name):
+def test_measures_and_counters_of_real_logs_are_no_reason_to_warn_but_mixed_runs_are(
+    name,
+):
     score, columns, mixed = REAL[name]
     path = SHARED / "data" / f"{name}.csv.gz"
     if not path.exists():
         pytest.skip("the shared data are not here")
     frame = pd.read_csv(path)
     level, value = frame[columns["training"]], frame[score]
-    frame = frame.assign(epoch=level // (level.max() / 20), flag=(value > value.median()).astype(int))
-    frame = frame.assign(tens=(10 * value.rank(pct=True)).round(), early=level < level.median())
+    frame = frame.assign(
+        epoch=level // (level.max() / 20), flag=(value > value.median()).astype(int)
+    )
+    frame = frame.assign(
+        tens=(10 * value.rank(pct=True)).round(), early=level < level.median()
+    )
     names = {"run": "seed" if "seed" in frame else "run"} | columns
-    whole = frame.assign(run=frame["study"] * 5 + frame["trial"]) if "study" in frame else frame
+    whole = (
+        frame.assign(run=frame["study"] * 5 + frame["trial"])
+        if "study" in frame
+        else frame
+    )
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message="column .* is not used")
         whole.curves.to_dataarray(score, **names)
     if mixed:
-        with pytest.warns(UserWarning, match=f"^column '{mixed}' is not used and has several labels in one run"):
+        with pytest.warns(
+            UserWarning,
+            match=f"^column '{mixed}' is not used and has several labels in one run",
+        ):
             frame.assign(run=frame.get("trial", 0)).curves.to_dataarray(
                 score, **names | {"run": "run", "duplicates": "first"}
             )
@@ -139,7 +204,12 @@ def copied(n_levels: int = 6) -> xr.DataArray:
     scores = np.random.default_rng(0).normal(size=(4, 2, 3, n_levels))
     scores[1, 1, 2] = scores[1, 0, 0]
     scores[3, 1, 2] = scores[3, 1, 0]
-    coords = {"task": list("wxyz"), "algorithm": ["a", "b"], "run": range(3), "training": range(n_levels)}
+    coords = {
+        "task": list("wxyz"),
+        "algorithm": ["a", "b"],
+        "run": range(3),
+        "training": range(n_levels),
+    }
     return xr.DataArray(scores, coords, list(coords), name="score")
 
 
@@ -170,25 +240,52 @@ def test_scores_that_are_the_same_by_chance_are_not():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for each in (curves, constant, absent):
-            each.to_dataframe("score").reset_index().curves.to_dataarray("score", extra="task")
+            each.to_dataframe("score").reset_index().curves.to_dataarray(
+                "score", extra="task"
+            )
 
 
 @pytest.mark.filterwarnings("ignore:so few tasks")
 def test_the_only_extra_dim_is_that_of_tasks_and_several_are_joined():
     scores = np.random.default_rng(1).normal(size=(2, 3, 2, 4, 5))
     dims = ("game", "network", "algorithm", "run", "training")
-    curves = xr.DataArray(scores, {"game": ["p", "q"], "network": list("abc"), "algorithm": ["x", "y"]}, dims)
+    curves = xr.DataArray(
+        scores,
+        {"game": ["p", "q"], "network": list("abc"), "algorithm": ["x", "y"]},
+        dims,
+    )
     curves = curves.assign_coords(training=range(5))
     joined = curves.curves.across_tasks(task=["game", "network"], n_resamples=99, rng=0)
-    assert joined.task.values.tolist() == ["p, a", "p, b", "p, c", "q, a", "q, b", "q, c"]
+    assert joined.task.values.tolist() == [
+        "p, a",
+        "p, b",
+        "p, c",
+        "q, a",
+        "q, b",
+        "q, c",
+    ]
     assert joined.game.values.tolist() == ["p"] * 3 + ["q"] * 3
-    by_hand = curves.rename(network="task").stack(pair_of=["game", "task"], create_index=False)
-    by_hand = by_hand.drop_vars(["game", "task"]).rename(pair_of="task").assign_coords(task=joined.task.values)
+    by_hand = curves.rename(network="task").stack(
+        pair_of=["game", "task"], create_index=False
+    )
+    by_hand = (
+        by_hand.drop_vars(["game", "task"])
+        .rename(pair_of="task")
+        .assign_coords(task=joined.task.values)
+    )
     same = by_hand.curves.across_tasks(n_resamples=99, rng=0)
     for name in ("difference", "pvalue", "difference_ci"):
         np.testing.assert_array_equal(joined[name], same[name])
-    families = curves.curves.across_tasks(task=["game", "network"], task_groups="game", n_resamples=99, rng=0)
-    assert families.pvalue.sel(task_effect="random").isnull().all() or (families.pvalue <= 1).all()
+    families = curves.curves.across_tasks(
+        task=["game", "network"], task_groups="game", n_resamples=99, rng=0
+    )
+    assert (
+        families.pvalue.sel(task_effect="random").isnull().all()
+        or (families.pvalue <= 1).all()
+    )
     one = curves.isel(game=0, drop=True)
     by_name = one.curves.across_tasks(task="network", n_resamples=99, rng=0)
-    xr.testing.assert_identical(one.curves.across_tasks(n_resamples=99, rng=0).drop_attrs(), by_name.drop_attrs())
+    xr.testing.assert_identical(
+        one.curves.across_tasks(n_resamples=99, rng=0).drop_attrs(),
+        by_name.drop_attrs(),
+    )

@@ -10,32 +10,59 @@ RNG = np.random.default_rng(0)
 
 
 def test_a_column_for_each_algorithm():
-    frame = pd.DataFrame({"fold": range(5), "logreg": RNG.random(5), "svm": RNG.random(5)})
+    frame = pd.DataFrame(
+        {"fold": range(5), "logreg": RNG.random(5), "svm": RNG.random(5)}
+    )
     for columns in ("{algorithm}", {"algorithm": ["logreg", "svm"]}):
-        scores = xcurves.to_dataarray(frame, "accuracy", run="fold", training=None, columns=columns)
+        scores = xcurves.to_dataarray(
+            frame, "accuracy", run="fold", training=None, columns=columns
+        )
         assert scores.dims == ("algorithm", "run")
         np.testing.assert_array_equal(scores.sel(algorithm="svm"), frame["svm"])
 
 
 def test_a_column_for_each_fold_as_a_search_of_scikit_learn_has():
-    frame = pd.DataFrame({"param_C": [1, 10], "split0_test_score": [0.1, 0.2], "split1_test_score": [0.3, 0.4]})
+    frame = pd.DataFrame(
+        {
+            "param_C": [1, 10],
+            "split0_test_score": [0.1, 0.2],
+            "split1_test_score": [0.3, 0.4],
+        }
+    )
     frame["mean_test_score"] = [0.2, 0.3]
     names = {"algorithm": "param_C", "training": None}
-    scores = xcurves.to_dataarray(frame, "score", **names, columns="split{run}_test_score")
+    scores = xcurves.to_dataarray(
+        frame, "score", **names, columns="split{run}_test_score"
+    )
     assert scores.run.values.tolist() == [0, 1]
     assert scores.sel(algorithm=10).values.tolist() == [0.2, 0.4]
 
 
 def test_a_column_for_each_algorithm_and_run_along_training():
-    frame = pd.DataFrame({"step": [0, 10], "sac_seed0": [1.0, 2.0], "sac_seed1": [3.0, 4.0], "td3_seed0": [5.0, 6.0]})
-    curves = xcurves.to_dataarray(frame, "return", training="step", columns="{algorithm}_seed{run}")
+    frame = pd.DataFrame(
+        {
+            "step": [0, 10],
+            "sac_seed0": [1.0, 2.0],
+            "sac_seed1": [3.0, 4.0],
+            "td3_seed0": [5.0, 6.0],
+        }
+    )
+    curves = xcurves.to_dataarray(
+        frame, "return", training="step", columns="{algorithm}_seed{run}"
+    )
     assert curves.sel(algorithm="sac", run=1).values.tolist() == [3, 4]
     assert np.isnan(curves.sel(algorithm="td3", run=1)).all()
 
 
 def test_tasks_and_names_of_its_own():
     frame = pd.DataFrame({"method": ["a", "b"], "iris": [0.5, 0.6], "wine": [0.7, 0.8]})
-    options = {"algorithm": "method", "run": None, "training": None, "extra": "dataset", "columns": "{dataset}"}
+    options = {
+        "algorithm": "method",
+        "run": None,
+        "training": None,
+        "extra": "dataset",
+        "columns": "{dataset}",
+    }
     scores = xcurves.to_dataarray(frame, "accuracy", **options)
     assert scores.sel(algorithm="b", dataset="wine").item() == 0.8
 
@@ -43,11 +70,19 @@ def test_tasks_and_names_of_its_own():
 @pytest.mark.parametrize(
     ("columns", "kind", "said"),
     [
-        ("x{run}", KeyError, r"columns='x\{run\}' fits no column of numbers\. The frame has 'fold', 'a', 'b'"),
+        (
+            "x{run}",
+            KeyError,
+            r"columns='x\{run\}' fits no column of numbers\. The frame has 'fold', 'a', 'b'",
+        ),
         ("ab", ValueError, r"^columns must be a pattern of parts in braces"),
         ({"run": ["a", "c"]}, KeyError, "names no column of the frame"),
         ({"run": "a"}, ValueError, "^columns must map one dim to names of columns"),
-        ("{fold}", ValueError, r"makes a column 'fold', which the frame has\. Rename it, or drop it"),
+        (
+            "{fold}",
+            ValueError,
+            r"makes a column 'fold', which the frame has\. Rename it, or drop it",
+        ),
     ],
 )
 def test_what_does_not_fit_is_said(columns, kind, said):
@@ -57,38 +92,77 @@ def test_what_does_not_fit_is_said(columns, kind, said):
 
 
 def test_rows_with_neither_score_nor_training_are_left_out():
-    frame = pd.DataFrame({"algorithm": "a", "run": 0, "step": [0, 1, None], "loss": [1.0, 2.0, None], "epoch": 1})
+    frame = pd.DataFrame(
+        {
+            "algorithm": "a",
+            "run": 0,
+            "step": [0, 1, None],
+            "loss": [1.0, 2.0, None],
+            "epoch": 1,
+        }
+    )
     assert xcurves.to_dataarray(frame, "loss", training="step").sizes["training"] == 2
 
 
 def test_several_columns_of_the_algorithm_are_joined():
-    frame = pd.DataFrame({"opt": ["adam", "muon"], "lr": [1e-3, 3e-4], "seed": 0, "step": 0, "loss": [1.0, 2.0]})
-    losses = xcurves.to_dataarray(frame, "loss", algorithm=["opt", "lr"], run="seed", training="step")
-    assert losses.algorithm.values.tolist() == ["opt=adam, lr=0.001", "opt=muon, lr=0.0003"]
+    frame = pd.DataFrame(
+        {
+            "opt": ["adam", "muon"],
+            "lr": [1e-3, 3e-4],
+            "seed": 0,
+            "step": 0,
+            "loss": [1.0, 2.0],
+        }
+    )
+    losses = xcurves.to_dataarray(
+        frame, "loss", algorithm=["opt", "lr"], run="seed", training="step"
+    )
+    assert losses.algorithm.values.tolist() == [
+        "opt=adam, lr=0.001",
+        "opt=muon, lr=0.0003",
+    ]
     with pytest.raises(KeyError, match="algorithm='ada' is no column of the frame"):
-        xcurves.to_dataarray(frame, "loss", algorithm=["ada", "lr"], run="seed", training="step")
+        xcurves.to_dataarray(
+            frame, "loss", algorithm=["ada", "lr"], run="seed", training="step"
+        )
 
 
 def test_several_scores_of_a_wide_table():
-    names = [f"{algorithm}_{score}" for algorithm in ("svm", "random_forest") for score in ("acc", "acc_top5")]
+    names = [
+        f"{algorithm}_{score}"
+        for algorithm in ("svm", "random_forest")
+        for score in ("acc", "acc_top5")
+    ]
     frame = pd.DataFrame({"fold": range(3), **{name: RNG.random(3) for name in names}})
     options = {"run": "fold", "training": None}
-    scores = xcurves.to_dataset(frame, ["acc", "acc_top5"], **options, columns="{algorithm}_{value}")
+    scores = xcurves.to_dataset(
+        frame, ["acc", "acc_top5"], **options, columns="{algorithm}_{value}"
+    )
     for algorithm in ("svm", "random_forest"):
         for score in ("acc", "acc_top5"):
-            np.testing.assert_array_equal(scores[score].sel(algorithm=algorithm), frame[f"{algorithm}_{score}"])
+            np.testing.assert_array_equal(
+                scores[score].sel(algorithm=algorithm), frame[f"{algorithm}_{score}"]
+            )
     each = {"acc": "{algorithm}_acc", "acc_top5": {"algorithm": ["svm_acc_top5"]}}
     named = xcurves.to_dataset(frame, ["acc", "acc_top5"], **options, columns=each)
     np.testing.assert_array_equal(named["acc"].sel(algorithm="svm"), frame["svm_acc"])
-    np.testing.assert_array_equal(named["acc_top5"].sel(algorithm="svm_acc_top5"), frame["svm_acc_top5"])
-    one = xcurves.to_dataset(frame[["fold", "svm_acc"]], ["acc"], **options, columns="{algorithm}_acc")
+    np.testing.assert_array_equal(
+        named["acc_top5"].sel(algorithm="svm_acc_top5"), frame["svm_acc_top5"]
+    )
+    one = xcurves.to_dataset(
+        frame[["fold", "svm_acc"]], ["acc"], **options, columns="{algorithm}_acc"
+    )
     assert one["acc"].algorithm.item() == "svm"
 
 
 def test_a_score_that_fails_is_no_score_that_is_absent():
-    frame = pd.DataFrame({"fold": [0, 1], "a_f1": [0.5, None], "b_f1": [0.5, 0.6], "b_auc": [0.5, 0.6]})
+    frame = pd.DataFrame(
+        {"fold": [0, 1], "a_f1": [0.5, None], "b_f1": [0.5, 0.6], "b_auc": [0.5, 0.6]}
+    )
     options = {"run": "fold", "training": None, "missing_scores": "failed"}
-    scores = xcurves.to_dataset(frame, ["f1", "auc"], **options, columns="{algorithm}_{value}")
+    scores = xcurves.to_dataset(
+        frame, ["f1", "auc"], **options, columns="{algorithm}_{value}"
+    )
     assert scores["f1"].sel(algorithm="a").values.tolist() == [0.5, -np.inf]
     assert np.isnan(scores["auc"].sel(algorithm="a")).all()
 
@@ -96,10 +170,26 @@ def test_a_score_that_fails_is_no_score_that_is_absent():
 @pytest.mark.parametrize(
     ("columns", "kind", "said"),
     [
-        ("{algorithm}", ValueError, r"does not say which of 2 scores a column holds\. Say it with a part \{value\}"),
-        ("{algorithm}-{value}", KeyError, r"columns='\{algorithm\}-acc' fits no column of numbers"),
-        ({"algorithm": ["a_f1"]}, ValueError, r"columns must map each of \['f1', 'acc'\] to a pattern; got"),
-        ({"f1": 3, "acc": "{algorithm}_acc"}, TypeError, r"columns must be a pattern or a mapping; got 3"),
+        (
+            "{algorithm}",
+            ValueError,
+            r"does not say which of 2 scores a column holds\. Say it with a part \{value\}",
+        ),
+        (
+            "{algorithm}-{value}",
+            KeyError,
+            r"columns='\{algorithm\}-acc' fits no column of numbers",
+        ),
+        (
+            {"algorithm": ["a_f1"]},
+            ValueError,
+            r"columns must map each of \['f1', 'acc'\] to a pattern; got",
+        ),
+        (
+            {"f1": 3, "acc": "{algorithm}_acc"},
+            TypeError,
+            r"columns must be a pattern or a mapping; got 3",
+        ),
     ],
 )
 def test_what_does_not_say_the_score_of_a_column_is_refused(columns, kind, said):

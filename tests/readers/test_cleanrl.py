@@ -22,23 +22,33 @@ def test_names_of_folders_become_task_algorithm_and_run(tmp_path):
                 log(tmp_path, env, algorithm, seed)
     frame = readers.read(tmp_path, source="cleanrl")
     scores = frame[frame.tag == "charts/episodic_return"]
-    with pytest.warns(UserWarning, match="Were data copied"):  # both algorithms have the same scores here
+    with pytest.warns(
+        UserWarning, match="Were data copied"
+    ):  # both algorithms have the same scores here
         returns = scores.curves.to_dataarray("value", training="step", extra="task")
     assert returns.task.values.tolist() == ["Hopper-v4", "My__Env"]
     assert returns.algorithm.values.tolist() == ["ppo_continuous_action", "sac"]
-    np.testing.assert_array_equal(returns, np.broadcast_to(np.outer([1, 2, 3], range(4)), returns.shape))
+    np.testing.assert_array_equal(
+        returns, np.broadcast_to(np.outer([1, 2, 3], range(4)), returns.shape)
+    )
     assert (returns.curves.randomized_anova(confidence_level=0.5).n_levels == 4).all()
 
 
 def test_a_seed_that_was_run_twice_is_refused(tmp_path):
     log(tmp_path, "Hopper-v4", "sac", 1)
     log(tmp_path, "Hopper-v4", "sac", 1, 1_800_000_000)
-    with pytest.raises(ValueError, match=r"sac__1__1700000000 and .*sac__1__1800000000 in .* are one seed run twice"):
+    with pytest.raises(
+        ValueError,
+        match=r"sac__1__1700000000 and .*sac__1__1800000000 in .* are one seed run twice",
+    ):
         readers.read(tmp_path, source="cleanrl")
 
 
 def test_another_name_is_refused(tmp_path):
     log(tmp_path, "Hopper-v4", "sac", 1)
     (tmp_path / "Hopper-v4__sac__1__1700000000").rename(tmp_path / "sac-1")
-    with pytest.raises(FileNotFoundError, match=r"holds no event files in folders env__exp__seed__time\. Check"):
+    with pytest.raises(
+        FileNotFoundError,
+        match=r"holds no event files in folders env__exp__seed__time\. Check",
+    ):
         readers.read(tmp_path, source="cleanrl")

@@ -27,12 +27,20 @@ def lines(offset, steps=(10, 20, 30)):
 
 
 def table(offset, score="loss"):
-    return f"step,{score}\n" + "".join(f"{step},{offset + step / 100}\n" for step in (10, 20, 30))
+    return f"step,{score}\n" + "".join(
+        f"{step},{offset + step / 100}\n" for step in (10, 20, 30)
+    )
 
 
 @pytest.mark.parametrize("ending", ["csv", "log"])
 @pytest.mark.parametrize(
-    "place", ["{algorithm}/{run}", "{algorithm}_seed{run}", "task/{algorithm}/{run}", "x/y/{algorithm}/{run}"]
+    "place",
+    [
+        "{algorithm}/{run}",
+        "{algorithm}_seed{run}",
+        "task/{algorithm}/{run}",
+        "x/y/{algorithm}/{run}",
+    ],
 )
 def test_two_logs_in_one_folder_get_the_pattern_that_reads_one(tmp_path, place, ending):
     text = table if ending == "csv" else lines
@@ -40,13 +48,18 @@ def test_two_logs_in_one_folder_get_the_pattern_that_reads_one(tmp_path, place, 
         home = tmp_path / place.format(algorithm=algorithm, run=run)
         write(home / f"a.{ending}", text(number))
         write(home / f"b.{ending}", text(number + 100))
-    with pytest.raises(ValueError, match=r"holds 2 logs, a\.\w+ and b\.\w+, 'loss' in both: a run has one") as caught:
+    with pytest.raises(
+        ValueError,
+        match=r"holds 2 logs, a\.\w+ and b\.\w+, 'loss' in both: a run has one",
+    ) as caught:
         readers.read(tmp_path)
     assert len(str(caught.value).replace(str(tmp_path), "")) <= 300
     names = re.search(r"names='([^']*)'", str(caught.value))[1]
     with pytest.warns(UserWarning, match="6 logs do not match and are left out"):
         frame = readers.read(tmp_path, names=names)
-    assert sorted(map(tuple, frame[["algorithm", "run"]].drop_duplicates().to_numpy())) == sorted(RUNS)
+    assert sorted(
+        map(tuple, frame[["algorithm", "run"]].drop_duplicates().to_numpy())
+    ) == sorted(RUNS)
     assert frame["loss"].max() < 10
 
 
@@ -65,12 +78,19 @@ def test_a_text_log_that_begins_again_is_said_with_its_line(tmp_path):
     said = r"a\.log: line 6 begins again at step 10, two logs in one file.*duplicates='last'$"
     with pytest.warns(UserWarning, match=said):
         frame = readers.read(tmp_path / "a.log")
-    curves = frame.assign(run=0).curves.to_dataarray("loss", training="step", algorithm=None, duplicates="last")
+    curves = frame.assign(run=0).curves.to_dataarray(
+        "loss", training="step", algorithm=None, duplicates="last"
+    )
     assert curves.squeeze().to_numpy().tolist() == [5.1, 5.2, 5.3]
 
 
 @pytest.mark.parametrize(
-    "text", [lines(0) + lines(5, (30, 40)), lines(0) + "step 10: acc 3\n", "step 1: loss 1\nstep 1: loss 2\n"]
+    "text",
+    [
+        lines(0) + lines(5, (30, 40)),
+        lines(0) + "step 10: acc 3\n",
+        "step 1: loss 1\nstep 1: loss 2\n",
+    ],
 )
 def test_a_log_that_goes_on_is_one(tmp_path, text):
     write(tmp_path / "a.log", text)
@@ -82,9 +102,17 @@ def mmengine(every=50, by_epoch=True, better=0):
     rows = []
     for step in range(10, 151, 10):
         epoch = (step - 1) // 50 + 1
-        rows.append({"lr": 0.1, "loss": 10 / step, "epoch": epoch, "iter": step, "step": step})
+        rows.append(
+            {"lr": 0.1, "loss": 10 / step, "epoch": epoch, "iter": step, "step": step}
+        )
         if step % every == 0:
-            rows.append({"accuracy/top1": 50 + better + step / 10, "time": 0.5, "step": epoch if by_epoch else step})
+            rows.append(
+                {
+                    "accuracy/top1": 50 + better + step / 10,
+                    "time": 0.5,
+                    "step": epoch if by_epoch else step,
+                }
+            )
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
@@ -106,7 +134,9 @@ def test_steps_of_validation_that_count_epochs_are_no_iterations(tmp_path):
 
 
 @pytest.mark.parametrize("form", ["mmengine", "text"])
-def test_a_score_by_epochs_is_answered_where_training_is_by_iterations(tmp_path, form, monkeypatch, capsys):
+def test_a_score_by_epochs_is_answered_where_training_is_by_iterations(
+    tmp_path, form, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     for algorithm, run in RUNS:
         home = tmp_path / "logs" / algorithm / str(run)
@@ -115,7 +145,10 @@ def test_a_score_by_epochs_is_answered_where_training_is_by_iterations(tmp_path,
             text = mmengine(better=better)
             write(home / "20260101_101010" / "vis_data" / "scalars.json", text)
         else:
-            both = [f"iter {10 * i}: loss {1 / i}\nepoch {i}: val acc {better + i}\n" for i in range(1, 4)]
+            both = [
+                f"iter {10 * i}: loss {1 / i}\nepoch {i}: val acc {better + i}\n"
+                for i in range(1, 4)
+            ]
             write(home / "out.log", "".join(both))
     assert main(["logs", "--n-resamples", "99"]) == 0
     out, err = capsys.readouterr()
@@ -124,16 +157,36 @@ def test_a_score_by_epochs_is_answered_where_training_is_by_iterations(tmp_path,
 
 
 LOOKS = {
-    "lines of words": ("a.jsonl", '{"a": "b"}\n{"a": "c"}\n', "JSON lines without a number", "'dreamerv3'"),
-    "a setting": ("a.json", '{"lr": 0.1, "layers": [1, 2]}', "JSON without records", "'huggingface'"),
-    "a table of words": ("a.data", "a,b\nc,d\n", "a table with rows of unlike lengths or without", "'monitor'"),
+    "lines of words": (
+        "a.jsonl",
+        '{"a": "b"}\n{"a": "c"}\n',
+        "JSON lines without a number",
+        "'dreamerv3'",
+    ),
+    "a setting": (
+        "a.json",
+        '{"lr": 0.1, "layers": [1, 2]}',
+        "JSON without records",
+        "'huggingface'",
+    ),
+    "a table of words": (
+        "a.data",
+        "a,b\nc,d\n",
+        "a table with rows of unlike lengths or without",
+        "'monitor'",
+    ),
     "prose": (
         "a.data",
         "To train, run this.\nThen look.\n",
         "text without a line such as 'step 1: loss 2.5'",
         "'text'",
     ),
-    "a database": ("a.bin", "SQLite format 3\0", "a database of another program", "'mlflow-database'"),
+    "a database": (
+        "a.bin",
+        "SQLite format 3\0",
+        "a database of another program",
+        "'mlflow-database'",
+    ),
     "bytes": ("a.csvx", "\0\1\2", "no text", "'text'"),
     "nothing": ("a.log", "", "an empty file", "'text'"),
 }
@@ -141,11 +194,16 @@ LOOKS = {
 
 @pytest.mark.parametrize(("name", "text", "look", "near"), LOOKS.values(), ids=LOOKS)
 @pytest.mark.parametrize("below", [False, True])
-def test_what_is_nearest_is_said_by_content_and_not_by_name(tmp_path, name, text, look, near, below):
+def test_what_is_nearest_is_said_by_content_and_not_by_name(
+    tmp_path, name, text, look, near, below
+):
     path = tmp_path / name
     path.write_text(text)
     given = tmp_path if below else path
-    with pytest.raises(ValueError, match=rf"{name if below else 'It'} looks like {look}.*Nearest: {near}") as caught:
+    with pytest.raises(
+        ValueError,
+        match=rf"{name if below else 'It'} looks like {look}.*Nearest: {near}",
+    ) as caught:
         readers.read(given)
     assert len(str(caught.value)) - len(str(given)) <= 300
 
@@ -162,7 +220,8 @@ def test_a_damaged_parquet_file_ends_in_one_line(tmp_path):
     path = tmp_path / "a.parquet"
     path.write_bytes(b"PAR1" + b"\1" * 100)
     with pytest.raises(
-        ValueError, match=rf"^{path} is cut short, damaged or no parquet: .*Copy it again, or remove it$"
+        ValueError,
+        match=rf"^{path} is cut short, damaged or no parquet: .*Copy it again, or remove it$",
     ) as caught:
         readers.read(path)
     assert "\n" not in str(caught.value)
@@ -176,7 +235,10 @@ HOSTILE = {
     "a header": ("monitor.csv", f"{LONG}\n1,2\n"),
     "a chart": ("chart.csv", f"Step,a - b,{LONG}\n1,2,3\n"),
     "lines": ("a.jsonl", '{"step": 1, "a": 2}\n{"step": "' + LONG + "\n{}\n"),
-    "a list": ("trainer_state.json", '{"log_history": [{"step": 1, "' + LONG[:300] + '": [1]}]}'),
+    "a list": (
+        "trainer_state.json",
+        '{"log_history": [{"step": 1, "' + LONG[:300] + '": [1]}]}',
+    ),
     "a value": ("progress.txt", f"Epoch\t{LONG}\n1\t2\t3\n1\n"),
 }
 
@@ -199,7 +261,10 @@ def test_errors_are_short_whatever_the_file_holds(tmp_path, name, text):
 
 def test_a_source_that_there_is_not_is_refused_in_few_words(tmp_path):
     for given in ("tensorbord", LONG):
-        with pytest.raises(ValueError, match=r"^source must be one that python -m xcurves sources lists") as caught:
+        with pytest.raises(
+            ValueError,
+            match=r"^source must be one that python -m xcurves sources lists",
+        ) as caught:
             readers.read(tmp_path, source=given)
         assert len(str(caught.value)) <= 300
 
@@ -218,7 +283,10 @@ NEW = Source(
 
 def test_a_source_of_one_table_is_one_declaration(tmp_path):
     for algorithm, run in RUNS:
-        write(tmp_path / algorithm / str(run) / "traces" / "trace.out", "tick;gain\n0;1,5\n5;2,5\n")
+        write(
+            tmp_path / algorithm / str(run) / "traces" / "trace.out",
+            "tick;gain\n0;1,5\n5;2,5\n",
+        )
     assert [NEW.has(path) for path in logs.files_below(tmp_path)] == [True] * len(RUNS)
     frame = logs.read_each_run(tmp_path, NEW)
     assert frame.iloc[0].tolist() == ["fast", 0, 0, 1.5]
@@ -229,28 +297,48 @@ def test_a_source_of_one_table_is_one_declaration(tmp_path):
 def test_only_one_module_opens_files():
     """There, the limit of expansion holds."""
     room = Path(readers.__file__).parent
-    opening = re.compile(r"\.read_bytes\(|\.read_text\(|(?<!\w)open\(|\.open\(|ZipFile\(|np\.load\(|sqlite3\.connect\(")
+    opening = re.compile(
+        r"\.read_bytes\(|\.read_text\(|(?<!\w)open\(|\.open\(|ZipFile\(|np\.load\(|sqlite3\.connect\("
+    )
     assert opening.search("with path.open() as file")
-    found = {path.name for path in room.rglob("*.py") if opening.search(path.read_text())}
+    found = {
+        path.name for path in room.rglob("*.py") if opening.search(path.read_text())
+    }
     assert found == {"open_files.py"}
 
 
-@pytest.mark.parametrize("name", ["log.csv.gz", "metrics.jsonl.gz", "out.log.gz", "a.npz"])
-def test_the_option_that_lifts_the_limit_of_expansion_is_named(tmp_path, name, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    "name", ["log.csv.gz", "metrics.jsonl.gz", "out.log.gz", "a.npz"]
+)
+def test_the_option_that_lifts_the_limit_of_expansion_is_named(
+    tmp_path, name, monkeypatch, capsys
+):
     rows = [(algorithm, run, step) for algorithm, run in RUNS for step in range(400)]
     frame = pd.DataFrame(rows, columns=["algorithm", "run", "step"])
     frame["score"] = frame["run"] / 10 + 5.0 * (frame["algorithm"] == "fast")
     path = tmp_path / name
     if name == "a.npz":
-        text = {column: frame[column].to_numpy(str if column == "algorithm" else None) for column in frame}
+        text = {
+            column: frame[column].to_numpy(str if column == "algorithm" else None)
+            for column in frame
+        }
         np.savez_compressed(path, **text)
     elif name == "out.log.gz":
-        said = [f"step {step}: loss {step / 7}, score {step / 9}\n" for step in range(1000)]
+        said = [
+            f"step {step}: loss {step / 7}, score {step / 9}\n" for step in range(1000)
+        ]
         path.write_bytes(gzip.compress("".join(said).encode()))
     else:
-        text = frame.to_csv(index=False) if name == "log.csv.gz" else frame.to_json(orient="records", lines=True)
+        text = (
+            frame.to_csv(index=False)
+            if name == "log.csv.gz"
+            else frame.to_json(orient="records", lines=True)
+        )
         path.write_bytes(gzip.compress(text.encode()))
-    with pytest.raises(ValueError, match=rf"^{path} expands to more than 10000 bytes\..*max_expanded=100000, or"):
+    with pytest.raises(
+        ValueError,
+        match=rf"^{path} expands to more than 10000 bytes\..*max_expanded=100000, or",
+    ):
         readers.read(path, max_expanded=1e4)
     assert len(readers.read(path, max_expanded=1e6))
     if name == "out.log.gz":  # who each run is, no text says
@@ -258,7 +346,9 @@ def test_the_option_that_lifts_the_limit_of_expansion_is_named(tmp_path, name, m
     monkeypatch.chdir(tmp_path)
     assert main([name, "--max-expanded", "1e4", "--n-resamples", "99"]) == 2
     err = capsys.readouterr().err
-    assert f"Type: python -m xcurves {name} --max-expanded 1e4 --n-resamples 99 --max-expanded 100000" in err or (
-        "--max-expanded 100000, or decompress it" in err
+    assert (
+        f"Type: python -m xcurves {name} --max-expanded 1e4 --n-resamples 99 --max-expanded 100000"
+        in err
+        or ("--max-expanded 100000, or decompress it" in err)
     )
     assert main([name, "--max-expanded", "1e6", "--n-resamples", "99"]) == 0

@@ -20,11 +20,21 @@ def a_file(tmp_path):
 
 def test_every_episode_of_every_evaluation_is_there():
     frame = readers.read(LOGS, source="evaluations")
-    assert list(frame) == ["algorithm", "run", "step", "episode", "return", "episode_length"]
+    assert list(frame) == [
+        "algorithm",
+        "run",
+        "step",
+        "episode",
+        "return",
+        "episode_length",
+    ]
     assert len(FILES) == 4
     for path in FILES:
         saved = np.load(path)
-        rows = frame[(frame.algorithm == path.parent.parent.name) & (frame.run == int(path.parent.name))]
+        rows = frame[
+            (frame.algorithm == path.parent.parent.name)
+            & (frame.run == int(path.parent.name))
+        ]
         for i, step in enumerate(saved["timesteps"]):
             at_step = rows[rows.step == step]
             assert at_step["return"].tolist() == saved["results"][i].tolist()
@@ -32,15 +42,25 @@ def test_every_episode_of_every_evaluation_is_there():
 
 
 def test_episodes_of_an_evaluation_are_averaged():
-    curves = readers.read(LOGS, source="evaluations").curves.to_dataarray("return", training="step", duplicates="mean")
+    curves = readers.read(LOGS, source="evaluations").curves.to_dataarray(
+        "return", training="step", duplicates="mean"
+    )
     for path in FILES:
         mine = curves.sel(algorithm=path.parent.parent.name, run=int(path.parent.name))
         np.testing.assert_allclose(mine, np.load(path)["results"].mean(axis=1))
 
 
 def test_success_is_read_where_it_was_logged(a_file):
-    np.savez(a_file, timesteps=[10], results=[[1.0, 2.0]], ep_lengths=[[3, 4]], successes=[[True, False]])
-    assert readers.read(a_file.parents[2], source="evaluations")["success"].tolist() == [True, False]
+    np.savez(
+        a_file,
+        timesteps=[10],
+        results=[[1.0, 2.0]],
+        ep_lengths=[[3, 4]],
+        successes=[[True, False]],
+    )
+    assert readers.read(a_file.parents[2], source="evaluations")[
+        "success"
+    ].tolist() == [True, False]
     assert list(readers.read(a_file, source="evaluations")) == [
         "step",
         "episode",
@@ -63,12 +83,17 @@ def test_pickle_is_never_loaded(a_file):
         {"timesteps": [1, 2]},
         {"timesteps": [1, 2], "results": [[1.0]]},
         {"timesteps": [1, 2], "results": [1.0, 2.0]},
-        {"timesteps": [1, 2], "results": [[1.0], [2.0]], "ep_lengths": [[1, 1], [2, 2]]},
+        {
+            "timesteps": [1, 2],
+            "results": [[1.0], [2.0]],
+            "ep_lengths": [[1, 1], [2, 2]],
+        },
     ],
 )
 def test_arrays_that_are_no_evaluations_are_refused(a_file, arrays):
     np.savez(a_file, **arrays)
     with pytest.raises(
-        ValueError, match=rf"^{a_file} is cut short, damaged or no .*: (arrays must have one|'results')"
+        ValueError,
+        match=rf"^{a_file} is cut short, damaged or no .*: (arrays must have one|'results')",
     ):
         readers.read(a_file, source="evaluations")

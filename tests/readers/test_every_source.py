@@ -17,21 +17,40 @@ ANOVA = {"n_resamples": 19, "confidence_level": 0.5, "rng": 0}
 TO_CURVES = {
     "monitor": (
         "stable-baselines3",
-        {"value": "return", "training": "step", "on": np.arange(100, 501, 100), "method": "mean", "tolerance": 100},
+        {
+            "value": "return",
+            "training": "step",
+            "on": np.arange(100, 501, 100),
+            "method": "mean",
+            "tolerance": 100,
+        },
     ),
-    "evaluations": ("stable-baselines3", {"value": "return", "training": "step", "duplicates": "mean"}),
+    "evaluations": (
+        "stable-baselines3",
+        {"value": "return", "training": "step", "duplicates": "mean"},
+    ),
     "lightning": ("lightning", {"value": "val_loss", "training": "step"}),
     "huggingface": ("transformers", {"value": "eval_loss", "training": "step"}),
     "keras": ("keras", {"value": "val_loss", "training": "epoch"}),
     "rllib": (
         "ray",
-        {"value": "episode_reward_mean", "algorithm": "config/lr", "run": "config/seed", "training": "step"},
+        {
+            "value": "episode_reward_mean",
+            "algorithm": "config/lr",
+            "run": "config/seed",
+            "training": "step",
+        },
     ),
-    "marl-eval": ("id-marl-eval", {"value": "return", "training": "step", "extra": ["env", "task"]}),
+    "marl-eval": (
+        "id-marl-eval",
+        {"value": "return", "training": "step", "extra": ["env", "task"]},
+    ),
 }
 
 
-@pytest.mark.parametrize(("source", "folder", "options"), [(name, *rest) for name, rest in TO_CURVES.items()])
+@pytest.mark.parametrize(
+    ("source", "folder", "options"), [(name, *rest) for name, rest in TO_CURVES.items()]
+)
 def test_three_lines_lead_from_logs_to_an_anova(source, folder, options):
     frame = readers.read(LOGS / folder, source=source)
     curves = frame.curves.to_dataarray(**options)
@@ -49,14 +68,22 @@ def test_three_lines_lead_from_logs_to_an_anova(source, folder, options):
         ("hydra", "PyYAML", "yaml"),
     ],
 )
-def test_a_missing_package_is_said_with_its_extra(name, package, missing, tmp_path, monkeypatch):
+def test_a_missing_package_is_said_with_its_extra(
+    name, package, missing, tmp_path, monkeypatch
+):
     monkeypatch.setitem(sys.modules, missing, None)
     for log in ("0/0/a.tfevents", "0/.hydra/overrides.yaml", "0/step.csv"):
         (tmp_path / log).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / log).touch()
     cure = rf"^readers\.{name} needs {package}\. Install it: pip install 'xcurves\[{name}\]'"
-    server = partial(mlflow.metric_history, "http://127.0.0.1:1")  # files are read without the package
-    read = {"mlflow": lambda _: server(), "optuna": optuna.trials, "hydra": hydra.multirun}
+    server = partial(
+        mlflow.metric_history, "http://127.0.0.1:1"
+    )  # files are read without the package
+    read = {
+        "mlflow": lambda _: server(),
+        "optuna": optuna.trials,
+        "hydra": hydra.multirun,
+    }
     with pytest.raises(ImportError, match=cure):
         read.get(name, partial(readers.read, source=name))(tmp_path)
 
@@ -83,9 +110,15 @@ def test_a_file_that_is_cut_short_is_named(source, tmp_path):
     whole = len(readers.read(given, source=source))
     path.write_bytes(path.read_bytes()[:-4])
     if n_rows is None:
-        with pytest.raises(ValueError, match=rf"^{re.escape(str(path))} is cut short, damaged or no "):
+        with pytest.raises(
+            ValueError, match=rf"^{re.escape(str(path))} is cut short, damaged or no "
+        ):
             readers.read(given, source=source)
         return
-    with pytest.warns(UserWarning, match=rf"{name[-9:]}: the last line is cut short and left out: '") as caught:
+    with pytest.warns(
+        UserWarning, match=rf"{name[-9:]}: the last line is cut short and left out: '"
+    ) as caught:
         assert len(readers.read(given, source=source)) == whole - n_rows
-    assert [(each.filename, str(path) in str(each.message)) for each in caught] == [(__file__, True)]
+    assert [(each.filename, str(path) in str(each.message)) for each in caught] == [
+        (__file__, True)
+    ]

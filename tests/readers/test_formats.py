@@ -27,10 +27,14 @@ def frames(draw):
     """Draw a frame: a step, one column of words, one to three columns of numbers."""
     n_rows = draw(st.integers(2, 12))
     names = draw(
-        st.lists(NAMES, min_size=2, max_size=4, unique=True).filter(lambda each: not set(each) & {"step", "nan", "inf"})
+        st.lists(NAMES, min_size=2, max_size=4, unique=True).filter(
+            lambda each: not set(each) & {"step", "nan", "inf"}
+        )
     )
     columns = {"step": np.arange(n_rows) * draw(st.integers(1, 1000))}
-    columns[names[0]] = [f"m{word}" for word in draw(st.lists(WORDS, min_size=n_rows, max_size=n_rows))]
+    columns[names[0]] = [
+        f"m{word}" for word in draw(st.lists(WORDS, min_size=n_rows, max_size=n_rows))
+    ]
     for name in names[1:]:
         columns[name] = draw(st.lists(NUMBERS, min_size=n_rows, max_size=n_rows))
     return pd.DataFrame(columns)
@@ -38,7 +42,9 @@ def frames(draw):
 
 def delimited(delimiter, decimal=".", encoding="utf-8", end="\n", before=""):
     def write(frame):
-        text = frame.to_csv(index=False, sep=delimiter, decimal=decimal, lineterminator=end)
+        text = frame.to_csv(
+            index=False, sep=delimiter, decimal=decimal, lineterminator=end
+        )
         return (before + text).encode(encoding)
 
     return write
@@ -65,7 +71,13 @@ def parquet(frame):
 def npz(frame):
     buffer = io.BytesIO()
     np.savez(
-        buffer, **{name: frame[name].to_numpy(str if frame[name].dtype.kind not in "if" else None) for name in frame}
+        buffer,
+        **{
+            name: frame[name].to_numpy(
+                str if frame[name].dtype.kind not in "if" else None
+            )
+            for name in frame
+        },
     )
     return buffer.getvalue()
 
@@ -80,14 +92,23 @@ WRITERS = {
     "BOM": ("delimited", delimited(",", encoding="utf-8-sig")),
     "UTF-16": ("delimited", delimited(",", encoding="utf-16")),
     "CRLF": ("delimited", delimited(",", end="\r\n")),
-    "comments": ("delimited", delimited(",", before="# made by a script, on a Monday\n# seed: 3\n")),
+    "comments": (
+        "delimited",
+        delimited(",", before="# made by a script, on a Monday\n# seed: 3\n"),
+    ),
     "padded": ("delimited", padded),
     "Markdown": ("delimited", markdown),
-    "JSON lines": ("JSON lines", lambda frame: frame.to_json(orient="records", lines=True).encode()),
+    "JSON lines": (
+        "JSON lines",
+        lambda frame: frame.to_json(orient="records", lines=True).encode(),
+    ),
     "records": ("JSON", lambda frame: frame.to_json(orient="records").encode()),
     "pandas' JSON": ("JSON", lambda frame: frame.to_json().encode()),
     "lists": ("JSON", lambda frame: json.dumps(frame.to_dict(orient="list")).encode()),
-    "split": ("JSON", lambda frame: frame.to_json(orient="split", index=False).encode()),
+    "split": (
+        "JSON",
+        lambda frame: frame.to_json(orient="split", index=False).encode(),
+    ),
     "parquet": ("parquet", parquet),
     "npz": ("npz", npz),
 }
@@ -95,7 +116,11 @@ WRITERS = {
 
 @pytest.mark.parametrize("compressed", [False, True])
 @pytest.mark.parametrize("way", WRITERS)
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=12,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(frame=frames())
 def test_a_frame_comes_back_from_every_format(way, compressed, tmp_path, frame):
     if way == "parquet":
@@ -108,10 +133,16 @@ def test_a_frame_comes_back_from_every_format(way, compressed, tmp_path, frame):
     path.write_bytes(gzip.compress(data) if compressed else data)
     assert format_of(path) == name
     read = read_rows(path, name).rows
-    pd.testing.assert_frame_equal(read, frame, check_dtype=False, check_column_type=False)
+    pd.testing.assert_frame_equal(
+        read, frame, check_dtype=False, check_column_type=False
+    )
 
 
-PROPERTY = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+PROPERTY = settings(
+    max_examples=20,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 
 
 @pytest.mark.parametrize("compressed", [False, True])
@@ -137,25 +168,36 @@ def test_nested_metrics_come_back(tmp_path, compressed, metrics):
     rows = read_rows(path).rows
     n_rounds = len(next(iter(metrics.values())))
     assert rows.pop("step").tolist() == list(range(n_rounds))
-    assert rows.to_dict("list") == {"/".join(name): values for name, values in metrics.items()}
+    assert rows.to_dict("list") == {
+        "/".join(name): values for name, values in metrics.items()
+    }
 
 
 @pytest.mark.parametrize("compressed", [False, True])
 @PROPERTY
 @given(
-    shape=st.tuples(st.integers(1, 5), st.integers(1, 6)).filter(lambda shape: shape[0] != shape[1]),
-    names=st.lists(NAMES, min_size=3, max_size=4, unique=True).filter(lambda each: not {"run", "step"} & set(each)),
+    shape=st.tuples(st.integers(1, 5), st.integers(1, 6)).filter(
+        lambda shape: shape[0] != shape[1]
+    ),
+    names=st.lists(NAMES, min_size=3, max_size=4, unique=True).filter(
+        lambda each: not {"run", "step"} & set(each)
+    ),
     seed=st.integers(0, 99),
 )
 def test_arrays_of_runs_and_steps_come_back(tmp_path, compressed, shape, names, seed):
     rng = np.random.default_rng(seed)
     of_steps, of_runs, *tables = names
-    levels, labels = np.sort(rng.integers(0, 10**6, shape[1])), rng.normal(size=shape[0])
+    levels, labels = (
+        np.sort(rng.integers(0, 10**6, shape[1])),
+        rng.normal(size=shape[0]),
+    )
     arrays = {name: rng.normal(size=shape) for name in tables}
     buffer = io.BytesIO()
     np.savez(buffer, **{of_steps: levels, of_runs: labels}, **arrays)
     path = tmp_path / "a.npz"
-    path.write_bytes(gzip.compress(buffer.getvalue()) if compressed else buffer.getvalue())
+    path.write_bytes(
+        gzip.compress(buffer.getvalue()) if compressed else buffer.getvalue()
+    )
     assert format_of(path) == "npz"
     rows = read_rows(path).rows
     assert len(rows) == shape[0] * shape[1]
@@ -169,13 +211,20 @@ def test_arrays_of_runs_and_steps_come_back(tmp_path, compressed, shape, names, 
 
 
 @PROPERTY
-@given(frame=frames(), head=st.sampled_from(["step {}:", "[{}]", "Epoch {}/99,", "iter={},", "it: {} |"]))
+@given(
+    frame=frames(),
+    head=st.sampled_from(["step {}:", "[{}]", "Epoch {}/99,", "iter={},", "it: {} |"]),
+)
 def test_numbers_of_printed_lines_come_back(tmp_path, frame, head):
     numbers = frame.select_dtypes("float")
-    word = {"[{}]": "iteration"}.get(head, head.partition(" ")[0].partition("=")[0].rstrip(":"))
+    word = {"[{}]": "iteration"}.get(
+        head, head.partition(" ")[0].partition("=")[0].rstrip(":")
+    )
     lines = []
     for step, row in zip(frame["step"], numbers.itertuples(index=False), strict=True):
-        said = ", ".join(f"{name}: {value!r}" for name, value in zip(numbers, row, strict=True))
+        said = ", ".join(
+            f"{name}: {value!r}" for name, value in zip(numbers, row, strict=True)
+        )
         lines += [f"{head.format(step)} {said}", "some other words, 3 of them"]
     path = tmp_path / "out.log"
     path.write_text("\n".join(lines) + "\n")
@@ -187,20 +236,40 @@ def test_numbers_of_printed_lines_come_back(tmp_path, frame, head):
 
 
 LINES = {  # a line as a package prints it, the step's word and number, and the metrics
-    "step 250: train loss 3.9071, val loss 4.1022": ("step", 250, {"train loss": 3.9071, "val loss": 4.1022}),
-    "iter 10: loss 4.1, time 30.5ms, mfu 3.1%": ("iter", 10, {"loss": 4.1, "time": 30.5, "mfu": 3.1}),
-    "[10]\tvalid_0's binary_logloss: 0.353978": ("iteration", 10, {"valid_0's binary_logloss": 0.353978}),
+    "step 250: train loss 3.9071, val loss 4.1022": (
+        "step",
+        250,
+        {"train loss": 3.9071, "val loss": 4.1022},
+    ),
+    "iter 10: loss 4.1, time 30.5ms, mfu 3.1%": (
+        "iter",
+        10,
+        {"loss": 4.1, "time": 30.5, "mfu": 3.1},
+    ),
+    "[10]\tvalid_0's binary_logloss: 0.353978": (
+        "iteration",
+        10,
+        {"valid_0's binary_logloss": 0.353978},
+    ),
     "[3]\tvalidation_0-auc:0.9\tvalidation_1-auc:0.8": (
         "iteration",
         3,
         {"validation_0-auc": 0.9, "validation_1-auc": 0.8},
     ),
-    "{'loss': 2.3, 'learning_rate': 5e-05, 'epoch': 0.02}": ("epoch", 0.02, {"loss": 2.3, "learning_rate": 5e-5}),
+    "{'loss': 2.3, 'learning_rate': 5e-05, 'epoch': 0.02}": (
+        "epoch",
+        0.02,
+        {"loss": 2.3, "learning_rate": 5e-5},
+    ),
     "0:\tlearn: 0.6\ttest: 0.67\tbest: 0.67 (0)\ttotal: 50ms": (
         *("iteration", 0),
         {"learn": 0.6, "test": 0.67, "best": 0.67, "total": 50},
     ),
-    "2026-01-01 10:00:00,123 INFO - Epoch [1/10] loss: 0.5": ("Epoch", 1, {"loss": 0.5}),
+    "2026-01-01 10:00:00,123 INFO - Epoch [1/10] loss: 0.5": (
+        "Epoch",
+        1,
+        {"loss": 0.5},
+    ),
     "Iteration 5, loss = 0.69314718": ("Iteration", 5, {"loss": 0.69314718}),
     "Epoch 3/10, loss: 0.5, acc=.8": ("Epoch", 3, {"loss": 0.5, "acc": 0.8}),
 }
@@ -216,7 +285,9 @@ def test_lines_that_packages_print(tmp_path, line):
 
 def test_keras_says_its_epoch_in_the_line_before(tmp_path):
     bars = "1/2 ━━━━ 0s 5ms/step - accuracy: 0.1 - loss: 9\b\b\b\b\r2/2 ━━━━ 1s 5ms/step - accuracy: 0.75 - loss: 0.5"
-    (tmp_path / "a.log").write_text(f"Epoch 1/2\n{bars}\nEpoch 2/2\n2/2 - 1s - 5ms/step - accuracy: 0.8 - loss: 0.4\n")
+    (tmp_path / "a.log").write_text(
+        f"Epoch 1/2\n{bars}\nEpoch 2/2\n2/2 - 1s - 5ms/step - accuracy: 0.8 - loss: 0.4\n"
+    )
     rows = read_rows(tmp_path / "a.log").rows
     assert rows.to_dict("records") == [
         {"Epoch": 1, "accuracy": 0.75, "loss": 0.5},
@@ -243,7 +314,10 @@ def test_numbers_as_people_write_them(tmp_path, text, wanted):
 
 
 def test_metrics_nested_in_mappings_have_their_place_as_step(tmp_path):
-    nested = {"valid_0": {"auc": [0.5, 0.7, 0.8], "logloss": [0.7, 0.6, 0.5]}, "train": {"auc": [0.6, 0.8, 0.9]}}
+    nested = {
+        "valid_0": {"auc": [0.5, 0.7, 0.8], "logloss": [0.7, 0.6, 0.5]},
+        "train": {"auc": [0.6, 0.8, 0.9]},
+    }
     (tmp_path / "evals.json").write_text(json.dumps(nested))
     rows = read_rows(tmp_path / "evals.json").rows
     assert list(rows) == ["step", "valid_0/auc", "valid_0/logloss", "train/auc"]
@@ -265,7 +339,10 @@ def test_a_line_that_is_being_written_is_left_out_and_said(tmp_path):
     path.write_text('{"step": 1, "loss": 2.0}\n{"step": 2, "lo')
     read = read_rows(path)
     assert read.rows.to_dict("records") == [{"step": 1, "loss": 2.0}]
-    assert read.left_out == f'{path}: the last line is cut short and left out: \'{{"step": 2, "lo\''
+    assert (
+        read.left_out
+        == f'{path}: the last line is cut short and left out: \'{{"step": 2, "lo\''
+    )
 
 
 @pytest.mark.parametrize(
@@ -292,8 +369,18 @@ def test_what_is_no_log_is_of_no_format(tmp_path, text):
 @pytest.mark.parametrize(
     ("name", "could"),
     [
-        *[("metrics.jsonl", True), ("test_error.tsv", True), ("evals.json.gz", True), ("README.md", False)],
-        *[("requirements.txt", False), ("config.json", False), ("args.json", False), ("train.py", False)],
+        *[
+            ("metrics.jsonl", True),
+            ("test_error.tsv", True),
+            ("evals.json.gz", True),
+            ("README.md", False),
+        ],
+        *[
+            ("requirements.txt", False),
+            ("config.json", False),
+            ("args.json", False),
+            ("train.py", False),
+        ],
         ("model.json", False),
     ],
 )
@@ -313,7 +400,9 @@ def said_of(path):
 @pytest.mark.parametrize("way", [name for name in WRITERS if name != "parquet"])
 def test_mutated_files_are_read_or_refused_in_one_line(tmp_path, way):
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"step": range(20), "agent": ["sac", "td3"] * 10, "loss": rng.normal(size=20)})
+    frame = pd.DataFrame(
+        {"step": range(20), "agent": ["sac", "td3"] * 10, "loss": rng.normal(size=20)}
+    )
     whole = WRITERS[way][1](frame)
     refused = 0
     for trial in range(60):
@@ -335,7 +424,13 @@ def test_mutated_files_are_read_or_refused_in_one_line(tmp_path, way):
 
 
 @pytest.mark.parametrize(
-    "text", ["[" * 100_000, '{"a":' * 100_000, '{"a": ' + "9" * 5000 + "}\n", '{"a": "\\ud800"}\n']
+    "text",
+    [
+        "[" * 100_000,
+        '{"a":' * 100_000,
+        '{"a": ' + "9" * 5000 + "}\n",
+        '{"a": "\\ud800"}\n',
+    ],
 )
 def test_hostile_json_ends_in_one_line(tmp_path, text):
     path = tmp_path / "a.jsonl"
@@ -359,10 +454,19 @@ def test_a_million_and_a_half_lines_of_json_take_ten_seconds_and_a_gigabyte(tmp_
     rng = np.random.default_rng(0)
     path, n_rows = tmp_path / "log.jsonl", 1_500_000
     rows = pd.DataFrame(
-        {"seed": np.arange(n_rows) % 20, "step": np.arange(n_rows) // 20, "loss": rng.normal(size=n_rows)}
+        {
+            "seed": np.arange(n_rows) % 20,
+            "step": np.arange(n_rows) // 20,
+            "loss": rng.normal(size=n_rows),
+        }
     )
     rows.to_json(path, orient="records", lines=True)
-    done = subprocess.run([sys.executable, "-c", LARGE, str(path)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", LARGE, str(path)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     found, seconds, megabytes = map(float, done.stdout.split())
     assert found == n_rows
     assert seconds < 10

@@ -31,24 +31,35 @@ def each_run(root, name, rows_to_text, place="{algorithm}/{run}"):
         for run in RUNS:
             rows = [(step, SCORES[algorithm, run, step]) for step in STEPS]
             home = place.format(algorithm=algorithm, run=run)
-            write(root / home / name.format(algorithm=algorithm, run=run), rows_to_text(rows))
+            write(
+                root / home / name.format(algorithm=algorithm, run=run),
+                rows_to_text(rows),
+            )
 
 
 def lines(form, before=""):
-    return lambda rows: before + "".join(form.format(step=step, y=y) + "\n" for step, y in rows)
+    return lambda rows: (
+        before + "".join(form.format(step=step, y=y) + "\n" for step, y in rows)
+    )
 
 
 def json_lines(**names):
     key, score = names["step"], names["score"]
 
     def text(rows):
-        return "".join(json.dumps({key: step, score: y, "time": {"total": step * 2.5}}) + "\n" for step, y in rows)
+        return "".join(
+            json.dumps({key: step, score: y, "time": {"total": step * 2.5}}) + "\n"
+            for step, y in rows
+        )
 
     return text
 
 
 def frame(**columns):
-    made = pd.DataFrame([(*key, y) for key, y in SCORES.items()], columns=["algo", "seed", "step", "accuracy"])
+    made = pd.DataFrame(
+        [(*key, y) for key, y in SCORES.items()],
+        columns=["algo", "seed", "step", "accuracy"],
+    )
     return made.rename(columns=columns)
 
 
@@ -71,11 +82,21 @@ def lightning_json(root):
 
 def spinningup(root):
     head = "Epoch\tAverageEpRet\tStdEpRet\tTotalEnvInteracts\tTime\n"
-    each_run(root, "progress.txt", lines("{step}\t{y}\t0.5\t{step}000\t1.5", head), "{algorithm}/{algorithm}_s{run}")
+    each_run(
+        root,
+        "progress.txt",
+        lines("{step}\t{y}\t0.5\t{step}000\t1.5", head),
+        "{algorithm}/{algorithm}_s{run}",
+    )
 
 
 def catboost(root):
-    each_run(root, "test_error.tsv", lines("{step}\t{y}", "iter\tAccuracy\n"), "{algorithm}/{run}/catboost_info")
+    each_run(
+        root,
+        "test_error.tsv",
+        lines("{step}\t{y}", "iter\tAccuracy\n"),
+        "{algorithm}/{run}/catboost_info",
+    )
 
 
 def dawnbench(root):
@@ -86,7 +107,10 @@ def dawnbench(root):
 def xgboost_json(root):
     def text(rows):
         return json.dumps(
-            {"validation_0": {"auc": [y for _, y in rows]}, "validation_1": {"auc": [y for _, y in rows]}}
+            {
+                "validation_0": {"auc": [y for _, y in rows]},
+                "validation_1": {"auc": [y for _, y in rows]},
+            }
         )
 
     each_run(root, "evals_result.json", text)
@@ -97,12 +121,21 @@ def xgboost_text(root):
 
 
 def lightgbm_text(root):
-    each_run(root, "out.log", lines("[{step}]\tvalid_0's auc: {y}", "[LightGBM] [Info] Total Bins 3\n"))
+    each_run(
+        root,
+        "out.log",
+        lines("[{step}]\tvalid_0's auc: {y}", "[LightGBM] [Info] Total Bins 3\n"),
+    )
 
 
 def nanogpt(root):
     head = "number of parameters: 10.65M\n"
-    each_run(root, "{algorithm}_seed{run}.log", lines("step {step}: train score 1.5, val score {y}", head), ".")
+    each_run(
+        root,
+        "{algorithm}_seed{run}.log",
+        lines("step {step}: train score 1.5, val score {y}", head),
+        ".",
+    )
 
 
 def keras_stdout(root):
@@ -111,7 +144,11 @@ def keras_stdout(root):
 
 
 def huggingface_dicts(root):
-    each_run(root, "train.out", lines("{{'eval_accuracy': {y}, 'eval_runtime': 2.5, 'epoch': {step}.0}}"))
+    each_run(
+        root,
+        "train.out",
+        lines("{{'eval_accuracy': {y}, 'eval_runtime': 2.5, 'epoch': {step}.0}}"),
+    )
 
 
 def records(root):
@@ -129,7 +166,10 @@ def parquet(root):
 
 def npz(root):
     made = frame()
-    np.savez(root / "results.npz", **{name: made[name].to_numpy(str if name == "algo" else None) for name in made})
+    np.savez(
+        root / "results.npz",
+        **{name: made[name].to_numpy(str if name == "algo" else None) for name in made},
+    )
 
 
 def d3rlpy(root):
@@ -155,29 +195,70 @@ def thousands(root):
 
 def padded(root):
     text = frame().to_csv(index=False)
-    write(root / "results.csv", "\n".join(" , ".join(line.split(",")) for line in text.splitlines()) + "\n")
+    write(
+        root / "results.csv",
+        "\n".join(" , ".join(line.split(",")) for line in text.splitlines()) + "\n",
+    )
 
 
 def wide_folds(root):
-    made = frame().query("step == 30").pivot_table(index="seed", columns="algo", values="accuracy").reset_index()
-    write(root / "results.csv", made.rename(columns={"seed": "fold"}).to_csv(index=False))
+    made = (
+        frame()
+        .query("step == 30")
+        .pivot_table(index="seed", columns="algo", values="accuracy")
+        .reset_index()
+    )
+    write(
+        root / "results.csv", made.rename(columns={"seed": "fold"}).to_csv(index=False)
+    )
 
 
 def scores_alone(root):
-    write(root / "results.csv", frame(seed="fold").query("step == 30").drop(columns="step").to_csv(index=False))
+    write(
+        root / "results.csv",
+        frame(seed="fold").query("step == 30").drop(columns="step").to_csv(index=False),
+    )
 
 
 def configurations(root):
     made = json_lines(step="step", score="accuracy")
-    for place, (algorithm, run) in enumerate((algorithm, run) for algorithm in ALGORITHMS for run in RUNS):
+    for place, (algorithm, run) in enumerate(
+        (algorithm, run) for algorithm in ALGORITHMS for run in RUNS
+    ):
         home = root / f"2026-01-01_{place:02}x"
-        write(home / "log.jsonl", made([(step, SCORES[algorithm, run, step]) for step in STEPS]))
-        write(home / "config.json", json.dumps({"method": algorithm, "seed": run, "output_dir": str(home)}))
+        write(
+            home / "log.jsonl",
+            made([(step, SCORES[algorithm, run, step]) for step in STEPS]),
+        )
+        write(
+            home / "config.json",
+            json.dumps({"method": algorithm, "seed": run, "output_dir": str(home)}),
+        )
 
 
 FORMS = [
-    *(dreamer, mmengine, detectron2, lightning_json, spinningup, catboost, dawnbench, xgboost_json, xgboost_text),
-    *(lightgbm_text, nanogpt, keras_stdout, huggingface_dicts, records, records_by_line, parquet, npz, d3rlpy),
+    *(
+        dreamer,
+        mmengine,
+        detectron2,
+        lightning_json,
+        spinningup,
+        catboost,
+        dawnbench,
+        xgboost_json,
+        xgboost_text,
+    ),
+    *(
+        lightgbm_text,
+        nanogpt,
+        keras_stdout,
+        huggingface_dicts,
+        records,
+        records_by_line,
+        parquet,
+        npz,
+        d3rlpy,
+    ),
     *(torchrl, semicolons, thousands, padded, wide_folds, scores_alone, configurations),
 ]
 
@@ -195,19 +276,35 @@ def test_one_command_answers(form, tmp_path, monkeypatch, capsys):
     assert status == 0, err
     assert "\nfast over slow " in out
     levels = [np.mean([SCORES["fast", run, step] for run in RUNS]) for step in STEPS]
-    assert any(f"{value:.{digits}f}" in out for value in (np.mean(levels), levels[-1]) for digits in (1, 2, 3)), out
+    assert any(
+        f"{value:.{digits}f}" in out
+        for value in (np.mean(levels), levels[-1])
+        for digits in (1, 2, 3)
+    ), out
 
 
-def test_several_columns_of_the_algorithm_and_wide_columns_are_options(tmp_path, monkeypatch, capsys):
+def test_several_columns_of_the_algorithm_and_wide_columns_are_options(
+    tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     frame().assign(lr=0.01).to_csv("long.csv", index=False)
-    for given in (["long.csv", "--algorithm", "algo", "lr"], ["--algorithm", "algo", "lr", "long.csv"]):
+    for given in (
+        ["long.csv", "--algorithm", "algo", "lr"],
+        ["--algorithm", "algo", "lr", "long.csv"],
+    ):
         assert main([*given, "--n-resamples", "99"]) == 0
-        assert "\nalgo=fast, lr=0.01 over algo=slow, lr=0.01 " in capsys.readouterr().out
-    wide = frame().pivot_table(index="step", columns=["algo", "seed"], values="accuracy")
+        assert (
+            "\nalgo=fast, lr=0.01 over algo=slow, lr=0.01 " in capsys.readouterr().out
+        )
+    wide = frame().pivot_table(
+        index="step", columns=["algo", "seed"], values="accuracy"
+    )
     wide.columns = [f"{algorithm}_seed{run}" for algorithm, run in wide.columns]
     wide.reset_index().to_csv("wide.csv", index=False)
-    assert main(["wide.csv", "--columns", "{algorithm}_seed{run}", "--n-resamples", "99"]) == 0
+    assert (
+        main(["wide.csv", "--columns", "{algorithm}_seed{run}", "--n-resamples", "99"])
+        == 0
+    )
     assert "\nfast over slow " in capsys.readouterr().out
     assert main(["long.csv", "--algorithm", "algo", "rl"]) == 2
     assert "--algorithm rl is no column of ARCHIVE" in capsys.readouterr().err

@@ -11,7 +11,9 @@ def table(**columns):
     """Return two rows of each combination of labels; a column that is a float varies."""
     rng = np.random.default_rng(0)
     labels = {name: value for name, value in columns.items() if value is not float}
-    frame = pd.MultiIndex.from_product(labels.values(), names=labels).to_frame(index=False)
+    frame = pd.MultiIndex.from_product(labels.values(), names=labels).to_frame(
+        index=False
+    )
     for name, value in columns.items():
         if value is float:
             frame[name] = rng.normal(size=len(frame))
@@ -20,11 +22,23 @@ def table(**columns):
 
 FOUND = {  # the columns, and what they are: algorithm, run, training, tasks, score
     "issue": (
-        {"algo": ["a", "b"], "seed": [1, 2], "env_steps": [0, 5], "env": ["x", "y"], "episodic_return": float},
+        {
+            "algo": ["a", "b"],
+            "seed": [1, 2],
+            "env_steps": [0, 5],
+            "env": ["x", "y"],
+            "episodic_return": float,
+        },
         ("algo", "seed", "env_steps", ("env",), "episodic_return"),
     ),
     "ids": (
-        {"env_id": ["x", "y"], "model_name": ["a", "b"], "run_id": [3, 4], "global_step": [0, 1], "val_loss": float},
+        {
+            "env_id": ["x", "y"],
+            "model_name": ["a", "b"],
+            "run_id": [3, 4],
+            "global_step": [0, 1],
+            "val_loss": float,
+        },
         ("model_name", "run_id", "global_step", ("env_id",), "val_loss"),
     ),
     "spinning up": (
@@ -38,7 +52,14 @@ FOUND = {  # the columns, and what they are: algorithm, run, training, tasks, sc
         ("optimizer", "fold", "epoch", (), "val_accuracy"),
     ),
     "steps before epochs": (
-        {"method": ["a", "b"], "trial": [1, 2], "epoch": [1], "step": [5, 6], "train_acc": float, "eval_loss": float},
+        {
+            "method": ["a", "b"],
+            "trial": [1, 2],
+            "epoch": [1],
+            "step": [5, 6],
+            "train_acc": float,
+            "eval_loss": float,
+        },
         ("method", "trial", "step", (), "eval_loss"),
     ),
     "no training": (
@@ -50,7 +71,13 @@ FOUND = {  # the columns, and what they are: algorithm, run, training, tasks, sc
         ("variant", "seed", "step", (), "z"),
     ),
     "constant names are passed over": (
-        {"model": ["m"], "optimizer": ["a", "b"], "seed": [1, 2], "step": [1, 2], "loss": float},
+        {
+            "model": ["m"],
+            "optimizer": ["a", "b"],
+            "seed": [1, 2],
+            "step": [1, 2],
+            "loss": float,
+        },
         ("optimizer", "seed", "step", (), "loss"),
     ),
 }
@@ -67,7 +94,9 @@ def test_columns_are_found_by_their_names(case):
 
 
 def test_what_is_given_is_not_guessed():
-    frame = table(algo=["a", "b"], seed=[1, 2], step=[0, 1], size=["s", "l"], loss=float)
+    frame = table(
+        algo=["a", "b"], seed=[1, 2], step=[0, 1], size=["s", "l"], loss=float
+    )
     given = {"algorithm": "size", "tasks": ["algo"], "training": "step"}
     read = guess_names(frame, given)
     assert (read.algorithm, read.tasks, read.run) == ("size", ("algo",), "seed")
@@ -76,40 +105,62 @@ def test_what_is_given_is_not_guessed():
 
 
 def test_two_names_that_both_vary_are_not_chosen_between():
-    frame = table(model=["m", "n"], optimizer=["a", "b"], seed=[1, 2], step=[1, 2], loss=float)
+    frame = table(
+        model=["m", "n"], optimizer=["a", "b"], seed=[1, 2], step=[1, 2], loss=float
+    )
     assert guess_names(frame).missing == {"algorithm": ["model", "optimizer"]}
     both = guess_names(frame, {"algorithm": ["optimizer", "model"]})
     assert both.algorithm == "optimizer, model"
-    assert set(both.frame[both.algorithm]) == {f"optimizer={o}, model={m}" for o in "ab" for m in "mn"}
+    assert set(both.frame[both.algorithm]) == {
+        f"optimizer={o}, model={m}" for o in "ab" for m in "mn"
+    }
 
 
 def test_two_names_of_the_same_runs_are_one():
     frame = table(algo=["a", "b"], seed=[1, 2], step=[1, 2], loss=float)
-    assert guess_names(frame.assign(run_id="r" + frame["seed"].astype(str))).run == "seed"
+    assert (
+        guess_names(frame.assign(run_id="r" + frame["seed"].astype(str))).run == "seed"
+    )
 
 
 def test_numbers_are_joined_as_people_write_them():
     frame = table(lr=[3e-4, 1e-5], opt=["muon"], seed=[1, 2], step=[1, 2], loss=float)
     read = guess_names(frame, {"algorithm": ["lr", "opt"]})
-    assert sorted(read.frame[read.algorithm].unique()) == ["lr=0.0003, opt=muon", "lr=1e-05, opt=muon"]
+    assert sorted(read.frame[read.algorithm].unique()) == [
+        "lr=0.0003, opt=muon",
+        "lr=1e-05, opt=muon",
+    ]
 
 
 def test_rows_are_runs_where_scores_have_neither():
     frame = table(method=["a", "b"], row=[0, 1, 2], score=float).drop(columns="row")
     read = guess_names(frame)
     assert (read.run, read.training, read.missing) == ("run", None, {})
-    assert read.frame.groupby("method")["run"].agg(list).to_dict() == {"a": [0, 1, 2], "b": [0, 1, 2]}
+    assert read.frame.groupby("method")["run"].agg(list).to_dict() == {
+        "a": [0, 1, 2],
+        "b": [0, 1, 2],
+    }
 
 
 def test_what_is_missing_is_said_with_what_it_could_be():
     frame = table(kind=["a", "b"], shape=["x", "y"], step=[1, 2], u=float, v=float)
     read = guess_names(frame)
-    assert read.missing == {"algorithm": ["kind", "shape"], "run": ["kind", "shape"], "score": ["u", "v"]}
+    assert read.missing == {
+        "algorithm": ["kind", "shape"],
+        "run": ["kind", "shape"],
+        "score": ["u", "v"],
+    }
 
 
 @pytest.mark.parametrize(
     ("name", "lower"),
-    [("val_loss", True), ("test error", True), ("perplexity", True), ("return", False), ("lossless", False)],
+    [
+        ("val_loss", True),
+        ("test error", True),
+        ("perplexity", True),
+        ("return", False),
+        ("lossless", False),
+    ],
 )
 def test_names_say_which_way_is_better(name, lower):
     assert lower_is_better(name) is lower
@@ -117,7 +168,13 @@ def test_names_say_which_way_is_better(name, lower):
 
 @pytest.mark.parametrize(
     ("name", "dim"),
-    [("env_steps", "training"), ("Seed", "run"), ("dataset_name", "task"), ("algo", "algorithm"), ("model_size", None)],
+    [
+        ("env_steps", "training"),
+        ("Seed", "run"),
+        ("dataset_name", "task"),
+        ("algo", "algorithm"),
+        ("model_size", None),
+    ],
 )
 def test_a_name_alone_says_a_dim(name, dim):
     assert dim_of(name) == dim
@@ -131,10 +188,14 @@ def test_a_column_for_each_algorithm_is_read_where_all_others_name_runs_or_tasks
         *(("dataset",), "score"),
     )
     assert read.said.endswith("columns are the algorithms: logreg, svm")
-    assert sorted(read.frame.query("algorithm == 'svm'")["score"]) == sorted(wide["svm"])
+    assert sorted(read.frame.query("algorithm == 'svm'")["score"]) == sorted(
+        wide["svm"]
+    )
 
 
-@pytest.mark.parametrize("columns", [["loss", "f1"], ["mean", "svm"], ["val_accuracy", "svm"]])
+@pytest.mark.parametrize(
+    "columns", [["loss", "f1"], ["mean", "svm"], ["val_accuracy", "svm"]]
+)
 def test_columns_called_like_scores_are_no_algorithms(columns):
     read = guess_names(table(fold=[0, 1, 2], **dict.fromkeys(columns, float)))
     assert "algorithm" in read.missing

@@ -21,13 +21,22 @@ def test_the_last_checkpoint_of_each_run_gives_the_whole_history(metric):
     curves = frame.curves.to_dataarray(metric, training="step")
     assert len(RUNS) == 4
     for run in RUNS:
-        own = {row["step"]: row[metric] for row in last_state(run)["log_history"] if metric in row}
-        mine = curves.sel(algorithm=run.parent.name, run=int(run.name)).dropna("training")
+        own = {
+            row["step"]: row[metric]
+            for row in last_state(run)["log_history"]
+            if metric in row
+        }
+        mine = curves.sel(algorithm=run.parent.name, run=int(run.name)).dropna(
+            "training"
+        )
         assert dict(zip(mine.training.values, mine.values, strict=True)) == own
 
 
 def test_totals_at_the_end_are_no_curve(tmp_path):
-    rows = [{"step": 1, "epoch": 1.0, "loss": 2.0}, {"step": 1, "epoch": 1.0, "train_runtime": 3.0, "train_loss": 2.0}]
+    rows = [
+        {"step": 1, "epoch": 1.0, "loss": 2.0},
+        {"step": 1, "epoch": 1.0, "train_runtime": 3.0, "train_loss": 2.0},
+    ]
     path = tmp_path / "trainer_state.json"
     path.write_text(json.dumps({"global_step": 1, "log_history": rows}))
     assert readers.read(path, source="huggingface").to_dict("records") == [rows[0]]

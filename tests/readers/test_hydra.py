@@ -34,8 +34,17 @@ main()
 def swept(tmp_path_factory):
     folder = tmp_path_factory.mktemp("hydra")
     (folder / "app.py").write_text(APP)
-    command = [sys.executable, "app.py", "--multirun", "+agent=sac,td3", "+seed=1,2,3", "+optimizer.lr=0.1"]
-    subprocess.run([*command, "hydra.sweep.dir=sweep"], cwd=folder, check=True, capture_output=True)
+    command = [
+        sys.executable,
+        "app.py",
+        "--multirun",
+        "+agent=sac,td3",
+        "+seed=1,2,3",
+        "+optimizer.lr=0.1",
+    ]
+    subprocess.run(
+        [*command, "hydra.sweep.dir=sweep"], cwd=folder, check=True, capture_output=True
+    )
     return folder / "sweep"
 
 
@@ -51,7 +60,9 @@ def test_overrides_become_columns_of_each_job(sweep):
     assert list(frame) == ["job", "agent", "seed", "optimizer.lr", "step", "return"]
     assert frame["optimizer.lr"].unique().tolist() == [0.1]
     assert frame.attrs["source"] == "6 jobs of Hydra below sweep: CSV"
-    curves = frame.curves.to_dataarray("return", algorithm="agent", run="seed", training="step")
+    curves = frame.curves.to_dataarray(
+        "return", algorithm="agent", run="seed", training="step"
+    )
     assert curves.sel(algorithm="sac", run=2).values.tolist() == [21, 23, 25]
     assert curves.sel(algorithm="td3", run=3).values.tolist() == [30, 31, 32]
     curves.curves.randomized_anova(confidence_level=0.5)
@@ -61,22 +72,30 @@ def test_jobs_that_override_other_things_are_refused(sweep):
     overrides = sweep / "3" / ".hydra" / "overrides.yaml"
     whole = overrides.read_text()
     overrides.write_text(whole[: whole.index("- +seed")])
-    with pytest.raises(ValueError, match=rf"^{sweep}/3 and {sweep}/0 do not override the same: optimizer.lr, seed"):
+    with pytest.raises(
+        ValueError,
+        match=rf"^{sweep}/3 and {sweep}/0 do not override the same: optimizer.lr, seed",
+    ):
         reader.multirun(sweep)
     overrides.write_text("- 'a\n")
-    with pytest.raises(ValueError, match=rf"^{overrides} is cut short, damaged or no overrides: "):
+    with pytest.raises(
+        ValueError, match=rf"^{overrides} is cut short, damaged or no overrides: "
+    ):
         reader.multirun(sweep)
 
 
 def test_jobs_without_logs_or_with_logs_of_several_runs_are_refused(sweep):
     (sweep / "2" / "logs" / "returns.csv").unlink()
-    with pytest.raises(ValueError, match=rf"'{sweep}/2' (is|holds) nothing that is recognised"):
+    with pytest.raises(
+        ValueError, match=rf"'{sweep}/2' (is|holds) nothing that is recognised"
+    ):
         reader.multirun(sweep)
     (sweep / "2" / "other").mkdir()
     for folder in ("logs", "other"):
         (sweep / "2" / folder / "returns.csv").write_text("step,return\n0,1\n")
     with pytest.raises(
-        ValueError, match=rf"^{sweep}/2 has logs in 2 folders, such as {sweep}/2/logs and {sweep}/2/other"
+        ValueError,
+        match=rf"^{sweep}/2 has logs in 2 folders, such as {sweep}/2/logs and {sweep}/2/other",
     ):
         reader.multirun(sweep)
 

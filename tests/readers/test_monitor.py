@@ -16,7 +16,9 @@ LOGS = Path(__file__).parent / "logs" / "stable-baselines3"
 @pytest.fixture(scope="module")
 def sb3():
     """The module of the real Monitor. It needs no torch, but the package around it does."""
-    pytest.importorskip("gymnasium", reason="Stable-Baselines3's Monitor needs gymnasium")
+    pytest.importorskip(
+        "gymnasium", reason="Stable-Baselines3's Monitor needs gymnasium"
+    )
     package = importlib.util.find_spec("stable_baselines3")
     if package is None:
         pytest.skip("needs stable-baselines3")
@@ -42,7 +44,13 @@ def walk(seed):
 
         def step(self, action):
             self.left -= 1
-            return 0, self.rng.normal(), self.left == 0, False, {"won": int(self.left % 2)}
+            return (
+                0,
+                self.rng.normal(),
+                self.left == 0,
+                False,
+                {"won": int(self.left % 2)},
+            )
 
     return Walk()
 
@@ -59,13 +67,26 @@ def play(env, n_episodes):
 def logs(sb3, tmp_path):
     for algorithm, seed in [("sac", 2), ("sac", 10), ("td3", 2)]:
         folder = tmp_path / algorithm / str(seed)
-        play(sb3.Monitor(walk(seed), str(folder / "monitor.csv"), info_keywords=("won",)), 20 + seed)
+        play(
+            sb3.Monitor(
+                walk(seed), str(folder / "monitor.csv"), info_keywords=("won",)
+            ),
+            20 + seed,
+        )
     return tmp_path
 
 
 def test_every_episode_is_that_of_the_package_s_own_reader(sb3, logs):
     frame = readers.read(logs, source="monitor")
-    assert list(frame)[:7] == ["algorithm", "run", "env", "episode", "step", "return", "episode_length"]
+    assert list(frame)[:7] == [
+        "algorithm",
+        "run",
+        "env",
+        "episode",
+        "step",
+        "return",
+        "episode_length",
+    ]
     assert frame.run.unique().tolist() == [10, 2]
     assert set(frame.env) == {"Walk-v0"}
     for (algorithm, run), rows in frame.groupby(["algorithm", "run"]):
@@ -79,25 +100,37 @@ def test_every_episode_is_that_of_the_package_s_own_reader(sb3, logs):
 
 def test_units_and_provenance_reach_the_curves(logs):
     frame = readers.read(logs, source="monitor")
-    curves = frame.curves.to_dataarray("return", training="step", on=[10, 20, 30, 40], method="mean")
+    curves = frame.curves.to_dataarray(
+        "return", training="step", on=[10, 20, 30, 40], method="mean"
+    )
     assert curves.training.attrs == {"units": "steps", "long_name": "environment steps"}
     assert curves.attrs["long_name"] == "episode return"
     assert curves.attrs["source"] == f"Stable-Baselines3 Monitor logs below {logs.name}"
     rows = frame[(frame.algorithm == "td3") & (frame.step > 10) & (frame.step <= 20)]
-    np.testing.assert_allclose(curves.sel(algorithm="td3", run=2, training=20), rows["return"].mean())
+    np.testing.assert_allclose(
+        curves.sel(algorithm="td3", run=2, training=20), rows["return"].mean()
+    )
 
 
 def test_parallel_environments_are_one_run_in_the_order_of_time(sb3, tmp_path):
-    envs = [sb3.Monitor(walk(seed), str(tmp_path / "ppo" / "0" / str(seed))) for seed in range(3)]
+    envs = [
+        sb3.Monitor(walk(seed), str(tmp_path / "ppo" / "0" / str(seed)))
+        for seed in range(3)
+    ]
     for _ in range(5):
         for env in envs:
             env.reset()
             while not env.step(0)[2]:
                 pass
-            time.sleep(0.001)  # the package's own reader does not say what comes first at one time
+            time.sleep(
+                0.001
+            )  # the package's own reader does not say what comes first at one time
     for env in envs:
         env.close()
-    frame, own = readers.read(tmp_path, source="monitor"), sb3.load_results(str(tmp_path / "ppo" / "0"))
+    frame, own = (
+        readers.read(tmp_path, source="monitor"),
+        sb3.load_results(str(tmp_path / "ppo" / "0")),
+    )
     assert len(frame) == 15
     np.testing.assert_array_equal(frame["return"], own["r"])
     np.testing.assert_array_equal(frame["step"], own["l"].cumsum())
@@ -112,20 +145,44 @@ def test_a_run_without_an_episode_is_left_out_and_said(sb3, logs):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", r"is no Monitor log: its first line must be a JSON header with t_start; got ''"),
-        ("r,l,t\n1,2,3\n", r"is no Monitor log: its first line must be a JSON header with t_start; got 'r,l,t'"),
+        (
+            "",
+            r"is no Monitor log: its first line must be a JSON header with t_start; got ''",
+        ),
+        (
+            "r,l,t\n1,2,3\n",
+            r"is no Monitor log: its first line must be a JSON header with t_start; got 'r,l,t'",
+        ),
         ("#[1]\nr,l,t\n1,2,3\n", r"must be a JSON header"),
-        (json.dumps({"t_start": 0}) + "\nr,l\n1,2\n", r"is no Monitor log of columns r, l, t: 't'"),
+        (
+            json.dumps({"t_start": 0}) + "\nr,l\n1,2\n",
+            r"is no Monitor log of columns r, l, t: 't'",
+        ),
         ('#{"t_start": 0}\nr,l,t\n1,2,3\n1,oops,3\n', r"columns r, l, t: .*oops"),
-        ('#{"t_start": 0}\nr,l,t\n1,2,3\n1,,3\n', r"columns r, l, t: a row lacks r, l or t"),
-        ('#{"t_start": 0}\nr,l,t\n1,2,3\n1,2\n', r"its last line, line 4, has 2 fields where the header names 3"),
-        ('#{"t_start": 0}\nr,l,t\n1,2,3,4\n5,6,7\n', r"monitor\.csv: line 3 has 4 fields where the header names 3"),
+        (
+            '#{"t_start": 0}\nr,l,t\n1,2,3\n1,,3\n',
+            r"columns r, l, t: a row lacks r, l or t",
+        ),
+        (
+            '#{"t_start": 0}\nr,l,t\n1,2,3\n1,2\n',
+            r"its last line, line 4, has 2 fields where the header names 3",
+        ),
+        (
+            '#{"t_start": 0}\nr,l,t\n1,2,3,4\n5,6,7\n',
+            r"monitor\.csv: line 3 has 4 fields where the header names 3",
+        ),
         (
             '#{"t_start": 0}\nr,l,t\n1,2,3\n#{"t_start": 9}\nr,l,t\n1,2,3\n',
             r"monitor\.csv: line 4 is a header again: two logs in one file\. Make a file of each$",
         ),
-        ('#{"t_start": 0}\nr,l,t\n1,2,3\nr,l,t\n1,2,3\n', r"monitor\.csv: line 4 is the header again: two logs"),
-        ('#{"t_start": 0}\nr,l,t,r\n1,2,3,4\n', r"monitor\.csv has 2 columns 'r'\. Rename all but one"),
+        (
+            '#{"t_start": 0}\nr,l,t\n1,2,3\nr,l,t\n1,2,3\n',
+            r"monitor\.csv: line 4 is the header again: two logs",
+        ),
+        (
+            '#{"t_start": 0}\nr,l,t,r\n1,2,3,4\n',
+            r"monitor\.csv has 2 columns 'r'\. Rename all but one",
+        ),
     ],
 )
 def test_a_file_that_is_no_log_is_named(tmp_path, text, message):
@@ -138,21 +195,29 @@ def test_a_file_that_is_no_log_is_named(tmp_path, text, message):
 
 
 def test_folders_that_do_not_fit_are_said(logs, tmp_path):
-    with pytest.raises(ValueError, match=r"^folders=\['run'\] are not the levels.*'sac/10"):
+    with pytest.raises(
+        ValueError, match=r"^folders=\['run'\] are not the levels.*'sac/10"
+    ):
         readers.read(logs, folders="run", source="monitor")
     with pytest.raises(ValueError, match=r"has a column 'run' too\. Name that level"):
         readers.read(logs, folders=("run", "run"), source="monitor")
-    with pytest.raises(FileNotFoundError, match=r"elsewhere' does not exist. Check the path"):
+    with pytest.raises(
+        FileNotFoundError, match=r"elsewhere' does not exist. Check the path"
+    ):
         readers.read(tmp_path / "elsewhere", source="monitor")
     (tmp_path / "bare").mkdir()
-    with pytest.raises(FileNotFoundError, match=r"holds no monitor\.csv. Check the path"):
+    with pytest.raises(
+        FileNotFoundError, match=r"holds no monitor\.csv. Check the path"
+    ):
         readers.read(tmp_path / "bare", source="monitor")
 
 
 def test_the_logs_of_a_whole_training_are_read_as_its_files_say():
     frame = readers.read(LOGS, source="monitor")
     for (algorithm, run), rows in frame.groupby(["algorithm", "run"]):
-        header, names, *lines = (LOGS / algorithm / str(run) / "monitor.csv").read_text().splitlines()
+        header, names, *lines = (
+            (LOGS / algorithm / str(run) / "monitor.csv").read_text().splitlines()
+        )
         assert names == "r,l,t"
         own = np.array([line.split(",") for line in lines], dtype=float)
         np.testing.assert_array_equal(rows[["return", "episode_length", "time"]], own)
@@ -166,4 +231,6 @@ def test_bins_with_a_tolerance_keep_the_last_bin():
     without = frame.curves.to_dataarray("return", **bins)
     assert without.sel(training=512).isnull().any()
     tolerance = frame["episode_length"].max()
-    assert frame.curves.to_dataarray("return", **bins, tolerance=tolerance).notnull().all()
+    assert (
+        frame.curves.to_dataarray("return", **bins, tolerance=tolerance).notnull().all()
+    )

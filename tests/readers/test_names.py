@@ -16,12 +16,19 @@ KERAS = Path(__file__).parent / "logs" / "keras"
 def flat(tmp_path):
     """Return Keras' own logs, copied to one folder."""
     for log in KERAS.rglob("training.log"):
-        shutil.copy(log, tmp_path / f"{log.parent.parent.name}_seed{log.parent.name}.log")
+        shutil.copy(
+            log, tmp_path / f"{log.parent.parent.name}_seed{log.parent.name}.log"
+        )
     return tmp_path
 
 
 @pytest.mark.parametrize(
-    "names", ["{algorithm}_seed{run}.log", "{algorithm}_seed{run}", r"{algorithm,\w+}_seed{run,\d}.log"]
+    "names",
+    [
+        "{algorithm}_seed{run}.log",
+        "{algorithm}_seed{run}",
+        r"{algorithm,\w+}_seed{run,\d}.log",
+    ],
 )
 def test_files_of_one_folder_are_the_runs_of_folders(flat, names):
     frame = readers.read(flat, names=names)
@@ -43,19 +50,30 @@ def test_folders_and_deeper_files_match_too(flat):
 
 def test_one_file_has_a_name_too(flat):
     frame = readers.read(flat / "wide_seed1.log", names="{algorithm}_seed{run}.log")
-    assert frame[["algorithm", "run"]].drop_duplicates().to_numpy().tolist() == [["wide", 1]]
+    assert frame[["algorithm", "run"]].drop_duplicates().to_numpy().tolist() == [
+        ["wide", 1]
+    ]
 
 
 def test_what_does_not_match_is_said(flat):
     (flat / "other.csv").write_text("epoch,loss\n0,1\n")
-    with pytest.warns(UserWarning, match=r"^names='.*': 1 logs do not match and are left out, such as 'other\.csv'$"):
+    with pytest.warns(
+        UserWarning,
+        match=r"^names='.*': 1 logs do not match and are left out, such as 'other\.csv'$",
+    ):
         assert len(readers.read(flat, names="{algorithm}_seed{run}.log")) == 12
-    with pytest.raises(ValueError, match=r"^names='\{run\}\.txt' do not match .*, such as of 'narrow_seed0\.log'"):
+    with pytest.raises(
+        ValueError,
+        match=r"^names='\{run\}\.txt' do not match .*, such as of 'narrow_seed0\.log'",
+    ):
         readers.read(flat, names="{run}.txt")
 
 
 def test_a_flat_folder_gets_the_pattern_as_its_cure(flat):
-    with pytest.raises(ValueError, match=r"say how names are made: names='\{algorithm\}_seed\{run\}\.log'") as caught:
+    with pytest.raises(
+        ValueError,
+        match=r"say how names are made: names='\{algorithm\}_seed\{run\}\.log'",
+    ) as caught:
         readers.read(flat)
     cure = re.search(r"names='([^']*)'", str(caught.value))[1]
     assert len(readers.read(flat, names=cure)) == 12
@@ -63,12 +81,17 @@ def test_a_flat_folder_gets_the_pattern_as_its_cure(flat):
 
 @pytest.mark.parametrize("names", ["", "run", "{1}", "{run", "{run,(}", "{run,(a)}", 3])
 def test_patterns_that_are_none_are_refused(names):
-    with pytest.raises(ValueError, match=r"^names must be a pattern of parts in braces, .*Correct it$"):
+    with pytest.raises(
+        ValueError, match=r"^names must be a pattern of parts in braces, .*Correct it$"
+    ):
         compiled(names)
 
 
 def test_a_quantifier_may_stand_in_a_part():
-    assert compiled(r"{run,\d{2}}-{x}").fullmatch("12-a").groupdict() == {"run": "12", "x": "a"}
+    assert compiled(r"{run,\d{2}}-{x}").fullmatch("12-a").groupdict() == {
+        "run": "12",
+        "x": "a",
+    }
 
 
 def test_names_go_with_no_folders_and_no_source_that_names_its_runs(flat):

@@ -52,7 +52,8 @@ def test_what_is_not_recognised_gets_the_nearest_in_few_words(tmp_path, text):
     path.write_text(text)
     for place in (path, tmp_path):
         with pytest.raises(
-            ValueError, match=rf"^path '{place}' (is|holds) nothing that is recognised.*python -m xcurves sources$"
+            ValueError,
+            match=rf"^path '{place}' (is|holds) nothing that is recognised.*python -m xcurves sources$",
         ) as caught:
             readers.read(place)
         assert len(str(caught.value)) - len(str(place)) <= 300
@@ -72,7 +73,10 @@ def test_the_source_can_be_named_and_a_near_miss_is_suggested(tmp_path):
 
 def test_logs_of_two_sources_in_one_folder_are_said(tmp_path):
     write(tmp_path / "a" / "0" / "metrics.csv", "epoch,step,x\n0,1,2\n")
-    write(tmp_path / "a" / "0" / "trainer_state.json", '{"global_step": 0, "log_history": []}')
+    write(
+        tmp_path / "a" / "0" / "trainer_state.json",
+        '{"global_step": 0, "log_history": []}',
+    )
     said = r"is read as 'lightning' and holds huggingface too\. Choose: source='huggingface'$"
     with pytest.warns(UserWarning, match=said):
         assert len(readers.read(tmp_path)) == 1
@@ -84,11 +88,17 @@ def test_folders_name_levels_where_folders_name_runs(tmp_path):
     assert list(frame) == ["task", "algorithm", "run", "step", "r"]
     assert readers.read(tmp_path).equals(frame)
     write(tmp_path / "y" / "0" / "progress.csv", "step,r\n0,1\n")
-    with pytest.raises(ValueError, match=r"are not the levels of folders below .*Name each level"):
+    with pytest.raises(
+        ValueError, match=r"are not the levels of folders below .*Name each level"
+    ):
         readers.read(tmp_path)
-    with pytest.raises(ValueError, match=r"^folders='run' names levels of.*is one file"):
+    with pytest.raises(
+        ValueError, match=r"^folders='run' names levels of.*is one file"
+    ):
         readers.read(tmp_path / "x" / "a" / "0" / "progress.csv", folders="run")
-    with pytest.raises(ValueError, match=r"but logs of rllib name their runs themselves\. Leave it out"):
+    with pytest.raises(
+        ValueError, match=r"but logs of rllib name their runs themselves\. Leave it out"
+    ):
         readers.read(LOGS / "ray", folders="run")
 
 
@@ -97,7 +107,9 @@ def test_every_source_has_a_name_of_its_own_and_is_listed_in_the_docstring():
     assert len(set(names)) == len(names)
     assert all(f'"{name}"' in readers.read.__doc__ for name in names)
     assert not any(source.read_run and source.read_all for source in readers.SOURCES)
-    assert {beside for source in readers.SOURCES for beside in source.also_writes} <= set(names)
+    assert {
+        beside for source in readers.SOURCES for beside in source.also_writes
+    } <= set(names)
 
 
 def test_the_page_and_the_command_list_every_source_as_declared(capsys):

@@ -33,11 +33,19 @@ def data():
 @pytest.mark.parametrize("return_times", [False, True])
 def test_learning_curves_keep_every_score_in_its_place(data, return_times):
     results = {
-        name: learning_curve(estimator, *data, cv=FOLDS, train_sizes=[0.2, 0.5, 1.0], return_times=return_times)
+        name: learning_curve(
+            estimator,
+            *data,
+            cv=FOLDS,
+            train_sizes=[0.2, 0.5, 1.0],
+            return_times=return_times,
+        )
         for name, estimator in ESTIMATORS.items()
     }
     frame = reader.learning_curve(results)
-    curves = frame.curves.to_dataset(["test_score", "train_score"], training="train_size")
+    curves = frame.curves.to_dataset(
+        ["test_score", "train_score"], training="train_size"
+    )
     for name, (sizes, train, test, *_) in results.items():
         np.testing.assert_array_equal(curves.training, sizes)
         np.testing.assert_array_equal(curves.test_score.sel(algorithm=name), test.T)
@@ -56,7 +64,9 @@ def test_a_display_gives_what_its_curve_gives(data):
     options = {"cv": FOLDS, "train_sizes": [0.5, 1.0]}
     display = LearningCurveDisplay.from_estimator(ESTIMATORS["tree"], *data, **options)
     result = learning_curve(ESTIMATORS["tree"], *data, **options)
-    shown, returned = (reader.learning_curve({"tree": each}) for each in (display, result))
+    shown, returned = (
+        reader.learning_curve({"tree": each}) for each in (display, result)
+    )
     assert shown.equals(returned)
 
 
@@ -68,8 +78,12 @@ def test_folds_that_failed_are_gaps(data):
             return super().fit(X, y)
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # newer versions say how many fits failed
-        result = learning_curve(Fussy(), *data, cv=FOLDS, train_sizes=[10, 40], error_score=np.nan)
+        warnings.simplefilter(
+            "ignore", RuntimeWarning
+        )  # newer versions say how many fits failed
+        result = learning_curve(
+            Fussy(), *data, cv=FOLDS, train_sizes=[10, 40], error_score=np.nan
+        )
     frame = reader.learning_curve({"fussy": result})
     assert frame.test_score.isna().tolist() == [True] * 4 + [False] * 4
 
@@ -94,27 +108,47 @@ def test_folds_of_a_cross_validation_are_trials(data):
     }
     scores = frame.curves.to_dataarray("test_recall", training=None)
     assert scores.dims == ("algorithm", "run")
-    np.testing.assert_array_equal(scores.sel(algorithm="bayes"), results["bayes"]["test_recall"])
+    np.testing.assert_array_equal(
+        scores.sel(algorithm="bayes"), results["bayes"]["test_recall"]
+    )
     assert frame.attrs["units"] == {"fit_time": "s", "score_time": "s"}
 
 
 @pytest.mark.parametrize("given", ["search", "cv_results_"])
 def test_settings_of_a_search_are_trials(data, given):
-    grid = GridSearchCV(ESTIMATORS["tree"], {"max_depth": [1, 2, None]}, cv=3).fit(*data)
-    random = RandomizedSearchCV(ESTIMATORS["bayes"], {"var_smoothing": [1e-9, 1e-6]}, n_iter=2, cv=3).fit(*data)
+    grid = GridSearchCV(ESTIMATORS["tree"], {"max_depth": [1, 2, None]}, cv=3).fit(
+        *data
+    )
+    random = RandomizedSearchCV(
+        ESTIMATORS["bayes"], {"var_smoothing": [1e-9, 1e-6]}, n_iter=2, cv=3
+    ).fit(*data)
     searches = {"tree": grid, "bayes": random}
-    frame = reader.search({name: each if given == "search" else each.cv_results_ for name, each in searches.items()})
+    frame = reader.search(
+        {
+            name: each if given == "search" else each.cv_results_
+            for name, each in searches.items()
+        }
+    )
     scores = frame.curves.to_dataarray("mean_test_score", training=None)
-    np.testing.assert_array_equal(scores.sel(algorithm="tree"), grid.cv_results_["mean_test_score"])
-    np.testing.assert_array_equal(scores.sel(algorithm="bayes").dropna("run"), random.cv_results_["mean_test_score"])
+    np.testing.assert_array_equal(
+        scores.sel(algorithm="tree"), grid.cv_results_["mean_test_score"]
+    )
+    np.testing.assert_array_equal(
+        scores.sel(algorithm="bayes").dropna("run"),
+        random.cv_results_["mean_test_score"],
+    )
     assert {"param_max_depth", "param_var_smoothing", "split0_test_score"} <= set(frame)
 
 
 def test_a_result_without_a_name_is_refused(data):
     result = learning_curve(ESTIMATORS["bayes"], *data, cv=3)
-    with pytest.raises(TypeError, match=r"^results must map names.*curves; got tuple. Name"):
+    with pytest.raises(
+        TypeError, match=r"^results must map names.*curves; got tuple. Name"
+    ):
         reader.learning_curve(result)
-    with pytest.raises(TypeError, match=r"^results\['bayes'\] must be the.*or a Learning"):
+    with pytest.raises(
+        TypeError, match=r"^results\['bayes'\] must be the.*or a Learning"
+    ):
         reader.learning_curve({"bayes": result[1]})
 
 

@@ -15,7 +15,10 @@ def path(tmp_path):
     return tmp_path / "returns.csv"
 
 
-@pytest.mark.parametrize("text", [TEXT, "\ufeff" + TEXT, TEXT.replace("sac", '"s,a"'), TEXT.replace("\n", "\r\n")])
+@pytest.mark.parametrize(
+    "text",
+    [TEXT, "\ufeff" + TEXT, TEXT.replace("sac", '"s,a"'), TEXT.replace("\n", "\r\n")],
+)
 def test_a_table_is_what_pandas_reads(path, text):
     path.write_text(text, encoding="utf-8", newline="")
     frame = readers.read(path, source="table")
@@ -30,10 +33,22 @@ def test_a_table_is_what_pandas_reads(path, text):
     ("text", "message"),
     [
         ("", "is empty. Write it again, or name another"),
-        (TEXT.replace("1.5\n", "1.5,\n"), "line 2 has 5 fields where the header names 4. Correct the file"),
-        (TEXT.replace("\nsac", "\n0,sac"), "line 2 has 5 fields where the header names 4"),
-        (TEXT.replace("sac,1,0", "sac,0"), "line 2 has 3 fields where the header names 4. Correct the file"),
-        (TEXT[:-5], "is cut short: its last line, line 3, has 3 fields where the header names 4. Write it again"),
+        (
+            TEXT.replace("1.5\n", "1.5,\n"),
+            "line 2 has 5 fields where the header names 4. Correct the file",
+        ),
+        (
+            TEXT.replace("\nsac", "\n0,sac"),
+            "line 2 has 5 fields where the header names 4",
+        ),
+        (
+            TEXT.replace("sac,1,0", "sac,0"),
+            "line 2 has 3 fields where the header names 4. Correct the file",
+        ),
+        (
+            TEXT[:-5],
+            "is cut short: its last line, line 3, has 3 fields where the header names 4. Write it again",
+        ),
         (TEXT.replace("run", "step"), "has 2 columns 'step'. Rename all but one"),
         (TEXT.encode("latin-1") + b"\xe4,1,20,1\n", "is no text in UTF-8"),
     ],
@@ -47,7 +62,9 @@ def test_a_table_that_would_be_misread_is_refused(path, text, message):
 
 def test_a_last_line_without_an_end_is_said(path):
     path.write_text(TEXT[:-2])
-    with pytest.warns(UserWarning, match=r"returns\.csv: the last line.*be cut short: 'sac,1,10,2\.'"):
+    with pytest.warns(
+        UserWarning, match=r"returns\.csv: the last line.*be cut short: 'sac,1,10,2\.'"
+    ):
         assert readers.read(path, source="table")["return"].tolist() == [1.5, 2.0]
 
 
@@ -85,20 +102,28 @@ def test_a_file_for_each_run_below_a_folder(tmp_path):
 @pytest.mark.parametrize("delimiter", [";", "\t", "|"])
 def test_other_delimiters_are_read_as_commas_are(path, delimiter):
     path.write_text(TEXT.replace(",", delimiter))
-    pd.testing.assert_frame_equal(readers.read(path, source="table"), pd.read_csv(io.StringIO(TEXT)))
+    pd.testing.assert_frame_equal(
+        readers.read(path, source="table"), pd.read_csv(io.StringIO(TEXT))
+    )
 
 
-def test_what_is_compressed_is_seen_by_the_first_byte_and_a_name_in_capitals_is_a_name(tmp_path):
+def test_what_is_compressed_is_seen_by_the_first_byte_and_a_name_in_capitals_is_a_name(
+    tmp_path,
+):
     plain, compressed = tmp_path / "a.csv.gz", tmp_path / "B.CSV"
     plain.write_text(TEXT)
     compressed.write_bytes(gzip.compress(TEXT.encode()))
-    pd.testing.assert_frame_equal(readers.read(plain, source="table"), readers.read(compressed, source="table"))
+    pd.testing.assert_frame_equal(
+        readers.read(plain, source="table"), readers.read(compressed, source="table")
+    )
     assert read(compressed).equals(read(plain))
 
 
 def test_two_logs_in_one_file_are_refused(path):
     path.write_text(TEXT + TEXT)
-    with pytest.raises(ValueError, match=rf"^{path}: line 4 is the header again.*Make a file of each"):
+    with pytest.raises(
+        ValueError, match=rf"^{path}: line 4 is the header again.*Make a file of each"
+    ):
         readers.read(path, source="table")
 
 
@@ -106,15 +131,26 @@ def test_a_column_of_the_name_of_a_folder_is_refused(tmp_path):
     folder = tmp_path / "sac" / "0"
     folder.mkdir(parents=True)
     (folder / "progress.csv").write_text("step,return\n0,1\n")
-    with pytest.raises(ValueError, match=r"has a column 'step' too\. Name that level of folders otherwise"):
+    with pytest.raises(
+        ValueError,
+        match=r"has a column 'step' too\. Name that level of folders otherwise",
+    ):
         readers.read(tmp_path, folders=("algorithm", "step"), source="table")
 
 
 def test_hidden_files_and_links_are_left_out(tmp_path):
     root = tmp_path / "logs"
-    for name in ("sac/0/progress.csv", "sac/1/progress.csv", ".git/a.csv", "sac/0/._progress.csv"):
+    for name in (
+        "sac/0/progress.csv",
+        "sac/1/progress.csv",
+        ".git/a.csv",
+        "sac/0/._progress.csv",
+    ):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text("step,return\n0,1\n")
     (root / "sac" / "latest").symlink_to(root / "sac" / "1")
     (root / "sac" / "0" / "latest.csv").symlink_to(root / "sac" / "0" / "progress.csv")
-    assert read(root)[["algorithm", "run"]].to_numpy().tolist() == [["sac", 0], ["sac", 1]]
+    assert read(root)[["algorithm", "run"]].to_numpy().tolist() == [
+        ["sac", 0],
+        ["sac", 1],
+    ]

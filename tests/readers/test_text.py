@@ -17,7 +17,10 @@ SCRIPT = Path(__file__).parent / "train_a_line.py"
 def logs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("speedruns")
     for seed in range(3):
-        subprocess.run([sys.executable, SCRIPT, str(seed), folder / f"sgd_seed{seed}.txt"], check=True)
+        subprocess.run(
+            [sys.executable, SCRIPT, str(seed), folder / f"sgd_seed{seed}.txt"],
+            check=True,
+        )
     return folder
 
 
@@ -30,7 +33,10 @@ def test_every_step_of_every_run_is_read_and_nothing_else(logs):
         text = (logs / f"sgd_seed{run}.txt").read_text()
         for metric in ("val_loss", "train_loss"):
             own = [
-                (int(step), float(loss)) for step, loss in re.findall(rf"^step:(\d+)/30 {metric}:([\d.]+)", text, re.M)
+                (int(step), float(loss))
+                for step, loss in re.findall(
+                    rf"^step:(\d+)/30 {metric}:([\d.]+)", text, re.M
+                )
             ]
             mine = rows[["step", metric]].dropna().to_numpy().tolist()
             assert sorted(map(tuple, mine)) == sorted(own)
@@ -38,7 +44,9 @@ def test_every_step_of_every_run_is_read_and_nothing_else(logs):
 
 
 def test_two_lines_lead_to_curves(logs):
-    losses = readers.read(logs, names="{algorithm}_seed{run}").curves.to_dataarray("val_loss", training="step")
+    losses = readers.read(logs, names="{algorithm}_seed{run}").curves.to_dataarray(
+        "val_loss", training="step"
+    )
     assert losses.dropna("training").training.values.tolist() == [0, 10, 20, 30]
     assert losses.sizes["run"] == 3
     assert (losses.sel(training=0) == 9).all()
@@ -64,11 +72,16 @@ def test_lines_of_keys_and_numbers(tmp_path, text, rows):
 def test_a_last_line_without_an_end_is_left_out_and_said(tmp_path):
     path = tmp_path / "run.txt"
     path.write_text("step:1 loss:2.5\nstep:2 loss:1")
-    with pytest.warns(UserWarning, match=rf"^{path}: the last line is cut short and left out: 'step:2 loss:1'$"):
+    with pytest.warns(
+        UserWarning,
+        match=rf"^{path}: the last line is cut short and left out: 'step:2 loss:1'$",
+    ):
         assert len(readers.read(path)) == 1
 
 
 def test_prose_is_no_log(tmp_path):
-    (tmp_path / "readme.txt").write_text("time: 12:30\nsee step: 3 of the guide\nloss:2 step:1\n")
+    (tmp_path / "readme.txt").write_text(
+        "time: 12:30\nsee step: 3 of the guide\nloss:2 step:1\n"
+    )
     with pytest.raises(ValueError, match="nothing that is recognised"):
         readers.read(tmp_path)

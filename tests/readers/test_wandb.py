@@ -17,7 +17,9 @@ LOGS = Path(__file__).parent / "logs" / "wandb"
 def histories():
     """Three runs: their history items, as the real package logged them without a network."""
     return {
-        (path.parent.name, int(path.stem)): [json.loads(line) for line in path.read_text().splitlines()]
+        (path.parent.name, int(path.stem)): [
+            json.loads(line) for line in path.read_text().splitlines()
+        ]
         for path in sorted(LOGS.rglob("*.jsonl"))
     }
 
@@ -28,10 +30,22 @@ def test_every_logged_score_finds_its_place(histories):
     assert len(frame) == 15
     returns = frame.curves.to_dataarray("return", training="_step")
     assert returns.training.values.tolist() == [0, 10, 20, 30, 40]
-    assert returns.sel(algorithm="sac", run=2).values.tolist() == [100, 110, 120, 130, 140]
+    assert returns.sel(algorithm="sac", run=2).values.tolist() == [
+        100,
+        110,
+        120,
+        130,
+        140,
+    ]
     assert returns.sel(algorithm="td3", run=2).isnull().all()
     losses = frame.curves.to_dataarray("loss", training="_step")
-    assert losses.sel(algorithm="td3", run=1).notnull().values.tolist() == [True, False, False, False, True]
+    assert losses.sel(algorithm="td3", run=1).notnull().values.tolist() == [
+        True,
+        False,
+        False,
+        False,
+        True,
+    ]
     assert frame.attrs["units"] == {"_runtime": "s", "_timestamp": "s"}
     assert returns.attrs["source"] == "Weights & Biases histories of 3 runs"
 
@@ -47,7 +61,9 @@ def test_a_sampled_history_is_recognised_and_said(histories, monkeypatch):
 
     monkeypatch.setattr(public.Run, "_exec", answer)
     run = object.__new__(public.Run)
-    with pytest.warns(UserWarning, match=r"^\('sac', 1\): 3 rows.*sample\. Get every row"):
+    with pytest.warns(
+        UserWarning, match=r"^\('sac', 1\): 3 rows.*sample\. Get every row"
+    ):
         reader.run_history({("sac", 1): run.history(samples=3)}, samples=3)
     assert len(reader.run_history({("sac", 1): run.history()})) == 5
 
@@ -55,8 +71,13 @@ def test_a_sampled_history_is_recognised_and_said(histories, monkeypatch):
 def test_500_rows_of_consecutive_steps_are_whole():
     rows = pd.DataFrame({"_step": range(500), "return": 0.0})
     assert len(reader.run_history({("sac", 1): rows})) == 500
-    with pytest.warns(UserWarning, match=r"500 rows with gaps in their steps, a sample.*\(in 2 runs\)$"):
-        reader.run_history({("sac", run): rows.assign(_step=rows._step * 20) for run in (1, 2)})
+    with pytest.warns(
+        UserWarning,
+        match=r"500 rows with gaps in their steps, a sample.*\(in 2 runs\)$",
+    ):
+        reader.run_history(
+            {("sac", run): rows.assign(_step=rows._step * 20) for run in (1, 2)}
+        )
 
 
 def export(frame, path, spread=0.0):
@@ -64,42 +85,67 @@ def export(frame, path, spread=0.0):
     names = frame.assign(name=frame.algorithm + "-" + frame.run.astype(str))
     wide = names.pivot(index="_step", columns="name", values="return")
     ends = {"": 0.0, "__MIN": -spread, "__MAX": spread}
-    columns = {f"{name} - return{end}": wide[name] + by for name in wide for end, by in ends.items()}
+    columns = {
+        f"{name} - return{end}": wide[name] + by
+        for name in wide
+        for end, by in ends.items()
+    }
     table = pd.DataFrame(columns).rename_axis("Step").reset_index()
     table.to_csv(path, index=False, quoting=1)
 
 
 def test_a_chart_gives_the_runs_of_its_histories(histories, tmp_path):
     frame = reader.run_history(histories)
-    export(frame[(frame.algorithm != "td3") | (frame._step < 30)], tmp_path / "chart.csv")
+    export(
+        frame[(frame.algorithm != "td3") | (frame._step < 30)], tmp_path / "chart.csv"
+    )
     chart = readers.read(tmp_path / "chart.csv", source="wandb-chart")
     assert list(chart) == ["algorithm", "run", "name", "step", "return"]
     curves = chart.curves.to_dataarray("return", training="step")
-    assert curves.sel(algorithm="td3", run=1).dropna("training").values.tolist() == [200, 210, 220]
+    assert curves.sel(algorithm="td3", run=1).dropna("training").values.tolist() == [
+        200,
+        210,
+        220,
+    ]
     assert curves.sel(algorithm="sac", run=1).values.tolist() == [0, 10, 20, 30, 40]
     assert chart.attrs["source"] == "Weights & Biases chart chart.csv"
 
 
 def test_points_that_stand_for_several_scores_are_said(tmp_path):
-    frame = pd.DataFrame({"algorithm": ["a", "b"], "run": 0, "_step": 10, "return": [1.0, 2.0]})
+    frame = pd.DataFrame(
+        {"algorithm": ["a", "b"], "run": 0, "_step": 10, "return": [1.0, 2.0]}
+    )
     export(frame, tmp_path / "chart.csv", spread=0.5)
-    with pytest.warns(UserWarning, match=r"chart\.csv: 'a-0 - return'.*several .*\(in 2 col"):
-        assert readers.read(tmp_path / "chart.csv", source="wandb-chart")["return"].tolist() == [1.0, 2.0]
+    with pytest.warns(
+        UserWarning, match=r"chart\.csv: 'a-0 - return'.*several .*\(in 2 col"
+    ):
+        assert readers.read(tmp_path / "chart.csv", source="wandb-chart")[
+            "return"
+        ].tolist() == [1.0, 2.0]
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("", r"chart\.csv is empty. Write it again"),
-        ('"Step","sac - r","sac - r"\n1,2,3\n', r"has 2 columns 'sac - r'. Rename all but one"),
-        ("step,reward\n1,2\n", r"columns after the first must be 'run - metric'; got 'reward'"),
+        (
+            '"Step","sac - r","sac - r"\n1,2,3\n',
+            r"has 2 columns 'sac - r'. Rename all but one",
+        ),
+        (
+            "step,reward\n1,2\n",
+            r"columns after the first must be 'run - metric'; got 'reward'",
+        ),
         ("Step\n1\n", r"columns after the first must be 'run - metric'; got 'Step'"),
         ('"Step","sac - r"\n1,oops\n', r"chart\.csv is cut short, .*oops"),
         (
             '"Step","a-1 - r","b-1 - r"\n1,2,3\n2,3',
             r"is cut short: its last line, line 3, has 2 fields where .* names 3",
         ),
-        ('"Step","a-1 - r","b-1 - r"\n1,2,3,4\n', r"line 2 has 4 fields where the header names 3"),
+        (
+            '"Step","a-1 - r","b-1 - r"\n1,2,3,4\n',
+            r"line 2 has 4 fields where the header names 3",
+        ),
     ],
 )
 def test_a_file_that_is_no_chart_is_named(tmp_path, text, message):
@@ -111,18 +157,27 @@ def test_a_file_that_is_no_chart_is_named(tmp_path, text, message):
 
 def test_histories_need_the_names_of_their_runs():
     rows = [{"_step": 0, "return": 1.0}]
-    with pytest.raises(TypeError, match=r"^histories must map \(algorithm,.*got list. Name them"):
+    with pytest.raises(
+        TypeError, match=r"^histories must map \(algorithm,.*got list. Name them"
+    ):
         reader.run_history([rows])
-    with pytest.raises(ValueError, match=r"^histories have no rows.*Leave such runs out"):
+    with pytest.raises(
+        ValueError, match=r"^histories have no rows.*Leave such runs out"
+    ):
         reader.run_history({("sac", 1): rows, ("sac", 2): []})
 
 
 def test_a_last_line_without_an_end_is_said(tmp_path):
     (tmp_path / "chart.csv").write_text('"Step","a-1 - r"\n1,2.25\n2,3.')
-    with pytest.warns(UserWarning, match=r"chart\.csv: the last line.*be cut short: '2,3\.'$"):
+    with pytest.warns(
+        UserWarning, match=r"chart\.csv: the last line.*be cut short: '2,3\.'$"
+    ):
         readers.read(tmp_path / "chart.csv", source="wandb-chart")
     (tmp_path / "chart.csv").write_text('"Step","a-1 - r"\n"1","2.25"\n"2","3.5"')
-    assert readers.read(tmp_path / "chart.csv", source="wandb-chart")["r"].tolist() == [2.25, 3.5]
+    assert readers.read(tmp_path / "chart.csv", source="wandb-chart")["r"].tolist() == [
+        2.25,
+        3.5,
+    ]
 
 
 def test_runs_01_and_1_are_two_and_names_say_how_runs_are_named(tmp_path):
@@ -131,8 +186,14 @@ def test_runs_01_and_1_are_two_and_names_say_how_runs_are_named(tmp_path):
     assert readers.read(path)["run"].tolist() == ["01", "1"]
     path.write_text('"Step","a s7 - r","b s8 - r"\n1,2,3\n')
     frame = readers.read(path, names="{algorithm} s{run}")
-    assert frame[["algorithm", "run", "r"]].to_numpy().tolist() == [["a", 7, 2], ["b", 8, 3]]
-    with pytest.raises(ValueError, match=r"^names='b\{run\}' does not match the run 'a s7'. Say how runs are named$"):
+    assert frame[["algorithm", "run", "r"]].to_numpy().tolist() == [
+        ["a", 7, 2],
+        ["b", 8, 3],
+    ]
+    with pytest.raises(
+        ValueError,
+        match=r"^names='b\{run\}' does not match the run 'a s7'. Say how runs are named$",
+    ):
         readers.read(path, names="b{run}")
 
 
@@ -140,5 +201,8 @@ def test_runs_01_and_1_are_two_and_names_say_how_runs_are_named(tmp_path):
 def test_a_metric_with_the_name_of_a_label_is_refused(tmp_path, metric):
     path = tmp_path / "chart.csv"
     path.write_text(f'"Step","a-1 - {metric}","a-1 - r"\n5,2,3\n')
-    with pytest.raises(ValueError, match=rf"^{path}: the metric '{metric}' has the name of a label. Rename it in"):
+    with pytest.raises(
+        ValueError,
+        match=rf"^{path}: the metric '{metric}' has the name of a label. Rename it in",
+    ):
         readers.read(path)

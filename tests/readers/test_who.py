@@ -19,10 +19,16 @@ def runs(root, configs, name="config.json", folders=None):
     for number, config in enumerate(configs):
         home = root / (folders[number] if folders else f"run-{chr(97 + number)}")
         write(home / "log.csv", "step,loss\n0,3\n1,2\n2,1\n")
-        text = "".join(f"{key} = {json.dumps(value)}\n" for key, value in config.items())
+        text = "".join(
+            f"{key} = {json.dumps(value)}\n" for key, value in config.items()
+        )
         write(
             home / name,
-            text.replace(" = ", ": ") if name.endswith("yaml") else text if name.endswith("toml") else config,
+            text.replace(" = ", ": ")
+            if name.endswith("yaml")
+            else text
+            if name.endswith("toml")
+            else config,
         )
 
 
@@ -38,7 +44,9 @@ SWEEP = [
 ]
 
 
-@pytest.mark.parametrize("name", ["config.json", "args.json", "hparams.yaml", "params.json", "config.toml"])
+@pytest.mark.parametrize(
+    "name", ["config.json", "args.json", "hparams.yaml", "params.json", "config.toml"]
+)
 def test_configurations_say_algorithm_run_and_task(tmp_path, name):
     runs(tmp_path, SWEEP, name)
     frame = readers.read(tmp_path)
@@ -51,7 +59,8 @@ def test_configurations_say_algorithm_run_and_task(tmp_path, name):
 def test_without_a_name_the_algorithm_is_what_differs_besides_the_seed(tmp_path):
     sweep = itertools.product([3e-4, 1e-3], ["muon", "adam"], [1, 2])
     settings = [
-        {"lr": lr, "opt": {"kind": opt}, "seed": seed, "run_dir": f"{lr}{opt}{seed}"} for lr, opt, seed in sweep
+        {"lr": lr, "opt": {"kind": opt}, "seed": seed, "run_dir": f"{lr}{opt}{seed}"}
+        for lr, opt, seed in sweep
     ]
     runs(tmp_path, settings)
     labels, frame = who(tmp_path)
@@ -63,15 +72,26 @@ def test_without_a_name_the_algorithm_is_what_differs_besides_the_seed(tmp_path)
 
 def test_two_runs_of_one_seed_are_named_by_their_folders(tmp_path):
     runs(tmp_path, [{"algo": algo, "seed": 0} for algo in ("a", "a", "b", "b")])
-    assert who(tmp_path)[0] == [["a", "run-a"], ["a", "run-b"], ["b", "run-c"], ["b", "run-d"]]
+    assert who(tmp_path)[0] == [
+        ["a", "run-a"],
+        ["a", "run-b"],
+        ["b", "run-c"],
+        ["b", "run-d"],
+    ]
 
 
 @pytest.mark.parametrize(
     ("folders", "labels"),
     [
         (["a/0", "a/1", "b/0"], [["a", 0], ["a", 1], ["b", 0]]),
-        (["ant/a/0", "ant/b/0", "hop/a/0"], [["ant", "a", 0], ["ant", "b", 0], ["hop", "a", 0]]),
-        (["x/ant/a/0", "x/ant/b/0", "x/hop/a/0"], [["ant", "a", 0], ["ant", "b", 0], ["hop", "a", 0]]),
+        (
+            ["ant/a/0", "ant/b/0", "hop/a/0"],
+            [["ant", "a", 0], ["ant", "b", 0], ["hop", "a", 0]],
+        ),
+        (
+            ["x/ant/a/0", "x/ant/b/0", "x/hop/a/0"],
+            [["ant", "a", 0], ["ant", "b", 0], ["hop", "a", 0]],
+        ),
         (["a/0/logs", "a/1/logs", "b/0/logs"], [["a", 0], ["a", 1], ["b", 0]]),
         (["a_seed0", "a_seed1", "b_seed0"], [["a", 0], ["a", 1], ["b", 0]]),
         (["ppo-0", "ppo2-0", "ppo2-1"], [["ppo", 0], ["ppo2", 0], ["ppo2", 1]]),
@@ -90,13 +110,18 @@ def test_names_of_which_no_two_share_a_word_are_no_algorithms(tmp_path):
 
 def test_the_files_of_one_folder_are_runs_where_their_names_say_so(tmp_path):
     for name in ("a_seed0", "a_seed1", "b_seed0"):
-        write(tmp_path / f"{name}.jsonl", '{"step": 0, "loss": 3}\n{"step": 1, "loss": 2}\n')
+        write(
+            tmp_path / f"{name}.jsonl",
+            '{"step": 0, "loss": 3}\n{"step": 1, "loss": 2}\n',
+        )
     assert who(tmp_path)[0] == [["a", 0], ["a", 1], ["b", 0]]
 
 
 def test_a_configuration_cannot_harm(tmp_path):
     bomb = "a: &a [x, x]\nb: &b [*a, *a]\nseed: *b\n"
-    for number, text in enumerate([bomb, "!!python/object/apply:os.system ['touch hacked']", "{", "\x00"]):
+    for number, text in enumerate(
+        [bomb, "!!python/object/apply:os.system ['touch hacked']", "{", "\x00"]
+    ):
         write(tmp_path / "a" / str(number) / "log.csv", "step,loss\n0,3\n1,2\n")
         write(tmp_path / "a" / str(number) / "config.yaml", text)
     assert who(tmp_path)[0] == [["a", number] for number in range(4)]
@@ -107,17 +132,27 @@ def test_the_same_part_twice_in_a_pattern_is_equal_text(tmp_path):
         write(tmp_path / f"{name}.csv", "step,loss\n0,3\n1,2\n")
     with pytest.warns(UserWarning, match="1 logs do not match"):
         frame = readers.read(tmp_path, names="{task}/{algorithm}_{task}_log_{run}.csv")
-    assert frame[["task", "algorithm", "run"]].drop_duplicates().to_numpy().tolist() == [["ant", "PPO", 0]]
+    assert frame[
+        ["task", "algorithm", "run"]
+    ].drop_duplicates().to_numpy().tolist() == [["ant", "PPO", 0]]
 
 
 def test_configurations_of_weights_and_biases_have_their_values(tmp_path, capsys):
     for number, (lr, seed) in enumerate(itertools.product([1e-3, 1e-2], [1, 2])):
         home = tmp_path / f"run-20260101_10101{number}-ab{number}" / "files"
-        write(home / "history.jsonl", "".join(f'{{"_step": {step}, "loss": {lr + step}}}\n' for step in range(3)))
+        write(
+            home / "history.jsonl",
+            "".join(f'{{"_step": {step}, "loss": {lr + step}}}\n' for step in range(3)),
+        )
         write(home / "wandb-summary.json", {"loss": 1.0, "_step": 2})
         config = "_wandb:\n  value:\n    cli_version: 0.16\nlr:\n  desc: null\n  value: {}\nseed:\n  value: {}\n"
         write(home / "config.yaml", config.format(lr, seed))
-    assert main([str(tmp_path), "--n-resamples", "9", "--output", str(tmp_path / "out.nc")]) == 0
+    assert (
+        main(
+            [str(tmp_path), "--n-resamples", "9", "--output", str(tmp_path / "out.nc")]
+        )
+        == 0
+    )
     assert "\nRuns: run is seed, algorithm is lr" in capsys.readouterr().out
     labels, frame = who(tmp_path)
     assert labels == [["lr=0.001", 1], ["lr=0.001", 2], ["lr=0.01", 1], ["lr=0.01", 2]]

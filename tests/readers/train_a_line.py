@@ -29,9 +29,13 @@ with Path(path).open("w") as log:
         if step % 10 == 0:
             val_loss = float(np.mean((slope - 3) ** 2))
             print(
-                f"step:{step}/{n_steps} val_loss:{val_loss:.6f} train_time:{spent:.0f}ms step_avg:{average}ms", file=log
+                f"step:{step}/{n_steps} val_loss:{val_loss:.6f} train_time:{spent:.0f}ms step_avg:{average}ms",
+                file=log,
             )
         loss = float(np.mean((slope * x - y) ** 2))
         slope -= 0.1 * float(np.mean(2 * x * (slope * x - y)))
-        print(f"step:{step + 1}/{n_steps} train_loss:{loss:.6f} train_time:{spent:.0f}ms", file=log)
+        print(
+            f"step:{step + 1}/{n_steps} train_loss:{loss:.6f} train_time:{spent:.0f}ms",
+            file=log,
+        )
     print("peak memory allocated: 12 MiB", file=log)

@@ -32,10 +32,17 @@ def stable_baselines3(root):
             env = Monitor(gymnasium.make("CartPole-v1"), str(folder / "monitor.csv"))
             evaluated = Monitor(gymnasium.make("CartPole-v1"))
             callback = EvalCallback(
-                evaluated, log_path=str(folder), eval_freq=128, n_eval_episodes=3, verbose=0, deterministic=False
+                evaluated,
+                log_path=str(folder),
+                eval_freq=128,
+                n_eval_episodes=3,
+                verbose=0,
+                deterministic=False,
             )
             given = {"n_steps": 64} if agent is PPO else {}
-            agent("MlpPolicy", env, seed=seed, device="cpu", **given).learn(512, callback=callback)
+            agent("MlpPolicy", env, seed=seed, device="cpu", **given).learn(
+                512, callback=callback
+            )
             env.close()
 
 
@@ -68,7 +75,9 @@ def lightning(root):
     for name, rate in (("slow", 0.01), ("fast", 0.1)):
         for seed in SEEDS:
             pl.seed_everything(seed)
-            data = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.randn(24, 1)), batch_size=4)
+            data = torch.utils.data.DataLoader(
+                torch.utils.data.TensorDataset(torch.randn(24, 1)), batch_size=4
+            )
             logger = CSVLogger(root, name=name, version=str(seed))
             trainer = pl.Trainer(
                 max_epochs=3, logger=logger, log_every_n_steps=2, accelerator="cpu", enable_checkpointing=False,
@@ -117,13 +126,27 @@ def ray(root):
         .environment("CartPole-v1")
         .framework("torch")
         .rollouts(num_rollout_workers=0)
-        .training(train_batch_size=200, sgd_minibatch_size=50, num_sgd_iter=1, lr=tune.grid_search([1e-4, 1e-2]))
+        .training(
+            train_batch_size=200,
+            sgd_minibatch_size=50,
+            num_sgd_iter=1,
+            lr=tune.grid_search([1e-4, 1e-2]),
+        )
         .debugging(seed=tune.grid_search([0, 1]))
     )
-    run = air.RunConfig(name="cartpole", storage_path=str(root.resolve()), stop={"training_iteration": 2}, verbose=0)
+    run = air.RunConfig(
+        name="cartpole",
+        storage_path=str(root.resolve()),
+        stop={"training_iteration": 2},
+        verbose=0,
+    )
     tune.Tuner("PPO", param_space=config, run_config=run).fit()
     for path in sorted(root.rglob("*")):
-        if path.is_file() and path.name not in ("result.json", "progress.csv", "params.json"):
+        if path.is_file() and path.name not in (
+            "result.json",
+            "progress.csv",
+            "params.json",
+        ):
             path.unlink()
 
 
@@ -140,14 +163,20 @@ def keras(root):
             folder = root / name / str(seed)
             folder.mkdir(parents=True)
             log = keras.callbacks.CSVLogger(str(folder / "training.log"))
-            fitted = model.fit(x, x[:, :1], validation_split=0.25, epochs=3, verbose=0, callbacks=[log])
-            (folder / "history.json").write_text(json.dumps({"epoch": fitted.epoch, "history": fitted.history}))
+            fitted = model.fit(
+                x, x[:, :1], validation_split=0.25, epochs=3, verbose=0, callbacks=[log]
+            )
+            (folder / "history.json").write_text(
+                json.dumps({"epoch": fitted.epoch, "history": fitted.history})
+            )
 
 
 def marl_eval(root):
     """Two algorithms and two seeds on one task, logged by JsonLogger into one file."""
     found = find_spec("marl_eval")  # its own imports need neptune, its logger does not
-    spec = spec_from_file_location("json_logger", Path(found.origin).parent / "json_tools" / "json_logger.py")
+    spec = spec_from_file_location(
+        "json_logger", Path(found.origin).parent / "json_tools" / "json_logger.py"
+    )
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     rng = np.random.default_rng(0)
@@ -169,9 +198,15 @@ def wandb(root):
     os.environ["WANDB_SILENT"] = "true"
     folder = Path(mkdtemp())
     for i, (algorithm, seed) in enumerate([("sac", 1), ("sac", 2), ("td3", 1)]):
-        with wandb.init(mode="offline", dir=folder, project="p", name=f"{algorithm}-{seed}") as run:
+        with wandb.init(
+            mode="offline", dir=folder, project="p", name=f"{algorithm}-{seed}"
+        ) as run:
             for step in range(0, 50, 10):
-                loss = {"loss": float("nan") if step == 20 else 1 / (step + 1)} if step % 20 == 0 else {}
+                loss = (
+                    {"loss": float("nan") if step == 20 else 1 / (step + 1)}
+                    if step % 20 == 0
+                    else {}
+                )
                 run.log({"return": 100.0 * i + step, **loss}, step=step)
             found = root / algorithm / f"{seed}.jsonl"
             found.parent.mkdir(exist_ok=True)
@@ -200,7 +235,14 @@ def _wandb_rows(path):
             parts = []
             if record.HasField("history"):
                 items = record.history.item
-                rows.append({item.key or ".".join(item.nested_key): json.loads(item.value_json) for item in items})
+                rows.append(
+                    {
+                        item.key or ".".join(item.nested_key): json.loads(
+                            item.value_json
+                        )
+                        for item in items
+                    }
+                )
     return rows
 
 
@@ -226,7 +268,12 @@ def main(names):
         for path in sorted(folder.rglob("*"), reverse=True):
             if path.is_dir() and not any(path.iterdir()):
                 path.rmdir()
-        noted.write_text(json.dumps(versions := versions | {name: version(name)}, indent=1, sort_keys=True) + "\n")
+        noted.write_text(
+            json.dumps(
+                versions := versions | {name: version(name)}, indent=1, sort_keys=True
+            )
+            + "\n"
+        )
 
 
 if __name__ == "__main__":

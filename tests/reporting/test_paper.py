@@ -32,7 +32,10 @@ def curves():
 
 @pytest.fixture(scope="module")
 def results(curves):
-    errors = make_curves(50 * np.arange(1, 6.0) ** -0.5 + RNG.normal(size=(2, 1, 5)), training=100.0 * np.arange(1, 6))
+    errors = make_curves(
+        50 * np.arange(1, 6.0) ** -0.5 + RNG.normal(size=(2, 1, 5)),
+        training=100.0 * np.arange(1, 6),
+    )
     fit = errors.isel(run=0, drop=True).assign_attrs(units="%").curves.fit_power_law()
     return [
         curves.curves.randomized_anova(**FEW),
@@ -57,31 +60,50 @@ def test_every_table_has_its_numbers_and_no_gap_is_nan(results, to):
             said = f"{number:.2f}"
             shown = said if number == 0 or float(said) else f"{number:.0e}"
             minus = "$-$" if to == "latex" else "−"
-            assert (shown.removeprefix("-") if "pair" in frame.index.names else shown.replace("-", minus, 1)) in written
+            assert (
+                shown.removeprefix("-")
+                if "pair" in frame.index.names
+                else shown.replace("-", minus, 1)
+            ) in written
 
 
 @pytest.mark.parametrize("reference", [None, "low"])
 def test_the_higher_of_a_pair_stands_first_and_variables_have_their_units(reference):
     means = np.array([0.0, 4.0, 1.0])[:, np.newaxis, np.newaxis]
     values = RNG.normal(size=(8, 3, 5, 1)) + means
-    tasks = make_curves(values, task=list("stuvwxyz")).assign_coords(algorithm=["low", "high", "middle"])
+    tasks = make_curves(values, task=list("stuvwxyz")).assign_coords(
+        algorithm=["low", "high", "middle"]
+    )
     tasks.attrs["units"] = "points"
     found = xcurves.across_tasks(tasks, reference=reference, n_resamples=999, rng=0)
     head, _, *rows = found.curves.format_table("markdown", precision=2).splitlines()
     assert "difference (points)" in head
     assert "task_sd (points)" in head
     assert "prob_greater (" not in head
-    pairs = ["high - low", "middle - low"] if reference else ["high over low", "high over middle", "middle over low"]
+    pairs = (
+        ["high - low", "middle - low"]
+        if reference
+        else ["high over low", "high over middle", "middle over low"]
+    )
     for row, pair in zip(rows, pairs, strict=True):  # the largest difference first
         cells = [cell.strip() for cell in row.strip("|").split("|")]
         label = pair.replace(" over ", " - ")
         sign = 1 if label in found.pair.values else -1
-        one = found.sel(pair=label if sign == 1 else " - ".join(label.split(" - ")[::-1]))
-        random = sorted((sign * one.difference_ci_simultaneous.sel(task_effect="random")).values.tolist())
+        one = found.sel(
+            pair=label if sign == 1 else " - ".join(label.split(" - ")[::-1])
+        )
+        random = sorted(
+            (
+                sign * one.difference_ci_simultaneous.sel(task_effect="random")
+            ).values.tolist()
+        )
         if one.pvalue_adjusted.sel(task_effect="random") <= 0.05:
             random[0] = max(random[0], 0.0)
         numbers = [sign * one.difference.item(), *random]
-        assert cells[:4] == [pair, *(f"{number:.2f}".replace("-", "−") for number in numbers)]
+        assert cells[:4] == [
+            pair,
+            *(f"{number:.2f}".replace("-", "−") for number in numbers),
+        ]
         chance = one.prob_greater.item()
         assert cells[8] == f"{chance if sign == 1 else 1 - chance:.2f}"
 
@@ -89,11 +111,17 @@ def test_the_higher_of_a_pair_stands_first_and_variables_have_their_units(refere
 def tasks_table(lower=False, n_runs=5, reference=None):
     """Return scores of six tasks and three algorithms, and their result; c is far ahead, a is near b."""
     rng = np.random.default_rng(5)
-    values = rng.normal(size=(6, 3, n_runs, 1)) + np.array([0.0, 0.1, 9.0])[:, None, None]
+    values = (
+        rng.normal(size=(6, 3, n_runs, 1)) + np.array([0.0, 0.1, 9.0])[:, None, None]
+    )
     values[2, 2] = values[2, 0] - 0.01  # here c is not ahead
     values = -values if lower else values
-    curves = make_curves(values, task=list("stuvwx")).assign_coords(algorithm=["a", "b_1", "c"])
-    return curves, xcurves.across_tasks(curves, higher_is_better=not lower, reference=reference, rng=0)
+    curves = make_curves(values, task=list("stuvwx")).assign_coords(
+        algorithm=["a", "b_1", "c"]
+    )
+    return curves, xcurves.across_tasks(
+        curves, higher_is_better=not lower, reference=reference, rng=0
+    )
 
 
 def cells_of(markdown):
@@ -108,7 +136,9 @@ def cells_of(markdown):
 @pytest.mark.parametrize("lower", [False, True])
 def test_scores_of_tasks_have_mean_spread_and_marks_of_plain_loops(spread, lower):
     curves, answer = tasks_table(lower, n_runs=8)
-    rows = cells_of(answer.curves.format_table("markdown", rows="task", spread=spread, precision=3))
+    rows = cells_of(
+        answer.curves.format_table("markdown", rows="task", spread=spread, precision=3)
+    )
     sides = answer.algorithm_a.values, answer.algorithm_b.values
     pairs = {frozenset(names): at for at, names in enumerate(zip(*sides, strict=True))}
     n_tied = 0
@@ -127,15 +157,25 @@ def test_scores_of_tasks_have_mean_spread_and_marks_of_plain_loops(spread, lower
             if place == best:
                 written = f"**{written}**"
             else:
-                p = answer.task_pvalue_adjusted[pairs[frozenset([name, ["a", "b_1", "c"][best]])]].sel(task=task).item()
+                p = (
+                    answer.task_pvalue_adjusted[
+                        pairs[frozenset([name, ["a", "b_1", "c"][best]])]
+                    ]
+                    .sel(task=task)
+                    .item()
+                )
                 if p > 0.05:
                     written = f"<u>{written}</u>"
                     n_tied += 1
             assert cell == f"{written} ± {error:.3f}"
     assert 0 < n_tied < 12
     over_tasks = curves.mean(["task", "run", "training"])
-    assert rows["mean"] == [f"{each:.3f}".replace("-", "−") for each in over_tasks.values]
-    ranks = stats.rankdata((1 if lower else -1) * curves.mean(["run", "training"]), axis=1).mean(axis=0)
+    assert rows["mean"] == [
+        f"{each:.3f}".replace("-", "−") for each in over_tasks.values
+    ]
+    ranks = stats.rankdata(
+        (1 if lower else -1) * curves.mean(["run", "training"]), axis=1
+    ).mean(axis=0)
     assert rows["mean rank"] == [f"{each:.2f}" for each in ranks]
 
 
@@ -145,13 +185,19 @@ def test_the_caption_says_what_stands_in_the_table():
     assert caption.startswith(
         "Score: mean of 8 runs ± half of the 95 % t interval. Bold: the best of a task. Underlined:"
     )
-    few = tasks_table(n_runs=2)[1].curves.format_table("markdown", rows="task", spread="sd")
+    few = tasks_table(n_runs=2)[1].curves.format_table(
+        "markdown", rows="task", spread="sd"
+    )
     assert "± the standard deviation." in few
     assert "In no task by itself is any shown to be worse than the best" in few
     assert "<u>" not in few  # all would be
-    beside = tasks_table(n_runs=8, reference="a")[1].curves.format_table("markdown", rows="task")
+    beside = tasks_table(n_runs=8, reference="a")[1].curves.format_table(
+        "markdown", rows="task"
+    )
     assert "not shown to be worse than the best (of pairs with a)" in beside
-    own = answer.curves.format_table("latex", rows="task", caption="50 % & more", label="tab:mine")
+    own = answer.curves.format_table(
+        "latex", rows="task", caption="50 % & more", label="tab:mine"
+    )
     assert r"\caption{50 \% \& more}" in own
     assert r"\label{tab:mine}" in own
     assert r"b\_1" in own
@@ -162,39 +208,59 @@ def test_decimals_are_those_that_the_spread_supports():
     for size, decimals in ((0.02, 2), (0.8, 1), (30.0, 0)):
         values = 100 + size * rng.normal(size=(6, 2, 9, 1))
         answer = xcurves.across_tasks(make_curves(values, task=list("stuvwx")), rng=0)
-        rows = cells_of_two(answer.curves.format_table("markdown", rows="task", spread="sd"))
+        rows = cells_of_two(
+            answer.curves.format_table("markdown", rows="task", spread="sd")
+        )
         for cell in rows:
-            assert len(re.sub(r"[*]|<.?u>", "", cell).split(" ")[0].partition(".")[2]) in (decimals, decimals + 1)
+            assert len(
+                re.sub(r"[*]|<.?u>", "", cell).split(" ")[0].partition(".")[2]
+            ) in (decimals, decimals + 1)
 
 
 def cells_of_two(markdown):
-    return [cell.strip() for row in markdown.splitlines()[4:10] for cell in row.strip("|").split("|")[1:]]
+    return [
+        cell.strip()
+        for row in markdown.splitlines()[4:10]
+        for cell in row.strip("|").split("|")[1:]
+    ]
 
 
 def test_only_results_over_tasks_have_scores_of_tasks(results):
     with pytest.raises(
-        ValueError, match=r"^rows='task' is for results of across_tasks; got one of pairwise\. Leave rows"
+        ValueError,
+        match=r"^rows='task' is for results of across_tasks; got one of pairwise\. Leave rows",
     ):
         results[1].curves.format_table(rows="task")
-    with pytest.raises(ValueError, match=r"^spread must be 'ci', 'sd' or 'se'; got 'iqr'"):
+    with pytest.raises(
+        ValueError, match=r"^spread must be 'ci', 'sd' or 'se'; got 'iqr'"
+    ):
         results[1].curves.format_table(rows="task", spread="iqr")
     _, answer = tasks_table()
-    with pytest.raises(ValueError, match=r"^result has a single task, no table of tasks\. Take it of all"):
+    with pytest.raises(
+        ValueError,
+        match=r"^result has a single task, no table of tasks\. Take it of all",
+    ):
         answer.isel(task=0).curves.format_table(rows="task")
 
 
 def test_columns_without_a_finite_number_are_left_out():
     scores = make_scores(RNG.normal(size=(2, 4)), algorithm=["a", "b"], run=range(4))
-    cdf = scores.curves.performance_cdf()  # of four runs: no quantile has an upper limit
+    cdf = (
+        scores.curves.performance_cdf()
+    )  # of four runs: no quantile has an upper limit
     frame = cdf.curves.table()
-    infinite = [str(name) for name in frame if not np.isfinite(frame[name].astype(float)).any()]
+    infinite = [
+        str(name) for name in frame if not np.isfinite(frame[name].astype(float)).any()
+    ]
     written = cdf.curves.format_table("markdown").splitlines()[0]
     assert not [name for name in infinite if f" {name} " in written]
     assert "value" in written
 
 
 def test_labels_are_escaped(results):
-    said = {to: results[1].curves.format_table(to) for to in ("latex", "markdown", "html")}
+    said = {
+        to: results[1].curves.format_table(to) for to in ("latex", "markdown", "html")
+    }
     assert r"50 \% | x over a\_1 \& b" in said["latex"]
     assert r"50 % \| x over a_1 & b" in said["markdown"]
     assert "&lt;c&gt; over a_1 &amp; b" in said["html"]
@@ -205,24 +271,42 @@ def test_labels_are_escaped(results):
 def test_backslashes_of_labels_are_no_commands(curves):
     pair = curves.isel(algorithm=[0, 1]).assign_coords(algorithm=[r"\lr{1}", "~x^2"])
     written = pair.curves.pairwise(**FEW).curves.format_table("latex")
-    assert r"\textasciitilde x\textasciicircum 2 over \textbackslash lr\{1\} & " in written
+    assert (
+        r"\textasciitilde x\textasciicircum 2 over \textbackslash lr\{1\} & " in written
+    )
 
 
 @pytest.mark.skipif(
-    shutil.which("pdflatex") is None, reason="needs pdflatex: apt-get install texlive-latex-recommended"
+    shutil.which("pdflatex") is None,
+    reason="needs pdflatex: apt-get install texlive-latex-recommended",
 )
 def test_latex_compiles_for_every_kind_and_any_label(results, curves, tmp_path):
     nasty = ["$x_1^2$ & \\alpha", "{50 %} # ~é", '<c> \\ | "q" [2]']
     pairs = curves.assign_coords(algorithm=nasty).curves.pairwise(**FEW)
-    final = curves.assign_coords(algorithm=nasty).isel(training=-1).curves.performance_cdf(higher_is_better=False)
+    final = (
+        curves.assign_coords(algorithm=nasty)
+        .isel(training=-1)
+        .curves.performance_cdf(higher_is_better=False)
+    )
     marked = final.curves.format_table(best="bold", ties="underline")
     assert r"\textbf" in marked
     assert r"\underline" in marked
-    starts = curves.assign_coords(algorithm=["[1] {", " [2]", "*"]).curves.pairwise(**FEW)
-    broken = curves.assign_coords(algorithm=["a\n\n\n*", "\x07\x1b\t\u202e", "\ud800"]).curves.pairwise(**FEW)
-    written = [result.curves.format_table(precision=2) for result in [*results, *every_kind(), pairs, starts, broken]]
-    scores = tasks_table(n_runs=8)[0].assign_coords(algorithm=nasty, task=["[1] {", " [2]", "*", *nasty])
-    of_tasks = scores.curves.across_tasks(rng=0).curves.format_table(rows="task", caption=" ".join(nasty))
+    starts = curves.assign_coords(algorithm=["[1] {", " [2]", "*"]).curves.pairwise(
+        **FEW
+    )
+    broken = curves.assign_coords(
+        algorithm=["a\n\n\n*", "\x07\x1b\t\u202e", "\ud800"]
+    ).curves.pairwise(**FEW)
+    written = [
+        result.curves.format_table(precision=2)
+        for result in [*results, *every_kind(), pairs, starts, broken]
+    ]
+    scores = tasks_table(n_runs=8)[0].assign_coords(
+        algorithm=nasty, task=["[1] {", " [2]", "*", *nasty]
+    )
+    of_tasks = scores.curves.across_tasks(rng=0).curves.format_table(
+        rows="task", caption=" ".join(nasty)
+    )
     tables = "\n\n".join([*written, marked, of_tasks])
     (tmp_path / "t.tex").write_text(
         "\\documentclass{article}\\usepackage{booktabs}\\usepackage[utf8]{inputenc}\\begin{document}\\tiny "
@@ -230,7 +314,9 @@ def test_latex_compiles_for_every_kind_and_any_label(results, curves, tmp_path):
         encoding="utf-8",
     )
     command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "t.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace")
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, errors="replace"
+    )
     assert done.returncode == 0, done.stdout[-2000:]
     assert "Missing character" not in done.stdout
 
@@ -239,10 +325,14 @@ def test_latex_compiles_for_every_kind_and_any_label(results, curves, tmp_path):
 @pytest.mark.parametrize("start", ["[", "[2]", "*", " [x]", "  *x"])
 def test_no_row_of_latex_starts_with_an_argument(curves, start, pattern):
     label = pattern.format(start)
-    highest = curves + xr.DataArray([9, 0, 0], dims="algorithm")  # so that the label begins the rows of its pairs
+    highest = curves + xr.DataArray(
+        [9, 0, 0], dims="algorithm"
+    )  # so that the label begins the rows of its pairs
     results = [
         highest.assign_coords(algorithm=[label, "y", "z"]).curves.pairwise(**FEW),
-        curves.isel(training=-1).assign_coords(algorithm=[label, "y", "z"]).curves.performance_cdf(),
+        curves.isel(training=-1)
+        .assign_coords(algorithm=[label, "y", "z"])
+        .curves.performance_cdf(),
         curves.expand_dims(task=[label, "t"]).curves.randomized_anova(**FEW),
         curves.expand_dims({label: ["s", "t"]}).curves.randomized_anova(**FEW),
     ]
@@ -252,12 +342,18 @@ def test_no_row_of_latex_starts_with_an_argument(curves, start, pattern):
         assert not re.search(r"(\\\\|rule)\s*[*\[]", written)
 
 
-BROKEN = {"a\n\nb": "a\\n\\nb", "\x07\x1b[1m\u202ec": "\\x07\\x1b[1m\\u202ec", "\ud800d": "\\ud800d"}
+BROKEN = {
+    "a\n\nb": "a\\n\\nb",
+    "\x07\x1b[1m\u202ec": "\\x07\\x1b[1m\\u202ec",
+    "\ud800d": "\\ud800d",
+}
 
 
 @pytest.mark.parametrize("to", ["markdown", "html", "notebook", "text"])
 def test_controls_and_lone_surrogates_are_escaped_as_in_the_page(curves, to):
-    pytest.importorskip("pyarrow")  # whose strings, those of pandas 3, hold no lone surrogate
+    pytest.importorskip(
+        "pyarrow"
+    )  # whose strings, those of pandas 3, hold no lone surrogate
     odd = curves.assign_coords(algorithm=list(BROKEN))
     results = [
         odd.expand_dims(task=["\x00"]).curves.pairwise(**FEW),
@@ -267,10 +363,21 @@ def test_controls_and_lone_surrogates_are_escaped_as_in_the_page(curves, to):
         if to == "notebook":
             written = result.curves._repr_html_()
         else:
-            written = repr(result.curves) if to == "text" else result.curves.format_table(to)
+            written = (
+                repr(result.curves) if to == "text" else result.curves.format_table(to)
+            )
         if to == "markdown":
-            written = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable("table").render(written)
-        text = written if to == "text" else " ".join(cell for row in Cells(written).rows for cell in row)
+            written = (
+                pytest.importorskip("markdown_it")
+                .MarkdownIt("commonmark")
+                .enable("table")
+                .render(written)
+            )
+        text = (
+            written
+            if to == "text"
+            else " ".join(cell for row in Cells(written).rows for cell in row)
+        )
         assert all(label in text for label in BROKEN.values())
         assert not re.search("[\x00-\x09\x0b-\x1f\u202e\ud800]", written)
 
@@ -278,23 +385,38 @@ def test_controls_and_lone_surrogates_are_escaped_as_in_the_page(curves, to):
 @pytest.mark.parametrize("dim", ["algorithm", "task"])
 def test_lone_surrogates_reach_the_page_and_no_frame(curves, dim, here, undrawn):
     pytest.importorskip("pyarrow")
-    odd = xr.concat([curves, curves + RNG.normal(size=curves.shape)], pd.Index(["s", "t"], name="task"))
-    odd = odd.assign_coords({dim: [*(f"{dim}{i}" for i in range(1, odd.sizes[dim])), "\udc80"]})
+    odd = xr.concat(
+        [curves, curves + RNG.normal(size=curves.shape)],
+        pd.Index(["s", "t"], name="task"),
+    )
+    odd = odd.assign_coords(
+        {dim: [*(f"{dim}{i}" for i in range(1, odd.sizes[dim])), "\udc80"]}
+    )
     tree = odd.curves.analyze(include=["anova", "pairwise"], **FEW)
     assert "\\udc80" in xcurves.report(tree, "page.html").read_text(encoding="utf-8")
-    with pytest.raises(ValueError, match=rf"^{dim} labels must be text that can be encoded; .* Number them: assign_"):
+    with pytest.raises(
+        ValueError,
+        match=rf"^{dim} labels must be text that can be encoded; .* Number them: assign_",
+    ):
         tree["pairwise"].to_dataset().curves.to_frame()
 
 
 @pytest.mark.parametrize("history", [{"history": ""}, {}])
-def test_a_result_without_history_is_described_and_shown(curves, here, undrawn, history):
+def test_a_result_without_history_is_described_and_shown(
+    curves, here, undrawn, history
+):
     tree = curves.curves.analyze(include=["anova", "profile"], **FEW)
     for node in (tree["anova"], tree["profile"]):
-        node.attrs = {name: value for name, value in node.attrs.items() if name != "history"} | history
-        assert f"`{node.attrs['xcurves_result']}` of xcurves" in node.to_dataset().curves.describe_methods()
-    assert "with every number and how each part was made" in xcurves.report(tree, "page.html").read_text(
-        encoding="utf-8"
-    )
+        node.attrs = {
+            name: value for name, value in node.attrs.items() if name != "history"
+        } | history
+        assert (
+            f"`{node.attrs['xcurves_result']}` of xcurves"
+            in node.to_dataset().curves.describe_methods()
+        )
+    assert "with every number and how each part was made" in xcurves.report(
+        tree, "page.html"
+    ).read_text(encoding="utf-8")
 
 
 def every_kind():
@@ -327,48 +449,84 @@ class Cells(HTMLParser):
 @pytest.mark.parametrize("to", ["markdown", "html"])
 def test_markdown_and_html_render_to_the_cells_of_the_table(curves, to):
     parser = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable("table")
-    nasty = curves.assign_coords(algorithm=["a|b \\ `c`", "<b>x</b> &amp;", "*y* _z_ [l](m)"])
-    for result in [*every_kind(), nasty.curves.pairwise(reference="*y* _z_ [l](m)", **FEW)]:
+    nasty = curves.assign_coords(
+        algorithm=["a|b \\ `c`", "<b>x</b> &amp;", "*y* _z_ [l](m)"]
+    )
+    for result in [
+        *every_kind(),
+        nasty.curves.pairwise(reference="*y* _z_ [l](m)", **FEW),
+    ]:
         written = result.curves.format_table(to, precision=2)
         _, *rows = Cells(parser.render(written) if to == "markdown" else written).rows
         frame = result.curves.table()
         assert len(rows) == len(frame)
         labels = frame.index.to_frame(index=False).astype(str).to_numpy()
-        for row, values, index in zip(rows, frame.to_numpy(dtype=object), labels, strict=True):
+        for row, values, index in zip(
+            rows, frame.to_numpy(dtype=object), labels, strict=True
+        ):
             assert all(cell.lower() != "nan" for cell in row)
-            finite = [not (isinstance(value, float) and np.isinf(value)) for value in values]
+            finite = [
+                not (isinstance(value, float) and np.isinf(value)) for value in values
+            ]
             assert min(len(values), sum(finite)) <= len(row) <= len(values) + len(index)
             own = [str(value) for value in values if isinstance(value, str)]
             assert set(own) <= set(row)
             for cell, label in zip(row, index, strict=False):
-                assert cell == label or re.fullmatch(r"[\d.]+(e\+\d+)?", label)  # numbers are rounded
+                assert cell == label or re.fullmatch(
+                    r"[\d.]+(e\+\d+)?", label
+                )  # numbers are rounded
 
 
 @pytest.mark.parametrize("higher", [True, False])
 def test_the_best_is_marked_and_those_whose_intervals_overlap_are_ties(higher):
     values = np.stack([np.linspace(at, at + 1, 40) for at in (0, 0.2, 30)])
-    scores = make_scores(values if higher else -values, algorithm=["low", "near", "far"], run=np.arange(40))
-    cdf = scores.isel(algorithm=slice(2)).curves.performance_cdf(higher_is_better=higher)
-    lines = cdf.curves.format_table("markdown", best="bold", ties="underline").splitlines()
-    median = {line.split("|")[1].strip(): line for line in lines if "score_median" in line}
+    scores = make_scores(
+        values if higher else -values,
+        algorithm=["low", "near", "far"],
+        run=np.arange(40),
+    )
+    cdf = scores.isel(algorithm=slice(2)).curves.performance_cdf(
+        higher_is_better=higher
+    )
+    lines = cdf.curves.format_table(
+        "markdown", best="bold", ties="underline"
+    ).splitlines()
+    median = {
+        line.split("|")[1].strip(): line for line in lines if "score_median" in line
+    }
     assert "**" in median["near"]
     assert "<u>" in median["low"]
-    assert not any("**" in line or "<u>" in line for line in lines if "score_std" in line)
+    assert not any(
+        "**" in line or "<u>" in line for line in lines if "score_std" in line
+    )
     every = scores.curves.performance_cdf(higher_is_better=higher).curves
     lines = every.format_table("latex", best="bold", ties="underline").splitlines()
-    assert [r"\textbf" in line for line in lines if "median" in line] == [False, False, True]
+    assert [r"\textbf" in line for line in lines if "median" in line] == [
+        False,
+        False,
+        True,
+    ]
     assert not any(r"\underline" in line for line in lines if "median" in line)
 
 
 def test_what_cannot_be_marked_or_written_is_said(results, monkeypatch):
-    with pytest.raises(ValueError, match=r"^this table has no value for each algorithm to mark\. Leave out best"):
+    with pytest.raises(
+        ValueError,
+        match=r"^this table has no value for each algorithm to mark\. Leave out best",
+    ):
         results[1].curves.format_table(best="bold")
-    with pytest.raises(ValueError, match=r"^to must be 'latex', 'markdown' or 'html'; got 'word'"):
+    with pytest.raises(
+        ValueError, match=r"^to must be 'latex', 'markdown' or 'html'; got 'word'"
+    ):
         results[1].curves.format_table("word")
-    with pytest.raises(ValueError, match=r"^best and ties must.*or 'underline'; got 'red'"):
+    with pytest.raises(
+        ValueError, match=r"^best and ties must.*or 'underline'; got 'red'"
+    ):
         results[3].curves.format_table(best="red")
     monkeypatch.setitem(sys.modules, "tabulate", None)
-    with pytest.raises(ImportError, match=r"^format_table needs jinja2 and.*them: pip install 'xcu"):
+    with pytest.raises(
+        ImportError, match=r"^format_table needs jinja2 and.*them: pip install 'xcu"
+    ):
         results[1].curves.format_table("markdown")
 
 
@@ -382,53 +540,86 @@ def test_methods_are_described_with_all_that_repeats_them(name):
         author = re.match(r"[\w-]+", paper)[0]
         year = re.search(r"\((\d{4})\)", paper)
         assert re.search(rf"{author}[^;)]*{year[1] if year else ''}", paragraph)
-    for variable in (each for each in kind.variables if each.startswith("n_") and each in result):
+    for variable in (
+        each for each in kind.variables if each.startswith("n_") and each in result
+    ):
         named = kind.variables[variable].long_name
-        most = f"{int(result[variable].max()):,}" if result[variable].max() > 0 else "none"
-        assert not named.startswith("number") or re.search(rf"{re.escape(named)}: [^;]*{most}", checklist)
+        most = (
+            f"{int(result[variable].max()):,}" if result[variable].max() > 0 else "none"
+        )
+        assert not named.startswith("number") or re.search(
+            rf"{re.escape(named)}: [^;]*{most}", checklist
+        )
     assert checklist.startswith("Reproducibility: ")
     assert result.attrs["history"].split("\n")[-1] in checklist
-    assert f"seed {result.attrs['rng']}; xcurves {result.attrs['xcurves_version']}." in checklist
+    assert (
+        f"seed {result.attrs['rng']}; xcurves {result.attrs['xcurves_version']}."
+        in checklist
+    )
     assert f"unit: {kind.method[1].split('{')[0]}" in checklist
     assert "95 %" in paragraph
-    assert "how the hyper-parameters of each algorithm were chosen, and what crashed" in paragraph
+    assert (
+        "how the hyper-parameters of each algorithm were chosen, and what crashed"
+        in paragraph
+    )
 
 
 def test_the_number_of_runs_is_that_of_each_algorithm(curves):
     """The counts of gappy tasks, in the order of the curves; a contrast counts the runs that it compares."""
     curves = curves.assign_coords(algorithm=["c", "a", "b"])
-    fewer = xr.concat([curves, curves.where((curves.algorithm != "a") | (curves.run < curves.run[4]))], "task")
+    fewer = xr.concat(
+        [
+            curves,
+            curves.where((curves.algorithm != "a") | (curves.run < curves.run[4])),
+        ],
+        "task",
+    )
     last = fewer.isel(training=-1)
     made = [
         (fewer.curves.pairwise(**FEW), "number of runs: 4 to 6"),
         (fewer.curves.ss_profile(rng=0), "number of runs: 4 to 6"),
         (last.curves.compare_distributions(), "number of trials: 4 to 6"),
-        (fewer.curves.contrast({"c": 1, "b": -1}, rng=0), "number of runs of an algorithm with a weight: 6"),
+        (
+            fewer.curves.contrast({"c": 1, "b": -1}, rng=0),
+            "number of runs of an algorithm with a weight: 6",
+        ),
     ]
     for result, said in made:
         counts = result["n_trials" if "n_trials" in result else "n_runs"]
         rest = 0 if result.attrs["xcurves_result"] == "contrast" else [6, 4]
-        assert counts.transpose("task", "algorithm").sel(algorithm=["c", "b"]).to_numpy().tolist() == [[6, 6], [6, 6]]
+        assert counts.transpose("task", "algorithm").sel(
+            algorithm=["c", "b"]
+        ).to_numpy().tolist() == [[6, 6], [6, 6]]
         assert (counts.sel(algorithm="a") == rest).all()
         assert counts.algorithm.to_numpy().tolist() == ["c", "a", "b"]
-        assert all(said in part.lower() for part in result.curves.describe_methods().split("\n\n"))
+        assert all(
+            said in part.lower()
+            for part in result.curves.describe_methods().split("\n\n")
+        )
 
 
 def test_runs_of_an_absent_algorithm_are_no_part_of_the_range_of_counts():
     curves = make_curves(RNG.normal(size=(8, 2, 5, 4)), task=list("stuvwxyz"))
     curves[2, 1] = np.nan
-    described = curves.curves.across_tasks(n_resamples=20, rng=0).curves.describe_methods()
+    described = curves.curves.across_tasks(
+        n_resamples=20, rng=0
+    ).curves.describe_methods()
     assert len(re.findall("umber of runs: 5[;.]", described)) == 2
 
 
 def test_the_adjustment_is_that_of_the_call(curves):
-    for correction, said in (("holm", "Holm's step-down procedure"), ("bonferroni", "Bonferroni's correction")):
+    for correction, said in (
+        ("holm", "Holm's step-down procedure"),
+        ("bonferroni", "Bonferroni's correction"),
+    ):
         pairs = curves.curves.pairwise(rng=0, correction=correction)
         assert (
             f"adjusted for the number of pairs by {said}; intervals hold for all pairs together ("
             in pairs.curves.describe_methods()
         )
-    one = curves.curves.contrast({"a_1 & b": 1, "<c>": -1}, alternative="greater", rng=0)
+    one = curves.curves.contrast(
+        {"a_1 & b": 1, "<c>": -1}, alternative="greater", rng=0
+    )
     assert "mean scores (greater)" in one.curves.describe_methods()
     matched = curves.curves.randomized_anova(n_resamples=19, rng=0, paired=True)
     assert "Runs were matched over algorithms." in matched.curves.describe_methods()
@@ -443,14 +634,22 @@ def test_every_declared_reference_is_a_whole_entry():
         "misc": {"author", "title"},
         "unpublished": {"author", "title", "note"},
     }
-    for paper in dict.fromkeys(each for name in kinds.NAMES for each in kinds.kind(name).references):
+    for paper in dict.fromkeys(
+        each for name in kinds.NAMES for each in kinds.kind(name).references
+    ):
         (entry, software) = bibtex_of(paper)
-        kind, fields = re.match(r"@(\w+)\{", entry)[1], dict(re.findall(r"  (\w+) = \{(.*)\},?\n", entry))
+        kind, fields = (
+            re.match(r"@(\w+)\{", entry)[1],
+            dict(re.findall(r"  (\w+) = \{(.*)\},?\n", entry)),
+        )
         assert needed[kind] <= set(fields), paper
         head = re.split(r" \(\d{4}\)|, (?=Using|A Rand)", paper)[0]
         surnames = [author.split(",")[0] for author in fields["author"].split(" and ")]
         assert re.split(r", | & ", head.replace(" et al.", ", others")) == surnames
-        year, doi, pages = (re.search(each, paper) for each in (r"\((\d{4})\)", r"doi:(\S+)", r"(\d+)-(\d+)(?=,|$)"))
+        year, doi, pages = (
+            re.search(each, paper)
+            for each in (r"\((\d{4})\)", r"doi:(\S+)", r"(\d+)-(\d+)(?=,|$)")
+        )
         assert year is None or year[1] == fields["year"]
         assert doi is None or doi[1] == fields["doi"]
         assert pages is None or pages.expand(r"\1--\2") == fields["pages"]
@@ -480,9 +679,14 @@ def test_a_whole_analysis_has_its_references_once(curves):
     assert tree.curves.bibtex().count("Piater1998,") == 1
 
 
-@pytest.mark.parametrize("odd", [pd.Series([1.0, 2.0]), np.ones((2, 2)), "", False, "bald"])
+@pytest.mark.parametrize(
+    "odd", [pd.Series([1.0, 2.0]), np.ones((2, 2)), "", False, "bald"]
+)
 def test_marks_are_chosen_by_name(results, odd):
-    with pytest.raises(ValueError, match=r"^best and ties must be 'bold', 'italic' or 'underline'; got "):
+    with pytest.raises(
+        ValueError,
+        match=r"^best and ties must be 'bold', 'italic' or 'underline'; got ",
+    ):
         xcurves.format_table(results[0], best=odd)
 
 

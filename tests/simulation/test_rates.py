@@ -17,7 +17,10 @@ SMALL = {"n_replications": 260, "rng": 3}
 
 def coin(n_datasets, *, rng, share=0.3, sizes=(3, 3)):
     """Data sets whose one score is uniform."""
-    return xr.DataArray(rng.random((n_datasets, *sizes)) * 0.05 / share, dims=("replication", "algorithm", "run"))
+    return xr.DataArray(
+        rng.random((n_datasets, *sizes)) * 0.05 / share,
+        dims=("replication", "algorithm", "run"),
+    )
 
 
 def first_score(data):
@@ -26,18 +29,29 @@ def first_score(data):
 
 @pytest.mark.slow
 def test_rates_are_those_of_a_loop_over_data_sets_and_blocks():
-    found = simulation.type_i_error(simulation.autoregressive, ANOVA, settings={"n_runs": [4, 6]}, **SMALL)
+    found = simulation.type_i_error(
+        simulation.autoregressive, ANOVA, settings={"n_runs": [4, 6]}, **SMALL
+    )
     for place, size in enumerate([4, 6]):
         rejected, tried = np.zeros((2, 3)), np.zeros((2, 3))
         for number, block in enumerate([250, 10]):
-            seeds = np.random.SeedSequence([3, cell_number({"n_runs": size}), number]).spawn(2)
-            curves = simulation.autoregressive(block, n_runs=size, rng=np.random.default_rng(seeds[0]))
+            seeds = np.random.SeedSequence(
+                [3, cell_number({"n_runs": size}), number]
+            ).spawn(2)
+            curves = simulation.autoregressive(
+                block, n_runs=size, rng=np.random.default_rng(seeds[0])
+            )
             seed = int(seeds[1].generate_state(1, np.uint64)[0]) >> 1
             for data in curves:
-                p = xcurves.randomized_anova(data, n_resamples=99, rng=seed).pvalue.to_numpy()
+                p = xcurves.randomized_anova(
+                    data, n_resamples=99, rng=seed
+                ).pvalue.to_numpy()
                 rejected += p <= 0.05 + 1e-12
                 tried += ~np.isnan(p)
-        assert tried.tolist() == [[260, 260, 260], [260, 260, 0]]  # Welch's statistic is of the algorithm effect alone
+        assert tried.tolist() == [
+            [260, 260, 260],
+            [260, 260, 0],
+        ]  # Welch's statistic is of the algorithm effect alone
         np.testing.assert_array_equal(found.n_replications[place], tried)
         with np.errstate(invalid="ignore"):
             np.testing.assert_allclose(found.rate[place], rejected / tried, rtol=1e-14)
@@ -45,12 +59,24 @@ def test_rates_are_those_of_a_loop_over_data_sets_and_blocks():
 
 
 def test_intervals_are_scipy_s_exact_ones():
-    found = simulation.power(coin, first_score, n_replications=400, settings={"share": [0.1, 0.5, 2.0]}, rng=0)
+    found = simulation.power(
+        coin,
+        first_score,
+        n_replications=400,
+        settings={"share": [0.1, 0.5, 2.0]},
+        rng=0,
+    )
     for place in range(3):
         count = round(float(found.rate[place]) * 400)
         exact = stats.binomtest(count, 400).proportion_ci(0.95, "exact")
-        np.testing.assert_allclose(found.rate_ci[place], [exact.low, exact.high], rtol=1e-9)
-    assert float(found.rate_ci.sel(share=0.1, ci_bound="lower")) < 0.1 < float(found.rate_ci.sel(share=0.1)[1])
+        np.testing.assert_allclose(
+            found.rate_ci[place], [exact.low, exact.high], rtol=1e-9
+        )
+    assert (
+        float(found.rate_ci.sel(share=0.1, ci_bound="lower"))
+        < 0.1
+        < float(found.rate_ci.sel(share=0.1)[1])
+    )
     assert float(found.rate.sel(share=2.0)) == 1
 
 
@@ -77,12 +103,18 @@ def test_a_test_that_asks_for_a_seed_gets_another_one_for_every_block():
 def test_settings_that_are_no_numbers_have_labels_and_a_cell_keeps_its_stream_in_another_grid():
     sizes = [(6, 4), (5, 5)]
     grid = simulation.type_i_error(
-        simulation.autoregressive, ANOVA, settings={"n_runs": sizes, "noise": [(1, 4), 1]}, **SMALL
+        simulation.autoregressive,
+        ANOVA,
+        settings={"n_runs": sizes, "noise": [(1, 4), 1]},
+        **SMALL,
     )
     assert grid.n_runs.values.tolist() == ["6/4", "5/5"]
     assert grid.noise.values.tolist() == ["1/4", "1"]
     one = simulation.type_i_error(
-        simulation.autoregressive, ANOVA, settings={"n_runs": [(6, 4)], "noise": [(1, 4)]}, **SMALL
+        simulation.autoregressive,
+        ANOVA,
+        settings={"n_runs": [(6, 4)], "noise": [(1, 4)]},
+        **SMALL,
     )
     xr.testing.assert_equal(one, grid.sel(n_runs=["6/4"], noise=["1/4"]))
 
@@ -91,7 +123,9 @@ def test_a_test_without_any_pvalue_is_said_to_have_none():
     one_level = partial(simulation.autoregressive, n_levels=1, n_runs=4)
     with pytest.warns(UserWarning, match="p is NaN"):
         found = simulation.type_i_error(one_level, ANOVA, **SMALL)
-    assert "interaction, split_plot: the test gives no p-value." in found.curves.summary()
+    assert (
+        "interaction, split_plot: the test gives no p-value." in found.curves.summary()
+    )
 
 
 @pytest.mark.parametrize("alpha", [0, 1, 5, -0.1, "0.05", True])
@@ -115,8 +149,16 @@ def test_alpha_must_be_a_level(alpha):
             "It has 'ks_pvalue'. Name one: pvalue='ks_pvalue'",
         ),
         (lambda data: 0.3, TypeError, "test returned no p-value; got float"),
-        (lambda data: data.mean(), ValueError, "a p-value for each data set, on a dim 'replication'; got dims"),
-        (lambda data: first_score(data) * 50, ValueError, "they must lie between 0 and 1"),
+        (
+            lambda data: data.mean(),
+            ValueError,
+            "a p-value for each data set, on a dim 'replication'; got dims",
+        ),
+        (
+            lambda data: first_score(data) * 50,
+            ValueError,
+            "they must lie between 0 and 1",
+        ),
     ],
 )
 def test_a_test_must_return_pvalues(test, kind, said):
@@ -137,11 +179,16 @@ def test_a_test_must_return_pvalues(test, kind, said):
 )
 def test_bad_settings_are_refused(settings, kind, said):
     with pytest.raises(kind, match=said):
-        simulation.type_i_error(coin, first_score, n_replications=20, settings=settings, rng=0)
+        simulation.type_i_error(
+            coin, first_score, n_replications=20, settings=settings, rng=0
+        )
 
 
 def test_labels_of_pvalues_must_not_depend_on_settings():
-    with pytest.raises(ValueError, match=r"^n_algorithms 3, n_runs 6: p-values must have the same dims and labels"):
+    with pytest.raises(
+        ValueError,
+        match=r"^n_algorithms 3, n_runs 6: p-values must have the same dims and labels",
+    ):
         simulation.type_i_error(
             simulation.autoregressive,
             xcurves.pairwise,
@@ -171,8 +218,12 @@ def test_undefined_pvalues_are_counted_and_said_once():
     def halved(data):
         return first_score(data).where(np.arange(data.sizes["replication"]) % 2 == 0)
 
-    with pytest.warns(UserWarning, match=r"p is NaN in 300 data sets, which are not counted") as caught:
-        found = simulation.type_i_error(coin, halved, n_replications=600, settings={"share": [0.2, 0.3]}, rng=0)
+    with pytest.warns(
+        UserWarning, match=r"p is NaN in 300 data sets, which are not counted"
+    ) as caught:
+        found = simulation.type_i_error(
+            coin, halved, n_replications=600, settings={"share": [0.2, 0.3]}, rng=0
+        )
     assert len(caught) == 1
     assert "(in 2 settings)" in str(caught[0].message)
     assert (found.n_replications == 300).all()
@@ -184,18 +235,30 @@ def test_a_bar_counts_the_blocks(capsys):
 
 
 def test_warnings_of_the_test_come_once():
-    with pytest.warns(UserWarning, match=r"3 v 3 runs allow 10 assignments.*\(and 2 more warnings\)") as caught:
-        simulation.type_i_error(simulation.autoregressive, ANOVA, n_replications=600, settings={"n_runs": [3]}, rng=0)
+    with pytest.warns(
+        UserWarning, match=r"3 v 3 runs allow 10 assignments.*\(and 2 more warnings\)"
+    ) as caught:
+        simulation.type_i_error(
+            simulation.autoregressive,
+            ANOVA,
+            n_replications=600,
+            settings={"n_runs": [3]},
+            rng=0,
+        )
     assert len(caught) == 1
     assert caught[0].filename == __file__
 
 
 def test_what_a_study_says():
-    found = simulation.type_i_error(coin, first_score, n_replications=500, settings={"share": [0.05, 0.5]}, rng=0)
+    found = simulation.type_i_error(
+        coin, first_score, n_replications=500, settings={"share": [0.05, 0.5]}, rng=0
+    )
     said = found.curves.summary()
     assert "nominal 0.05; above it in 1 of 2 settings (farthest, 0." in said
     assert "share 0.5" in said
-    power = simulation.power(coin, first_score, n_replications=500, settings={"share": [0.05, 0.5]}, rng=0)
+    power = simulation.power(
+        coin, first_score, n_replications=500, settings={"share": [0.05, 0.5]}, rng=0
+    )
     assert "Detects the difference at the 0.05 level in 0." in power.curves.summary()
     frame = found.curves.to_frame()
     assert frame["share"].tolist() == [0.05, 0.5]

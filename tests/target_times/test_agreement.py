@@ -40,18 +40,29 @@ def disagreements(interval, pvalue, alpha):
     """Where p is small and 1 lies inside, or p is large and 1 lies outside; a bound at 1 is on either side."""
     low, high = interval.isel(ci_bound=0), interval.isel(ci_bound=1)
     known = pvalue.notnull() & low.notnull()
-    inside, outside = (low < 1 - 1e-9) & (high > 1 + 1e-9), (low > 1 + 1e-9) | (high < 1 - 1e-9)
+    inside, outside = (
+        (low < 1 - 1e-9) & (high > 1 + 1e-9),
+        (low > 1 + 1e-9) | (high < 1 - 1e-9),
+    )
     shown = pvalue <= alpha + 1e-12
-    return int((known & ((shown & inside) | (~shown & outside))).sum()), int(known.sum())
+    return int((known & ((shown & inside) | (~shown & outside))).sum()), int(
+        known.sum()
+    )
 
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(
     ("seed", "n_tasks", "n_datasets", "alpha"),
-    [(1, 3, 100, 0.05), (2, 7, 40, 0.1), *(pytest.param(*row, marks=pytest.mark.slow) for row in SLOW)],
+    [
+        (1, 3, 100, 0.05),
+        (2, 7, 40, 0.1),
+        *(pytest.param(*row, marks=pytest.mark.slow) for row in SLOW),
+    ],
 )
 @pytest.mark.parametrize("options", [{}, {"task": "task"}])
-def test_p_and_interval_agree_in_each_task_and_over_tasks(target, seed, n_tasks, n_datasets, alpha, options):
+def test_p_and_interval_agree_in_each_task_and_over_tasks(
+    target, seed, n_tasks, n_datasets, alpha, options
+):
     curves = drawn(np.random.default_rng(seed), n_tasks, n_datasets)
     made = quietly(curves, target=target, confidence_level=1 - alpha, **options)
     wrong, n = disagreements(made.speedup_ci, made.pvalue, alpha)
@@ -75,7 +86,10 @@ def test_the_randomization_test_agrees_and_is_that_of_pairs_at_the_last_level():
     assert wrong == 0
     assert n == 40
     pairs = xcurves.pairwise(curves.isel(training=[-1]), rng=0)
-    assert (made.pvalue.squeeze("algorithm") >= pairs.pvalue.sel(effect="algorithm").squeeze("pair") - 1e-12).all()
+    assert (
+        made.pvalue.squeeze("algorithm")
+        >= pairs.pvalue.sel(effect="algorithm").squeeze("pair") - 1e-12
+    ).all()
 
 
 def test_p_is_at_least_that_of_welch_at_the_last_level():
@@ -83,21 +97,33 @@ def test_p_is_at_least_that_of_welch_at_the_last_level():
     made = quietly(curves)
     last = curves.isel(training=-1)
     a, b = (last.sel(algorithm=name).to_numpy() for name in "ab")
-    assert (made.pvalue.squeeze("algorithm") >= stats.ttest_ind(a, b, axis=1, equal_var=False).pvalue - 1e-12).all()
+    assert (
+        made.pvalue.squeeze("algorithm")
+        >= stats.ttest_ind(a, b, axis=1, equal_var=False).pvalue - 1e-12
+    ).all()
 
 
 def test_turning_scores_scaling_training_and_the_order_of_algorithms_and_runs_change_nothing():
     curves = drawn(np.random.default_rng(6), 2, 5)
-    made, turned = quietly(curves, target=0.7), quietly(-curves, target=-0.7, higher_is_better=False)
+    made, turned = (
+        quietly(curves, target=0.7),
+        quietly(-curves, target=-0.7, higher_is_better=False),
+    )
     scaled = quietly(curves.assign_coords(training=1000 * LEVELS), target=0.7)
     for name in ("speedup", "speedup_ci", "pvalue", "time"):
         xr.testing.assert_allclose(made[name], turned[name])
-        xr.testing.assert_allclose(made[name] * (1000 if name == "time" else 1), scaled[name])
-    other = quietly(curves.isel(algorithm=[1, 0], run=[3, 1, 0, 2]), target=0.7, task="task")
+        xr.testing.assert_allclose(
+            made[name] * (1000 if name == "time" else 1), scaled[name]
+        )
+    other = quietly(
+        curves.isel(algorithm=[1, 0], run=[3, 1, 0, 2]), target=0.7, task="task"
+    )
     xr.testing.assert_allclose(quietly(curves, target=0.7, task="task"), other)
 
 
-@pytest.mark.parametrize("options", [{}, {"target": 0.7}, {"target": 0.7, "task": "task"}])
+@pytest.mark.parametrize(
+    "options", [{}, {"target": 0.7}, {"target": 0.7, "task": "task"}]
+)
 @pytest.mark.parametrize("own", [slow(False), True])
 def test_lazy_curves_stay_lazy(options, own):
     curves = drawn(np.random.default_rng(8), 3, 2)
@@ -115,13 +141,25 @@ BAD = [
     ({"reference": "c"}, "reference must be an algorithm of the curves; got 'c'"),
     ({"target": np.nan}, "target must be a finite number; got nan"),
     ({"ratio_test": "t"}, "ratio_test must be 'welch' or 'randomization'; got 't'"),
-    ({"training_scale": "sqrt"}, "training_scale must be 'linear' or 'log'; got 'sqrt'"),
+    (
+        {"training_scale": "sqrt"},
+        "training_scale must be 'linear' or 'log'; got 'sqrt'",
+    ),
     ({"target": 0.5, "paired": True}, "paired=True has no target"),
-    ({"target": 0.5, "ratio_test": "randomization"}, "ratio_test='randomization' has no target"),
-    ({"task_groups": ["x", "y"]}, "task_groups are families of tasks that are joined. Name the dim"),
+    (
+        {"target": 0.5, "ratio_test": "randomization"},
+        "ratio_test='randomization' has no target",
+    ),
+    (
+        {"task_groups": ["x", "y"]},
+        "task_groups are families of tasks that are joined. Name the dim",
+    ),
     ({"task": "tasks"}, "task='tasks' is no dim of curves"),
     ({"task": "algorithm"}, "task must be a dim of tasks; got 'algorithm'"),
-    ({"paired": True}, "paired=True needs every run in every algorithm; algorithm 'b' lacks run 3"),
+    (
+        {"paired": True},
+        "paired=True needs every run in every algorithm; algorithm 'b' lacks run 3",
+    ),
 ]
 
 
@@ -138,11 +176,14 @@ def test_levels_of_which_no_ratio_is_a_time_are_refused():
     with pytest.raises(ValueError, match="training must not be negative"):
         curves.assign_coords(training=LEVELS - 1).curves.speedup(reference="b")
     with pytest.raises(ValueError, match="training_scale='log' needs levels above 0"):
-        curves.assign_coords(training=LEVELS - 0.5).curves.speedup(reference="b", training_scale="log")
+        curves.assign_coords(training=LEVELS - 0.5).curves.speedup(
+            reference="b", training_scale="log"
+        )
     broken = curves.copy()
     broken[0, 1, 2, 3] = np.inf
     with pytest.raises(
-        ValueError, match=r"run 2 has infinite values, inf: .*fill_failed\('worst', higher_is_better=False\)"
+        ValueError,
+        match=r"run 2 has infinite values, inf: .*fill_failed\('worst', higher_is_better=False\)",
     ):
         broken.curves.speedup(reference="b")
 
@@ -150,7 +191,9 @@ def test_levels_of_which_no_ratio_is_a_time_are_refused():
 def test_a_target_beyond_all_runs_gets_no_interval_and_one_warning():
     curves = drawn(np.random.default_rng(9), 2, 1).isel(dataset=0, drop=True)
     best = f"{curves.sel(task=0).max().item():.3g}"
-    with pytest.warns(UserWarning, match=rf"no run reaches the target \(the best score is {best}\)") as caught:
+    with pytest.warns(
+        UserWarning, match=rf"no run reaches the target \(the best score is {best}\)"
+    ) as caught:
         made = curves.curves.speedup(reference="b", target=9.0)
     assert len(caught) == 1
     assert made.speedup_ci.isnull().all()
@@ -160,9 +203,16 @@ def test_a_target_beyond_all_runs_gets_no_interval_and_one_warning():
 
 
 def test_runs_that_end_early_are_counted_and_cut_the_curve():
-    curves = drawn(np.random.default_rng(10), 1, 1).isel(dataset=0, task=0, drop=True).fillna(0.5)
+    curves = (
+        drawn(np.random.default_rng(10), 1, 1)
+        .isel(dataset=0, task=0, drop=True)
+        .fillna(0.5)
+    )
     curves.loc[{"algorithm": "a", "run": 2, "training": slice(1.6, None)}] = np.nan
-    with pytest.warns(UserWarning, match=r"a is read up to 1\.5: 1 of its 4 runs ends earlier than others"):
+    with pytest.warns(
+        UserWarning,
+        match=r"a is read up to 1\.5: 1 of its 4 runs ends earlier than others",
+    ):
         made = curves.curves.mean_time_to_target(0.7)
     assert made.training_last.sel(algorithm="a").item() == 1.5
     assert made.n_ended_early.values.tolist() == [1, 0]
@@ -170,13 +220,21 @@ def test_runs_that_end_early_are_counted_and_cut_the_curve():
 
 def test_a_single_run_is_outside_the_family_and_an_unreached_level_counts_as_1():
     rng = np.random.default_rng(11)
-    base = 1 - np.exp(-np.array([2.0, 1.0, 0.2, 1.5])[:, np.newaxis, np.newaxis] * LEVELS)
+    base = 1 - np.exp(
+        -np.array([2.0, 1.0, 0.2, 1.5])[:, np.newaxis, np.newaxis] * LEVELS
+    )
     values = base + rng.normal(0, 0.01, (4, 4, len(LEVELS)))
     values[3, 1:] = np.nan
-    coords = {"algorithm": ["fast", "ref", "slow", "one"], "run": range(4), "training": LEVELS}
+    coords = {
+        "algorithm": ["fast", "ref", "slow", "one"],
+        "run": range(4),
+        "training": LEVELS,
+    }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        made = xcurves.speedup(xr.DataArray(values, coords, [*coords]), reference="ref", target=0.8)
+        made = xcurves.speedup(
+            xr.DataArray(values, coords, [*coords]), reference="ref", target=0.8
+        )
     fast, slow, one = (made.sel(algorithm=name) for name in ("fast", "slow", "one"))
     assert fast.pvalue_adjusted.item() == pytest.approx(2 * fast.pvalue.item())
     assert np.isnan(slow.pvalue.item())
@@ -186,7 +244,12 @@ def test_a_single_run_is_outside_the_family_and_an_unreached_level_counts_as_1()
 
 @pytest.mark.parametrize("paired", [False, True])
 def test_curves_of_one_level_have_the_p_of_pairs(paired):
-    curves = drawn(np.random.default_rng(12), 1, 20, n_runs=6).isel(task=0, drop=True).fillna(0.5).isel(training=[-1])
+    curves = (
+        drawn(np.random.default_rng(12), 1, 20, n_runs=6)
+        .isel(task=0, drop=True)
+        .fillna(0.5)
+        .isel(training=[-1])
+    )
     made = quietly(curves, ratio_test="randomization", paired=paired)
     pairs = xcurves.pairwise(curves, paired=paired, rng=0)
     p = pairs.pvalue.sel(effect="algorithm").squeeze("pair")
@@ -195,10 +258,15 @@ def test_curves_of_one_level_have_the_p_of_pairs(paired):
 
 def test_a_task_that_is_reached_at_0_bounds_nothing():
     """Better from level 0 on, a takes no time at all: no ratio, and a mean of the other tasks alone."""
-    curves = drawn(np.random.default_rng(13), 8, 1).isel(dataset=0, drop=True).fillna(0.5)
+    curves = (
+        drawn(np.random.default_rng(13), 8, 1).isel(dataset=0, drop=True).fillna(0.5)
+    )
     curves = curves.assign_coords(training=LEVELS - 0.5)
     curves.loc[{"task": 0, "algorithm": "a"}] += 9
-    made, others = (quietly(each, task="task").squeeze("algorithm") for each in (curves, curves.isel(task=slice(1, 8))))
+    made, others = (
+        quietly(each, task="task").squeeze("algorithm")
+        for each in (curves, curves.isel(task=slice(1, 8)))
+    )
     assert made.n_tasks.item() == others.n_tasks.item()
     random = made.speedup_ci.sel(task_effect="random")
     np.testing.assert_array_equal(random, others.speedup_ci.sel(task_effect="random"))

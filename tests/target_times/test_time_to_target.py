@@ -15,17 +15,24 @@ def by_loop(curves, target, sustained, higher):
     times = {}
     for task in curves.task.values:
         of_task = curves.sel(task=task)
-        grid = [t for t in curves.training.values if of_task.sel(training=t).notnull().any()]
+        grid = [
+            t for t in curves.training.values if of_task.sel(training=t).notnull().any()
+        ]
         for algorithm in curves.algorithm.values:
             for run in curves.run.values:
-                scores = [of_task.sel(algorithm=algorithm, run=run, training=t).item() for t in grid]
+                scores = [
+                    of_task.sel(algorithm=algorithm, run=run, training=t).item()
+                    for t in grid
+                ]
                 if np.isnan(scores).all():
                     times[task, algorithm, run] = np.nan
                     continue
                 times[task, algorithm, run] = np.inf
                 for i in range(len(grid) - sustained + 1):
                     row = scores[i : i + sustained]
-                    if all(y >= target[task] if higher else y <= target[task] for y in row):
+                    if all(
+                        y >= target[task] if higher else y <= target[task] for y in row
+                    ):
                         times[task, algorithm, run] = grid[i]
                         break
     return times
@@ -42,16 +49,25 @@ def test_times_are_those_of_a_loop(seed, sustained, higher):
     values[0, 1, 2] = np.nan
     curves = make_curves(values, task=["x", "y"])
     target = {"x": 2.0, "y": float(rng.integers(0, 4))}
-    given_target = xr.DataArray(list(target.values()), {"task": list(target)}, ("task",))
+    given_target = xr.DataArray(
+        list(target.values()), {"task": list(target)}, ("task",)
+    )
     options = {"sustained": sustained, "higher_is_better": higher}
     times = curves.curves.time_to_target(given_target, **options)
     assert times.dims == ("task", "algorithm", "run")
-    for (task, algorithm, run), expected in by_loop(curves, target, sustained, higher).items():
-        np.testing.assert_equal(times.sel(task=task, algorithm=algorithm, run=run).item(), expected)
+    for (task, algorithm, run), expected in by_loop(
+        curves, target, sustained, higher
+    ).items():
+        np.testing.assert_equal(
+            times.sel(task=task, algorithm=algorithm, run=run).item(), expected
+        )
 
 
 def test_batches_change_nothing(monkeypatch):
-    curves = make_curves(np.random.default_rng(0).integers(0, 4, size=(2, 2, 5, 8)).astype(float), task=["x", "y"])
+    curves = make_curves(
+        np.random.default_rng(0).integers(0, 4, size=(2, 2, 5, 8)).astype(float),
+        task=["x", "y"],
+    )
     whole = xcurves.time_to_target(curves, 2, sustained=2)
     monkeypatch.setattr("xcurves.kernels.times.hitting_times._AT_ONCE", 24)
     assert whole.identical(xcurves.time_to_target(curves, 2, sustained=2))
@@ -73,7 +89,9 @@ def test_times_are_labelled_and_have_the_units_of_training():
 
 
 def test_it_stays_lazy_and_chunks_change_nothing():
-    curves = make_curves(np.random.default_rng(1).normal(size=(3, 2, 4, 9)), task=["x", "y", "z"])
+    curves = make_curves(
+        np.random.default_rng(1).normal(size=(3, 2, 4, 9)), task=["x", "y", "z"]
+    )
     tau = xr.DataArray([0.0, 1.0, 2.0], {"task": ["x", "y", "z"]}, ("task",))
     chunked = curves.chunk(task=1, training=4)
     with dask.config.set(scheduler=refuse_to_compute):
@@ -84,7 +102,10 @@ def test_it_stays_lazy_and_chunks_change_nothing():
 
 def test_each_run_is_read_at_its_own_levels():
     """A level that others have is none of its own: 5 is reached at 30 and 40 in a row, whatever 35 would have been."""
-    curves = make_curves(np.array([[[[0, 0, 5, np.nan, 5], [5, 0, np.nan, np.nan, np.nan]]]], float), task=["x"])
+    curves = make_curves(
+        np.array([[[[0, 0, 5, np.nan, 5], [5, 0, np.nan, np.nan, np.nan]]]], float),
+        task=["x"],
+    )
     curves = curves.assign_coords(training=[10, 20, 30, 35, 40])
     times = curves.curves.time_to_target(5, sustained=2).sel(task="x", algorithm="a0")
     assert times.values.tolist() == [30.0, np.inf]
@@ -106,7 +127,11 @@ def test_each_run_is_read_at_its_own_levels():
         (1, {"sustained": 5}, "sustained must be at most 4; got 5"),
         (1, {"sustained": 1.5}, "sustained must be a whole number; got 1.5"),
         (xr.DataArray([1.0, 2.0], dims="run"), {}, "target has the dim 'run'"),
-        (xr.DataArray([1.0], {"task": ["x"]}, ("task",)), {}, "target has no reference for task 'y'"),
+        (
+            xr.DataArray([1.0], {"task": ["x"]}, ("task",)),
+            {},
+            "target has no reference for task 'y'",
+        ),
     ],
 )
 def test_bad_options_say_what_to_do(target, options, message):
@@ -116,6 +141,8 @@ def test_bad_options_say_what_to_do(target, options, message):
 
 
 def test_cells_without_labels_are_called_by_their_place():
-    curves = make_curves(np.random.default_rng(0).normal(size=(2, 2, 3, 4)), task=[0, 1]).drop_vars("task")
+    curves = make_curves(
+        np.random.default_rng(0).normal(size=(2, 2, 3, 4)), task=[0, 1]
+    ).drop_vars("task")
     with pytest.warns(UserWarning, match="task 0, a0: no run reaches the target"):
         xcurves.mean_time_to_target(curves, target=99.0)

@@ -11,7 +11,9 @@ import xarray as xr
 import xcurves
 from xcurves.accessors.method import method
 
-_CALLS: dict[tuple[str, ...], tuple[str, ...]] = {  # of arrays with these dims, in the last line of a cell
+_CALLS: dict[
+    tuple[str, ...], tuple[str, ...]
+] = {  # of arrays with these dims, in the last line of a cell
     ("algorithm", "run", "training"): ("plot", "analyze", "pairwise"),
     ("algorithm", "run"): ("performance_cdf", "compare_distributions"),
     ("training",): ("plot", "fit_power_law"),
@@ -86,12 +88,18 @@ class DatasetCurves(_Accessor):
     def __getattr__(self, name: str) -> object:
         from xcurves.results import no_method
 
-        raise AttributeError(name if name.startswith("_") else no_method(self._data, name))
+        raise AttributeError(
+            name if name.startswith("_") else no_method(self._data, name)
+        )
 
     def __dir__(self) -> list[str]:
         from xcurves.results import methods_of
 
-        return [name for name in super().__dir__() if name.startswith("_") or name in methods_of(self._data)]
+        return [
+            name
+            for name in super().__dir__()
+            if name.startswith("_") or name in methods_of(self._data)
+        ]
 
     def __repr__(self) -> str:
         from xcurves.reporting.notebook import as_text
@@ -117,7 +125,9 @@ class DataTreeCurves(_Accessor):
     def __getattr__(self, name: str) -> object:
         from xcurves.results import no_tree_method
 
-        raise AttributeError(name if name.startswith("_") else no_tree_method(self._data, name))
+        raise AttributeError(
+            name if name.startswith("_") else no_tree_method(self._data, name)
+        )
 
 
 @pd.api.extensions.register_dataframe_accessor("curves")
@@ -130,7 +140,9 @@ class DataFrameCurves(_Accessor):
     def __getattr__(self, name: str) -> object:
         from xcurves.tidy_frames import no_frame_method
 
-        raise AttributeError(name if name.startswith("_") else no_frame_method(self._data, name))
+        raise AttributeError(
+            name if name.startswith("_") else no_frame_method(self._data, name)
+        )
 
 
 def register_polars() -> None:
@@ -152,7 +164,9 @@ def register_polars() -> None:
     try:
         import polars as pl
     except ModuleNotFoundError:
-        raise ImportError("register_polars needs polars. Install it: pip install 'xcurves[polars]'") from None
+        raise ImportError(
+            "register_polars needs polars. Install it: pip install 'xcurves[polars]'"
+        ) from None
     if not hasattr(pl.DataFrame, "curves"):
         pl.api.register_dataframe_namespace("curves")(DataFrameCurves)
 

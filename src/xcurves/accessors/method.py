@@ -18,7 +18,9 @@ class method(Generic[Given, P, Returned]):  # used like a decorator
     docstring.
     """
 
-    def __init__(self, load: Callable[[], Callable[Concatenate[Given, P], Returned]]) -> None:
+    def __init__(
+        self, load: Callable[[], Callable[Concatenate[Given, P], Returned]]
+    ) -> None:
         self._load = load
         self._call: Any = None
 
@@ -26,14 +28,18 @@ class method(Generic[Given, P, Returned]):  # used like a decorator
         self._name = name
 
     @overload
-    def __get__(self, accessor: None, owner: type) -> Callable[Concatenate[Any, P], Returned]: ...
+    def __get__(
+        self, accessor: None, owner: type
+    ) -> Callable[Concatenate[Any, P], Returned]: ...
     @overload
     def __get__(self, accessor: object, owner: type) -> Callable[P, Returned]: ...
     def __get__(self, accessor: Any, owner: type) -> Callable[..., Returned]:
         if self._call is None:
             function = self._load()
 
-            @wraps(function)  # a partial would show the first parameter in jedi and IPython
+            @wraps(
+                function
+            )  # a partial would show the first parameter in jedi and IPython
             def call(accessor: Any, /, *args: P.args, **kwargs: P.kwargs) -> Returned:
                 return function(accessor._data, *args, **kwargs)
 

@@ -16,7 +16,12 @@ from xcurves.core.driver import Group, is_lazy, per_task
 from xcurves.core.labels import in_label_order
 from xcurves.core.run_checks import Context, as_float
 from xcurves.core.validation import check_curves
-from xcurves.core.weights import SumOfLevels, TrainingWeights, check_training_weights, weights_on
+from xcurves.core.weights import (
+    SumOfLevels,
+    TrainingWeights,
+    check_training_weights,
+    weights_on,
+)
 from xcurves.kernels.differences import contrasts
 from xcurves.kernels.differences.contrasts import Alternative
 
@@ -121,7 +126,9 @@ def contrast(
     """
     given = validation.with_training(curves)
     curves = check_curves(given, reserved=CONTRAST.reserved())
-    validation.check_choice("alternative", alternative, ("two-sided", "less", "greater"))
+    validation.check_choice(
+        "alternative", alternative, ("two-sided", "less", "greater")
+    )
     over_algorithms, profile = check_weights(curves, weights, training_weights)
     context = Context.of(curves, n_resamples, paired, confidence_level, rng)
     of_algorithms = in_label_order(over_algorithms).to_numpy()
@@ -144,7 +151,9 @@ def contrast(
             "weights": of_algorithms[weighted],
             "alternative": alternative,
             "margin": validation.check_margin(margin),
-            "sign": 1 if validation.check_flag("higher_is_better", higher_is_better) else -1,
+            "sign": 1
+            if validation.check_flag("higher_is_better", higher_is_better)
+            else -1,
         },
         attrs={
             "n_resamples": n_resamples,
@@ -160,7 +169,9 @@ def contrast(
     )
     if not is_lazy(curves):
         made = result["n_resamples"].to_numpy().ravel()
-        unbounded = (abs(result["estimate_ci"]) == np.inf).all("ci_bound").to_numpy().ravel()
+        unbounded = (
+            (abs(result["estimate_ci"]) == np.inf).all("ci_bound").to_numpy().ravel()
+        )
         why = f"reassignments allow no p of {context.alpha:g} or below, and the interval is unbounded"
         few = unbounded & (made > 0)  # no shift at all is rejected
         provenance.warn_of(few, context.names, lambda task: f"{made[task]} {why}")
@@ -169,12 +180,24 @@ def contrast(
 
 
 def contrast_kernel(
-    group: Group, *, reduction: SumOfLevels, weights: Floats, alternative: Alternative, margin: float | None, sign: int
+    group: Group,
+    *,
+    reduction: SumOfLevels,
+    weights: Floats,
+    alternative: Alternative,
+    margin: float | None,
+    sign: int,
 ) -> dict[str, Any]:
     """Test the contrast in alike tasks."""
     context = group.context
     numbers = reduction.numbers(group)[:, group.curves]
-    run_checks.check_contrasted(group.present, group.names[0], group.algorithms, context.runs, paired=context.paired)
+    run_checks.check_contrasted(
+        group.present,
+        group.names[0],
+        group.algorithms,
+        context.runs,
+        paired=context.paired,
+    )
     plan = context.plan(group.sizes, labelled=True)
     design = contrasts.ContrastDesign(numbers, group.sizes, weights, context.paired)
     found = contrasts.contrast_tests(design, plan, alternative, context.alpha)
@@ -182,7 +205,11 @@ def contrast_kernel(
     if margin is not None:
         turned = design._replace(u=sign * numbers)
         found |= contrasts.margin_tests(turned, plan, margin, context.alpha)
-    return {**found, "n_resamples": plan.n_resamples, "n_assignments": as_float(plan.n_assignments)}
+    return {
+        **found,
+        "n_resamples": plan.n_resamples,
+        "n_assignments": as_float(plan.n_assignments),
+    }
 
 
 def check_weights(
@@ -191,29 +218,42 @@ def check_weights(
     """Return weights on (algorithm) that sum to zero, and those of training levels."""
     if isinstance(weights, xr.DataArray) and "training" in weights.dims:
         if training_weights is not None:
-            raise ValueError("training_weights is given twice: weights has a training dim. Leave one out")
+            raise ValueError(
+                "training_weights is given twice: weights has a training dim. Leave one out"
+            )
         weights, training_weights = _separate(weights)
     if not isinstance(weights, xr.DataArray | Mapping | pd.Series):
         kind = type(weights).__name__
-        raise TypeError(f"weights must map algorithms to weights; got {kind}. Try {{'a': 1, 'b': -1}}")
+        raise TypeError(
+            f"weights must map algorithms to weights; got {kind}. Try {{'a': 1, 'b': -1}}"
+        )
     over_algorithms = weights_on(curves, "algorithm", weights, "weights")
     values = over_algorithms.to_numpy()
     if np.ptp(values) == 0:
-        raise ValueError(f"weights must not be all equal; got {values[0]:g} for every algorithm. Name two that differ")
+        raise ValueError(
+            f"weights must not be all equal; got {values[0]:g} for every algorithm. Name two that differ"
+        )
     if abs(values.sum()) > 1e-9 * np.abs(values).sum():
-        raise ValueError(f"weights must sum to zero over algorithms; got {values.sum():g}. Subtract the mean")
+        raise ValueError(
+            f"weights must sum to zero over algorithms; got {values.sum():g}. Subtract the mean"
+        )
     return over_algorithms, check_training_weights(curves, training_weights)
 
 
 def _separate(weights: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
     """Split weights on (algorithm, training) into their two factors."""
-    if set(weights.dims) != {"algorithm", "training"} or weights.dtype.kind not in "biuf":
+    if (
+        set(weights.dims) != {"algorithm", "training"}
+        or weights.dtype.kind not in "biuf"
+    ):
         raise ValueError(
             f"weights must be numbers with the dim 'algorithm', or with 'training' too; got {weights.dtype} on "
             f"{weights.dims}. Try {{'a': 1, 'b': -1}}"
         )
     both = weights.transpose("algorithm", "training").fillna(0)
-    largest = both.isel(algorithm=int((both**2).sum("training").to_numpy().argmax()), drop=True)
+    largest = both.isel(
+        algorithm=int((both**2).sum("training").to_numpy().argmax()), drop=True
+    )
     norm = (largest**2).sum().item()
     over_algorithms = (both * largest).sum("training") / (norm or 1.0)
     if abs(both - over_algorithms * largest).max() > 1e-9 * abs(both).max():

@@ -112,10 +112,14 @@ def pairwise(
     given = validation.with_training(curves)
     curves = check_curves(given, levels=False, reserved=PAIRWISE.reserved())
     run_checks.warn_of_copies(curves)
-    adjust = ADJUSTMENTS[validation.check_choice("correction", correction, tuple(ADJUSTMENTS))]
+    adjust = ADJUSTMENTS[
+        validation.check_choice("correction", correction, tuple(ADJUSTMENTS))
+    ]
     context = Context.of(curves, n_resamples, paired, confidence_level, rng)
     pairs = pairs_in_label_order(curves, reference)
-    whole = curves.chunk(dict.fromkeys(labels.DIMS, -1)) if is_lazy(curves) else curves  # the same sums in any chunks
+    whole = (
+        curves.chunk(dict.fromkeys(labels.DIMS, -1)) if is_lazy(curves) else curves
+    )  # the same sums in any chunks
     few = 0 < len(pairs) <= MOST_PAIRS
     result = per_task(
         PAIRWISE,
@@ -128,18 +132,32 @@ def pairwise(
         reduce=reductions(paired=context.paired),
         subsets=pairs.tolist(),
         finish=partial(
-            _over_pairs, adjust, pairs if reference is None else None, 1 if higher_is_better else -1, context.alpha
+            _over_pairs,
+            adjust,
+            pairs if reference is None else None,
+            1 if higher_is_better else -1,
+            context.alpha,
         ),
-        options={"alphas": (context.alpha, context.alpha / len(pairs)), "pairs": pairs if few else None},
+        options={
+            "alphas": (context.alpha, context.alpha / len(pairs)),
+            "pairs": pairs if few else None,
+        },
         attrs={
             "n_resamples": n_resamples,
             "paired": paired,
             "reference": None if reference is None else str(reference),
-            "higher_is_better": validation.check_flag("higher_is_better", higher_is_better),
+            "higher_is_better": validation.check_flag(
+                "higher_is_better", higher_is_better
+            ),
             "correction": correction,
         },
-        coords=labels.pair_coords(curves, reference) | ({"training": given["training"]} if few else {}),
-        given={"score_mean": whole.mean(["run", "training"]).transpose(..., "algorithm").variable},
+        coords=labels.pair_coords(curves, reference)
+        | ({"training": given["training"]} if few else {}),
+        given={
+            "score_mean": whole.mean(["run", "training"])
+            .transpose(..., "algorithm")
+            .variable
+        },
         cure=given,
     )
     if not is_lazy(curves):
@@ -148,7 +166,9 @@ def pairwise(
     return result
 
 
-def pair_kernel(group: Group, *, alphas: tuple[float, float], pairs: NDArray[np.intp] | None = None) -> dict[str, Any]:
+def pair_kernel(
+    group: Group, *, alphas: tuple[float, float], pairs: NDArray[np.intp] | None = None
+) -> dict[str, Any]:
     """Compare the two algorithms of alike pairs, along training too where `pairs` are given, before any reduction.
 
     Nothing where either has no runs.
@@ -157,13 +177,20 @@ def pair_kernel(group: Group, *, alphas: tuple[float, float], pairs: NDArray[np.
     if not group.present.any(axis=1).all():
         return {}
     if context.paired:
-        run_checks.check_groups(group.present, group.names[0], group.algorithms, context.runs, paired=True)
+        run_checks.check_groups(
+            group.present, group.names[0], group.algorithms, context.runs, paired=True
+        )
     design = design_of(group if pairs is None else group._replace(data=group.data[:-1]))
     plan = context.plan(group.sizes)
     found = sums.f_tests(design, plan, 0.0)  # p alone
-    shifted = contrasts.ContrastDesign(design.means, group.sizes, np.array([1.0, -1.0]), context.paired)
+    shifted = contrasts.ContrastDesign(
+        design.means, group.sizes, np.array([1.0, -1.0]), context.paired
+    )
     # |T| ignores the sign.
-    tests = {alpha: contrasts.contrast_tests(shifted, plan, "two-sided", alpha) for alpha in set(alphas)}
+    tests = {
+        alpha: contrasts.contrast_tests(shifted, plan, "two-sided", alpha)
+        for alpha in set(alphas)
+    }
     by_shift, together = (tests[alpha] for alpha in alphas)
     return {
         "pvalue": np.stack([by_shift["pvalue"], found["pvalue"][:, 1, 1]], axis=-1),
@@ -189,37 +216,64 @@ def _along_training(group: Group, pairs: NDArray[np.intp]) -> dict[str, Floats]:
     plan = group.context.plan(group.sizes, work=levels.shape[1])
     found = level_tests.level_differences(curves, plan)
     out["curve_difference"][every, levels] = found.difference[:, 0]
-    out["curve_difference_band"][every, levels] = level_tests.bands(found, plan, group.context.alpha)[:, 0]
+    out["curve_difference_band"][every, levels] = level_tests.bands(
+        found, plan, group.context.alpha
+    )[:, 0]
     return out
 
 
 def _over_pairs(
-    adjust: Callable[[Floats], Floats], pairs: NDArray[np.intp] | None, sign: int, alpha: float, found: dict[str, Any]
+    adjust: Callable[[Floats], Floats],
+    pairs: NDArray[np.intp] | None,
+    sign: int,
+    alpha: float,
+    found: dict[str, Any],
 ) -> None:
     """Adjust p over the pairs of every task; of all pairs, say which algorithms may be the best."""
     found["pvalue_adjusted"] = adjust(found["pvalue"])
-    n_resamples, exact = found["n_resamples"], found["n_resamples"] == found["n_assignments"]
+    n_resamples, exact = (
+        found["n_resamples"],
+        found["n_resamples"] == found["n_assignments"],
+    )
     with np.errstate(divide="ignore"):
-        least = np.where(n_resamples > 0, 1 / np.where(exact, n_resamples, n_resamples + 1), np.nan)
+        least = np.where(
+            n_resamples > 0, 1 / np.where(exact, n_resamples, n_resamples + 1), np.nan
+        )
     found["pvalue_adjusted_least"] = adjust(least)
     if pairs is None:
         return
-    for task, (difference, p) in enumerate(zip(found["difference"], found["pvalue_adjusted"][:, 0], strict=True)):
-        found["may_be_best"][task] = may_be_best(pairs, sign * difference, p, found["n_runs"].shape[1], alpha)
+    for task, (difference, p) in enumerate(
+        zip(found["difference"], found["pvalue_adjusted"][:, 0], strict=True)
+    ):
+        found["may_be_best"][task] = may_be_best(
+            pairs, sign * difference, p, found["n_runs"].shape[1], alpha
+        )
 
 
 def _warn_pairs(result: xr.Dataset, context: Context) -> None:
     """Warn once of each thing in a computed result that a reader would not expect, and name the first task."""
     n_tasks = len(context.names)
-    smallest = provenance.values_of(result, "pvalue_adjusted_least", "pair").reshape(n_tasks, -1)
+    smallest = provenance.values_of(result, "pvalue_adjusted_least", "pair").reshape(
+        n_tasks, -1
+    )
     exact = provenance.is_exact(result, "pair").ravel()
-    undefined = np.isnan(provenance.values_of(result, "pvalue", "effect", "pair").reshape(n_tasks, 2, -1)[:, 0])
+    undefined = np.isnan(
+        provenance.values_of(result, "pvalue", "effect", "pair").reshape(
+            n_tasks, 2, -1
+        )[:, 0]
+    )
     unreachable = ~undefined & ~provenance.significant(smallest, context.alpha)
 
     def unreached(place: int) -> str:
         few = "runs are so few" if exact[place] else "n_resamples is so small"
         return f"{few} that no adjusted p reaches {context.alpha:g}"
 
-    where = [f"{name}{pair}: " for name in context.names for pair in result["pair"].to_numpy()]
-    provenance.warn_of(undefined, where, lambda _: "p is NaN: runs or error are missing", "comparisons")
+    where = [
+        f"{name}{pair}: "
+        for name in context.names
+        for pair in result["pair"].to_numpy()
+    ]
+    provenance.warn_of(
+        undefined, where, lambda _: "p is NaN: runs or error are missing", "comparisons"
+    )
     provenance.warn_of(unreachable, where, unreached, "comparisons")

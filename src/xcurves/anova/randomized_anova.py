@@ -141,12 +141,17 @@ def randomized_anova(
     >>> int(result.n_resamples)
     9999
     """
-    given, curves = curves, check_curves(curves, levels=False, reserved=RANDOMIZED_ANOVA.reserved())
+    given, curves = (
+        curves,
+        check_curves(curves, levels=False, reserved=RANDOMIZED_ANOVA.reserved()),
+    )
     context = Context.of(curves, n_resamples, paired, confidence_level, rng)
     if level_test is not None:
         validation.check_choice("level_test", level_test, ("f", "welch"))
     if paired and level_test == "welch":
-        raise ValueError("level_test='welch' needs unpaired runs; paired ones have one group. Leave level_test out")
+        raise ValueError(
+            "level_test='welch' needs unpaired runs; paired ones have one group. Leave level_test out"
+        )
     keep_null, lazy = validation.check_flag("keep_null", keep_null), is_lazy(curves)
     # A lazy result keeps random reassignments, so that their number is known beforehand.
     n_kept = (context.n_resamples or plans.DEFAULT_RESAMPLES) if keep_null else 0
@@ -169,7 +174,10 @@ def randomized_anova(
         attrs={"n_resamples": n_resamples, "paired": paired, "level_test": level_test},
         cure=given,
     )
-    result["level_test"].attrs |= {"flag_values": np.arange(2, dtype=np.int8), "flag_meanings": "f welch"}
+    result["level_test"].attrs |= {
+        "flag_values": np.arange(2, dtype=np.int8),
+        "flag_meanings": "f welch",
+    }
     if not lazy:
         _warn_of_anova(result, context)
         provenance.record_exact_rng(result, rng)
@@ -177,22 +185,47 @@ def randomized_anova(
 
 
 def anova_kernel(
-    group: Group, *, level_test: str | None, keep: bool, allow_exact: bool, batch: int | None, progress: Progress
+    group: Group,
+    *,
+    level_test: str | None,
+    keep: bool,
+    allow_exact: bool,
+    batch: int | None,
+    progress: Progress,
 ) -> dict[str, Any]:
     """Test alike tasks by F, and unpaired ones by Welch's statistic too."""
     context = group.context
-    run_checks.check_groups(group.present, group.names[0], group.algorithms, context.runs, paired=context.paired)
+    run_checks.check_groups(
+        group.present,
+        group.names[0],
+        group.algorithms,
+        context.runs,
+        paired=context.paired,
+    )
     design = design_of(group)
     plan = context.plan(group.sizes, allow_exact=allow_exact)
-    found = sums.f_tests(design, plan, context.alpha, keep=keep, batch=batch, progress=progress)
+    found = sums.f_tests(
+        design, plan, context.alpha, keep=keep, batch=batch, progress=progress
+    )
     part = group.data[0]
     by_f = sums.sums_of_squares_table(design, part.level_ss) | found
-    by_welch = {} if context.paired else welch.welch_tests(design.means, plan, context.alpha, keep=keep)
+    by_welch = (
+        {}
+        if context.paired
+        else welch.welch_tests(design.means, plan, context.alpha, keep=keep)
+    )
     usual = "welch" if len(set(group.sizes)) > 1 else "f"
     return {
-        **{name: _with_welch(values, by_welch.get(name)) for name, values in by_f.items()},
+        **{
+            name: _with_welch(values, by_welch.get(name))
+            for name, values in by_f.items()
+        },
         **({} if context.paired else _spreads(design)),
-        "level_test": int(not context.paired and min(group.sizes) > 1 and (level_test or usual) == "welch"),
+        "level_test": int(
+            not context.paired
+            and min(group.sizes) > 1
+            and (level_test or usual) == "welch"
+        ),
         "n_levels": part.n_levels,
         "n_resamples": plan.n_resamples,
         "n_assignments": as_float(plan.n_assignments),
@@ -216,7 +249,10 @@ def _spreads(design: sums.AnovaDesign) -> dict[str, Any]:
     if len(several) < 2:
         return {}
     ratio = welch.spread_ratio(design.means, design.sizes)
-    return {"sd_ratio": ratio, "sd_ratio_limit": welch.ratio_quantile(tuple(sorted(several)), 0.95)}
+    return {
+        "sd_ratio": ratio,
+        "sd_ratio_limit": welch.ratio_quantile(tuple(sorted(several)), 0.95),
+    }
 
 
 def _warn_of_anova(result: xr.Dataset, context: Context) -> None:
@@ -227,22 +263,33 @@ def _warn_of_anova(result: xr.Dataset, context: Context) -> None:
     exact = provenance.is_exact(result).ravel()
     smallest = provenance.smallest_reachable(result).ravel()
     f = found["f"].to_numpy().reshape(n_tasks, 2, 3)[..., :2]
-    undefined = np.isnan(f) & (n_levels[:, np.newaxis] > np.array([0, 1]))[..., np.newaxis]
+    undefined = (
+        np.isnan(f) & (n_levels[:, np.newaxis] > np.array([0, 1]))[..., np.newaxis]
+    )
 
     def unreachable(task: int) -> str:
         runs = " v ".join(str(size) for size in sizes[task] if size)
         count = found["n_assignments"].to_numpy().ravel()[task]
-        few = f"{runs} runs allow {count:g} assignments" if exact[task] else "n_resamples is small"
+        few = (
+            f"{runs} runs allow {count:g} assignments"
+            if exact[task]
+            else "n_resamples is small"
+        )
         return f"{few}; no p below {smallest[task]:.3g} exists"
 
     def zero_by_zero(task: int) -> str:
         effects = " and ".join(np.array(labels.EFFECTS)[undefined[task].any(axis=-1)])
-        return f"differences and error are both zero: F is 0 / 0 and p is NaN ({effects})"
+        return (
+            f"differences and error are both zero: F is 0 / 0 and p is NaN ({effects})"
+        )
 
     for affected, say in (
         (n_levels == 0, lambda _: "no run has a value; the result is NaN"),
         (undefined.any(axis=(1, 2)), zero_by_zero),
-        (~provenance.significant(smallest, context.alpha) & (n_levels > 0), unreachable),
+        (
+            ~provenance.significant(smallest, context.alpha) & (n_levels > 0),
+            unreachable,
+        ),
     ):
         provenance.warn_of(affected, context.names, say)
 
@@ -259,21 +306,27 @@ class CurveMoments:
 
     def size(self, shape: Shape) -> int:
         """Return the length of packed moments."""
-        return moments.packed_size(shape[0] * shape[1], shape[2] - 1 if self.whole(shape) else None)
+        return moments.packed_size(
+            shape[0] * shape[1], shape[2] - 1 if self.whole(shape) else None
+        )
 
     def measure(self, curves: Floats, shape: Shape, _: slice, /) -> Floats:
         """Return the packed moments of some levels."""
         if self.within_runs:
             has = ~np.isnan(curves)
             total = np.where(has, curves, 0.0).sum(axis=-3, keepdims=True)
-            with np.errstate(invalid="ignore"):  # infinite values are refused by their moments
+            with np.errstate(
+                invalid="ignore"
+            ):  # infinite values are refused by their moments
                 curves = curves - total / np.maximum(has.sum(axis=-3, keepdims=True), 1)
         flat = curves.reshape(*curves.shape[:-3], -1, curves.shape[-1])
         return moments.measure_moments(flat, factored=self.whole(shape))
 
     def merge(self, numbers: Floats, shape: Shape) -> Floats:
         """Merge the moments of stretches of training."""
-        with np.errstate(over="ignore", invalid="ignore"):  # huge scores are refused later
+        with np.errstate(
+            over="ignore", invalid="ignore"
+        ):  # huge scores are refused later
             return moments.merge_moments(numbers, shape[0] * shape[1])
 
     def unpack(self, numbers: Floats, shape: Shape) -> Moments:
@@ -283,7 +336,11 @@ class CurveMoments:
 
 def reductions(*, paired: bool) -> tuple[Reduction, ...]:
     """Return what the ANOVA needs of curves: moments, and if paired those within runs."""
-    return (CurveMoments(), CurveMoments(within_runs=True)) if paired else (CurveMoments(),)
+    return (
+        (CurveMoments(), CurveMoments(within_runs=True))
+        if paired
+        else (CurveMoments(),)
+    )
 
 
 def design_of(group: Group) -> sums.AnovaDesign:
@@ -291,7 +348,11 @@ def design_of(group: Group) -> sums.AnovaDesign:
     part, *within = group.data
     with np.errstate(over="ignore", invalid="ignore"):
         squares = np.abs(part.means).max(axis=-1) ** 2 + moments.trace(part.comoment)
-    scales.check_squares(squares, np.abs(part.means).any(axis=-1) | (squares > 0), group.names)
+    scales.check_squares(
+        squares, np.abs(part.means).any(axis=-1) | (squares > 0), group.names
+    )
     means, comoment, magnitude = moments.of_curves(part, group.curves)
     by_run = moments.of_curves(within[0], group.curves)[:2] if within else None
-    return sums.make_design(means, comoment, int(part.n_levels[0]), group.sizes, magnitude, by_run)
+    return sums.make_design(
+        means, comoment, int(part.n_levels[0]), group.sizes, magnitude, by_run
+    )

@@ -9,7 +9,13 @@ import xarray as xr
 from xcurves.anova.text import by_welch
 from xcurves.core import labels
 from xcurves.core.pairs import TURNED, displayed_pairs, heading
-from xcurves.core.tables import bounds, frame_of, frame_of_algorithms, frame_of_displayed, frame_of_pairs
+from xcurves.core.tables import (
+    bounds,
+    frame_of,
+    frame_of_algorithms,
+    frame_of_displayed,
+    frame_of_pairs,
+)
 
 _ROWS = {
     "algorithm": "Algorithm",
@@ -22,7 +28,10 @@ _ROWS = {
     "matched_runs": "Matched runs",
     "total": "Total",
 }
-_PAIRED_ROWS = _ROWS | {"runs": "Algorithm × runs", "runs_by_training": "Algorithm × runs × training"}
+_PAIRED_ROWS = _ROWS | {
+    "runs": "Algorithm × runs",
+    "runs_by_training": "Algorithm × runs × training",
+}
 Row = dict[str, xr.DataArray]
 
 
@@ -33,16 +42,27 @@ def anova_table(result: xr.Dataset) -> pd.DataFrame:
     if "split_plot" in terms:
         rows = _split_plot_rows(result, paired=paired)
     else:
-        rows = _pooled_rows(result) if "pooled" in terms else {"algorithm": _effect(result, "algorithm", "welch")}
+        rows = (
+            _pooled_rows(result)
+            if "pooled" in terms
+            else {"algorithm": _effect(result, "algorithm", "welch")}
+        )
     columns = {
-        column: xr.concat([_table_cell(row, column) for row in rows.values()], pd.Index(list(rows), name="source"))
+        column: xr.concat(
+            [_table_cell(row, column) for row in rows.values()],
+            pd.Index(list(rows), name="source"),
+        )
         for column in ("df", "SS", "MS", "F", "p")
     }
     frame = frame_of(columns, ["source"])
     frame["df"] = frame["df"].astype("Int64")
     source = frame.index.get_level_values("source")
     for column in ("MS", "F", "p"):  # blank where a row has no such number
-        blank = [name for name, row in rows.items() if column not in row and not (column == "MS" and name != "total")]
+        blank = [
+            name
+            for name, row in rows.items()
+            if column not in row and not (column == "MS" and name != "total")
+        ]
         frame[column] = frame[column].astype(object).where(~source.isin(blank), "")
     named = _PAIRED_ROWS if paired else _ROWS
     if frame.index.nlevels > 1:
@@ -55,16 +75,25 @@ def _split_plot_rows(result: xr.Dataset, *, paired: bool) -> dict[str, Row]:
     effects = result["effect"].to_numpy()
     rows: dict[str, Row] = {}
     if "algorithm" in effects:
-        rows |= {"algorithm": _effect(result, "algorithm", "split_plot"), **_welch_row(result)}
+        rows |= {
+            "algorithm": _effect(result, "algorithm", "split_plot"),
+            **_welch_row(result),
+        }
         rows |= {"runs": _error(result, "algorithm")}
     rows["training"] = _source(result, "training")
     if "interaction" in effects:
         error = _error(result, "interaction")
         rows["training"] |= {"F": _mean_square(rows["training"]) / _mean_square(error)}
-        rows |= {"interaction": _effect(result, "interaction", "split_plot"), "runs_by_training": error}
+        rows |= {
+            "interaction": _effect(result, "interaction", "split_plot"),
+            "runs_by_training": error,
+        }
     total = _source(result, "total")
     if paired and len(effects) == 2:
-        rows["matched_runs"] = {name: total[name] - sum(row[name] for row in rows.values()) for name in ("df", "SS")}
+        rows["matched_runs"] = {
+            name: total[name] - sum(row[name] for row in rows.values())
+            for name in ("df", "SS")
+        }
     return rows | {"total": total}
 
 
@@ -73,22 +102,40 @@ def _welch_row(result: xr.Dataset) -> dict[str, Row]:
     speaks = by_welch(result)
     if not speaks.any():
         return {}
-    test = result[["f", "pvalue"]].sel(effect="algorithm", error_term="welch", drop=True).where(speaks)
+    test = (
+        result[["f", "pvalue"]]
+        .sel(effect="algorithm", error_term="welch", drop=True)
+        .where(speaks)
+    )
     df = result["df"].sel(source="algorithm", drop=True).where(speaks)
-    return {"welch": {"df": df, "SS": xr.full_like(df, np.nan), "F": test["f"], "p": test["pvalue"]}}
+    return {
+        "welch": {
+            "df": df,
+            "SS": xr.full_like(df, np.nan),
+            "F": test["f"],
+            "p": test["pvalue"],
+        }
+    }
 
 
 def _pooled_rows(result: xr.Dataset) -> dict[str, Row]:
     """Return the rows of the papers' table."""
-    training, error, total = (_source(result, name) for name in ("training", "error", "total"))
-    effects = [name for name in labels.VARIATION_SOURCES if name in result["effect"].to_numpy()]
+    training, error, total = (
+        _source(result, name) for name in ("training", "error", "total")
+    )
+    effects = [
+        name for name in labels.VARIATION_SOURCES if name in result["effect"].to_numpy()
+    ]
     rows = {name: _effect(result, name, "pooled") for name in effects}
     rows["training"] = training | {"F": _mean_square(training) / _mean_square(error)}
     return rows | {"error": error, "total": total}
 
 
 def _source(result: xr.Dataset, source: str) -> Row:
-    return {"df": result["df"].sel(source=source, drop=True), "SS": result["ss"].sel(source=source, drop=True)}
+    return {
+        "df": result["df"].sel(source=source, drop=True),
+        "SS": result["ss"].sel(source=source, drop=True),
+    }
 
 
 def _effect(result: xr.Dataset, effect: str, error_term: str) -> Row:
@@ -98,7 +145,9 @@ def _effect(result: xr.Dataset, effect: str, error_term: str) -> Row:
 
 def _error(result: xr.Dataset, effect: str) -> Row:
     """Return the error of an effect itself."""
-    error = result[["error_df", "error_ss"]].sel(effect=effect, error_term="split_plot", drop=True)
+    error = result[["error_df", "error_ss"]].sel(
+        effect=effect, error_term="split_plot", drop=True
+    )
     return {"df": error["error_df"], "SS": error["error_ss"]}
 
 
@@ -107,13 +156,19 @@ def _mean_square(row: Row) -> xr.DataArray:
 
 
 def _table_cell(row: Row, column: str) -> xr.DataArray:
-    return _mean_square(row) if column == "MS" else row.get(column, xr.full_like(row["SS"], np.nan))
+    return (
+        _mean_square(row)
+        if column == "MS"
+        else row.get(column, xr.full_like(row["SS"], np.nan))
+    )
 
 
 def anova_digest(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each task: F and p by both error terms."""
     columns = {
-        f"{symbol} {effect}{suffix}": result[name].sel(effect=effect, error_term=term, drop=True)
+        f"{symbol} {effect}{suffix}": result[name].sel(
+            effect=effect, error_term=term, drop=True
+        )
         for term, suffix in (("split_plot", ""), ("pooled", ", pooled"))
         for effect in labels.EFFECTS
         for symbol, name in (("F", "f"), ("p", "pvalue"))
@@ -124,12 +179,18 @@ def anova_digest(result: xr.Dataset) -> pd.DataFrame:
 def pairs_of_verdict(result: xr.Dataset) -> pd.DataFrame:
     """Return the pairs by p of the level, as the verdict has them."""
     of_level = result["pvalue_adjusted"].sel(effect="algorithm", drop=True)
-    return frame_of_displayed(displayed_pairs(result, "difference", "difference_ci_simultaneous", of_level))
+    return frame_of_displayed(
+        displayed_pairs(result, "difference", "difference_ci_simultaneous", of_level)
+    )
 
 
 def algorithm_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each algorithm: its mean, the number of its runs, and whether it may be the best."""
-    columns = {"mean": result["score_mean"], "runs": result["n_runs"], "may_be_best": result["may_be_best"]}
+    columns = {
+        "mean": result["score_mean"],
+        "runs": result["n_runs"],
+        "may_be_best": result["may_be_best"],
+    }
     return frame_of_algorithms(result, columns)
 
 
@@ -137,7 +198,9 @@ def pair_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each pair, the better first, the largest difference in front."""
     adjusted = result["pvalue_adjusted"]
     of_level = adjusted.sel(effect="algorithm", drop=True)
-    shown = displayed_pairs(result, "difference", "difference_ci_simultaneous", of_level)
+    shown = displayed_pairs(
+        result, "difference", "difference_ci_simultaneous", of_level
+    )
     columns = {"difference": shown["amount"], **bounds(shown["interval"])}
     for effect in result["effect"].to_numpy():
         columns[f"p_{effect}"] = adjusted.sel(effect=effect, drop=True)
@@ -149,4 +212,11 @@ def pair_table(result: xr.Dataset) -> pd.DataFrame:
 def contrast_table(result: xr.Dataset) -> pd.DataFrame:
     """Return one row for each task."""
     interval = bounds(result["estimate_ci"])
-    return frame_of({"estimate": result["estimate"], **interval, "T": result["statistic"], "p": result["pvalue"]})
+    return frame_of(
+        {
+            "estimate": result["estimate"],
+            **interval,
+            "T": result["statistic"],
+            "p": result["pvalue"],
+        }
+    )

@@ -62,9 +62,15 @@ def _after_colon(match: re.Match[str]) -> str:
 
 _CURES: tuple[tuple[str, _Written], ...] = (
     (r"(?:\w+)?\.?(?:curves\.)?align\(20, relative_to='budget'\)", "--align budget"),
-    (r"(?:\w+)?\.?(?:curves\.)?align\((?P<levels>\d+), relative_to='budget'\)", r"--align budget:\g<levels>"),
+    (
+        r"(?:\w+)?\.?(?:curves\.)?align\((?P<levels>\d+), relative_to='budget'\)",
+        r"--align budget:\g<levels>",
+    ),
     (r"(?:\w+)?\.?(?:curves\.)?align\('(?P<levels>\w+)'\)", r"--align \g<levels>"),
-    (r"(?:\w+)?\.?(?:curves\.)?align\(\[(?P<levels>[-\d., e+]+)\](?:, method='(?P<how>\w+)')?\)", _levels),
+    (
+        r"(?:\w+)?\.?(?:curves\.)?align\(\[(?P<levels>[-\d., e+]+)\](?:, method='(?P<how>\w+)')?\)",
+        _levels,
+    ),
     (r"(?:\w+)?\.?(?:curves\.)?drop_incomplete\(\)", "--drop-incomplete"),
     (r"\w*\.?(?:curves\.)?normalize\([^()]*\)", "--normalize minmax"),
     (
@@ -79,12 +85,18 @@ _CURES: tuple[tuple[str, _Written], ...] = (
     ),
     (r"on='(?P<levels>\w+)' with", r"--align \g<levels> with"),
     (r"make gaps of such rows: pd\.to_numeric\(.*?\)", "leave it empty for a gap"),
-    (r"Drop them: frame\.dropna\(.*?\), or name them: frame\.fillna\(.*?\)", "Delete these rows, or write a label"),
+    (
+        r"Drop them: frame\.dropna\(.*?\), or name them: frame\.fillna\(.*?\)",
+        "Delete these rows, or write a label",
+    ),
     (r"with no on= and ", "with "),
     (r"(?<!, )\brelative_to='budget'", "--align budget"),
     (r"\bon=\[\.\.\.\]", "--align START:STOP:STEP"),
     (r"compare fewer with reference=", "compare fewer with --select algorithm=NAME"),
-    (rf"\b(?P<name>{_ARGUMENTS})=(?P<value>\[[^\]]*\]|\([^)]*\)|'[^']*'|\d+\b|(?=[\s,.;:)]|$))", _option),
+    (
+        rf"\b(?P<name>{_ARGUMENTS})=(?P<value>\[[^\]]*\]|\([^)]*\)|'[^']*'|\d+\b|(?=[\s,.;:)]|$))",
+        _option,
+    ),
     (r"\bmax_expanded=(?P<bytes>[\d.e+]+)", r"--max-expanded \g<bytes>"),
     (r"curves\.attrs\['higher_is_better'\]", "--lower-is-better or --higher-is-better"),
     (r"\bhigher_is_better=False", "--lower-is-better"),
@@ -102,7 +114,9 @@ def as_option(message: str, options: argparse.Namespace) -> str:
     """Return a message in one line; the argument that it begins with is written as its option."""
     if repeats_scores(options):
         message = re.sub(
-            rf"(?:scores)?\.curves\.{_FILL}", "--fill-failed SCORE, a number that no later run changes", message
+            rf"(?:scores)?\.curves\.{_FILL}",
+            "--fill-failed SCORE, a number that no later run changes",
+            message,
         )
     first, _, rest = " ".join(message.split()).partition(" ")
     name, equals, value = first.partition("=")
@@ -110,7 +124,9 @@ def as_option(message: str, options: argparse.Namespace) -> str:
         return in_shell(rest.replace("'", "", 2))
     if name not in options or not (equals or rest.startswith("must ")):
         return in_shell(f"{first} {rest}".strip())
-    return in_shell(" ".join(filter(None, [f"--{name.replace('_', '-')}", value.strip("'"), rest])))
+    return in_shell(
+        " ".join(filter(None, [f"--{name.replace('_', '-')}", value.strip("'"), rest]))
+    )
 
 
 def command_that_cures(message: str, options: argparse.Namespace) -> str:
@@ -125,7 +141,9 @@ def command_that_cures(message: str, options: argparse.Namespace) -> str:
         else:
             added = [option, *value.split()]
         # An option that was given is replaced where it takes one value; what the message says of it is no cure.
-        if option in given and (option not in _GIVES_WAY or added[1:] == _values_of(given, option)):
+        if option in given and (
+            option not in _GIVES_WAY or added[1:] == _values_of(given, option)
+        ):
             continue
         kept = given
         if option in _GIVES_WAY:
@@ -149,6 +167,13 @@ def _without(given: list[str], gone: list[str]) -> list[str]:
             place = kept.index(option)
             n_values = len(_values_of(kept, option))
             if option in _OF_SEVERAL:
-                n_values = next((n for n, word in enumerate(kept[place + 1 :]) if word.startswith("--")), len(kept))
+                n_values = next(
+                    (
+                        n
+                        for n, word in enumerate(kept[place + 1 :])
+                        if word.startswith("--")
+                    ),
+                    len(kept),
+                )
             del kept[place : place + 1 + n_values]
     return kept

@@ -27,7 +27,14 @@ from xcurves.gating.text import current
 STATUS = {"kept": 0, "dropped": 1, "run_more": 3, "waiting": 3}
 UNEXPECTED = 4  # exit status: 1 is a decision
 _RUN = "_run"  # column of the number of a run of its algorithm
-_OF_CANDIDATE = ("n_runs", "n_runs_champion", "runs_to_make", "runs_to_make_champion", "difference", "pvalue")
+_OF_CANDIDATE = (
+    "n_runs",
+    "n_runs_champion",
+    "runs_to_make",
+    "runs_to_make_champion",
+    "difference",
+    "pvalue",
+)
 _DESCRIPTION = """Keep or drop a candidate: is it better than the champion, or what must be run before one can say?
 
 ARCHIVE has a row for each run, or each score of a run, in the order in which they were made. Candidates are judged one
@@ -46,25 +53,57 @@ example, a log with the columns candidate and score, a failed run with the score
 
 def gate_parser() -> argparse.ArgumentParser:
     """Return the parser of the subcommand."""
-    made = Parser(f"{program()} gate", _DESCRIPTION, _EPILOG, "log of all runs so far: a table or an archive")
-    add = made.add_argument_group("the plan, fixed before the first result").add_argument
+    made = Parser(
+        f"{program()} gate",
+        _DESCRIPTION,
+        _EPILOG,
+        "log of all runs so far: a table or an archive",
+    )
+    add = made.add_argument_group(
+        "the plan, fixed before the first result"
+    ).add_argument
     add("--baseline", required=True, metavar="NAME", help="the first champion")
     said = "a candidate; may be repeated, in their order (default: all others, in the order of the log)"
     add("--candidate", action="append", metavar="NAME", help=said)
-    add("--looks", default="1,2,4,8", metavar="N,N,...", help="runs of a candidate at each look (%(default)s)")
+    add(
+        "--looks",
+        default="1,2,4,8",
+        metavar="N,N,...",
+        help="runs of a candidate at each look (%(default)s)",
+    )
     said = "how often a candidate that is no better may be kept (%(default)s)"
     add("--level", type=float, default=0.2, metavar="P", help=said)
     said = "by how much it must be better; below 0, by how much it may be worse (%(default)s)"
     add("--margin", type=float, default=0.0, metavar="M", help=said)
-    add("--start", type=int, metavar="N", help="runs of the baseline at the first look (4, or the last look)")
-    add("--task", metavar="NAME", help="column or dim of tasks, over which each run is averaged")
-    add("--final", action="store_true", help="compare scores at the last level (default: their mean)")
+    add(
+        "--start",
+        type=int,
+        metavar="N",
+        help="runs of the baseline at the first look (4, or the last look)",
+    )
+    add(
+        "--task",
+        metavar="NAME",
+        help="column or dim of tasks, over which each run is averaged",
+    )
+    add(
+        "--final",
+        action="store_true",
+        help="compare scores at the last level (default: their mean)",
+    )
     add_direction(made)
-    add("--n-resamples", type=int, metavar="Z", help="most reassignments (default: all up to 1e6, else 9,999)")
+    add(
+        "--n-resamples",
+        type=int,
+        metavar="Z",
+        help="most reassignments (default: all up to 1e6, else 9,999)",
+    )
     add = made.add_argument_group("what is written").add_argument
     said = "file of the plan and the runs so far: read, checked (another past is refused) and replaced"
     add("--ledger", type=Path, metavar="FILE", help=said)
-    add("--json", action="store_true", help="print one JSON object instead of sentences")
+    add(
+        "--json", action="store_true", help="print one JSON object instead of sentences"
+    )
     return made
 
 
@@ -77,7 +116,15 @@ def run_gate(options: argparse.Namespace) -> int:
     lower = scores.attrs.get("higher_is_better", 1) == 0
     if lower:
         how_read += ", lower is better"
-    same = ("baseline", "level", "margin", "start", "n_resamples", "confidence_level", "rng")
+    same = (
+        "baseline",
+        "level",
+        "margin",
+        "start",
+        "n_resamples",
+        "confidence_level",
+        "rng",
+    )
     result = xcurves.gate(
         filled(scores, options),
         candidates=options.candidate,
@@ -91,7 +138,11 @@ def run_gate(options: argparse.Namespace) -> int:
     said = as_json(result, how_read)
     text = json.dumps(said, allow_nan=False)
     if options.ledger:
-        atomic_write(options.ledger, lambda path: path.write_text(f"{text}\n", encoding="utf-8"), is_own=_is_ledger)
+        atomic_write(
+            options.ledger,
+            lambda path: path.write_text(f"{text}\n", encoding="utf-8"),
+            is_own=_is_ledger,
+        )
     if options.json:
         print(text)
     else:
@@ -113,28 +164,36 @@ def _looks(given: str) -> list[int]:
     try:
         return [int(each) for each in given.split(",")]
     except ValueError:
-        raise ValueError(f"--looks takes numbers of runs, such as 1,2,4,8; got {given!r}") from None
+        raise ValueError(
+            f"--looks takes numbers of runs, such as 1,2,4,8; got {given!r}"
+        ) from None
 
 
 def _scores(options: argparse.Namespace) -> tuple[xr.DataArray, str]:
     """Return the scores of all runs, each algorithm's runs numbered in the order of the log, and how they are read."""
     opened = open_archive(options)
     if isinstance(opened, xr.DataTree):
-        raise ValueError(f"ARCHIVE {options.archive} holds an analysis, not scores. Name the archive it was made from")
+        raise ValueError(
+            f"ARCHIVE {options.archive} holds an analysis, not scores. Name the archive it was made from"
+        )
     opened = select(opened, options)
     if isinstance(opened, Table):
         opened = _numbered(opened, options)
     read, said = read_as(opened, options)
     scores, *more = [curves for _, curves in curves_of_options(read, options)]
     if more:
-        raise ValueError(f"--value is given {1 + len(more)} times; a gate has one. Name one")
+        raise ValueError(
+            f"--value is given {1 + len(more)} times; a gate has one. Name one"
+        )
     if not isinstance(opened, Table):
         return scores, said or f"read from {options.archive}"
 
     if "training" not in opened.columns:
         scores = scores.isel(training=0, drop=True)
     # A candidate that is named has no runs at first.
-    order = dict.fromkeys([*opened.frame[opened.columns["algorithm"]], *(options.candidate or [])])
+    order = dict.fromkeys(
+        [*opened.frame[opened.columns["algorithm"]], *(options.candidate or [])]
+    )
     return scores.reindex(algorithm=list(order)), said
 
 
@@ -147,7 +206,9 @@ def _numbered(opened: Table, options: argparse.Namespace) -> Table:
     others = [name for name in table.columns if name not in (*DIMS, options.task)]
     if others:
         command = command_with(options, ["--task", others[0]])
-        raise ValueError(f"ARCHIVE has tasks, over which a run is averaged if they are named. Type: {command}")
+        raise ValueError(
+            f"ARCHIVE has tasks, over which a run is averaged if they are named. Type: {command}"
+        )
     if "training" not in table.columns and options.missing_scores == "absent":
         _refuse_empty(table.frame, algorithm, str(table.value))
     frame = table.frame.assign(**{algorithm: table.frame[algorithm].astype(str)})
@@ -166,22 +227,32 @@ def _refuse_empty(frame: pd.DataFrame, algorithm: str, score: str) -> None:
         )
 
 
-def _run_numbers(frame: pd.DataFrame, algorithm: str, run: str | None) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _run_numbers(
+    frame: pd.DataFrame, algorithm: str, run: str | None
+) -> np.ndarray[Any, np.dtype[np.int64]]:
     """Return the number of the run of each row, in the order in which the runs of its algorithm come first."""
     if run is None:
         return np.zeros(len(frame), np.int64)
     first = frame[[algorithm, run]].drop_duplicates()
     numbers = first.groupby(algorithm, sort=False).cumcount().to_numpy()
-    number_of = dict(zip(first.itertuples(index=False, name=None), numbers.tolist(), strict=True))
+    number_of = dict(
+        zip(first.itertuples(index=False, name=None), numbers.tolist(), strict=True)
+    )
     rows = frame[[algorithm, run]].itertuples(index=False, name=None)
     return np.array([number_of[row] for row in rows], np.int64)
 
 
 def as_json(result: xr.Dataset, how_read: str) -> dict[str, Any]:
     """Return what a script needs, with null for numbers that are unknown or infinite."""
-    candidates = [_of_candidate(result.isel(candidate=place)) for place in range(result.sizes["candidate"])]
+    candidates = [
+        _of_candidate(result.isel(candidate=place))
+        for place in range(result.sizes["candidate"])
+    ]
     now = candidates[current(result)]
-    to_make = {now["candidate"]: now["runs_to_make"], now["champion"]: now["runs_to_make_champion"]}
+    to_make = {
+        now["candidate"]: now["runs_to_make"],
+        now["champion"]: now["runs_to_make_champion"],
+    }
     return {
         "decision": now["decision"],
         "candidate": now["candidate"],

@@ -17,7 +17,13 @@ from xcurves import archive
 from xcurves.cli.names import Table
 from xcurves.cli.printing import text_of
 from xcurves.cli.scales import filled, normalized, with_direction
-from xcurves.cli.sources import EXAMPLE, curves_of_options, open_archive, read_as, select
+from xcurves.cli.sources import (
+    EXAMPLE,
+    curves_of_options,
+    open_archive,
+    read_as,
+    select,
+)
 from xcurves.core.labels import extra_dims
 from xcurves.plotting.dispatch import plot
 from xcurves.plotting.facets import import_pyplot
@@ -46,7 +52,9 @@ def run_job(options: argparse.Namespace) -> list[Path]:
             said = f"ARCHIVE {options.archive} holds an analysis. Make its page: --report page.html, or analyse its "
             raise ValueError(f"{said}curves again: --include all")
         if options.include is None:
-            return [_write_report(opened, options.report, interactive=options.interactive)]
+            return [
+                _write_report(opened, options.report, interactive=options.interactive)
+            ]
         opened = opened["curves"].to_dataset() if "curves" in opened else xr.Dataset()
     elif kind := find_kind(opened):
         said = f"ARCHIVE {options.archive} holds a result of {kind.name}, not curves. "
@@ -82,7 +90,11 @@ Files = dict[str, Path | None]
 
 def _files(options: argparse.Namespace, what: str) -> dict[str, Files]:
     """Return the archive, page and picture that are written of each value; refuse what cannot be before the work."""
-    stem = EXAMPLE if options.archive is None else _ENDINGS.sub("", options.archive.resolve().name)
+    stem = (
+        EXAMPLE
+        if options.archive is None
+        else _ENDINGS.sub("", options.archive.resolve().name)
+    )
     given = {
         "output": options.output or Path(f"{stem}-{what}.nc"),
         "report": options.report,
@@ -90,23 +102,36 @@ def _files(options: argparse.Namespace, what: str) -> dict[str, Files]:
     }
     values = options.value or [""]
     if len(set(values)) < len(values):
-        raise ValueError(f"--value must name different scores; got {', '.join(values)}. Leave one out")
-    taken = {} if options.archive is None else {os.path.realpath(options.archive): "the archive"}
+        raise ValueError(
+            f"--value must name different scores; got {', '.join(values)}. Leave one out"
+        )
+    taken = (
+        {}
+        if options.archive is None
+        else {os.path.realpath(options.archive): "the archive"}
+    )
     files: dict[str, Files] = {value: dict(given) for value in values}
     for value, (option, path) in product(values, given.items()):
         if path is None:
             continue
         said = f"--{option}"
         if len(values) > 1:
-            path, said = path.with_stem(f"{path.stem}-{value.replace('/', '_')}"), f"{said} for --value {value}"
+            path, said = (
+                path.with_stem(f"{path.stem}-{value.replace('/', '_')}"),
+                f"{said} for --value {value}",
+            )
         said, real = f"{said} {path}", os.path.realpath(path)
         if real in taken:
-            raise ValueError(f"{said} is the file of {taken[real]}. Name another, or run one at a time")
+            raise ValueError(
+                f"{said} is the file of {taken[real]}. Name another, or run one at a time"
+            )
         files[value][option], taken[real] = path, said
         try:
             _check_file(option, path, what)
         except (OSError, ImportError) as error:
-            raise type(error)(said + str(error).removeprefix(f"path {str(path)!r}")) from error
+            raise type(error)(
+                said + str(error).removeprefix(f"path {str(path)!r}")
+            ) from error
     return files
 
 
@@ -119,20 +144,31 @@ def _check_file(option: str, path: Path, what: str) -> None:
     else:
         import_pyplot()
         if path.suffix.lower() not in _PICTURES:
-            raise ValueError(f"--figure {path} must end with {', '.join(_PICTURES)}. Name another")
+            raise ValueError(
+                f"--figure {path} must end with {', '.join(_PICTURES)}. Name another"
+            )
         if not path.resolve().parent.is_dir():
-            raise FileNotFoundError(f" is in a folder that does not exist. Make it: mkdir -p {path.parent}")
+            raise FileNotFoundError(
+                f" is in a folder that does not exist. Make it: mkdir -p {path.parent}"
+            )
 
 
-def _scored(curves: xr.DataArray, options: argparse.Namespace) -> tuple[xr.DataArray, list[str]]:
+def _scored(
+    curves: xr.DataArray, options: argparse.Namespace
+) -> tuple[xr.DataArray, list[str]]:
     """Return curves with their direction and scale, and what to say of both."""
     curves, direction = with_direction(curves, options)
     curves, scale = normalized(filled(curves, options), options.normalize)
     return curves, [line for line in (direction, scale) if line]
 
 
-def _analysis(curves: xr.DataArray, options: argparse.Namespace, what: str) -> xr.DataTree:
-    given = {name: getattr(options, name) for name in ("paired", "n_resamples", "confidence_level", "rng")}
+def _analysis(
+    curves: xr.DataArray, options: argparse.Namespace, what: str
+) -> xr.DataTree:
+    given = {
+        name: getattr(options, name)
+        for name in ("paired", "n_resamples", "confidence_level", "rng")
+    }
     include = options.include
     if what == "answer":
         curves = _joined_tasks(curves)
@@ -149,7 +185,11 @@ def _joined_tasks(curves: xr.DataArray) -> xr.DataArray:
         return curves
     stacked = curves.stack(_joined=dims)
     labels = [", ".join(map(str, each)) for each in stacked["_joined"].to_numpy()]
-    joined: xr.DataArray = stacked.drop_vars(["_joined", *dims]).rename(_joined="task").assign_coords(task=labels)
+    joined: xr.DataArray = (
+        stacked.drop_vars(["_joined", *dims])
+        .rename(_joined="task")
+        .assign_coords(task=labels)
+    )
     return joined.dropna("task", how="all").transpose("task", ...)
 
 
@@ -158,7 +198,9 @@ def _in_full(options: argparse.Namespace) -> list[str]:
     return [name for name in options.include or [] if name != "all"]
 
 
-def _write(tree: xr.DataTree, files: Files, options: argparse.Namespace, what: str) -> list[Path]:
+def _write(
+    tree: xr.DataTree, files: Files, options: argparse.Namespace, what: str
+) -> list[Path]:
     """Write the results, and the page and the picture where they are asked for."""
     output, report, figure = files["output"], files["report"], files["figure"]
     assert output is not None

@@ -16,7 +16,12 @@ from xcurves.readers.guess import dim_of, guess_names, wide_pattern
 from xcurves.readers.wide_columns import Pattern
 
 NO_TRAINING = "none"  # of --training: scores have no training
-_OPTIONS = {"algorithm": "--algorithm", "run": "--run", "training": "--training", "score": "--value"}
+_OPTIONS = {
+    "algorithm": "--algorithm",
+    "run": "--run",
+    "training": "--training",
+    "score": "--value",
+}
 _NAME = "name"  # the column of logs that name their runs
 _PATTERN = "--names '{algorithm}-{run}'"
 _MOST = 6  # columns that a message names
@@ -46,7 +51,9 @@ def read_names(table: Table, options: argparse.Namespace) -> Table:
     reading = guess_names(frame, given)
     if reading.algorithm == _NAME and reading.run is None and options.algorithm is None:
         called = frame[_NAME].iloc[0]
-        raise ValueError(f"runs of {options.archive} are called {called!r}. Say how such names are made: {_PATTERN}")
+        raise ValueError(
+            f"runs of {options.archive} are called {called!r}. Say how such names are made: {_PATTERN}"
+        )
     is_long = reading.score is not None and reading.score not in frame
     pattern = None if is_long or "score" in given else wide_pattern(frame, given)
     if pattern is not None and (reading.missing or "{run}" in pattern.text):
@@ -82,20 +89,30 @@ def _given(table: Table, options: argparse.Namespace) -> dict[str, Any]:
 def _check_given(frame: pd.DataFrame, options: argparse.Namespace) -> None:
     """Refuse an option that names no column."""
     asked = {"value": options.value or [], "extra": options.extra}
-    asked |= {dim: [name] for dim in DIMS if (name := getattr(options, dim)) is not None}
+    asked |= {
+        dim: [name] for dim in DIMS if (name := getattr(options, dim)) is not None
+    }
     for option, names in asked.items():
         for name in names:
             if name not in frame and (option, name) != ("training", NO_TRAINING):
-                raise not_found(f"--{option} {name} is no column of ARCHIVE", name, frame.columns)
+                raise not_found(
+                    f"--{option} {name} is no column of ARCHIVE", name, frame.columns
+                )
 
 
-def not_found(said: str, name: str, known: Iterable[Any], other_names: Iterable[str] = ()) -> KeyError:
+def not_found(
+    said: str, name: str, known: Iterable[Any], other_names: Iterable[str] = ()
+) -> KeyError:
     """Return the error about a name that is unknown: the names that are known, and the nearest."""
     has = ", ".join(map(repr, known))
     return KeyError(f"{said}. It has {has}{did_you_mean(name, [*other_names, *known])}")
 
 
-def _ask(frame: pd.DataFrame, missing: Mapping[str, Sequence[str]], options: argparse.Namespace) -> str:
+def _ask(
+    frame: pd.DataFrame,
+    missing: Mapping[str, Sequence[str]],
+    options: argparse.Namespace,
+) -> str:
     """Return what could not be told, and the whole command that tells it."""
     impossible = [name for name, choices in missing.items() if not choices]
     if "score" in impossible and (why := _text_among_numbers(frame)):
@@ -156,7 +173,9 @@ def command_with(options: argparse.Namespace, added: Sequence[str]) -> str:
     return f"{program()} {join([*given, *added])}"
 
 
-def rename_dims(opened: xr.Dataset, options: argparse.Namespace) -> tuple[xr.Dataset, str]:
+def rename_dims(
+    opened: xr.Dataset, options: argparse.Namespace
+) -> tuple[xr.Dataset, str]:
     """Return variables with the dims that options name, or whose names are recognised, as dims; and what was said."""
     renamed: dict[str, str] = {}
     for dim in DIMS:

@@ -54,23 +54,54 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, prog: str, description: str, epilog: str, archive: str) -> None:
         form = argparse.RawDescriptionHelpFormatter
-        super().__init__(prog, None, description, epilog, formatter_class=form, allow_abbrev=False)
-        self._negative_number_matcher = re.compile(r"-[\d.]")  # levels too, -5:5:1, are no options
+        super().__init__(
+            prog, None, description, epilog, formatter_class=form, allow_abbrev=False
+        )
+        self._negative_number_matcher = re.compile(
+            r"-[\d.]"
+        )  # levels too, -5:5:1, are no options
         add = self.add_argument
         add("archive", nargs="?", type=Path, metavar="ARCHIVE", help=archive)
-        add("--confidence-level", type=float, default=0.95, metavar="C", help="of intervals and verdicts (%(default)s)")
-        add("--rng", type=int, default=0, metavar="SEED", help="seed of the reassignments (%(default)s)")
-        add("--traceback", action="store_true", help="show where in the program an error arose")
+        add(
+            "--confidence-level",
+            type=float,
+            default=0.95,
+            metavar="C",
+            help="of intervals and verdicts (%(default)s)",
+        )
+        add(
+            "--rng",
+            type=int,
+            default=0,
+            metavar="SEED",
+            help="seed of the reassignments (%(default)s)",
+        )
+        add(
+            "--traceback",
+            action="store_true",
+            help="show where in the program an error arose",
+        )
         add = self.add_argument_group("names in ARCHIVE").add_argument
         said = "column or variable of the scores; may be repeated: each has an analysis and files of its own"
         add("--value", action="append", metavar="NAME", help=said)
         said = "column or dim of algorithm, if it has another name; several columns whose labels are joined"
         add("--algorithm", nargs="+", metavar="NAME", help=said)
         for dim in ("run", "training"):
-            add(f"--{dim}", metavar="NAME", help=f"column or dim of {dim}, if it has another name")
+            add(
+                f"--{dim}",
+                metavar="NAME",
+                help=f"column or dim of {dim}, if it has another name",
+            )
         said = "of a wide table, how columns of scores are called: {algorithm}, {algorithm}_seed{run}"
         add("--columns", metavar="PATTERN", help=said)
-        add("--extra", nargs="+", action="extend", default=[], metavar="NAME", help="column, or columns, of tasks")
+        add(
+            "--extra",
+            nargs="+",
+            action="extend",
+            default=[],
+            metavar="NAME",
+            help="column, or columns, of tasks",
+        )
         said = f"what wrote ARCHIVE, if it is not recognised: {', '.join(source.name for source in SOURCES)}"
         add("--source", metavar="NAME", help=said)
         said = "what each level of folders names (default: algorithm run); those that are not dims are tasks"
@@ -90,23 +121,51 @@ class Parser(argparse.ArgumentParser):
         add("--align", nargs="?", const="intersection", metavar="LEVELS", help=said)
         said = "with --align, the score between the levels of a run; never past its ends (default: none)"
         add("--method", choices=("previous", "linear", "nearest", "mean"), help=said)
-        add("--tolerance", type=float, metavar="T", help="how far from a level --method may look")
+        add(
+            "--tolerance",
+            type=float,
+            metavar="T",
+            help="how far from a level --method may look",
+        )
         said = "which of several rows of one run at one level to keep (default %(default)s: none, refuse)"
-        add("--duplicates", default="raise", choices=("raise", "first", "last", "mean"), help=said)
+        add(
+            "--duplicates",
+            default="raise",
+            choices=("raise", "first", "last", "mean"),
+            help=said,
+        )
         said = "what rows of a table without a score mean: nothing was measured there, or the run failed (%(default)s)"
-        add("--missing-scores", default="absent", choices=("absent", "failed"), help=said)
-        add("--drop-incomplete", action="store_true", help="leave out runs that lack training levels")
+        add(
+            "--missing-scores",
+            default="absent",
+            choices=("absent", "failed"),
+            help=said,
+        )
+        add(
+            "--drop-incomplete",
+            action="store_true",
+            help="leave out runs that lack training levels",
+        )
         said = "what runs count as that failed, with the score -inf (inf where low is good): worst, or a number"
-        add("--fill-failed", type=_failed_score, metavar="SCORE", help=f"{said}, which later runs do not change")
+        add(
+            "--fill-failed",
+            type=_failed_score,
+            metavar="SCORE",
+            help=f"{said}, which later runs do not change",
+        )
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse arguments; an option that there is not is refused before one that is required is missed."""
-        known = [option for option in self._option_string_actions if option.startswith("--")]
+        known = [
+            option for option in self._option_string_actions if option.startswith("--")
+        ]
         for word in args:
             name = word.partition("=")[0]
             if name.startswith("--") and name not in ("--", *known):
                 near = did_you_mean(name, known)
-                self.error(f"there is no option {name}{near or '. It has ' + ', '.join(known)}")
+                self.error(
+                    f"there is no option {name}{near or '. It has ' + ', '.join(known)}"
+                )
         return super().parse_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
@@ -120,7 +179,9 @@ class Parser(argparse.ArgumentParser):
 
 def repeats_scores(options: argparse.Namespace) -> bool:
     """Return whether scores of an earlier call must be repeated: what failed runs count as must not change then."""
-    return any(getattr(options, name, None) is not None for name in ("ledger", "previous"))
+    return any(
+        getattr(options, name, None) is not None for name in ("ledger", "previous")
+    )
 
 
 def _failed_score(given: str) -> str | float:
@@ -130,7 +191,9 @@ def _failed_score(given: str) -> str | float:
     try:
         return float(given)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"takes worst or a number; got {given!r}") from None
+        raise argparse.ArgumentTypeError(
+            f"takes worst or a number; got {given!r}"
+        ) from None
 
 
 def add_direction(made: Parser) -> Any:
@@ -138,8 +201,15 @@ def add_direction(made: Parser) -> Any:
     group = made.add_argument_group("scores")
     said = "a low score is a good one (default: by its name, such as loss or error)"
     either = group.add_mutually_exclusive_group()
-    either.add_argument("--lower-is-better", action="store_true", default=None, help=said)
-    either.add_argument("--higher-is-better", action="store_false", dest="lower_is_better", help="a high one is")
+    either.add_argument(
+        "--lower-is-better", action="store_true", default=None, help=said
+    )
+    either.add_argument(
+        "--higher-is-better",
+        action="store_false",
+        dest="lower_is_better",
+        help="a high one is",
+    )
     return group.add_argument
 
 
@@ -155,22 +225,45 @@ def settle(options: argparse.Namespace) -> None:
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     kinds = "netCDF file, zarr store, table (.csv, .csv.gz), or logs: a file or folder of any --source"
-    made = Parser(program(), _DESCRIPTION, _EPILOG, f"{kinds}; an analysis, with --report")
+    made = Parser(
+        program(), _DESCRIPTION, _EPILOG, f"{kinds}; an analysis, with --report"
+    )
     add = made.add_argument_group("what is done").add_argument
     better = add_direction(made)
-    said = (
-        "scale the scores of each task: minmax, its lowest to 0 and its highest to 1 (the default), or a table (.csv) "
-    )
+    said = "scale the scores of each task: minmax, its lowest to 0 and its highest to 1 (the default), or a table (.csv) "
     said += "with a row for each task and the columns low and high"
     better("--normalize", nargs="?", const="minmax", metavar="HOW", help=said)
     said = f"make an analysis of the parts that fit of {', '.join(parts())}, or all (the default with --report)"
     add("--include", nargs="+", choices=(*parts(), "all"), metavar="PART", help=said)
-    add("--paired", action="store_true", help="run j is matched over algorithms (same fold, seed or data)")
-    add("--n-resamples", type=int, metavar="Z", help="most reassignments (default: all up to 1e6, else 9,999)")
+    add(
+        "--paired",
+        action="store_true",
+        help="run j is matched over algorithms (same fold, seed or data)",
+    )
+    add(
+        "--n-resamples",
+        type=int,
+        metavar="Z",
+        help="most reassignments (default: all up to 1e6, else 9,999)",
+    )
     add = made.add_argument_group("what is written").add_argument
     said = "archive of the results, .nc or .zarr (default: the name of ARCHIVE with -answer.nc or -analysis.nc, here)"
     add("--output", type=Path, metavar="FILE", help=said)
-    add("--report", type=Path, metavar="FILE", help="one HTML page of the analysis: tables, sentences and pictures")
-    add("--interactive", action="store_true", help="a page whose curves and tables react to the mouse, about 6 MB")
-    add("--figure", type=Path, metavar="FILE", help="the picture of the curves: .pdf, .svg or .png")
+    add(
+        "--report",
+        type=Path,
+        metavar="FILE",
+        help="one HTML page of the analysis: tables, sentences and pictures",
+    )
+    add(
+        "--interactive",
+        action="store_true",
+        help="a page whose curves and tables react to the mouse, about 6 MB",
+    )
+    add(
+        "--figure",
+        type=Path,
+        metavar="FILE",
+        help="the picture of the curves: .pdf, .svg or .png",
+    )
     return made

@@ -12,7 +12,14 @@ from xcurves.cli.cures import in_shell
 from xcurves.core.schema import ResultKind
 from xcurves.core.text_tables import as_text
 from xcurves.core.wording import count
-from xcurves.results import left_out, parts_of, prepare, say_final, summary_of_part, table
+from xcurves.results import (
+    left_out,
+    parts_of,
+    prepare,
+    say_final,
+    summary_of_part,
+    table,
+)
 
 _LONG = 60  # rows; of longer tables the first are printed
 _NEAREST = 3  # pairs that are printed where none is shown
@@ -22,14 +29,23 @@ _MOST_SHOWN = 20  # pairs that are printed where they are shown
 def text_of(tree: xr.DataTree, in_full: Collection[str] = ()) -> str:
     """Return an analysis as text: the verdict with its tables first; of parts `in_full` all sentences and the table."""
     parts = {name: prepare(part) for name, part in parts_of(tree).items()}
-    verdict = next((name for name, (kind, _) in parts.items() if kind.part and kind.part.pairs), None)
+    verdict = next(
+        (name for name, (kind, _) in parts.items() if kind.part and kind.part.pairs),
+        None,
+    )
     said: list[str] = []
     if verdict is not None and verdict not in in_full:
         kind, result = parts.pop(verdict)
-        said += [f"{kind.question}\n{_answer(kind, result)}", *_tables_of_verdict(verdict, kind, result)]
+        said += [
+            f"{kind.question}\n{_answer(kind, result)}",
+            *_tables_of_verdict(verdict, kind, result),
+        ]
     for name, (kind, result) in parts.items():
         if name in in_full:
-            said += [f"{kind.question}\n{in_shell(summary_of_part(result))}", _whole(table(result))]
+            said += [
+                f"{kind.question}\n{in_shell(summary_of_part(result))}",
+                _whole(table(result)),
+            ]
         else:
             said.append(f"{kind.question}\n{_answer(kind, result)}")
     missing = left_out(tree.attrs)
@@ -53,7 +69,9 @@ def _answer(kind: ResultKind, result: xr.Dataset) -> str:
     return in_shell("\n".join(lines))
 
 
-def _tables_of_verdict(name: str, kind: ResultKind, result: xr.Dataset) -> Iterator[str]:
+def _tables_of_verdict(
+    name: str, kind: ResultKind, result: xr.Dataset
+) -> Iterator[str]:
     """Yield the table of the algorithms, and the pairs that are shown to differ."""
     assert kind.part is not None  # of the kinds that are parts
     if kind.part.algorithms is not None:
@@ -75,7 +93,9 @@ def _pairs(pairs: pd.DataFrame, part: str) -> str:
             none = f"No pair is shown to differ{on}"
         if len(rows) > _NEAREST:
             none += f"; the smallest p of {len(rows)} pairs"
-        return f"{none}:\n{as_text(rows.sort_values('p', kind='stable').head(_NEAREST))}"
+        return (
+            f"{none}:\n{as_text(rows.sort_values('p', kind='stable').head(_NEAREST))}"
+        )
     n_shown = int(is_shown.sum())
     first: Any = rows[is_shown].head(_MOST_SHOWN)
     lines = [f"Shown to differ{on}:", as_text(first)]
@@ -83,7 +103,9 @@ def _pairs(pairs: pd.DataFrame, part: str) -> str:
     if n_shown > _MOST_SHOWN:
         rest.append(f"{n_shown - _MOST_SHOWN} more are shown to differ")
     if n_shown < len(rows):
-        rest.append(f"{count(len(rows) - n_shown, 'pair is', 'pairs are')} not shown to differ")
+        rest.append(
+            f"{count(len(rows) - n_shown, 'pair is', 'pairs are')} not shown to differ"
+        )
     if rest:
         lines.append(f"{', '.join(rest)}. All of them: --include {part}")
     return "\n".join(lines)

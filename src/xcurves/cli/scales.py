@@ -17,15 +17,28 @@ from xcurves.preprocessing.normalization import normalize
 from xcurves.readers.guess import lower_is_better
 
 MINMAX = "minmax"
-_ENDS = (("low", "high"), ("random", "human"), ("random", "expert"), ("min", "max"))  # names of columns
+_ENDS = (
+    ("low", "high"),
+    ("random", "human"),
+    ("random", "expert"),
+    ("min", "max"),
+)  # names of columns
 
 
-def with_direction(curves: xr.DataArray, options: argparse.Namespace) -> tuple[xr.DataArray, str]:
+def with_direction(
+    curves: xr.DataArray, options: argparse.Namespace
+) -> tuple[xr.DataArray, str]:
     """Return curves that say whether a low score is a good one, and the words for it where it was not asked for."""
     if options.lower_is_better is not None:
-        return curves.assign_attrs(higher_is_better=int(not options.lower_is_better)), ""
+        return curves.assign_attrs(
+            higher_is_better=int(not options.lower_is_better)
+        ), ""
     if "higher_is_better" in curves.attrs:
-        said = "" if curves.attrs["higher_is_better"] else "lower is better, as ARCHIVE says (else: --higher-is-better)"
+        said = (
+            ""
+            if curves.attrs["higher_is_better"]
+            else "lower is better, as ARCHIVE says (else: --higher-is-better)"
+        )
         return curves, said
     if not lower_is_better(curves.name):
         return curves, ""
@@ -61,28 +74,53 @@ def normalized(curves: xr.DataArray, how: str | None) -> tuple[xr.DataArray, str
         low, high = _references(curves, Path(how))
         said = f"scores scaled in each task by the references in {how}"
     scaled = normalize(curves, low=low.drop_attrs(), high=high.drop_attrs())
-    return scaled.rename(f"normalized {curves.name}").assign_attrs(higher_is_better=1), said
+    return scaled.rename(f"normalized {curves.name}").assign_attrs(
+        higher_is_better=1
+    ), said
 
 
 def _references(curves: xr.DataArray, path: Path) -> tuple[xr.DataArray, xr.DataArray]:
     """Return the low and the high reference of each task, of a table."""
     if not path.is_file():
-        raise FileNotFoundError(f"--normalize takes minmax or a table (.csv); {path} is no file. Check the path")
+        raise FileNotFoundError(
+            f"--normalize takes minmax or a table (.csv); {path} is no file. Check the path"
+        )
     table = pd.read_csv(path)
     names = {str(name).strip().casefold(): name for name in table}
     numbers = [str(name) for name in table.select_dtypes("number")]
-    ends = next(([names[low], names[high]] for low, high in _ENDS if {low, high} <= names.keys()), numbers)
+    ends = next(
+        (
+            [names[low], names[high]]
+            for low, high in _ENDS
+            if {low, high} <= names.keys()
+        ),
+        numbers,
+    )
     dims = extra_dims(curves)
     if len(ends) != 2:
-        raise not_found(f"--normalize {path} must have the columns low and high", "low", table.columns)
+        raise not_found(
+            f"--normalize {path} must have the columns low and high",
+            "low",
+            table.columns,
+        )
     if not dims:
         if len(table) != 1:
-            raise ValueError(f"--normalize {path} has {len(table)} rows for scores of one task. Keep one row")
+            raise ValueError(
+                f"--normalize {path} has {len(table)} rows for scores of one task. Keep one row"
+            )
         return xr.DataArray(table[ends[0]].item()), xr.DataArray(table[ends[1]].item())
     labels = [name for name in table if name not in ends]
-    task = next((name for name in labels if name in dims), labels[0] if labels else None)
+    task = next(
+        (name for name in labels if name in dims), labels[0] if labels else None
+    )
     if task is None:
-        raise not_found(f"--normalize {path} must have a column {dims[0]}", str(dims[0]), table.columns)
+        raise not_found(
+            f"--normalize {path} must have a column {dims[0]}",
+            str(dims[0]),
+            table.columns,
+        )
     dim = str(task) if task in dims else str(dims[0])
-    low, high = (table.set_index(task)[end].rename_axis(dim).to_xarray() for end in ends)
+    low, high = (
+        table.set_index(task)[end].rename_axis(dim).to_xarray() for end in ends
+    )
     return low, high

@@ -25,7 +25,16 @@ MORE = 3  # exit status
 _MOST = 10**6  # runs, algorithms and reassignments of a plan
 _FLAGS = ("rejected", "undecided", "futile")
 _OF_PAIR = (
-    *("pair", "algorithm_a", "algorithm_b", *_FLAGS, "pvalue", "pvalue_adjusted", "statistic", "critical_value"),
+    *(
+        "pair",
+        "algorithm_a",
+        "algorithm_b",
+        *_FLAGS,
+        "pvalue",
+        "pvalue_adjusted",
+        "statistic",
+        "critical_value",
+    ),
     *("difference", "difference_ci_simultaneous", "chance", "chance_at_ci"),
 )
 _DESCRIPTION = """Compare algorithms after every batch of runs, with a p-value that may be read after each.
@@ -46,21 +55,55 @@ def sequential_parser() -> argparse.ArgumentParser:
     log = "log of all runs so far: a table or an archive; without it, say what the planned looks could show"
     made = Parser(f"{program()} sequential", _DESCRIPTION, _EPILOG, log)
     plan = made.add_argument_group("the plan")
-    plan.add_argument("--looks", type=int, required=True, metavar="K", help="number of looks planned")
+    plan.add_argument(
+        "--looks", type=int, required=True, metavar="K", help="number of looks planned"
+    )
     said = "what --json printed at an earlier look: another past is refused"
     plan.add_argument("--previous", type=Path, metavar="FILE", help=said)
     batches = plan.add_mutually_exclusive_group(required=True)
-    batches.add_argument("--look", metavar="NAME", help="column, or coordinate of runs, with the batch of a run")
-    batches.add_argument("--batch-size", type=int, metavar="N", help="runs in a batch, in the order of their labels")
+    batches.add_argument(
+        "--look",
+        metavar="NAME",
+        help="column, or coordinate of runs, with the batch of a run",
+    )
+    batches.add_argument(
+        "--batch-size",
+        type=int,
+        metavar="N",
+        help="runs in a batch, in the order of their labels",
+    )
     said = "without ARCHIVE: how many algorithms (default: %(default)s)"
     plan.add_argument("--algorithms", type=int, default=2, metavar="M", help=said)
-    plan.add_argument("--spending", choices=("square", "linear"), default="square", help="(default %(default)s)")
-    plan.add_argument("--task", metavar="NAME", help="dim of tasks that are tested together (default: each by itself)")
-    plan.add_argument("--reference", metavar="ALGORITHM", help="compare the others with this one only")
-    plan.add_argument("--final", action="store_true", help="compare scores at the last level (default: their mean)")
-    plan.add_argument("--n-resamples", type=int, default=9999, metavar="Z", help="(default %(default)s)")
+    plan.add_argument(
+        "--spending",
+        choices=("square", "linear"),
+        default="square",
+        help="(default %(default)s)",
+    )
+    plan.add_argument(
+        "--task",
+        metavar="NAME",
+        help="dim of tasks that are tested together (default: each by itself)",
+    )
+    plan.add_argument(
+        "--reference", metavar="ALGORITHM", help="compare the others with this one only"
+    )
+    plan.add_argument(
+        "--final",
+        action="store_true",
+        help="compare scores at the last level (default: their mean)",
+    )
+    plan.add_argument(
+        "--n-resamples",
+        type=int,
+        default=9999,
+        metavar="Z",
+        help="(default %(default)s)",
+    )
     add_direction(made)
-    made.add_argument("--json", action="store_true", help="print one JSON object instead of sentences")
+    made.add_argument(
+        "--json", action="store_true", help="print one JSON object instead of sentences"
+    )
     return made
 
 
@@ -71,8 +114,18 @@ def run_sequential(options: argparse.Namespace) -> int:
         return 0
     opened = open_archive(options)
     if isinstance(opened, xr.DataTree):
-        raise ValueError(f"ARCHIVE {options.archive} holds an analysis, not curves. Name the archive it was made from")
-    same = ("previous", "spending", "task", "reference", "n_resamples", "confidence_level", "rng")
+        raise ValueError(
+            f"ARCHIVE {options.archive} holds an analysis, not curves. Name the archive it was made from"
+        )
+    same = (
+        "previous",
+        "spending",
+        "task",
+        "reference",
+        "n_resamples",
+        "confidence_level",
+        "rng",
+    )
     curves, direction = with_direction(_with_looks(opened, options), options)
     result = xcurves.sequential(
         filled(curves, options),
@@ -83,7 +136,9 @@ def run_sequential(options: argparse.Namespace) -> int:
     ).compute()
     if options.json:
         said = json.dumps(_said(result))
-        print(json.dumps(json.loads(said, parse_constant=lambda _: None), allow_nan=False))  # infinite and NaN: null
+        print(
+            json.dumps(json.loads(said, parse_constant=lambda _: None), allow_nan=False)
+        )  # infinite and NaN: null
     else:
         if direction:
             print(f"{direction}\n")
@@ -94,28 +149,46 @@ def run_sequential(options: argparse.Namespace) -> int:
 def _planned(options: argparse.Namespace) -> str:
     """Return which of the planned looks could show a difference."""
     if options.batch_size is None:
-        raise ValueError("ARCHIVE is missing. Name the log, or plan without one: --batch-size N")
-    for name, least in {"looks": 1, "batch_size": 1, "algorithms": 2, "n_resamples": 1}.items():
+        raise ValueError(
+            "ARCHIVE is missing. Name the log, or plan without one: --batch-size N"
+        )
+    for name, least in {
+        "looks": 1,
+        "batch_size": 1,
+        "algorithms": 2,
+        "n_resamples": 1,
+    }.items():
         most = 1000 if name == "looks" else _MOST
-        check_total(f"--{name.replace('_', '-')}", getattr(options, name), least=least, most=most)
+        check_total(
+            f"--{name.replace('_', '-')}",
+            getattr(options, name),
+            least=least,
+            most=most,
+        )
     n_looks, size, n_algorithms = options.looks, options.batch_size, options.algorithms
     n_pairs = n_algorithms * (n_algorithms - 1) // 2
     if options.reference:
         n_pairs = n_algorithms - 1
     alpha = check_confidence_level(options.confidence_level)
-    blind = planned_without_rejection(size, n_looks, n_pairs, options.spending, options.n_resamples, alpha)
+    blind = planned_without_rejection(
+        size, n_looks, n_pairs, options.spending, options.n_resamples, alpha
+    )
     lines = [
         f"Planned: {n_looks} looks, {size} runs of each of {n_algorithms} algorithms in a batch, {n_looks * size} of "
         "each at most."
     ]
     if blind:
-        lines.append(f"At look {joined(list(map(str, blind)))} no pair could be shown to differ, whatever its scores.")
+        lines.append(
+            f"At look {joined(list(map(str, blind)))} no pair could be shown to differ, whatever its scores."
+        )
     if len(blind) < n_looks:
         lines.append(f"From look {len(blind) + 1} on, a pair can be shown to differ.")
     return "\n".join(lines)
 
 
-def _with_looks(opened: Table | xr.Dataset, options: argparse.Namespace) -> xr.DataArray:
+def _with_looks(
+    opened: Table | xr.Dataset, options: argparse.Namespace
+) -> xr.DataArray:
     """Return the curves of what was selected, with the look of every run."""
     look = options.look
     if look and isinstance(opened, Table) and look not in opened.frame:
@@ -123,18 +196,24 @@ def _with_looks(opened: Table | xr.Dataset, options: argparse.Namespace) -> xr.D
     opened = log = select(opened, options)
     run = options.run or "run"
     if isinstance(opened, Table):
-        frame = opened.frame.drop(columns=look) if look else opened.frame  # batches are no scores
+        frame = (
+            opened.frame.drop(columns=look) if look else opened.frame
+        )  # batches are no scores
         log = read_names(opened._replace(frame=frame), options)
         run = log.columns.get("run", run)
     curves, *more = [curves for _, curves in curves_of_options(log, options)]
     if more:
-        raise ValueError(f"--value is given {1 + len(more)} times; a sequential test has one. Name one")
+        raise ValueError(
+            f"--value is given {1 + len(more)} times; a sequential test has one. Name one"
+        )
     if options.batch_size is not None:
         return xcurves.assign_looks(curves, options.batch_size)
     if isinstance(opened, Table):
         return xcurves.assign_looks(curves, opened.frame.set_index(run)[look])
     if look not in curves.coords:
-        raise KeyError(f"--look {look} is no coordinate of ARCHIVE. Say how many runs: --batch-size 5")
+        raise KeyError(
+            f"--look {look} is no coordinate of ARCHIVE. Say how many runs: --batch-size 5"
+        )
     return curves.rename({look: "look"}) if look != "look" else curves
 
 
@@ -145,9 +224,16 @@ def _said(result: xr.Dataset) -> dict[str, Any]:
         {"task": {str(dim): task[dim].item() for dim in dims}} | _said_of_task(task)
         for task in labels.tasks_of(result, "undecided")
     ]
-    open_pairs = [{"task": task["task"], "pair": pair} for task in tasks for pair in task["undecided"]]
+    open_pairs = [
+        {"task": task["task"], "pair": pair}
+        for task in tasks
+        for pair in task["undecided"]
+    ]
     shown = all(pair["rejected"] for task in tasks for pair in task["pairs"])
-    most = {name: pd.DataFrame([task[name] for task in tasks]).max() for name in ("run_more", "run_at_most")}
+    most = {
+        name: pd.DataFrame([task[name] for task in tasks]).max()
+        for name in ("run_more", "run_at_most")
+    }
     decision = "last look done, not all shown"
     if open_pairs:
         decision = "more runs needed"
@@ -168,12 +254,19 @@ def _said_of_task(task: xr.Dataset) -> dict[str, Any]:
     done = n_done(task)
     latest = task.isel(look=done - 1)
     more = {str(name): size for name, size in next_batch(task).items()}
-    pairs = [{name: pair[name].to_numpy().tolist() for name in _OF_PAIR} for pair in labels.each_of(latest, "pair")]
+    pairs = [
+        {name: pair[name].to_numpy().tolist() for name in _OF_PAIR}
+        for pair in labels.each_of(latest, "pair")
+    ]
     return {
         "look": done,
         "undecided": [pair["pair"] for pair in pairs if pair["undecided"] == 1],
         "run_more": more,
-        "run_at_most": {name: n * (task.sizes["look"] - done) for name, n in more.items()},
-        "n_runs": {str(a["algorithm"].item()): int(a) for a in latest["n_runs"].fillna(0)},
+        "run_at_most": {
+            name: n * (task.sizes["look"] - done) for name, n in more.items()
+        },
+        "n_runs": {
+            str(a["algorithm"].item()): int(a) for a in latest["n_runs"].fillna(0)
+        },
         "pairs": [pair | {name: bool(pair[name]) for name in _FLAGS} for pair in pairs],
     }

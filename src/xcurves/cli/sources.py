@@ -26,12 +26,23 @@ from xcurves.core.wording import listed
 from xcurves.preprocessing.alignment import align, drop_incomplete
 from xcurves.preprocessing.frames import to_dataarray
 from xcurves.preprocessing.grids import On
-from xcurves.preprocessing.wide import VALUE, to_long, to_long_of_values, values_in, with_joined
+from xcurves.preprocessing.wide import (
+    VALUE,
+    to_long,
+    to_long_of_values,
+    values_in,
+    with_joined,
+)
 from xcurves.readers.guess import dim_of, lower_is_better
 from xcurves.readers.open_files import expanding_to
 
 EXAMPLE = "benchmark"
-_SUFFIXES = (".nc", ".h5netcdf", ".nc4", ".zarr")  # of an archive even if it is empty or damaged
+_SUFFIXES = (
+    ".nc",
+    ".h5netcdf",
+    ".nc4",
+    ".zarr",
+)  # of an archive even if it is empty or damaged
 _SHOWN = 12  # labels
 _MOST = 10**7  # levels
 _MOST_STEPS = 10_000  # of a budget
@@ -55,14 +66,23 @@ def open_archive(options: argparse.Namespace) -> Table | xr.Dataset | xr.DataTre
     besides = readers.TABLES_OF_SCORES if options.columns else ()
     with expanding_to(options.max_expanded):
         source = readers.recognize(path, options.source, besides=besides)
-    how = {"folders": options.folders, "names": options.names, "max_expanded": options.max_expanded}
+    how = {
+        "folders": options.folders,
+        "names": options.names,
+        "max_expanded": options.max_expanded,
+    }
     frame = readers.read(path, source=source.name, **how)
     frame = _as_asked(frame, options)
     usual = {"algorithm": "algorithm", "run": "run", "training": source.training}
     asked = {dim: name for dim in DIMS if (name := getattr(options, dim))}
-    columns = {dim: name for dim, name in usual.items() if name is not None and name in frame} | asked
+    columns = {
+        dim: name for dim, name in usual.items() if name is not None and name in frame
+    } | asked
     named = options.folders or re.findall(r"{(\w+)", options.names or "")
-    tasks = [*(name for name in (*named, *source.extra) if name in frame), *options.extra]
+    tasks = [
+        *(name for name in (*named, *source.extra) if name in frame),
+        *options.extra,
+    ]
     columns |= {name: name for name in tasks if name not in (*DIMS, *columns.values())}
     return Table(frame, source.value if source.value in frame else None, columns)
 
@@ -74,7 +94,11 @@ def _as_asked(frame: pd.DataFrame, options: argparse.Namespace) -> pd.DataFrame:
     if isinstance(options.algorithm, list):
         missing = [name for name in options.algorithm if name not in frame]
         if missing:
-            raise not_found(f"--algorithm {missing[0]} is no column of ARCHIVE", missing[0], frame.columns)
+            raise not_found(
+                f"--algorithm {missing[0]} is no column of ARCHIVE",
+                missing[0],
+                frame.columns,
+            )
         name, frame = with_joined(frame, options.algorithm)
         options.algorithm = name
     return frame
@@ -82,51 +106,89 @@ def _as_asked(frame: pd.DataFrame, options: argparse.Namespace) -> pd.DataFrame:
 
 def _as_long(frame: pd.DataFrame, options: argparse.Namespace) -> pd.DataFrame:
     """Return a row for each score of a wide table, with a column for each of several scores."""
-    dims = {dim: getattr(options, dim) for dim in DIMS if isinstance(getattr(options, dim), str)}
+    dims = {
+        dim: getattr(options, dim)
+        for dim in DIMS
+        if isinstance(getattr(options, dim), str)
+    }
     # Columns that are named like runs, training or tasks hold no scores.
-    kept = [*options.extra, *(name for name in frame if dim_of(name) is not None and name not in options.extra)]
+    kept = [
+        *options.extra,
+        *(
+            name
+            for name in frame
+            if dim_of(name) is not None and name not in options.extra
+        ),
+    ]
     if options.value is None and VALUE not in options.columns:
         options.value = ["score"]
-    if options.value is not None and len(options.value) == 1 and VALUE not in options.columns:
+    if (
+        options.value is not None
+        and len(options.value) == 1
+        and VALUE not in options.columns
+    ):
         return to_long(frame, options.value[0], options.columns, dims, kept)
     values = options.value or values_in(frame, options.columns)
     return to_long_of_values(frame, values, options.columns, dims, kept)
 
 
-def select(opened: Table | xr.Dataset, options: argparse.Namespace) -> Table | xr.Dataset:
+def select(
+    opened: Table | xr.Dataset, options: argparse.Namespace
+) -> Table | xr.Dataset:
     """Return the rows of a table, or the labels of dims, that `--select` names."""
     selections: dict[str, list[str]] = {}
     for each in options.select:
         name, _, label = each.partition("=")
         if not (name and label):
-            raise ValueError(f"--select {each}: say NAME=LABEL, such as --select task=Hopper")
+            raise ValueError(
+                f"--select {each}: say NAME=LABEL, such as --select task=Hopper"
+            )
         selections.setdefault(name, []).append(label)
     if not isinstance(opened, Table):
         dims = {dim: getattr(options, dim) or dim for dim in DIMS}
         for name, labels_of in selections.items():
             dim = _known(name, labels_of, opened.dims, dims, "dim")
-            opened = opened.isel({dim: matching(name, labels_of, opened[dim].to_numpy())})
+            opened = opened.isel(
+                {dim: matching(name, labels_of, opened[dim].to_numpy())}
+            )
         return opened
     frame = opened.frame
     for name, labels_of in selections.items():
         column = _known(name, labels_of, frame.columns, opened.columns, "column")
         frame = frame[matching(name, labels_of, frame[column].to_numpy())]
-    for column in {source.metric for source in readers.SOURCES} & set(frame) - set(opened.columns.values()):
+    for column in {source.metric for source in readers.SOURCES} & set(frame) - set(
+        opened.columns.values()
+    ):
         names = list(map(str, frame[column].unique()))
         if "value" in frame and len(names) > 1:
-            raise ValueError(f"ARCHIVE has {len(names)} {column}s. Name one: --select {column}={'|'.join(names)}")
+            raise ValueError(
+                f"ARCHIVE has {len(names)} {column}s. Name one: --select {column}={'|'.join(names)}"
+            )
     return opened._replace(frame=frame)
 
 
-def _known(name: str, wanted: list[str], known: Iterable[Any], renamed: dict[str, str], what: str) -> str:
+def _known(
+    name: str,
+    wanted: list[str],
+    known: Iterable[Any],
+    renamed: dict[str, str],
+    what: str,
+) -> str:
     """Return the column, or the dim, of a name."""
     column = renamed.get(name, name)
     if column not in known:
-        raise not_found(f"--select {name}={wanted[0]}: {column!r} is no {what} of ARCHIVE", name, known, renamed)
+        raise not_found(
+            f"--select {name}={wanted[0]}: {column!r} is no {what} of ARCHIVE",
+            name,
+            known,
+            renamed,
+        )
     return column
 
 
-def read_as(opened: Table | xr.Dataset, options: argparse.Namespace) -> tuple[Table | xr.Dataset, str]:
+def read_as(
+    opened: Table | xr.Dataset, options: argparse.Namespace
+) -> tuple[Table | xr.Dataset, str]:
     """Return what was selected with its names known, and one line that says how it is read."""
     if isinstance(opened, Table):
         table = read_names(opened, options)
@@ -134,20 +196,30 @@ def read_as(opened: Table | xr.Dataset, options: argparse.Namespace) -> tuple[Ta
     return rename_dims(opened, options)
 
 
-def curves_of_options(opened: Table | xr.Dataset, options: argparse.Namespace) -> Iterator[tuple[str, xr.DataArray]]:
+def curves_of_options(
+    opened: Table | xr.Dataset, options: argparse.Namespace
+) -> Iterator[tuple[str, xr.DataArray]]:
     """Yield the curves that the options ask for of what was selected, with the name of each."""
     how: dict[str, Any] = {"method": options.method, "tolerance": options.tolerance}
     if options.align is None and set(how.values()) != {None}:
-        raise ValueError("--method and --tolerance are for --align LEVELS. Say them: --align 0,1000,2000")
+        raise ValueError(
+            "--method and --tolerance are for --align LEVELS. Say them: --align 0,1000,2000"
+        )
     steps = steps_of_budget(options.align)
-    grid = {} if options.align is None or steps else {"on": parse_levels(options.align), **how}
+    grid = (
+        {}
+        if options.align is None or steps
+        else {"on": parse_levels(options.align), **how}
+    )
     opened, _ = read_as(opened, options)
     for value in options.value or [_only_score(opened, options)]:
         curves = _read_curves(opened, value, options, grid)
         if steps:
             curves = align(curves, steps, relative_to="budget", **how)
         if options.align and not curves.notnull().any():
-            raise ValueError(f"--align {options.align} leaves no score of any run. Name levels that runs reach")
+            raise ValueError(
+                f"--align {options.align} leaves no score of any run. Name levels that runs reach"
+            )
         curves = _without_empty_tasks(curves, value)
         yield value, drop_incomplete(curves) if options.drop_incomplete else curves
 
@@ -158,7 +230,9 @@ def _only_score(opened: Table | xr.Dataset, options: argparse.Namespace) -> str:
         return str(opened.value)
     names = list(map(str, opened.data_vars))
     if not names:
-        raise ValueError(f"ARCHIVE {options.archive} has no variable that could be scores")
+        raise ValueError(
+            f"ARCHIVE {options.archive} has no variable that could be scores"
+        )
     if len(names) > 1:
         command = command_with(options, ["--value", names[0]])
         raise ValueError(
@@ -168,11 +242,16 @@ def _only_score(opened: Table | xr.Dataset, options: argparse.Namespace) -> str:
 
 
 def _read_curves(
-    opened: Table | xr.Dataset, value: str, options: argparse.Namespace, grid: dict[str, Any]
+    opened: Table | xr.Dataset,
+    value: str,
+    options: argparse.Namespace,
+    grid: dict[str, Any],
 ) -> xr.DataArray:
     if isinstance(opened, xr.Dataset):
         if value not in opened:
-            raise not_found(f"--value {value} is no variable of ARCHIVE", value, opened.data_vars)
+            raise not_found(
+                f"--value {value} is no variable of ARCHIVE", value, opened.data_vars
+            )
         return align(opened[value], **grid) if grid else opened[value]
     dims: dict[str, Any] = {dim: opened.columns.get(dim) for dim in DIMS}
     extra = [name for name in opened.columns if name not in DIMS]
@@ -184,10 +263,20 @@ def _read_curves(
         _warn_of_gaps(opened.frame, value)
     lower = options.lower_is_better
     if lower is None:
-        lower = opened.frame.attrs.get("higher_is_better", not lower_is_better(value)) == 0
-    how |= {"duplicates": options.duplicates, "missing_scores": options.missing_scores, "higher_is_better": not lower}
+        lower = (
+            opened.frame.attrs.get("higher_is_better", not lower_is_better(value)) == 0
+        )
+    how |= {
+        "duplicates": options.duplicates,
+        "missing_scores": options.missing_scores,
+        "higher_is_better": not lower,
+    }
     curves = to_dataarray(opened.frame, value, **dims, extra=extra, **how)
-    lacking = [dim for dim in ("algorithm", "run") if dim not in curves.dims and dim not in curves.coords]
+    lacking = [
+        dim
+        for dim in ("algorithm", "run")
+        if dim not in curves.dims and dim not in curves.coords
+    ]
     curves = curves.expand_dims({dim: [0] for dim in lacking})
     # There is no column of training, whatever the dims of tasks are called.
     return curves if dims["training"] else at_one_level(curves)
@@ -197,7 +286,11 @@ def _warn_of_gaps(frame: pd.DataFrame, value: str) -> None:
     """Say how many runs have no score: to leave out those that failed would reward failing."""
     n_gaps = int(frame[value].isna().sum()) if value in frame else 0
     if n_gaps:
-        rows = "1 row has no score and counts" if n_gaps == 1 else f"{n_gaps:,} rows have no score and count"
+        rows = (
+            "1 row has no score and counts"
+            if n_gaps == 1
+            else f"{n_gaps:,} rows have no score and count"
+        )
         warnings.warn(
             f"--value {value}: {rows} as no run. If such runs failed: --missing-scores failed --fill-failed worst",
             UserWarning,
@@ -211,21 +304,33 @@ def _without_empty_tasks(curves: xr.DataArray, value: str) -> xr.DataArray:
         kept = curves.dropna(dim, how="all")
         if 0 < kept.sizes[dim] < curves.sizes[dim]:
             left = listed(curves[dim].drop_sel({dim: kept[dim]}).to_numpy())
-            warnings.warn(f"--value {value}: left out {dim} without any score: {left}", UserWarning, stacklevel=2)
+            warnings.warn(
+                f"--value {value}: left out {dim} without any score: {left}",
+                UserWarning,
+                stacklevel=2,
+            )
             curves = kept
     return curves
 
 
-def matching(name: str, wanted: Sequence[str], values: NDArray[Any]) -> NDArray[np.bool_]:
+def matching(
+    name: str, wanted: Sequence[str], values: NDArray[Any]
+) -> NDArray[np.bool_]:
     """Return which values are among the labels that are wanted, written alike or equal as numbers."""
     known = {str(value): value for value in dict.fromkeys(values.tolist())}
     chosen = np.zeros(len(values), dtype=np.bool_)
     for label in wanted:
-        number = pd.to_numeric(label, errors="coerce") if values.dtype.kind in "iuf" else label
+        number = (
+            pd.to_numeric(label, errors="coerce")
+            if values.dtype.kind in "iuf"
+            else label
+        )
         found = values == known.get(label, number)
         if not np.any(found):
             near = labels.did_you_mean(label, known)
-            raise ValueError(f"--select {name}={label}: there is none. {name} has {listed(known, _SHOWN)}{near}")
+            raise ValueError(
+                f"--select {name}={label}: there is none. {name} has {listed(known, _SHOWN)}{near}"
+            )
         chosen |= found
     return chosen
 
@@ -238,7 +343,9 @@ def steps_of_budget(given: str | None) -> int:
     if not colon:
         return FRACTIONS
     if not number.isdecimal() or not 0 < int(number) <= _MOST_STEPS:
-        raise ValueError(f"--align budget:N takes a whole number from 1 to {_MOST_STEPS}; got {given!r}. Try budget:20")
+        raise ValueError(
+            f"--align budget:N takes a whole number from 1 to {_MOST_STEPS}; got {given!r}. Try budget:20"
+        )
     return int(number)
 
 
@@ -252,7 +359,10 @@ def parse_levels(given: str) -> On:
         # In decimal digits: the levels of 0:1:.1 are those that a table has, and the last is 1.
         start, stop, step = map(Decimal, given.split(":"))
         if step > 0 and 0 <= (stop - start) / step < _MOST:
-            return [float(start + number * step) for number in range(int((stop - start) / step) + 1)]
+            return [
+                float(start + number * step)
+                for number in range(int((stop - start) / step) + 1)
+            ]
     except (ValueError, ArithmeticError):
         pass
     raise ValueError(

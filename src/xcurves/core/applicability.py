@@ -14,10 +14,14 @@ from xcurves.core import labels, run_checks
 class NotApplicableError(Exception):
     """A method does not apply to the curves; the message says why."""
 
-    def __init__(self, message: str, *, expected: bool = False, obvious: bool = False) -> None:
+    def __init__(
+        self, message: str, *, expected: bool = False, obvious: bool = False
+    ) -> None:
         super().__init__(message)
         self.expected = expected or obvious  # no warning is given
-        self.obvious = obvious  # no message either, unless the method was asked for by name
+        self.obvious = (
+            obvious  # no message either, unless the method was asked for by name
+        )
 
 
 def comparable(
@@ -28,40 +32,75 @@ def comparable(
     `single_runs`: tasks in which each algorithm has one run can be compared, by their differences over tasks.
     """
     has = curves.notnull()
-    counts, in_grid = has.sum("training").transpose(..., "algorithm", "run"), has.any(["algorithm", "run"])
-    known = xr.Dataset({"of_curve": counts, "in_grid": in_grid.sum("training")}).compute()
-    names, algorithms, runs = labels.task_names(curves), labels.words(curves["algorithm"]), labels.words(curves["run"])
-    of_curve, n_levels = known["of_curve"].to_numpy().reshape(len(names), -1), known["in_grid"].to_numpy().ravel()
+    counts, in_grid = (
+        has.sum("training").transpose(..., "algorithm", "run"),
+        has.any(["algorithm", "run"]),
+    )
+    known = xr.Dataset(
+        {"of_curve": counts, "in_grid": in_grid.sum("training")}
+    ).compute()
+    names, algorithms, runs = (
+        labels.task_names(curves),
+        labels.words(curves["algorithm"]),
+        labels.words(curves["run"]),
+    )
+    of_curve, n_levels = (
+        known["of_curve"].to_numpy().reshape(len(names), -1),
+        known["in_grid"].to_numpy().ravel(),
+    )
     why: dict[int, str] = {}  # of each task whose algorithms cannot be compared
     for task, name in enumerate(names):
         one = slice(task, task + 1)
         try:
             if n_levels[task] < least_levels:
-                needed = f"{n_levels[task]:.0f} training levels; this needs {least_levels}"
-                raise ValueError(name + (needed if n_levels[task] else "no run has a score"))
+                needed = (
+                    f"{n_levels[task]:.0f} training levels; this needs {least_levels}"
+                )
+                raise ValueError(
+                    name + (needed if n_levels[task] else "no run has a score")
+                )
             with run_checks.with_cure(curves):
-                (present,) = run_checks.check_runs(of_curve[one], n_levels[one], names[one], algorithms, runs)
-            run_checks.check_groups(present, name, algorithms, runs, paired=False, single_runs=single_runs)
+                (present,) = run_checks.check_runs(
+                    of_curve[one], n_levels[one], names[one], algorithms, runs
+                )
+            run_checks.check_groups(
+                present, name, algorithms, runs, paired=False, single_runs=single_runs
+            )
         except ValueError as error:
             why[task] = str(error)
     if len(why) == len(names):
-        raise NotApplicableError(why[0] + (f" (none of {len(why)} tasks can be compared)" if len(why) > 1 else ""))
+        raise NotApplicableError(
+            why[0]
+            + (f" (none of {len(why)} tasks can be compared)" if len(why) > 1 else "")
+        )
     if not why:
         return curves, {}, {}
     compared = [task not in why for task in range(len(names))]
-    kept = curves.where(known["in_grid"].copy(data=np.reshape(compared, known["in_grid"].shape)))
+    kept = curves.where(
+        known["in_grid"].copy(data=np.reshape(compared, known["in_grid"].shape))
+    )
     return kept, {}, {"left_out": "\n".join(why.values())}
 
 
 def is_error(curves: xr.DataArray) -> bool:
     """Return whether the name of curves, long_name or standard_name says that they are errors."""
-    called = (curves.name, curves.attrs.get("long_name"), curves.attrs.get("standard_name"))
-    return any(re.search(r"(?<![a-z])err(or)?s?(?![a-z])", str(words).lower()) for words in called if words is not None)
+    called = (
+        curves.name,
+        curves.attrs.get("long_name"),
+        curves.attrs.get("standard_name"),
+    )
+    return any(
+        re.search(r"(?<![a-z])err(or)?s?(?![a-z])", str(words).lower())
+        for words in called
+        if words is not None
+    )
 
 
 def is_lower_better(curves: xr.DataArray) -> bool:
     """Return whether a low score is a good one, by the name of curves or attrs["higher_is_better"]."""
     higher = curves.attrs.get("higher_is_better", not is_error(curves))
     if isinstance(higher, str) or higher not in (0, 1):
-        raise ValueError(f"curves.attrs['higher_is_better'] must be 1 or 0; got {labels.shown(higher)}")
+        raise ValueError(
+            f"curves.attrs['higher_is_better'] must be 1 or 0; got {labels.shown(higher)}"
+        )
     return not higher

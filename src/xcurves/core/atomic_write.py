@@ -12,10 +12,15 @@ from tempfile import TemporaryFile
 from threading import RLock
 
 FILE_LOCK = RLock()  # threads take turns: the netCDF library crashes otherwise
-_UNWRITABLE = "cannot be written", "Store text and numbers, in a folder that you may write to and that has room"
+_UNWRITABLE = (
+    "cannot be written",
+    "Store text and numbers, in a folder that you may write to and that has room",
+)
 
 
-def atomic_write(path: Path, make: Callable[[Path], object], *, is_own: Callable[[Path], bool]) -> None:
+def atomic_write(
+    path: Path, make: Callable[[Path], object], *, is_own: Callable[[Path], bool]
+) -> None:
     """Write a file or folder under another name beside its path, then rename it; a symbolic link stays."""
     target = check_place(path, is_own=is_own)
     part = target.with_name(f".{target.name}.{token_hex(4)}.part")
@@ -34,10 +39,18 @@ def check_place(path: Path, *, is_own: Callable[[Path], bool]) -> Path:
     """Return what a path leads to; refuse a folder, a file that `is_own` disowns, and where nothing can be written."""
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
-        raise NotADirectoryError(f"path {str(path)!r}: there is no folder {path.parent}. Make it, or name another")
+        raise NotADirectoryError(
+            f"path {str(path)!r}: there is no folder {path.parent}. Make it, or name another"
+        )
     if os.path.lexists(target) and (target.is_dir() or not is_own(target)):
-        why = "folders are not replaced" if target.is_dir() else "xcurves did not write it, or it is damaged"
-        raise FileExistsError(f"path {str(path)!r} exists and is not replaced: {why}. Delete it, or name another")
+        why = (
+            "folders are not replaced"
+            if target.is_dir()
+            else "xcurves did not write it, or it is damaged"
+        )
+        raise FileExistsError(
+            f"path {str(path)!r} exists and is not replaced: {why}. Delete it, or name another"
+        )
     with one_line(path, *_UNWRITABLE):
         TemporaryFile(dir=target.parent).close()
     return target
@@ -53,8 +66,19 @@ def one_line(path: Path, what: str, cure: str) -> Iterator[None]:
     except Exception as error:
         # With a RuntimeError netCDF4 and h5netcdf say that a disk is full.
         usual = OSError if isinstance(error, OSError | RuntimeError) else ValueError
-        kind = next((kind for kind in (FileNotFoundError, PermissionError) if isinstance(error, kind)), usual)
-        notes = [note[:60] for note in getattr(error, "__notes__", ())]  # in which xarray names the variable
+        kind = next(
+            (
+                kind
+                for kind in (FileNotFoundError, PermissionError)
+                if isinstance(error, kind)
+            ),
+            usual,
+        )
+        notes = [
+            note[:60] for note in getattr(error, "__notes__", ())
+        ]  # in which xarray names the variable
         said = " ".join(" ".join([*notes, str(error)]).split())
         reason = getattr(error, "strerror", None) or said[:300] or type(error).__name__
-        raise kind(f"path {str(path)!r} {what}: {reason.removesuffix('.')}. {cure}") from error
+        raise kind(
+            f"path {str(path)!r} {what}: {reason.removesuffix('.')}. {cure}"
+        ) from error

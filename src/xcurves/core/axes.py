@@ -24,9 +24,27 @@ SHADE = 0.2
 PLAIN_LINES = 6  # algorithms that colours alone tell apart
 MOST_CURVES = 8  # that one panel shows; more have a panel each
 # The colours of Okabe and Ito, safe for colour-blind readers; wine replaces yellow, which is too light.
-ALGORITHM_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00", "#882255")
+ALGORITHM_COLOURS = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#000000",
+    "#56B4E9",
+    "#E69F00",
+    "#882255",
+)
 # Tol's colours, for pairs and profiles, as many as one panel shows.
-OTHER_COLOURS = ("#332288", "#117733", "#AA4499", "#999933", "#CC6677", "#44AA99", "#6699CC", "#882255")
+OTHER_COLOURS = (
+    "#332288",
+    "#117733",
+    "#AA4499",
+    "#999933",
+    "#CC6677",
+    "#44AA99",
+    "#6699CC",
+    "#882255",
+)
 LINES = ("-", "--", "-.", (0, (1, 1)), (0, (6, 1, 1, 1, 1, 1)))
 _MARKERS = "os^DvPX*"
 _EVEN = 4.0  # largest ratio of steps on a linear scale
@@ -34,7 +52,10 @@ _LARGE = 10_000  # levels from here on are written short: 20k, 1.5M
 _NAMED = 12  # levels that get a tick each
 _LETTER = 0.52  # width of a small digit, of the height of a letter of labels
 _LINE = 32  # letters in a line of a label
-_LONG, _KEPT = 28, 10  # letters of a name that fit beside a panel, and how many of a longer one's last are kept
+_LONG, _KEPT = (
+    28,
+    10,
+)  # letters of a name that fit beside a panel, and how many of a longer one's last are kept
 _FEW_ROWS = 24  # whose names have the usual size
 _PAIR_WORD = re.compile(" (over|below|-) ")
 _SIDES = ("algorithm_a", "algorithm_b")
@@ -84,7 +105,9 @@ def with_styles(data: Labelled, colours: Mapping[str, str]) -> Labelled:
                 indices = _color_indices(data)
             for place, label in enumerate(data[dim].to_numpy().tolist()):
                 style = style_of(indices[place], palette)
-                styles[place] = style._replace(color=colours.get(str(label), style.color))
+                styles[place] = style._replace(
+                    color=colours.get(str(label), style.color)
+                )
             data = data.assign_coords({f"{dim}_style": (dim, styles)})
     return data
 
@@ -110,7 +133,11 @@ def style_in(part: xr.DataArray | xr.Dataset, dim: str = "algorithm") -> Style:
 
 
 def scale_training(
-    ax: Axes, training: xr.DataArray, grids: Sequence[Floats] | None = None, *, log: bool = False
+    ax: Axes,
+    training: xr.DataArray,
+    grids: Sequence[Floats] | None = None,
+    *,
+    log: bool = False,
 ) -> None:
     """Label the x axis and scale it: linear if levels are even, unless `log`; else log, symlog if 0 is one of them.
 
@@ -129,12 +156,16 @@ def scale_training(
         return
     if levels[0] < 0:
         return
-    ax.set_xscale("log") if levels[0] > 0 else ax.set_xscale("symlog", linthresh=levels[1], linscale=0.5)
+    ax.set_xscale("log") if levels[0] > 0 else ax.set_xscale(
+        "symlog", linthresh=levels[1], linscale=0.5
+    )
     if len(levels) <= _NAMED:
         ax.set_xticks(levels, _tick_labels(levels, ax), fontsize="small")
         ax.minorticks_off()
     elif levels[0] == 0:
-        decades = np.arange(np.ceil(np.log10(levels[1])), np.floor(np.log10(levels[-1])) + 1)
+        decades = np.arange(
+            np.ceil(np.log10(levels[1])), np.floor(np.log10(levels[-1])) + 1
+        )
         ax.set_xticks([0, *10**decades])
 
 
@@ -143,12 +174,22 @@ def _tick_labels(levels: Floats, ax: Axes) -> list[str]:
     x = ax.xaxis.get_transform().transform(levels)
     labels = [short_level(level) for level in levels]
     # The longest label and a space, as a share of the axis.
-    letters = (longest_line(labels) + 1.5) * _LETTER * float(ax.xaxis.label.get_fontsize()) / 72 * ax.figure.dpi
+    letters = (
+        (longest_line(labels) + 1.5)
+        * _LETTER
+        * float(ax.xaxis.label.get_fontsize())
+        / 72
+        * ax.figure.dpi
+    )
     least = letters / ax.get_window_extent().width * (x[-1] - x[0])
     steps = np.diff(x)
-    if len(x) > 2 and steps.max() < 1.01 * steps.min():  # every second or third of even ones
+    if (
+        len(x) > 2 and steps.max() < 1.01 * steps.min()
+    ):  # every second or third of even ones
         stride = int(np.ceil(least / steps[0]))
-        return [label if place % stride == 0 else "" for place, label in enumerate(labels)]
+        return [
+            label if place % stride == 0 else "" for place, label in enumerate(labels)
+        ]
     before = x[0]
     for place in range(1, len(levels) - 1):
         if min(x[place] - before, x[-1] - x[place]) >= least:
@@ -162,7 +203,11 @@ def short_level(level: float) -> str:
     """Return a training level in few letters: 500, 20k, 1.5M."""
     from matplotlib.ticker import EngFormatter
 
-    return EngFormatter(places=1, sep="")(level).replace(".0", "") if level >= _LARGE else f"{level:g}"
+    return (
+        EngFormatter(places=1, sep="")(level).replace(".0", "")
+        if level >= _LARGE
+        else f"{level:g}"
+    )
 
 
 def _is_even(levels: Floats) -> bool:
@@ -172,40 +217,71 @@ def _is_even(levels: Floats) -> bool:
 
 def wrapped(label: str, letters: float = _LINE) -> str:
     """Return a long label in lines of so many letters."""
-    return "\n".join(fill(line, int(min(max(8, letters), 10**6))) for line in label.split("\n"))
+    return "\n".join(
+        fill(line, int(min(max(8, letters), 10**6))) for line in label.split("\n")
+    )
 
 
 def longest_line(names: Iterable[str]) -> int:
     """Return the letters of the longest line of any name."""
-    return max((len(line) for name in names for line in str(name).split("\n")), default=0)
+    return max(
+        (len(line) for name in names for line in str(name).split("\n")), default=0
+    )
 
 
 def draw_intervals(ax: Axes, groups: Iterable[IntervalGroup]) -> None:
     """Draw values with their intervals, a row each; an unbounded side ends in an arrow at the edge of the panel."""
     groups = list(groups)
     for group in groups:
-        start, stop = (np.where(np.isfinite(bound), bound, group.value) for bound in (group.low, group.high))
+        start, stop = (
+            np.where(np.isfinite(bound), bound, group.value)
+            for bound in (group.low, group.high)
+        )
         color = group.style.color
         ax.hlines(group.y, start, stop, color=color)
         ax.plot(group.value, group.y, group.style.marker, color=color, markersize=5, gid=group.flag,
                 markerfacecolor=color if group.filled else "white")  # fmt: skip
     limits = ax.get_xlim()  # of the finite values
     for group in groups:
-        for edge, marker, bound in zip(limits, "<>", (group.low, group.high), strict=True):
+        for edge, marker, bound in zip(
+            limits, "<>", (group.low, group.high), strict=True
+        ):
             here = np.isinf(bound) & np.isfinite(group.value)
             if here.any():
                 look: dict[str, Any] = {"color": group.style.color, "zorder": 1.5}
                 ax.hlines(group.y[here], edge, group.value[here], **look)
                 ends = np.full(np.count_nonzero(here), edge)
-                ax.scatter(ends, group.y[here], s=20, clip_on=False, gid="arrow", marker=marker, **look | {"zorder": 3})
+                ax.scatter(
+                    ends,
+                    group.y[here],
+                    s=20,
+                    clip_on=False,
+                    gid="arrow",
+                    marker=marker,
+                    **look | {"zorder": 3},
+                )
     ax.set_xlim(limits)
 
 
-def draw_rows(ax: Axes, names: Sequence[str], value: xr.DataArray, interval: xr.DataArray, *, at: float = 0.0) -> None:
+def draw_rows(
+    ax: Axes,
+    names: Sequence[str],
+    value: xr.DataArray,
+    interval: xr.DataArray,
+    *,
+    at: float = 0.0,
+) -> None:
     """Draw values with their intervals in named rows, beside a line at what is no difference."""
     ax.axvline(at, color="0.6", linewidth=1)
     low, high = bounds_of(interval)
-    draw_intervals(ax, [IntervalGroup(np.arange(float(value.size)), value.to_numpy(), low, high, BLACK)])
+    draw_intervals(
+        ax,
+        [
+            IntervalGroup(
+                np.arange(float(value.size)), value.to_numpy(), low, high, BLACK
+            )
+        ],
+    )
     list_rows(ax, names)
     ax.set_xlabel(label_of(value))
     ax.grid(axis="x", alpha=0.3)
@@ -213,7 +289,9 @@ def draw_rows(ax: Axes, names: Sequence[str], value: xr.DataArray, interval: xr.
 
 def bounds_of(interval: xr.DataArray) -> Floats:
     """Return the lower and the upper ends of intervals, shape (2, ...)."""
-    return np.asarray(interval.sel(ci_bound=list(CI_BOUNDS)).transpose("ci_bound", ...).to_numpy())
+    return np.asarray(
+        interval.sel(ci_bound=list(CI_BOUNDS)).transpose("ci_bound", ...).to_numpy()
+    )
 
 
 def fill_band(ax: Axes, x: Floats, bounds: Floats, color: Any) -> None:
@@ -224,7 +302,11 @@ def fill_band(ax: Axes, x: Floats, bounds: Floats, color: Any) -> None:
 
 def drawable(data: Labelled) -> Labelled:
     """Return data whose names can all be drawn: short ones, no two alike, pairs of long names in two lines."""
-    words = {str(name): coord.to_numpy() for name, coord in data.coords.items() if coord.dtype.kind in "OUT"}
+    words = {
+        str(name): coord.to_numpy()
+        for name, coord in data.coords.items()
+        if coord.dtype.kind in "OUT"
+    }
     short = {
         label: _shortened(label)
         for names in words.values()
@@ -237,22 +319,41 @@ def drawable(data: Labelled) -> Labelled:
         for place, (label, said) in enumerate(short.items(), 1)
     }
     for name, names in words.items():
-        if name == "pair" and set(_SIDES) <= words.keys() and max(map(len, map(str, names.flat)), default=0) > _LONG:
+        if (
+            name == "pair"
+            and set(_SIDES) <= words.keys()
+            and max(map(len, map(str, names.flat)), default=0) > _LONG
+        ):
             sides = zip(*(words[side].flat for side in _SIDES), strict=True)
-            shown = np.array([f"{known.get(a, a)} -\n{known.get(b, b)}" for a, b in sides]).reshape(names.shape)
+            shown = np.array(
+                [f"{known.get(a, a)} -\n{known.get(b, b)}" for a, b in sides]
+            ).reshape(names.shape)
         else:
-            shown = np.vectorize(lambda label: known.get(label, label), otypes=[object])(names)
-        data = data.assign_coords({name: data[name].copy(data=shown if names.dtype.kind == "O" else shown.astype(str))})
+            shown = np.vectorize(
+                lambda label: known.get(label, label), otypes=[object]
+            )(names)
+        data = data.assign_coords(
+            {
+                name: data[name].copy(
+                    data=shown if names.dtype.kind == "O" else shown.astype(str)
+                )
+            }
+        )
     variables: Any = data.variables if isinstance(data, xr.Dataset) else data.coords
     for variable in (data, *variables.values()):
-        variable.attrs = {key: _safe(said) if isinstance(said, str) else said for key, said in variable.attrs.items()}
+        variable.attrs = {
+            key: _safe(said) if isinstance(said, str) else said
+            for key, said in variable.attrs.items()
+        }
     return data
 
 
 def _shortened(name: str) -> str:
     """Return a name without the middle of a long one."""
     said = _with_escapes(name)
-    return said if len(said) <= _LONG else f"{said[: _LONG - _KEPT - 1]}…{said[-_KEPT:]}"
+    return (
+        said if len(said) <= _LONG else f"{said[: _LONG - _KEPT - 1]}…{said[-_KEPT:]}"
+    )
 
 
 def _with_escapes(words: str) -> str:
@@ -277,5 +378,7 @@ def list_rows(ax: Axes, names: Sequence[str]) -> None:
     """Name rows on the y axis, the first on top; long names of pairs stand in two lines."""
     if longest_line(names) > _LINE:
         names = [_PAIR_WORD.sub(r" \1\n", name, count=1) for name in names]
-    ax.set_yticks(range(len(names)), names, fontsize="x-small" if len(names) > _FEW_ROWS else None)
+    ax.set_yticks(
+        range(len(names)), names, fontsize="x-small" if len(names) > _FEW_ROWS else None
+    )
     ax.set_ylim(len(names) - 0.5, -0.5)

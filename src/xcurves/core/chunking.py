@@ -24,7 +24,9 @@ _TASKS = 100  # in a block, so that scheduling takes little of its time
 _BLOCKS = 100  # at least, so that a cluster can distribute them
 _BYTES = 2**26  # of a block
 _lock = Lock()
-_limits: list[Any] = []  # for each chunk at this moment, the limit that the first one set
+_limits: list[
+    Any
+] = []  # for each chunk at this moment, the limit that the first one set
 
 
 @cache
@@ -47,7 +49,9 @@ def one_blas_thread() -> Iterator[None]:
     """
     blas = _blas()
     with _lock:
-        _limits.append(_limits[0] if _limits else blas and blas.limit(limits=1, user_api="blas"))
+        _limits.append(
+            _limits[0] if _limits else blas and blas.limit(limits=1, user_api="blas")
+        )
     try:
         yield
     finally:
@@ -71,8 +75,13 @@ def coarsen(array: xr.DataArray, core: Sequence[Hashable]) -> xr.DataArray:
     if array.chunks is None:
         return array
     extra = [dim for dim in array.dims if dim not in core]
-    n_tasks, n_blocks = prod(array.sizes[dim] for dim in extra), prod(len(array.chunksizes[dim]) for dim in extra)
-    within = array.dtype.itemsize * prod(max(array.chunksizes[dim]) for dim in array.dims if dim in core)
+    n_tasks, n_blocks = (
+        prod(array.sizes[dim] for dim in extra),
+        prod(len(array.chunksizes[dim]) for dim in extra),
+    )
+    within = array.dtype.itemsize * prod(
+        max(array.chunksizes[dim]) for dim in array.dims if dim in core
+    )
     wanted = min(_TASKS, n_tasks // _BLOCKS, _BYTES // within)
     if wanted * n_blocks < 2 * n_tasks:
         return array
@@ -80,16 +89,23 @@ def coarsen(array: xr.DataArray, core: Sequence[Hashable]) -> xr.DataArray:
     return array.copy(data=array.data.rechunk(axes, block_size_limit=wanted * within))
 
 
-def apply(job: Job, curves: xr.DataArray, others: Sequence[xr.DataArray]) -> dict[str, xr.Variable]:
+def apply(
+    job: Job, curves: xr.DataArray, others: Sequence[xr.DataArray]
+) -> dict[str, xr.Variable]:
     """Return the variables of a job on chunked curves and numbers of their tasks, by one `apply_ufunc`."""
     core = job.core
     curves = coarsen(curves, core)
     lead = curves.dims[: -len(core)]
     shape = [curves.sizes[dim] for dim in lead]
-    names = xr.DataArray(np.array(job.context.names, object).reshape(*shape, 1), dims=[*lead, "_name"])
+    names = xr.DataArray(
+        np.array(job.context.names, object).reshape(*shape, 1), dims=[*lead, "_name"]
+    )
     chunks = {dim: curves.chunksizes.get(dim, curves.sizes[dim]) for dim in lead}
     reduced = [
-        xr.DataArray(reduce_chunks(job, each, curves.data), dims=[*lead, "_subset", "_number"]) for each in job.reduce
+        xr.DataArray(
+            reduce_chunks(job, each, curves.data), dims=[*lead, "_subset", "_number"]
+        )
+        for each in job.reduce
     ]
     own = [[dim for dim in each.dims if dim not in lead] for each in others]
     core_of_data = [list(core)]
@@ -98,13 +114,19 @@ def apply(job: Job, curves: xr.DataArray, others: Sequence[xr.DataArray]) -> dic
     packed: xr.DataArray = xr.apply_ufunc(
         replace(job, context=replace(job.context, names=[])),
         *(reduced or [curves.drop_vars(curves.coords)]),
-        *(each.chunk({dim: chunks.get(dim, -1) for dim in each.dims}) for each in others),
+        *(
+            each.chunk({dim: chunks.get(dim, -1) for dim in each.dims})
+            for each in others
+        ),
         names.chunk(chunks),
         input_core_dims=[*core_of_data, *own, ["_name"]],
         output_core_dims=[["_packed"]],
         dask="parallelized",
         output_dtypes=[np.float64],
-        dask_gufunc_kwargs={"output_sizes": {"_packed": job.layout.length}, "allow_rechunk": True},
+        dask_gufunc_kwargs={
+            "output_sizes": {"_packed": job.layout.length},
+            "allow_rechunk": True,
+        },
     )
     return unpack_variables(job.layout, packed, job.integers)
 
@@ -114,7 +136,10 @@ def reduce_chunks(job: Job, reduction: Reduction, curves: Any) -> Any:
     import dask.array as da
 
     training = curves.ndim - 1
-    together = [training - 2, training - 1]  # all algorithms and runs, and maybe all levels
+    together = [
+        training - 2,
+        training - 1,
+    ]  # all algorithms and runs, and maybe all levels
     if reduction.whole(job.shape):
         together.append(training)
     curves = curves.rechunk(dict.fromkeys(together, -1))
@@ -124,7 +149,12 @@ def reduce_chunks(job: Job, reduction: Reduction, curves: Any) -> Any:
         da.arange(sum(stretches), chunks=(stretches,)),
         job=replace(job, context=replace(job.context, names=[])),
         reduction=reduction,
-        chunks=(*curves.chunks[:-3], len(job.subsets or [0]), reduction.size(job.shape), (1,) * len(stretches)),
+        chunks=(
+            *curves.chunks[:-3],
+            len(job.subsets or [0]),
+            reduction.size(job.shape),
+            (1,) * len(stretches),
+        ),
         dtype=np.float64,
         meta=np.empty((0,) * curves.ndim),
     )
@@ -132,12 +162,23 @@ def reduce_chunks(job: Job, reduction: Reduction, curves: Any) -> Any:
         return parts[..., 0]
     merge = partial(_merge, reduction=reduction, shape=job.shape)
     reduce: Any = da.reduction
-    return reduce(parts, chunk=_keep, combine=merge, aggregate=merge, axis=training, dtype=np.float64)
+    return reduce(
+        parts,
+        chunk=_keep,
+        combine=merge,
+        aggregate=merge,
+        axis=training,
+        dtype=np.float64,
+    )
 
 
 @one_blas_thread()
-def _measure_chunk(curves: Floats, levels: NDArray[np.intp], *, job: Job, reduction: Reduction) -> Floats:
-    return job.measure(reduction, curves, slice(levels[0], levels[-1] + 1))[..., np.newaxis]
+def _measure_chunk(
+    curves: Floats, levels: NDArray[np.intp], *, job: Job, reduction: Reduction
+) -> Floats:
+    return job.measure(reduction, curves, slice(levels[0], levels[-1] + 1))[
+        ..., np.newaxis
+    ]
 
 
 def _keep(numbers: Floats, **_: Any) -> Floats:
@@ -145,14 +186,23 @@ def _keep(numbers: Floats, **_: Any) -> Floats:
 
 
 @one_blas_thread()
-def _merge(numbers: Floats, *, reduction: Reduction, shape: tuple[int, int, int], keepdims: bool, **_: Any) -> Floats:
+def _merge(
+    numbers: Floats,
+    *,
+    reduction: Reduction,
+    shape: tuple[int, int, int],
+    keepdims: bool,
+    **_: Any,
+) -> Floats:
     if numbers.size == 0:  # dask infers the type of the output
         return np.asarray(numbers.sum(axis=-1, keepdims=keepdims))
     merged = reduction.merge(np.moveaxis(numbers, -1, -2), shape)
     return merged[..., np.newaxis] if keepdims else merged
 
 
-def unpack_variables(layout: Layout, packed: xr.DataArray, integers: Mapping[str, type]) -> dict[str, xr.Variable]:
+def unpack_variables(
+    layout: Layout, packed: xr.DataArray, integers: Mapping[str, type]
+) -> dict[str, xr.Variable]:
     """Cut a lazy packed array, dims (..., _packed), into variables, of which some are integers."""
     lead = packed.dims[:-1]
     found = {}
@@ -173,6 +223,8 @@ def unpack_variables(layout: Layout, packed: xr.DataArray, integers: Mapping[str
     return found
 
 
-def _packed_part(packed: Floats, *, stretch: slice, shape: tuple[int, ...], kind: type) -> NDArray[Any]:
+def _packed_part(
+    packed: Floats, *, stretch: slice, shape: tuple[int, ...], kind: type
+) -> NDArray[Any]:
     """Cut out one variable; the rest is not kept in memory with it."""
     return packed[..., stretch].reshape((*packed.shape[:-1], *shape)).astype(kind)

@@ -83,21 +83,26 @@ def per_task(
     *others: xr.DataArray,  # what else there is of each task: dims that the tasks do not have are core dims
     context: Context,
     core: Sequence[str] = DIMS,  # dims of one task
-    sizes: Mapping[str, int] | None = None,  # of dims of the result that neither the kind nor the curves have
-    joined: str | None = None,  # the core dim of tasks that are computed together; the kind declares it as `JOINED`
+    sizes: Mapping[str, int]
+    | None = None,  # of dims of the result that neither the kind nor the curves have
+    joined: str
+    | None = None,  # the core dim of tasks that are computed together; the kind declares it as `JOINED`
     when: Collection[str] = (),  # options that bring variables
     reduce: Sequence[Reduction] = (),  # what the kernel gets in place of curves
     # Algorithms, in the order of their labels, that are reduced together: several are the labels of the dim `pair`.
     subsets: Sequence[Sequence[int]] | None = None,
-    trim: str | None = None,  # a dim that is only as long as its longest variable, where the result is not lazy
+    trim: str
+    | None = None,  # a dim that is only as long as its longest variable, where the result is not lazy
     # Changes the variables of all tasks, shape (task, ...): of what needs all pairs of a task.
     finish: Callable[[dict[str, Any]], None] | None = None,
     options: Mapping[str, Any] | None = None,  # for the kernel
     attrs: Mapping[str, Any] | None = None,
     coords: Mapping[Hashable, Any] | None = None,
-    given: Mapping[str, xr.Variable] | None = None,  # variables of the result that the method was given
+    given: Mapping[str, xr.Variable]
+    | None = None,  # variables of the result that the method was given
     units: Mapping[str, str] | None = None,  # those that depend on the call
-    cure: xr.DataArray | None = None,  # what advice about incomplete runs refers to; by default the curves
+    cure: xr.DataArray
+    | None = None,  # what advice about incomplete runs refers to; by default the curves
 ) -> xr.Dataset:
     """Return the result of a kernel on all tasks of curves, lazy if these are.
 
@@ -105,10 +110,19 @@ def per_task(
     the core dims algorithm, run and training every run is checked to be whole or absent, tasks are grouped, and
     `n_runs` (algorithm) is filled in; with others, all tasks are one group and the data as they are.
     """
-    asked = {name: var for name, var in kind.variables.items() if var.when is None or var.when in when}
+    asked = {
+        name: var
+        for name, var in kind.variables.items()
+        if var.when is None or var.when in when
+    }
     own = {JOINED: joined or JOINED}
-    dims = {name: tuple(own.get(dim, dim) for dim in var.core) for name, var in asked.items()}
-    known = {dim: len(names) for dim, names in kind.own_dims().items()} | {str(dim): curves.sizes[dim] for dim in core}
+    dims = {
+        name: tuple(own.get(dim, dim) for dim in var.core)
+        for name, var in asked.items()
+    }
+    known = {dim: len(names) for dim, names in kind.own_dims().items()} | {
+        str(dim): curves.sizes[dim] for dim in core
+    }
     job = Job(
         name=kind.name,
         kernel=kernel,
@@ -116,7 +130,11 @@ def per_task(
         options=options or {},
         context=context,
         layout=Layout(dims, known | dict(sizes or {})),
-        integers={name: var.dtype for name, var in kind.variables.items() if np.issubdtype(var.dtype, np.integer)},
+        integers={
+            name: var.dtype
+            for name, var in kind.variables.items()
+            if np.issubdtype(var.dtype, np.integer)
+        },
         core=tuple(core),
         reduce=reduce,
         subsets=subsets,
@@ -126,40 +144,74 @@ def per_task(
     variables = compute(job, curves, *others, cure=cure)
     used = {dim for each in variables.values() for dim in each.dims}
     reduced = set(core) - used.intersection([joined])
-    kept = {name: each for name, each in curves.coords.items() if name in used or reduced.isdisjoint(each.dims)}
+    kept = {
+        name: each
+        for name, each in curves.coords.items()
+        if name in used or reduced.isdisjoint(each.dims)
+    }
     if N_FAILED in curves.coords:
         n_failed = curves.coords[N_FAILED]
-        kept[N_FAILED] = n_failed.sum([dim for dim in n_failed.dims if dim not in used], keep_attrs=True)
-    if COLOR_INDEX in curves.coords and "algorithm" in used and curves.coords[COLOR_INDEX].dims == ("algorithm",):
-        kept[COLOR_INDEX] = curves.coords[COLOR_INDEX]  # so that pictures of the result have the colours of the curves
-    described = kind.attrs(curves, context.entropy, context.confidence_level, **(attrs or {}))
-    return kind.dataset(variables | dict(given or {}), kept | dict(coords or {}), described, curves, units)
+        kept[N_FAILED] = n_failed.sum(
+            [dim for dim in n_failed.dims if dim not in used], keep_attrs=True
+        )
+    if (
+        COLOR_INDEX in curves.coords
+        and "algorithm" in used
+        and curves.coords[COLOR_INDEX].dims == ("algorithm",)
+    ):
+        kept[COLOR_INDEX] = curves.coords[
+            COLOR_INDEX
+        ]  # so that pictures of the result have the colours of the curves
+    described = kind.attrs(
+        curves, context.entropy, context.confidence_level, **(attrs or {})
+    )
+    return kind.dataset(
+        variables | dict(given or {}),
+        kept | dict(coords or {}),
+        described,
+        curves,
+        units,
+    )
 
 
 def compute(
-    job: Job, curves: xr.DataArray, *others: xr.DataArray, cure: xr.DataArray | None = None
+    job: Job,
+    curves: xr.DataArray,
+    *others: xr.DataArray,
+    cure: xr.DataArray | None = None,
 ) -> dict[str, xr.Variable]:
     """Return the variables of a job on curves, dims (..., *core), lazy if these are."""
     ordered, lead = in_label_order(curves, job.core), curves.dims[: -len(job.core)]
-    beside = [_for_tasks(each, {dim: curves.sizes[dim] for dim in lead}) for each in others]
+    beside = [
+        _for_tasks(each, {dim: curves.sizes[dim] for dim in lead}) for each in others
+    ]
     with run_checks.with_cure(curves if cure is None else cure):
         if is_lazy(curves) or any(map(is_lazy, others)):
             from xcurves.core import chunking  # what only lazy arrays need
 
             return chunking.apply(job, ordered, beside)
         shape = tuple(curves.sizes[dim] for dim in lead)
-        flat = [each.to_numpy().reshape(-1, *each.shape[len(lead) :]) for each in (ordered, *beside)]
+        flat = [
+            each.to_numpy().reshape(-1, *each.shape[len(lead) :])
+            for each in (ordered, *beside)
+        ]
         reduced = [job.measure(each, flat[0], slice(None)) for each in job.reduce]
         found = job.results(reduced or flat[:1], flat[1:])
         return {
-            name: xr.Variable((*lead, *job.layout.dims[name]), values.reshape((*shape, *values.shape[1:])))
+            name: xr.Variable(
+                (*lead, *job.layout.dims[name]),
+                values.reshape((*shape, *values.shape[1:])),
+            )
             for name, values in found.items()
         }
 
 
 def _for_tasks(other: xr.DataArray, tasks: Mapping[Hashable, int]) -> xr.DataArray:
     """Return numbers for each task, dims (*tasks, ...), without coordinates."""
-    sizes = {**tasks, **{dim: size for dim, size in other.sizes.items() if dim not in tasks}}
+    sizes = {
+        **tasks,
+        **{dim: size for dim, size in other.sizes.items() if dim not in tasks},
+    }
     return xr.DataArray(other.variable.set_dims(sizes))  # type: ignore[no-untyped-call]  # of xarray
 
 
@@ -182,8 +234,12 @@ class Job:
     trim: str | None = None
     finish: Callable[[dict[str, Any]], None] | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
-    integers: Mapping[str, type] = field(default_factory=dict)  # variables that are 0 where there is nothing, not NaN
-    order: Mapping[str, Indices] = field(default_factory=dict)  # of dims, the index of each label in the order of all
+    integers: Mapping[str, type] = field(
+        default_factory=dict
+    )  # variables that are 0 where there is nothing, not NaN
+    order: Mapping[str, Indices] = field(
+        default_factory=dict
+    )  # of dims, the index of each label in the order of all
 
     @property
     def shape(self) -> Shape:
@@ -193,53 +249,108 @@ class Job:
 
     def measure(self, reduction: Reduction, curves: Floats, levels: slice) -> Floats:
         """Reduce curves, shape (..., algorithm, run, training), to shape (..., subset, number)."""
-        parts = [curves] if self.subsets is None else [curves[..., list(each), :, :] for each in self.subsets]
+        parts = (
+            [curves]
+            if self.subsets is None
+            else [curves[..., list(each), :, :] for each in self.subsets]
+        )
         reduced = [reduction.measure(part, self.shape, levels) for part in parts]
-        return reduced[0][..., np.newaxis, :] if len(reduced) == 1 else np.stack(reduced, axis=-2)
+        return (
+            reduced[0][..., np.newaxis, :]
+            if len(reduced) == 1
+            else np.stack(reduced, axis=-2)
+        )
 
-    def results(self, data: Sequence[Floats], others: Sequence[Floats], *, padded: bool = False) -> dict[str, Any]:
+    def results(
+        self, data: Sequence[Floats], others: Sequence[Floats], *, padded: bool = False
+    ) -> dict[str, Any]:
         """Return the variables of all tasks, given curves or what each reduction made of them."""
         groups, found = [], []
         for group in self._groups(data, others):
             found.append(dict(self.kernel(group, **self.options)))
-            groups.append(group._replace(data=()))  # copies of curves are held for one group at a time
+            groups.append(
+                group._replace(data=())
+            )  # copies of curves are held for one group at a time
         layout = self.layout
         if self.trim and not padded:
-            trimmed = [(name, dims.index(self.trim)) for name, dims in layout.dims.items() if self.trim in dims]
-            lengths = [each[name].shape[1 + axis] for each in found for name, axis in trimmed if name in each]
-            layout = replace(layout, sizes={**layout.sizes, self.trim: max(lengths, default=0)})
+            trimmed = [
+                (name, dims.index(self.trim))
+                for name, dims in layout.dims.items()
+                if self.trim in dims
+            ]
+            lengths = [
+                each[name].shape[1 + axis]
+                for each in found
+                for name, axis in trimmed
+                if name in each
+            ]
+            layout = replace(
+                layout, sizes={**layout.sizes, self.trim: max(lengths, default=0)}
+            )
         out = {}
         for name in layout.dims:
             values = [each.pop(name, None) for each in found]  # held once
             out[name] = self._collect(name, layout.shape(name), groups, values)
             del values
-        if set(DIMS) <= set(self.core) and self.layout.dims.get("n_runs") == ("algorithm",):
+        if set(DIMS) <= set(self.core) and self.layout.dims.get("n_runs") == (
+            "algorithm",
+        ):
             members = np.array(self.subsets or [range(self.layout.sizes["algorithm"])])
             for group in groups:
-                out["n_runs"][group.tasks[:, np.newaxis], members[group.subsets]] = group.present.sum(axis=1)
+                out["n_runs"][group.tasks[:, np.newaxis], members[group.subsets]] = (
+                    group.present.sum(axis=1)
+                )
         if self.finish:
             self.finish(out)
         for dim, index in self.order.items():
             for name, dims in self.layout.dims.items():
-                out[name] = out[name].take(index, 1 + dims.index(dim)) if dim in dims else out[name]
+                out[name] = (
+                    out[name].take(index, 1 + dims.index(dim))
+                    if dim in dims
+                    else out[name]
+                )
         return out
 
-    def _group(self, data: Any, tasks: Indices, subsets: Indices, present: Any, grid: Indices) -> Group:
+    def _group(
+        self, data: Any, tasks: Indices, subsets: Indices, present: Any, grid: Indices
+    ) -> Group:
         """Return some tasks as a group."""
         names = [self.context.names[task] for task in tasks]
-        return Group(data, present, grid, names, self._words(subsets[0]), self.context, tasks, subsets, self.layout)
+        return Group(
+            data,
+            present,
+            grid,
+            names,
+            self._words(subsets[0]),
+            self.context,
+            tasks,
+            subsets,
+            self.layout,
+        )
 
     def _words(self, subset: int) -> list[str]:
         """Return the algorithms of a subset as messages write them."""
         words = self.context.algorithms
-        return [words[member] for member in self.subsets[subset]] if self.subsets else words
+        return (
+            [words[member] for member in self.subsets[subset]]
+            if self.subsets
+            else words
+        )
 
-    def _groups(self, data: Sequence[Floats], others: Sequence[Floats]) -> Iterator[Group]:
+    def _groups(
+        self, data: Sequence[Floats], others: Sequence[Floats]
+    ) -> Iterator[Group]:
         """Yield tasks that a kernel computes together; of several subsets of algorithms, each by itself."""
-        context, n_tasks, n_subsets = self.context, len(data[0]), len(self.subsets or [0])
+        context, n_tasks, n_subsets = (
+            self.context,
+            len(data[0]),
+            len(self.subsets or [0]),
+        )
         if not set(DIMS) <= set(self.core):
             tasks, no_grid = np.arange(n_tasks), np.zeros((n_tasks, 0), np.intp)
-            yield self._group((*data, *others), tasks, tasks * 0, np.ones((0, 0), bool), no_grid)
+            yield self._group(
+                (*data, *others), tasks, tasks * 0, np.ones((0, 0), bool), no_grid
+            )
             return
         if self.reduce:
             reduced = [
@@ -252,9 +363,18 @@ class Job:
             has = ~np.isnan(flat)
             in_grid = np.asarray(has.any(axis=1))
             counts, n_levels = count_levels(flat), in_grid.sum(axis=-1)
-        counts, of_subsets = counts.reshape(n_tasks, n_subsets, -1), n_levels.reshape(n_tasks, n_subsets)
+        counts, of_subsets = (
+            counts.reshape(n_tasks, n_subsets, -1),
+            n_levels.reshape(n_tasks, n_subsets),
+        )
         checked = [
-            run_checks.check_runs(counts[:, i], of_subsets[:, i], context.names, self._words(i), context.runs)
+            run_checks.check_runs(
+                counts[:, i],
+                of_subsets[:, i],
+                context.names,
+                self._words(i),
+                context.runs,
+            )
             for i in range(n_subsets)
         ]
         present = np.stack(checked, axis=1).reshape(-1, *checked[0].shape[1:])
@@ -264,16 +384,30 @@ class Job:
             if self.reduce:
                 levels = np.zeros((len(tasks), 0), np.intp)
                 is_all = len(cells) == n_levels.size
-                some = reduced if is_all else [part._make(each[cells] for each in part) for part in reduced]
+                some = (
+                    reduced
+                    if is_all
+                    else [part._make(each[cells] for each in part) for part in reduced]
+                )
             else:
                 levels = np.nonzero(in_grid[tasks])[1].reshape(len(tasks), -1)
-                whole = here.all() and levels.shape == in_grid.shape  # copied only if some of it is left out
+                whole = (
+                    here.all() and levels.shape == in_grid.shape
+                )  # copied only if some of it is left out
                 rows = flat if whole else flat[np.ix_(tasks, np.flatnonzero(here))]
-                some = [rows if whole else np.take_along_axis(rows, levels[:, np.newaxis], axis=2)]
+                some = [
+                    rows
+                    if whole
+                    else np.take_along_axis(rows, levels[:, np.newaxis], axis=2)
+                ]
             yield self._group((*some, *more), tasks, subsets, here, levels)
 
     def _collect(
-        self, name: str, shape: tuple[int, ...], groups: Sequence[Group], found: Sequence[Any]
+        self,
+        name: str,
+        shape: tuple[int, ...],
+        groups: Sequence[Group],
+        found: Sequence[Any],
     ) -> NDArray[Any]:
         """Return a variable of all tasks, given what the kernel found in each group, None where it found nothing."""
         dims = self.layout.dims[name]
@@ -282,7 +416,11 @@ class Job:
         if len(found) == 1 and not groups[0].grid.size and self.subsets is None:
             value = np.asarray(found[0])
             # One group of all tasks in their order: the variable is there already.
-            if (value.shape, value.dtype) == (whole, dtype) and value.flags.owndata and value.flags.writeable:
+            if (
+                (value.shape, value.dtype) == (whole, dtype)
+                and value.flags.owndata
+                and value.flags.writeable
+            ):
                 return value
         nothing = np.nan
         if name in self.integers:
@@ -293,12 +431,19 @@ class Job:
                 continue
             value = np.asarray(each)
             if "pair" in dims and self.subsets is not None:
-                np.moveaxis(out, 1 + dims.index("pair"), 1)[group.tasks, group.subsets] = value
+                np.moveaxis(out, 1 + dims.index("pair"), 1)[
+                    group.tasks, group.subsets
+                ] = value
             elif "training" in dims and group.grid.size:
                 axis = 1 + dims.index("training")
-                np.moveaxis(out, axis, 1)[group.tasks[:, np.newaxis], group.grid] = np.moveaxis(value, axis, 1)
+                np.moveaxis(out, axis, 1)[group.tasks[:, np.newaxis], group.grid] = (
+                    np.moveaxis(value, axis, 1)
+                )
             else:
-                room: tuple[Any, ...] = (group.tasks, *map(slice, value.shape[1:]))  # there may be more than is needed
+                room: tuple[Any, ...] = (
+                    group.tasks,
+                    *map(slice, value.shape[1:]),
+                )  # there may be more than is needed
                 out[room] = value
         return out
 
@@ -312,7 +457,9 @@ class Job:
         n_data = len(self.reduce) or 1
         own = replace(self, context=replace(self.context, names=names.ravel().tolist()))
         with chunking.one_blas_thread():
-            return self.layout.pack(own.results(flat[:n_data], flat[n_data:], padded=True), lead)
+            return self.layout.pack(
+                own.results(flat[:n_data], flat[n_data:], padded=True), lead
+            )
 
     @property
     def __name__(self) -> str:

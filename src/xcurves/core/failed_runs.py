@@ -21,7 +21,9 @@ def failed_score(higher_is_better: bool) -> float:
 
 def say_infinite(value: float, every: Floats) -> str:
     """Return what is wrong with an infinite score where means are taken, and what to do, of all that were found."""
-    both = np.isnan(every).any() or (np.isposinf(every).any() and np.isneginf(every).any())
+    both = np.isnan(every).any() or (
+        np.isposinf(every).any() and np.isneginf(every).any()
+    )
     if both:
         return "has infinite values, and there are both inf and -inf: one of them is no failed run. Correct it"
     option, sides = "", "higher"
@@ -44,7 +46,9 @@ def wrong_infinity(higher_is_better: bool, name: str = "scores") -> str:
     )
 
 
-def refuse_wrong(scores: Floats, failed: float, prefixes: Sequence[str], name: str = "scores") -> None:
+def refuse_wrong(
+    scores: Floats, failed: float, prefixes: Sequence[str], name: str = "scores"
+) -> None:
     """Refuse the infinite score that is no failure; `scores` has one row for each prefix of a message."""
     wrong = np.flatnonzero((scores.reshape(len(prefixes), -1) == -failed).any(axis=1))
     if wrong.size:
@@ -54,7 +58,9 @@ def refuse_wrong(scores: Floats, failed: float, prefixes: Sequence[str], name: s
 def forgotten_step(curves: xr.DataArray | xr.Dataset) -> str | None:
     """Return the step of a history in which failed runs were filled, where only the coordinate still says so."""
     # Arithmetic drops attrs, but no coordinates.
-    if N_FAILED not in curves.coords or f"{FILLED}(" in str(curves.attrs.get("history", "")):
+    if N_FAILED not in curves.coords or f"{FILLED}(" in str(
+        curves.attrs.get("history", "")
+    ):
         return None
     counts = curves[N_FAILED]
     if counts.chunks is None and not counts.any():

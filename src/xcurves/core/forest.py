@@ -9,7 +9,14 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core.axes import IntervalGroup, Style, draw_intervals, style_in, wrapped
-from xcurves.core.pairs import PairRow, between, heading, keeps_direction, most_ahead, rows_of
+from xcurves.core.pairs import (
+    PairRow,
+    between,
+    heading,
+    keeps_direction,
+    most_ahead,
+    rows_of,
+)
 from xcurves.core.wording import decimals_of, p_text, rounded
 
 if TYPE_CHECKING:
@@ -50,10 +57,14 @@ def forest_lines(displayed: xr.Dataset) -> list[Line]:
         order.append(first)
         left.remove(first)
     for name in order:
-        own = sorted((row for row in rows if row.better == name), key=lambda row: row.amount)
+        own = sorted(
+            (row for row in rows if row.better == name), key=lambda row: row.amount
+        )
         if own:
             lines.append(Line(name, name, None))
-            lines += [Line(f"{between(displayed)} {row.other}", name, row) for row in own]
+            lines += [
+                Line(f"{between(displayed)} {row.other}", name, row) for row in own
+            ]
     return lines
 
 
@@ -64,16 +75,32 @@ def n_forest_lines(displayed: xr.Dataset) -> float:
 
 def n_forest_letters(displayed: xr.Dataset) -> float:
     """Return how many letters stand beside the forest, in names and in columns of numbers."""
-    return max((len(line.label) for line in forest_lines(displayed)), default=0) + _OF_COLUMNS
+    return (
+        max((len(line.label) for line in forest_lines(displayed)), default=0)
+        + _OF_COLUMNS
+    )
 
 
-def draw_forest_of_pairs(ax: Axes, result: xr.Dataset, displayed: xr.Dataset, xlabel: str) -> None:
+def draw_forest_of_pairs(
+    ax: Axes, result: xr.Dataset, displayed: xr.Dataset, xlabel: str
+) -> None:
     """Draw the displayed pairs of a result: amount, interval and p of each, shown ones in the colour of the better."""
     lines = forest_lines(displayed)
     ax.axvline(0, color="0.35", linewidth=1)
-    draw_intervals(ax, [_interval(place, line, _color(result, line)) for place, line in enumerate(lines) if line.row])
+    draw_intervals(
+        ax,
+        [
+            _interval(place, line, _color(result, line))
+            for place, line in enumerate(lines)
+            if line.row
+        ],
+    )
     small = len(lines) > _FEW
-    ax.set_yticks(range(len(lines)), [line.label for line in lines], fontsize="x-small" if small else "small")
+    ax.set_yticks(
+        range(len(lines)),
+        [line.label for line in lines],
+        fontsize="x-small" if small else "small",
+    )
     for label, line in zip(ax.get_yticklabels(), lines, strict=True):
         label.set_color(_color(result, line) if line.row is None else _ink(line.row))
         label.set_fontweight("bold" if line.row is None else "normal")
@@ -104,9 +131,19 @@ def _interval(place: int, line: Line, color: str) -> IntervalGroup:
     """Return the interval of a pair, in colour and filled where it is shown."""
     row = line.row
     assert row is not None
-    y, amount, low, high = (np.array([float(value)]) for value in (place, row.amount, row.low, row.high))
+    y, amount, low, high = (
+        np.array([float(value)]) for value in (place, row.amount, row.low, row.high)
+    )
     flag = "shown" if row.shown else None
-    return IntervalGroup(y, amount, low, high, Style(color if row.shown else _GREY, "-", "o"), row.shown, flag)
+    return IntervalGroup(
+        y,
+        amount,
+        low,
+        high,
+        Style(color if row.shown else _GREY, "-", "o"),
+        row.shown,
+        flag,
+    )
 
 
 def _write_columns(ax: Axes, lines: Sequence[Line], what: str, *, small: bool) -> None:
@@ -130,7 +167,11 @@ def _write_columns(ax: Axes, lines: Sequence[Line], what: str, *, small: bool) -
 
 def _common_decimals(lines: Sequence[Line]) -> int | None:
     """Return the decimals of all numbers: as many as the narrowest interval supports."""
-    own = [decimals_of(line.row.low, line.row.high, line.row.amount) for line in lines if line.row is not None]
+    own = [
+        decimals_of(line.row.low, line.row.high, line.row.amount)
+        for line in lines
+        if line.row is not None
+    ]
     return max((each for each in own if each is not None), default=None)
 
 

@@ -17,7 +17,10 @@ _Data = TypeVar("_Data", xr.DataArray, xr.Dataset)
 
 DIMS = ("algorithm", "run", "training")
 COLOR_INDEX = "color_index"  # the coordinate of algorithms that says by number which look each has in pictures
-ORDERED = ("algorithm", "run")  # so that a plan does not depend on the order in which they come
+ORDERED = (
+    "algorithm",
+    "run",
+)  # so that a plan does not depend on the order in which they come
 EVALUATION = "evaluation"  # stands for training where each run has its own levels
 # What dims are usually called.
 SYNONYMS = {
@@ -27,8 +30,20 @@ SYNONYMS = {
     "training": "env_step env_steps episode epoch epochs frames game games global_step interacts it iter iteration "
     "iterations n_train step steps time timestep timesteps tokens train_size train_sizes",
 }
-_TASKS = ("benchmark", "dataset", "datasets", "env", "environment", "envs", "instance", "instances", "problem")
-USUAL_EXTRAS = frozenset([*_TASKS, "level", "metric", "problems", "task", "tasks", "workload", "workloads"])
+_TASKS = (
+    "benchmark",
+    "dataset",
+    "datasets",
+    "env",
+    "environment",
+    "envs",
+    "instance",
+    "instances",
+    "problem",
+)
+USUAL_EXTRAS = frozenset(
+    [*_TASKS, "level", "metric", "problems", "task", "tasks", "workload", "workloads"]
+)
 EFFECTS = ("algorithm", "interaction")
 ERROR_TERMS = ("pooled", "split_plot", "welch")
 CI_BOUNDS = ("lower", "upper")
@@ -62,7 +77,9 @@ LONG_NAMES = {
     "which": "first or present champion",
 }
 RESERVED = frozenset(LONG_NAMES)
-_UNSHOWN = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ufeff\\ufffe\\uffff\\ud800-\\udfff]")
+_UNSHOWN = re.compile(
+    "[\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ufeff\\ufffe\\uffff\\ud800-\\udfff]"
+)
 _LONGEST = 120  # letters of a value in a message
 
 
@@ -85,7 +102,9 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
 
 
 def _simplified(name: object) -> str:
-    return str(name).strip().casefold().removeprefix("--")  # the dashes of an option make no likeness
+    return (
+        str(name).strip().casefold().removeprefix("--")
+    )  # the dashes of an option make no likeness
 
 
 def escape_controls(words: str) -> str:
@@ -99,7 +118,11 @@ def native_labels(data: _Data) -> _Data:
     for dim, label in data.coords.variables.items():
         if dim in data.dims and not getattr(label.dtype, "isnative", False):
             values, of_numpy = label.to_numpy(), isinstance(label.dtype, np.dtype)
-            values = values.astype(values.dtype.newbyteorder("=")) if of_numpy else np.array(values.tolist())
+            values = (
+                values.astype(values.dtype.newbyteorder("="))
+                if of_numpy
+                else np.array(values.tolist())
+            )
             native[dim] = (dim, values, label.attrs)
     return data.assign_coords(native) if native else data
 
@@ -109,23 +132,34 @@ def plain_labels(values: Any) -> NDArray[Any]:
     labels = np.asarray(values)
     if labels.dtype.kind not in "OT":
         return labels
-    one_kind = any(all(isinstance(label, kind) for label in labels.tolist()) for kind in (str, Real))
+    one_kind = any(
+        all(isinstance(label, kind) for label in labels.tolist())
+        for kind in (str, Real)
+    )
     return np.array(labels.tolist()) if one_kind else labels.astype(object)
 
 
-def extra_dims(curves: xr.DataArray, core: Collection[Hashable] = (*DIMS, EVALUATION)) -> tuple[Hashable, ...]:
+def extra_dims(
+    curves: xr.DataArray, core: Collection[Hashable] = (*DIMS, EVALUATION)
+) -> tuple[Hashable, ...]:
     """Return the dims that broadcast: all but the core dims of a method."""
     return tuple(dim for dim in curves.dims if dim not in core)
 
 
-def task_names(curves: xr.DataArray, core: Collection[Hashable] = (*DIMS, EVALUATION)) -> list[str]:
+def task_names(
+    curves: xr.DataArray, core: Collection[Hashable] = (*DIMS, EVALUATION)
+) -> list[str]:
     """Return a prefix for messages about each task, in C order over the extra dims: "task 'Hopper': "."""
     return task_prefixes(curves, extra_dims(curves, core))
 
 
-def task_prefixes(data: xr.DataArray | xr.Dataset, dims: Sequence[Hashable]) -> list[str]:
+def task_prefixes(
+    data: xr.DataArray | xr.Dataset, dims: Sequence[Hashable]
+) -> list[str]:
     """Return a prefix for messages about each combination of labels of dims."""
-    labels = [[f"{dim} {label}" for label in words(data[dim].to_numpy())] for dim in dims]
+    labels = [
+        [f"{dim} {label}" for label in words(data[dim].to_numpy())] for dim in dims
+    ]
     return [", ".join(parts) + ": " if parts else "" for parts in product(*labels)]
 
 
@@ -148,7 +182,9 @@ def algorithm_pairs(
     return [(place, last) for place in range(len(algorithms)) if place != last]
 
 
-def pair_coords(curves: xr.DataArray, reference: Hashable | None = None) -> dict[Hashable, Any]:
+def pair_coords(
+    curves: xr.DataArray, reference: Hashable | None = None
+) -> dict[Hashable, Any]:
     """Return the coordinates of pairs of algorithms: their labels "a - b", and each of the two."""
     pairs = np.array(algorithm_pairs(curves, reference))
     first, second = curves["algorithm"].to_numpy()[pairs].T
@@ -165,7 +201,9 @@ def pick_one(dataset: xr.Dataset) -> str:
     return f"Pick one variable: ds[{name!r}].curves"
 
 
-def task_dims(variable: xr.DataArray, core: Collection[Hashable] = ()) -> tuple[Hashable, ...]:
+def task_dims(
+    variable: xr.DataArray, core: Collection[Hashable] = ()
+) -> tuple[Hashable, ...]:
     """Return the dims of a variable of a result that broadcast: all but reserved ones and those of the method."""
     return extra_dims(variable, RESERVED.union(core))
 
@@ -181,16 +219,24 @@ def result_names(variable: xr.DataArray, core: Collection[Hashable] = ()) -> lis
     return task_names(variable, RESERVED.union(core))
 
 
-def tasks_of(result: xr.Dataset, variable: str, core: Collection[Hashable] = ()) -> Iterator[xr.Dataset]:
+def tasks_of(
+    result: xr.Dataset, variable: str, core: Collection[Hashable] = ()
+) -> Iterator[xr.Dataset]:
     """Yield the tasks of a result in C order; the variable has the dims of tasks."""
     dims = task_dims(result[variable], core)
     for place in product(*(range(result.sizes[dim]) for dim in dims)):
         yield result.isel(dict(zip(dims, place, strict=True)))
 
 
-def named_tasks(result: xr.Dataset, variable: str, core: Collection[Hashable] = ()) -> Iterator[tuple[xr.Dataset, str]]:
+def named_tasks(
+    result: xr.Dataset, variable: str, core: Collection[Hashable] = ()
+) -> Iterator[tuple[xr.Dataset, str]]:
     """Yield what `tasks_of` does, each task with its prefix in messages."""
-    return zip(tasks_of(result, variable, core), result_names(result[variable], core), strict=True)
+    return zip(
+        tasks_of(result, variable, core),
+        result_names(result[variable], core),
+        strict=True,
+    )
 
 
 def each_of(result: xr.Dataset, dim: str) -> Iterator[xr.Dataset]:
@@ -198,21 +244,33 @@ def each_of(result: xr.Dataset, dim: str) -> Iterator[xr.Dataset]:
     return (result.isel({dim: place}) for place in range(result.sizes[dim]))
 
 
-def in_label_order(curves: xr.DataArray, core: Collection[Hashable] = DIMS) -> xr.DataArray:
+def in_label_order(
+    curves: xr.DataArray, core: Collection[Hashable] = DIMS
+) -> xr.DataArray:
     """Sort algorithms and runs that are core dims, so that a plan does not depend on the order in which they come."""
     unsorted = list(label_order(curves, core))
     return curves.sortby(unsorted) if unsorted else curves
 
 
-def label_order(curves: xr.DataArray, core: Collection[Hashable] = DIMS) -> dict[str, NDArray[np.intp]]:
+def label_order(
+    curves: xr.DataArray, core: Collection[Hashable] = DIMS
+) -> dict[str, NDArray[np.intp]]:
     """Return the index of each algorithm and run among those in the order of their labels, where that is another."""
-    index = {dim: curves.xindexes[dim].to_pandas_index() for dim in ORDERED if dim in core and dim in curves.xindexes}
+    index = {
+        dim: curves.xindexes[dim].to_pandas_index()
+        for dim in ORDERED
+        if dim in core and dim in curves.xindexes
+    }
     return {
-        dim: each.sort_values().get_indexer(each) for dim, each in index.items() if not each.is_monotonic_increasing
+        dim: each.sort_values().get_indexer(each)
+        for dim, each in index.items()
+        if not each.is_monotonic_increasing
     }
 
 
-def pairs_in_label_order(curves: xr.DataArray, reference: Hashable | None = None) -> NDArray[np.intp]:
+def pairs_in_label_order(
+    curves: xr.DataArray, reference: Hashable | None = None
+) -> NDArray[np.intp]:
     """Return the indices of both algorithms of every pair among those in label order, shape (pair, 2)."""
     pairs = np.array(algorithm_pairs(curves, reference))
     order = label_order(curves).get("algorithm")

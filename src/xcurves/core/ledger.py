@@ -32,27 +32,44 @@ class Ledger(NamedTuple):
         return self._asdict()
 
 
-def of(result: xr.Dataset, plan: tuple[str, ...], n_done: Callable[[xr.Dataset], int]) -> Ledger:
+def of(
+    result: xr.Dataset, plan: tuple[str, ...], n_done: Callable[[xr.Dataset], int]
+) -> Ledger:
     """Return the ledger of a result with its `run_digest`, given the names of the attrs that are its plan."""
     if "run_digest" not in result:
         name = result.attrs.get("xcurves_result", "a method")
-        raise ValueError(f"previous must be a result of {name} with its run_digest. Give it whole")
+        raise ValueError(
+            f"previous must be a result of {name} with its run_digest. Give it whole"
+        )
     digests = result["run_digest"].transpose("algorithm", "run")
     runs, rows = label_words(digests["run"]), digests.to_numpy().astype(int).tolist()
     found = {
-        algorithm: {run: digest for run, digest in zip(runs, row, strict=True) if digest}
+        algorithm: {
+            run: digest for run, digest in zip(runs, row, strict=True) if digest
+        }
         for algorithm, row in zip(label_words(digests["algorithm"]), rows, strict=True)
     }
-    return Ledger({name: result.attrs.get(name) for name in plan}, n_done(result), found)
+    return Ledger(
+        {name: result.attrs.get(name) for name in plan}, n_done(result), found
+    )
 
 
 def read(path: str | os.PathLike[str]) -> Ledger:
     """Return what the JSON of the shell has of an earlier look."""
     if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"previous must be a result or a path; got {labels.shown(path)}. Give the earlier result")
+        raise TypeError(
+            f"previous must be a result or a path; got {labels.shown(path)}. Give the earlier result"
+        )
     try:
         return _checked(json.loads(Path(path).read_text(encoding="utf-8"))["past"])
-    except (OSError, ValueError, KeyError, TypeError, RecursionError, MemoryError) as error:
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        RecursionError,
+        MemoryError,
+    ) as error:
         raise ValueError(
             f"previous {str(path)!r} cannot be read as the JSON of an earlier look: {type(error).__name__}. Name the "
             "file that --json wrote"
@@ -62,13 +79,19 @@ def read(path: str | os.PathLike[str]) -> Ledger:
 def _checked(record: Any) -> Ledger:
     """Return what was read, if all of it has the type that it was written with."""
     plan, n_done, digests = (record[name] for name in Ledger._fields)
-    if not isinstance(plan, dict) or not all(isinstance(each, str | int | float | None) for each in plan.values()):
+    if not isinstance(plan, dict) or not all(
+        isinstance(each, str | int | float | None) for each in plan.values()
+    ):
         raise TypeError("plan")
     if not _is_whole(n_done):
         raise TypeError("n_done")
-    if not isinstance(digests, dict) or not all(isinstance(runs, dict) for runs in digests.values()):
+    if not isinstance(digests, dict) or not all(
+        isinstance(runs, dict) for runs in digests.values()
+    ):
         raise TypeError("digests")
-    if not all(_is_whole(digest) for runs in digests.values() for digest in runs.values()):
+    if not all(
+        _is_whole(digest) for runs in digests.values() for digest in runs.values()
+    ):
         raise TypeError("digests")
     return Ledger(plan, n_done, digests)
 
@@ -78,7 +101,11 @@ def _is_whole(value: Any) -> bool:
 
 
 def refuse_changes(
-    before: Ledger, now: Ledger, may_be_new: Callable[[str, str], bool], when: str, number: str = ""
+    before: Ledger,
+    now: Ledger,
+    may_be_new: Callable[[str, str], bool],
+    when: str,
+    number: str = "",
 ) -> None:
     """Refuse another plan, and runs that differ, are gone, or came to what was done before.
 
@@ -88,11 +115,15 @@ def refuse_changes(
     for name, given in now.plan.items():
         was = before.plan.get(name)
         if str(was) != str(given):
-            raise ValueError(f"{name} must stay as it was at {when}, {labels.shown(was)}; got {given!r}. {_BEFORE}")
+            raise ValueError(
+                f"{name} must stay as it was at {when}, {labels.shown(was)}; got {given!r}. {_BEFORE}"
+            )
     for algorithm in before.digests | now.digests:
         was, found = before.digests.get(algorithm, {}), now.digests.get(algorithm, {})
         for run in was | found:
-            if found.get(run) == was.get(run) or (run not in was and may_be_new(algorithm, run)):
+            if found.get(run) == was.get(run) or (
+                run not in was and may_be_new(algorithm, run)
+            ):
                 continue
             how = "differs" if run in found else "is gone"
             how = "was not there" if run not in was else how
@@ -104,15 +135,24 @@ def refuse_changes(
 
 def label_words(coordinate: xr.DataArray) -> list[str]:
     """Return labels as text, 1 and 1.0 alike."""
-    return [label if isinstance(label, str) else f"{label:.17g}" for label in coordinate.to_numpy().tolist()]
+    return [
+        label if isinstance(label, str) else f"{label:.17g}"
+        for label in coordinate.to_numpy().tolist()
+    ]
 
 
 def name_of_weights(weights: xr.DataArray | str | None) -> str | None:
     """Return training weights as an attr: their name, or a digest of those that are given, level by level."""
     if not isinstance(weights, xr.DataArray):
         return weights
-    levels = zip(weights["training"].to_numpy().tolist(), weights.to_numpy().tolist(), strict=True)
-    said = ", ".join(f"{level:{_DIGITS}}: {weight:{_DIGITS}}" for level, weight in levels if weight)
+    levels = zip(
+        weights["training"].to_numpy().tolist(),
+        weights.to_numpy().tolist(),
+        strict=True,
+    )
+    said = ", ".join(
+        f"{level:{_DIGITS}}: {weight:{_DIGITS}}" for level, weight in levels if weight
+    )
     return f"given, digest {crc32(said.encode()):08x}"
 
 
@@ -121,9 +161,15 @@ def digests_of(curves: xr.DataArray, look: xr.DataArray) -> xr.DataArray:
 
     Curves have the dims algorithm and run, and others; `look` is a whole number of every run.
     """
-    others, salt = [dim for dim in curves.dims if dim not in labels.ORDERED], xr.DataArray(0)
+    others, salt = (
+        [dim for dim in curves.dims if dim not in labels.ORDERED],
+        xr.DataArray(0),
+    )
     for dim in others:
-        codes = [crc32(f"{dim} {word}".encode("utf-8", "replace")) for word in label_words(curves[dim])]
+        codes = [
+            crc32(f"{dim} {word}".encode("utf-8", "replace"))
+            for word in label_words(curves[dim])
+        ]
         salt = salt + xr.DataArray(codes, dims=[dim])
     # Rows along training; scores that have none are rows of one.
     row = "training" if "training" in others else "_row"
@@ -140,20 +186,31 @@ def digests_of(curves: xr.DataArray, look: xr.DataArray) -> xr.DataArray:
         output_dtypes=[np.int64],
         dask_gufunc_kwargs={"allow_rechunk": True},
     )
-    summed: xr.DataArray = (of_rows.sum([dim for dim in others if dim != row]) % 2**31).transpose("algorithm", "run")
+    summed: xr.DataArray = (
+        of_rows.sum([dim for dim in others if dim != row]) % 2**31
+    ).transpose("algorithm", "run")
     return summed.assign_coords({dim: curves[dim] for dim in labels.ORDERED})
 
 
-def _digest_rows(scores: NDArray[np.float64], salt: NDArray[np.int64], look: NDArray[np.int64]) -> NDArray[np.int64]:
+def _digest_rows(
+    scores: NDArray[np.float64], salt: NDArray[np.int64], look: NDArray[np.int64]
+) -> NDArray[np.int64]:
     """Return the digest of each row of scores, shape (..., training): a sum over levels, so that absent ones add 0."""
     scores, salt, look = np.broadcast_arrays(scores, salt, look[..., np.newaxis])
     bits = np.ascontiguousarray(scores + 0.0, np.float64).view(np.uint64)
-    mixed = (bits ^ salt.astype(np.uint64) ^ (look.astype(np.uint64) << np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)  # so that every bit counts
+    mixed = (
+        bits ^ salt.astype(np.uint64) ^ (look.astype(np.uint64) << np.uint64(32))
+    ) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(
+        0xBF58476D1CE4E5B9
+    )  # so that every bit counts
     kept = np.where(np.isnan(scores), np.uint64(0), mixed >> np.uint64(40))
     return np.asarray(kept.sum(axis=-1, dtype=np.uint64).astype(np.int64))
 
 
-def check_previous(previous: xr.Dataset | str | os.PathLike[str], of_result: Callable[[xr.Dataset], Ledger]) -> Ledger:
+def check_previous(
+    previous: xr.Dataset | str | os.PathLike[str],
+    of_result: Callable[[xr.Dataset], Ledger],
+) -> Ledger:
     """Return the ledger of an earlier result, or of the file that the shell wrote of it."""
     return of_result(previous) if isinstance(previous, xr.Dataset) else read(previous)

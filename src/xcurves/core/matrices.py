@@ -12,7 +12,14 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
-from xcurves.core.axes import bounds_of, fill_band, longest_line, scale_training, style_in, wrapped
+from xcurves.core.axes import (
+    bounds_of,
+    fill_band,
+    longest_line,
+    scale_training,
+    style_in,
+    wrapped,
+)
 from xcurves.core.labels import task_dims
 from xcurves.core.pairs import pairs_by_size
 from xcurves.core.schema import ALONG, Drawing, View
@@ -55,7 +62,13 @@ def draw_cells(
     Marked cells are bold or have a dot; `said` names the colour scale, and `steps` its values where they are few.
     """
     image = ax.imshow(
-        values, cmap=cmap, vmin=limits[0], vmax=limits[1], aspect="auto", interpolation="none", gid="cells"
+        values,
+        cmap=cmap,
+        vmin=limits[0],
+        vmax=limits[1],
+        aspect="auto",
+        interpolation="none",
+        gid="cells",
     )
     size = _font(ax, values.shape)
     shown = np.zeros(values.shape, bool) if marked is None else marked
@@ -66,12 +79,19 @@ def draw_cells(
         if len(x):
             ax.plot(x, y, "o", color="black", markersize=min(3, size / 2), gid="bold")
         bar = ax.figure.colorbar(image, ax=ax, aspect=30)
-        bar.set_label(fill(said, max(1, int(_letters(ax, ax.get_window_extent().height)))), fontsize="small")
+        bar.set_label(
+            fill(said, max(1, int(_letters(ax, ax.get_window_extent().height)))),
+            fontsize="small",
+        )
         if steps:
             bar.set_ticks(list(steps), labels=list(steps.values()))
-    letters: dict[str, Any] = {"fontsize": min(8.0, max(size, 5.5)) if len(rows) > _FEW else "small"}
+    letters: dict[str, Any] = {
+        "fontsize": min(8.0, max(size, 5.5)) if len(rows) > _FEW else "small"
+    }
     beside = longest_line(rows) + len(columns) * (longest_line(columns) + 1)
-    lean: dict[str, Any] = {"rotation": 90} if beside > _letters(ax, ax.get_window_extent().width) else {}
+    lean: dict[str, Any] = (
+        {"rotation": 90} if beside > _letters(ax, ax.get_window_extent().width) else {}
+    )
     names = [name if "\n" in name else wrapped(name, _LEANING) for name in columns]
     narrow = {"fontsize": _NARROW} if any("\n" in name for name in names) else {}
     ax.set_xticks(range(len(columns)), names, **lean, **letters | narrow)
@@ -80,7 +100,13 @@ def draw_cells(
 
 
 def draw_pairs(
-    ax: Axes, result: xr.Dataset, value: Floats, other: Floats, shown: NDArray[np.bool_], said: str, **options: Any
+    ax: Axes,
+    result: xr.Dataset,
+    value: Floats,
+    other: Floats,
+    shown: NDArray[np.bool_],
+    said: str,
+    **options: Any,
 ) -> None:
     """Draw a cell for each two algorithms, that of the row less, or against, that of the column; bold where shown."""
     names, matrix = _pair_matrix(result, value, other)
@@ -94,20 +120,39 @@ def draw_probabilities(ax: Axes, result: xr.Dataset, shown: NDArray[np.bool_]) -
     """Draw a cell for the probability that the algorithm of the row scores higher than that of the column."""
     p = result["prob_greater"].to_numpy()
     options: dict[str, Any] = {"limits": (0.0, 1.0), "form": "{:.2f}"}
-    draw_pairs(ax, result, p, 1 - p, shown, "probability that the first scores higher", **options)
+    draw_pairs(
+        ax,
+        result,
+        p,
+        1 - p,
+        shown,
+        "probability that the first scores higher",
+        **options,
+    )
     ax.set_xlabel("than this")
     ax.set_ylabel("probability that\nthis scores higher")
 
 
-def draw_signs(ax: Axes, difference: xr.DataArray, shown: Floats | NDArray[np.bool_]) -> None:
+def draw_signs(
+    ax: Axes, difference: xr.DataArray, shown: Floats | NDArray[np.bool_]
+) -> None:
     """Draw a cell for each task and pair: which one scores higher, and whether it is shown, shape (task, pair)."""
     from matplotlib import colormaps
     from matplotlib.colors import ListedColormap
 
-    steps = {-2.0: "second, shown", -1.0: "second", 0.0: "neither", 1.0: "first", 2.0: "first, shown"}
+    steps = {
+        -2.0: "second, shown",
+        -1.0: "second",
+        0.0: "neither",
+        1.0: "first",
+        2.0: "first, shown",
+    }
     colours = colormaps[DIVERGING]([0.1, 0.33, 0.5, 0.67, 0.9])
     values = np.where(shown, 2.0, 1.0) * np.sign(by_task(difference, "pair"))
-    tasks, pairs = task_labels(difference, ["pair"]), difference["pair"].to_numpy().tolist()
+    tasks, pairs = (
+        task_labels(difference, ["pair"]),
+        difference["pair"].to_numpy().tolist(),
+    )
     draw_cells(ax, values, tasks, pairs, limits=(-2.5, 2.5), said="which one scores higher", steps=steps,
                cmap=ListedColormap(colours))  # fmt: skip
 
@@ -115,18 +160,27 @@ def draw_signs(ax: Axes, difference: xr.DataArray, shown: Floats | NDArray[np.bo
 def task_labels(variable: xr.DataArray, core: Sequence[str]) -> list[str]:
     """Return the labels of the tasks of a variable, in C order."""
     dims = task_dims(variable, core)
-    return [", ".join(map(str, each)) for each in product(*(variable[dim].to_numpy().tolist() for dim in dims))]
+    return [
+        ", ".join(map(str, each))
+        for each in product(*(variable[dim].to_numpy().tolist() for dim in dims))
+    ]
 
 
 def by_task(variable: xr.DataArray, dim: str) -> Floats:
     """Return values of all tasks, shape (task, dim)."""
-    return np.asarray(variable.transpose(..., dim).to_numpy().reshape(-1, variable.sizes[dim]))
+    return np.asarray(
+        variable.transpose(..., dim).to_numpy().reshape(-1, variable.sizes[dim])
+    )
 
 
 def n_pair_rows(result: xr.Dataset) -> float:
     """Return the number of rows of a picture of pairs: pairs, or algorithms where pairs are many."""
     lines = 1.5 if any("\n" in str(name) for name in result["pair"].to_numpy()) else 1.0
-    return len(_algorithms_of(result)) if result.sizes["pair"] > MOST_ROWS else lines * result.sizes["pair"]
+    return (
+        len(_algorithms_of(result))
+        if result.sizes["pair"] > MOST_ROWS
+        else lines * result.sizes["pair"]
+    )
 
 
 def n_pair_columns(result: xr.Dataset) -> float:
@@ -136,21 +190,38 @@ def n_pair_columns(result: xr.Dataset) -> float:
 
 def _letters(ax: Axes, pixels: float) -> float:
     """Return how many small letters fit into so many pixels of a panel."""
-    return pixels / ax.figure.dpi * _POINTS / (_LETTER * 0.833 * float(ax.xaxis.label.get_fontsize()))
+    return (
+        pixels
+        / ax.figure.dpi
+        * _POINTS
+        / (_LETTER * 0.833 * float(ax.xaxis.label.get_fontsize()))
+    )
 
 
 def _font(ax: Axes, shape: tuple[int, ...]) -> float:
     """Return the size of a number that fits into a cell, in points."""
     box = ax.get_window_extent()
-    high, wide = (each / ax.figure.dpi * _POINTS for each in (box.height / shape[0], box.width / shape[1]))
+    high, wide = (
+        each / ax.figure.dpi * _POINTS
+        for each in (box.height / shape[0], box.width / shape[1])
+    )
     return float(min(8.5, 0.75 * high, wide / (_LETTER * _LETTERS)))
 
 
-def _write_numbers(ax: Axes, values: Floats, bold: NDArray[np.bool_], form: str, colours: Floats, size: float) -> None:
+def _write_numbers(
+    ax: Axes,
+    values: Floats,
+    bold: NDArray[np.bool_],
+    form: str,
+    colours: Floats,
+    size: float,
+) -> None:
     light = colours[..., :3] @ np.array(_LIGHTNESS)
     for row, column in np.argwhere(np.isfinite(values)):
         said = form.format(values[row, column]).replace("0.", ".", 1)
-        look: dict[str, Any] = {"gid": "bold", "fontweight": "bold"} if bold[row, column] else {}
+        look: dict[str, Any] = (
+            {"gid": "bold", "fontweight": "bold"} if bold[row, column] else {}
+        )
         ax.text(column, row, said, ha="center", va="center", fontsize=size,
                 color="white" if light[row, column] < _DARK else "black", **look)  # fmt: skip
 
@@ -159,14 +230,26 @@ def _algorithms_of(result: xr.Dataset) -> list[Any]:
     """Return the algorithms of a result of pairs."""
     if "algorithm" in result.coords and result["algorithm"].ndim:
         return list(result["algorithm"].to_numpy().tolist())
-    return list(dict.fromkeys([*result["algorithm_a"].to_numpy().tolist(), *result["algorithm_b"].to_numpy().tolist()]))
+    return list(
+        dict.fromkeys(
+            [
+                *result["algorithm_a"].to_numpy().tolist(),
+                *result["algorithm_b"].to_numpy().tolist(),
+            ]
+        )
+    )
 
 
-def _pair_matrix(result: xr.Dataset, value: Floats, other: Floats) -> tuple[list[str], Floats]:
+def _pair_matrix(
+    result: xr.Dataset, value: Floats, other: Floats
+) -> tuple[list[str], Floats]:
     """Return the algorithms of the pairs of a result, and a matrix with a value of each pair and of its reverse."""
     names = _algorithms_of(result)
     matrix = np.full((len(names), len(names)), np.nan)
-    a, b = ([names.index(each) for each in result[side].to_numpy()] for side in ("algorithm_a", "algorithm_b"))
+    a, b = (
+        [names.index(each) for each in result[side].to_numpy()]
+        for side in ("algorithm_a", "algorithm_b")
+    )
     matrix[a, b], matrix[b, a] = value, other
     return [str(name) for name in names], matrix
 
@@ -177,27 +260,49 @@ def view_along_training(together: str) -> View:
         "": "Difference of mean scores, the first less the second, along training.",
         "band": f"The band holds for {together}: where it leaves 0 the difference is shown.",
     }
-    return View(Drawing(_draw_along_training, suits=_suits, options=ALONG), caption, panels={"pair": _IN_A_PANEL})
+    return View(
+        Drawing(_draw_along_training, suits=_suits, options=ALONG),
+        caption,
+        panels={"pair": _IN_A_PANEL},
+    )
 
 
 def _suits(result: xr.Dataset) -> bool:
     known = result.get("curve_difference")
-    return known is not None and {"pair", "training"} <= set(known.dims) and known[..., 0, 0].size <= _TASKS
+    return (
+        known is not None
+        and {"pair", "training"} <= set(known.dims)
+        and known[..., 0, 0].size <= _TASKS
+    )
 
 
 def _draw_along_training(result: xr.Dataset, ax: Axes) -> None:
     if "curve_difference" not in result:
-        raise ValueError(f"more than {MOST_PAIRS} pairs have no curves here. Select algorithms before comparing them")
-    here = result.isel(training=result["curve_difference"].notnull().any("pair").to_numpy())
+        raise ValueError(
+            f"more than {MOST_PAIRS} pairs have no curves here. Select algorithms before comparing them"
+        )
+    here = result.isel(
+        training=result["curve_difference"].notnull().any("pair").to_numpy()
+    )
     scale_training(ax, result["training"])
-    draw_pairs_along(here, ax, here["training"].to_numpy(), "curve_difference", "curve_difference_band")
+    draw_pairs_along(
+        here,
+        ax,
+        here["training"].to_numpy(),
+        "curve_difference",
+        "curve_difference_band",
+    )
 
 
-def draw_pairs_along(result: xr.Dataset, ax: Axes, x: Floats, difference: str, band: str) -> None:
+def draw_pairs_along(
+    result: xr.Dataset, ax: Axes, x: Floats, difference: str, band: str
+) -> None:
     """Draw the difference of every pair with its band, turned so that its mean is positive, the largest first."""
     given = str(result["pair"].values.flat[0])
     if "pair" in result.dims:
-        size = result[difference].mean([dim for dim in result[difference].dims if dim != "pair"])
+        size = result[difference].mean(
+            [dim for dim in result[difference].dims if dim != "pair"]
+        )
         result = pairs_by_size(result, size, [difference, band])
     ax.axhline(0, color="0.6", linewidth=1)
     n = result.sizes["pair"]
@@ -207,9 +312,18 @@ def draw_pairs_along(result: xr.Dataset, ax: Axes, x: Floats, difference: str, b
         fill_band(ax, x, bounds_of(own[band]), style.color)
         marker = "." if np.isfinite(own[difference]).sum() == 1 else None
         label = str(own["pair"].item()) if n > 1 else None
-        ax.plot(x, own[difference], linestyle=style.linestyle, marker=marker, color=style.color, label=label)
+        ax.plot(
+            x,
+            own[difference],
+            linestyle=style.linestyle,
+            marker=marker,
+            color=style.color,
+            label=label,
+        )
     said, title = label_of(result[difference]), ax.get_title()
     named = n == 1 and given in title
-    ax.set_ylabel(wrapped(said if n > 1 or named else f"{said}\n{result['pair'].item()}"))
+    ax.set_ylabel(
+        wrapped(said if n > 1 or named else f"{said}\n{result['pair'].item()}")
+    )
     if named:  # as it is turned here
         ax.set_title(title.replace(given, str(result["pair"].item())))

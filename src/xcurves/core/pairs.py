@@ -38,7 +38,9 @@ def most_ahead(rows: Iterable[PairRow]) -> str | None:
         if not isnan(row.amount):
             leads.setdefault(row.better, []).append(row.amount)
             leads.setdefault(row.other, []).append(-row.amount)
-    return max(leads, key=lambda name: sum(leads[name]) / len(leads[name]), default=None)
+    return max(
+        leads, key=lambda name: sum(leads[name]) / len(leads[name]), default=None
+    )
 
 
 def keeps_direction(result: xr.Dataset) -> bool:
@@ -68,7 +70,9 @@ def is_shown(p: xr.DataArray, estimate: xr.DataArray, alpha: float) -> xr.DataAr
     return shown
 
 
-def shown_interval(estimate: xr.DataArray, interval: xr.DataArray, shown: xr.DataArray) -> xr.DataArray:
+def shown_interval(
+    estimate: xr.DataArray, interval: xr.DataArray, shown: xr.DataArray
+) -> xr.DataArray:
     """Return simultaneous intervals as they are displayed, dims (..., ci_bound).
 
     A step-down test shows some differences whose simultaneous interval still holds 0: there the end on the side of 0
@@ -81,7 +85,10 @@ def shown_interval(estimate: xr.DataArray, interval: xr.DataArray, shown: xr.Dat
 
 
 def better_first(
-    result: xr.Dataset, size: xr.DataArray, signed: Sequence[str], shares: Sequence[str] = ()
+    result: xr.Dataset,
+    size: xr.DataArray,
+    signed: Sequence[str],
+    shares: Sequence[str] = (),
 ) -> xr.Dataset:
     """Return pairs each turned so that the better one is first and its `size` positive, their labels in `TURNED`.
 
@@ -99,18 +106,30 @@ def better_first(
         value = result[name]
         mirrored = value
         if "ci_bound" in value.dims:
-            mirrored = value.isel(ci_bound=slice(None, None, -1)).assign_coords(ci_bound=value["ci_bound"])
-        turned[name] = value.where(~negative, 1 - mirrored if name in shares else -mirrored)
+            mirrored = value.isel(ci_bound=slice(None, None, -1)).assign_coords(
+                ci_bound=value["ci_bound"]
+            )
+        turned[name] = value.where(
+            ~negative, 1 - mirrored if name in shares else -mirrored
+        )
     labels = result["pair"].to_numpy().astype(str)
     names: xr.DataArray = xr.DataArray(labels, dims="pair")
     if turns:
         a, b = (_texts(result[side]) for side in ("algorithm_a", "algorithm_b"))
         word = f" {between(result)} "
-        first_better = xr.DataArray([f"{one}{word}{two}" for one, two in zip(a, b, strict=True)], dims="pair")
-        second_better = xr.DataArray([f"{two}{word}{one}" for one, two in zip(a, b, strict=True)], dims="pair")
-        equal = xr.DataArray([f"{one} and {two}" for one, two in zip(a, b, strict=True)], dims="pair")
+        first_better = xr.DataArray(
+            [f"{one}{word}{two}" for one, two in zip(a, b, strict=True)], dims="pair"
+        )
+        second_better = xr.DataArray(
+            [f"{two}{word}{one}" for one, two in zip(a, b, strict=True)], dims="pair"
+        )
+        equal = xr.DataArray(
+            [f"{one} and {two}" for one, two in zip(a, b, strict=True)], dims="pair"
+        )
         names = second_better.where(swapped, first_better).where(size != 0, equal)
-    return result.assign(turned).assign_coords({TURNED: names.drop_vars("pair", errors="ignore"), SWAPPED: swapped})
+    return result.assign(turned).assign_coords(
+        {TURNED: names.drop_vars("pair", errors="ignore"), SWAPPED: swapped}
+    )
 
 
 def _texts(labels: xr.DataArray) -> list[str]:
@@ -118,12 +137,17 @@ def _texts(labels: xr.DataArray) -> list[str]:
 
 
 def pairs_by_size(
-    result: xr.Dataset, size: xr.DataArray, signed: Sequence[str], shares: Sequence[str] = ()
+    result: xr.Dataset,
+    size: xr.DataArray,
+    signed: Sequence[str],
+    shares: Sequence[str] = (),
 ) -> xr.Dataset:
     """Return the pairs of one task, the better first, the largest difference in front."""
     turned = better_first(result, size, signed, shares)
     turned = turned.isel(pair=np.argsort(-np.abs(size.to_numpy()), kind="stable"))
-    swapped, a, b = (turned[name].to_numpy() for name in (SWAPPED, "algorithm_a", "algorithm_b"))
+    swapped, a, b = (
+        turned[name].to_numpy() for name in (SWAPPED, "algorithm_a", "algorithm_b")
+    )
     return turned.drop_vars([TURNED, SWAPPED]).assign_coords(
         algorithm_a=("pair", np.where(swapped, b, a)),
         algorithm_b=("pair", np.where(swapped, a, b)),
@@ -131,7 +155,9 @@ def pairs_by_size(
     )
 
 
-def displayed_pairs(result: xr.Dataset, estimate: str, interval: str, p: xr.DataArray, null: float = 0.0) -> xr.Dataset:
+def displayed_pairs(
+    result: xr.Dataset, estimate: str, interval: str, p: xr.DataArray, null: float = 0.0
+) -> xr.Dataset:
     """Return what is shown of pairs, dims (..., pair): `amount`, `interval` (ci_bound), `p` and `shown`.
 
     The better is first, as `TURNED` says; its amount is positive unless pairs keep their direction. `interval` is
@@ -140,11 +166,18 @@ def displayed_pairs(result: xr.Dataset, estimate: str, interval: str, p: xr.Data
     size = result[estimate].reset_coords(drop=True) - null
     p = p.reset_coords(drop=True)
     shown = is_shown(p, size, alpha_of(result))
-    together = shown_interval(size, result[interval].reset_coords(drop=True) - null, shown)
+    together = shown_interval(
+        size, result[interval].reset_coords(drop=True) - null, shown
+    )
     coords = {name: result[name] for name in ("pair", "algorithm_a", "algorithm_b")}
-    given = xr.Dataset({"amount": size, "interval": together, "p": p, "shown": shown}, attrs=result.attrs)
+    given = xr.Dataset(
+        {"amount": size, "interval": together, "p": p, "shown": shown},
+        attrs=result.attrs,
+    )
     turned = better_first(given.assign_coords(coords), size, ["amount", "interval"])
-    return turned.assign(amount=turned["amount"] + null, interval=turned["interval"] + null)
+    return turned.assign(
+        amount=turned["amount"] + null, interval=turned["interval"] + null
+    )
 
 
 def rows_of(displayed: xr.Dataset) -> list[PairRow]:
@@ -152,20 +185,32 @@ def rows_of(displayed: xr.Dataset) -> list[PairRow]:
     return rows_of_tasks(displayed, ())[0]
 
 
-def rows_of_tasks(displayed: xr.Dataset, dims: Sequence[Hashable]) -> list[list[PairRow]]:
+def rows_of_tasks(
+    displayed: xr.Dataset, dims: Sequence[Hashable]
+) -> list[list[PairRow]]:
     """Return the rows of every task in C order over dims, as `rows_of` those of one."""
     a, b = (_texts(displayed[name]) for name in ("algorithm_a", "algorithm_b"))
     n_pairs = len(a)
-    bounds = displayed["interval"].sel(ci_bound=list(CI_BOUNDS)).transpose(*dims, "pair", "ci_bound")
+    bounds = (
+        displayed["interval"]
+        .sel(ci_bound=list(CI_BOUNDS))
+        .transpose(*dims, "pair", "ci_bound")
+    )
     every = [bounds.to_numpy().reshape(-1, n_pairs, 2).tolist()]
     for name in ("amount", "p", "shown", SWAPPED):
-        values = displayed[name].broadcast_like(displayed["amount"]).transpose(*dims, "pair")
+        values = (
+            displayed[name].broadcast_like(displayed["amount"]).transpose(*dims, "pair")
+        )
         every.append(values.to_numpy().reshape(-1, n_pairs).tolist())
     found = []
     for of_task in zip(*every, strict=True):
         rows = []
-        for first, second, (low, high), amount, p, shown, swapped in zip(a, b, *of_task, strict=True):
+        for first, second, (low, high), amount, p, shown, swapped in zip(
+            a, b, *of_task, strict=True
+        ):
             better, other = (second, first) if swapped else (first, second)
             rows.append(PairRow(better, other, amount, low, high, p, bool(shown)))
-        found.append(sorted(rows, key=lambda row: (isnan(row.amount), -abs(row.amount))))
+        found.append(
+            sorted(rows, key=lambda row: (isnan(row.amount), -abs(row.amount)))
+        )
     return found

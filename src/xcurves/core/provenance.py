@@ -28,18 +28,25 @@ SCORE_NAME = "score_name"  # the attr with what the user calls the scores
 def warn(message: str) -> None:
     """Warn at the line outside this package that made the call."""
     frame, level = sys._getframe(1), 2
-    while frame.f_back and frame.f_back.f_globals.get("__name__", "").startswith("xcurves."):
+    while frame.f_back and frame.f_back.f_globals.get("__name__", "").startswith(
+        "xcurves."
+    ):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, UserWarning, stacklevel=level + 1)
 
 
 def warn_of(
-    affected: NDArray[np.bool_], names: Sequence[str], say: Callable[[int], str], things: str = "tasks"
+    affected: NDArray[np.bool_],
+    names: Sequence[str],
+    say: Callable[[int], str],
+    things: str = "tasks",
 ) -> None:
     """Warn once of all that is affected: name the first, say why, count the others."""
     if affected.any():
         first, count = int(affected.argmax()), int(affected.sum())
-        warn(names[first] + say(first) + (f" (in {count} {things})" if count > 1 else ""))
+        warn(
+            names[first] + say(first) + (f" (in {count} {things})" if count > 1 else "")
+        )
 
 
 @cache
@@ -69,7 +76,9 @@ def result_attrs(
         "rng": str(entropy),
         "confidence_level": float(confidence_level),
         "history": history(curves, f"{name}({call})"),
-        **{name: _storable(value) for name, value in given.items() if value is not None},
+        **{
+            name: _storable(value) for name, value in given.items() if value is not None
+        },
     }
 
 
@@ -103,7 +112,11 @@ def _storable(value: Any) -> str | int | float:
 
 def references_of(results: Iterable[xr.Dataset]) -> list[str]:
     """Return the references of results, each once."""
-    every = (each for result in results for each in str(result.attrs.get("references", "")).split("; "))
+    every = (
+        each
+        for result in results
+        for each in str(result.attrs.get("references", "")).split("; ")
+    )
     return [each for each in dict.fromkeys(every) if each]
 
 
@@ -120,13 +133,18 @@ def values_of(result: xr.Dataset, name: str, *last: Hashable) -> NDArray[Any]:
 
 def is_exact(result: xr.Dataset, *last: Hashable) -> NDArray[np.bool_]:
     """Return, for each task, whether all distinct assignments were evaluated."""
-    return np.asarray(values_of(result, "n_resamples", *last) == values_of(result, "n_assignments", *last))
+    return np.asarray(
+        values_of(result, "n_resamples", *last)
+        == values_of(result, "n_assignments", *last)
+    )
 
 
 def smallest_reachable(result: xr.Dataset, *last: Hashable) -> NDArray[np.float64]:
     """Return, for each task, the smallest p-value that its reassignments can give."""
     n_resamples = values_of(result, "n_resamples", *last)
-    return np.asarray(1 / np.where(is_exact(result, *last), n_resamples, n_resamples + 1))
+    return np.asarray(
+        1 / np.where(is_exact(result, *last), n_resamples, n_resamples + 1)
+    )
 
 
 def significant(pvalue: Any, alpha: float) -> Any:

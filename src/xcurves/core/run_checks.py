@@ -75,7 +75,13 @@ class Context:
         asked = (sizes, *options.items())
         plan = self._plan.get(asked)
         if plan is None:
-            plan = plans.plan_runs(sizes, self.n_resamples, paired=self.paired, entropy=self.entropy, **options)
+            plan = plans.plan_runs(
+                sizes,
+                self.n_resamples,
+                paired=self.paired,
+                entropy=self.entropy,
+                **options,
+            )
             self._plan.clear()
             self._plan[asked] = plan
         return plan
@@ -105,7 +111,11 @@ def with_cure(curves: xr.DataArray) -> Iterator[None]:
 
 
 def check_runs(
-    counts: NDArray[Any], n_levels: NDArray[Any], names: Sequence[str], algorithms: Sequence[str], runs: Sequence[str]
+    counts: NDArray[Any],
+    n_levels: NDArray[Any],
+    names: Sequence[str],
+    algorithms: Sequence[str],
+    runs: Sequence[str],
 ) -> NDArray[np.bool_]:
     """Return which runs are present, shape (task, algorithm, run), of tasks in which every run is whole or absent.
 
@@ -116,7 +126,9 @@ def check_runs(
     if infinite.size:
         task, algorithm, run = infinite[0]
         where = f"{names[task]}algorithm {algorithms[algorithm]}, run {runs[run]}"
-        raise ValueError(f"{where} {failed_runs.say_infinite(counts[task, algorithm, run], counts)}")
+        raise ValueError(
+            f"{where} {failed_runs.say_infinite(counts[task, algorithm, run], counts)}"
+        )
     lacking = np.where(counts > 0, n_levels[:, np.newaxis, np.newaxis] - counts, 0)
     n_incomplete = np.count_nonzero(lacking)
     if n_incomplete:
@@ -137,22 +149,34 @@ def warn_of_copies(curves: xr.DataArray) -> None:
     Curves have the dims (..., algorithm, run, training) or (..., evaluation); lazy ones are not looked at. Scores of
     few different values may be the same by chance.
     """
-    last = str(next(dim for dim in ("training", labels.EVALUATION) if dim in curves.dims))
+    last = str(
+        next(dim for dim in ("training", labels.EVALUATION) if dim in curves.dims)
+    )
     if curves.chunks is not None or curves.sizes[last] < _DIFFERENT:
         return
     curves = curves.transpose(..., "algorithm", "run", last)
     n_runs = curves.sizes["algorithm"] * curves.sizes["run"]
     found: dict[int, tuple[int, int]] = {}
-    for task, scores in enumerate(curves.to_numpy().reshape(-1, n_runs, curves.sizes[last])):
+    for task, scores in enumerate(
+        curves.to_numpy().reshape(-1, n_runs, curves.sizes[last])
+    ):
         known: dict[bytes, int] = {}
         for run, own in enumerate(scores):
             first = known.setdefault(own.tobytes(), run)
             if first != run and len(np.unique(own[~np.isnan(own)])) >= _DIFFERENT:
                 found.setdefault(task, (first, run))
     if found:
-        tasks, both = labels.task_names(curves), (labels.words(curves[dim]) for dim in ("algorithm", "run"))
-        runs = [f"algorithm {algorithm}, run {run}" for algorithm, run in product(*both)]
-        (name, *others), (first, second) = [tasks[task] for task in found], next(iter(found.values()))
+        tasks, both = (
+            labels.task_names(curves),
+            (labels.words(curves[dim]) for dim in ("algorithm", "run")),
+        )
+        runs = [
+            f"algorithm {algorithm}, run {run}" for algorithm, run in product(*both)
+        ]
+        (name, *others), (first, second) = (
+            [tasks[task] for task in found],
+            next(iter(found.values())),
+        )
         also = ""
         if others:
             named = [other.removesuffix(": ") for other in others[: _NAMED - 1]]
@@ -167,7 +191,9 @@ def warn_of_copies(curves: xr.DataArray) -> None:
 def check_scored(curves: xr.DataArray) -> None:
     """Refuse curves without a score."""
     if not curves.notnull().any():
-        raise ValueError("curves has no score at all: every value is NaN. Check the selection that made it")
+        raise ValueError(
+            "curves has no score at all: every value is NaN. Check the selection that made it"
+        )
 
 
 def check_drawable(curves: xr.DataArray) -> None:
@@ -192,20 +218,31 @@ def check_groups(
     sizes = present.sum(axis=1)
     if np.count_nonzero(sizes) < 2:
         only = algorithms[int(sizes.argmax())]
-        raise ValueError(f"{name}only algorithm {only} has runs; a comparison needs two. Add one, or leave this out")
+        raise ValueError(
+            f"{name}only algorithm {only} has runs; a comparison needs two. Add one, or leave this out"
+        )
     if sizes.max() < 2 and not single_runs:
-        raise ValueError(f"{name}no algorithm has two runs; without them there is no error to compare with. Add runs")
+        raise ValueError(
+            f"{name}no algorithm has two runs; without them there is no error to compare with. Add runs"
+        )
     if paired:
         check_paired_runs(present, name, algorithms, runs)
 
 
-def check_paired_runs(present: NDArray[np.bool_], name: str, algorithms: Sequence[str], runs: Sequence[str]) -> None:
+def check_paired_runs(
+    present: NDArray[np.bool_],
+    name: str,
+    algorithms: Sequence[str],
+    runs: Sequence[str],
+) -> None:
     """Refuse a task, `present` of shape (algorithm, run), in which an algorithm with runs lacks one of another's."""
     gone = present.any(axis=0) & ~present & present.any(axis=1, keepdims=True)
     refused = np.flatnonzero(gone.any(axis=1))
     if refused.size:
         algorithm = refused[0]
-        lacking = ", ".join(run for run, missing in zip(runs, gone[algorithm], strict=True) if missing)
+        lacking = ", ".join(
+            run for run, missing in zip(runs, gone[algorithm], strict=True) if missing
+        )
         raise ValueError(
             f"{name}paired=True needs every run in every algorithm; algorithm {algorithms[algorithm]} lacks run "
             f"{lacking}. Select the common runs, or use paired=False"
@@ -213,7 +250,12 @@ def check_paired_runs(present: NDArray[np.bool_], name: str, algorithms: Sequenc
 
 
 def check_contrasted(
-    present: NDArray[np.bool_], name: str, algorithms: Sequence[str], runs: Sequence[str], *, paired: bool
+    present: NDArray[np.bool_],
+    name: str,
+    algorithms: Sequence[str],
+    runs: Sequence[str],
+    *,
+    paired: bool,
 ) -> None:
     """Refuse a task, `present` of shape (algorithm, run), in which a contrasted algorithm has too few runs."""
     sizes = present.sum(axis=1)
@@ -235,7 +277,11 @@ def alike(present: NDArray[np.bool_], n_levels: Floats) -> list[NDArray[np.intp]
 
 def equal_rows(values: NDArray[Any]) -> list[NDArray[np.intp]]:
     """Return the indices of equal rows, in the order in which they come; columns may be many."""
-    rows = np.ascontiguousarray(values).view(np.dtype((np.void, values.shape[1] * values.itemsize))).ravel()
+    rows = (
+        np.ascontiguousarray(values)
+        .view(np.dtype((np.void, values.shape[1] * values.itemsize)))
+        .ravel()
+    )
     _, first, group = np.unique(rows, return_index=True, return_inverse=True)
     return [np.flatnonzero(group == number) for number in np.argsort(first)]
 
@@ -268,13 +314,22 @@ def cure_incomplete(curves: xr.DataArray) -> str:
     return " or ".join(cures)
 
 
-def suggest(begins: Floats, ends: Floats, fewest: int, *, frame: bool = False, final: bool = False) -> str:
+def suggest(
+    begins: Floats,
+    ends: Floats,
+    fewest: int,
+    *,
+    frame: bool = False,
+    final: bool = False,
+) -> str:
     """Return the call that brings ragged runs to common levels; with `frame`, it is that of `to_dataarray`.
 
     All runs of a task have scores from the place at which the last begins to that at which the first ends; no run that
     takes part has less than `fewest` levels, and no more are made of them.
     """
-    begins, ends = (each[~np.isnan(each)] for each in (np.ravel(begins), np.ravel(ends)))
+    begins, ends = (
+        each[~np.isnan(each)] for each in (np.ravel(begins), np.ravel(ends))
+    )
     for begin, end in zip(begins, ends, strict=True):
         if begin > end or begin == end <= 0:  # no budget, so no fractions of it
             nothing = "no level" if begin > end else "no other level"
@@ -296,12 +351,28 @@ def suggest(begins: Floats, ends: Floats, fewest: int, *, frame: bool = False, f
     return f"Bring every task to {which} of its budget with {call}"
 
 
-def within_budget(times: xr.DataArray, pooled: Collection[str]) -> tuple[xr.DataArray, xr.DataArray | None]:
+def within_budget(
+    times: xr.DataArray, pooled: Collection[str]
+) -> tuple[xr.DataArray, xr.DataArray | None]:
     """Return times, infinite beyond the smallest budget of all runs pooled, and that budget, if there is one."""
-    if BUDGET not in times.coords or times.coords[BUDGET].attrs.get("long_name") != LAST_LEVEL:
+    if (
+        BUDGET not in times.coords
+        or times.coords[BUDGET].attrs.get("long_name") != LAST_LEVEL
+    ):
         return times, None
     own = times.coords[BUDGET].astype(np.float64)
     bare = times.drop_vars(BUDGET)
-    smallest = own.drop_vars(BUDGET).broadcast_like(bare).where(bare.notnull()).min(list(pooled))
-    known = bare.where(~(bare > smallest), np.inf).transpose(*times.dims).assign_attrs(times.attrs)
-    return known, smallest.assign_attrs(own.attrs | {"long_name": "smallest budget of the runs"})
+    smallest = (
+        own.drop_vars(BUDGET)
+        .broadcast_like(bare)
+        .where(bare.notnull())
+        .min(list(pooled))
+    )
+    known = (
+        bare.where(~(bare > smallest), np.inf)
+        .transpose(*times.dims)
+        .assign_attrs(times.attrs)
+    )
+    return known, smallest.assign_attrs(
+        own.attrs | {"long_name": "smallest budget of the runs"}
+    )

@@ -26,17 +26,25 @@ def check_squares(squares: Floats, differ: Bools, names: Sequence[str]) -> None:
     if refused.size:
         task = refused[0]
         size = "small" if vanishes[task] else "large"
-        raise ValueError(f"{names[task]}scores are too {size} to be squared. Rescale: curves / abs(curves).max()")
+        raise ValueError(
+            f"{names[task]}scores are too {size} to be squared. Rescale: curves / abs(curves).max()"
+        )
 
 
-def check_size(values: Floats, names: Sequence[str], name: str = "curves", limit: float = _LARGEST) -> None:
+def check_size(
+    values: Floats, names: Sequence[str], name: str = "curves", limit: float = _LARGEST
+) -> None:
     """Refuse tasks of which the largest value, either sign, is beyond a limit or below its inverse, but not 0.
 
     `values`, shape (task, ...), are NaN where there is none; `name` is that of the argument.
     """
     # Infinite scores have checks of their own.
-    largest = np.nan_to_num(np.abs(values.reshape(len(names), -1)), posinf=0.0).max(axis=1, initial=0.0)
-    refused = np.flatnonzero((largest > limit) | ((largest < 1 / limit) & (largest > 0)))
+    largest = np.nan_to_num(np.abs(values.reshape(len(names), -1)), posinf=0.0).max(
+        axis=1, initial=0.0
+    )
+    refused = np.flatnonzero(
+        (largest > limit) | ((largest < 1 / limit) & (largest > 0))
+    )
     if refused.size:
         task = refused[0]
         size = "large" if largest[task] > 1 else "small"
@@ -52,7 +60,9 @@ def check_range(curves: xr.DataArray, core: Collection[Hashable], name: str) -> 
     The range R of a task must be 2⁻⁴³ of its largest score M or more, if it is not 0. Where the range r of some of its
     scores is 2⁻⁴² of their largest m or more, it is: either M > 2 m, and then R ≥ M - m > M / 2, or R / M ≥ r / 2 m.
     """
-    if getattr(curves.data, "chunks", None) is not None:  # are lazy: the property `chunks` takes far longer
+    if (
+        getattr(curves.data, "chunks", None) is not None
+    ):  # are lazy: the property `chunks` takes far longer
         return
     first = curves.isel({dim: slice(_FIRST) for dim in core if dim in curves.dims})
     some, largest_of_some = _ranges(first, core)

@@ -6,7 +6,15 @@ iterate over these declarations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import accumulate
@@ -60,7 +68,9 @@ class Statement(NamedTuple):
     text: str
 
 
-def statements(answer: str, details: Iterable[str] = (), cautions: Iterable[str] = ()) -> Iterator[Statement]:
+def statements(
+    answer: str, details: Iterable[str] = (), cautions: Iterable[str] = ()
+) -> Iterator[Statement]:
     """Yield the answer, the details that are no part of it, and the cautions, each once."""
     yield Statement("answer", answer)
     warned = list(dict.fromkeys(cautions))
@@ -71,7 +81,9 @@ def statements(answer: str, details: Iterable[str] = (), cautions: Iterable[str]
         yield Statement("caution", caution)
 
 
-def captioned(table: Callable[[xr.Dataset], pd.DataFrame], caption: str) -> Callable[[xr.Dataset], pd.DataFrame]:
+def captioned(
+    table: Callable[[xr.Dataset], pd.DataFrame], caption: str
+) -> Callable[[xr.Dataset], pd.DataFrame]:
     """Return what makes a table, with its caption in ``attrs["caption"]``.
 
     Where ``attrs["interval"]`` says which intervals it has, such as "95 %, all pairs together", the caption ends so.
@@ -87,7 +99,9 @@ def captioned(table: Callable[[xr.Dataset], pd.DataFrame], caption: str) -> Call
     return make
 
 
-ALONG = frozenset({"band", "xscale", "yscale"})  # options of `plot` for pictures along training or a budget
+ALONG = frozenset(
+    {"band", "xscale", "yscale"}
+)  # options of `plot` for pictures along training or a budget
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +112,15 @@ class Drawing:
     rows: Callable[[xr.Dataset], float] | None = None
     columns: Callable[[xr.Dataset], float] | None = None
     title: Callable[[xr.Dataset], str] | None = None
-    suits: Callable[[xr.Dataset], bool] = lambda _: True  # whether to draw it where nobody asked for it by name
-    options: frozenset[str] = frozenset()  # of `plot`, that not every picture takes: "band", "xscale", "yscale"
-    beside: Callable[[xr.Dataset], float] | None = None  # letters of the names and numbers beside a panel of rows
+    suits: Callable[[xr.Dataset], bool] = lambda _: (
+        True
+    )  # whether to draw it where nobody asked for it by name
+    options: frozenset[str] = (
+        frozenset()
+    )  # of `plot`, that not every picture takes: "band", "xscale", "yscale"
+    beside: Callable[[xr.Dataset], float] | None = (
+        None  # letters of the names and numbers beside a panel of rows
+    )
     claims: str = ""  # the dim of claims, one of which it shows
 
     def __call__(self, result: xr.Dataset, ax: Axes) -> None:
@@ -134,11 +154,16 @@ class Layout:
 
     def blank(self, n_tasks: int) -> dict[str, Floats]:
         """Return the variables of `n_tasks` tasks, all NaN, shape (task, ...)."""
-        return {name: np.full((n_tasks, *self.shape(name)), np.nan) for name in self.dims}
+        return {
+            name: np.full((n_tasks, *self.shape(name)), np.nan) for name in self.dims
+        }
 
     def pack(self, variables: Mapping[str, Floats], lead: Sequence[int]) -> Floats:
         """Put variables of shape (task, ...) into one array of shape (*lead, length)."""
-        flat = [variables[name].reshape(*lead, stop - start) for name, start, stop, _ in self.places]
+        flat = [
+            variables[name].reshape(*lead, stop - start)
+            for name, start, stop, _ in self.places
+        ]
         return np.concatenate(flat, axis=-1)
 
 
@@ -153,8 +178,12 @@ def caption_of(said: str | Mapping[str, str], figure: Any) -> str:
 class View:
     """One picture of a result; task dims have a panel for each label."""
 
-    draw: Drawing | Callable[[xr.Dataset, Axes], None]  # a result without extra dims but those that share a panel
-    caption: str | Mapping[str, str]  # what readers see, by flags where it depends on what was drawn: see `caption_of`
+    draw: (
+        Drawing | Callable[[xr.Dataset, Axes], None]
+    )  # a result without extra dims but those that share a panel
+    caption: (
+        str | Mapping[str, str]
+    )  # what readers see, by flags where it depends on what was drawn: see `caption_of`
     default: bool = True
     # How many labels of a dim share a panel at most; inf: the dim is an axis, which the result must have.
     panels: Mapping[str, float] = field(default_factory=dict)
@@ -178,16 +207,26 @@ class Part:
     name: str  # of its group
     stream: int | None  # the number of its random stream, if it has one
     # What the function is called with, options that follow from the curves, and attrs; or a NotApplicableError.
-    select: Callable[[xr.DataArray], tuple[xr.DataArray, dict[str, Any], dict[str, str]]]
+    select: Callable[
+        [xr.DataArray], tuple[xr.DataArray, dict[str, Any], dict[str, str]]
+    ]
     options: tuple[str, ...] = ()  # those of `analyze` that the function takes
-    refuses: bool = False  # whether a ValueError of the function means that it does not apply
+    refuses: bool = (
+        False  # whether a ValueError of the function means that it does not apply
+    )
     opens: bool = False  # whether its answer opens a report: which algorithm is better, by how much, or where
     on_request: bool = False  # whether it is made only where it is asked for by name
-    digest: Callable[[xr.Dataset], pd.DataFrame] | None = None  # a short table of many tasks
+    digest: Callable[[xr.Dataset], pd.DataFrame] | None = (
+        None  # a short table of many tasks
+    )
     along: bool = False  # whether it is about where along training, for which there must be two levels
     over_tasks: bool = False  # whether it is one answer over several tasks; others are of each task by itself
-    algorithms: Callable[[xr.Dataset], pd.DataFrame] | None = None  # a row for each algorithm, the best first
-    pairs: Callable[[xr.Dataset], pd.DataFrame] | None = None  # pairs as the answer has them, "shown" where they are
+    algorithms: Callable[[xr.Dataset], pd.DataFrame] | None = (
+        None  # a row for each algorithm, the best first
+    )
+    pairs: Callable[[xr.Dataset], pd.DataFrame] | None = (
+        None  # pairs as the answer has them, "shown" where they are
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,14 +242,24 @@ class ResultKind:
     references: tuple[str, ...]  # with DOI where there is one
     # attrs of the frame: its "caption"; "marks", where rows are values of algorithms: "best" or "tie" of each row.
     table: Callable[[xr.Dataset], pd.DataFrame]
-    statements: Callable[[xr.Dataset], Iterable[Statement]]  # all sentences, the answer first
+    statements: Callable[
+        [xr.Dataset], Iterable[Statement]
+    ]  # all sentences, the answer first
     # For a methods section: what was done, with attrs in braces, and what is reassigned, resampled or independent.
     method: tuple[str, str]
-    rows: tuple[str, ...] = ()  # dims of which every combination is a row of `to_frame`, besides the tasks
-    core: tuple[str, ...] = ("algorithm", "run", "training")  # dims of the argument that are no tasks
+    rows: tuple[
+        str, ...
+    ] = ()  # dims of which every combination is a row of `to_frame`, besides the tasks
+    core: tuple[str, ...] = (
+        "algorithm",
+        "run",
+        "training",
+    )  # dims of the argument that are no tasks
     views: Mapping[str, View] = field(default_factory=dict)
     part: Part | None = None
-    by_task: Callable[[xr.Dataset], TaskScores] | None = None  # the scores of algorithms in every task
+    by_task: Callable[[xr.Dataset], TaskScores] | None = (
+        None  # the scores of algorithms in every task
+    )
     # Task dims that share a panel; None: all. A function of the result says which.
     overlaid: Collection[str] | Callable[[xr.Dataset], Collection[Hashable]] | None = ()
 
@@ -230,17 +279,27 @@ class ResultKind:
 
     def own_dims(self) -> dict[str, tuple[str, ...]]:
         """Return the dims that only results have, with their labels."""
-        return {name: labels for name, labels in self.coords.items() if not isinstance(labels, Var)}
+        return {
+            name: labels
+            for name, labels in self.coords.items()
+            if not isinstance(labels, Var)
+        }
 
     def coordinates(self) -> dict[str, Var]:
         """Return the coordinates that are no dims."""
         return {name: var for name, var in self.coords.items() if isinstance(var, Var)}
 
     def attrs(
-        self, given: xr.DataArray | xr.Dataset, entropy: int, confidence_level: float, **options: Any
+        self,
+        given: xr.DataArray | xr.Dataset,
+        entropy: int,
+        confidence_level: float,
+        **options: Any,
     ) -> dict[str, Any]:
         """Return the attrs of a result: what it is, where it comes from, and what the method was given."""
-        return provenance.result_attrs(self.name, given, self.references, entropy, confidence_level, **options)
+        return provenance.result_attrs(
+            self.name, given, self.references, entropy, confidence_level, **options
+        )
 
     def dataset(
         self,
@@ -256,10 +315,19 @@ class ResultKind:
         for name, variable in variables.items():
             var = self.variables[name]
             said = _described(var, known.get(name, known.get(var.units, var.units)))
-            described[name] = xr.Variable(variable.dims, variable.data.astype(var.dtype, copy=False), said)
-        own = {name: each.variable if isinstance(each, xr.DataArray) else each for name, each in coords.items()}
+            described[name] = xr.Variable(
+                variable.dims, variable.data.astype(var.dtype, copy=False), said
+            )
+        own = {
+            name: each.variable if isinstance(each, xr.DataArray) else each
+            for name, each in coords.items()
+        }
         dims = {dim for variable in described.values() for dim in variable.dims}
-        labels = {dim: _index(dim, names) for dim, names in self.own_dims().items() if names and dim in dims}
+        labels = {
+            dim: _index(dim, names)
+            for dim, names in self.own_dims().items()
+            if names and dim in dims
+        }
         result = xr.Dataset(described, labels | own, attrs)
         found = result.variables
         for name, var in self.coordinates().items():
@@ -272,7 +340,9 @@ class ResultKind:
     def check(self, result: Any, name: str) -> None:
         """Refuse what is no result of this kind, given as the argument `name`."""
         named = getattr(result, "attrs", {}).get("xcurves_result")
-        known = isinstance(result, xr.Dataset) and (named or self.required() <= set(result.variables))
+        known = isinstance(result, xr.Dataset) and (
+            named or self.required() <= set(result.variables)
+        )
         if not known or named not in (None, self.name):
             got = named or type(result).__name__
             raise TypeError(
@@ -293,8 +363,15 @@ class ResultKind:
         found = []
         for name, variable in self.variables.items():
             band = f"{name}_band"
-            is_curve = len(variable.core) == 2 and variable.core[1] in ("training", "budget_fraction")
-            if is_curve and band in self.variables and variable.core[0] in ("algorithm", "pair"):
+            is_curve = len(variable.core) == 2 and variable.core[1] in (
+                "training",
+                "budget_fraction",
+            )
+            if (
+                is_curve
+                and band in self.variables
+                and variable.core[0] in ("algorithm", "pair")
+            ):
                 found.append((variable.core[0], name, band))
         return [(name, band) for _, name, band in sorted(found)]
 
@@ -304,14 +381,29 @@ class ResultKind:
 
     def task_dims(self, result: xr.Dataset) -> tuple[Hashable, ...]:
         """Return the dims of a result that broadcast."""
-        own = {*self.own_dims(), *(dim for var in self.variables.values() for dim in var.core)}
-        of_tasks = [result[name] for name, var in self.variables.items() if name in result and TASK in var.dims]
-        return tuple(dict.fromkeys(dim for array in of_tasks for dim in array.dims if dim not in own))
+        own = {
+            *self.own_dims(),
+            *(dim for var in self.variables.values() for dim in var.core),
+        }
+        of_tasks = [
+            result[name]
+            for name, var in self.variables.items()
+            if name in result and TASK in var.dims
+        ]
+        return tuple(
+            dict.fromkeys(
+                dim for array in of_tasks for dim in array.dims if dim not in own
+            )
+        )
 
     def panel_dims(self, result: xr.Dataset) -> list[Hashable]:
         """Return the task dims of which every label has a panel of its own in a picture."""
         together = self.overlaid(result) if callable(self.overlaid) else self.overlaid
-        return [] if together is None else [dim for dim in self.task_dims(result) if dim not in together]
+        return (
+            []
+            if together is None
+            else [dim for dim in self.task_dims(result) if dim not in together]
+        )
 
     def task_names(self, result: xr.Dataset) -> list[str]:
         """Return the prefix of each task of a result in messages, in C order."""
@@ -319,7 +411,9 @@ class ResultKind:
 
     def required(self) -> frozenset[str]:
         """Return the variables that every result has."""
-        return frozenset(name for name, var in self.variables.items() if var.when is None)
+        return frozenset(
+            name for name, var in self.variables.items() if var.when is None
+        )
 
 
 @lru_cache
@@ -331,12 +425,23 @@ def _index(dim: str, names: tuple[str, ...]) -> xr.IndexVariable:
 def _units(given: xr.DataArray) -> dict[str, str]:
     """Return the units of scores and of training, "" where they have none."""
     score = str(given.attrs.get("units", ""))
-    training = str(given["training"].attrs.get("units", "")) if "training" in given.coords else ""
-    return {"score": score, "score^2": score if score in ("", "1") else f"({score})^2", "training": training}
+    training = (
+        str(given["training"].attrs.get("units", ""))
+        if "training" in given.coords
+        else ""
+    )
+    return {
+        "score": score,
+        "score^2": score if score in ("", "1") else f"({score})^2",
+        "training": training,
+    }
 
 
 def _described(var: Var, units: str) -> dict[str, str]:
     """Return the attributes of a variable; words as its unit, which no unit library reads, go to `comment`."""
     if units and " " not in units:
         return {"long_name": var.long_name, "units": units}
-    return {"long_name": var.long_name, "comment": f"unit: {units}" if units else f"in the unit of {var.units}"}
+    return {
+        "long_name": var.long_name,
+        "comment": f"unit: {units}" if units else f"in the unit of {var.units}",
+    }

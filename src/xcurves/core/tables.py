@@ -24,36 +24,64 @@ def without_controls(table: pd.DataFrame) -> pd.DataFrame:
         return escape_controls(value) if isinstance(value, str) else value
 
     table = table.rename(index=cell).rename_axis(index=cell)
-    return table.assign(**{str(name): column.map(cell) for name, column in table.items() if column.dtype.kind == "O"})
+    return table.assign(
+        **{
+            str(name): column.map(cell)
+            for name, column in table.items()
+            if column.dtype.kind == "O"
+        }
+    )
 
 
 def bounds(interval: xr.DataArray, prefix: str = "") -> dict[str, xr.DataArray]:
     """Return the columns of an interval, lower and upper."""
-    return {f"{prefix}{bound}": interval.sel(ci_bound=bound, drop=True) for bound in CI_BOUNDS}
+    return {
+        f"{prefix}{bound}": interval.sel(ci_bound=bound, drop=True)
+        for bound in CI_BOUNDS
+    }
 
 
-def frame_of(columns: Mapping[str, xr.DataArray], last: Sequence[str] = ()) -> pd.DataFrame:
+def frame_of(
+    columns: Mapping[str, xr.DataArray], last: Sequence[str] = ()
+) -> pd.DataFrame:
     """Join columns to a frame whose index has the task dims, then the `last`."""
-    dataset = xr.Dataset({name: column.reset_coords(drop=True) for name, column in columns.items()})
+    dataset = xr.Dataset(
+        {name: column.reset_coords(drop=True) for name, column in columns.items()}
+    )
     # Not in the order of the dataset's dims, which an archive may change.
-    extra = list(dict.fromkeys(str(dim) for column in columns.values() for dim in column.dims if dim not in last))
+    extra = list(
+        dict.fromkeys(
+            str(dim)
+            for column in columns.values()
+            for dim in column.dims
+            if dim not in last
+        )
+    )
     last = [dim for dim in last if dim in dataset.dims]
     if not extra and not last:
         return pd.DataFrame({name: [column.item()] for name, column in dataset.items()})
     return dataset.to_dataframe([*extra, *last])
 
 
-def frame_of_pairs(columns: Mapping[str, xr.DataArray], size: xr.DataArray, names: xr.DataArray) -> pd.DataFrame:
+def frame_of_pairs(
+    columns: Mapping[str, xr.DataArray], size: xr.DataArray, names: xr.DataArray
+) -> pd.DataFrame:
     """Join columns of turned pairs to a frame, in each task the largest first."""
     frame = frame_of(columns, ["pair"])
     if "pair" not in size.dims:
         return frame
     whole = xr.broadcast(abs(size), names, *columns.values())[:2]
-    size_of, shown = (each.transpose(*frame.index.names).to_numpy().ravel() for each in whole)
-    levels = [frame.index.get_level_values(level) for level in range(frame.index.nlevels - 1)]
+    size_of, shown = (
+        each.transpose(*frame.index.names).to_numpy().ravel() for each in whole
+    )
+    levels = [
+        frame.index.get_level_values(level) for level in range(frame.index.nlevels - 1)
+    ]
     index = [*levels, pd.Index(shown, name="pair", dtype=object)]
     frame.index = pd.MultiIndex.from_arrays(index) if levels else index[0]
-    return frame.iloc[np.lexsort((-size_of, np.arange(len(frame)) // size.sizes["pair"]))]
+    return frame.iloc[
+        np.lexsort((-size_of, np.arange(len(frame)) // size.sizes["pair"]))
+    ]
 
 
 def frame_of_displayed(displayed: xr.Dataset) -> pd.DataFrame:
@@ -69,9 +97,13 @@ def frame_of_displayed(displayed: xr.Dataset) -> pd.DataFrame:
     return frame
 
 
-def frame_of_algorithms(result: xr.Dataset, columns: Mapping[str, xr.DataArray]) -> pd.DataFrame:
+def frame_of_algorithms(
+    result: xr.Dataset, columns: Mapping[str, xr.DataArray]
+) -> pd.DataFrame:
     """Return a row for each algorithm, in each task that with the best "mean" first, unknown ones last."""
-    frame = frame_of({**columns, "may_be_best": columns["may_be_best"] == 1}, ["algorithm"])
+    frame = frame_of(
+        {**columns, "may_be_best": columns["may_be_best"] == 1}, ["algorithm"]
+    )
     mean = frame["mean"].to_numpy()
     keys = mean if lower_is_better(result) else -mean
     order = np.lexsort((keys, np.arange(len(frame)) // result.sizes["algorithm"]))

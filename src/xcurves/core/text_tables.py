@@ -14,7 +14,9 @@ from xcurves.core.wording import decimals_of, number, p_text, rounded, rounds_to
 
 _GAP = "  "  # between columns
 _DIGITS = 3  # significant ones of the range of a column without an interval
-_WIDEST = 100  # largest over smallest number of a column whose numbers have the same decimals
+_WIDEST = (
+    100  # largest over smallest number of a column whose numbers have the same decimals
+)
 
 
 class Column(NamedTuple):
@@ -32,13 +34,20 @@ def as_text(table: pd.DataFrame) -> str:
     ``attrs["interval"]``. The estimate in the column before it has the decimals that the interval supports.
     """
     columns = [*_index_columns(table), *_value_columns(table)]
-    widths = [max(len(column.heading), *map(len, column.cells), 0) for column in columns]
+    widths = [
+        max(len(column.heading), *map(len, column.cells), 0) for column in columns
+    ]
     lines = [_line([column.heading for column in columns], columns, widths)]
-    lines += [_line([column.cells[row] for column in columns], columns, widths) for row in range(len(table))]
+    lines += [
+        _line([column.cells[row] for column in columns], columns, widths)
+        for row in range(len(table))
+    ]
     return "\n".join(lines)
 
 
-def _line(cells: Sequence[str], columns: Sequence[Column], widths: Sequence[int]) -> str:
+def _line(
+    cells: Sequence[str], columns: Sequence[Column], widths: Sequence[int]
+) -> str:
     padded = [
         cell.rjust(width) if column.is_number else cell.ljust(width)
         for cell, column, width in zip(cells, columns, widths, strict=True)
@@ -59,7 +68,9 @@ def _index_columns(table: pd.DataFrame) -> list[Column]:
             is_repeated = level < index.nlevels - 1 and row[: level + 1] == above
             cells.append("" if is_repeated else _label(row[level]))
             above = row[: level + 1]
-        columns.append(Column("" if name is None else _words(name), cells, is_number=False))
+        columns.append(
+            Column("" if name is None else _words(name), cells, is_number=False)
+        )
     return columns
 
 
@@ -75,7 +86,9 @@ def _words(name: object) -> str:
 
 def _value_columns(table: pd.DataFrame) -> list[Column]:
     heading = str(table.attrs.get("interval", "interval"))
-    is_open = heading.endswith("together")  # an end of 0 was set there by the test of the pair
+    is_open = heading.endswith(
+        "together"
+    )  # an end of 0 was set there by the test of the pair
     names = [str(name) for name in table.columns]
     columns: list[Column] = []
     estimate: str | None = None  # the column whose numbers have an interval
@@ -84,15 +97,23 @@ def _value_columns(table: pd.DataFrame) -> list[Column]:
             continue
         if not name.endswith("lower"):
             following = names[place + 1 : place + 3]
-            if len(following) == 2 and following[0].endswith("lower") and not _is_p(name):
+            if (
+                len(following) == 2
+                and following[0].endswith("lower")
+                and not _is_p(name)
+            ):
                 estimate = name
-                value, lower, upper = (_floats(table[each]) for each in (name, *following))
+                value, lower, upper = (
+                    _floats(table[each]) for each in (name, *following)
+                )
                 columns.append(Column(_words(name), _estimates(value, lower, upper)))
             else:
                 columns.append(_plain_column(name, table[name]))
             continue
         prefix = name.removesuffix("lower").replace("_", " ").strip()
-        lower, upper = (_floats(table[each]) for each in (name, name.replace("lower", "upper")))
+        lower, upper = (
+            _floats(table[each]) for each in (name, name.replace("lower", "upper"))
+        )
         of = [nan] * len(table) if estimate is None else _floats(table[estimate])
         headed = f"{heading}, {prefix}" if prefix else heading
         columns.append(Column(headed, _intervals(of, lower, upper, is_open=is_open)))
@@ -106,16 +127,30 @@ def _floats(column: pd.Series[Any]) -> list[float]:
 def _plain_column(name: str, values: pd.Series[Any]) -> Column:
     """Return a column without an interval: p-values, yes or nothing, whole numbers, numbers, or text."""
     if _is_p(name):
-        return Column(_words(name), aligned(["" if _is_blank(p) else p_text(p) for p in values]))
+        return Column(
+            _words(name), aligned(["" if _is_blank(p) else p_text(p) for p in values])
+        )
     if pd.api.types.is_bool_dtype(values):
-        return Column(_words(name), ["yes" if value else "" for value in values], is_number=False)
+        return Column(
+            _words(name), ["yes" if value else "" for value in values], is_number=False
+        )
     if pd.api.types.is_integer_dtype(values):
-        return Column(_words(name), ["" if _is_blank(value) else f"{value:,}" for value in values])
-    known = [float(value) for value in values if not _is_blank(value) and isinstance(value, float | int | np.number)]
+        return Column(
+            _words(name), ["" if _is_blank(value) else f"{value:,}" for value in values]
+        )
+    known = [
+        float(value)
+        for value in values
+        if not _is_blank(value) and isinstance(value, float | int | np.number)
+    ]
     if len(known) < sum(not _is_blank(value) for value in values):
-        return Column(_words(name), [_label(value) for value in values], is_number=False)
+        return Column(
+            _words(name), [_label(value) for value in values], is_number=False
+        )
     decimals = _decimals_of_column(known)
-    cells = ["" if _is_blank(value) else rounded(value, decimals, 4) for value in values]
+    cells = [
+        "" if _is_blank(value) else rounded(value, decimals, 4) for value in values
+    ]
     return Column(_words(name), aligned(cells))
 
 
@@ -140,19 +175,33 @@ def _decimals_of_column(values: Sequence[float]) -> int | None:
     return max(0, _DIGITS - 1 - floor(log10(of)))
 
 
-def _estimates(values: Sequence[float], lower: Sequence[float], upper: Sequence[float]) -> list[str]:
+def _estimates(
+    values: Sequence[float], lower: Sequence[float], upper: Sequence[float]
+) -> list[str]:
     cells = []
     for value, low, high in zip(values, lower, upper, strict=True):
-        cells.append("" if isnan(value) else rounded(value, decimals_of(low, high, value)))
+        cells.append(
+            "" if isnan(value) else rounded(value, decimals_of(low, high, value))
+        )
     return aligned(cells)
 
 
-def _intervals(of: Sequence[float], lower: Sequence[float], upper: Sequence[float], *, is_open: bool) -> list[str]:
+def _intervals(
+    of: Sequence[float],
+    lower: Sequence[float],
+    upper: Sequence[float],
+    *,
+    is_open: bool,
+) -> list[str]:
     """Return intervals, their ends aligned with those of other rows; one end of 0 may be open."""
     lows, words, highs = [], [], []
     for estimate, low, high in zip(of, lower, upper, strict=True):
         decimals = decimals_of(low, high, estimate)
-        low_said, word, high_said = rounded(low, decimals), " to ", rounded(high, decimals)
+        low_said, word, high_said = (
+            rounded(low, decimals),
+            " to ",
+            rounded(high, decimals),
+        )
         if isnan(low) or isnan(high):
             low_said, word, high_said = "", "", ""
         elif not isfinite(low) and not isfinite(high):
@@ -178,4 +227,7 @@ def aligned(cells: Sequence[str]) -> list[str]:
     split = [cell.partition(".") for cell in cells]
     before = max((len(whole) for whole, _, _ in split), default=0)
     after = max((len(point + rest) for _, point, rest in split), default=0)
-    return [whole.rjust(before) + (point + rest).ljust(after) for whole, point, rest in split]
+    return [
+        whole.rjust(before) + (point + rest).ljust(after)
+        for whole, point, rest in split
+    ]

@@ -45,7 +45,9 @@ _LONG_CALL = 5.0  # seconds after which a call shows a bar by itself
 def check_share(name: str, value: float, usual: str = "0.05") -> float:
     """Return a number between 0 and 1."""
     if not isinstance(value, Real) or not 0 < value < 1:
-        raise ValueError(f"{name} must lie between 0 and 1; got {shown(value)}. Usual: {usual}")
+        raise ValueError(
+            f"{name} must lie between 0 and 1; got {shown(value)}. Usual: {usual}"
+        )
     return float(value)
 
 
@@ -55,14 +57,22 @@ def check_confidence_level(confidence_level: float) -> float:
     return round(1 - level, 12) or float(1 - Decimal(repr(level)))
 
 
-def check_total(name: str, value: int, usual: str = "1000", *, least: int = 1, most: int = 10**12) -> int:
+def check_total(
+    name: str, value: int, usual: str = "1000", *, least: int = 1, most: int = 10**12
+) -> int:
     """Return a whole number from `least` to `most`."""
     return _whole(name, value, f"Usual: {usual}", least, most)
 
 
-def check_count(name: str, value: int | None, least: int = 1, most: int = 10**12) -> int | None:
+def check_count(
+    name: str, value: int | None, least: int = 1, most: int = 10**12
+) -> int | None:
     """Return a whole number from `least` to `most`, or None."""
-    return None if value is None else _whole(name, value, "Leave it out for the default", least, most)
+    return (
+        None
+        if value is None
+        else _whole(name, value, "Leave it out for the default", least, most)
+    )
 
 
 def _whole(name: str, value: int, cure: str, least: int, most: int) -> int:
@@ -76,10 +86,14 @@ def _whole(name: str, value: int, cure: str, least: int, most: int) -> int:
 
 def check_number(name: str, value: float) -> float:
     """Return a finite number."""
-    value = float(value) if isinstance(value, np.floating) else value  # one of a short dtype has no 1e140
+    value = (
+        float(value) if isinstance(value, np.floating) else value
+    )  # one of a short dtype has no 1e140
     odd = not isinstance(value, Real) or isinstance(value, bool | np.timedelta64)
     if odd or not abs(value) <= LARGEST:
-        raise ValueError(f"{name} must be a finite number; got {shown(value)}. At most {LARGEST:g} in size")
+        raise ValueError(
+            f"{name} must be a finite number; got {shown(value)}. At most {LARGEST:g} in size"
+        )
     return float(value)
 
 
@@ -87,7 +101,9 @@ def check_margin(margin: float | None) -> float | None:
     """Return a margin of at least 0, or None."""
     number = isinstance(margin, Real) and not isinstance(margin, bool)
     if margin is not None and not (number and 0 <= margin <= LARGEST):
-        raise ValueError(f"margin must be a number of at least 0, in score units; got {shown(margin)}. Try margin=1.0")
+        raise ValueError(
+            f"margin must be a number of at least 0, in score units; got {shown(margin)}. Try margin=1.0"
+        )
     return margin
 
 
@@ -98,7 +114,13 @@ def check_flag(name: str, value: bool) -> bool:
     return bool(value)
 
 
-def check_progress(progress: bool | None, what: str = "shuffles", unit: str = "block", *, lazy: bool = False) -> Bar:
+def check_progress(
+    progress: bool | None,
+    what: str = "shuffles",
+    unit: str = "block",
+    *,
+    lazy: bool = False,
+) -> Bar:
     """Return a function that wraps blocks of a computation in a bar; it takes their `total`.
 
     With None there is one in a terminal or notebook, where tqdm is installed, for a long call; dask shows its own.
@@ -111,12 +133,16 @@ def check_progress(progress: bool | None, what: str = "shuffles", unit: str = "b
     except ImportError:
         if progress is None:
             return no_bar
-        raise ImportError("progress=True needs tqdm. Install it: pip install 'xcurves[progress]'") from None
+        raise ImportError(
+            "progress=True needs tqdm. Install it: pip install 'xcurves[progress]'"
+        ) from None
     begin = time()
 
     def bar(blocks: Iterable[Any], total: int | None = None) -> Iterable[Any]:
         delay = begin + _LONG_CALL - time() if progress is None else 0.0
-        wrapped: Iterable[Any] = tqdm(blocks, what, total, leave=False, unit=unit, delay=max(delay, 0.0))
+        wrapped: Iterable[Any] = tqdm(
+            blocks, what, total, leave=False, unit=unit, delay=max(delay, 0.0)
+        )
         return wrapped
 
     return bar
@@ -130,14 +156,22 @@ def no_bar(blocks: Iterable[Any], **_: Any) -> Iterable[Any]:
 def is_watched() -> bool:
     """Return whether errors and bars are written to a terminal or a notebook, not to a pipe or a file."""
     ipython = sys.modules.get("IPython")
-    return hasattr(ipython and ipython.get_ipython(), "kernel") or bool(sys.stderr and sys.stderr.isatty())
+    return hasattr(ipython and ipython.get_ipython(), "kernel") or bool(
+        sys.stderr and sys.stderr.isatty()
+    )
 
 
 def check_choice(name: str, value: str, choices: Sequence[str]) -> str:
     """Return one of the choices."""
     if not isinstance(value, str) or value not in choices:
-        said = f"{', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}" if choices[1:] else repr(choices[0])
-        raise ValueError(f"{name} must be {said}; got {shown(value)}{did_you_mean(value, choices)}")
+        said = (
+            f"{', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}"
+            if choices[1:]
+            else repr(choices[0])
+        )
+        raise ValueError(
+            f"{name} must be {said}; got {shown(value)}{did_you_mean(value, choices)}"
+        )
     return value
 
 
@@ -153,7 +187,9 @@ def check_function(name: str, value: Any) -> Any:
 def check_path(path: str | os.PathLike[str]) -> Path:
     """Return a path."""
     if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"path must be a string or a Path; got {shown(path)}. Give the name of a file")
+        raise TypeError(
+            f"path must be a string or a Path; got {shown(path)}. Give the name of a file"
+        )
     return Path(path)
 
 
@@ -161,10 +197,14 @@ def check_rng(rng: Rng) -> int:
     """Return the seed of a plan: a given int itself, else one that is drawn from the generator."""
     if isinstance(rng, Integral) and not isinstance(rng, bool):
         if rng < 0:
-            raise ValueError(f"rng must not be negative; got {rng}. Give a whole number from 0, a Generator or None")
+            raise ValueError(
+                f"rng must not be negative; got {rng}. Give a whole number from 0, a Generator or None"
+            )
         return int(rng)
     if rng is not None and not isinstance(rng, np.random.Generator):
-        raise TypeError(f"rng must be a whole number, a numpy Generator or None; got {shown(rng)}. Try rng=0")
+        raise TypeError(
+            f"rng must be a whole number, a numpy Generator or None; got {shown(rng)}. Try rng=0"
+        )
     return int(np.random.default_rng(rng).integers(2**63))
 
 
@@ -177,10 +217,14 @@ def check_array(name: str, array: xr.DataArray) -> xr.DataArray:
             f"{name} must be an xarray.DataArray; got {type(array).__name__}. Make one: df.curves.to_dataarray(...)"
         )
     if array.dtype.kind not in "biuf":
-        raise TypeError(f"{name} must be numeric; got dtype {array.dtype}. Convert: {name}.astype(float)")
+        raise TypeError(
+            f"{name} must be numeric; got dtype {array.dtype}. Convert: {name}.astype(float)"
+        )
     for dim, size in array.sizes.items():
         if size != size:
-            raise ValueError(f"{name} has unknown chunks along {dim!r}. Find them: {name}.data.compute_chunk_sizes()")
+            raise ValueError(
+                f"{name} has unknown chunks along {dim!r}. Find them: {name}.data.compute_chunk_sizes()"
+            )
     return array
 
 
@@ -212,20 +256,31 @@ def check_curves(
     check_array(name, curves)
     own = has_own_levels(curves)
     if own and not own_levels:
-        raise ValueError(f"{name}: runs have their own levels. Bring them to common ones: .curves.align(20)")
+        raise ValueError(
+            f"{name}: runs have their own levels. Bring them to common ones: .curves.align(20)"
+        )
     if own:
         core = [EVALUATION if dim == "training" else dim for dim in core]
-    _check_dims(curves, core, name, (RESERVED - {EVALUATION} if own else RESERVED).union(reserved))
+    _check_dims(
+        curves,
+        core,
+        name,
+        (RESERVED - {EVALUATION} if own else RESERVED).union(reserved),
+    )
     curves = native_labels(curves)
     values: dict[str, NDArray[Any]] = {
-        dim: _checked_labels(curves, dim) for dim in ("algorithm", "run") if dim in curves.dims
+        dim: _checked_labels(curves, dim)
+        for dim in ("algorithm", "run")
+        if dim in curves.dims
     }
     if own:
         curves = _check_own_levels(curves, name)
     elif "training" in (core if "training" not in curves.coords else curves.dims):
         _check_training(curves, name)
         if levels:
-            values["training"] = curves.coords.variables["training"].to_numpy().astype(np.float64)
+            values["training"] = (
+                curves.coords.variables["training"].to_numpy().astype(np.float64)
+            )
         else:
             curves = curves.drop_vars("training")
     for dim in curves.dims:
@@ -239,7 +294,11 @@ def check_curves(
     }
     # Assigning, transposing or casting without need would be most of the cost of this check.
     curves = curves.assign_coords(changed) if changed else curves
-    curves = curves if curves.dims[-len(core) :] == tuple(core) else curves.transpose(..., *core)
+    curves = (
+        curves
+        if curves.dims[-len(core) :] == tuple(core)
+        else curves.transpose(..., *core)
+    )
     curves = curves if curves.dtype == np.float64 else curves.astype(np.float64)
     if reserved and name in _DIFFERENCES and not any_offset:
         scales.check_range(curves, core, name)
@@ -264,10 +323,16 @@ def at_one_level(scores: xr.DataArray) -> xr.DataArray:
 def has_no_training(scores: xr.DataArray) -> bool:
     """Whether an array is of scores: algorithms, runs and tasks, and no dim that could be of training."""
     dims = set(map(str, scores.dims))
-    if not {"algorithm", "run"} <= dims or "training" in scores.coords or dims & {"training", EVALUATION}:
+    if (
+        not {"algorithm", "run"} <= dims
+        or "training" in scores.coords
+        or dims & {"training", EVALUATION}
+    ):
         return False
     tasks = [dim for dim in scores.dims if dim not in ("algorithm", "run")]
-    return all(str(dim).lower() in USUAL_EXTRAS or _has_words(scores, dim) for dim in tasks)
+    return all(
+        str(dim).lower() in USUAL_EXTRAS or _has_words(scores, dim) for dim in tasks
+    )
 
 
 def _has_words(scores: xr.DataArray, dim: Hashable) -> bool:
@@ -296,40 +361,72 @@ def _check_own_levels(curves: xr.DataArray, name: str) -> xr.DataArray:
             raise ValueError(
                 f"{name}: training must be finite and increase in each run, NaN only after its last level. {cure}"
             )
-        if curves.chunks is None and (np.isnan(training.to_numpy()) & ~np.isnan(curves.to_numpy())).any():
-            raise ValueError(f"{name}: some scores have no training level. Give it, or mask them: {name}.where(...)")
+        if (
+            curves.chunks is None
+            and (np.isnan(training.to_numpy()) & ~np.isnan(curves.to_numpy())).any()
+        ):
+            raise ValueError(
+                f"{name}: some scores have no training level. Give it, or mask them: {name}.where(...)"
+            )
     return curves.assign_coords(training=training.assign_attrs(given.attrs))
 
 
-def _check_dims(curves: xr.DataArray, core: Sequence[str], name: str, reserved: Collection[str]) -> None:
+def _check_dims(
+    curves: xr.DataArray, core: Sequence[str], name: str, reserved: Collection[str]
+) -> None:
     dims = tuple(map(str, curves.dims))
     if "training" in core and has_no_training(curves):
         cure = "Compare them: .curves.pairwise(), or across_tasks() over tasks"
-        raise ValueError(f"{name}: dims must include 'training'; got {dims}. Scores have no training. {cure}")
-    for needed in sorted(core, key=_ASKED_FIRST.index) if set(core) <= set(DIMS) else core:
+        raise ValueError(
+            f"{name}: dims must include 'training'; got {dims}. Scores have no training. {cure}"
+        )
+    for needed in (
+        sorted(core, key=_ASKED_FIRST.index) if set(core) <= set(DIMS) else core
+    ):
         if needed not in dims:
-            raise ValueError(f"dims must include {needed!r}; got {dims}. {_cure_dims(curves, core, needed)}")
-    lasting = {str(coord) for coord, each in curves.coords.variables.items() if not set(each.dims) & set(core)}
+            raise ValueError(
+                f"dims must include {needed!r}; got {dims}. {_cure_dims(curves, core, needed)}"
+            )
+    lasting = {
+        str(coord)
+        for coord, each in curves.coords.variables.items()
+        if not set(each.dims) & set(core)
+    }
     taken = sorted(lasting.union(dims).intersection(reserved))
     if taken:
         cure = ", ".join(f"{each}='{each}_'" for each in taken)
-        raise ValueError(f"{name} has the name {taken[0]!r}, which is reserved for results. Rename: da.rename({cure})")
+        raise ValueError(
+            f"{name} has the name {taken[0]!r}, which is reserved for results. Rename: da.rename({cure})"
+        )
     for dim, size in curves.sizes.items():
         if not isinstance(dim, str):
-            raise TypeError(f"dims must have texts as names; got {dim!r}. Rename: da.rename({{{dim!r}: 'task'}})")
+            raise TypeError(
+                f"dims must have texts as names; got {dim!r}. Rename: da.rename({{{dim!r}: 'task'}})"
+            )
         if size == 0:
-            raise ValueError(f"{name} is empty: dim {dim!r} has length 0. Check the selection that made it")
+            raise ValueError(
+                f"{name} is empty: dim {dim!r} has length 0. Check the selection that made it"
+            )
 
 
 def _cure_dims(curves: xr.DataArray, core: Sequence[str], needed: str) -> str:
     """Return the call that gives curves a core dim that they lack, for an error message."""
     if needed in curves.coords:
         label = repr(curves[needed].to_numpy().item())
-        kept = "isel(training=[-1])" if needed == "training" else f"sel({needed}=[{label}, ...])"
+        kept = (
+            "isel(training=[-1])"
+            if needed == "training"
+            else f"sel({needed}=[{label}, ...])"
+        )
         return f"A selection dropped it; keep it with a list: da.{kept}"
     missing = [name for name in core if name not in curves.dims]
     strange = [str(name) for name in curves.dims if name not in DIMS]
-    renames = {s: name for name in missing for s in strange if s.lower() in SYNONYMS.get(name, "").split()}
+    renames = {
+        s: name
+        for name in missing
+        for s in strange
+        if s.lower() in SYNONYMS.get(name, "").split()
+    }
     left = [s for s in strange if s not in renames and s.lower() not in USUAL_EXTRAS]
     unmet = [name for name in missing if name not in renames.values()]
     renames.update(zip(left, unmet, strict=False))
@@ -337,8 +434,15 @@ def _cure_dims(curves: xr.DataArray, core: Sequence[str], needed: str) -> str:
         example = -1 if needed == "training" else 0
         return f"Keep it when you select (da.isel({needed}=[{example}])) or add it: da.expand_dims({needed}=[0])"
     names = {old: renames[str(old)] for old in curves.dims if str(old) in renames}
-    by_name = all(isinstance(old, str) and old.isidentifier() and not iskeyword(old) for old in names)
-    said = ", ".join(f"{old}={new!r}" for old, new in names.items()) if by_name else repr(names)
+    by_name = all(
+        isinstance(old, str) and old.isidentifier() and not iskeyword(old)
+        for old in names
+    )
+    said = (
+        ", ".join(f"{old}={new!r}" for old, new in names.items())
+        if by_name
+        else repr(names)
+    )
     return f"Rename: da.rename({said})"
 
 
@@ -356,16 +460,28 @@ def _checked_labels(curves: xr.DataArray, name: str) -> NDArray[Any]:
     """Return labels that are unique, and all strings or all numbers."""
     mixed = f"{name} labels must be all strings or all numbers; got"
     if isinstance(curves.xindexes.get(name), xr.indexes.PandasMultiIndex):
-        raise TypeError(f"{mixed} a MultiIndex. Number them: da.reset_index({name!r}, drop=True)")
+        raise TypeError(
+            f"{mixed} a MultiIndex. Number them: da.reset_index({name!r}, drop=True)"
+        )
     known = curves.coords.variables
-    labels = plain_labels(known[name].values if name in known else np.arange(curves.sizes[name]))
+    labels = plain_labels(
+        known[name].values if name in known else np.arange(curves.sizes[name])
+    )
     as_strings = f"Convert: da.assign_coords({name}=da.{name}.astype(str))"
     if labels.dtype.kind not in "Uiuf":
-        kinds = " and ".join(sorted({type(label).__name__ for label in labels.tolist()}))
-        raise TypeError(f"{mixed} {kinds if labels.dtype == object else f'dtype {labels.dtype}'}. {as_strings}")
+        kinds = " and ".join(
+            sorted({type(label).__name__ for label in labels.tolist()})
+        )
+        raise TypeError(
+            f"{mixed} {kinds if labels.dtype == object else f'dtype {labels.dtype}'}. {as_strings}"
+        )
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise ValueError(f"{name} labels must be finite; got {labels[~np.isfinite(labels)][0]}. {as_strings}")
-    if not (labels[1:] > labels[:-1]).all():  # otherwise all differ, which is found faster
+        raise ValueError(
+            f"{name} labels must be finite; got {labels[~np.isfinite(labels)][0]}. {as_strings}"
+        )
+    if not (
+        labels[1:] > labels[:-1]
+    ).all():  # otherwise all differ, which is found faster
         _check_unique(name, pd.Index(labels.tolist(), dtype=object))
     return labels
 
@@ -377,11 +493,18 @@ def _check_training(curves: xr.DataArray, name: str) -> None:
             f"{name} has no training coordinate. Say the amounts of training: da.assign_coords(training=[...])"
         )
     levels = curves.coords.variables["training"]
-    index = curves.xindexes["training"].to_pandas_index() if "training" in curves.xindexes else None
+    index = (
+        curves.xindexes["training"].to_pandas_index()
+        if "training" in curves.xindexes
+        else None
+    )
     units = str(levels.attrs.get("units", levels.encoding.get("units", "")))
     got, cure = str(levels.dtype), ""
     if index is not None and index.nlevels > 1:
-        got, cure = "a MultiIndex", "Number it: da.reset_index('training', drop=True).assign_coords(training=[...])"
+        got, cure = (
+            "a MultiIndex",
+            "Number it: da.reset_index('training', drop=True).assign_coords(training=[...])",
+        )
     elif levels.dtype.kind == "m":
         cure = "Convert, here to hours: da.assign_coords(training=da.training / np.timedelta64(1, 'h'))"
     elif levels.dtype.kind == "M":
@@ -392,7 +515,9 @@ def _check_training(curves: xr.DataArray, name: str) -> None:
     elif " since " in units:
         got, cure = f"units {units!r}", "Name another unit"
     if cure:
-        raise TypeError(f"training must be numbers, amounts and no dates; got {got}. {cure}")
+        raise TypeError(
+            f"training must be numbers, amounts and no dates; got {got}. {cure}"
+        )
     if isinstance(index, pd.RangeIndex) and (index.step > 0 or len(index) == 1):
         return  # a range needs no memory, and stays one
     values = levels.to_numpy().astype(np.float64)
@@ -407,4 +532,6 @@ def _check_training(curves: xr.DataArray, name: str) -> None:
         cure = "da.sortby('training')"
         if before == after:
             cure = "da.drop_duplicates('training')"
-        raise ValueError(f"training must be strictly increasing; got {after:g} after {before:g}. Correct it: {cure}")
+        raise ValueError(
+            f"training must be strictly increasing; got {after:g} after {before:g}. Correct it: {cure}"
+        )

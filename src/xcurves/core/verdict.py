@@ -15,7 +15,15 @@ import xarray as xr
 from xcurves.array_types import Floats
 from xcurves.core.pairs import PairRow, most_ahead
 from xcurves.core.provenance import SCORE_NAME, significant
-from xcurves.core.wording import decimals_of, listed, number, open_interval, pvalue, quantity, rounded
+from xcurves.core.wording import (
+    decimals_of,
+    listed,
+    number,
+    open_interval,
+    pvalue,
+    quantity,
+    rounded,
+)
 
 UNTESTED = "runs are missing or do not differ at all"
 MOST_WORDS = 70  # of a verdict
@@ -52,7 +60,9 @@ class Comparison:
 
     def over(self, name: str) -> list[PairRow]:
         """Return the pairs in which an algorithm is the better one, the nearest other first."""
-        return sorted((row for row in self.rows if row.better == name), key=lambda row: row.amount)
+        return sorted(
+            (row for row in self.rows if row.better == name), key=lambda row: row.amount
+        )
 
 
 def score_name(result: xr.Dataset) -> str:
@@ -66,15 +76,24 @@ def means_of(result: xr.Dataset, name: str) -> dict[str, float]:
         return {}
     values = result[name].to_numpy().tolist()
     labels = [str(label) for label in result["algorithm"].to_numpy().tolist()]
-    return {label: value for label, value in zip(labels, values, strict=True) if isfinite(value)}
+    return {
+        label: value
+        for label, value in zip(labels, values, strict=True)
+        if isfinite(value)
+    }
 
 
 def named(result: xr.Dataset, variable: xr.DataArray) -> list[str]:
     """Return the algorithms at which a variable is 1."""
-    return [str(label) for label in result["algorithm"].to_numpy()[variable.to_numpy() == 1].tolist()]
+    return [
+        str(label)
+        for label in result["algorithm"].to_numpy()[variable.to_numpy() == 1].tolist()
+    ]
 
 
-def within_words(said: Sequence[str], leave_first: Sequence[str]) -> tuple[list[str], list[str]]:
+def within_words(
+    said: Sequence[str], leave_first: Sequence[str]
+) -> tuple[list[str], list[str]]:
     """Return the sentences of a verdict of at most `MOST_WORDS` words, and those that are left out for that.
 
     Of `leave_first` as many are left out as is needed, one after the other.
@@ -95,11 +114,17 @@ def best_sentence(made: Comparison) -> str:
     if best is None:
         return f"No pair could be compared: {UNTESTED}."
     several = len(made.algorithms) > 2
-    most = {"higher": "highest", "lower": "lowest"}[made.better] if several else made.better
+    most = (
+        {"higher": "highest", "lower": "lowest"}[made.better]
+        if several
+        else made.better
+    )
     equal = [row for row in made.rows if row.amount == 0 and best in row[:2]]
     value = f", {quantity(made.means[best], made.units)}" if best in made.means else ""
     if not several and equal:
-        return f"{equal[0].better} and {equal[0].other} have the same {made.score}{value}."
+        return (
+            f"{equal[0].better} and {equal[0].other} have the same {made.score}{value}."
+        )
     return f"{best} has the {most} {made.score}{value}."
 
 
@@ -121,7 +146,9 @@ def claim_sentences(made: Comparison) -> Iterator[str]:
     is_said = len(shown) == len(own)  # in the sentence before
     if shown and not is_said:
         yield f"{best} is {made.better} than {shown[0].other} by {_amount(shown[0])}."
-    untested = [row.other if row.better == best else row.better for row in own if isnan(row.p)]
+    untested = [
+        row.other if row.better == best else row.better for row in own if isnan(row.p)
+    ]
     if untested:
         yield f"Untested beside {best}: {listed(untested, _MOST_NAMED)}; {UNTESTED}."
 
@@ -153,8 +180,12 @@ def _who_may_be_best(made: Comparison, best: str, shown: Sequence[PairRow]) -> s
 def _others(made: Comparison, candidates: Sequence[str]) -> str:
     """Return those over whom another is shown to be better, with their verb: "the others are"."""
     excluded = dict.fromkeys(row.other for row in made.rows if row.shown)
-    if len(excluded) + len(candidates) < len(made.algorithms):  # of the rest nothing is known
-        return f"{listed(excluded, _MOST_NAMED)} {'is' if len(excluded) == 1 else 'are'}"
+    if len(excluded) + len(candidates) < len(
+        made.algorithms
+    ):  # of the rest nothing is known
+        return (
+            f"{listed(excluded, _MOST_NAMED)} {'is' if len(excluded) == 1 else 'are'}"
+        )
     return "the other is" if len(excluded) == 1 else "the others are"
 
 
@@ -171,7 +202,9 @@ def _two(made: Comparison, best: str) -> str:
     if row.shown:
         said = f"{on}it is shown to be {made.better} than {row.other}, {said_amount}."
     else:
-        said = f"{on}either may be the better one: {best} is {made.better} {said_amount}."
+        said = (
+            f"{on}either may be the better one: {best} is {made.better} {said_amount}."
+        )
     return _sentence(said)
 
 
@@ -210,7 +243,11 @@ def these_sentence(made: Comparison, where: str) -> str | None:
         (row,) = tested
         if row.better != best and row.amount != 0:
             return f"{where} {row.better} is {made.better} by {_amount(row, pvalue(row.p))}."
-        verdict = f"is shown to be {made.better}" if shown else f"is not shown to be {made.better}"
+        verdict = (
+            f"is shown to be {made.better}"
+            if shown
+            else f"is not shown to be {made.better}"
+        )
         return f"{where} {best} {verdict} ({_limits(row)}; {pvalue(row.p)})."
     if not shown:
         return f"{where} {best} is not shown to be {made.better} than any other."
@@ -226,7 +263,9 @@ def _limits(row: PairRow) -> str:
 
 def reference_sentences(made: Comparison, reference: str) -> Iterator[str]:
     """Yield which algorithms differ from the reference, the largest difference first."""
-    rows = sorted((row for row in made.rows if not isnan(row.p)), key=lambda row: -abs(row.amount))
+    rows = sorted(
+        (row for row in made.rows if not isnan(row.p)), key=lambda row: -abs(row.amount)
+    )
     if not rows:
         yield f"Nothing can be said beside {reference}: {UNTESTED}."
         return
@@ -251,7 +290,9 @@ def _signed(row: PairRow) -> str:
     return f"{rounded(row.amount, decimals)}: {_limits(row)}"
 
 
-def floor_sentences(least: Floats, p: Floats, alpha: float, few: str, more: str = "run more") -> Iterator[str]:
+def floor_sentences(
+    least: Floats, p: Floats, alpha: float, few: str, more: str = "run more"
+) -> Iterator[str]:
     """Yield what it takes where adjusted p could not be small enough; `least` is the smallest there could be.
 
     `few` is what is too few, such as "5 runs a side", `more` the cure.
@@ -265,5 +306,11 @@ def floor_sentences(least: Floats, p: Floats, alpha: float, few: str, more: str 
     if n_tested == 1:
         yield f"With {few} no p can be below {smallest}: {more}."
         return
-    which = f"these {n_tested:,} pairs" if n_beyond == n_tested else f"{n_beyond:,} of {n_tested:,} pairs"
-    yield (f"With {few} no adjusted p of {which} can be below {smallest}: compare fewer with reference=, or {more}.")
+    which = (
+        f"these {n_tested:,} pairs"
+        if n_beyond == n_tested
+        else f"{n_beyond:,} of {n_tested:,} pairs"
+    )
+    yield (
+        f"With {few} no adjusted p of {which} can be below {smallest}: compare fewer with reference=, or {more}."
+    )

@@ -23,10 +23,14 @@ TrainingWeights = Literal["final"] | Sequence[float] | xr.DataArray | None
 _SHOWN = 10  # labels that a message lists
 
 
-def weights_on(curves: xr.DataArray, dim: str, given: Any, argument: str) -> xr.DataArray:
+def weights_on(
+    curves: xr.DataArray, dim: str, given: Any, argument: str
+) -> xr.DataArray:
     """Return a weight for every label of a dim of curves, zero for those that a DataArray does not name."""
     if isinstance(given, xr.DataArray) and given.dims != (dim,):
-        raise ValueError(f"{argument} must have the dim {dim!r}; got {given.dims}. Name labels with a DataArray of it")
+        raise ValueError(
+            f"{argument} must have the dim {dim!r}; got {given.dims}. Name labels with a DataArray of it"
+        )
     known: list[Any] = curves[dim].to_numpy().tolist()
     names, values = known, given
     if isinstance(given, Mapping | pd.Series):
@@ -47,7 +51,9 @@ def weights_on(curves: xr.DataArray, dim: str, given: Any, argument: str) -> xr.
     if not np.isfinite(numbers).all():
         raise ValueError(f"{argument} must be finite; got {got}")
     if numbers.size and np.abs(numbers).max() > validation.LARGEST:
-        raise ValueError(f"{argument} must be at most {validation.LARGEST:g}; got {got}. Divide them by the largest")
+        raise ValueError(
+            f"{argument} must be at most {validation.LARGEST:g}; got {got}. Divide them by the largest"
+        )
     weight_of = dict(zip(names, numbers.tolist(), strict=True))
     for name in weight_of.keys() - set(known):
         words = list(labels.words(known[:_SHOWN]))
@@ -55,27 +61,43 @@ def weights_on(curves: xr.DataArray, dim: str, given: Any, argument: str) -> xr.
             words.append("...")
         has = ", ".join(words)
         near = labels.did_you_mean(name, known) if isinstance(name, str) else ""
-        raise ValueError(f"{argument} names {name!r}, which is no {dim} of the curves; they have {has}{near}")
+        raise ValueError(
+            f"{argument} names {name!r}, which is no {dim} of the curves; they have {has}{near}"
+        )
     if len(weight_of) < len(names):
-        raise ValueError(f"{argument} names a label of {dim} twice: {labels.shown(names)}. Name each once")
-    return xr.DataArray([weight_of.get(label, 0.0) for label in known], {dim: curves[dim].to_numpy()}, (dim,))
+        raise ValueError(
+            f"{argument} names a label of {dim} twice: {labels.shown(names)}. Name each once"
+        )
+    return xr.DataArray(
+        [weight_of.get(label, 0.0) for label in known],
+        {dim: curves[dim].to_numpy()},
+        (dim,),
+    )
 
 
-def check_training_weights(curves: xr.DataArray, given: TrainingWeights) -> xr.DataArray | str | None:
+def check_training_weights(
+    curves: xr.DataArray, given: TrainingWeights
+) -> xr.DataArray | str | None:
     """Return a weight for every level of curves, "final" for the last of each task, or None for equal ones.
 
     Weights that are not negative are divided by their sum; those of both signs (a slope) stay as they are.
     """
     if given is None or isinstance(given, str):
         if given not in (None, "final"):
-            raise ValueError(f"training_weights must be None, 'final' or weights; got {labels.shown(given)}")
+            raise ValueError(
+                f"training_weights must be None, 'final' or weights; got {labels.shown(given)}"
+            )
         return given
     weights = weights_on(curves, "training", given, "training_weights")
     if not weights.any():
-        raise ValueError("training_weights are all zero. Give weight to at least one level")
+        raise ValueError(
+            "training_weights are all zero. Give weight to at least one level"
+        )
     if (weights < 0).any():
         return weights
-    relative: xr.DataArray = weights / weights.max()  # so that no weights are too small to be added
+    relative: xr.DataArray = (
+        weights / weights.max()
+    )  # so that no weights are too small to be added
     return relative / relative.sum()
 
 
@@ -115,7 +137,9 @@ class SumOfLevels:
         if self.centred:
             pool = -3 if self.paired else (-3, -2)
             n = np.count_nonzero(finite, axis=pool, keepdims=True)
-            values -= np.where(finite, values.sum(axis=pool, keepdims=True) / np.maximum(n, 1), 0.0)
+            values -= np.where(
+                finite, values.sum(axis=pool, keepdims=True) / np.maximum(n, 1), 0.0
+            )
         by, uncovered = in_grid, np.zeros(in_grid.shape[:-1])
         if isinstance(self.weights, str):
             last = in_grid.shape[-1] - 1 - in_grid[..., ::-1].argmax(axis=-1)
@@ -126,7 +150,9 @@ class SumOfLevels:
         if self.weights is not None:
             values *= by[..., np.newaxis, np.newaxis, :]
         # The same scores in another order make the same number: where two runs tie must not depend on rounding.
-        sums = values.sum(axis=-1, dtype=None if self.centred else np.longdouble).astype(np.float64)
+        sums = values.sum(
+            axis=-1, dtype=None if self.centred else np.longdouble
+        ).astype(np.float64)
         counts = count_levels(curves)
         if self.ranked:
             weighted = (by != 0)[..., np.newaxis, np.newaxis, :]
@@ -134,7 +160,9 @@ class SumOfLevels:
                 sums[((curves == infinity) & weighted).any(axis=-1)] = infinity
             counts = has.sum(axis=-1).astype(np.float64)
         parts = (in_grid.sum(axis=-1), uncovered, counts, sums)
-        return np.concatenate([part.reshape(*in_grid.shape[:-1], -1) for part in parts], axis=-1)
+        return np.concatenate(
+            [part.reshape(*in_grid.shape[:-1], -1) for part in parts], axis=-1
+        )
 
     def merge(self, numbers: Floats, _: Shape) -> Floats:
         """Add the sums of stretches of training."""
@@ -144,7 +172,12 @@ class SumOfLevels:
     def unpack(self, numbers: Floats, shape: Shape) -> RunSums:
         """Return the sums by name."""
         n_curves = shape[0] * shape[1]
-        return RunSums(numbers[:, 0], numbers[:, 1], numbers[:, 2 : 2 + n_curves], numbers[:, 2 + n_curves :])
+        return RunSums(
+            numbers[:, 0],
+            numbers[:, 1],
+            numbers[:, 2 : 2 + n_curves],
+            numbers[:, 2 + n_curves :],
+        )
 
     def numbers(self, group: Group) -> Floats:
         """Return the number of every curve of alike tasks, shape (task, curve); refuse weights on levels they lack."""
@@ -155,14 +188,25 @@ class SumOfLevels:
                 f"{group.names[refused[0]]}training_weights gives weight to levels that no run has. "
                 "Give weight to the task's own training levels"
             )
-        return found.sums / found.n_levels[:, np.newaxis] if self.weights is None else found.sums
+        return (
+            found.sums / found.n_levels[:, np.newaxis]
+            if self.weights is None
+            else found.sums
+        )
 
 
 def number_of_run(
-    curves: xr.DataArray, training_weights: xr.DataArray | str | None, *, ranked: bool = False
+    curves: xr.DataArray,
+    training_weights: xr.DataArray | str | None,
+    *,
+    ranked: bool = False,
 ) -> xr.DataArray:
     """Reduce every curve to a number, dims (..., algorithm, run), NaN where there is no run; lazy if the curves are."""
-    weights = training_weights.to_numpy() if isinstance(training_weights, xr.DataArray) else training_weights
+    weights = (
+        training_weights.to_numpy()
+        if isinstance(training_weights, xr.DataArray)
+        else training_weights
+    )
     reduction = SumOfLevels(weights, ranked=ranked)
     dims = ("algorithm", "run")
     job = Job(
@@ -170,12 +214,20 @@ def number_of_run(
         kernel=_numbers,
         options={"reduction": reduction},
         context=Context.of(curves),
-        layout=Layout({"number": dims}, {dim: curves.sizes[dim] for dim in labels.DIMS}),
+        layout=Layout(
+            {"number": dims}, {dim: curves.sizes[dim] for dim in labels.DIMS}
+        ),
         reduce=(reduction,),
         order=label_order(curves),
     )
-    kept = {name: each for name, each in curves.coords.items() if "training" not in each.dims}
-    return xr.DataArray(compute(job, curves)["number"], kept, name=curves.name, attrs=curves.attrs)
+    kept = {
+        name: each
+        for name, each in curves.coords.items()
+        if "training" not in each.dims
+    }
+    return xr.DataArray(
+        compute(job, curves)["number"], kept, name=curves.name, attrs=curves.attrs
+    )
 
 
 def _numbers(group: Group, reduction: SumOfLevels) -> dict[str, Floats]:

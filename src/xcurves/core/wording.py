@@ -87,7 +87,9 @@ def rounded(value: float, decimals: int | None, digits: int = 3) -> str:
     return f"{sign}{abs(nearest):,.{max(decimals, 0)}f}"
 
 
-def interval(low: float, high: float, digits: int = 3, *, estimate: float | None = None) -> str:
+def interval(
+    low: float, high: float, digits: int = 3, *, estimate: float | None = None
+) -> str:
     """Return an interval, in as many decimals as it supports: "−9.8 to 11.1", "at least 3", "more than 0 to 16".
 
     One that is open at 0 says so: its end was set there by a test. Nothing is known of one without an end.
@@ -107,20 +109,32 @@ def interval(low: float, high: float, digits: int = 3, *, estimate: float | None
 
 def rounds_to_zero(value: float, decimals: int | None) -> bool:
     """Return whether so many decimals of a number are all 0."""
-    return value == 0 or (decimals is not None and isfinite(value) and round(value, decimals) == 0)
+    return value == 0 or (
+        decimals is not None and isfinite(value) and round(value, decimals) == 0
+    )
 
 
 def open_interval(low: float, high: float, estimate: float) -> str:
     """Return the interval of a difference that is shown; an end of 0 is open: "more than 0 to 15.9"."""
     decimals = decimals_of(low, high, estimate)
     if low >= 0 and estimate > 0 and rounds_to_zero(low, decimals):
-        return f"more than 0 to {rounded(high, decimals)}" if isfinite(high) else "more than 0"
+        return (
+            f"more than 0 to {rounded(high, decimals)}"
+            if isfinite(high)
+            else "more than 0"
+        )
     if high <= 0 and estimate < 0 and rounds_to_zero(high, decimals):
-        return f"{rounded(low, decimals)} to less than 0" if isfinite(low) else "less than 0"
+        return (
+            f"{rounded(low, decimals)} to less than 0"
+            if isfinite(low)
+            else "less than 0"
+        )
     return interval(low, high, estimate=estimate)
 
 
-def estimated(value: float, low: float, high: float, units: object = "1", digits: int = 3) -> str:
+def estimated(
+    value: float, low: float, high: float, units: object = "1", digits: int = 3
+) -> str:
     """Return an estimate with its interval, with the same decimals: "7.6 (3.5 to 11.7)"."""
     said = rounded(value, decimals_of(low, high, value), digits)
     unit = "" if str(units) in _NO_UNIT else f" {units}"
@@ -208,7 +222,10 @@ def reassigned(result: xr.Dataset, what: str) -> str:
     made, exact = result["n_resamples"].to_numpy().ravel(), is_exact(result).ravel()
     among = [
         f"{which} {span(made[some].tolist())} {kind}"
-        for some, which, kind in ((exact & (made > 0), "all", "distinct ones"), (~exact, "", "random ones"))
+        for some, which, kind in (
+            (exact & (made > 0), "all", "distinct ones"),
+            (~exact, "", "random ones"),
+        )
         if some.any()
     ]
     said = " or ".join(each.strip() for each in among) or "none"
@@ -217,7 +234,10 @@ def reassigned(result: xr.Dataset, what: str) -> str:
 
 def label_of(variable: xr.DataArray) -> str:
     """Return long_name, or the name, with the unit: "training (games)"; "step" in steps is "steps"."""
-    name, units = str(variable.attrs.get("long_name", variable.name or "score")), units_of(variable)
+    name, units = (
+        str(variable.attrs.get("long_name", variable.name or "score")),
+        units_of(variable),
+    )
     if name == units or name.endswith(f" {units}"):
         return name
     return units if units == f"{name}s" else with_units(name, variable)

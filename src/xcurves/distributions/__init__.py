@@ -2,8 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # the public functions; `xcurves` imports them when they are first used
-    from xcurves.distributions.compare_distributions import compare_distributions as compare_distributions
+if (
+    TYPE_CHECKING
+):  # the public functions; `xcurves` imports them when they are first used
+    from xcurves.distributions.compare_distributions import (
+        compare_distributions as compare_distributions,
+    )
     from xcurves.distributions.performance_cdf import performance_cdf as performance_cdf
     from xcurves.distributions.trials import trials_needed as trials_needed
     from xcurves.distributions.tuning_curve import tuning_curve as tuning_curve

@@ -18,7 +18,12 @@ from xcurves.core.validation import check_curves
 from xcurves.distributions import trial_checks
 from xcurves.distributions.kinds import BAND, COMPARE_DISTRIBUTIONS
 from xcurves.distributions.trial_checks import HUNDREDTHS, Dims
-from xcurves.distributions.trials import Failed, check_trials, difference_band, prefixes_of
+from xcurves.distributions.trials import (
+    Failed,
+    check_trials,
+    difference_band,
+    prefixes_of,
+)
 from xcurves.kernels.distributions import ecdf, twosample
 from xcurves.kernels.distributions.bootstrap import are_few
 from xcurves.kernels.resampling import plans
@@ -31,7 +36,9 @@ _OF_PROBABILITY = {
     "paired": "exact binomial (Clopper-Pearson); where runs are tied Tango's score interval",
 }
 _ONE = "one trial in the smallest stratum shows no spread; the interval is NaN"
-_FEW = "trials in the smallest stratum are few for a bootstrap: the interval is too short"
+_FEW = (
+    "trials in the smallest stratum are few for a bootstrap: the interval is too short"
+)
 _SWAPS = "permutation: the two trials of a run change places, all ways or a random sample of them"
 _UNKNOWN = "NaN where both are infinite: failed, or times not reached within the budget"
 _AT_ONCE, _STRATIFIED = 2**20, 256  # trials, or comparisons within strata, at once
@@ -154,25 +161,39 @@ def compare_distributions(
     >>> pairs.dominance.values.tolist()
     [0, 0, 0]
     """
-    fixed = "dim={rest} to compare within each {task}" if paired else "strata={task!r} if its labels are a fixed set"
-    design = trial_checks.check_design(dim, strata, unit, fixed, "dim={unit!r} of scores.mean({repeats})")
+    fixed = (
+        "dim={rest} to compare within each {task}"
+        if paired
+        else "strata={task!r} if its labels are a fixed set"
+    )
+    design = trial_checks.check_design(
+        dim, strata, unit, fixed, "dim={unit!r} of scores.mean({repeats})"
+    )
     if design.units:
         raise ValueError(
             f"unit must name all dims of trials, {design.dims}, which says that every trial is independent; got "
             f"{design.units}. Average the trials of each unit: scores.mean({list(design.trials)}), dim={design.units}"
         )
     stratified, core = bool(design.strata), ("algorithm", *design.core)
-    scores = check_curves(scores, core=core, name="scores", reserved=COMPARE_DISTRIBUTIONS.reserved())
+    scores = check_curves(
+        scores, core=core, name="scores", reserved=COMPARE_DISTRIBUTIONS.reserved()
+    )
     scores, budget = within_budget(scores, core)
     scores = scores.transpose(..., *core)
     validation.check_choice("correction", correction, tuple(ADJUSTMENTS))
     pairs = labels.algorithm_pairs(scores, name="scores")
     if validation.check_flag("paired", paired) and stratified:
-        raise ValueError("paired=True and strata were both given; one can be. Leave out strata to compare each task")
+        raise ValueError(
+            "paired=True and strata were both given; one can be. Leave out strata to compare each task"
+        )
     if n_resamples is not None and not (paired or stratified):
-        raise ValueError(f"nothing is random without paired or strata; got n_resamples={n_resamples}. Leave it out")
+        raise ValueError(
+            f"nothing is random without paired or strata; got n_resamples={n_resamples}. Leave it out"
+        )
     kernel = _PairComparison(
-        failed=Failed.of(budget, higher=validation.check_flag("higher_is_better", higher_is_better)),
+        failed=Failed.of(
+            budget, higher=validation.check_flag("higher_is_better", higher_is_better)
+        ),
         pairs=labels.pairs_in_label_order(scores),
         n_strata=prod(scores.sizes[name] for name in design.strata),
         stratified=stratified,
@@ -180,19 +201,28 @@ def compare_distributions(
         paired=paired,
         correction=correction,
         alpha=validation.check_confidence_level(confidence_level),
-        entropy=validation.check_rng(rng if paired or stratified or rng is not None else 0),
+        entropy=validation.check_rng(
+            rng if paired or stratified or rng is not None else 0
+        ),
     )
     at = ("probability", HUNDREDTHS, {"long_name": labels.LONG_NAMES["probability"]})
     result = per_task(
         COMPARE_DISTRIBUTIONS,
         kernel,
         scores,
-        context=trial_checks.context_of(scores, core, confidence_level, kernel.alpha, kernel.entropy),
+        context=trial_checks.context_of(
+            scores, core, confidence_level, kernel.alpha, kernel.entropy
+        ),
         core=core,
         sizes={"pair": len(pairs), "probability": len(HUNDREDTHS)},
         when=["strata" if stratified else "no strata"],
         coords={**labels.pair_coords(scores), "probability": at},
-        attrs={**design.attrs, "n_resamples": n_resamples, "paired": paired, "correction": correction}
+        attrs={
+            **design.attrs,
+            "n_resamples": n_resamples,
+            "paired": paired,
+            "correction": correction,
+        }
         | {"higher_is_better": higher_is_better},
     )
     how = "independent"
@@ -209,10 +239,15 @@ def compare_distributions(
             result[name].attrs["method"] = _SWAPS if paired else _ASSIGNMENTS
     if not is_lazy(scores):
         _warn(result, labels.task_names(scores, core), kernel.n_strata)
-    if budget is not None:  # a quantile that one of them does not reach differs by an unknown time
+    if (
+        budget is not None
+    ):  # a quantile that one of them does not reach differs by an unknown time
         known = np.isfinite(result["quantile_difference"])
         names = result.keys() & {"quantile_difference", "quantile_difference_band"}
-        finite = {name: result[name].where(known).transpose(*result[name].dims) for name in names}
+        finite = {
+            name: result[name].where(known).transpose(*result[name].dims)
+            for name in names
+        }
         result = result.assign(finite).assign_coords({BUDGET: budget})
     counts = ["share_infinite_a", "share_infinite_b", "n_trials"]
     if stratified:
@@ -258,13 +293,22 @@ class _PairComparison:
         x = np.sort(trials.reshape(len(trials), -1), axis=-1)
         n = np.count_nonzero(~np.isnan(x), axis=-1)
         check_trials(x, n, prefixes_of(group), self.failed)
-        rows = np.stack([np.add.outer(n_algorithms * np.arange(n_tasks), side).ravel() for side in self.pairs.T])
+        rows = np.stack(
+            [
+                np.add.outer(n_algorithms * np.arange(n_tasks), side).ravel()
+                for side in self.pairs.T
+            ]
+        )
 
         def compare(some: slice) -> dict[str, Floats]:
             first, second = sides = rows[:, some]
             found = self._quantiles(*x[sides], *n[sides])
-            for name, side in zip(("share_infinite_a", "share_infinite_b"), sides, strict=True):
-                found[name] = np.isinf(x[side]).sum(axis=-1) / np.where(n[side] > 0, n[side], np.nan)
+            for name, side in zip(
+                ("share_infinite_a", "share_infinite_b"), sides, strict=True
+            ):
+                found[name] = np.isinf(x[side]).sum(axis=-1) / np.where(
+                    n[side] > 0, n[side], np.nan
+                )
             if self.stratified:
                 return found | self._by_stratum(*trials[sides])
             apart = np.isnan(trials[first]) != np.isnan(trials[second])
@@ -279,7 +323,10 @@ class _PairComparison:
 
         at_once = _STRATIFIED if self.stratified else max(1, _AT_ONCE // x.shape[-1])
         found = in_stretches(compare, rows.shape[1], at_once)
-        out = {name: values.reshape(n_tasks, -1, *values.shape[1:]) for name, values in found.items()}
+        out = {
+            name: values.reshape(n_tasks, -1, *values.shape[1:])
+            for name, values in found.items()
+        }
         if self.stratified:
             for values in out.values():
                 values[out["n_units"] == 0] = np.nan
@@ -292,12 +339,24 @@ class _PairComparison:
         """Return differences of inverse CDFs of sorted trials and their band, half of alpha for each sample."""
         sides = []
         for each, size in ((x, m), (y, n)):
-            ranks = (ecdf.quantile_ranks(HUNDREDTHS, size), *ecdf.ranks_in_band(HUNDREDTHS, size, self.alpha / 2))
-            sides.append(np.stack([ecdf.value_at(each, rank, np.maximum(size, 1)) for rank in ranks]))
+            ranks = (
+                ecdf.quantile_ranks(HUNDREDTHS, size),
+                *ecdf.ranks_in_band(HUNDREDTHS, size, self.alpha / 2),
+            )
+            sides.append(
+                np.stack(
+                    [ecdf.value_at(each, rank, np.maximum(size, 1)) for rank in ranks]
+                )
+            )
         first, second = sides
-        with np.errstate(invalid="ignore"):  # of two trials that are infinite there is no difference
+        with np.errstate(
+            invalid="ignore"
+        ):  # of two trials that are infinite there is no difference
             difference = first[0] - second[0]
-        found = {"quantile_difference": difference, "quantile_difference_band": difference_band(first[1:], second[1:])}
+        found = {
+            "quantile_difference": difference,
+            "quantile_difference_band": difference_band(first[1:], second[1:]),
+        }
         for values in found.values():
             values[(m == 0) | (n == 0)] = np.nan
         return found
@@ -305,17 +364,30 @@ class _PairComparison:
     def _by_stratum(self, x: Floats, y: Floats) -> dict[str, Floats]:
         """Return the probability with its interval of sorted trials, shape (comparison, stratum, trial)."""
         probability = twosample.stratified_probability(x, y)
-        ends = np.full((2, len(x), 2), np.nan)  # for the pair by itself, and for all pairs together
-        turned = probability < 0.5  # swapped samples then have exactly the complementary interval
-        x, y = (np.where(turned[:, np.newaxis, np.newaxis], *each) for each in ((y, x), (x, y)))
-        sizes = np.concatenate([np.count_nonzero(~np.isnan(each), axis=-1) for each in (x, y)], axis=-1)
+        ends = np.full(
+            (2, len(x), 2), np.nan
+        )  # for the pair by itself, and for all pairs together
+        turned = (
+            probability < 0.5
+        )  # swapped samples then have exactly the complementary interval
+        x, y = (
+            np.where(turned[:, np.newaxis, np.newaxis], *each)
+            for each in ((y, x), (x, y))
+        )
+        sizes = np.concatenate(
+            [np.count_nonzero(~np.isnan(each), axis=-1) for each in (x, y)], axis=-1
+        )
         n_units = sizes.min(axis=-1)
         known = np.flatnonzero(n_units > 1)  # one trial shows no spread
         for size in np.unique(sizes[known], axis=0):
             tasks = known[(sizes[known] == size).all(axis=-1)]
             n_resamples = self.n_resamples or DEFAULT_RESAMPLES
-            for each, alpha in zip(ends, (self.alpha, self.alpha / len(self.pairs)), strict=True):
-                each[tasks] = twosample.stratified_interval(x[tasks], y[tasks], n_resamples, self.entropy, alpha)
+            for each, alpha in zip(
+                ends, (self.alpha, self.alpha / len(self.pairs)), strict=True
+            ):
+                each[tasks] = twosample.stratified_interval(
+                    x[tasks], y[tasks], n_resamples, self.entropy, alpha
+                )
         ends[:, turned] = 1 - ends[:, turned, ::-1]
         own, together = ends
         return {
@@ -339,13 +411,18 @@ class _PairComparison:
             pvalue = self._paired_pvalue(x, y, gap)
         else:
             probability = twosample.prob_greater(merged)
-            interval, together = (twosample.newcombe(probability, m, n, each) for each in (self.alpha, of_all_pairs))
+            interval, together = (
+                twosample.newcombe(probability, m, n, each)
+                for each in (self.alpha, of_all_pairs)
+            )
             pvalue = twosample.ks_pvalue(merged, gap)
         return {
             "prob_greater": probability,
             "prob_greater_ci": interval,
             "prob_greater_ci_simultaneous": together,
-            "dominance": np.where(known, np.where(first & second, 2, first.astype(int) - second), 0).astype(float),
+            "dominance": np.where(
+                known, np.where(first & second, 2, first.astype(int) - second), 0
+            ).astype(float),
             "ks_statistic": np.where(known, gap / np.where(known, m * n, 1), np.nan),
             "ks_pvalue": pvalue,
         }
@@ -357,7 +434,11 @@ class _PairComparison:
         n_runs = present.sum(axis=-1)
         for size in np.unique(n_runs[n_runs > 0]).tolist():
             tasks = np.flatnonzero(n_runs == size)
-            merged = twosample.merge_samples(*(each[tasks][present[tasks]].reshape(-1, size) for each in (x, y)))
-            plan = plans.plan_runs((size, size), self.n_resamples, paired=True, entropy=self.entropy)
+            merged = twosample.merge_samples(
+                *(each[tasks][present[tasks]].reshape(-1, size) for each in (x, y))
+            )
+            plan = plans.plan_runs(
+                (size, size), self.n_resamples, paired=True, entropy=self.entropy
+            )
             pvalue[tasks] = twosample.paired_ks_pvalue(merged, gap[tasks], plan)
         return pvalue

@@ -12,46 +12,75 @@ from xcurves.core.applicability import NotApplicableError, is_lower_better
 from xcurves.core.axes import MOST_CURVES
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.matrices import n_pair_columns, n_pair_rows
-from xcurves.core.schema import PAIR_COORDS, Drawing, Part, ResultKind, Var, View, captioned
+from xcurves.core.schema import (
+    PAIR_COORDS,
+    Drawing,
+    Part,
+    ResultKind,
+    Var,
+    View,
+    captioned,
+)
 from xcurves.core.wording import span, units_of
 from xcurves.distributions import plots, text, tuning_text
 from xcurves.preprocessing.alignment import align
 
 JORDAN = "Jordan, Cohen & Thomas, Using Cumulative Distribution Based Performance Analysis to Benchmark Models"
-LOCAL_LEVELS = (
-    "Aldor-Noiman, Brown, Buja, Rolke & Stine (2013), Am. Stat. 67, 249-260, doi:10.1080/00031305.2013.847865"
-)
+LOCAL_LEVELS = "Aldor-Noiman, Brown, Buja, Rolke & Stine (2013), Am. Stat. 67, 249-260, doi:10.1080/00031305.2013.847865"
 MOSCOVICH = "Moscovich & Nadler (2017), Stat. Probab. Lett. 123, 177-182, doi:10.48550/arXiv.1503.04363"
 WILKS = "Wilks (1941), Ann. Math. Stat. 12, 91-96, doi:10.1214/aoms/1177731788"
 LOURIE = "Lourie, Cho & He (2023), Confidence Bands for Tuning Curves, doi:10.48550/arXiv.2311.09480"
 TANG = "Tang, Lee, Xin, Liu, Yu & Lin (2020), Showing Your Work Doesn't Always Work, doi:10.48550/arXiv.2004.13705"
 TANGO = "Tango (1998), Stat. Med. 17, 891-908, doi:10.1002/(SICI)1097-0258(19980430)17:8<891::AID-SIM780>3.0.CO;2-B"
-EFRON_1987 = "Efron (1987), J. Am. Stat. Assoc. 82, 171-185, doi:10.1080/01621459.1987.10478410"
+EFRON_1987 = (
+    "Efron (1987), J. Am. Stat. Assoc. 82, 171-185, doi:10.1080/01621459.1987.10478410"
+)
 NEWCOMBE = "Newcombe (2006), Part 2, Stat. Med. 25, 559-573, doi:10.1002/sim.2324"
 BAND = "exact equal local levels (beyond 20,000 trials Dvoretzky-Kiefer-Wolfowitz-Massart), everywhere at once"
 
 
-def final_scores(curves: xr.DataArray) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
+def final_scores(
+    curves: xr.DataArray,
+) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
     """Return scores at the last level that all runs of a task have, whether a high one is good, and which level."""
     try:
         final = align(curves, "final").compute()
     except ValueError as error:
         raise NotApplicableError(str(error)) from error
-    level = final["training"].where(final.notnull().any(["algorithm", "run"])).max("training")
-    scores: xr.DataArray = final.max("training", keep_attrs=True)  # of the one level that the task has
+    level = (
+        final["training"]
+        .where(final.notnull().any(["algorithm", "run"]))
+        .max("training")
+    )
+    scores: xr.DataArray = final.max(
+        "training", keep_attrs=True
+    )  # of the one level that the task has
     level.attrs = curves["training"].attrs
     scores = scores.assign_coords(training=level)
     units, name = units_of(level), level.attrs.get("long_name", "")
     ends = span([level.min().item(), level.max().item()], 12)
     said = f"{name} {ends}".strip() if units in ("1", "") else f"{ends} {units}"
-    by_task = ", task by task: see the coordinate training" if level.min() < level.max() else ""
-    return scores, {"higher_is_better": not is_lower_better(curves)}, {"final": said + by_task}
+    by_task = (
+        ", task by task: see the coordinate training"
+        if level.min() < level.max()
+        else ""
+    )
+    return (
+        scores,
+        {"higher_is_better": not is_lower_better(curves)},
+        {"final": said + by_task},
+    )
 
 
-def trials_of_search(scores: xr.DataArray) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
+def trials_of_search(
+    scores: xr.DataArray,
+) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
     """Return the scores of a search, of which readers say what chose its trials."""
     if "sampler" not in scores.attrs or scores.sizes["training"] > 1:
-        raise NotApplicableError("scores are not of trials of a search: they have no attr 'sampler'", obvious=True)
+        raise NotApplicableError(
+            "scores are not of trials of a search: they have no attr 'sampler'",
+            obvious=True,
+        )
     return scores.isel(training=0, drop=True), {}, {}
 
 
@@ -74,23 +103,65 @@ PERFORMANCE_CDF = ResultKind(
         "iqm": Var(_TASK, "interquartile mean of scores", "score"),
         "cvar": Var(_CVAR, "CVaR of the best scores", "score"),
         "cvar_lower": Var(_CVAR, "CVaR of the worst scores", "score"),
-        "statistic_ci": Var(("task", "param", "ci_bound"), "confidence interval of a statistic, in its units", "score"),
+        "statistic_ci": Var(
+            ("task", "param", "ci_bound"),
+            "confidence interval of a statistic, in its units",
+            "score",
+        ),
         "score_quantile": Var(("task", "probability"), "score", "score"),
-        "score_quantile_ci": Var(("task", "probability", "ci_bound"), "interval of the inverse CDF", "score"),
-        "cdf": Var(("task", "score"), "share of trials at or below the score", when="scores_at"),
+        "score_quantile_ci": Var(
+            ("task", "probability", "ci_bound"), "interval of the inverse CDF", "score"
+        ),
+        "cdf": Var(
+            ("task", "score"), "share of trials at or below the score", when="scores_at"
+        ),
         "cdf_ci": Var(_SCORE_CI, "confidence interval of the CDF", when="scores_at"),
-        "cdf_band": Var(_SCORE_CI, "confidence band of the CDF", when="scores_at, interval='exact'"),
-        "partial_mean_above": Var(_THRESHOLD, "mean score, 0 below the threshold", "score", when="threshold"),
-        "prob_above": Var(_THRESHOLD, "share of trials that meet the threshold", when="threshold"),
-        "optimality_gap": Var(_TASK, "mean distance to the target, none beyond it", "score", when="target"),
-        "tolerance": Var(("task", "ci_bound"), "interval of the share of trials", "score", when="tolerance"),
-        "tolerance_lower": Var(_TASK, "score that the share of trials reaches", "score", when="tolerance"),
-        "tolerance_n": Var(_TASK, "trials that the interval of the share needs", dtype=np.int64, when="tolerance"),
-        "share_infinite": Var(_TASK, "share of trials that failed, or of times not reached"),
+        "cdf_band": Var(
+            _SCORE_CI, "confidence band of the CDF", when="scores_at, interval='exact'"
+        ),
+        "partial_mean_above": Var(
+            _THRESHOLD, "mean score, 0 below the threshold", "score", when="threshold"
+        ),
+        "prob_above": Var(
+            _THRESHOLD, "share of trials that meet the threshold", when="threshold"
+        ),
+        "optimality_gap": Var(
+            _TASK, "mean distance to the target, none beyond it", "score", when="target"
+        ),
+        "tolerance": Var(
+            ("task", "ci_bound"),
+            "interval of the share of trials",
+            "score",
+            when="tolerance",
+        ),
+        "tolerance_lower": Var(
+            _TASK, "score that the share of trials reaches", "score", when="tolerance"
+        ),
+        "tolerance_n": Var(
+            _TASK,
+            "trials that the interval of the share needs",
+            dtype=np.int64,
+            when="tolerance",
+        ),
+        "share_infinite": Var(
+            _TASK, "share of trials that failed, or of times not reached"
+        ),
         "n_trials": Var(_TASK, "number of trials", dtype=np.int64),
-        "n_units": Var(_TASK, "number of units in the smallest stratum", dtype=np.int64, when="strata or unit"),
+        "n_units": Var(
+            _TASK,
+            "number of units in the smallest stratum",
+            dtype=np.int64,
+            when="strata or unit",
+        ),
     },
-    coords={"cvar_level": (), "param": (), "probability": (), "ci_bound": CI_BOUNDS, "score": (), "threshold": ()},
+    coords={
+        "cvar_level": (),
+        "param": (),
+        "probability": (),
+        "ci_bound": CI_BOUNDS,
+        "score": (),
+        "threshold": (),
+    },
     core=("run",),
     references=(JORDAN, LOCAL_LEVELS, MOSCOVICH, EFRON_1987),
     method=(
@@ -107,7 +178,10 @@ PERFORMANCE_CDF = ResultKind(
         "distribution",
         4,
         final_scores,
-        digest=captioned(text.statistic_digest, "Statistics of the final scores, a row for each task and algorithm."),
+        digest=captioned(
+            text.statistic_digest,
+            "Statistics of the final scores, a row for each task and algorithm.",
+        ),
     ),
     views={
         "inverse_cdf": View(
@@ -149,14 +223,32 @@ COMPARE_DISTRIBUTIONS = ResultKind(
     question="Whose runs score higher?",
     argument="scores",
     variables={
-        "prob_greater": Var(_PAIR, "probability that the first scores higher, ties half"),
-        "prob_greater_ci": Var(_PAIR_CI, "confidence interval of the probability that the first scores higher"),
-        "prob_greater_ci_simultaneous": Var(_PAIR_CI, "interval of that probability, for all pairs together"),
-        "quantile_difference": Var((*_PAIR, "probability"), "difference of scores", "score"),
-        "share_infinite_a": Var(_PAIR, "share of trials of the first that failed, or of times not reached"),
-        "share_infinite_b": Var(_PAIR, "share of trials of the second that failed, or of times not reached"),
+        "prob_greater": Var(
+            _PAIR, "probability that the first scores higher, ties half"
+        ),
+        "prob_greater_ci": Var(
+            _PAIR_CI,
+            "confidence interval of the probability that the first scores higher",
+        ),
+        "prob_greater_ci_simultaneous": Var(
+            _PAIR_CI, "interval of that probability, for all pairs together"
+        ),
+        "quantile_difference": Var(
+            (*_PAIR, "probability"), "difference of scores", "score"
+        ),
+        "share_infinite_a": Var(
+            _PAIR, "share of trials of the first that failed, or of times not reached"
+        ),
+        "share_infinite_b": Var(
+            _PAIR, "share of trials of the second that failed, or of times not reached"
+        ),
         "n_trials": Var(("task", "algorithm"), "number of trials", dtype=np.int64),
-        "n_units": Var(_PAIR, "number of trials in the smallest stratum of either", dtype=np.int64, when="strata"),
+        "n_units": Var(
+            _PAIR,
+            "number of trials in the smallest stratum of either",
+            dtype=np.int64,
+            when="strata",
+        ),
         "quantile_difference_band": Var(
             (*_PAIR, "probability", "ci_bound"),
             "confidence band of the difference of scores",
@@ -165,8 +257,14 @@ COMPARE_DISTRIBUTIONS = ResultKind(
         ),
         "dominance": Var(_PAIR, _DOMINANCE, dtype=np.int8, when="no strata"),
         "ks_statistic": Var(_PAIR, "Kolmogorov-Smirnov distance", when="no strata"),
-        "ks_pvalue": Var(_PAIR, "permutation p-value of the Kolmogorov-Smirnov distance", when="no strata"),
-        "ks_pvalue_adjusted": Var(_PAIR, "Kolmogorov-Smirnov p-value adjusted over pairs", when="no strata"),
+        "ks_pvalue": Var(
+            _PAIR,
+            "permutation p-value of the Kolmogorov-Smirnov distance",
+            when="no strata",
+        ),
+        "ks_pvalue_adjusted": Var(
+            _PAIR, "Kolmogorov-Smirnov p-value adjusted over pairs", when="no strata"
+        ),
     },
     coords={"pair": (), "ci_bound": CI_BOUNDS, "probability": (), **PAIR_COORDS},
     rows=("pair",),
@@ -219,16 +317,40 @@ TUNING_CURVE = ResultKind(
     argument="scores",
     variables={
         "best_median": Var(_CURVE, "median best score seen", "score"),
-        "best_median_ci": Var(_CURVE_CI, "pointwise interval of the median best", "score", when="no select"),
-        "best_median_band": Var(_CURVE_CI, "simultaneous band of the median best", "score", when="no select"),
+        "best_median_ci": Var(
+            _CURVE_CI,
+            "pointwise interval of the median best",
+            "score",
+            when="no select",
+        ),
+        "best_median_band": Var(
+            _CURVE_CI, "simultaneous band of the median best", "score", when="no select"
+        ),
         "best_mean": Var(_CURVE, "mean best score seen", "score"),
-        "best_mean_band": Var(_CURVE_CI, "simultaneous band of the mean best", "score", when="no select"),
-        "difference": Var(_PAIRS, "difference of median best scores", "score", when="pairs"),
-        "difference_band": Var(_PAIRS_CI, "simultaneous band of the difference of medians", "score", when=_MATCH),
-        "trials_to_match": Var(_PAIRS, "trials of the first with the median best of k of the second", when=_MATCH),
-        "trials_to_match_ci": Var(_PAIRS_CI, "trials of the first that may match k of the second", when=_MATCH),
+        "best_mean_band": Var(
+            _CURVE_CI, "simultaneous band of the mean best", "score", when="no select"
+        ),
+        "difference": Var(
+            _PAIRS, "difference of median best scores", "score", when="pairs"
+        ),
+        "difference_band": Var(
+            _PAIRS_CI,
+            "simultaneous band of the difference of medians",
+            "score",
+            when=_MATCH,
+        ),
+        "trials_to_match": Var(
+            _PAIRS,
+            "trials of the first with the median best of k of the second",
+            when=_MATCH,
+        ),
+        "trials_to_match_ci": Var(
+            _PAIRS_CI, "trials of the first that may match k of the second", when=_MATCH
+        ),
         "trials_to_match_reversed": Var(
-            _PAIRS, "trials of the second with the median best of k of the first", when=_MATCH
+            _PAIRS,
+            "trials of the second with the median best of k of the first",
+            when=_MATCH,
         ),
         "trials_to_match_reversed_ci": Var(
             _PAIRS_CI, "trials of the second that may match k of the first", when=_MATCH
@@ -250,7 +372,14 @@ TUNING_CURVE = ResultKind(
         "of trials together.",
     ),
     statements=tuning_text.tuning_statements,
-    part=Part("best_of_k", None, trials_of_search, options=("higher_is_better",), refuses=True, opens=True),
+    part=Part(
+        "best_of_k",
+        None,
+        trials_of_search,
+        options=("higher_is_better",),
+        refuses=True,
+        opens=True,
+    ),
     views={
         "best": View(
             Drawing(plots.draw_best, options=frozenset({"xscale", "yscale"})),

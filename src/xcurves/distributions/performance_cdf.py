@@ -17,7 +17,15 @@ from xcurves.core.labels import LONG_NAMES
 from xcurves.core.run_checks import BUDGET, within_budget
 from xcurves.core.validation import check_curves
 from xcurves.distributions import trial_checks
-from xcurves.distributions.kinds import BAND, EFRON_1987, JORDAN, LOCAL_LEVELS, MOSCOVICH, PERFORMANCE_CDF, WILKS
+from xcurves.distributions.kinds import (
+    BAND,
+    EFRON_1987,
+    JORDAN,
+    LOCAL_LEVELS,
+    MOSCOVICH,
+    PERFORMANCE_CDF,
+    WILKS,
+)
 from xcurves.distributions.trial_checks import Dims, Numbers, as_digits
 from xcurves.distributions.trials import Distributions, Failed, Interval
 from xcurves.kernels.distributions.bootstrap import are_few
@@ -29,8 +37,12 @@ _PAPERS: dict[str, tuple[str, ...]] = {
     "bca": (EFRON_1987,),
 }
 _POINTWISE = {
-    "exact": ("exact binomial (Clopper-Pearson), pointwise", "order statistics, pointwise"),
-    "limit": ("percentile bootstrap, limit of infinitely many resamples, pointwise",) * 2,
+    "exact": (
+        "exact binomial (Clopper-Pearson), pointwise",
+        "order statistics, pointwise",
+    ),
+    "limit": ("percentile bootstrap, limit of infinitely many resamples, pointwise",)
+    * 2,
     "unit": ("percentile bootstrap of whole units, pointwise",) * 2,
 }
 _OF_STATISTICS = {
@@ -42,7 +54,9 @@ _OF_STATISTICS = {
 _FEW_IN_A_BAND = 10  # runs of one group
 _SIMULTANEOUS = "random signs of residual runs, simultaneous over training"
 _SHARES = ("partial_mean_above", "prob_above")  # residuals give no intervals of these
-_TAILS = ("cvar",)  # nor of these from one group of runs: the miss rate of the worst half's is .26 where runs fail
+_TAILS = (
+    "cvar",
+)  # nor of these from one group of runs: the miss rate of the worst half's is .26 where runs fail
 
 
 def performance_cdf(
@@ -199,37 +213,58 @@ def performance_cdf(
     True
     """
     also = ", interval='percentile'" if interval == "exact" else ""
-    fixed, repeated = f"strata={{task!r}}{also} if its labels are a fixed set", f"unit={{unit!r}}{also}"
+    fixed, repeated = (
+        f"strata={{task!r}}{also} if its labels are a fixed set",
+        f"unit={{unit!r}}{also}",
+    )
     design = trial_checks.check_design(dim, strata, unit, fixed, repeated)
-    scores = check_curves(scores, core=design.dims, name="scores", reserved=PERFORMANCE_CDF.reserved())
+    scores = check_curves(
+        scores, core=design.dims, name="scores", reserved=PERFORMANCE_CDF.reserved()
+    )
     scores, budget = within_budget(scores, design.dims)
     trial_checks.check_resampling(design, interval, n_resamples)
     training = trial_checks.check_simultaneous(simultaneous, scores, design, interval)
     if tolerance is not None:
-        tolerance = validation.check_share("tolerance", tolerance, "0.9, nine in ten trials")
+        tolerance = validation.check_share(
+            "tolerance", tolerance, "0.9, nine in ten trials"
+        )
         validation.check_choice("interval", interval, ("exact",))  # a tolerance is one
     scores = scores.transpose(..., *design.core)
-    parts = (design.strata, design.units or design.trials, design.trials if design.units else ())
+    parts = (
+        design.strata,
+        design.units or design.trials,
+        design.trials if design.units else (),
+    )
     sizes = [prod(scores.sizes[name] for name in names) for names in parts]
-    wanted = trial_checks.check_statistics(cvar_level, cvar, threshold, target, higher_is_better)
+    wanted = trial_checks.check_statistics(
+        cvar_level, cvar, threshold, target, higher_is_better
+    )
     alpha = validation.check_confidence_level(confidence_level)
     kernel = Distributions(
         shape=(sizes[0], sizes[1], sizes[2]),
         stratified=bool(design.strata),
         by_unit=bool(design.units),
         wanted=wanted,
-        scores_at=np.zeros(0) if scores_at is None else trial_checks.check_numbers("scores_at", scores_at),
+        scores_at=np.zeros(0)
+        if scores_at is None
+        else trial_checks.check_numbers("scores_at", scores_at),
         probabilities=trial_checks.check_probabilities(probabilities),
         failed=Failed.of(budget, higher=wanted.higher),
         bounds=trial_checks.check_bounds(bounds),
         tolerance=tolerance,
         interval=interval,
         simultaneous=training,
-        n_resamples=validation.check_count("n_resamples", n_resamples) or DEFAULT_RESAMPLES,
+        n_resamples=validation.check_count("n_resamples", n_resamples)
+        or DEFAULT_RESAMPLES,
         alpha=alpha,
         entropy=validation.check_rng(0 if rng is None and interval == "exact" else rng),
     )
-    given = {"threshold": threshold, "target": target, "tolerance": tolerance, "scores_at": scores_at}
+    given = {
+        "threshold": threshold,
+        "target": target,
+        "tolerance": tolerance,
+        "scores_at": scores_at,
+    }
     when = [option for option, value in given.items() if value is not None]
     if scores_at is not None and interval == "exact":
         when.append("scores_at, interval='exact'")
@@ -243,7 +278,9 @@ def performance_cdf(
         replace(PERFORMANCE_CDF, references=tuple(references)),
         kernel,
         scores,
-        context=trial_checks.context_of(scores, design.core, confidence_level, alpha, kernel.entropy),
+        context=trial_checks.context_of(
+            scores, design.core, confidence_level, alpha, kernel.entropy
+        ),
         core=design.core,
         sizes={str(name): len(values[1]) for name, values in coords.items()},
         when=when,
@@ -252,7 +289,9 @@ def performance_cdf(
             **design.attrs,
             "cvar": cvar,
             "target": target,
-            "bounds": None if bounds is None else " to ".join(map(as_digits, kernel.bounds)),
+            "bounds": None
+            if bounds is None
+            else " to ".join(map(as_digits, kernel.bounds)),
             "tolerance": tolerance,
             "higher_is_better": higher_is_better,
             "interval": interval,
@@ -269,41 +308,69 @@ def performance_cdf(
     of_statistics = _OF_STATISTICS[interval]
     if kernel.by_unit:
         of_statistics += " of whole units"
-    said = {"statistic_ci": of_statistics, "score_quantile_ci": of_quantiles, "cdf_ci": of_cdf, "cdf_band": BAND}
+    said = {
+        "statistic_ci": of_statistics,
+        "score_quantile_ci": of_quantiles,
+        "cdf_ci": of_cdf,
+        "cdf_band": BAND,
+    }
     for name in said.keys() & result.keys():
         result[name].attrs["interval"] = said[name]
     provenance.add_comment(
-        result["score_std"], "NaN where a trial is infinite: failed, or a time not reached within the budget"
+        result["score_std"],
+        "NaN where a trial is infinite: failed, or a time not reached within the budget",
     )
     if training:
-        result = _simultaneous_intervals(result, scores, design.core, kernel, confidence_level)
+        result = _simultaneous_intervals(
+            result, scores, design.core, kernel, confidence_level
+        )
     if not is_lazy(scores):
         _warn_of_groups(result, kernel, labels.task_names(scores, design.dims))
     if budget is not None:  # what comes later is not known
         own = [name for name, each in result.data_vars.items() if "score" in each.dims]
-        known = {name: result[name].where(result["score"] <= budget).transpose(*result[name].dims) for name in own}
+        known = {
+            name: result[name]
+            .where(result["score"] <= budget)
+            .transpose(*result[name].dims)
+            for name in own
+        }
         result = result.assign(known).assign_coords({BUDGET: budget})
-    return result.set_coords([name for name in ("share_infinite", "n_trials", "n_units") if name in result])
+    return result.set_coords(
+        [name for name in ("share_infinite", "n_trials", "n_units") if name in result]
+    )
 
 
 def _simultaneous_intervals(
-    result: xr.Dataset, scores: xr.DataArray, core: Sequence[str], kernel: Distributions, confidence_level: float
+    result: xr.Dataset,
+    scores: xr.DataArray,
+    core: Sequence[str],
+    kernel: Distributions,
+    confidence_level: float,
 ) -> xr.Dataset:
     """Return a result whose intervals of statistics hold at all training levels together."""
     own = PERFORMANCE_CDF.variables["statistic_ci"]
     dims = ["training", *core]
     whole = scores.transpose(..., *dims)
     ends = per_task(
-        replace(PERFORMANCE_CDF, variables={"statistic_ci": replace(own, dims=("task", "training", *own.core))}),
+        replace(
+            PERFORMANCE_CDF,
+            variables={
+                "statistic_ci": replace(own, dims=("task", "training", *own.core))
+            },
+        ),
         kernel.bands,
         whole if not is_lazy(whole) else whole.chunk(dict.fromkeys(dims, -1)),
-        context=trial_checks.context_of(whole, dims, confidence_level, kernel.alpha, kernel.entropy),
+        context=trial_checks.context_of(
+            whole, dims, confidence_level, kernel.alpha, kernel.entropy
+        ),
         core=dims,
         sizes={"param": kernel.wanted.length},
     )["statistic_ci"]
     without = _SHARES + _TAILS * (kernel.shape[0] == 1)
     shares = [str(name).startswith(without) for name in result["param"].to_numpy()]
-    kept = result["statistic_ci"].copy(data=ends.transpose(*result["statistic_ci"].dims).data)
+    kept = result["statistic_ci"].copy(
+        data=ends.transpose(*result["statistic_ci"].dims).data
+    )
     kept = kept.where(~xr.DataArray(shares, dims="param"))
     return result.assign(statistic_ci=kept.assign_attrs(interval=_SIMULTANEOUS))
 
@@ -317,13 +384,25 @@ def _coords_of(kernel: Distributions, when: Collection[str]) -> dict[Hashable, A
     for name, place in wanted.places.items():
         marked = [f"{name} {as_digits(each)}" for each in marks.get(name, [])]
         params += marked or [name] * (place.stop - place.start)
-    every = {"cvar_level": wanted.levels, "param": params, "probability": kernel.probabilities}
-    asked = {"scores_at": ("score", kernel.scores_at), "threshold": ("threshold", wanted.thresholds)}
+    every = {
+        "cvar_level": wanted.levels,
+        "param": params,
+        "probability": kernel.probabilities,
+    }
+    asked = {
+        "scores_at": ("score", kernel.scores_at),
+        "threshold": ("threshold", wanted.thresholds),
+    }
     every |= dict(asked[option] for option in when if option in asked)
-    return {name: (name, values, {"long_name": LONG_NAMES[name]}) for name, values in every.items()}
+    return {
+        name: (name, values, {"long_name": LONG_NAMES[name]})
+        for name, values in every.items()
+    }
 
 
-def _warn_of_groups(result: xr.Dataset, kernel: Distributions, names: Sequence[str]) -> None:
+def _warn_of_groups(
+    result: xr.Dataset, kernel: Distributions, names: Sequence[str]
+) -> None:
     """Warn once of each thing that a reader of the result would not expect."""
     n_trials = result["n_trials"].to_numpy().ravel()
     n_units = result.get("n_units", result["n_trials"]).to_numpy().ravel()
@@ -334,12 +413,19 @@ def _warn_of_groups(result: xr.Dataset, kernel: Distributions, names: Sequence[s
     if kernel.simultaneous:  # the replicates are no bootstrap
         few = (n_trials > 1) & (n_trials < _FEW_IN_A_BAND) & (not kernel.stratified)
         said = "runs of one group are few for a band along training, too narrow where scores are skewed or runs fail"
-    alike = kernel.simultaneous & (n_trials > 1) & (result["score_std"] == 0).to_numpy().ravel()
+    alike = (
+        kernel.simultaneous
+        & (n_trials > 1)
+        & (result["score_std"] == 0).to_numpy().ravel()
+    )
     drawn = kernel.interval != "exact"
     for affected, text in (
         (n_trials == 0, "no trial; the result is NaN"),
         ((n_trials > 0) & (n_units == 0), "no trial in a stratum; the result is NaN"),
-        (drawn & (n_units == 1), f"one {what}{where} shows no spread; the intervals are NaN"),
+        (
+            drawn & (n_units == 1),
+            f"one {what}{where} shows no spread; the intervals are NaN",
+        ),
         (drawn & few, f"{n_units[few.argmax()]} {said}"),
         (alike, "all runs share a score; this level has no interval"),
     ):

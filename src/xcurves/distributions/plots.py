@@ -30,10 +30,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def styled_groups(result: xr.Dataset, dim: str = "algorithm") -> Iterator[tuple[Style, xr.Dataset, str | None]]:
+def styled_groups(
+    result: xr.Dataset, dim: str = "algorithm"
+) -> Iterator[tuple[Style, xr.Dataset, str | None]]:
     """Yield what belongs to each label of a dim, of algorithms only those that have trials, with its style and name."""
     if dim not in result.dims:
-        yield style_in(result), result, str(result[dim].item()) if dim in result.coords else None
+        yield (
+            style_in(result),
+            result,
+            str(result[dim].item()) if dim in result.coords else None,
+        )
         return
     for group in labels.each_of(result, dim):
         if dim != "algorithm" or group["n_trials"].any():
@@ -48,7 +54,8 @@ def draw_lines(
     interval: str,
     *,
     dim: str = "algorithm",
-    steps: Literal["mid", "post"] | None = None,  # a change of values is drawn amid two of x, or at the second
+    steps: Literal["mid", "post"]
+    | None = None,  # a change of values is drawn amid two of x, or at the second
     limits: tuple[float, float] = (-np.inf, np.inf),  # at which infinite ends are drawn
     marked: bool = False,
 ) -> None:
@@ -57,11 +64,22 @@ def draw_lines(
         if interval in group:
             low, high = bounds_of(group[interval]).clip(*limits)
             known = np.isfinite(low) & np.isfinite(high)
-            look: dict[str, Any] = {"color": style.color, "alpha": SHADE, "linewidth": 0}
+            look: dict[str, Any] = {
+                "color": style.color,
+                "alpha": SHADE,
+                "linewidth": 0,
+            }
             ax.fill_between(group[x], low, high, where=known, step=steps, **look)
-        line: dict[str, Any] = {"marker": style.marker, "markersize": 3.5} if marked else {}
+        line: dict[str, Any] = (
+            {"marker": style.marker, "markersize": 3.5} if marked else {}
+        )
         line |= {"color": style.color, "linestyle": style.linestyle, "label": label}
-        ax.plot(group[x], group[name], drawstyle=f"steps-{steps}" if steps else "default", **line)
+        ax.plot(
+            group[x],
+            group[name],
+            drawstyle=f"steps-{steps}" if steps else "default",
+            **line,
+        )
 
 
 def limit_to(ax: Axes, *drawn: xr.DataArray) -> tuple[float, float]:
@@ -84,7 +102,15 @@ def draw_inverse_cdf(result: xr.Dataset, ax: Axes) -> None:
     """Draw scores against probability with pointwise intervals."""
     result = result.sortby("probability")
     limits = limit_to(ax, result["score_quantile"], result["score_quantile_ci"])
-    draw_lines(ax, result, "probability", "score_quantile", "score_quantile_ci", steps="mid", limits=limits)
+    draw_lines(
+        ax,
+        result,
+        "probability",
+        "score_quantile",
+        "score_quantile_ci",
+        steps="mid",
+        limits=limits,
+    )
     ax.set_xlabel(f"probability ({say_shade(result, 'pointwise')})")
     ax.set_ylabel(label_of(result["score_quantile"]))
     ax.set_xlim(0, 1)
@@ -102,7 +128,9 @@ def draw_profile(result: xr.Dataset, ax: Axes) -> None:
 
 def _over_scores(result: xr.Dataset, ax: Axes, *, above: bool) -> None:
     if "cdf" not in result:
-        raise ValueError("this result has no CDF. Give scores: performance_cdf(scores_at=...)")
+        raise ValueError(
+            "this result has no CDF. Give scores: performance_cdf(scores_at=...)"
+        )
     result = result.sortby("score")
     band = "cdf_band" if "cdf_band" in result else "cdf_ci"
     drawn = result.assign({name: 1 - result[name] for name in ("cdf", band) if above})
@@ -119,7 +147,15 @@ def draw_statistics(result: xr.Dataset, ax: Axes) -> None:
     groups = list(styled_groups(result))
     for row, (style, group, _) in enumerate(groups):
         low, high = bounds_of(group["statistic_ci"]).reshape(2, 1)
-        drawn.append(IntervalGroup(np.array([float(row)]), statistics(group).to_numpy().ravel(), low, high, style))
+        drawn.append(
+            IntervalGroup(
+                np.array([float(row)]),
+                statistics(group).to_numpy().ravel(),
+                low,
+                high,
+                style,
+            )
+        )
     draw_intervals(ax, drawn)
     list_rows(ax, [label or "" for _, _, label in groups])
     ax.set_xlabel(with_units(say_statistic(result, name), result["score_mean"]))
@@ -129,7 +165,9 @@ def draw_statistics(result: xr.Dataset, ax: Axes) -> None:
 def _one_statistic(result: xr.Dataset) -> str:
     names = result["param"].to_numpy().tolist()
     if len(names) > 1:
-        raise ValueError(f"one Axes has one statistic; got {len(names)}. Select one: result.sel(param=[{names[0]!r}])")
+        raise ValueError(
+            f"one Axes has one statistic; got {len(names)}. Select one: result.sel(param=[{names[0]!r}])"
+        )
     return str(names[0])
 
 
@@ -137,11 +175,24 @@ def draw_prob_greater(result: xr.Dataset, ax: Axes) -> None:
     """Draw the probability of every pair with its interval; of many pairs, a cell for each two algorithms."""
     if result.sizes["pair"] > MOST_ROWS:
         ends = result["prob_greater_ci_simultaneous"]
-        draw_probabilities(ax, result, ((ends.min("ci_bound") > 0.5) | (ends.max("ci_bound") < 0.5)).to_numpy())
+        draw_probabilities(
+            ax,
+            result,
+            ((ends.min("ci_bound") > 0.5) | (ends.max("ci_bound") < 0.5)).to_numpy(),
+        )
         return
-    result = pairs_by_size(result, result["prob_greater"] - 0.5, [], ["prob_greater", "prob_greater_ci_simultaneous"])
+    result = pairs_by_size(
+        result,
+        result["prob_greater"] - 0.5,
+        [],
+        ["prob_greater", "prob_greater_ci_simultaneous"],
+    )
     draw_rows(
-        ax, result["pair"].to_numpy().tolist(), result["prob_greater"], result["prob_greater_ci_simultaneous"], at=0.5
+        ax,
+        result["pair"].to_numpy().tolist(),
+        result["prob_greater"],
+        result["prob_greater_ci_simultaneous"],
+        at=0.5,
     )
     ax.set_xlim(0, 1)
     ax.set_xlabel("probability that the first scores higher")
@@ -159,8 +210,14 @@ def draw_quantile_difference(result: xr.Dataset, ax: Axes) -> None:
     ax.axhline(0, color="0.6", linewidth=1)
     names = ["quantile_difference", "quantile_difference_band"]
     limits = limit_to(ax, *(result[name] for name in names if name in result))
-    draw_lines(ax, result, "probability", *names, dim="pair", steps="mid", limits=limits)
-    ax.set_xlabel(f"probability ({say_shade(result, 'simultaneous')})" if names[1] in result else "probability")
+    draw_lines(
+        ax, result, "probability", *names, dim="pair", steps="mid", limits=limits
+    )
+    ax.set_xlabel(
+        f"probability ({say_shade(result, 'simultaneous')})"
+        if names[1] in result
+        else "probability"
+    )
     ax.set_ylabel(label_of(result["quantile_difference"]))
     ax.set_xlim(0, 1)
 
@@ -176,17 +233,26 @@ def draw_along_training(result: xr.Dataset, ax: Axes) -> None:
     scale_training(ax, result["training"])
     drawn = result.assign(statistic=statistics(result)).isel(param=0)
     draw_lines(ax, drawn, "training", "statistic", "statistic_ci", marked=True)
-    ax.set_ylabel(wrapped(with_units(say_statistic(result, name), result["score_mean"])))
-    shade = say_shade(result, "simultaneous" if "simultaneous" in result.attrs else "pointwise")
+    ax.set_ylabel(
+        wrapped(with_units(say_statistic(result, name), result["score_mean"]))
+    )
+    shade = say_shade(
+        result, "simultaneous" if "simultaneous" in result.attrs else "pointwise"
+    )
     ax.set_xlabel(f"{ax.get_xlabel()}\n{shade}")
 
 
 def draw_best(result: xr.Dataset, ax: Axes) -> None:
     """Draw the median best score against the number of trials, with the band of all numbers together."""
     names = ["best_median", "best_median_band"]
-    ends = [float(end) for end in str(result.attrs.get("bounds", "inf to inf")).split(" to ")]
+    ends = [
+        float(end)
+        for end in str(result.attrs.get("bounds", "inf to inf")).split(" to ")
+    ]
     drawn = [result[name] for name in names if name in result]
-    limits = limit_to(ax, *(each.where(~each.isin(ends)) for each in drawn))  # shades go on to bounds, out of sight
+    limits = limit_to(
+        ax, *(each.where(~each.isin(ends)) for each in drawn)
+    )  # shades go on to bounds, out of sight
     draw_lines(ax, result, "trials", *names, limits=limits)
     _scale(ax, result, names[1])
     ax.set_ylabel(label_of(result["best_median"]))
@@ -195,7 +261,9 @@ def draw_best(result: xr.Dataset, ax: Axes) -> None:
 def draw_difference(result: xr.Dataset, ax: Axes) -> None:
     """Draw the difference of median best scores of each pair against the number of trials, with its band."""
     if "difference" not in result:
-        raise ValueError("one algorithm has no difference. Give scores of two: plot('best') draws one")
+        raise ValueError(
+            "one algorithm has no difference. Give scores of two: plot('best') draws one"
+        )
     ax.axhline(0, color="0.6", linewidth=1)
     draw_lines(ax, result, "trials", "difference", "difference_band", dim="pair")
     _scale(ax, result, "difference_band")
@@ -213,4 +281,6 @@ def _scale(ax: Axes, result: xr.Dataset, band: str) -> None:
     trials = result["trials"].to_numpy()
     if len(trials) > 1:
         ax.set_xlim(trials[0], trials[-1])
-    ax.set_xlabel(f"trials ({say_shade(result, 'simultaneous')})" if band in result else "trials")
+    ax.set_xlabel(
+        f"trials ({say_shade(result, 'simultaneous')})" if band in result else "trials"
+    )

@@ -17,7 +17,15 @@ from xcurves.kernels.distributions.summaries import Summaries
 Numbers = float | Sequence[float] | Floats | xr.DataArray
 Dims = str | Sequence[str]
 
-_REPEATS = ("episode", "evaluation", "rollout", "game", "repeat", "replicate", "sample")  # of what one run scored
+_REPEATS = (
+    "episode",
+    "evaluation",
+    "rollout",
+    "game",
+    "repeat",
+    "replicate",
+    "sample",
+)  # of what one run scored
 HUNDREDTHS = np.arange(1, 100) / 100
 
 
@@ -32,7 +40,9 @@ class Design(NamedTuple):
     @property
     def trials(self) -> tuple[str, ...]:
         """Dims of trials within a stratum, or within a unit."""
-        return tuple(name for name in self.dims if name not in (*self.strata, *self.units))
+        return tuple(
+            name for name in self.dims if name not in (*self.strata, *self.units)
+        )
 
     @property
     def core(self) -> tuple[str, ...]:
@@ -40,15 +50,22 @@ class Design(NamedTuple):
         return (*self.strata, *self.units, *self.trials)
 
 
-def check_design(dim: Dims, strata: Dims | None, unit: Dims | None, fixed: str, repeated: str) -> Design:
+def check_design(
+    dim: Dims, strata: Dims | None, unit: Dims | None, fixed: str, repeated: str
+) -> Design:
     """Return what the dims of trials are.
 
     `fixed` is the cure of a set of tasks that nothing is said about, `repeated` that of several scores of a run.
     """
     dims = _names("dim", dim)
     if not dims or len(set(dims)) < len(dims):
-        raise ValueError(f"dim must name one or more dims, each once; got {labels.shown(dim)}. Try dim='run'")
-    within, outer = (() if each is None else _names(name, each) for name, each in (("strata", strata), ("unit", unit)))
+        raise ValueError(
+            f"dim must name one or more dims, each once; got {labels.shown(dim)}. Try dim='run'"
+        )
+    within, outer = (
+        () if each is None else _names(name, each)
+        for name, each in (("strata", strata), ("unit", unit))
+    )
     if len(dims) > 1 and strata is None and unit is None:
         task = next(name for name in dims if name != "run")
         rest = tuple(name for name in dims if name != task)
@@ -72,16 +89,27 @@ def check_design(dim: Dims, strata: Dims | None, unit: Dims | None, fixed: str, 
                 f"dim={(name, *dims)}, {argument}={name!r}"
             )
     if within and set(within) == set(dims):
-        raise ValueError(f"strata leave nothing to resample; got strata={within} of dim={dims}. Leave a dim out")
+        raise ValueError(
+            f"strata leave nothing to resample; got strata={within} of dim={dims}. Leave a dim out"
+        )
     units = () if set(outer) == set(dims) - set(within) else outer
     said = None if unit is None else ", ".join(units or dims)
-    return Design(dims, within, units, {"dim": ", ".join(dims), "strata": ", ".join(within) or None, "unit": said})
+    return Design(
+        dims,
+        within,
+        units,
+        {"dim": ", ".join(dims), "strata": ", ".join(within) or None, "unit": said},
+    )
 
 
 def check_resampling(design: Design, interval: str, n_resamples: int | None) -> None:
     """Refuse strata, units and resamples for exact intervals, which only a bootstrap has."""
     validation.check_choice("interval", interval, ("exact", "percentile", "bca"))
-    options = {"strata": design.strata or None, "unit": design.units or None, "n_resamples": n_resamples}
+    options = {
+        "strata": design.strata or None,
+        "unit": design.units or None,
+        "n_resamples": n_resamples,
+    }
     for name, value in options.items():
         if interval == "exact" and value is not None:
             got = value[0] if isinstance(value, tuple) and len(value) == 1 else value
@@ -92,11 +120,28 @@ def check_resampling(design: Design, interval: str, n_resamples: int | None) -> 
 
 
 def context_of(
-    scores: xr.DataArray, core: Sequence[str], confidence_level: float, alpha: float, entropy: int
+    scores: xr.DataArray,
+    core: Sequence[str],
+    confidence_level: float,
+    alpha: float,
+    entropy: int,
 ) -> Context:
     """Return what all groups of trials share; words for algorithms are in the order of their labels."""
-    algorithms = labels.words(np.sort(scores["algorithm"].to_numpy())) if "algorithm" in core else []
-    return Context(labels.task_names(scores, core), algorithms, [], None, False, confidence_level, alpha, entropy)
+    algorithms = (
+        labels.words(np.sort(scores["algorithm"].to_numpy()))
+        if "algorithm" in core
+        else []
+    )
+    return Context(
+        labels.task_names(scores, core),
+        algorithms,
+        [],
+        None,
+        False,
+        confidence_level,
+        alpha,
+        entropy,
+    )
 
 
 def as_digits(value: float) -> str:
@@ -106,28 +151,45 @@ def as_digits(value: float) -> str:
 
 
 def check_statistics(
-    cvar_level: Numbers, cvar: str, threshold: Numbers | None, target: float | None, higher_is_better: bool
+    cvar_level: Numbers,
+    cvar: str,
+    threshold: Numbers | None,
+    target: float | None,
+    higher_is_better: bool,
 ) -> Summaries:
     """Return which statistics are wanted, and by which definitions."""
     levels = _check_distinct("cvar_level", cvar_level)
     wrong = levels[(levels < 0) | (levels > 1 - 1e-9)]
     if wrong.size:
-        raise ValueError(f"cvar_level must lie in [0, 1); got {wrong[0]:g}. 0.9 is the best tenth of trials")
+        raise ValueError(
+            f"cvar_level must lie in [0, 1); got {wrong[0]:g}. 0.9 is the best tenth of trials"
+        )
     return Summaries(
         levels=levels,
-        conditional=validation.check_choice("cvar", cvar, ("tail-mean", "conditional")) == "conditional",
-        thresholds=np.zeros(0) if threshold is None else _check_distinct("threshold", threshold),
-        targets=np.zeros(0) if target is None else np.array([validation.check_number("target", target)]),
+        conditional=validation.check_choice("cvar", cvar, ("tail-mean", "conditional"))
+        == "conditional",
+        thresholds=np.zeros(0)
+        if threshold is None
+        else _check_distinct("threshold", threshold),
+        targets=np.zeros(0)
+        if target is None
+        else np.array([validation.check_number("target", target)]),
         higher=validation.check_flag("higher_is_better", higher_is_better),
     )
 
 
 def check_probabilities(probabilities: Numbers | None) -> Floats:
     """Return probabilities, by default each hundredth between 0 and 1."""
-    checked = HUNDREDTHS if probabilities is None else check_numbers("probabilities", probabilities)
+    checked = (
+        HUNDREDTHS
+        if probabilities is None
+        else check_numbers("probabilities", probabilities)
+    )
     wrong = checked[(checked < 0) | (checked > 1)]
     if wrong.size:
-        raise ValueError(f"probabilities must lie between 0 and 1; got {wrong[0]:g}. The median is at 0.5")
+        raise ValueError(
+            f"probabilities must lie between 0 and 1; got {wrong[0]:g}. The median is at 0.5"
+        )
     return checked
 
 
@@ -137,14 +199,23 @@ def check_bounds(bounds: tuple[float, float] | None) -> tuple[float, float]:
         return -np.inf, np.inf
     ends = validation.numbers_of(bounds)
     if ends is None or ends.shape != (2,):
-        raise TypeError(f"bounds must be two numbers; got {labels.shown(bounds)}. Try bounds=(0, 1)")
+        raise TypeError(
+            f"bounds must be two numbers; got {labels.shown(bounds)}. Try bounds=(0, 1)"
+        )
     low, high = ends.tolist()
-    if not low < high or (np.isfinite(ends) & (np.abs(ends) > validation.LARGEST)).any():
-        raise ValueError(f"bounds must be a smaller and a larger score; got {labels.shown(bounds)}. Try bounds=(0, 1)")
+    if (
+        not low < high
+        or (np.isfinite(ends) & (np.abs(ends) > validation.LARGEST)).any()
+    ):
+        raise ValueError(
+            f"bounds must be a smaller and a larger score; got {labels.shown(bounds)}. Try bounds=(0, 1)"
+        )
     return low, high
 
 
-def check_simultaneous(simultaneous: str | None, scores: xr.DataArray, design: Design, interval: str) -> bool:
+def check_simultaneous(
+    simultaneous: str | None, scores: xr.DataArray, design: Design, interval: str
+) -> bool:
     """Return whether intervals must hold at all training levels together."""
     if simultaneous is None:
         return False
@@ -164,13 +235,19 @@ def check_numbers(name: str, values: Numbers) -> Floats:
     """Return finite numbers in one dimension."""
     numbers = np.asarray(values)
     if numbers.dtype.kind not in "iuf":
-        raise TypeError(f"{name} must be numbers; got {labels.shown(values)}. Give a number or a list of them")
+        raise TypeError(
+            f"{name} must be numbers; got {labels.shown(values)}. Give a number or a list of them"
+        )
     numbers = np.atleast_1d(numbers.astype(np.float64))
     if numbers.ndim > 1 or numbers.size == 0:
-        raise ValueError(f"{name} must be a number or a list of them; got shape {numbers.shape}")
+        raise ValueError(
+            f"{name} must be a number or a list of them; got shape {numbers.shape}"
+        )
     wrong = numbers[~(np.abs(numbers) <= validation.LARGEST)]
     if wrong.size:
-        raise ValueError(f"{name} must be finite; got {wrong[0]:g}. At most {validation.LARGEST:g} in size")
+        raise ValueError(
+            f"{name} must be finite; got {wrong[0]:g}. At most {validation.LARGEST:g} in size"
+        )
     return numbers
 
 
@@ -179,13 +256,21 @@ def _check_distinct(name: str, values: Numbers) -> Floats:
     numbers = check_numbers(name, values)
     seen, times = np.unique(numbers, return_counts=True)
     if (times > 1).any():
-        raise ValueError(f"{name} names {as_digits(seen[times.argmax()])} twice. Give each once")
+        raise ValueError(
+            f"{name} names {as_digits(seen[times.argmax()])} twice. Give each once"
+        )
     return numbers
 
 
 def _names(argument: str, dims: Dims) -> tuple[str, ...]:
-    names = (dims,) if isinstance(dims, str) or not isinstance(dims, Sequence) else tuple(dims)
+    names = (
+        (dims,)
+        if isinstance(dims, str) or not isinstance(dims, Sequence)
+        else tuple(dims)
+    )
     for name in names:
         if not isinstance(name, str):
-            raise TypeError(f"{argument} must name dims; got {labels.shown(name)}. Try dim='run'")
+            raise TypeError(
+                f"{argument} must name dims; got {labels.shown(name)}. Try dim='run'"
+            )
     return names

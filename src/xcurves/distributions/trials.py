@@ -20,14 +20,28 @@ from xcurves.kernels.resampling import binomial_limits
 from xcurves.kernels.resampling.plans import in_stretches
 
 Interval = Literal["exact", "percentile", "bca"]
-_OF_ONE = ("score_mean", "score_median", "score_std", "iqm", "optimality_gap")  # statistics without options
-_OF_RANKS = ("score_median", "prob_above", "partial_mean_above")  # statistics that failed trials leave as they are
+_OF_ONE = (
+    "score_mean",
+    "score_median",
+    "score_std",
+    "iqm",
+    "optimality_gap",
+)  # statistics without options
+_OF_RANKS = (
+    "score_median",
+    "prob_above",
+    "partial_mean_above",
+)  # statistics that failed trials leave as they are
 _FRACTIONS = 20  # of a budget, that advice names at most
 _AT_ONCE = 2**19  # trials and results of groups that are described at once
 
 
 def check_trials(
-    x: Floats, n: Ints, names: list[str], failed: Failed, bounds: tuple[float, float] = (-np.inf, np.inf)
+    x: Floats,
+    n: Ints,
+    names: list[str],
+    failed: Failed,
+    bounds: tuple[float, float] = (-np.inf, np.inf),
 ) -> None:
     """Refuse sorted trials, shape (group, trial), that are too large, outside the bounds, or wrongly infinite."""
     failed_runs.refuse_wrong(x, failed.score, names)
@@ -52,7 +66,9 @@ def check_trials(
         )
 
 
-def bounds_beside_failed(x: Floats, bounds: tuple[float, float]) -> tuple[Floats, Floats]:
+def bounds_beside_failed(
+    x: Floats, bounds: tuple[float, float]
+) -> tuple[Floats, Floats]:
     """Return the bounds of quantiles of each row, shape (row, 1, 1), infinite where trials of it are."""
     low = np.where(np.isneginf(x).any(axis=-1), -np.inf, bounds[0])
     high = np.where(np.isposinf(x).any(axis=-1), np.inf, bounds[1])
@@ -62,14 +78,21 @@ def bounds_beside_failed(x: Floats, bounds: tuple[float, float]) -> tuple[Floats
 def prefixes_of(group: Group) -> list[str]:
     """Return the prefix of messages about each algorithm of each task."""
     tasks = [f"{name.removesuffix(': ')}, " if name else "" for name in group.names]
-    return [f"{task}algorithm {algorithm}: " for task in tasks for algorithm in group.algorithms]
+    return [
+        f"{task}algorithm {algorithm}: "
+        for task in tasks
+        for algorithm in group.algorithms
+    ]
 
 
 def difference_band(first: Floats, second: Floats) -> Floats:
     """Return the limits of differences, given those of both, shape (2, ...); of two infinite ends none."""
     with np.errstate(invalid="ignore"):
         low, high = first[0] - second[1], first[1] - second[0]
-    return np.stack([np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)], axis=-1)
+    return np.stack(
+        [np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)],
+        axis=-1,
+    )
 
 
 @dataclass(frozen=True)
@@ -82,14 +105,20 @@ class Failed:
     @classmethod
     def of(cls, budget: object, *, higher: bool) -> Failed:
         """Return the score of failed runs, or inf of times that have a budget."""
-        return cls(np.inf, True) if budget is not None else cls(failed_runs.failed_score(higher), False)
+        return (
+            cls(np.inf, True)
+            if budget is not None
+            else cls(failed_runs.failed_score(higher), False)
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Distributions:
     """What is computed for every group of trials, and how intervals are made."""
 
-    shape: tuple[int, int, int]  # strata, units in a stratum, trials in a unit: the core dims are reshaped to these
+    shape: tuple[
+        int, int, int
+    ]  # strata, units in a stratum, trials in a unit: the core dims are reshaped to these
     stratified: bool
     by_unit: bool  # units of several trials are resampled
     wanted: Summaries
@@ -107,9 +136,15 @@ class Distributions:
     def __call__(self, group: Group) -> dict[str, NDArray[Any]]:
         """Describe groups of trials, shape (task, *core), not too many at once."""
         trials = group.data[0].reshape(-1, *self.shape)
-        width = trials[0].size + 4 * (len(self.probabilities) + len(self.scores_at) + self.wanted.length)
+        width = trials[0].size + 4 * (
+            len(self.probabilities) + len(self.scores_at) + self.wanted.length
+        )
         rows = max(1, _AT_ONCE // width)
-        return in_stretches(lambda part: self._describe(trials[part], group.names[part]), len(trials), rows)
+        return in_stretches(
+            lambda part: self._describe(trials[part], group.names[part]),
+            len(trials),
+            rows,
+        )
 
     def bands(self, group: Group) -> dict[str, Floats]:
         """Return bands of the statistics of groups of trials, shape (task, training, *core)."""
@@ -138,7 +173,12 @@ class Distributions:
                 )
             if known.any() and sizes.min() > 1:
                 values[known] = bootstrap.statistic_bands(
-                    own[known][:, present], sizes, observe, self.n_resamples, self.alpha, self.entropy
+                    own[known][:, present],
+                    sizes,
+                    observe,
+                    self.n_resamples,
+                    self.alpha,
+                    self.entropy,
                 )
         return {"statistic_ci": out}
 
@@ -159,13 +199,26 @@ class Distributions:
         found |= {name: found[name][:, 0] for name in _OF_ONE if found[name].size}
         return found
 
-    def _count_failed(self, found: dict[str, Floats], trials: Floats, x: Floats, n: Ints, names: list[str]) -> None:
+    def _count_failed(
+        self,
+        found: dict[str, Floats],
+        trials: Floats,
+        x: Floats,
+        n: Ints,
+        names: list[str],
+    ) -> None:
         """Let failed trials count as the end of the bounds in means, or make means of them NaN; ranks stay."""
         end = self.bounds[0 if self.failed.score < 0 else 1]
-        of_means = {name: place for name, place in self.wanted.places.items() if name not in _OF_RANKS}
+        of_means = {
+            name: place
+            for name, place in self.wanted.places.items()
+            if name not in _OF_RANKS
+        }
         if np.isfinite(end):
             counted = np.where(trials == self.failed.score, end, trials)
-            of_counted = self._found(counted, np.where(x == self.failed.score, end, x), n, names)
+            of_counted = self._found(
+                counted, np.where(x == self.failed.score, end, x), n, names
+            )
             for name, place in of_means.items():
                 found[name] = of_counted[name]
                 found["statistic_ci"][:, place] = of_counted["statistic_ci"][:, place]
@@ -174,24 +227,41 @@ class Distributions:
             found[name][unknown] = np.nan
             found["statistic_ci"][:, place][unknown] = np.nan
 
-    def _found(self, trials: Floats, x: Floats, n: Ints, names: list[str]) -> dict[str, NDArray[Any]]:
+    def _found(
+        self, trials: Floats, x: Floats, n: Ints, names: list[str]
+    ) -> dict[str, NDArray[Any]]:
         """Return estimates and intervals of groups of trials, sorted in `x`."""
         sums = ecdf.CentredSums(x, n)
         found = self._estimates(x, sums)
-        present = ~np.isnan(trials if self.by_unit else trials.reshape(*trials.shape[:2], -1, 1))
+        present = ~np.isnan(
+            trials if self.by_unit else trials.reshape(*trials.shape[:2], -1, 1)
+        )
         smallest = np.count_nonzero(present.any(axis=-1), axis=-1).min(axis=-1)
         n_units = np.asarray(smallest) if self.stratified or self.by_unit else n
-        found |= self._exact(x, sums) if self.interval == "exact" else self._resampled(trials, x, n_units, names)
-        found["statistic_ci"][:, self.wanted.places["score_std"]][np.isnan(found["score_std"])] = np.nan
+        found |= (
+            self._exact(x, sums)
+            if self.interval == "exact"
+            else self._resampled(trials, x, n_units, names)
+        )
+        found["statistic_ci"][:, self.wanted.places["score_std"]][
+            np.isnan(found["score_std"])
+        ] = np.nan
         for values in found.values():
             values[n_units == 0] = np.nan
         return found | {"n_trials": n, "n_units": n_units}
 
     def _estimates(self, x: Floats, sums: ecdf.CentredSums) -> dict[str, Floats]:
         n, statistics = sums.n, self.wanted.observe(x, sums)
-        found = {name: statistics[:, place] for name, place in self.wanted.places.items()}
-        found["score_quantile"] = ecdf.value_at(x, ecdf.quantile_ranks(self.probabilities, n), np.maximum(n, 1))
-        found["cdf"] = ecdf.count_up_to(x, self.scores_at[np.newaxis]) / np.maximum(n, 1)[:, np.newaxis]
+        found = {
+            name: statistics[:, place] for name, place in self.wanted.places.items()
+        }
+        found["score_quantile"] = ecdf.value_at(
+            x, ecdf.quantile_ranks(self.probabilities, n), np.maximum(n, 1)
+        )
+        found["cdf"] = (
+            ecdf.count_up_to(x, self.scores_at[np.newaxis])
+            / np.maximum(n, 1)[:, np.newaxis]
+        )
         return found
 
     def _exact(self, x: Floats, sums: ecdf.CentredSums) -> dict[str, Floats]:
@@ -201,23 +271,39 @@ class Distributions:
         at_most = ecdf.count_up_to(x, self.scores_at[np.newaxis])
         ranks = ecdf.order_statistics(np.append(self.probabilities, 0.5), n, self.alpha)
         low, high = bounds_beside_failed(x, self.bounds)
-        quantiles = np.clip(np.stack([ecdf.value_at(x, rank, n) for rank in ranks], axis=-1), low, high)
+        quantiles = np.clip(
+            np.stack([ecdf.value_at(x, rank, n) for rank in ranks], axis=-1), low, high
+        )
         statistic = np.full((len(x), self.wanted.length, 2), np.nan)
         for size in np.unique(n[n > 0]).tolist():
             tasks = n == size
             whole = tasks.all() and size == x.shape[1]
-            own = (x, sums) if whole else (x[tasks, :size], ecdf.CentredSums(x[tasks, :size], n[tasks]))
+            own = (
+                (x, sums)
+                if whole
+                else (x[tasks, :size], ecdf.CentredSums(x[tasks, :size], n[tasks]))
+            )
             statistic[tasks] = self.wanted.bounds(*own, self.alpha, *self.bounds)
         statistic[:, self.wanted.places["score_median"]] = quantiles[:, -1:]
-        met = ecdf.count_up_to(x, self.wanted.thresholds[np.newaxis], "below" if self.wanted.higher else "up to")
+        met = ecdf.count_up_to(
+            x,
+            self.wanted.thresholds[np.newaxis],
+            "below" if self.wanted.higher else "up to",
+        )
         met = some - met if self.wanted.higher else met
         shares = self.wanted.places["prob_above"]
-        statistic[:, shares] = np.stack(binomial_limits.clopper_pearson(met, some, self.alpha), axis=-1)
-        tolerance = {} if self.tolerance is None else self._tolerance(x, n, self.tolerance)
+        statistic[:, shares] = np.stack(
+            binomial_limits.clopper_pearson(met, some, self.alpha), axis=-1
+        )
+        tolerance = (
+            {} if self.tolerance is None else self._tolerance(x, n, self.tolerance)
+        )
         return tolerance | {
             "statistic_ci": statistic,
             "score_quantile_ci": quantiles[:, :-1],
-            "cdf_ci": np.stack(binomial_limits.clopper_pearson(at_most, some, self.alpha), axis=-1),
+            "cdf_ci": np.stack(
+                binomial_limits.clopper_pearson(at_most, some, self.alpha), axis=-1
+            ),
             "cdf_band": np.stack(ecdf.limits_at(at_most, n, self.alpha), axis=-1),
         }
 
@@ -228,49 +314,82 @@ class Distributions:
         ranks = np.stack([low, high, least], axis=-1)
         values = np.where(ranks > 0, ecdf.value_at(x, ranks, n), np.nan)
         needed = np.full(len(n), float(ecdf.trials_for_tolerance(share, self.alpha)))
-        return {"tolerance": values[:, :2], "tolerance_lower": values[:, 2], "tolerance_n": needed}
+        return {
+            "tolerance": values[:, :2],
+            "tolerance_lower": values[:, 2],
+            "tolerance_n": needed,
+        }
 
-    def _resampled(self, trials: Floats, x: Floats, n_units: NDArray[np.intp], names: list[str]) -> dict[str, Floats]:
+    def _resampled(
+        self, trials: Floats, x: Floats, n_units: NDArray[np.intp], names: list[str]
+    ) -> dict[str, Floats]:
         """Return bootstrap intervals; those of F and F⁻¹ of single trials as the limit of infinitely many resamples."""
         scales.check_size(x, names, "scores")
         lengths = {"statistic_ci": self.wanted.length, "cdf_ci": len(self.scores_at)}
         lengths["score_quantile_ci"] = len(self.probabilities)
-        found = {name: np.full((len(x), length, 2), np.nan) for name, length in lengths.items()}
+        found = {
+            name: np.full((len(x), length, 2), np.nan)
+            for name, length in lengths.items()
+        }
         if not self.by_unit:
             trials = np.sort(trials.reshape(len(trials), self.shape[0], -1, 1), axis=2)
         present = ~np.isnan(trials)
         for equal in equal_rows(present.reshape(len(present), -1)):
             tasks = equal[n_units[equal] > 1]  # one unit has no spread
             if tasks.size:
-                for name, values in self._bootstrap(trials[tasks], present[tasks[0]]).items():
+                for name, values in self._bootstrap(
+                    trials[tasks], present[tasks[0]]
+                ).items():
                     found[name][tasks] = values
         return found
 
-    def _bootstrap(self, trials: Floats, present: NDArray[np.bool_]) -> dict[str, Floats]:
+    def _bootstrap(
+        self, trials: Floats, present: NDArray[np.bool_]
+    ) -> dict[str, Floats]:
         """Return intervals of tasks in which the same trials are `present`, shape (stratum, unit, trial)."""
         units = present.any(axis=-1)
         sizes = tuple(int(size) for size in units.sum(axis=-1) if size)
-        number = np.broadcast_to((np.cumsum(units) - 1).reshape(units.shape)[..., np.newaxis], present.shape)
+        number = np.broadcast_to(
+            (np.cumsum(units) - 1).reshape(units.shape)[..., np.newaxis], present.shape
+        )
         single = len(sizes) == 1 and not self.by_unit
-        design = bootstrap.BootstrapDesign(sizes, None if single else number[present], self.n_resamples, self.entropy)
+        design = bootstrap.BootstrapDesign(
+            sizes, None if single else number[present], self.n_resamples, self.entropy
+        )
         pool = trials[:, present]
         order = np.argsort(pool, axis=-1, kind="stable")
         x = np.take_along_axis(pool, order, axis=-1)
-        intervals = partial(bootstrap.bootstrap_intervals, x, order, design, alpha=self.alpha)
+        intervals = partial(
+            bootstrap.bootstrap_intervals, x, order, design, alpha=self.alpha
+        )
         found = {}
         if not self.simultaneous:
             bca = self.interval == "bca"
-            found["statistic_ci"] = intervals(self.wanted.resampled, self.wanted.length, bca=bca)
+            found["statistic_ci"] = intervals(
+                self.wanted.resampled, self.wanted.length, bca=bca
+            )
         if self.by_unit:
-            points = partial(bootstrap.resampled_points, points=self.scores_at, probabilities=self.probabilities)
-            both = intervals(points, len(self.scores_at) + len(self.probabilities), bca=False)
-            found["cdf_ci"], found["score_quantile_ci"] = np.split(both, [len(self.scores_at)], axis=1)
+            points = partial(
+                bootstrap.resampled_points,
+                points=self.scores_at,
+                probabilities=self.probabilities,
+            )
+            both = intervals(
+                points, len(self.scores_at) + len(self.probabilities), bca=False
+            )
+            found["cdf_ci"], found["score_quantile_ci"] = np.split(
+                both, [len(self.scores_at)], axis=1
+            )
         else:
             by_stratum = trials[..., 0][:, units.any(axis=-1)]
-            found["cdf_ci"], found["score_quantile_ci"] = self._limits(x, by_stratum, np.array(sizes))
+            found["cdf_ci"], found["score_quantile_ci"] = self._limits(
+                x, by_stratum, np.array(sizes)
+            )
         return found
 
-    def _limits(self, x: Floats, by_stratum: Floats, sizes: Ints) -> tuple[Floats, Floats]:
+    def _limits(
+        self, x: Floats, by_stratum: Floats, sizes: Ints
+    ) -> tuple[Floats, Floats]:
         """Return the limits of intervals of F and F⁻¹ for infinitely many resamples."""
         n_tasks, n_strata, _ = by_stratum.shape
         rows = by_stratum.reshape(n_tasks * n_strata, -1)
@@ -281,13 +400,21 @@ class Distributions:
             return counts.reshape(n_tasks, n_strata, -1).swapaxes(1, 2)
 
         def at_most_trial(ranks: Ints) -> Ints:
-            return np.stack([at_most(np.take_along_axis(x, rank - 1, axis=-1)) for rank in ranks])
+            return np.stack(
+                [at_most(np.take_along_axis(x, rank - 1, axis=-1)) for rank in ranks]
+            )
 
-        points = at_most(np.broadcast_to(self.scores_at, (n_tasks, len(self.scores_at))))
+        points = at_most(
+            np.broadcast_to(self.scores_at, (n_tasks, len(self.scores_at)))
+        )
         ranks = ecdf.quantile_ranks(self.probabilities, np.full(n_tasks, x.shape[-1]))
         limits = bootstrap.quantile_limits(ranks, sizes, at_most_trial, self.alpha)
-        quantiles = np.stack([np.take_along_axis(x, limit - 1, axis=-1) for limit in limits], axis=-1)
-        return np.stack(bootstrap.cdf_limits(points, sizes, self.alpha), axis=-1), quantiles
+        quantiles = np.stack(
+            [np.take_along_axis(x, limit - 1, axis=-1) for limit in limits], axis=-1
+        )
+        return np.stack(
+            bootstrap.cdf_limits(points, sizes, self.alpha), axis=-1
+        ), quantiles
 
 
 def trials_needed(width: float, *, confidence_level: float = 0.95) -> int:

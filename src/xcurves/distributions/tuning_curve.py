@@ -17,7 +17,13 @@ from xcurves.core.validation import check_curves
 from xcurves.distributions import trial_checks
 from xcurves.distributions.kinds import TUNING_CURVE
 from xcurves.distributions.trial_checks import Dims
-from xcurves.distributions.trials import Failed, bounds_beside_failed, check_trials, difference_band, prefixes_of
+from xcurves.distributions.trials import (
+    Failed,
+    bounds_beside_failed,
+    check_trials,
+    difference_band,
+    prefixes_of,
+)
 from xcurves.kernels.distributions import tuning
 
 _MOST = 10_000  # numbers of trials, if they are not listed
@@ -118,24 +124,37 @@ def tuning_curve(
     >>> bool((best.best_median.diff("trials") >= 0).all())
     True
     """
-    design = trial_checks.check_design(dim, None, unit, "unit={task!r} if its labels are draws", "unit={unit!r}")
+    design = trial_checks.check_design(
+        dim, None, unit, "unit={task!r} if its labels are draws", "unit={unit!r}"
+    )
     dims, draws = design.dims, design.units or design.dims
     scores = _with_algorithm(validation.check_array("scores", scores))
-    scores = check_curves(scores, core=("algorithm", *dims), name="scores", reserved=TUNING_CURVE.reserved())
+    scores = check_curves(
+        scores,
+        core=("algorithm", *dims),
+        name="scores",
+        reserved=TUNING_CURVE.reserved(),
+    )
     _check_search(scores.attrs)
     scores, budget = within_budget(scores, ("algorithm", *dims))
     pairs = labels.algorithm_pairs(scores) if scores.sizes["algorithm"] > 1 else []
     kernel = _Tuning(
         pairs=labels.pairs_in_label_order(scores) if pairs else np.zeros((0, 2), int),
         trials=_check_trials(n_trials),
-        failed=Failed.of(budget, higher=validation.check_flag("higher_is_better", higher_is_better)),
+        failed=Failed.of(
+            budget, higher=validation.check_flag("higher_is_better", higher_is_better)
+        ),
         bounds=trial_checks.check_bounds(bounds),
         higher=higher_is_better,
         alpha=validation.check_confidence_level(confidence_level),
         selecting=select is not None,
     )
     inner = [name for name in dims if name not in draws]
-    data = scores if select is None else _with_selection(scores, select, ("algorithm", *dims))
+    data = (
+        scores
+        if select is None
+        else _with_selection(scores, select, ("algorithm", *dims))
+    )
     core: tuple[str, ...] = ("algorithm", *draws)
     if kernel.selecting:
         core = (*core, "_selection")
@@ -164,7 +183,9 @@ def tuning_curve(
         attrs={
             **design.attrs,
             "select": select is not None or None,
-            "bounds": None if bounds is None else " to ".join(map(trial_checks.as_digits, kernel.bounds)),
+            "bounds": None
+            if bounds is None
+            else " to ".join(map(trial_checks.as_digits, kernel.bounds)),
             "higher_is_better": higher_is_better,
         },
     )
@@ -176,18 +197,26 @@ def _with_algorithm(scores: xr.DataArray) -> xr.DataArray:
     """Return scores with the dim algorithm; those of one algorithm, as of `experiments.dse`, may lack it."""
     if "algorithm" in scores.dims:
         return scores
-    label = scores["algorithm"].item() if "algorithm" in scores.coords else scores.name or "trials"
+    label = (
+        scores["algorithm"].item()
+        if "algorithm" in scores.coords
+        else scores.name or "trials"
+    )
     return scores.drop_vars("algorithm", errors="ignore").expand_dims(algorithm=[label])
 
 
 def _check_trials(n_trials: int | Sequence[int]) -> Ints:
     """Return numbers of trials in ascending order."""
     if isinstance(n_trials, int | np.integer):
-        return np.arange(1, 1 + validation.check_total("n_trials", n_trials, "50", most=_MOST))
+        return np.arange(
+            1, 1 + validation.check_total("n_trials", n_trials, "50", most=_MOST)
+        )
     numbers = trial_checks.check_numbers("n_trials", n_trials)
     wrong = numbers[(numbers < 1) | (numbers % 1 > 0)]
     if wrong.size:
-        raise ValueError(f"n_trials must be whole numbers from 1; got {wrong[0]:g}. Try n_trials=[1, 5, 10, 50]")
+        raise ValueError(
+            f"n_trials must be whole numbers from 1; got {wrong[0]:g}. Try n_trials=[1, 5, 10, 50]"
+        )
     return np.unique(numbers).astype(np.int64)
 
 
@@ -207,10 +236,20 @@ def _check_search(attrs: Mapping[Any, Any]) -> None:
         )
 
 
-def _with_selection(scores: xr.DataArray, select: xr.DataArray, core: Sequence[str]) -> xr.DataArray:
+def _with_selection(
+    scores: xr.DataArray, select: xr.DataArray, core: Sequence[str]
+) -> xr.DataArray:
     """Return scores and those that select, last dim (_selection), each NaN where one of them is."""
-    by = check_curves(_with_algorithm(validation.check_array("select", select)), core=core, name="select")
-    by = by.assign_coords(algorithm=scores["algorithm"]) if by.sizes["algorithm"] == 1 else by
+    by = check_curves(
+        _with_algorithm(validation.check_array("select", select)),
+        core=core,
+        name="select",
+    )
+    by = (
+        by.assign_coords(algorithm=scores["algorithm"])
+        if by.sizes["algorithm"] == 1
+        else by
+    )
     try:
         scores, by = xr.align(scores, by, join="exact")
         by = by.transpose(*scores.dims)
@@ -220,9 +259,13 @@ def _with_selection(scores: xr.DataArray, select: xr.DataArray, core: Sequence[s
             "Try xr.align(scores, select)"
         ) from None
     lazy = is_lazy(scores) or is_lazy(by)
-    scores, by = (each.chunk() if lazy and not is_lazy(each) else each for each in (scores, by))
+    scores, by = (
+        each.chunk() if lazy and not is_lazy(each) else each for each in (scores, by)
+    )
     both = [scores.where(by.notnull()), by.where(scores.notnull())]
-    joined: xr.DataArray = xr.concat(both, "_selection", coords="minimal", compat="override")
+    joined: xr.DataArray = xr.concat(
+        both, "_selection", coords="minimal", compat="override"
+    )
     return joined.chunk({"_selection": -1}) if lazy else joined
 
 
@@ -243,7 +286,13 @@ class _Tuning:
         n_tasks, n_algorithms = lead = group.data[0].shape[:2]
         trials = group.data[0].reshape(n_tasks * n_algorithms, -1, 1 + self.selecting)
         n = np.count_nonzero(~np.isnan(trials[..., 0]), axis=-1)
-        check_trials(np.sort(trials[..., 0], axis=-1), n, prefixes_of(group), self.failed, self.bounds)
+        check_trials(
+            np.sort(trials[..., 0], axis=-1),
+            n,
+            prefixes_of(group),
+            self.failed,
+            self.bounds,
+        )
         scores, *by = np.moveaxis(trials if self.higher else -trials, -1, 0)
         x = np.sort(scores, axis=-1)
         if by:
@@ -255,15 +304,31 @@ class _Tuning:
             without = np.isinf(found["best_mean"])
             for name in found.keys() & {"best_mean", "best_mean_band"}:
                 found[name][without] = np.nan
-        out = {name: values.reshape(*lead, *values.shape[1:]) for name, values in found.items()}
+        out = {
+            name: values.reshape(*lead, *values.shape[1:])
+            for name, values in found.items()
+        }
         if len(self.pairs):
-            first, second = (np.add.outer(n_algorithms * np.arange(n_tasks), side).ravel() for side in self.pairs.T)
-            with np.errstate(invalid="ignore"):  # of two medians that are failures there is no difference
-                paired = {"difference": found["best_median"][first] - found["best_median"][second]}
+            first, second = (
+                np.add.outer(n_algorithms * np.arange(n_tasks), side).ravel()
+                for side in self.pairs.T
+            )
+            with np.errstate(
+                invalid="ignore"
+            ):  # of two medians that are failures there is no difference
+                paired = {
+                    "difference": found["best_median"][first]
+                    - found["best_median"][second]
+                }
             paired |= {} if by else self._of_pairs(x, n, first, second)
-            out |= {name: values.reshape(n_tasks, -1, *values.shape[1:]) for name, values in paired.items()}
+            out |= {
+                name: values.reshape(n_tasks, -1, *values.shape[1:])
+                for name, values in paired.items()
+            }
         for name in [name for name in out if not self.higher and "match" not in name]:
-            out[name] = -out[name][..., ::-1] if name.endswith(("_ci", "_band")) else -out[name]
+            out[name] = (
+                -out[name][..., ::-1] if name.endswith(("_ci", "_band")) else -out[name]
+            )
         return out | {"n_trials": n.reshape(lead)}
 
     @property
@@ -273,19 +338,32 @@ class _Tuning:
 
     def _curves(self, x: Floats, n: Ints) -> dict[str, Floats]:
         """Return curves and their limits, given sorted scores."""
-        estimate, *alone = tuning.best_medians(x, n, self.trials, self.alpha, together=False)
+        estimate, *alone = tuning.best_medians(
+            x, n, self.trials, self.alpha, together=False
+        )
         _, *band = tuning.best_medians(x, n, self.trials, self.alpha, together=True)
         mean, mean_band = tuning.best_means(x, n, self.trials, self.alpha, *self._ends)
-        limits = {"best_median_ci": np.stack(alone, axis=-1), "best_median_band": np.stack(band, axis=-1)}
+        limits = {
+            "best_median_ci": np.stack(alone, axis=-1),
+            "best_median_band": np.stack(band, axis=-1),
+        }
         low, high = bounds_beside_failed(x, self._ends)
         limits = {name: np.clip(values, low, high) for name, values in limits.items()}
-        return {"best_median": estimate, "best_mean": mean, "best_mean_band": mean_band} | limits
+        return {
+            "best_median": estimate,
+            "best_mean": mean,
+            "best_mean_band": mean_band,
+        } | limits
 
-    def _of_pairs(self, x: Floats, n: Ints, first: Ints, second: Ints) -> dict[str, Floats]:
+    def _of_pairs(
+        self, x: Floats, n: Ints, first: Ints, second: Ints
+    ) -> dict[str, Floats]:
         """Return bands of differences and trials to match, given sorted scores and the rows of each pair."""
         medians = tuning.best_medians(x, n, self.trials, self.alpha / 2, together=True)
         low, high = (ends[:, :, 0] for ends in bounds_beside_failed(x, self._ends))
-        a, b = (np.clip(medians[:, rows], low[rows], high[rows]) for rows in (first, second))
+        a, b = (
+            np.clip(medians[:, rows], low[rows], high[rows]) for rows in (first, second)
+        )
         known = ((n[first] > 0) & (n[second] > 0))[:, np.newaxis, np.newaxis]
         matches = tuning.trials_to_match(x[first], n[first], b, self.alpha / 2)
         reverse = tuning.trials_to_match(x[second], n[second], a, self.alpha / 2)

@@ -31,7 +31,9 @@ def tuning_table(result: xr.Dataset) -> pd.DataFrame:
     shown = result.isel(trials=np.isin(trials, round_numbers) | (trials == trials[-1]))
     columns = {"median best": shown["best_median"]}
     columns |= bounds(shown["best_median_band"]) if "best_median_band" in shown else {}
-    return frame_of(columns | {"mean best": shown["best_mean"]}, ["algorithm", "trials"])
+    return frame_of(
+        columns | {"mean best": shown["best_mean"]}, ["algorithm", "trials"]
+    )
 
 
 def tuning_statements(result: xr.Dataset) -> Iterator[Statement]:
@@ -46,7 +48,9 @@ def tuning_statements(result: xr.Dataset) -> Iterator[Statement]:
     each = [f"{name}{_ahead(task)[0]}" for task, name in named]
     noun = labels.task_noun(result["n_trials"], ["algorithm"])
     return statements(
-        _best_of_tasks([task for task, _ in named], noun), each if len(each) <= _MOST_TASKS else [], cautions
+        _best_of_tasks([task for task, _ in named], noun),
+        each if len(each) <= _MOST_TASKS else [],
+        cautions,
     )
 
 
@@ -56,11 +60,19 @@ def _best(result: xr.Dataset) -> tuple[int, xr.Dataset | None]:
     It is the last up to ten of which every algorithm says enough, otherwise the first of which one does.
     """
     known = result["best_median"].notnull()
-    some = known.all("algorithm") if known.all("algorithm").any() else known.any("algorithm")
+    some = (
+        known.all("algorithm")
+        if known.all("algorithm").any()
+        else known.any("algorithm")
+    )
     few = np.flatnonzero(some & (result["trials"] <= _USUAL))
     place = int(few[-1] if few.size else some.argmax("trials"))
-    values = result["best_median"].isel(trials=place) * (1 if result.attrs.get("higher_is_better", 1) else -1)
-    return place, result.isel(algorithm=int(values.fillna(-np.inf).argmax("algorithm"))) if some.any() else None
+    values = result["best_median"].isel(trials=place) * (
+        1 if result.attrs.get("higher_is_better", 1) else -1
+    )
+    return place, result.isel(
+        algorithm=int(values.fillna(-np.inf).argmax("algorithm"))
+    ) if some.any() else None
 
 
 def _ahead(result: xr.Dataset) -> tuple[str, list[str]]:
@@ -75,11 +87,15 @@ def _ahead(result: xr.Dataset) -> tuple[str, list[str]]:
         limits = f" ({interval(*ends_of(at_place['best_median_band']))})"
     k = count(at_place["trials"].item(), "trial")
     median = number(at_place["best_median"].item())
-    answer = f"After {k} the best score seen has a median of {median}{limits} for {name}"
+    answer = (
+        f"After {k} the best score seen has a median of {median}{limits} for {name}"
+    )
 
     pairs = []
     if "difference" in result:
-        pairs = [pair for pair in labels.each_of(result, "pair") if name in _sides(pair)]
+        pairs = [
+            pair for pair in labels.each_of(result, "pair") if name in _sides(pair)
+        ]
     # Matched is the best after half as many trials, so that others may need more and still have them.
     most = max(1, at_place["trials"].item() // 2)
     half = int(np.flatnonzero(result["trials"] <= most).max(initial=0))
@@ -163,7 +179,9 @@ def _reaches(result: xr.Dataset) -> Iterator[str]:
 
 def _best_of_tasks(tasks: list[xr.Dataset], noun: str) -> str:
     """Return in how many tasks each algorithm has the best median."""
-    best = [own.isel(trials=place) for place, own in map(_best, tasks) if own is not None]
+    best = [
+        own.isel(trials=place) for place, own in map(_best, tasks) if own is not None
+    ]
     if not best:
         return _NOTHING
     ks = sorted({own["trials"].item() for own in best})

@@ -17,7 +17,14 @@ from numpy.typing import NDArray
 
 from xcurves.core import validation
 from xcurves.experiments import command, endgames
-from xcurves.experiments.command import check_chosen, check_seed, draw_seed, labelled, made_by, sklearn
+from xcurves.experiments.command import (
+    check_chosen,
+    check_seed,
+    draw_seed,
+    labelled,
+    made_by,
+    sklearn,
+)
 from xcurves.experiments.learning import SEED, in_proportion, percent_right
 
 N_RUNS = 5
@@ -32,10 +39,17 @@ Generator = np.random.Generator
 
 def learners() -> Mapping[str, Any]:
     """Return the five classifiers by their names; those that measure distances standardize features first."""
-    scaler, pipeline = sklearn("preprocessing").StandardScaler, sklearn("pipeline").make_pipeline
+    scaler, pipeline = (
+        sklearn("preprocessing").StandardScaler,
+        sklearn("pipeline").make_pipeline,
+    )
     return {
-        "logistic regression": pipeline(scaler(), sklearn("linear_model").LogisticRegression(max_iter=2000)),
-        "5 neighbours": pipeline(scaler(), sklearn("neighbors").KNeighborsClassifier(5)),
+        "logistic regression": pipeline(
+            scaler(), sklearn("linear_model").LogisticRegression(max_iter=2000)
+        ),
+        "5 neighbours": pipeline(
+            scaler(), sklearn("neighbors").KNeighborsClassifier(5)
+        ),
         "SVM": pipeline(scaler(), sklearn("svm").SVC()),
         "decision tree": sklearn("tree").DecisionTreeClassifier(),
         "random forest": sklearn("ensemble").RandomForestClassifier(50),
@@ -53,8 +67,16 @@ def tasks() -> Mapping[str, Callable[[Generator], Examples]]:
         "tic-tac-toe": partial(_game, "endgame"),
         "moons": partial(_drawn, "make_moons", noise=0.3),
         "circles": partial(_drawn, "make_circles", noise=0.2, factor=0.5),
-        "blobs": partial(_drawn, "make_blobs", n_features=5, centers=8, cluster_std=6.0),
-        "clusters": partial(_drawn, "make_classification", n_features=20, n_informative=6, n_clusters_per_class=3),
+        "blobs": partial(
+            _drawn, "make_blobs", n_features=5, centers=8, cluster_std=6.0
+        ),
+        "clusters": partial(
+            _drawn,
+            "make_classification",
+            n_features=20,
+            n_informative=6,
+            n_clusters_per_class=3,
+        ),
         "sphere": partial(_drawn, "make_gaussian_quantiles", n_features=6, n_classes=3),
         "ten squares": partial(_drawn, "make_hastie_10_2"),
         "Friedman": _friedman,
@@ -163,7 +185,10 @@ def learning_curves(
     >>> curves.accuracy.dims, curves.accuracy.count("training").values.ravel().tolist()
     (('task', 'algorithm', 'run', 'training'), [6, 6, 3, 3])
     """
-    wanted, chosen = check_chosen("names", names, tasks()), check_chosen("algorithms", algorithms, learners())
+    wanted, chosen = (
+        check_chosen("names", names, tasks()),
+        check_chosen("algorithms", algorithms, learners()),
+    )
     n_runs, seed = validation.check_total("n_runs", n_runs), check_seed(seed)
     accuracy = np.full((len(wanted), len(chosen), n_runs, len(SIZES)), np.nan)
     for place, (task, make) in enumerate(wanted.items()):
@@ -174,7 +199,9 @@ def learning_curves(
             order = in_proportion(y, np.random.default_rng(entropy))
             test = order[sizes[-1] : sizes[-1] + N_TEST]
             for level, size in enumerate(sizes):
-                right = percent_right({name: chosen[name]}, x, y, order[:size], test, [*entropy, size])
+                right = percent_right(
+                    {name: chosen[name]}, x, y, order[:size], test, [*entropy, size]
+                )
                 accuracy[place, column, run, level] = right.item()
     attrs = {
         "title": "accuracy of classifiers on many tasks by number of training examples",
@@ -182,7 +209,9 @@ def learning_curves(
         **made_by(seed),
     }
     said = "accuracy on test data"
-    return labelled("accuracy", accuracy, chosen, SIZES, long_name=said, attrs=attrs, tasks=wanted)
+    return labelled(
+        "accuracy", accuracy, chosen, SIZES, long_name=said, attrs=attrs, tasks=wanted
+    )
 
 
 if __name__ == "__main__":

@@ -21,7 +21,14 @@ import xarray as xr
 from xcurves.core import validation
 from xcurves.experiments import command
 from xcurves.experiments.command import draw_seed, log_uniform, sklearn
-from xcurves.experiments.dse import TAKEN, Hyperparameters, SampleData, SampleHyperparameters, TrainAndScore, dse
+from xcurves.experiments.dse import (
+    TAKEN,
+    Hyperparameters,
+    SampleData,
+    SampleHyperparameters,
+    TrainAndScore,
+    dse,
+)
 
 Generator = np.random.Generator
 Data = tuple[Any, Any]
@@ -72,11 +79,21 @@ def _sample_data(dataset: str, n_points: int, rng: Generator) -> tuple[Data, Dat
     points, classes = _points(dataset, n_points, draw_seed(rng))
     n_points = min(n_points, len(points))
     n_test = round(TEST_SHARE * n_points)
-    train, test, train_classes, test_classes = sklearn("model_selection").train_test_split(
-        points.astype(np.float32), classes, train_size=n_points - n_test, test_size=n_test, random_state=draw_seed(rng)
+    train, test, train_classes, test_classes = sklearn(
+        "model_selection"
+    ).train_test_split(
+        points.astype(np.float32),
+        classes,
+        train_size=n_points - n_test,
+        test_size=n_test,
+        random_state=draw_seed(rng),
     )
     if dataset == "digits":
-        eigenvectors = sklearn("decomposition").PCA(N_COMPONENTS, whiten=True, svd_solver="full").fit(train)
+        eigenvectors = (
+            sklearn("decomposition")
+            .PCA(N_COMPONENTS, whiten=True, svd_solver="full")
+            .fit(train)
+        )
         train, test = eigenvectors.transform(train), eigenvectors.transform(test)
     return (train, train_classes), (test, test_classes)
 
@@ -90,7 +107,12 @@ def _points(dataset: str, n_points: int, seed: int) -> Any:
         return datasets.make_circles(n_points, noise=0.2, factor=0.5, random_state=seed)
     if dataset == "linear":
         return datasets.make_classification(
-            n_points, n_features=10, n_informative=10, n_redundant=0, n_classes=4, random_state=seed
+            n_points,
+            n_features=10,
+            n_informative=10,
+            n_redundant=0,
+            n_classes=4,
+            random_state=seed,
         )
     return _digits()
 
@@ -117,7 +139,11 @@ def _draw(algorithm: str, rng: Generator) -> Hyperparameters:
         }
     if algorithm == "SVM":
         kernel, degree = one_of("linear", "poly", "rbf", "sigmoid"), one_of(2, 3, 4, 5)
-        return {"C": log_uniform(rng, 0.01, 100), "kernel": kernel, "degree": degree if kernel == "poly" else None}
+        return {
+            "C": log_uniform(rng, 0.01, 100),
+            "kernel": kernel,
+            "degree": degree if kernel == "poly" else None,
+        }
     if algorithm == "LR":
         return {"C": log_uniform(rng, 1e-4, 1e4)}  # the upper end is misprinted
     return {
@@ -157,36 +183,67 @@ def sample_hyperparameters(algorithm: str) -> SampleHyperparameters:
 
 def train_and_score(algorithm: str) -> TrainAndScore:
     """Return a function that trains a classifier with given hyper-parameters and returns its test accuracy."""
-    return partial(_train_and_score, validation.check_choice("algorithm", algorithm, ALGORITHMS), 0, 0)
+    return partial(
+        _train_and_score,
+        validation.check_choice("algorithm", algorithm, ALGORITHMS),
+        0,
+        0,
+    )
 
 
-def tune_and_score(algorithm: str, *, n_draws: int = N_DRAWS, n_folds: int = N_FOLDS) -> TrainAndScore:
+def tune_and_score(
+    algorithm: str, *, n_draws: int = N_DRAWS, n_folds: int = N_FOLDS
+) -> TrainAndScore:
     """Return a function that tunes a classifier by cross-validated random search, whatever it is given."""
     validation.check_choice("algorithm", algorithm, ALGORITHMS)
-    n_draws, n_folds = validation.check_total("n_draws", n_draws), validation.check_total("n_folds", n_folds, least=2)
+    n_draws, n_folds = (
+        validation.check_total("n_draws", n_draws),
+        validation.check_total("n_folds", n_folds, least=2),
+    )
     return partial(_train_and_score, algorithm, n_draws, n_folds)
 
 
 def _train_and_score(
-    algorithm: str, n_draws: int, n_folds: int, given: Hyperparameters, train: Data, test: Data, rng: Generator
+    algorithm: str,
+    n_draws: int,
+    n_folds: int,
+    given: Hyperparameters,
+    train: Data,
+    test: Data,
+    rng: Generator,
 ) -> float:
     seed = draw_seed(rng)
     # One thread is fastest for small data; the limit of iterations is intended.
-    with importlib.import_module("threadpoolctl").threadpool_limits(1), warnings.catch_warnings():
+    with (
+        importlib.import_module("threadpoolctl").threadpool_limits(1),
+        warnings.catch_warnings(),
+    ):
         warnings.simplefilter("ignore", sklearn("exceptions").ConvergenceWarning)
         best = _classifier(algorithm, given, seed)
         if n_draws:
             draws = [_draw(algorithm, rng) for _ in range(n_draws)]
-            folds = sklearn("model_selection").StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-            validated = partial(sklearn("model_selection").cross_val_score, cv=folds, error_score="raise")
-            distinct = {repr(draw): _classifier(algorithm, draw, seed) for draw in draws}.values()
-            best = max(distinct, key=lambda classifier: validated(classifier, *train).sum())
+            folds = sklearn("model_selection").StratifiedKFold(
+                n_folds, shuffle=True, random_state=seed
+            )
+            validated = partial(
+                sklearn("model_selection").cross_val_score,
+                cv=folds,
+                error_score="raise",
+            )
+            distinct = {
+                repr(draw): _classifier(algorithm, draw, seed) for draw in draws
+            }.values()
+            best = max(
+                distinct, key=lambda classifier: validated(classifier, *train).sum()
+            )
         return float(best.fit(*train).score(*test))
 
 
 def _classifier(algorithm: str, hyperparameters: Hyperparameters, seed: int) -> Any:
     """Return a classifier of scikit-learn."""
-    chosen = {name: value for name, value in hyperparameters.items() if value is not None}
+    chosen = {
+        name: value for name, value in hyperparameters.items() if value is not None
+    }
     if algorithm == "k-NN":
         return sklearn("neighbors").KNeighborsClassifier(**chosen)
     if algorithm == "RF":
@@ -194,10 +251,16 @@ def _classifier(algorithm: str, hyperparameters: Hyperparameters, seed: int) -> 
     if algorithm == "SVM":
         return sklearn("svm").SVC(**chosen)
     if algorithm == "LR":
-        return sklearn("linear_model").LogisticRegression(**chosen, solver="saga", max_iter=1000, random_state=seed)
-    layers = tuple(chosen.pop(name) for name in ("units_1", "units_2") if name in chosen)
+        return sklearn("linear_model").LogisticRegression(
+            **chosen, solver="saga", max_iter=1000, random_state=seed
+        )
+    layers = tuple(
+        chosen.pop(name) for name in ("units_1", "units_2") if name in chosen
+    )
     network = sklearn("neural_network").MLPClassifier
-    return network(layers, **chosen, early_stopping=True, max_iter=200, random_state=seed)
+    return network(
+        layers, **chosen, early_stopping=True, max_iter=200, random_state=seed
+    )
 
 
 def trials(
@@ -277,7 +340,9 @@ def classifier_trials(
             n_trials = random
         elif names[0] == "digits":
             n_trials = n_digits
-        made = cells[names] = trials(*names, n_trials, n_points=points, seed=seed, archive=archive, n_jobs=jobs)
+        made = cells[names] = trials(
+            *names, n_trials, n_points=points, seed=seed, archive=archive, n_jobs=jobs
+        )
         if failed := made.error.max().item():
             raise RuntimeError(f"trials failed: {' '.join(names)}: {failed}")
     dims: dict[str, Any] = {
@@ -286,8 +351,17 @@ def classifier_trials(
         "algorithm": list(ALGORITHMS),
         "run": runs,
     }
-    accuracy = np.reshape([each.reindex(run=runs) for each in cells.values()], [len(each) for each in dims.values()])
-    data: dict[str, Any] = {"accuracy": (list(dims), accuracy, {"long_name": "accuracy on test data", "units": "1"})}
+    accuracy = np.reshape(
+        [each.reindex(run=runs) for each in cells.values()],
+        [len(each) for each in dims.values()],
+    )
+    data: dict[str, Any] = {
+        "accuracy": (
+            list(dims),
+            accuracy,
+            {"long_name": "accuracy on test data", "units": "1"},
+        )
+    }
     for algorithm in ALGORITHMS:
         drawn = cells[DATASETS[0], "random", algorithm].reset_coords()
         for name in [each for each in drawn.data_vars if each not in TAKEN]:

@@ -33,18 +33,32 @@ def check_probability(name: str, value: float) -> float:
     return float(value)
 
 
-def check_chosen(name: str, chosen: Sequence[str] | None, known: Mapping[str, Any]) -> dict[str, Any]:
+def check_chosen(
+    name: str, chosen: Sequence[str] | None, known: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return the named ones of the known things, or all."""
-    return {each: known[check_choice(name, each, list(known))] for each in chosen or known}
+    return {
+        each: known[check_choice(name, each, list(known))] for each in chosen or known
+    }
 
 
-def check_rising(name: str, levels: Sequence[int], least: int = 0, why: str = "") -> list[int]:
+def check_rising(
+    name: str, levels: Sequence[int], least: int = 0, why: str = ""
+) -> list[int]:
     """Return increasing whole numbers from `least`."""
     values = list(levels) if isinstance(levels, Iterable) else []
-    if not values or not all(isinstance(each, Integral) and not isinstance(each, bool) for each in values):
-        raise TypeError(f"{name} must be one or more whole numbers; got {levels!r}. Try [100, 200]")
-    if values[0] < least or any(later <= level for level, later in itertools.pairwise(values)):
-        raise ValueError(f"{name} must increase, from at least {least}{why and ', '}{why}; got {values}. Sort them")
+    if not values or not all(
+        isinstance(each, Integral) and not isinstance(each, bool) for each in values
+    ):
+        raise TypeError(
+            f"{name} must be one or more whole numbers; got {levels!r}. Try [100, 200]"
+        )
+    if values[0] < least or any(
+        later <= level for level, later in itertools.pairwise(values)
+    ):
+        raise ValueError(
+            f"{name} must increase, from at least {least}{why and ', '}{why}; got {values}. Sort them"
+        )
     return [int(value) for value in values]
 
 
@@ -63,14 +77,24 @@ def labelled(
     tasks: Iterable[str] | None = None,
 ) -> xr.Dataset:
     """Put scores, shape (task, algorithm, run, level) or without tasks, under their names."""
-    coords: dict[str, Any] = {} if tasks is None else {"task": ("task", list(tasks), {"long_name": "task"})}
+    coords: dict[str, Any] = (
+        {} if tasks is None else {"task": ("task", list(tasks), {"long_name": "task"})}
+    )
     coords |= {
         "algorithm": ("algorithm", list(algorithms), {"long_name": algorithm}),
         "run": ("run", np.arange(values.shape[-2]), {"long_name": run}),
-        "training": ("training", np.array(levels, float), {"long_name": "training", "units": training}),
+        "training": (
+            "training",
+            np.array(levels, float),
+            {"long_name": "training", "units": training},
+        ),
     }
-    scores = xr.DataArray(values, coords, list(coords), attrs={"long_name": long_name, "units": units})
-    return xr.Dataset({name: scores}, attrs=attrs)  # not from coords: files keep the order of variables
+    scores = xr.DataArray(
+        values, coords, list(coords), attrs={"long_name": long_name, "units": units}
+    )
+    return xr.Dataset(
+        {name: scores}, attrs=attrs
+    )  # not from coords: files keep the order of variables
 
 
 def recorded(seed: int) -> int | str:
@@ -104,24 +128,46 @@ def sklearn(module: str) -> Any:
 
 
 def run(
-    make: Callable[..., xr.Dataset], arguments: Sequence[str] | None = None, *, unrecorded: Collection[str] = ()
+    make: Callable[..., xr.Dataset],
+    arguments: Sequence[str] | None = None,
+    *,
+    unrecorded: Collection[str] = (),
 ) -> None:
     """Write what `make` returns as netCDF, with the command in its attrs; `unrecorded` options change no number."""
     defaults = {name: each.default for name, each in signature(make).parameters.items()}
     prog = f"python -m xcurves.experiments.{getmodulename(getfile(make))}"
     parser = argparse.ArgumentParser(
-        prog, description=getdoc(make), formatter_class=argparse.RawDescriptionHelpFormatter
+        prog,
+        description=getdoc(make),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("path", type=Path, help="netCDF file to write")
     for name in dict.fromkeys(["seed", *defaults]):
         several = "Sequence" in str(make.__annotations__[name])
-        parser.add_argument(_flag(name), nargs="+" if several else None, type=_value, default=defaults[name])
+        parser.add_argument(
+            _flag(name),
+            nargs="+" if several else None,
+            type=_value,
+            default=defaults[name],
+        )
     given = vars(parser.parse_args(arguments))
     path: Path = given.pop("path")
     if not path.parent.is_dir():
-        parser.error(f"path {path}: there is no folder {path.parent}. Make it, or name another")
-    changed = [name for name in given if name not in unrecorded and (name == "seed" or given[name] != defaults[name])]
-    command = " ".join([parser.prog, path.name, *(f"{_flag(name)} {_text(given[name])}" for name in changed)])
+        parser.error(
+            f"path {path}: there is no folder {path.parent}. Make it, or name another"
+        )
+    changed = [
+        name
+        for name in given
+        if name not in unrecorded and (name == "seed" or given[name] != defaults[name])
+    ]
+    command = " ".join(
+        [
+            parser.prog,
+            path.name,
+            *(f"{_flag(name)} {_text(given[name])}" for name in changed),
+        ]
+    )
     try:
         made = make(**given)
     except (ValueError, TypeError, ImportError) as error:
@@ -163,6 +209,16 @@ def fingerprint() -> int:
     """
     x = np.linspace(-9, 9, 999)
     matrix = np.sin(np.arange(2500.0)).reshape(50, 50)
-    single = matrix.astype(np.float32)  # the product with a copy: that with itself has a routine of its own
-    parts = [np.sin(x), np.cos(x), np.exp(x), np.log(x + 10), np.tanh(x), matrix @ matrix, single @ single.copy().T]
+    single = matrix.astype(
+        np.float32
+    )  # the product with a copy: that with itself has a routine of its own
+    parts = [
+        np.sin(x),
+        np.cos(x),
+        np.exp(x),
+        np.log(x + 10),
+        np.tanh(x),
+        matrix @ matrix,
+        single @ single.copy().T,
+    ]
     return zlib.crc32(b"".join(part.tobytes() for part in parts)) >> 1

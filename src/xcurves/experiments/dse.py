@@ -117,7 +117,11 @@ def dse(
     >>> float(scores.curves.performance_cdf().n_trials)
     20.0
     """
-    entropy = validation.check_rng(rng) if path is None else _check_seed("where trials are saved", rng)
+    entropy = (
+        validation.check_rng(rng)
+        if path is None
+        else _check_seed("where trials are saved", rng)
+    )
     outcomes = saved_trials.run_trials(
         partial(_trial, train_and_score, sample_hyperparameters, sample_data, entropy),
         n_trials,
@@ -128,11 +132,20 @@ def dse(
         progress=progress,
     )
     if SCORE not in outcomes:
-        outcomes = outcomes.assign({SCORE: ("run", np.full(outcomes.sizes["run"], np.nan))})
+        outcomes = outcomes.assign(
+            {SCORE: ("run", np.full(outcomes.sizes["run"], np.nan))}
+        )
     errors = outcomes[ERROR].to_numpy()
     names = [f"trial {run}: " for run in range(len(errors))]
-    warn_of(errors != "", names, lambda first: f"{errors[first]}. It has no score; its error is kept", "trials")
-    scores = outcomes.set_coords([name for name in outcomes.data_vars if name != SCORE])[SCORE]
+    warn_of(
+        errors != "",
+        names,
+        lambda first: f"{errors[first]}. It has no score; its error is kept",
+        "trials",
+    )
+    scores = outcomes.set_coords(
+        [name for name in outcomes.data_vars if name != SCORE]
+    )[SCORE]
     return scores.assign_attrs(long_name="score", rng=str(entropy))
 
 
@@ -173,14 +186,19 @@ def one_trial(
     0.265...
     """
     if not isinstance(index, int | np.integer) or index < 0:
-        raise ValueError(f"index must be a whole number from 0; got {index!r}. The first trial is 0")
+        raise ValueError(
+            f"index must be a whole number from 0; got {index!r}. The first trial is 0"
+        )
     chosen, data, training = _streams(_check_seed("to run a trial again", rng), index)
     return train_and_score(sample_hyperparameters(chosen), *sample_data(data), training)
 
 
 def _streams(entropy: int, index: int) -> list[Generator]:
     """Return the streams of a trial: for its hyper-parameters, its data and its training."""
-    return [np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(index, i))) for i in range(3)]
+    return [
+        np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(index, i)))
+        for i in range(3)
+    ]
 
 
 def _check_seed(why: str, rng: validation.Rng) -> int:
@@ -206,8 +224,14 @@ def _trial(
         score = train_and_score(hyperparameters, *sample_data(data), training)
         is_number = isinstance(score, Real) and not isinstance(score, bool)
         if not is_number or not np.isfinite(float(score)):
-            cure = "Raise an error that says why" if is_number else "Convert it: float(...)"
-            raise ValueError(f"train_and_score must return a finite number; got {score!r}. {cure}")
+            cure = (
+                "Raise an error that says why"
+                if is_number
+                else "Convert it: float(...)"
+            )
+            raise ValueError(
+                f"train_and_score must return a finite number; got {score!r}. {cure}"
+            )
         return {**drawn, SCORE: float(score)}
     except Exception as error:
         return {**drawn, ERROR: error_text(error)}

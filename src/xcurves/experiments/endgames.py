@@ -51,13 +51,21 @@ def king_rook_king() -> pd.DataFrame:
     """
     depth = depths()
     king, rook, black = np.nonzero(depth >= DRAW)
-    white_side, black_side, rook_side = (np.sign(_FILE[piece] - _RANK[piece]) for piece in (king, black, rook))
-    side = 4 * white_side + 2 * black_side + rook_side  # of the diagonal, by the first piece that is not on it
+    white_side, black_side, rook_side = (
+        np.sign(_FILE[piece] - _RANK[piece]) for piece in (king, black, rook)
+    )
+    side = (
+        4 * white_side + 2 * black_side + rook_side
+    )  # of the diagonal, by the first piece that is not on it
     kept = (_FILE[king] < 4) & (white_side >= 0) & (side >= 0)
     king, rook, black = king[kept], rook[kept], black[kept]
     columns = {
         f"{name}_{axis}": of[piece] + 1
-        for name, piece in (("white_king", king), ("white_rook", rook), ("black_king", black))
+        for name, piece in (
+            ("white_king", king),
+            ("white_rook", rook),
+            ("black_king", black),
+        )
         for axis, of in (("file", _FILE), ("rank", _RANK))
     }
     return pd.DataFrame({**columns, "depth": depth[king, rook, black]})
@@ -66,12 +74,19 @@ def king_rook_king() -> pd.DataFrame:
 def depths() -> Ints:
     """Return White's moves to mate with Black to move, (white king, rook, black king); draws -1, impossible -2."""
     apart, sees = ~np.eye(64, dtype=bool), _sees()
-    near = np.maximum(abs(_FILE[:, np.newaxis] - _FILE), abs(_RANK[:, np.newaxis] - _RANK)) == 1  # where a king goes
+    near = (
+        np.maximum(abs(_FILE[:, np.newaxis] - _FILE), abs(_RANK[:, np.newaxis] - _RANK))
+        == 1
+    )  # where a king goes
     legal = (apart & ~near)[:, np.newaxis] & apart[:, :, np.newaxis] & apart
     check = sees & legal
-    captures = (apart & ~near)[:, :, np.newaxis] & ~apart  # of a rook that its king does not guard
+    captures = (apart & ~near)[
+        :, :, np.newaxis
+    ] & ~apart  # of a rook that its king does not guard
     can_move = _black_reaches((legal & ~check) | captures, near)
-    past_kings = sees[:, np.newaxis] & sees  # whether the rook goes, shape (white king, black king, from, to)
+    past_kings = (
+        sees[:, np.newaxis] & sees
+    )  # whether the rook goes, shape (white king, black king, from, to)
     lost = check & ~can_move
     depth = np.where(legal, DRAW, DRAW - 1)
     depth[lost] = 0
@@ -91,7 +106,9 @@ def _sees() -> Bools:
     sees = np.zeros((64, 64, 64), bool)
     for along, across in ((_FILE, _RANK), (_RANK, _FILE)):
         same = (across[start] == across[end]) & (start != end)
-        between = (across[third] == across[start]) & ((along[third] - along[start]) * (along[third] - along[end]) < 0)
+        between = (across[third] == across[start]) & (
+            (along[third] - along[start]) * (along[third] - along[end]) < 0
+        )
         sees |= same & ~between
     return sees
 
@@ -149,7 +166,11 @@ def examples(table: TableName) -> tuple[pd.DataFrame, pd.Series[Any]]:
         return positions.drop(columns="depth"), positions["depth"]
     boards = tic_tac_toe_ends()
     marks = boards.drop(columns="x_wins")
-    columns = {f"{square}_{mark}": (marks[square] == mark).astype(int) for square in marks for mark in "xo"}
+    columns = {
+        f"{square}_{mark}": (marks[square] == mark).astype(int)
+        for square in marks
+        for mark in "xo"
+    }
     return pd.DataFrame(columns), boards["x_wins"]
 
 
@@ -200,10 +221,17 @@ def learning_curves(
     """
     x, y = examples(table)
     chosen = check_chosen("algorithms", algorithms, trees())
-    made = learning.cross_validation(chosen, x.to_numpy(), y.to_numpy(), n_folds=n_folds, levels=levels, seed=seed)
-    what = {"chess": "king and rook against king", "endgame": "final boards of tic-tac-toe"}[table]
+    made = learning.cross_validation(
+        chosen, x.to_numpy(), y.to_numpy(), n_folds=n_folds, levels=levels, seed=seed
+    )
+    what = {
+        "chess": "king and rook against king",
+        "endgame": "final boards of tic-tac-toe",
+    }[table]
     references = "Piater, Cohen, Zhang & Atighetchi (1998), Proc. 15th Int. Conf. on Machine Learning, 430-438"
-    return made.assign_attrs(title=f"decision trees on {what}: {made.attrs['title']}", references=references)
+    return made.assign_attrs(
+        title=f"decision trees on {what}: {made.attrs['title']}", references=references
+    )
 
 
 if __name__ == "__main__":

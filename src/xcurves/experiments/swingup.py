@@ -14,8 +14,14 @@ from numpy.typing import ArrayLike, NDArray
 from xcurves.array_types import Floats
 
 GRAVITY, FRICTION, MAX_TORQUE = 9.8, 0.01, 5.0
-MAX_SPEED = 8.0  # at which speeds are clipped; a pendulum that falls from the top reaches 6.3
-TIME_STEP, STEPS_PER_ACTION, ACTIONS = 0.02, 5, 200  # seconds; an episode is 20 s, from rest at a random angle
+MAX_SPEED = (
+    8.0  # at which speeds are clipped; a pendulum that falls from the top reaches 6.3
+)
+TIME_STEP, STEPS_PER_ACTION, ACTIONS = (
+    0.02,
+    5,
+    200,
+)  # seconds; an episode is 20 s, from rest at a random angle
 
 ORDER = 10  # highest frequency of the basis in either variable
 _MULTIPLES = np.pi * np.arange(ORDER + 1)
@@ -40,7 +46,9 @@ def swing(angle: Floats, speed: Floats, torque: Floats) -> tuple[Floats, Floats]
         v4 = speed + h * a3
         a4 = _acceleration(angle + h * v3, v4, torque)
         angle = angle + h / 6 * (speed + 2 * v2 + 2 * v3 + v4)
-        speed = np.clip(speed + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4), -MAX_SPEED, MAX_SPEED)
+        speed = np.clip(
+            speed + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4), -MAX_SPEED, MAX_SPEED
+        )
     return (angle + np.pi) % (2 * np.pi) - np.pi, speed
 
 
@@ -57,15 +65,21 @@ def in_basis(independent: ArrayLike, dependent: ArrayLike) -> NDArray[np.bool_]:
     """Return which features are in bases: both frequencies up to `dependent`, or one alone up to `independent`."""
     highest, lowest = np.maximum(_FIRST, _SECOND), np.minimum(_FIRST, _SECOND)
     both = highest <= np.asarray(dependent)[..., np.newaxis]
-    return np.asarray(both | ((lowest == 0) & (highest <= np.asarray(independent)[..., np.newaxis])))
+    return np.asarray(
+        both | ((lowest == 0) & (highest <= np.asarray(independent)[..., np.newaxis]))
+    )
 
 
 DISCOUNT = 0.99
 _LOG_SIGMA = (-2.0, 0.5)
 _DIVERGED = 1e6
 _BETA, _EPSILON = (0.9, 0.999), 1e-5  # of Adam
-POLICY = np.flatnonzero(in_basis(np.array(6), np.array(5)))  # of both algorithms, Appendix B
-SCALE = 1 / np.maximum(np.hypot(_FIRST, _SECOND), 1)  # of learning rates, by frequency (Konidaris et al.)
+POLICY = np.flatnonzero(
+    in_basis(np.array(6), np.array(5))
+)  # of both algorithms, Appendix B
+SCALE = 1 / np.maximum(
+    np.hypot(_FIRST, _SECOND), 1
+)  # of learning rates, by frequency (Konidaris et al.)
 
 
 def dot(one: Floats, other: Floats) -> Floats:
@@ -79,22 +93,38 @@ def for_policy(seen: Floats) -> Floats:
 
 
 def learn(
-    algorithm: str, settings: Mapping[str, Floats], streams: Sequence[np.random.Generator], n_episodes: int
+    algorithm: str,
+    settings: Mapping[str, Floats],
+    streams: Sequence[np.random.Generator],
+    n_episodes: int,
 ) -> Floats:
     """Return returns, shape (trial, episode), of learners with the given settings, one value for each trial."""
     n_trials = len(streams)
-    learner = ActorCritic(settings, streams) if algorithm == "actor-critic" else Ppo(settings, streams)
+    learner = (
+        ActorCritic(settings, streams)
+        if algorithm == "actor-critic"
+        else Ppo(settings, streams)
+    )
     returns = np.zeros((n_trials, n_episodes))
     for episode in range(n_episodes):
-        starts = [(stream.uniform(-np.pi, np.pi), stream.standard_normal(ACTIONS)) for stream in streams]
+        starts = [
+            (stream.uniform(-np.pi, np.pi), stream.standard_normal(ACTIONS))
+            for stream in streams
+        ]
         angle, noise = (np.array(drawn) for drawn in zip(*starts, strict=True))
         speed, seen = np.zeros(n_trials), features(angle, np.zeros(n_trials))
         for step in range(ACTIONS):
             mean = dot(learner.policy, for_policy(seen))
-            angle, speed = swing(angle, speed, MAX_TORQUE * (mean + learner.sigma * noise[:, step]))
+            angle, speed = swing(
+                angle, speed, MAX_TORQUE * (mean + learner.sigma * noise[:, step])
+            )
             reward, after = np.cos(angle), features(angle, speed)
             # δ = r + γ v(s') - v(s), v = w·φ
-            surprise = reward + DISCOUNT * dot(learner.weights, after) - dot(learner.weights, seen)
+            surprise = (
+                reward
+                + DISCOUNT * dot(learner.weights, after)
+                - dot(learner.weights, seen)
+            )
             learner.learn(seen, noise[:, step], surprise, step == ACTIONS - 1)
             returns[:, episode] += reward
             seen = after
@@ -104,19 +134,26 @@ def learn(
 class ActorCritic:
     """Actor-critic with eligibility traces, reset in each episode (Sutton & Barto)."""
 
-    def __init__(self, settings: Mapping[str, Floats], streams: Sequence[np.random.Generator]) -> None:
+    def __init__(
+        self, settings: Mapping[str, Floats], streams: Sequence[np.random.Generator]
+    ) -> None:
         n_trials = len(streams)
         basis = in_basis(settings["independent_order"], settings["dependent_order"])
         self.critic_rate = settings["critic_rate"][:, np.newaxis] * SCALE * basis
         self.rate = settings["actor_rate"]
         self.fading = DISCOUNT * settings["trace_decay"]
-        self.weights, self.policy = np.zeros((n_trials, N_FEATURES)), np.zeros((n_trials, len(POLICY)))
+        self.weights, self.policy = (
+            np.zeros((n_trials, N_FEATURES)),
+            np.zeros((n_trials, len(POLICY))),
+        )
         self.log_sigma, self.sigma = np.zeros(n_trials), np.ones(n_trials)
         self.traces = [np.zeros_like(each) for each in (self.weights, self.policy)]
         self.sigma_trace = np.zeros(n_trials)
         self.learns = np.ones(n_trials, bool)
 
-    def learn(self, seen: Floats, noise: Floats, surprise: Floats, is_last: bool) -> None:
+    def learn(
+        self, seen: Floats, noise: Floats, surprise: Floats, is_last: bool
+    ) -> None:
         """Learn from a step of each learner."""
         self.learns &= np.abs(surprise) < _DIVERGED  # others go on to act
         surprise = np.where(self.learns, surprise, 0)[:, np.newaxis]
@@ -126,7 +163,9 @@ class ActorCritic:
             trace += gradient  # e = γλ e + φ(s), or ∇ log π(a|s)
         self.sigma_trace = self.fading * self.sigma_trace + noise**2 - 1
         self.weights += self.critic_rate * surprise * self.traces[0]  # w += α δ e
-        self.policy += self.rate[:, np.newaxis] * SCALE[POLICY] * surprise * self.traces[1]
+        self.policy += (
+            self.rate[:, np.newaxis] * SCALE[POLICY] * surprise * self.traces[1]
+        )
         self.log_sigma += self.rate * surprise[:, 0] * self.sigma_trace
         np.clip(self.log_sigma, *_LOG_SIGMA, out=self.log_sigma)
         self.sigma = np.exp(self.log_sigma)
@@ -138,14 +177,20 @@ class ActorCritic:
 class PpoLearner:
     """What one trial of PPO learns, policy, log σ and critic in one vector, and the moments of Adam."""
 
-    def __init__(self, settings: Mapping[str, float], stream: np.random.Generator) -> None:
-        self.basis = np.flatnonzero(in_basis(settings["independent_order"], settings["dependent_order"]))
+    def __init__(
+        self, settings: Mapping[str, float], stream: np.random.Generator
+    ) -> None:
+        self.basis = np.flatnonzero(
+            in_basis(settings["independent_order"], settings["dependent_order"])
+        )
         self.settings, self.stream = settings, stream
         self.n_steps = int(settings["steps_per_batch"])
         # of the batch: features, noise, surprise, whether the last of an episode
         self.steps: list[tuple[Any, ...]] = []
         self.parameters = np.zeros(len(POLICY) + 1 + len(self.basis))
-        self.policy, self.log_sigma, self.weights = np.split(self.parameters, [len(POLICY), len(POLICY) + 1])  # views
+        self.policy, self.log_sigma, self.weights = np.split(
+            self.parameters, [len(POLICY), len(POLICY) + 1]
+        )  # views
         self.moments = np.zeros((2, len(self.parameters)))
         self.n_updates = 0
 
@@ -164,25 +209,48 @@ class PpoLearner:
             order = self.stream.permutation(self.n_steps)
             for first in range(0, self.n_steps - size + 1, size):
                 rows = order[first : first + size]
-                self.descend(self.gradient(*(each[rows] for each in (chosen, seen, actions, old, advantage, target))))
+                self.descend(
+                    self.gradient(
+                        *(
+                            each[rows]
+                            for each in (chosen, seen, actions, old, advantage, target)
+                        )
+                    )
+                )
 
     def gradient(
-        self, chosen: Floats, seen: Floats, actions: Floats, old: Floats, advantage: Floats, target: Floats
+        self,
+        chosen: Floats,
+        seen: Floats,
+        actions: Floats,
+        old: Floats,
+        advantage: Floats,
+        target: Floats,
     ) -> Floats:
         """Return the gradient of the squared error of the critic less the clipped surrogate."""
         sigma, clip = np.exp(self.log_sigma), self.settings["clip"]
         noise = (actions - dot(chosen, self.policy)) / sigma
         ratio = np.exp(np.minimum(-(noise**2) / 2 - self.log_sigma - old, 50))
-        pays = np.where(advantage > 0, ratio <= 1 + clip, ratio >= 1 - clip)  # where the surrogate is not clipped
+        pays = np.where(
+            advantage > 0, ratio <= 1 + clip, ratio >= 1 - clip
+        )  # where the surrogate is not clipped
         push = advantage * ratio * pays / len(ratio)
         wrong = 2 * (dot(seen, self.weights) - target) / len(ratio)
         pushed = np.einsum("i,ij->j", push * noise / sigma, chosen)
-        return np.concatenate([-pushed, [-(push * (noise**2 - 1)).sum()], np.einsum("i,ij->j", wrong, seen)])
+        return np.concatenate(
+            [
+                -pushed,
+                [-(push * (noise**2 - 1)).sum()],
+                np.einsum("i,ij->j", wrong, seen),
+            ]
+        )
 
     def descend(self, gradient: Floats) -> None:
         """Take a step of Adam."""
         self.n_updates += 1
-        for moment, beta, power in zip(self.moments, _BETA, (gradient, gradient**2), strict=True):
+        for moment, beta, power in zip(
+            self.moments, _BETA, (gradient, gradient**2), strict=True
+        ):
             moment += (1 - beta) * (power - moment)
         first, second = (1 - beta**self.n_updates for beta in _BETA)
         step = self.moments[0] / first / (np.sqrt(self.moments[1] / second) + _EPSILON)
@@ -202,18 +270,31 @@ def advantages(surprise: Floats, ends: NDArray[np.bool_], fading: float) -> Floa
 class Ppo:
     """Proximal policy optimization as in the OpenAI Baselines: batches of steps that may span several episodes."""
 
-    def __init__(self, settings: Mapping[str, Floats], streams: Sequence[np.random.Generator]) -> None:
+    def __init__(
+        self, settings: Mapping[str, Floats], streams: Sequence[np.random.Generator]
+    ) -> None:
         n_trials = len(streams)
-        each = [{name: float(values[trial]) for name, values in settings.items()} for trial in range(n_trials)]
+        each = [
+            {name: float(values[trial]) for name, values in settings.items()}
+            for trial in range(n_trials)
+        ]
         self.learners = list(map(PpoLearner, each, streams))
-        self.weights, self.policy = np.zeros((n_trials, N_FEATURES)), np.zeros((n_trials, len(POLICY)))
+        self.weights, self.policy = (
+            np.zeros((n_trials, N_FEATURES)),
+            np.zeros((n_trials, len(POLICY))),
+        )
         self.sigma = np.ones(n_trials)
 
-    def learn(self, seen: Floats, noise: Floats, surprise: Floats, is_last: bool) -> None:
+    def learn(
+        self, seen: Floats, noise: Floats, surprise: Floats, is_last: bool
+    ) -> None:
         """Keep a step of each learner; those whose batch is full learn."""
         for trial, learner in enumerate(self.learners):
             learner.steps.append((seen[trial], noise[trial], surprise[trial], is_last))
             if len(learner.steps) == learner.n_steps:
                 learner.update()
-                self.policy[trial], self.weights[trial, learner.basis] = learner.policy, learner.weights
+                self.policy[trial], self.weights[trial, learner.basis] = (
+                    learner.policy,
+                    learner.weights,
+                )
                 self.sigma[trial] = np.exp(learner.log_sigma).item()

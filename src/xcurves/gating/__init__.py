@@ -2,5 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # the public functions; `xcurves` imports them when they are first used
+if (
+    TYPE_CHECKING
+):  # the public functions; `xcurves` imports them when they are first used
     from xcurves.gating.gate import gate as gate

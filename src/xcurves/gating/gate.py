@@ -20,10 +20,22 @@ from xcurves.core.weights import TrainingWeights, check_training_weights, number
 from xcurves.gating import replay
 from xcurves.gating.kinds import GATE
 from xcurves.gating.replay import Judged, Replay, Rule
-from xcurves.kernels.differences.mean_intervals import mean_with_interval, welch_interval
+from xcurves.kernels.differences.mean_intervals import (
+    mean_with_interval,
+    welch_interval,
+)
 
 PLAN = (
-    *("baseline", "looks", "level", "margin", "start", "task", "training_weights", "higher_is_better"),
+    *(
+        "baseline",
+        "looks",
+        "level",
+        "margin",
+        "start",
+        "task",
+        "training_weights",
+        "higher_is_better",
+    ),
     *("n_resamples", "confidence_level", "rng"),
 )
 _MOST_RUNS = 10_000  # of a candidate
@@ -149,7 +161,13 @@ def gate(
     order = _check_candidates(candidates, first, names)
     validation.check_flag("higher_is_better", higher_is_better)
     weights = _check_weights(values, training_weights)
-    rule = _check_rule(looks, level, margin, start, Context.of(values, n_resamples, False, confidence_level, rng))
+    rule = _check_rule(
+        looks,
+        level,
+        margin,
+        start,
+        Context.of(values, n_resamples, False, confidence_level, rng),
+    )
 
     sign = 1.0 if higher_is_better else -1.0
     numbers = sign * numbers_of_runs(values, weights, task, sign)
@@ -182,7 +200,10 @@ def gate(
         GATE.attrs(scores, rule.context.entropy, confidence_level, **attrs),
         values,
     )
-    flags = {"flag_values": np.arange(4, dtype=np.int8), "flag_meanings": " ".join(replay.DECISIONS)}
+    flags = {
+        "flag_values": np.arange(4, dtype=np.int8),
+        "flag_meanings": " ".join(replay.DECISIONS),
+    }
     result["decision"].attrs |= flags
     result.attrs["champion"] = str(names[found.champion])
     if previous is not None:
@@ -199,11 +220,19 @@ def _check_scores(scores: xr.DataArray, task: str | None) -> xr.DataArray:
     extra = labels.extra_dims(checked)
     if task is not None and (not isinstance(task, Hashable) or task not in extra):
         has = ", ".join(map(repr, extra)) or "none"
-        raise ValueError(f"task must be an extra dim of scores; got {labels.shown(task)}. It has {has}")
+        raise ValueError(
+            f"task must be an extra dim of scores; got {labels.shown(task)}. It has {has}"
+        )
     others = [dim for dim in extra if dim != task]
     if others:
-        cure = f"scores.isel({others[0]}=0)" if task else f"average over it with task={others[0]!r}"
-        raise ValueError(f"scores have the dim {others[0]!r}; a decision needs one number of each run. Try {cure}")
+        cure = (
+            f"scores.isel({others[0]}=0)"
+            if task
+            else f"average over it with task={others[0]!r}"
+        )
+        raise ValueError(
+            f"scores have the dim {others[0]!r}; a decision needs one number of each run. Try {cure}"
+        )
     tasks = [] if task is None else [task]
     return checked.transpose(*tasks, *core).compute()
 
@@ -219,9 +248,13 @@ def _check_label(argument: str, given: Any, names: list[Any]) -> int:
     return names.index(given)
 
 
-def _check_candidates(given: Sequence[Any] | None, baseline: int, names: list[Any]) -> list[int]:
+def _check_candidates(
+    given: Sequence[Any] | None, baseline: int, names: list[Any]
+) -> list[int]:
     """Return the numbers of the candidates in their order."""
-    wanted: Any = [name for name in names if name != names[baseline]] if given is None else given
+    wanted: Any = (
+        [name for name in names if name != names[baseline]] if given is None else given
+    )
     if isinstance(wanted, np.ndarray | xr.DataArray):
         wanted = np.atleast_1d(wanted).tolist()
     if isinstance(wanted, str) or not isinstance(wanted, Sequence):
@@ -230,9 +263,13 @@ def _check_candidates(given: Sequence[Any] | None, baseline: int, names: list[An
         )
     order = [_check_label("candidates", name, names) for name in wanted]
     if not order:
-        raise ValueError(f"scores have no candidate beside the baseline {names[baseline]!r}. Add a run of one")
+        raise ValueError(
+            f"scores have no candidate beside the baseline {names[baseline]!r}. Add a run of one"
+        )
     if baseline in order:
-        raise ValueError(f"candidates name the baseline {names[baseline]!r}, the first champion. Leave it out")
+        raise ValueError(
+            f"candidates name the baseline {names[baseline]!r}, the first champion. Leave it out"
+        )
     for place, number in enumerate(order):
         if number in order[:place]:
             raise ValueError(
@@ -241,14 +278,31 @@ def _check_candidates(given: Sequence[Any] | None, baseline: int, names: list[An
     return order
 
 
-def _check_rule(looks: Sequence[int], level: float, margin: float, start: int | None, context: Context) -> Rule:
+def _check_rule(
+    looks: Sequence[int],
+    level: float,
+    margin: float,
+    start: int | None,
+    context: Context,
+) -> Rule:
     """Return what is fixed before the first result."""
-    numbers = looks if isinstance(looks, Sequence | np.ndarray) and not isinstance(looks, str) else [looks]
-    checked = tuple(validation.check_total("looks", each, "(1, 2, 4, 8)", most=_MOST_RUNS) for each in numbers)
+    numbers = (
+        looks
+        if isinstance(looks, Sequence | np.ndarray) and not isinstance(looks, str)
+        else [looks]
+    )
+    checked = tuple(
+        validation.check_total("looks", each, "(1, 2, 4, 8)", most=_MOST_RUNS)
+        for each in numbers
+    )
     if not checked or list(checked) != sorted(set(checked)):
-        raise ValueError(f"looks must be ascending numbers of runs; got {labels.shown(looks)}. Try looks=(1, 2, 4, 8)")
+        raise ValueError(
+            f"looks must be ascending numbers of runs; got {labels.shown(looks)}. Try looks=(1, 2, 4, 8)"
+        )
     if checked[-1] < 2:
-        raise ValueError(f"looks must end with 2 runs or more; got {labels.shown(looks)}. Try looks=(1, 2, 4, 8)")
+        raise ValueError(
+            f"looks must end with 2 runs or more; got {labels.shown(looks)}. Try looks=(1, 2, 4, 8)"
+        )
     least = min(4, checked[-1]) if start is None else start
     rule = Rule(
         looks=checked,
@@ -261,7 +315,9 @@ def _check_rule(looks: Sequence[int], level: float, margin: float, start: int | 
     return rule
 
 
-def _check_weights(values: xr.DataArray, given: TrainingWeights) -> xr.DataArray | str | None:
+def _check_weights(
+    values: xr.DataArray, given: TrainingWeights
+) -> xr.DataArray | str | None:
     """Return checked training weights, None where scores have no training."""
     if "training" in values.dims:
         return check_training_weights(values, given)
@@ -272,7 +328,12 @@ def _check_weights(values: xr.DataArray, given: TrainingWeights) -> xr.DataArray
     return None
 
 
-def numbers_of_runs(values: xr.DataArray, weights: xr.DataArray | str | None, task: str | None, sign: float) -> Floats:
+def numbers_of_runs(
+    values: xr.DataArray,
+    weights: xr.DataArray | str | None,
+    task: str | None,
+    sign: float,
+) -> Floats:
     """Return the number of every run, shape (algorithm, run): NaN where it is absent, infinite where it failed."""
     infinite: xr.DataArray = np.isinf(values)  # type: ignore[assignment]  # numpy's stubs know no DataArray
     wrong = infinite & (sign * values > 0)
@@ -291,7 +352,9 @@ def numbers_of_runs(values: xr.DataArray, weights: xr.DataArray | str | None, ta
         lacks = absent & ~absent.all(task)
         if lacks.any():
             name = _name_of_run(lacks, values)
-            raise ValueError(f"{name} has no score; a run needs all of {task!r}. Run it there, or leave the run out")
+            raise ValueError(
+                f"{name} has no score; a run needs all of {task!r}. Run it there, or leave the run out"
+            )
         numbers = numbers.mean(task, skipna=False)
     return np.asarray(numbers.transpose("algorithm", "run").to_numpy())
 
@@ -301,7 +364,10 @@ def _name_of_run(which: xr.DataArray, values: xr.DataArray) -> str:
     dims = [dim for dim in which.dims if dim != "training"]
     cells = which.any("training") if "training" in which.dims else which
     first = np.argwhere(cells.transpose(*dims).to_numpy())[0]
-    said = [f"{dim} {labels.words(values[dim])[place]}" for dim, place in zip(dims, first, strict=True)]
+    said = [
+        f"{dim} {labels.words(values[dim])[place]}"
+        for dim, place in zip(dims, first, strict=True)
+    ]
     return ", ".join(said)
 
 
@@ -321,7 +387,11 @@ def _made_runs(numbers: Floats, values: xr.DataArray) -> list[Floats]:
 
 
 def _refuse_failed_champions(
-    found: Replay, runs: Sequence[Floats], names: list[Any], values: xr.DataArray, sign: float
+    found: Replay,
+    runs: Sequence[Floats],
+    names: list[Any],
+    values: xr.DataArray,
+    sign: float,
 ) -> None:
     """Refuse a failed run of a champion among those that took part, or that measure progress."""
     baseline = next(iter(found.used))
@@ -338,7 +408,9 @@ def _refuse_failed_champions(
             )
 
 
-def _variables(found: Replay, runs: Sequence[Floats], rule: Rule, sign: float) -> dict[str, xr.Variable]:
+def _variables(
+    found: Replay, runs: Sequence[Floats], rule: Rule, sign: float
+) -> dict[str, xr.Variable]:
     """Return the variables of a result; what was turned so that high is better is turned back."""
     judged, alpha = found.judged, rule.context.alpha
     by_candidate = {
@@ -360,7 +432,10 @@ def _variables(found: Replay, runs: Sequence[Floats], rule: Rule, sign: float) -
     elif not isfinite(progress) or min(map(len, both)) < 2:
         progress = np.nan
     used = runs[found.champion][: found.used[found.champion]]
-    scalars = {"progress": progress, "champion_moved_pvalue": replay.pvalue_apart(used, both[1], rule)}
+    scalars = {
+        "progress": progress,
+        "champion_moved_pvalue": replay.pvalue_apart(used, both[1], rule),
+    }
     return {
         **{name: xr.Variable("candidate", each) for name, each in by_candidate.items()},
         "difference_ci": xr.Variable(("candidate", "ci_bound"), intervals),
@@ -368,7 +443,9 @@ def _variables(found: Replay, runs: Sequence[Floats], rule: Rule, sign: float) -
         "progress_ci": xr.Variable("ci_bound", progress_ci),
         "n_runs_audit": xr.Variable("which", [len(each) for each in both]),
         "audit_mean": xr.Variable("which", [sign * mean for mean, _ in means]),
-        "audit_mean_ci": xr.Variable(("which", "ci_bound"), [turned(ends, sign) for _, ends in means]),
+        "audit_mean_ci": xr.Variable(
+            ("which", "ci_bound"), [turned(ends, sign) for _, ends in means]
+        ),
     }
 
 
@@ -385,13 +462,17 @@ def ledger_of(result: xr.Dataset) -> ledger.Ledger:
     known = ledger.of(result, PLAN, lambda each: each.sizes["candidate"])
     order = ", ".join(labels.words(result["candidate"].to_numpy()))
     numbered = {
-        algorithm: {str(number): digest for number, digest in enumerate(runs.values(), 1)}
+        algorithm: {
+            str(number): digest for number, digest in enumerate(runs.values(), 1)
+        }
         for algorithm, runs in known.digests.items()
     }
     return known._replace(plan=known.plan | {"candidates": order}, digests=numbered)
 
 
-def _check_previous(previous: xr.Dataset | str | os.PathLike[str], result: xr.Dataset) -> None:
+def _check_previous(
+    previous: xr.Dataset | str | os.PathLike[str], result: xr.Dataset
+) -> None:
     """Refuse another past: plan, order of candidates, or runs."""
     before, now = ledger.check_previous(previous, ledger_of), ledger_of(result)
     # Candidates may be added at the end.
@@ -400,4 +481,9 @@ def _check_previous(previous: xr.Dataset | str | os.PathLike[str], result: xr.Da
     if order == known or order.startswith(f"{known}, "):
         now = now._replace(plan=now.plan | {"candidates": known})
     made = {algorithm: len(runs) for algorithm, runs in before.digests.items()}
-    ledger.refuse_changes(before, now, lambda algorithm, run: int(run) > made.get(algorithm, 0), "the earlier call")
+    ledger.refuse_changes(
+        before,
+        now,
+        lambda algorithm, run: int(run) > made.get(algorithm, 0),
+        "the earlier call",
+    )

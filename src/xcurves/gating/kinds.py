@@ -16,22 +16,59 @@ GATE = ResultKind(
     argument="scores",
     variables={
         "decision": Var(_EACH, "decision about the candidate", dtype=np.int8),
-        "difference": Var(_EACH, "difference of mean scores, candidate minus champion", "score"),
-        "difference_ci": Var((*_EACH, "ci_bound"), "interval of the difference, at the last look", "score"),
-        "pvalue": Var(_EACH, "one-sided p-value of a better candidate, at the last look"),
-        "n_runs": Var(_EACH, "number of runs of the candidate that were compared", dtype=np.int64),
-        "n_runs_champion": Var(_EACH, "number of runs of the champion that were compared", dtype=np.int64),
+        "difference": Var(
+            _EACH, "difference of mean scores, candidate minus champion", "score"
+        ),
+        "difference_ci": Var(
+            (*_EACH, "ci_bound"),
+            "interval of the difference, at the last look",
+            "score",
+        ),
+        "pvalue": Var(
+            _EACH, "one-sided p-value of a better candidate, at the last look"
+        ),
+        "n_runs": Var(
+            _EACH, "number of runs of the candidate that were compared", dtype=np.int64
+        ),
+        "n_runs_champion": Var(
+            _EACH, "number of runs of the champion that were compared", dtype=np.int64
+        ),
         "runs_to_make": Var(_EACH, "runs to make of the candidate", dtype=np.int64),
-        "runs_to_make_champion": Var(_EACH, "runs to make of the champion", dtype=np.int64),
-        "champion_mean": Var(_EACH, "mean score of the champion's runs that were compared", "score"),
-        "same_scores": Var(_EACH, "1 where candidate and champion have the same scores, else 0", dtype=np.int8),
-        "progress": Var((), "how much better the present champion is than the first, in runs of the audit", "score"),
+        "runs_to_make_champion": Var(
+            _EACH, "runs to make of the champion", dtype=np.int64
+        ),
+        "champion_mean": Var(
+            _EACH, "mean score of the champion's runs that were compared", "score"
+        ),
+        "same_scores": Var(
+            _EACH,
+            "1 where candidate and champion have the same scores, else 0",
+            dtype=np.int8,
+        ),
+        "progress": Var(
+            (),
+            "how much better the present champion is than the first, in runs of the audit",
+            "score",
+        ),
         "progress_ci": Var(("ci_bound",), "interval of the progress", "score"),
-        "champion_moved_pvalue": Var((), "p-value of the present champion's runs of the audit against the others"),
-        "n_runs_audit": Var(("which",), "number of runs that decided nothing", dtype=np.int64),
-        "audit_mean": Var(("which",), "mean score of the runs that decided nothing", "score"),
-        "audit_mean_ci": Var(("which", "ci_bound"), "interval of the mean of the audit", "score"),
-        "run_digest": Var(("algorithm", "run"), "changes with the scores of a run", dtype=np.int64, when="past"),
+        "champion_moved_pvalue": Var(
+            (), "p-value of the present champion's runs of the audit against the others"
+        ),
+        "n_runs_audit": Var(
+            ("which",), "number of runs that decided nothing", dtype=np.int64
+        ),
+        "audit_mean": Var(
+            ("which",), "mean score of the runs that decided nothing", "score"
+        ),
+        "audit_mean_ci": Var(
+            ("which", "ci_bound"), "interval of the mean of the audit", "score"
+        ),
+        "run_digest": Var(
+            ("algorithm", "run"),
+            "changes with the scores of a run",
+            dtype=np.int64,
+            when="past",
+        ),
     },
     coords={
         "candidate": (),

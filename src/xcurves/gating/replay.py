@@ -15,7 +15,11 @@ import numpy as np
 
 from xcurves.array_types import Floats
 from xcurves.core.run_checks import Context
-from xcurves.kernels.differences.contrasts import ContrastDesign, contrast_tests, pvalues_above
+from xcurves.kernels.differences.contrasts import (
+    ContrastDesign,
+    contrast_tests,
+    pvalues_above,
+)
 
 DECISIONS = ("dropped", "kept", "run_more", "waiting")
 DROPPED, KEPT, RUN_MORE, WAITING = range(4)
@@ -48,7 +52,9 @@ class Rule:
         # So many runs may have more reassignments than are made: then their number counts too.
         further = self.context.plan((enough, enough), labelled=True)
         more = "" if 1 / further.n_total <= self.level else f" and {resamples}"
-        raise ValueError(f"{said}. Plan a further look: looks={(*self.looks, enough)}{more}")
+        raise ValueError(
+            f"{said}. Plan a further look: looks={(*self.looks, enough)}{more}"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +82,9 @@ class Replay(NamedTuple):
     used: dict[int, int]
 
 
-def replay(runs: Sequence[Floats], baseline: int, candidates: Sequence[int], rule: Rule) -> Replay:
+def replay(
+    runs: Sequence[Floats], baseline: int, candidates: Sequence[int], rule: Rule
+) -> Replay:
     """Judge the candidates one after the other; `runs` has the scores of every algorithm in their order."""
     champion, used, judged = baseline, {baseline: rule.start}, list[Judged]()
     is_open = False
@@ -84,7 +92,9 @@ def replay(runs: Sequence[Floats], baseline: int, candidates: Sequence[int], rul
         if is_open:
             judged.append(Judged(decision=WAITING, champion=champion))
             continue
-        found, n_used = race(runs[candidate], runs[champion], champion, used[champion], rule)
+        found, n_used = race(
+            runs[candidate], runs[champion], champion, used[champion], rule
+        )
         used[champion] = n_used
         judged.append(found)
         is_open = found.decision == RUN_MORE
@@ -94,26 +104,36 @@ def replay(runs: Sequence[Floats], baseline: int, candidates: Sequence[int], rul
     return Replay(judged, champion, used)
 
 
-def race(candidate: Floats, champion: Floats, name: int, n_used: int, rule: Rule) -> tuple[Judged, int]:
+def race(
+    candidate: Floats, champion: Floats, name: int, n_used: int, rule: Rule
+) -> tuple[Judged, int]:
     """Judge one candidate; return what is decided, and how many of the champion's runs have decided something."""
-    latest = Judged(decision=RUN_MORE, champion=name, is_copy=is_copy(candidate, champion))
+    latest = Judged(
+        decision=RUN_MORE, champion=name, is_copy=is_copy(candidate, champion)
+    )
     for n_runs in rule.looks:
         n_champion = max(n_runs, n_used)
         failed = bool(np.isinf(candidate[:n_runs]).any())
         lacks = max(n_runs - len(candidate), 0), max(n_champion - len(champion), 0)
         # A failed run decides by itself: the others of its look need not be made.
         if any(lacks) and not failed:
-            return replace(latest, runs_to_make=lacks[0], runs_to_make_champion=lacks[1]), n_used
+            return replace(
+                latest, runs_to_make=lacks[0], runs_to_make_champion=lacks[1]
+            ), n_used
         # The champion's runs of this look count as used even if they are not made: they would have been.
         n_used = n_champion
         ours, theirs = candidate[:n_runs], champion[:n_champion]
         latest = _compared(latest, ours, theirs)
         if failed or not is_above(ours, theirs, rule.margin):
-            return _last_look(replace(latest, decision=DROPPED), ours, theirs, rule), n_used
+            return _last_look(
+                replace(latest, decision=DROPPED), ours, theirs, rule
+            ), n_used
     rule.check_reachable(len(theirs))
     latest = replace(latest, pvalue=pvalue_above(ours, theirs, rule))
     kept = latest.pvalue <= rule.level + 1e-12
-    return _last_look(replace(latest, decision=KEPT if kept else DROPPED), ours, theirs, rule), n_used
+    return _last_look(
+        replace(latest, decision=KEPT if kept else DROPPED), ours, theirs, rule
+    ), n_used
 
 
 def _compared(judged: Judged, ours: Floats, theirs: Floats) -> Judged:
@@ -124,7 +144,9 @@ def _compared(judged: Judged, ours: Floats, theirs: Floats) -> Judged:
         n_runs=len(ours),
         n_runs_champion=len(theirs),
         champion_mean=champion_mean,
-        difference=-np.inf if np.isinf(ours).any() else float(ours.mean()) - champion_mean,
+        difference=-np.inf
+        if np.isinf(ours).any()
+        else float(ours.mean()) - champion_mean,
     )
 
 
@@ -155,11 +177,20 @@ def pvalue_apart(some: Floats, others: Floats, rule: Rule) -> float:
     if min(len(some), len(others)) < 2:
         return np.nan
     plan = rule.context.plan((len(some), len(others)), labelled=True)
-    return float(contrast_tests(_design(some, others), plan, "two-sided", rule.context.alpha)["pvalue"][0])
+    return float(
+        contrast_tests(_design(some, others), plan, "two-sided", rule.context.alpha)[
+            "pvalue"
+        ][0]
+    )
 
 
 def _design(some: Floats, others: Floats) -> ContrastDesign:
-    return ContrastDesign(np.concatenate([some, others])[np.newaxis], (len(some), len(others)), _SIDES, False)
+    return ContrastDesign(
+        np.concatenate([some, others])[np.newaxis],
+        (len(some), len(others)),
+        _SIDES,
+        False,
+    )
 
 
 def is_copy(candidate: Floats, champion: Floats) -> bool:

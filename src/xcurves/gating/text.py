@@ -11,7 +11,17 @@ from numpy.typing import NDArray
 
 from xcurves.core.schema import Statement, statements
 from xcurves.core.tables import bounds
-from xcurves.core.wording import count, decimals_of, ends_of, estimated, listed, number, p_text, pvalue, rounded
+from xcurves.core.wording import (
+    count,
+    decimals_of,
+    ends_of,
+    estimated,
+    listed,
+    number,
+    p_text,
+    pvalue,
+    rounded,
+)
 from xcurves.gating.replay import DECISIONS, DROPPED, KEPT, RUN_MORE, WAITING
 
 Decisions = NDArray[np.int8]
@@ -26,7 +36,12 @@ _SELECTED = (
 def gate_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield what to do now; what was kept, and the progress; copies and changes of the champion."""
     decisions = result["decision"].to_numpy()
-    answer = " ".join([_say_candidate(result.isel(candidate=current(result))), *_say_waiting(decisions)])
+    answer = " ".join(
+        [
+            _say_candidate(result.isel(candidate=current(result))),
+            *_say_waiting(decisions),
+        ]
+    )
     details = [_say_kept(result, decisions)]
     cautions = [*_say_copies(result), *_say_moved(result)]
     if (decisions == KEPT).any():
@@ -46,7 +61,9 @@ def _say_candidate(one: xr.Dataset) -> str:
     name, champion = str(one["candidate"].item()), str(one["champion"].item())
     decision = one["decision"].item()
     if decision == RUN_MORE:
-        return _say_more(name, champion, int(one["runs_to_make"]), int(one["runs_to_make_champion"]))
+        return _say_more(
+            name, champion, int(one["runs_to_make"]), int(one["runs_to_make_champion"])
+        )
     if decision == WAITING:
         return f"{name} waits."
     if decision == KEPT:
@@ -135,7 +152,9 @@ def _say_waiting(decisions: Decisions) -> Iterator[str]:
 def _say_kept(result: xr.Dataset, decisions: Decisions) -> str:
     """Return how many candidates were kept, who is the champion, and the progress."""
     champion = result.attrs["champion"]
-    n_judged, n_kept = (int(np.isin(decisions, each).sum()) for each in ((DROPPED, KEPT), KEPT))
+    n_judged, n_kept = (
+        int(np.isin(decisions, each).sum()) for each in ((DROPPED, KEPT), KEPT)
+    )
     if not n_judged:
         return f"No candidate is judged yet; {champion} is the champion."
     if not n_kept:
@@ -149,7 +168,10 @@ def _say_progress(result: xr.Dataset) -> str:
     baseline, champion = (str(result.attrs[name]) for name in ("baseline", "champion"))
     if np.isnan(result["progress"].item()):
         sizes = result["n_runs_audit"].to_numpy().tolist()
-        lacks = [(who, _LEAST_AUDIT - n) for who, n in zip((baseline, champion), sizes, strict=True)]
+        lacks = [
+            (who, _LEAST_AUDIT - n)
+            for who, n in zip((baseline, champion), sizes, strict=True)
+        ]
         runs = listed([f"{who} {_times(n)}" for who, n in lacks if n > 0])
         return f"To state the progress since {baseline}, run {runs} beyond those that decide."
     progress = result["progress"].item()
@@ -162,7 +184,11 @@ def _say_copies(result: xr.Dataset) -> Iterator[str]:
     """Yield which candidates have the champion's scores."""
     for place in np.flatnonzero(result["same_scores"].to_numpy() == 1).tolist():
         one = result.isel(candidate=place)
-        n, name, champion = int(one["n_runs"]), one["candidate"].item(), one["champion"].item()
+        n, name, champion = (
+            int(one["n_runs"]),
+            one["candidate"].item(),
+            one["champion"].item(),
+        )
         if n > 1:
             yield f"{name} has the same scores as {champion} in all of its {n} runs: it was not a change."
         else:
@@ -189,9 +215,14 @@ def gate_table(result: xr.Dataset) -> pd.DataFrame:
         "runs": result["n_runs"].to_numpy(),
         "champion's runs": result["n_runs_champion"].to_numpy(),
         "difference": result["difference"].to_numpy(),
-        **{name: each.to_numpy() for name, each in bounds(result["difference_ci"]).items()},
+        **{
+            name: each.to_numpy()
+            for name, each in bounds(result["difference_ci"]).items()
+        },
         "p": result["pvalue"].to_numpy(),
         "to run": result["runs_to_make"].to_numpy(),
         "champion to run": result["runs_to_make_champion"].to_numpy(),
     }
-    return pd.DataFrame(columns, index=pd.Index(result["candidate"].to_numpy(), name="candidate"))
+    return pd.DataFrame(
+        columns, index=pd.Index(result["candidate"].to_numpy(), name="candidate")
+    )

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # the public functions; `xcurves` imports them when they are first used
+if (
+    TYPE_CHECKING
+):  # the public functions; `xcurves` imports them when they are first used
     from xcurves.group_sequential.looks import assign_looks as assign_looks
     from xcurves.group_sequential.sequential import sequential as sequential

@@ -9,20 +9,31 @@ import xarray as xr
 
 from xcurves.core.applicability import NotApplicableError, comparable
 from xcurves.core.labels import CI_BOUNDS
-from xcurves.core.schema import PAIR_COORDS, Drawing, Part, ResultKind, Var, View, captioned
+from xcurves.core.schema import (
+    PAIR_COORDS,
+    Drawing,
+    Part,
+    ResultKind,
+    Var,
+    View,
+    captioned,
+)
 from xcurves.group_sequential import plots, text
 
 _BY_LOOK = ("task", "pair", "look")
 _INTERVAL = (*_BY_LOOK, "ci_bound")
 
 
-def planned_looks(curves: xr.DataArray) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
+def planned_looks(
+    curves: xr.DataArray,
+) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
     """Return the curves of the tasks that can be compared, if `assign_looks` says how many looks are planned."""
     if "look" not in curves.coords:
         raise NotApplicableError("runs have no coordinate look", obvious=True)
     if "n_looks" not in curves["look"].attrs:
         raise NotApplicableError(
-            "the coordinate look does not say how many looks are planned: assign_looks(..., n_looks=6)", expected=True
+            "the coordinate look does not say how many looks are planned: assign_looks(..., n_looks=6)",
+            expected=True,
         )
     taken, _, attrs = comparable(curves)
     return taken, {"n_looks": int(curves["look"].attrs["n_looks"])}, attrs
@@ -33,28 +44,63 @@ SEQUENTIAL = ResultKind(
     question="Are there enough runs?",
     argument="curves",
     variables={
-        "undecided": Var(("task", "pair"), "1 where more runs are needed, else 0", dtype=np.int64),
+        "undecided": Var(
+            ("task", "pair"), "1 where more runs are needed, else 0", dtype=np.int64
+        ),
         "pvalue_adjusted": Var(_BY_LOOK, "sequential p-value adjusted over pairs"),
         "pvalue": Var(_BY_LOOK, "sequential p-value"),
-        "rejected": Var(_BY_LOOK, "1 where the algorithms are shown to differ by this look, else 0", dtype=np.int64),
+        "rejected": Var(
+            _BY_LOOK,
+            "1 where the algorithms are shown to differ by this look, else 0",
+            dtype=np.int64,
+        ),
         "statistic": Var(_BY_LOOK, "studentized difference of means within batches"),
-        "critical_value": Var(_BY_LOOK, "statistic from which a pair by itself is rejected at this look"),
-        "pvalue_stagewise": Var(_BY_LOOK, "stagewise p-value, at the first rejection or the last look"),
+        "critical_value": Var(
+            _BY_LOOK, "statistic from which a pair by itself is rejected at this look"
+        ),
+        "pvalue_stagewise": Var(
+            _BY_LOOK, "stagewise p-value, at the first rejection or the last look"
+        ),
         "difference": Var(_BY_LOOK, "difference of mean scores", "score"),
         "difference_ci_simultaneous": Var(
-            _INTERVAL, "repeated interval of the difference, for all pairs together", "score", when="intervals"
+            _INTERVAL,
+            "repeated interval of the difference, for all pairs together",
+            "score",
+            when="intervals",
         ),
-        "difference_ci": Var(_INTERVAL, "repeated interval of the difference, by itself", "score", when="intervals"),
-        "chance": Var(_BY_LOOK, "share of cases in which looks left show it if it is as seen", when="intervals"),
-        "chance_at_ci": Var(_INTERVAL, "that share if the difference is at an end of its interval", when="intervals"),
+        "difference_ci": Var(
+            _INTERVAL,
+            "repeated interval of the difference, by itself",
+            "score",
+            when="intervals",
+        ),
+        "chance": Var(
+            _BY_LOOK,
+            "share of cases in which looks left show it if it is as seen",
+            when="intervals",
+        ),
+        "chance_at_ci": Var(
+            _INTERVAL,
+            "that share if the difference is at an end of its interval",
+            when="intervals",
+        ),
         "futile": Var(
-            _BY_LOOK, "1 where the looks left are unlikely to show it, else 0", dtype=np.int64, when="intervals"
+            _BY_LOOK,
+            "1 where the looks left are unlikely to show it, else 0",
+            dtype=np.int64,
+            when="intervals",
         ),
         "n_runs": Var(("task", "algorithm", "look"), "number of runs so far"),
-        "n_runs_next": Var(("task", "algorithm"), "runs in the next batch, as in the latest; 0 if all is decided"),
+        "n_runs_next": Var(
+            ("task", "algorithm"),
+            "runs in the next batch, as in the latest; 0 if all is decided",
+        ),
         "n_assignments": Var(_BY_LOOK, "number of nested assignments evaluated"),
         "run_digest": Var(
-            ("algorithm", "run"), "changes with the scores and the look of a run", dtype=np.int64, when="past"
+            ("algorithm", "run"),
+            "changes with the scores and the look of a run",
+            dtype=np.int64,
+            when="past",
         ),
     },
     coords={"pair": (), "look": (), "ci_bound": CI_BOUNDS, **PAIR_COORDS},
@@ -90,7 +136,11 @@ SEQUENTIAL = ResultKind(
             "The statistic of every pair at each look (dots) with the boundary of a pair by itself (dashed; arrows: "
             "nothing can be rejected yet). A filled star marks the look at which the pair was decided.",
             many=View(
-                Drawing(plots.draw_states, rows=plots.state_rows, columns=plots.state_columns),
+                Drawing(
+                    plots.draw_states,
+                    rows=plots.state_rows,
+                    columns=plots.state_columns,
+                ),
                 "The look at which each pair was shown to differ; pairs without a number are not yet.",
             ),
             panels={"pair": 1},

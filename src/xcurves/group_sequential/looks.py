@@ -18,7 +18,16 @@ from xcurves.kernels.differences.sequential_pvalues import Spending
 SPENDINGS = ("square", "linear")
 _BEFORE = "A plan is made before the first look"
 PLAN = (
-    *("look", "n_looks", "spending", "task", "reference", "training_weights", "n_resamples", "rng"),
+    *(
+        "look",
+        "n_looks",
+        "spending",
+        "task",
+        "reference",
+        "training_weights",
+        "n_resamples",
+        "rng",
+    ),
     "confidence_level",
 )
 
@@ -71,27 +80,35 @@ def assign_looks(
     if isinstance(by, Mapping | pd.Series):
         values = _by_column(checked, pd.Series(by))
     else:
-        plan["batch_size"] = validation.check_total("by", by, "assign_looks(5); or give the batch of every run")
+        plan["batch_size"] = validation.check_total(
+            "by", by, "assign_looks(5); or give the batch of every run"
+        )
         values = _by_number(checked, plan["batch_size"])
     if n_looks is not None:
         plan["n_looks"] = validation.check_total("n_looks", n_looks, "2 to 20")
     if spending is not None:
         plan["spending"] = validation.check_choice("spending", spending, SPENDINGS)
     check_stored(curves["look"].attrs if "look" in curves.coords else {}, plan)
-    return curves.assign_coords({"look": ("run", values, {"long_name": "number of the look"} | plan)})
+    return curves.assign_coords(
+        {"look": ("run", values, {"long_name": "number of the look"} | plan)}
+    )
 
 
 def _by_column(curves: xr.DataArray, column: pd.Series[Any]) -> NDArray[np.int64]:
     """Return the numbers of batches that are whole numbers, ordered categories or dates."""
     first = column[~column.index.duplicated()]
-    for run, batch in column[column.to_numpy() != first.reindex(column.index).to_numpy()][:1].items():
+    for run, batch in column[
+        column.to_numpy() != first.reindex(column.index).to_numpy()
+    ][:1].items():
         raise ValueError(
             f"by has batches {first[run]} and {batch} of run {run}. Give runs of different batches different labels"
         )
     batches = first.reindex(curves["run"].to_numpy())
     lacking = batches.index[batches.isna()].tolist()
     if lacking:
-        raise ValueError(f"by has no batch of run {lacking[0]!r} ({len(lacking)} in all). Add it")
+        raise ValueError(
+            f"by has no batch of run {lacking[0]!r} ({len(lacking)} in all). Add it"
+        )
     if isinstance(batches.dtype, pd.CategoricalDtype) and batches.dtype.ordered:
         return np.asarray(batches.cat.codes + 1, dtype=np.int64)
     if batches.dtype.kind == "M":
@@ -104,7 +121,9 @@ def _by_column(curves: xr.DataArray, column: pd.Series[Any]) -> NDArray[np.int64
             "pd.Categorical(batch, ['pilot', 'main'], ordered=True)"
         )
     if numbers.min() < 1:
-        raise ValueError(f"batches are numbered from 1; got {numbers.min():g}. Add {1 - numbers.min():g} to all")
+        raise ValueError(
+            f"batches are numbered from 1; got {numbers.min():g}. Add {1 - numbers.min():g} to all"
+        )
     return numbers.to_numpy(np.int64)
 
 
@@ -116,9 +135,14 @@ def _by_number(curves: xr.DataArray, size: int) -> NDArray[np.int64]:
             f"order that stays when runs are added. {by_run}"
         )
     order = np.argsort(curves["run"].to_numpy())
-    scored = curves.notnull().any([dim for dim in curves.dims if dim not in ("algorithm", "run")])
+    scored = curves.notnull().any(
+        [dim for dim in curves.dims if dim not in ("algorithm", "run")]
+    )
     present = scored.transpose("algorithm", "run").to_numpy()[:, order]
-    runs, algorithms = labels.words(curves["run"][order]), labels.words(curves["algorithm"])
+    runs, algorithms = (
+        labels.words(curves["run"][order]),
+        labels.words(curves["algorithm"]),
+    )
     number = present.cumsum(axis=1)
     n_runs = number[:, -1:]
     gaps = np.argwhere(~present & (number > 0) & (number < n_runs))
@@ -159,7 +183,11 @@ def check_stored(stored: Mapping[Any, Any], plan: Mapping[str, Any]) -> None:
 
 def check_looks(curves: xr.DataArray, look: Hashable, n_looks: int) -> None:
     """Refuse curves without a whole number from 1 to `n_looks` for every run."""
-    if not isinstance(look, Hashable) or look not in curves.coords or curves[look].dims != ("run",):
+    if (
+        not isinstance(look, Hashable)
+        or look not in curves.coords
+        or curves[look].dims != ("run",)
+    ):
         raise ValueError(
             f"look must be a coordinate of run; curves has no {labels.shown(look)} on dim 'run'. Five runs at a time: "
             "da.curves.assign_looks(5)"
@@ -172,20 +200,37 @@ def check_looks(curves: xr.DataArray, look: Hashable, n_looks: int) -> None:
         )
     wrong = values[(values < 1) | (values > n_looks)]
     if wrong.size:
-        raise ValueError(f"look must lie between 1 and n_looks={n_looks}; got {wrong[0]}. {_BEFORE}")
+        raise ValueError(
+            f"look must lie between 1 and n_looks={n_looks}; got {wrong[0]}. {_BEFORE}"
+        )
     missing = np.setdiff1d(np.arange(1, values.max()), values)
     if missing.size:
-        raise ValueError(f"look {missing[0]} has no run, but look {values.max()} has. Give those of earlier looks too")
+        raise ValueError(
+            f"look {missing[0]} has no run, but look {values.max()} has. Give those of earlier looks too"
+        )
 
 
 def check_previous(
-    previous: xr.Dataset | str | os.PathLike[str], result: xr.Dataset, curves: xr.DataArray, look: str
+    previous: xr.Dataset | str | os.PathLike[str],
+    result: xr.Dataset,
+    curves: xr.DataArray,
+    look: str,
 ) -> None:
     """Refuse a result, and the curves that it is of, with other runs or another plan than an earlier look."""
     before = ledger.check_previous(previous, ledger_of)
-    looks = dict(zip(ledger.label_words(curves["run"]), curves[look].to_numpy().tolist(), strict=True))
+    looks = dict(
+        zip(
+            ledger.label_words(curves["run"]),
+            curves[look].to_numpy().tolist(),
+            strict=True,
+        )
+    )
     ledger.refuse_changes(
-        before, ledger_of(result), lambda _, run: looks[run] > before.n_done, "the earlier look", f" {before.n_done}"
+        before,
+        ledger_of(result),
+        lambda _, run: looks[run] > before.n_done,
+        "the earlier look",
+        f" {before.n_done}",
     )
 
 
@@ -196,4 +241,9 @@ def ledger_of(result: xr.Dataset) -> ledger.Ledger:
 
 def _n_done(result: xr.Dataset) -> int:
     """Return how many looks of any task are done."""
-    return int(result["n_runs"].notnull().any([dim for dim in result["n_runs"].dims if dim != "look"]).sum())
+    return int(
+        result["n_runs"]
+        .notnull()
+        .any([dim for dim in result["n_runs"].dims if dim != "look"])
+        .sum()
+    )

@@ -8,7 +8,14 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core.axes import OTHER_COLOURS
-from xcurves.core.matrices import by_task, draw_cells, draw_pairs, n_pair_columns, n_pair_rows, task_labels
+from xcurves.core.matrices import (
+    by_task,
+    draw_cells,
+    draw_pairs,
+    n_pair_columns,
+    n_pair_rows,
+    task_labels,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,16 +28,50 @@ def draw_boundary(result: xr.Dataset, ax: Axes) -> None:
     """Draw the statistic of a pair against looks, with the boundary."""
     pair = result.isel(pair=0)
     looks, done = pair["look"].to_numpy(), ~np.isnan(pair["pvalue"].to_numpy())
-    statistic, boundary = pair["statistic"].to_numpy(), pair["critical_value"].to_numpy()
-    finite = np.array([2.0, *(each for each in (*statistic, *boundary) if np.isfinite(each))])
-    top = 1.25 * min(float(finite.max()), _LARGEST * float(np.median(finite)))  # larger statistics stand near it
+    statistic, boundary = (
+        pair["statistic"].to_numpy(),
+        pair["critical_value"].to_numpy(),
+    )
+    finite = np.array(
+        [2.0, *(each for each in (*statistic, *boundary) if np.isfinite(each))]
+    )
+    top = 1.25 * min(
+        float(finite.max()), _LARGEST * float(np.median(finite))
+    )  # larger statistics stand near it
     shown, some = np.minimum(statistic, 0.97 * top), done & np.isfinite(boundary)
-    ax.plot(looks[some], np.minimum(boundary[some], 0.97 * top), "--_", color="black", linewidth=1, markersize=12)
+    ax.plot(
+        looks[some],
+        np.minimum(boundary[some], 0.97 * top),
+        "--_",
+        color="black",
+        linewidth=1,
+        markersize=12,
+    )
     none = done & np.isinf(boundary)
-    ax.plot(looks[none], np.full(np.count_nonzero(none), 0.97 * top), "^", color="0.6", markersize=5)
-    ax.plot(looks[done], shown[done], "-o", color=OTHER_COLOURS[0], markerfacecolor="white", markersize=5)
+    ax.plot(
+        looks[none],
+        np.full(np.count_nonzero(none), 0.97 * top),
+        "^",
+        color="0.6",
+        markersize=5,
+    )
+    ax.plot(
+        looks[done],
+        shown[done],
+        "-o",
+        color=OTHER_COLOURS[0],
+        markerfacecolor="white",
+        markersize=5,
+    )
     decided = np.flatnonzero(pair["rejected"].to_numpy() == 1)[:1]
-    ax.plot(looks[decided], shown[decided], "*", color=OTHER_COLOURS[2], markersize=13, zorder=4)
+    ax.plot(
+        looks[decided],
+        shown[decided],
+        "*",
+        color=OTHER_COLOURS[2],
+        markersize=13,
+        zorder=4,
+    )
     ax.set_ylim(0, top)
     ax.set_xlim(0.5, len(looks) + 0.5)
     ax.set_xticks(looks)
@@ -65,14 +106,32 @@ def one_pair(result: xr.Dataset) -> str:
 def draw_states(result: xr.Dataset, ax: Axes) -> None:
     """Draw a cell for every pair: the look at which it was decided."""
     decided = result["look"].where(result["rejected"] == 1).min("look")
-    said, limits = "look at which the pair was decided; empty: not yet", (1.0, float(result.sizes["look"]))
+    said, limits = (
+        "look at which the pair was decided; empty: not yet",
+        (1.0, float(result.sizes["look"])),
+    )
     options: dict[str, Any] = {"limits": limits, "cmap": "viridis_r", "form": "{:.0f}"}
     ax.set_xlabel(said)
     values, pairs = by_task(decided, "pair"), result["pair"].to_numpy().tolist()
     if decided.ndim == 1:
-        draw_pairs(ax, result, values[0], values[0], np.zeros(len(pairs), bool), said, **options)
+        draw_pairs(
+            ax,
+            result,
+            values[0],
+            values[0],
+            np.zeros(len(pairs), bool),
+            said,
+            **options,
+        )
     else:
-        draw_cells(ax, values, task_labels(result["undecided"], ["pair"]), pairs, said=said, **options)
+        draw_cells(
+            ax,
+            values,
+            task_labels(result["undecided"], ["pair"]),
+            pairs,
+            said=said,
+            **options,
+        )
 
 
 def state_rows(result: xr.Dataset) -> float:
@@ -83,4 +142,8 @@ def state_rows(result: xr.Dataset) -> float:
 
 def state_columns(result: xr.Dataset) -> float:
     """Return the number of columns of cells: pairs, or algorithms of one task."""
-    return result.sizes["pair"] if result["undecided"].isel(pair=0).size > 1 else n_pair_columns(result)
+    return (
+        result.sizes["pair"]
+        if result["undecided"].isel(pair=0).size > 1
+        else n_pair_columns(result)
+    )

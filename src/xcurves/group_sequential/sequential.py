@@ -17,7 +17,12 @@ from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.core.weights import TrainingWeights, check_training_weights, number_of_run
 from xcurves.group_sequential.kinds import SEQUENTIAL
-from xcurves.group_sequential.looks import SPENDINGS, check_looks, check_previous, check_stored
+from xcurves.group_sequential.looks import (
+    SPENDINGS,
+    check_looks,
+    check_previous,
+    check_stored,
+)
 from xcurves.kernels.differences import sequential_chances
 from xcurves.kernels.differences.sequential_pvalues import Spending, spent
 from xcurves.kernels.differences.sequential_tests import sequential_tests
@@ -155,17 +160,23 @@ def sequential(
     >>> found.undecided.values.tolist()
     [1, 1, 1]
     """
-    curves = check_curves(validation.with_training(curves), reserved=SEQUENTIAL.reserved())
+    curves = check_curves(
+        validation.with_training(curves), reserved=SEQUENTIAL.reserved()
+    )
     n_looks, spending = _plan_of(curves, look, n_looks, spending)
     validation.check_flag("higher_is_better", higher_is_better)
     tasks, extra = [] if task is None else [task], labels.extra_dims(curves)
     if task is not None and (not isinstance(task, Hashable) or task not in extra):
         has = ", ".join(map(repr, extra)) or "none"
-        raise ValueError(f"task must be an extra dim of curves; got {labels.shown(task)}. It has {has}")
+        raise ValueError(
+            f"task must be an extra dim of curves; got {labels.shown(task)}. It has {has}"
+        )
     check_looks(curves, look, n_looks)
     core = (*tasks, "algorithm", "run")
     checked_weights = check_training_weights(curves, training_weights)
-    numbers = number_of_run(curves.drop_vars(look).transpose(..., *tasks, *labels.DIMS), checked_weights)
+    numbers = number_of_run(
+        curves.drop_vars(look).transpose(..., *tasks, *labels.DIMS), checked_weights
+    )
     pairs = pairs_in_label_order(curves, reference)
     result = per_task(
         SEQUENTIAL,
@@ -174,7 +185,9 @@ def sequential(
         context=Context.of(numbers, None, False, confidence_level, rng, core=core),
         core=core,
         sizes={"pair": len(pairs), "look": n_looks},
-        when=["intervals"] if validation.check_flag("repeated_intervals", repeated_intervals) else [],
+        when=["intervals"]
+        if validation.check_flag("repeated_intervals", repeated_intervals)
+        else [],
         options={
             "pairs": pairs,
             "look": in_label_order(curves[look]).to_numpy().astype(np.intp) - 1,
@@ -193,13 +206,19 @@ def sequential(
             "training_weights": ledger.name_of_weights(checked_weights),
         },
         coords={
-            "look": ("look", np.arange(1, n_looks + 1), {"long_name": labels.LONG_NAMES["look"]}),
+            "look": (
+                "look",
+                np.arange(1, n_looks + 1),
+                {"long_name": labels.LONG_NAMES["look"]},
+            ),
             **labels.pair_coords(curves, reference),
         },
     )
     long_name = SEQUENTIAL.variables["run_digest"].long_name
     result = result.assign(
-        run_digest=ledger.digests_of(curves, curves[look]).assign_attrs(long_name=long_name, units="1")
+        run_digest=ledger.digests_of(curves, curves[look]).assign_attrs(
+            long_name=long_name, units="1"
+        )
     )
     if previous is not None:
         check_previous(previous, result, curves, look)
@@ -210,8 +229,16 @@ def _plan_of(
     curves: xr.DataArray, look: Hashable, n_looks: int | None, spending: Spending | None
 ) -> tuple[int, Spending]:
     """Return the number of looks and the spending that are given or stored with the curves, which must agree."""
-    stored = curves[look].attrs if isinstance(look, Hashable) and look in curves.coords else {}
-    given = {name: each for name, each in (("n_looks", n_looks), ("spending", spending)) if each is not None}
+    stored = (
+        curves[look].attrs
+        if isinstance(look, Hashable) and look in curves.coords
+        else {}
+    )
+    given = {
+        name: each
+        for name, each in (("n_looks", n_looks), ("spending", spending))
+        if each is not None
+    }
     plan = {"spending": "square"} | stored | given
     if "n_looks" not in plan:
         raise ValueError(
@@ -228,9 +255,18 @@ def sequential_kernel(group: Group, **plan: Any) -> dict[str, Floats]:
     scales.check_size(group.data[0], group.names)
     nested: dict[bytes, list[Look]] = {}
     every = group.layout.blank(len(group.names))
-    for place, (numbers, name) in enumerate(zip(group.data[0], group.names, strict=True)):
+    for place, (numbers, name) in enumerate(
+        zip(group.data[0], group.names, strict=True)
+    ):
         out = {variable: values[place] for variable, values in every.items()}
-        _test_pairs(out, numbers.reshape(-1, *numbers.shape[-2:]), name, group.context, nested, **plan)
+        _test_pairs(
+            out,
+            numbers.reshape(-1, *numbers.shape[-2:]),
+            name,
+            group.context,
+            nested,
+            **plan,
+        )
     return every
 
 
@@ -264,8 +300,12 @@ def _test_pairs(
     """Test every pair of one task, or of several joined, on numbers of shape (joined task, algorithm, run)."""
     alpha, n_looks, present = context.alpha, out["pvalue"].shape[1], ~np.isnan(u)
     if np.count_nonzero(present.any(axis=(0, 2))) < 2:
-        raise ValueError(f"{name}fewer than two algorithms have runs; a comparison needs two. Add runs")
-    by_look = np.stack([present[..., look == k].sum(axis=-1) for k in range(n_looks)])  # look, task, algorithm
+        raise ValueError(
+            f"{name}fewer than two algorithms have runs; a comparison needs two. Add runs"
+        )
+    by_look = np.stack(
+        [present[..., look == k].sum(axis=-1) for k in range(n_looks)]
+    )  # look, task, algorithm
     n_done = int(np.flatnonzero(by_look.any(axis=(1, 2))).max()) + 1
     batches = by_look[:n_done].sum(axis=1)
     out["n_runs"][:, :n_done] = batches.cumsum(axis=0).T
@@ -277,16 +317,23 @@ def _test_pairs(
         in_order = sorted((a, b))  # so that the order of the algorithms changes nothing
         sizes = by_look[:n_done, :, in_order]
         key = sizes.tobytes()
-        looks = nested[key] = nested.get(key) or nest(sizes, n_resamples, context.entropy)
+        looks = nested[key] = nested.get(key) or nest(
+            sizes, n_resamples, context.entropy
+        )
         numbers = u[:, in_order].swapaxes(0, 1)
         share = spent(spending, n_looks)
-        found = sequential_tests(numbers, look, looks, share, alpha, n_intervals=n_intervals)
+        found = sequential_tests(
+            numbers, look, looks, share, alpha, n_intervals=n_intervals
+        )
         found["n_assignments"] = np.array([each.n_total for each in looks], float)
         tests[number] = PairTest(numbers, sizes, bool(a > b), found)
         for variable, values in _of_pair(tests[number]).items():
             if variable in out:
                 out[variable][number, :n_done] = values
-    first = np.diff(provenance.significant(out["pvalue"], alpha).astype(int), prepend=0) == 1
+    first = (
+        np.diff(provenance.significant(out["pvalue"], alpha).astype(int), prepend=0)
+        == 1
+    )
     first[:, -1] = True
     out["pvalue_stagewise"][~first] = np.nan
     out["pvalue_adjusted"][:] = holm(out["pvalue"].T).T
@@ -294,9 +341,15 @@ def _test_pairs(
     if repeated_intervals:
         _add_chances(out, tests, look, spending, n_resamples, context)
     latest = n_done - 1
-    open_pairs = ~np.isnan(out["pvalue"][:, latest]) & (out["rejected"][:, latest] == 0) & (n_done < n_looks)
+    open_pairs = (
+        ~np.isnan(out["pvalue"][:, latest])
+        & (out["rejected"][:, latest] == 0)
+        & (n_done < n_looks)
+    )
     out["undecided"][:] = open_pairs
-    sizes = batches[latest - (batches > 0)[::-1].argmax(axis=0), np.arange(u.shape[1])]  # of the latest batch of each
+    sizes = batches[
+        latest - (batches > 0)[::-1].argmax(axis=0), np.arange(u.shape[1])
+    ]  # of the latest batch of each
     out["n_runs_next"][:] = np.isin(np.arange(u.shape[1]), pairs[open_pairs]) * sizes
 
 
@@ -304,7 +357,9 @@ def _of_pair(test: PairTest) -> dict[str, Floats]:
     """Return what a test found, differences as the pair has them."""
     if not test.turned:
         return test.found
-    mirrored = {name: -test.found[name][:, ::-1] for name in INTERVALS if name in test.found}
+    mirrored = {
+        name: -test.found[name][:, ::-1] for name in INTERVALS if name in test.found
+    }
     return test.found | mirrored | {"difference": -test.found["difference"]}
 
 
@@ -328,9 +383,18 @@ def _add_chances(
                 continue
             seen = sequential_chances.seen_by(test.u, look, k, difference, scale)
             level = context.alpha / max(n_open[k], 1)
-            left = sequential_chances.levels_left(seen, test.sizes[: k + 1], n_looks, spending, level, n_resamples)
+            left = sequential_chances.levels_left(
+                seen, test.sizes[: k + 1], n_looks, spending, level, n_resamples
+            )
             ends = test.sign * out["difference_ci_simultaneous"][number, k]
-            chance = sequential_chances.chances(seen, left, [difference, *ends], context.entropy, k)
-            out["chance"][number, k], out["chance_at_ci"][number, k] = chance[0], chance[1:]
+            chance = sequential_chances.chances(
+                seen, left, [difference, *ends], context.entropy, k
+            )
+            out["chance"][number, k], out["chance_at_ci"][number, k] = (
+                chance[0],
+                chance[1:],
+            )
     unlikely = out["chance"] < sequential_chances.UNLIKELY
-    out["futile"][:] = unlikely & (out["chance_at_ci"].max(axis=-1) < sequential_chances.AT_BEST)
+    out["futile"][:] = unlikely & (
+        out["chance_at_ci"].max(axis=-1) < sequential_chances.AT_BEST
+    )

@@ -14,15 +14,31 @@ from numpy.typing import NDArray
 from xcurves.array_types import Floats
 from xcurves.core import labels, provenance
 from xcurves.core.labels import CI_BOUNDS
-from xcurves.core.pairs import TURNED, PairRow, better_first, displayed_pairs, heading, lower_is_better, rows_of
+from xcurves.core.pairs import (
+    TURNED,
+    PairRow,
+    better_first,
+    displayed_pairs,
+    heading,
+    lower_is_better,
+    rows_of,
+)
 from xcurves.core.schema import Statement, statements
 from xcurves.core.tables import bounds, frame_of_pairs
-from xcurves.core.wording import decimals_of, interval, joined, listed, number, open_interval, pvalue, rounded, span
+from xcurves.core.wording import (
+    decimals_of,
+    interval,
+    joined,
+    listed,
+    number,
+    open_interval,
+    pvalue,
+    rounded,
+    span,
+)
 from xcurves.kernels.differences.sequential_pvalues import Spending, spent
 
-_TOO_LARGE = (
-    "After stopping at a large difference the estimate is too large on average; report the repeated interval with it."
-)
+_TOO_LARGE = "After stopping at a large difference the estimate is too large on average; report the repeated interval with it."
 _HOW = (
     "p is the sequential p of a randomization test within batches, valid at whatever look one stops, adjusted over "
     "pairs (Holm). It holds if the number of looks and the sizes of the batches were fixed before the first result."
@@ -37,9 +53,16 @@ _CHANCE = (
 def sequential_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield what is shown and what to do next, every task, and what p and the intervals are not."""
     tasks = list(labels.named_tasks(result, "undecided"))
-    said = [f"{name}{text}" for task, name in tasks for text in (_after_look(task), *_notes(task))]
+    said = [
+        f"{name}{text}"
+        for task, name in tasks
+        for text in (_after_look(task), *_notes(task))
+    ]
     tested = int(at_latest_look(result)["pvalue"].notnull().sum())
-    shown, noun = int((result["rejected"] == 1).any("look").sum()), labels.task_noun(result["undecided"])
+    shown, noun = (
+        int((result["rejected"] == 1).any("look").sum()),
+        labels.task_noun(result["undecided"]),
+    )
     answer = (
         f"Of {tested} pairs within a {noun}, {shown} are shown to differ; {int(result['undecided'].sum())} are "
         "undecided and need more runs."
@@ -48,16 +71,24 @@ def sequential_statements(result: xr.Dataset) -> Iterator[Statement]:
     cautions.append(_HOW)
     if "difference_ci" in result:
         several = result.sizes.get("pair", 1) > 1
-        cautions.append(_INTERVAL.format(together=" and for all pairs together" if several else " together"))
+        cautions.append(
+            _INTERVAL.format(
+                together=" and for all pairs together" if several else " together"
+            )
+        )
     if "chance" in result and (result["undecided"] == 1).any():
         cautions.append(_CHANCE)
-    return statements(_after_look(tasks[0][0]) if len(tasks) == 1 else answer, said, cautions)
+    return statements(
+        _after_look(tasks[0][0]) if len(tasks) == 1 else answer, said, cautions
+    )
 
 
 def at_latest_look(result: xr.Dataset) -> xr.Dataset:
     """Return what every task says at its latest look; `_look` is its number."""
     done = result["n_runs"].notnull().any("algorithm").sum("look")
-    return result.drop_vars("look").isel(look=np.maximum(done - 1, 0)).assign(_look=done)
+    return (
+        result.drop_vars("look").isel(look=np.maximum(done - 1, 0)).assign(_look=done)
+    )
 
 
 def n_done(task: xr.Dataset) -> int:
@@ -67,7 +98,11 @@ def n_done(task: xr.Dataset) -> int:
 
 def next_batch(task: xr.Dataset) -> dict[Hashable, int]:
     """Return how many runs each algorithm of one task that has an undecided pair makes in the next batch."""
-    sizes = zip(task["algorithm"].to_numpy().tolist(), task["n_runs_next"].to_numpy().tolist(), strict=True)
+    sizes = zip(
+        task["algorithm"].to_numpy().tolist(),
+        task["n_runs_next"].to_numpy().tolist(),
+        strict=True,
+    )
     return {name: int(size) for name, size in sizes if size}
 
 
@@ -83,12 +118,27 @@ def pairs_at(latest: xr.Dataset) -> list[OpenPair]:
     """Return the pairs of one task at its latest look, those shown with the largest difference first."""
     intervals = "difference_ci_simultaneous" in latest
     blank = xr.full_like(latest["difference"], np.nan)
-    given = latest if intervals else latest.assign(no_interval=blank.expand_dims(ci_bound=list(CI_BOUNDS), axis=-1))
+    given = (
+        latest
+        if intervals
+        else latest.assign(
+            no_interval=blank.expand_dims(ci_bound=list(CI_BOUNDS), axis=-1)
+        )
+    )
     interval_name = "difference_ci_simultaneous" if intervals else "no_interval"
-    displayed = displayed_pairs(given, "difference", interval_name, latest["pvalue_adjusted"])
-    sides = [frozenset(pair) for pair in zip(*(_texts(latest[f"algorithm_{side}"]) for side in "ab"), strict=True)]
+    displayed = displayed_pairs(
+        given, "difference", interval_name, latest["pvalue_adjusted"]
+    )
+    sides = [
+        frozenset(pair)
+        for pair in zip(
+            *(_texts(latest[f"algorithm_{side}"]) for side in "ab"), strict=True
+        )
+    ]
     is_open = dict(zip(sides, latest["undecided"].to_numpy() == 1, strict=True))
-    chance = dict(zip(sides, latest.get("chance", blank).to_numpy().tolist(), strict=True))
+    chance = dict(
+        zip(sides, latest.get("chance", blank).to_numpy().tolist(), strict=True)
+    )
     rows = ((row, frozenset((row.better, row.other))) for row in rows_of(displayed))
     return [OpenPair(row, bool(is_open[pair]), chance[pair]) for row, pair in rows]
 
@@ -102,24 +152,40 @@ def _after_look(task: xr.Dataset) -> str:
     latest = task.isel(look=done - 1)
     with_pairs = latest if "pair" in latest.dims else latest.expand_dims("pair")
     pairs = pairs_at(with_pairs)
-    said = [_say_shown(pair.row, latest) for pair in pairs if pair.row.shown and not pair.is_open]
+    said = [
+        _say_shown(pair.row, latest)
+        for pair in pairs
+        if pair.row.shown and not pair.is_open
+    ]
     left = [pair for pair in pairs if pair.is_open]
     if left:
         said.append(_say_open(left, len(pairs), next_batch(task), planned - done))
-    closed = [f"{_versus(pair.row)}{_in_brackets(pair.row)}" for pair in pairs if not (pair.row.shown or pair.is_open)]
+    closed = [
+        f"{_versus(pair.row)}{_in_brackets(pair.row)}"
+        for pair in pairs
+        if not (pair.row.shown or pair.is_open)
+    ]
     if closed:
         said.append(f"not shown to differ: {joined(closed, ', ', 2)}")
     runs = latest["n_runs"].fillna(0).to_numpy()
-    sentences = [f"After look {done} of {planned} ({span(runs.tolist())} runs each): {joined(said, '; ')}."]
+    sentences = [
+        f"After look {done} of {planned} ({span(runs.tolist())} runs each): {joined(said, '; ')}."
+    ]
     chances = _say_chances(left, planned - done)
     if chances:
         sentences.append(chances)
     return " ".join(sentences)
 
 
-def _say_open(left: list[OpenPair], n_pairs: int, sizes: dict[Hashable, int], more: int) -> str:
+def _say_open(
+    left: list[OpenPair], n_pairs: int, sizes: dict[Hashable, int], more: int
+) -> str:
     """Return which pairs are open, and what to run for them."""
-    which = listed([_versus(pair.row) for pair in left], 2) if len(left) < 4 else f"{len(left)} of {n_pairs} pairs"
+    which = (
+        listed([_versus(pair.row) for pair in left], 2)
+        if len(left) < 4
+        else f"{len(left)} of {n_pairs} pairs"
+    )
     is_are, it = ("is", "it") if len(left) == 1 else ("are", "them")
     looks = "the look that is left" if more == 1 else f"the {more} looks that are left"
     each = f"{span(map(float, sizes.values()))} more of each of {listed(sizes, 3)}"
@@ -129,7 +195,10 @@ def _say_open(left: list[OpenPair], n_pairs: int, sizes: dict[Hashable, int], mo
 
 def _say_chances(left: list[OpenPair], more: int) -> str:
     """Return how often the looks left would show the open pairs, the likeliest first."""
-    known = sorted((pair for pair in left if not math.isnan(pair.chance)), key=lambda pair: -pair.chance)
+    known = sorted(
+        (pair for pair in left if not math.isnan(pair.chance)),
+        key=lambda pair: -pair.chance,
+    )
     if not known:
         return ""
     looks = "the look left shows" if more == 1 else f"the {more} looks left show"
@@ -155,7 +224,11 @@ def _say_shown(row: PairRow, latest: xr.Dataset) -> str:
     else:
         word = "below" if lower_is_better(latest) else "above"
     decimals = decimals_of(row.low, row.high, row.amount)
-    by = f"by {rounded(abs(row.amount), decimals)}" if decimals is not None else f"by {number(abs(row.amount))}"
+    by = (
+        f"by {rounded(abs(row.amount), decimals)}"
+        if decimals is not None
+        else f"by {number(abs(row.amount))}"
+    )
     return f"{row.better} is {word} {row.other} {by}{_in_brackets(row)}"
 
 
@@ -165,7 +238,11 @@ def _in_brackets(row: PairRow) -> str:
     low, high = row.low, row.high
     if row.amount < 0:
         low, high = -high, -low
-    limits = open_interval(low, high, abs(row.amount)) if row.shown else interval(low, high, estimate=abs(row.amount))
+    limits = (
+        open_interval(low, high, abs(row.amount))
+        if row.shown
+        else interval(low, high, estimate=abs(row.amount))
+    )
     said = [limits, pvalue(row.p)] if not math.isnan(low) else [pvalue(row.p)]
     return f" ({'; '.join(said)})"
 
@@ -174,33 +251,57 @@ def _notes(task: xr.Dataset) -> Iterator[str]:
     """Yield which open pairs are unlikely to be shown, unusual batches, and which looks could reject nothing."""
     done, names = n_done(task), task["algorithm"].to_numpy().tolist()
     if "futile" in task:
-        unlikely = ((task["futile"].isel(look=done - 1) == 1) & (task["undecided"] == 1)).to_numpy()
+        unlikely = (
+            (task["futile"].isel(look=done - 1) == 1) & (task["undecided"] == 1)
+        ).to_numpy()
         if unlikely.any():
-            pairs = joined(np.atleast_1d(task["pair"].to_numpy())[np.atleast_1d(unlikely)].tolist())
+            pairs = joined(
+                np.atleast_1d(task["pair"].to_numpy())[np.atleast_1d(unlikely)].tolist()
+            )
             yield (
                 f"Unlikely to be shown with the looks that are left: {pairs}. To stop there is allowed, never needed."
             )
-    added = np.diff(task["n_runs"].transpose("algorithm", "look").to_numpy()[:, :done], prepend=0).astype(int)
+    added = np.diff(
+        task["n_runs"].transpose("algorithm", "look").to_numpy()[:, :done], prepend=0
+    ).astype(int)
     for name, row in zip(names, added, strict=True):
         looks = np.flatnonzero(row) + 1
         if looks.size and looks[0] > 1:
             yield (
                 f"{name} has runs from look {looks[0]} on only: what is added because of results is not controlled for."
             )
-        gaps = [str(look) for look in range(looks[0], looks[-1]) if look not in looks] if looks.size else []
+        gaps = (
+            [str(look) for look in range(looks[0], looks[-1]) if look not in looks]
+            if looks.size
+            else []
+        )
         if gaps:
             yield f"{name} has no runs at look {joined(gaps)} and has some later: there its pairs stay as they were."
     for look, sizes in enumerate(added.T.tolist(), 1):
         if len({*sizes} - {0}) > 1:
-            each = joined([f"{name} {n}" for name, n in zip(names, sizes, strict=True) if n])
+            each = joined(
+                [f"{name} {n}" for name, n in zip(names, sizes, strict=True) if n]
+            )
             yield (
                 f"At look {look} the numbers of runs differ ({each}): with unlike spread the test then rejects too "
                 "often. A run that crashed counts with the score that a crash is worth."
             )
-    n_assignments = task["n_assignments"].transpose("pair", "look").to_numpy()[:, :done].max(axis=0)
+    n_assignments = (
+        task["n_assignments"].transpose("pair", "look").to_numpy()[:, :done].max(axis=0)
+    )
     alike = (added == added[0]).all(axis=0).cumprod() == 1
-    options = task.attrs.get("spending", "square"), task.sizes["look"], task.sizes["pair"]
-    blind = _blind(n_assignments, alike, *options, task.attrs.get("n_resamples", 9999), provenance.alpha_of(task))
+    options = (
+        task.attrs.get("spending", "square"),
+        task.sizes["look"],
+        task.sizes["pair"],
+    )
+    blind = _blind(
+        n_assignments,
+        alike,
+        *options,
+        task.attrs.get("n_resamples", 9999),
+        provenance.alpha_of(task),
+    )
     if blind:
         yield (
             f"At look {joined(list(map(str, blind)))} no pair could be shown to differ, whatever its scores: there are "
@@ -209,12 +310,25 @@ def _notes(task: xr.Dataset) -> Iterator[str]:
 
 
 def planned_without_rejection(
-    batch_size: int, n_looks: int, n_pairs: int, spending: Spending, n_resamples: int, alpha: float
+    batch_size: int,
+    n_looks: int,
+    n_pairs: int,
+    spending: Spending,
+    n_resamples: int,
+    alpha: float,
 ) -> list[int]:
     """Return the looks, of equal batches, at which no pair can be rejected, whatever its scores."""
     every = [math.comb(2 * batch_size, batch_size) ** k for k in range(1, n_looks + 1)]
     n_assignments = np.array([float(min(n, n_resamples + 1)) for n in every])
-    blind = _blind(n_assignments, np.ones(n_looks, bool), spending, n_looks, n_pairs, n_resamples, alpha)
+    blind = _blind(
+        n_assignments,
+        np.ones(n_looks, bool),
+        spending,
+        n_looks,
+        n_pairs,
+        n_resamples,
+        alpha,
+    )
     return sorted({*blind, *([1] if batch_size == 1 else [])})
 
 
@@ -228,8 +342,12 @@ def _blind(
     alpha: float,
 ) -> list[int]:
     """Return the looks, from 1, at which the smallest adjusted p is above the level, and was before."""
-    ties = alike & (n_assignments <= n_resamples)  # of the observed with that of all labels exchanged
-    smallest = (1 + ties) / (spent(spending, n_looks)[: len(n_assignments)] * n_assignments)
+    ties = alike & (
+        n_assignments <= n_resamples
+    )  # of the observed with that of all labels exchanged
+    smallest = (1 + ties) / (
+        spent(spending, n_looks)[: len(n_assignments)] * n_assignments
+    )
     shown = provenance.significant(n_pairs * np.minimum.accumulate(smallest), alpha)
     return [look for look, is_shown in enumerate(shown, 1) if not is_shown]
 

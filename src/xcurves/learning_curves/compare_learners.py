@@ -22,10 +22,14 @@ from xcurves.learning_curves.kinds import COMPARE_LEARNERS, FIT_POWER_LAW
 from xcurves.learning_curves.text import STRETCH
 
 _AT_ONCE = 512  # pairs of curves
-_COMBINED = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [1.0, -1.0, 0.0, 0.0]])  # these of θ
+_COMBINED = np.array(
+    [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [1.0, -1.0, 0.0, 0.0]]
+)  # these of θ
 
 
-def compare_learners(fit: xr.Dataset, *, reference: Hashable | None = None, at: float | None = None) -> xr.Dataset:
+def compare_learners(
+    fit: xr.Dataset, *, reference: Hashable | None = None, at: float | None = None
+) -> xr.Dataset:
     r"""Compare every algorithm's learning curve with that of a reference.
 
     Parameters
@@ -104,7 +108,9 @@ def compare_learners(fit: xr.Dataset, *, reference: Hashable | None = None, at: 
         reference = fit.indexes["algorithm"][0]
     chosen, against = curves.beside_reference(fit, reference)
     if "delta" in fit.data_vars:
-        raise ValueError("fit is quadratic; learners are compared by power laws. Fit with quadratic=False")
+        raise ValueError(
+            "fit is quadratic; learners are compared by power laws. Fit with quadratic=False"
+        )
     first, *parts = curves.curves_of(chosen)
     where = _size_of(chosen, against, at)
     return per_task(
@@ -114,7 +120,9 @@ def compare_learners(fit: xr.Dataset, *, reference: Hashable | None = None, at: 
         *parts,
         *curves.curves_of(against),
         where,
-        context=Context.of(first, confidence_level=fit.attrs["confidence_level"], core=("training",)),
+        context=Context.of(
+            first, confidence_level=fit.attrs["confidence_level"], core=("training",)
+        ),
         core=("training",),
         sizes={"crossing": 2},
         options={
@@ -143,19 +151,34 @@ def _size_of(chosen: xr.Dataset, against: xr.Dataset, at: float | None) -> xr.Da
     return xr.DataArray(size[0])
 
 
-def _compare_group(group: Group, *, model: Model, known: bool, n_comparisons: int) -> dict[str, Floats]:
+def _compare_group(
+    group: Group, *, model: Model, known: bool, n_comparisons: int
+) -> dict[str, Floats]:
     """Compare, given what `curves_of` returns for the learners, then for the reference, and N; not all at once."""
 
     def compared(some: slice) -> dict[str, Floats]:
         *parts, at = (each[some] for each in group.data)
         (ours, _), (theirs, _) = curves.read(parts, model, known=known)
-        return _compare(ours, theirs, at, group.context.alpha, n_comparisons, widened=model.nonnegative)
+        return _compare(
+            ours,
+            theirs,
+            at,
+            group.context.alpha,
+            n_comparisons,
+            widened=model.nonnegative,
+        )
 
     return in_stretches(compared, len(group.tasks), _AT_ONCE)
 
 
 def _compare(
-    ours: Curves, theirs: Curves, at: Floats, alpha: float, n_comparisons: int, *, widened: bool
+    ours: Curves,
+    theirs: Curves,
+    at: Floats,
+    alpha: float,
+    n_comparisons: int,
+    *,
+    widened: bool,
 ) -> dict[str, Floats]:
     """Compare curves at N; differences of sizes where both were measured, worth in data by the reference's curve."""
     low = np.maximum(ours.smallest, theirs.smallest)
@@ -163,33 +186,48 @@ def _compare(
     learner, reference = (compare.restated(each, at) for each in (ours, theirs))
     beyond = ~(at <= high)
     learner.theta[beyond] = np.nan
-    unknown = beyond | np.isnan(ours.theta[:, powerlaw.GAMMA] + theirs.theta[:, powerlaw.GAMMA])
+    unknown = beyond | np.isnan(
+        ours.theta[:, powerlaw.GAMMA] + theirs.theta[:, powerlaw.GAMMA]
+    )
     apart = unknown | ~(low <= high)
     low, high = np.where(apart, 1.0, low), np.where(apart, 2.0, high)
     of_all = alpha / n_comparisons
     stretches = compare.equal_sizes(learner, reference, low, high, of_all)
     difference = (learner.theta - reference.theta)[:, :2] @ _COMBINED[:, :2].T
     difference[unknown, 1:] = np.nan
-    variances = np.stack([powerlaw.variance(_COMBINED, each.covariance) for each in (learner, reference)])
+    variances = np.stack(
+        [powerlaw.variance(_COMBINED, each.covariance) for each in (learner, reference)]
+    )
     own, together = (
-        powerlaw.around(difference, compare.half_width(learner, reference, variances, level))
+        powerlaw.around(
+            difference, compare.half_width(learner, reference, variances, level)
+        )
         for level in (alpha, of_all)
     )
     return {
         "difference": difference,
         "difference_ci": own,
         "difference_ci_simultaneous": together,
-        **{n: np.where(apart[:, np.newaxis], np.nan, size) for n, size in zip(STRETCH, stretches, strict=True)},
+        **{
+            n: np.where(apart[:, np.newaxis], np.nan, size)
+            for n, size in zip(STRETCH, stretches, strict=True)
+        },
         **_multipliers(learner, reference, unknown, (alpha, of_all), widened),
     }
 
 
 def _multipliers(
-    learner: Curves, reference: Curves, unknown: NDArray[np.bool_], alphas: tuple[float, float], widened: bool
+    learner: Curves,
+    reference: Curves,
+    unknown: NDArray[np.bool_],
+    alphas: tuple[float, float],
+    widened: bool,
 ) -> dict[str, Floats]:
     """Return how many times the data the learner is worth, with intervals in logarithms, by itself and of all."""
     at, error = learner.at, powerlaw.ERROR
-    log = compare.log_multiplier(reference.theta, np.where(unknown, np.nan, learner.theta[:, error]))
+    log = compare.log_multiplier(
+        reference.theta, np.where(unknown, np.nan, learner.theta[:, error])
+    )
     there = (at * np.exp(log))[:, np.newaxis]
     slopes = powerlaw.gradient(reference.theta, there, at)
     of_reference = powerlaw.variance(slopes, reference.covariance)[:, 0]
@@ -202,7 +240,9 @@ def _multipliers(
     def interval(alpha: float) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
             change = np.log(reached / top)
-            added = reached * powerlaw.added_width(alpha, reference.rho_law, octaves, change)
+            added = reached * powerlaw.added_width(
+                alpha, reference.rho_law, octaves, change
+            )
         known = compare.half_width(learner, reference, of_errors, alpha)
         half = np.hypot(known, widened * added[:, 0])
         return np.exp(powerlaw.around(log, half / steepness))

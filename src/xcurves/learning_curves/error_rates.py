@@ -43,13 +43,19 @@ def check_unit(errors: xr.DataArray, units: str | None, name: str = "errors") ->
     if units is not None:
         validation.check_choice("units", units, ("percent", "fraction", "loss"))
     written = errors.attrs.get("units") or None
-    found = None if written is None else _UNITS.get(str(written).strip().lower(), "loss")
+    found = (
+        None if written is None else _UNITS.get(str(written).strip().lower(), "loss")
+    )
     rates = {units, found} <= {"percent", "fraction"}
     if rates and units != found:
-        raise ValueError(f"units is {units!r}, but {name} has units {written!r}. Leave units out, or correct the attrs")
+        raise ValueError(
+            f"units is {units!r}, but {name} has units {written!r}. Leave units out, or correct the attrs"
+        )
     unit = units or found
     fallback = "1" if unit in ("fraction", "loss") else "%"
-    return Unit(unit or "percent", str(written) if found else fallback, unit is not None)
+    return Unit(
+        unit or "percent", str(written) if found else fallback, unit is not None
+    )
 
 
 def refuse_accuracy(errors: xr.DataArray, unit: Unit) -> None:
@@ -61,14 +67,30 @@ def refuse_accuracy(errors: xr.DataArray, unit: Unit) -> None:
     if unit.name == "fraction":
         whole = 1
     cure = f'({whole} - accuracy).rename("error").assign_attrs(long_name="error", standard_name="error")'
-    raise ValueError(f"errors is called {words[0]!r}; error is needed, which falls. Turn it: {cure}")
+    raise ValueError(
+        f"errors is called {words[0]!r}; error is needed, which falls. Turn it: {cure}"
+    )
 
 
 def accuracies(rates: xr.DataArray) -> list[str]:
     """Return what of the name and attrs calls rates an accuracy, and nothing that is taken from 1 or 100."""
-    called = [str(words) for words in (rates.name, rates.attrs.get("long_name"), rates.attrs.get("standard_name"))]
-    accuracy, turned = r"(^|[^a-z])acc(uracy|uracies)?($|[^a-z])", r"error|(^|[^0-9.])(1|100) ?[-\u2212]"
-    return [words for words in called if re.search(accuracy, words.lower()) and not re.search(turned, words.lower())]
+    called = [
+        str(words)
+        for words in (
+            rates.name,
+            rates.attrs.get("long_name"),
+            rates.attrs.get("standard_name"),
+        )
+    ]
+    accuracy, turned = (
+        r"(^|[^a-z])acc(uracy|uracies)?($|[^a-z])",
+        r"error|(^|[^0-9.])(1|100) ?[-\u2212]",
+    )
+    return [
+        words
+        for words in called
+        if re.search(accuracy, words.lower()) and not re.search(turned, words.lower())
+    ]
 
 
 def check_sizes(errors: xr.DataArray, unit: Unit | None = None) -> Floats:
@@ -79,14 +101,19 @@ def check_sizes(errors: xr.DataArray, unit: Unit | None = None) -> Floats:
         first = ""
         if unit is not None and not unit.stated and not is_error(errors):
             first = f"errors are fitted, which fall; is {errors.name or 'this'!r} one? Then "
-        raise ValueError(f"{first}training must be positive for a power law; got {n[0]:g}. {cure}")
+        raise ValueError(
+            f"{first}training must be positive for a power law; got {n[0]:g}. {cure}"
+        )
     return n
 
 
 def check_values(errors: Floats, unit: Unit, names: Sequence[str]) -> None:
     """Refuse infinite errors and those whose unit is in doubt, `errors` of shape (task, ...)."""
     flat = errors.reshape(len(names), -1)
-    least, most = np.fmin.reduce(flat, axis=1), np.fmax.reduce(flat, axis=1)  # NaN of a task without errors
+    least, most = (
+        np.fmin.reduce(flat, axis=1),
+        np.fmax.reduce(flat, axis=1),
+    )  # NaN of a task without errors
     rate, unknown = unit.name != "loss", not unit.stated
     for affected, what in (
         (np.isneginf(least), "has values of -inf, which no error is. Correct it"),
@@ -95,7 +122,10 @@ def check_values(errors: Floats, unit: Unit, names: Sequence[str]) -> None:
             "has infinite values: runs that failed. Say what they count as with "
             ".curves.fill_failed('worst', higher_is_better=False)",
         ),
-        ((least < 0) & rate, "must not be negative; got {least:.4g}. Give error rates, not scores"),
+        (
+            (least < 0) & rate,
+            "must not be negative; got {least:.4g}. Give error rates, not scores",
+        ),
         (
             (most > 100) & unknown,
             "are up to {most:.4g} and have no units, but percent end at 100. Give error rates, not scores; of losses "
@@ -113,26 +143,35 @@ def check_values(errors: Floats, unit: Unit, names: Sequence[str]) -> None:
     ):
         if affected.any():
             task = int(affected.argmax())
-            reason = what.format(least=least[task], most=most[task], written=unit.written)
+            reason = what.format(
+                least=least[task], most=most[task], written=unit.written
+            )
             raise ValueError(f"{names[task]}errors {reason}")
     scales.check_size(np.stack([least, most], axis=1), names, "errors")
 
 
-def applicable_errors(curves: xr.DataArray) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
+def applicable_errors(
+    curves: xr.DataArray,
+) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
     """Return curves that are called an error and have the unit of a rate."""
     if not is_error(curves):
         raise NotApplicableError(
-            "scores are not called an error by their name, long_name or standard_name", expected=True
+            "scores are not called an error by their name, long_name or standard_name",
+            expected=True,
         )
     if not check_unit(curves, None).stated:
-        raise NotApplicableError("errors have no units; say attrs['units'] = '%' or '1'")
+        raise NotApplicableError(
+            "errors have no units; say attrs['units'] = '%' or '1'"
+        )
     progress = progress_word(curves)
     if progress:
         raise NotApplicableError(f"training is {progress}, {_PROGRESS}", expected=True)
     return curves, {}, {}
 
 
-_OF_RUNS = re.compile(r"(^|[^a-z])(epochs?|steps?|iterations?|iters?)($|[^a-z])", re.IGNORECASE)
+_OF_RUNS = re.compile(
+    r"(^|[^a-z])(epochs?|steps?|iterations?|iters?)($|[^a-z])", re.IGNORECASE
+)
 _PROGRESS = "the progress of one run, which is no curve over data sizes: each size is a training to its end"
 
 
@@ -149,7 +188,9 @@ def check_no_progress(errors: object) -> None:
     """Refuse a dim called epoch, step or iteration in place of training; warn where training is called so."""
     if not isinstance(errors, xr.DataArray):
         return
-    named = [dim for dim in errors.dims if isinstance(dim, str) and _OF_RUNS.search(dim)]
+    named = [
+        dim for dim in errors.dims if isinstance(dim, str) and _OF_RUNS.search(dim)
+    ]
     if named and "training" not in errors.dims:
         raise ValueError(
             f"errors have the dim {named[0]!r}, {_PROGRESS}. If each label is a training of its own: "
@@ -188,8 +229,14 @@ def check_model(
     validation.check_choice("asymptote", asymptote, ("nonnegative", "free"))
     is_exponent = isinstance(gamma, Real) and -np.inf < gamma < 0
     if not is_exponent and not (isinstance(gamma, str) and gamma == "search"):
-        raise ValueError(f"gamma must be 'search' or a negative number; got {labels.shown(gamma)}. Usual: -0.5")
-    numbers = {"sigma0_sq": sigma0_sq, "sigma_hat_sq": sigma_hat_sq, "prior_strength": prior_strength}
+        raise ValueError(
+            f"gamma must be 'search' or a negative number; got {labels.shown(gamma)}. Usual: -0.5"
+        )
+    numbers = {
+        "sigma0_sq": sigma0_sq,
+        "sigma_hat_sq": sigma_hat_sq,
+        "prior_strength": prior_strength,
+    }
     for name, value in numbers.items():
         if value is not None:
             check_number(name, value, "Leave it out for the default")
@@ -223,14 +270,28 @@ def check_octaves(octaves: object, asymptote: str) -> float | None:
     return check_number("octaves", octaves, "None stands for all sizes", 0.01)
 
 
-def check_number(name: str, value: Any, cure: str, least: float = 0.0, most: float = validation.LARGEST) -> float:
+def check_number(
+    name: str,
+    value: Any,
+    cure: str,
+    least: float = 0.0,
+    most: float = validation.LARGEST,
+) -> float:
     """Return a number from `least` to `most`."""
-    if not isinstance(value, Real) or isinstance(value, bool) or not least <= float(value) <= most:
-        raise ValueError(f"{name} must be a number from {least:g} to {most:g}; got {labels.shown(value)}. {cure}")
+    if (
+        not isinstance(value, Real)
+        or isinstance(value, bool)
+        or not least <= float(value) <= most
+    ):
+        raise ValueError(
+            f"{name} must be a number from {least:g} to {most:g}; got {labels.shown(value)}. {cure}"
+        )
     return float(value)
 
 
-def check_n(name: str, n: object, example: str = "[800, 1600]", largest: float = np.inf) -> Floats:
+def check_n(
+    name: str, n: object, example: str = "[800, 1600]", largest: float = np.inf
+) -> Floats:
     """Return training sizes, or other positive numbers that are labels, shape (size,)."""
     given = np.atleast_1d(array_of(n))
     if given.dtype.kind not in "iuf" or given.ndim != 1 or not given.size:
@@ -239,7 +300,9 @@ def check_n(name: str, n: object, example: str = "[800, 1600]", largest: float =
         )
     values = check_positive(name, given, "A curve has no value there", largest)
     if len(np.unique(values)) < len(values):
-        raise ValueError(f"{name} has numbers twice; got {values.tolist()}. Give each once")
+        raise ValueError(
+            f"{name} has numbers twice; got {values.tolist()}. Give each once"
+        )
     return values
 
 
@@ -251,26 +314,42 @@ def array_of(given: object) -> NDArray[Any]:
         return np.array(None)
 
 
-def check_positive(name: str, given: NDArray[Any], cure: str, largest: float = np.inf) -> Floats:
+def check_positive(
+    name: str, given: NDArray[Any], cure: str, largest: float = np.inf
+) -> Floats:
     """Return numbers as floats, all of which must be positive and finite, and neither tiny nor huge."""
     values: Floats = given.astype(np.float64)
-    bad = values[~((values > 0) & (values < np.inf) & (values >= 1 / largest) & (values <= largest))]
+    bad = values[
+        ~(
+            (values > 0)
+            & (values < np.inf)
+            & (values >= 1 / largest)
+            & (values <= largest)
+        )
+    ]
     if bad.size:
         limits = ""
         if largest < np.inf:
             limits = f", {1 / largest:g} to {largest:g}"
-        raise ValueError(f"{name} must be positive and finite{limits}; got {bad[0]:g}. {cure}")
+        raise ValueError(
+            f"{name} must be positive and finite{limits}; got {bad[0]:g}. {cure}"
+        )
     return values
 
 
-def check_at(errors: xr.DataArray, extra: Sequence[Any], at: float | str | xr.DataArray) -> xr.DataArray:
+def check_at(
+    errors: xr.DataArray, extra: Sequence[Any], at: float | str | xr.DataArray
+) -> xr.DataArray:
     """Return the size N of each curve, on some of the extra dims; "largest" is each curve's own largest size."""
     if isinstance(at, str) and at == "largest":
         return xr.DataArray(
             xr.apply_ufunc(
                 _largest,
                 errors.variable,
-                kwargs={"sizes": errors["training"].to_numpy(), "folds": "run" in errors.dims},
+                kwargs={
+                    "sizes": errors["training"].to_numpy(),
+                    "folds": "run" in errors.dims,
+                },
                 input_core_dims=[[dim for dim in errors.dims if dim not in extra]],
                 dask="parallelized",
                 output_dtypes=[np.float64],
@@ -279,7 +358,9 @@ def check_at(errors: xr.DataArray, extra: Sequence[Any], at: float | str | xr.Da
         )
     where = xr.DataArray(at)
     if where.dtype.kind not in "iuf" or not set(where.dims) <= set(extra):
-        raise ValueError(f"at must be a size, or sizes on dims {tuple(extra)}, or 'largest'; got {labels.shown(at)}")
+        raise ValueError(
+            f"at must be a size, or sizes on dims {tuple(extra)}, or 'largest'; got {labels.shown(at)}"
+        )
     like(errors, where, "at")
     check_positive("at", where.to_numpy(), "A curve has no value there")
     return bare(where.astype(np.float64))
@@ -309,18 +390,28 @@ def check_aggregates(
     """Return standard errors and numbers of folds of means, each like `errors`; none where folds are at hand."""
     if standard_error is None:
         if n_folds is not None:
-            raise ValueError("n_folds belongs to means with standard_error; folds themselves are counted. Leave it out")
+            raise ValueError(
+                "n_folds belongs to means with standard_error; folds themselves are counted. Leave it out"
+            )
         return []
     if sigma_hat_sq is not None:
-        raise ValueError(f"standard_error and sigma_hat_sq={sigma_hat_sq} both say the variance. Leave one out")
+        raise ValueError(
+            f"standard_error and sigma_hat_sq={sigma_hat_sq} both say the variance. Leave one out"
+        )
     if "run" in errors.dims:
-        raise ValueError("standard_error belongs to means; errors has folds (dim 'run'). Give errors.mean('run')")
+        raise ValueError(
+            "standard_error belongs to means; errors has folds (dim 'run'). Give errors.mean('run')"
+        )
     if not isinstance(standard_error, xr.DataArray):
         got = type(standard_error).__name__
-        raise TypeError(f"standard_error must be a DataArray like errors; got {got}. Label it: errors.copy(data=...)")
+        raise TypeError(
+            f"standard_error must be a DataArray like errors; got {got}. Label it: errors.copy(data=...)"
+        )
     theirs = check_unit(standard_error, None, "standard_error")
     if theirs.stated and theirs.name != unit.name:
-        raise ValueError(f"standard_error is in {theirs.name} and errors in {unit.name}. Bring both to one unit")
+        raise ValueError(
+            f"standard_error is in {theirs.name} and errors in {unit.name}. Bring both to one unit"
+        )
     if n_folds is None:
         n_folds = 1
     return [
@@ -332,7 +423,9 @@ def check_aggregates(
 def like(errors: xr.DataArray, array: xr.DataArray, name: str) -> xr.DataArray:
     """Return an array with the dims of errors."""
     if not set(array.dims) <= set(errors.dims):
-        raise ValueError(f"{name} must have dims of errors, {errors.dims}; got {array.dims}")
+        raise ValueError(
+            f"{name} must have dims of errors, {errors.dims}; got {array.dims}"
+        )
     check_labels(name, array, errors, "errors")
     return on_dims(array.astype(np.float64), dict(errors.sizes))
 

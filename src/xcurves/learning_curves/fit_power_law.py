@@ -14,12 +14,21 @@ from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.run_checks import Context
 from xcurves.kernels.laws import wls
 from xcurves.learning_curves import error_rates as checks
-from xcurves.learning_curves.curvefit import FITTED, REASONS, Fitter, parameters_of, refuse_unfit, say_unfit
+from xcurves.learning_curves.curvefit import (
+    FITTED,
+    REASONS,
+    Fitter,
+    parameters_of,
+    refuse_unfit,
+    say_unfit,
+)
 from xcurves.learning_curves.error_rates import Asymptote, At, Gamma, Weighting
 from xcurves.learning_curves.fitted_curves import rate_units, size_units
 from xcurves.learning_curves.kinds import COMPARE_LEARNERS, FIT_POWER_LAW, PREDICT
 
-_RESERVED = FIT_POWER_LAW.reserved() | PREDICT.reserved() | COMPARE_LEARNERS.reserved()  # a fit is their argument
+_RESERVED = (
+    FIT_POWER_LAW.reserved() | PREDICT.reserved() | COMPARE_LEARNERS.reserved()
+)  # a fit is their argument
 _MOST_RESAMPLES = 1_000_000  # their draws are held at once
 _CHECK_VARIANCES = (
     "folds vary otherwise than sigma0_sq + sigma_hat_sq / n says, so intervals may be wrong. "
@@ -182,13 +191,21 @@ def fit_power_law(
     """
     checks.check_no_progress(errors)
     core = core_dims(errors)
-    errors = validation.check_curves(errors, core=core, name="errors", reserved=_RESERVED)
+    errors = validation.check_curves(
+        errors, core=core, name="errors", reserved=_RESERVED
+    )
     unit = checks.check_unit(errors, units)
     checks.refuse_accuracy(errors, unit)
-    aggregates = checks.check_aggregates(errors, standard_error, n_folds, sigma_hat_sq, unit)
+    aggregates = checks.check_aggregates(
+        errors, standard_error, n_folds, sigma_hat_sq, unit
+    )
     where = checks.check_at(errors, labels.extra_dims(errors, core), at)
-    one_fold = n_folds is None or (not is_lazy(xr.DataArray(n_folds)) and bool(np.all(xr.DataArray(n_folds) == 1)))
-    scheme = weighting or _default_weighting(errors, unit, standard_error, n_folds, sigma_hat_sq)
+    one_fold = n_folds is None or (
+        not is_lazy(xr.DataArray(n_folds)) and bool(np.all(xr.DataArray(n_folds) == 1))
+    )
+    scheme = weighting or _default_weighting(
+        errors, unit, standard_error, n_folds, sigma_hat_sq
+    )
     given: dict[str, Any] = {
         "gamma": gamma,
         "quadratic": validation.check_flag("quadratic", quadratic),
@@ -203,11 +220,18 @@ def fit_power_law(
     rescaled = standard_error is not None and one_fold
     fitter = Fitter(
         model=replace(model, rescaled=rescaled),
-        by_curve=weighting is None and scheme == "variance-folds" and not aggregates and sigma_hat_sq is None,
+        by_curve=weighting is None
+        and scheme == "variance-folds"
+        and not aggregates
+        and sigma_hat_sq is None,
         unit=unit,
         known=sigma_hat_sq is not None or rescaled,
-        predict_at=np.empty(0) if predict_at is None else checks.check_n("predict_at", predict_at),
-        n_resamples=validation.check_total("n_resamples", n_resamples, "0 or 999", least=0, most=_MOST_RESAMPLES),
+        predict_at=np.empty(0)
+        if predict_at is None
+        else checks.check_n("predict_at", predict_at),
+        n_resamples=validation.check_total(
+            "n_resamples", n_resamples, "0 or 999", least=0, most=_MOST_RESAMPLES
+        ),
         octaves=last_octaves,
     )
     folded = errors
@@ -215,9 +239,17 @@ def fit_power_law(
         folded = errors.expand_dims("run", axis=-2)
     folded = folded.rename(run="_fold")
     params = list(parameters_of(model))
-    coords: dict[Hashable, Any] = {"param": params, "cov_param": params, "at": xr.Variable(where.dims, where.data)}
+    coords: dict[Hashable, Any] = {
+        "param": params,
+        "cov_param": params,
+        "at": xr.Variable(where.dims, where.data),
+    }
     if predict_at is not None:
-        coords["n"] = ("n", fitter.predict_at, {"long_name": "training size", **size_units(errors)})
+        coords["n"] = (
+            "n",
+            fitter.predict_at,
+            {"long_name": "training size", **size_units(errors)},
+        )
     if rng is None and not n_resamples:  # nothing is drawn
         rng = 0
     when = []
@@ -240,14 +272,23 @@ def fit_power_law(
         folded,
         where,
         *aggregates,
-        context=Context.of(errors, confidence_level=confidence_level, rng=rng, core=core),
+        context=Context.of(
+            errors, confidence_level=confidence_level, rng=rng, core=core
+        ),
         core=("_fold", "training"),
-        sizes={"param": len(params), "cov_param": len(params), "n": len(fitter.predict_at)},
+        sizes={
+            "param": len(params),
+            "cov_param": len(params),
+            "n": len(fitter.predict_at),
+        },
         when=when,
         attrs=attrs,
         coords=coords,
-        units=rate_units(unit.written, errors) | {"objective": "percent^2" if scheme == "uniform" else "1"},
-    ).set_coords(["gamma_at_edge", "at_extrapolated", "mean_error", "unfit", "fitted_from"])
+        units=rate_units(unit.written, errors)
+        | {"objective": "percent^2" if scheme == "uniform" else "1"},
+    ).set_coords(
+        ["gamma_at_edge", "at_extrapolated", "mean_error", "unfit", "fitted_from"]
+    )
     if not is_lazy(errors):
         of_folds = None
         if not aggregates and not fitter.known and scheme != "relative":
@@ -279,19 +320,29 @@ def _default_weighting(
     return "relative"
 
 
-def _warn_of_fits(result: xr.Dataset, names: Sequence[str], folded: xr.DataArray | None) -> None:
+def _warn_of_fits(
+    result: xr.Dataset, names: Sequence[str], folded: xr.DataArray | None
+) -> None:
     """Give one warning of all in a computed result that a reader would not expect; refuse one without a fit."""
-    gamma, unfit, edge = (result[name].to_numpy().ravel() for name in ("gamma", "unfit", "gamma_at_edge"))
+    gamma, unfit, edge = (
+        result[name].to_numpy().ravel() for name in ("gamma", "unfit", "gamma_at_edge")
+    )
     fitted = unfit == FITTED
     if not fitted.any():
         refuse_unfit(unfit, names)
     cases = {
-        "errors are all equal: gamma cannot be identified and is NaN": np.isnan(gamma) & fitted,
-        "gamma is {gamma:g}, the edge of the grid: the curve may not be a power law": edge != 0,
+        "errors are all equal: gamma cannot be identified and is NaN": np.isnan(gamma)
+        & fitted,
+        "gamma is {gamma:g}, the edge of the grid: the curve may not be a power law": edge
+        != 0,
     }
     if folded is not None:
-        folds, _, spread = wls.size_statistics(folded.to_numpy().reshape(-1, *folded.shape[-2:]))
-        pvalue = wls.variance_pvalue(folds, spread, result["error_sd"].to_numpy().reshape(folds.shape) ** 2)
+        folds, _, spread = wls.size_statistics(
+            folded.to_numpy().reshape(-1, *folded.shape[-2:])
+        )
+        pvalue = wls.variance_pvalue(
+            folds, spread, result["error_sd"].to_numpy().reshape(folds.shape) ** 2
+        )
         cases[_CHECK_VARIANCES] = (pvalue < 0.001 / len(folds)) & fitted
     said = say_unfit(unfit, names, REASONS, "curve")
     for words, affected in cases.items():

@@ -124,16 +124,37 @@ def fit_scaling_law(
     True
     """
     found = laws.check_losses(losses)
-    found = check_curves(found, core=["run"], name="losses", reserved=FIT_SCALING_LAW.reserved() - {"run"})
+    found = check_curves(
+        found,
+        core=["run"],
+        name="losses",
+        reserved=FIT_SCALING_LAW.reserved() - {"run"},
+    )
     limits = 1 / laws.LARGEST, laws.LARGEST
     cost = check_number(laws.COST, flops_per_token_and_parameter, "Usual: 6", *limits)
-    width = None if delta is None else check_number("delta", delta, "Hoffmann's is 0.001", limits[0], np.inf)
-    at = np.empty((0, 2)) if predict_at is None else laws.check_pairs("predict_at", predict_at)
-    budgets = np.empty(0) if compute is None else check_n("compute", compute, "1e21", laws.LARGEST**2)
+    width = (
+        None
+        if delta is None
+        else check_number("delta", delta, "Hoffmann's is 0.001", limits[0], np.inf)
+    )
+    at = (
+        np.empty((0, 2))
+        if predict_at is None
+        else laws.check_pairs("predict_at", predict_at)
+    )
+    budgets = (
+        np.empty(0)
+        if compute is None
+        else check_n("compute", compute, "1e21", laws.LARGEST**2)
+    )
     context = Context.of(found, confidence_level=confidence_level, core=["run"])
     sizes: dict[Hashable, Any] = {name: found[name].variable for name in laws.SIZES}
     when = []
-    coords: dict[Hashable, Any] = {"param": list(laws.PARAMS), "cov_param": list(laws.PARAMS), **sizes}
+    coords: dict[Hashable, Any] = {
+        "param": list(laws.PARAMS),
+        "cov_param": list(laws.PARAMS),
+        **sizes,
+    }
     if len(at):
         when.append("predict_at")
         coords |= {"at_model_size": ("n", at[:, 0]), "at_tokens": ("n", at[:, 1])}
@@ -147,7 +168,13 @@ def fit_scaling_law(
         *map(xr.DataArray, sizes.values()),
         context=context,
         core=["run"],
-        sizes={"param": 5, "cov_param": 5, "ci_bound": 2, "n": len(at), "flop": len(budgets)},
+        sizes={
+            "param": 5,
+            "cov_param": 5,
+            "ci_bound": 2,
+            "n": len(at),
+            "flop": len(budgets),
+        },
         when=when,
         options={"delta": width, "at": at.T, "product": budgets / cost},
         coords=coords,
@@ -159,7 +186,9 @@ def fit_scaling_law(
         if (unfit != laws.FITTED).all():
             why = int(unfit[0])
             cure = _CURES.get(why, "Add runs of other sizes and amounts of tokens")
-            raise ValueError(f"{context.names[0]}no law can be fitted: {laws.LAW_REASONS[why]}. {cure}")
+            raise ValueError(
+                f"{context.names[0]}no law can be fitted: {laws.LAW_REASONS[why]}. {cure}"
+            )
         for said in say_unfit(unfit, context.names, laws.LAW_REASONS, "law"):
             provenance.warn(said)
     return result
@@ -174,15 +203,27 @@ def _fit_laws(group: Group, **options: Any) -> dict[str, Any]:
     out |= {"unfit": reasons, "loss": losses, "n_runs": (~np.isnan(losses)).sum(axis=1)}
     fitted = np.flatnonzero(reasons == laws.FITTED)
     if fitted.size:
-        put(out, fitted, _fit(runs, losses[fitted], alpha=group.context.alpha, **options))
+        put(
+            out,
+            fitted,
+            _fit(runs, losses[fitted], alpha=group.context.alpha, **options),
+        )
     return out
 
 
 def _fit(
-    runs: Runs, losses: Floats, *, delta: float | None, at: Floats, product: Floats, alpha: float
+    runs: Runs,
+    losses: Floats,
+    *,
+    delta: float | None,
+    at: Floats,
+    product: Floats,
+    alpha: float,
 ) -> dict[str, Floats]:
     """Fit laws, all of which can be fitted."""
-    known, law, fitted, predicted = scaling_intervals.know(runs, losses, ~np.isnan(losses), delta)
+    known, law, fitted, predicted = scaling_intervals.know(
+        runs, losses, ~np.isnan(losses), delta
+    )
     variances = np.maximum(np.diagonal(known.covariance, axis1=1, axis2=2), 0.0)
     stderr = np.where(law.free & ~np.isnan(known.estimate), np.sqrt(variances), np.nan)
     half = t_quantile(alpha, known.degrees)[:, np.newaxis] * stderr
@@ -190,7 +231,9 @@ def _fit(
     interval[:, E] = np.maximum(interval[:, E], 0.0)
     coefficients, exponents = known.estimate[:, [A, B]], known.estimate[:, ALPHA:]
     with np.errstate(divide="ignore", invalid="ignore"):
-        interval[:, [A, B]] = around_in_logs(coefficients, half[:, [A, B]] / coefficients)
+        interval[:, [A, B]] = around_in_logs(
+            coefficients, half[:, [A, B]] / coefficients
+        )
     ends = (exponents <= LOWEST * (1 + 1e-12)) | (exponents >= HIGHEST * (1 - 1e-12))
     return {
         "estimate": known.estimate,

@@ -14,7 +14,9 @@ from xcurves.kernels.laws import powerlaw, refits
 from xcurves.kernels.laws.learning import Model
 from xcurves.learning_curves.error_rates import on_dims
 
-_READ: dict[str, tuple[str, ...]] = {  # what later methods read from fitted curves: core dims of variables
+_READ: dict[
+    str, tuple[str, ...]
+] = {  # what later methods read from fitted curves: core dims of variables
     "mean_error": ("training",),
     "n_folds": ("training",),
     "error_sd": ("training",),
@@ -42,20 +44,36 @@ def variables_of_fit(
     lost += [dim for core in variables.values() for dim in core if dim not in fit.dims]
     if lost or min(fit.sizes["param"], fit.sizes["cov_param"]) < n_params:
         what = (lost or ["param"])[0]
-        raise ValueError(f"fit has not all of {what!r}, which a selection left out. Select tasks only before this call")
+        raise ValueError(
+            f"fit has not all of {what!r}, which a selection left out. Select tasks only before this call"
+        )
     (name, core), *others = variables.items()
     first = fit[name].transpose(..., *core).unify_chunks()
     about = {"history": fit.attrs.get("history"), "units": fit[like].attrs.get("units")}
     first.attrs = {name: each for name, each in about.items() if each}
-    first = first.drop_vars([name for name in labels.RESERVED if name in first.coords and name not in first.dims])
-    bare = ((xr.DataArray(fit.variables[name].transpose(..., *core)), core) for name, core in others)
-    return [first, *(each.rename({dim: f"_{dim}" for dim in core}) for each, core in bare)]
+    first = first.drop_vars(
+        [
+            name
+            for name in labels.RESERVED
+            if name in first.coords and name not in first.dims
+        ]
+    )
+    bare = (
+        (xr.DataArray(fit.variables[name].transpose(..., *core)), core)
+        for name, core in others
+    )
+    return [
+        first,
+        *(each.rename({dim: f"_{dim}" for dim in core}) for each, core in bare),
+    ]
 
 
 def beside_reference(fit: xr.Dataset, reference: Any) -> tuple[xr.Dataset, xr.Dataset]:
     """Return the curves of all learners but the reference, and as often that of the reference."""
     if "algorithm" not in fit.dims:
-        raise ValueError("fit has no dim 'algorithm'; learners are its labels. Rename: fit.rename(model='algorithm')")
+        raise ValueError(
+            "fit has no dim 'algorithm'; learners are its labels. Rename: fit.rename(model='algorithm')"
+        )
     known = fit["algorithm"].to_numpy().tolist()
     if not isinstance(reference, Hashable) or reference not in known:
         raise ValueError(
@@ -63,7 +81,9 @@ def beside_reference(fit: xr.Dataset, reference: Any) -> tuple[xr.Dataset, xr.Da
             f"{', '.join(map(repr, known))}{labels.did_you_mean(reference, known)}"
         )
     if len(known) < 2:
-        raise ValueError(f"fit has one algorithm, {known[0]!r}; a comparison needs two. Fit them in one array")
+        raise ValueError(
+            f"fit has one algorithm, {known[0]!r}; a comparison needs two. Fit them in one array"
+        )
     place = known.index(reference)
     others = [i for i in range(len(known)) if i != place]
     return fit.isel(algorithm=others), fit.isel(algorithm=[place] * len(others))
@@ -108,7 +128,9 @@ def curves_of(fit: xr.Dataset) -> list[xr.DataArray]:
     return variables_of_fit(fit, _READ, "error_at_n", 5)
 
 
-def read(arrays: Sequence[Floats], model: Model, *, known: bool) -> list[tuple[powerlaw.Curves, dict[str, Floats]]]:
+def read(
+    arrays: Sequence[Floats], model: Model, *, known: bool
+) -> list[tuple[powerlaw.Curves, dict[str, Floats]]]:
     """Return curves, tasks on the first axis, and all variables by their names, of each fit of which there are arrays.
 
     `n_folds` is that of the sizes that the law is fitted to.
@@ -122,16 +144,39 @@ def read(arrays: Sequence[Floats], model: Model, *, known: bool) -> list[tuple[p
     for start in range(0, len(arrays), len(names)):
         named = dict(zip(names, arrays[start:], strict=False))
         has = named["n_folds"] > 0
-        named["n_folds"] = np.where(model.n >= named["fitted_from"][:, np.newaxis], named["n_folds"], 0.0)
+        named["n_folds"] = np.where(
+            model.n >= named["fitted_from"][:, np.newaxis], named["n_folds"], 0.0
+        )
         gamma = named["gamma"]
-        theta = [named["error_at_n"], named["data_reliance"], gamma, named.get("delta", np.zeros_like(gamma))]
+        theta = [
+            named["error_at_n"],
+            named["data_reliance"],
+            gamma,
+            named.get("delta", np.zeros_like(gamma)),
+        ]
         covariance = np.zeros((len(gamma), 4, 4))
-        covariance[:, : len(in_theta), : len(in_theta)] = named["covariance"][:, in_theta][:, :, in_theta]
-        degrees = model.degrees(named["n_folds"], known=known, at_bound=named["asymptote_at_bound"] > 0)
+        covariance[:, : len(in_theta), : len(in_theta)] = named["covariance"][
+            :, in_theta
+        ][:, :, in_theta]
+        degrees = model.degrees(
+            named["n_folds"], known=known, at_bound=named["asymptote_at_bound"] > 0
+        )
         fall = powerlaw.last_fall(model.n, named["mean_error"], has)
-        rho, rho_law = (refits.backtest_spread(named[f"backtest_error{of}"], named["n_cuts"]) for of in ("", "_law"))
+        rho, rho_law = (
+            refits.backtest_spread(named[f"backtest_error{of}"], named["n_cuts"])
+            for of in ("", "_law")
+        )
         at, smallest = named["at"], named["fitted_from"]
-        curves = powerlaw.Curves(np.stack(theta, axis=-1), covariance, at, degrees, fall, rho, rho_law, smallest)
+        curves = powerlaw.Curves(
+            np.stack(theta, axis=-1),
+            covariance,
+            at,
+            degrees,
+            fall,
+            rho,
+            rho_law,
+            smallest,
+        )
         found.append((curves, named))
     return found
 
@@ -140,16 +185,24 @@ def rule_of(fit: xr.Dataset, method: str = "combined") -> dict[str, Any]:
     """Return the options by which errors are predicted from a fit."""
     nonnegative = fit.attrs["asymptote"] == "nonnegative"
     cap = {"percent": 100.0, "fraction": 1.0}.get(fit.attrs["units"], np.inf)
-    return {"method": powerlaw.rule_of(method, nonnegative), "nonnegative": nonnegative, "cap": cap}
+    return {
+        "method": powerlaw.rule_of(method, nonnegative),
+        "nonnegative": nonnegative,
+        "cap": cap,
+    }
 
 
 def with_more_data(fit: xr.Dataset, times: float) -> dict[str, Floats]:
     """Return what a fit predicts for so many times the largest size of each curve, `n`, curves on the first axis."""
     first, *others = curves_of(fit)
     tasks = dict(list(first.sizes.items())[:-1])
-    whole = [on_dims(each, tasks | dict(each.sizes)).to_numpy() for each in (first, *others)]
+    whole = [
+        on_dims(each, tasks | dict(each.sizes)).to_numpy() for each in (first, *others)
+    ]
     arrays = [each.reshape(-1, *each.shape[len(tasks) :]) for each in whole]
-    ((curves, _),) = read(arrays, model_of(fit), known=fit.attrs["variances"] == "known")
+    ((curves, _),) = read(
+        arrays, model_of(fit), known=fit.attrs["variances"] == "known"
+    )
     n = times * curves.fall.largest[:, np.newaxis]
     found = powerlaw.predict_errors(curves, n, provenance.alpha_of(fit), **rule_of(fit))
     return {name: each[:, 0] for name, each in {"n": n, **found}.items()}

@@ -8,7 +8,15 @@ import numpy as np
 
 from xcurves.core.axes import MOST_CURVES
 from xcurves.core.labels import CI_BOUNDS
-from xcurves.core.schema import PAIR_COORDS, Drawing, Part, ResultKind, Var, View, captioned
+from xcurves.core.schema import (
+    PAIR_COORDS,
+    Drawing,
+    Part,
+    ResultKind,
+    Var,
+    View,
+    captioned,
+)
 from xcurves.learning_curves import plots, scaling_text, tables, text
 from xcurves.learning_curves.curvefit import REASONS
 from xcurves.learning_curves.error_rates import applicable_errors
@@ -41,28 +49,61 @@ def _one_where(dims: tuple[str, ...], words: str, when: str | None = None) -> Va
 
 def _unfit(thing: str, reasons: dict[int, str]) -> Var:
     codes = ", ".join(f"{code} {why}" for code, why in reasons.items())
-    return Var(_TASK, f"why the {thing} is not fitted: 0 fitted, {codes}", dtype=np.int8)
+    return Var(
+        _TASK, f"why the {thing} is not fitted: 0 fitted, {codes}", dtype=np.int8
+    )
 
 
 def _with_interval(
-    name: str, dims: tuple[str, ...], words: str, units: str = "1", when: str | None = None
+    name: str,
+    dims: tuple[str, ...],
+    words: str,
+    units: str = "1",
+    when: str | None = None,
 ) -> dict[str, Var]:
     """Return a variable and its interval."""
-    interval = Var((*dims, "ci_bound"), f"confidence interval of the {words}", units, when=when)
+    interval = Var(
+        (*dims, "ci_bound"), f"confidence interval of the {words}", units, when=when
+    )
     return {name: Var(dims, words, units, when=when), f"{name}_ci": interval}
 
 
 def _predicted(
-    dims: tuple[str, ...], words: str, units: str, given: str, far: str, when: str | None = None
+    dims: tuple[str, ...],
+    words: str,
+    units: str,
+    given: str,
+    far: str,
+    when: str | None = None,
 ) -> dict[str, Var]:
     """Return the variables of predicted errors or losses: with intervals, also if the law is `given`."""
-    of_law = Var((*dims, "ci_bound"), f"confidence interval of the {words}, {given}", units, when=when)
+    of_law = Var(
+        (*dims, "ci_bound"),
+        f"confidence interval of the {words}, {given}",
+        units,
+        when=when,
+    )
     both = _with_interval("prediction", dims, words, units, when)
-    return {**both, "prediction_ci_given_law": of_law, "extrapolated": _one_where(dims, far, when)}
+    return {
+        **both,
+        "prediction_ci_given_law": of_law,
+        "extrapolated": _one_where(dims, far, when),
+    }
 
 
-_ERRORS = (_N, "predicted error", "rate", "if it is a power law", "the size lies far outside the measured ones")
-_LOSSES = ("predicted loss of a run", "score", "given the law", "the size is far outside those of the runs")
+_ERRORS = (
+    _N,
+    "predicted error",
+    "rate",
+    "if it is a power law",
+    "the size lies far outside the measured ones",
+)
+_LOSSES = (
+    "predicted loss of a run",
+    "score",
+    "given the law",
+    "the size is far outside those of the runs",
+)
 
 
 FIT_POWER_LAW = ResultKind(
@@ -76,23 +117,52 @@ FIT_POWER_LAW = ResultKind(
         "alpha": Var(_TASK, "asymptotic error", "rate"),
         "eta": Var(_TASK, "factor of n^gamma", "eta"),
         "delta": Var(_TASK, "factor of n^(2 gamma)", "delta", when="quadratic"),
-        "backtest_error": Var(_TASK, "root mean squared log error, per root octave, at its own last octaves"),
+        "backtest_error": Var(
+            _TASK,
+            "root mean squared log error, per root octave, at its own last octaves",
+        ),
         "backtest_error_law": Var(_TASK, "the same of the power law alone"),
         "backtest_error_last_fall": Var(_TASK, "the same of the last fall alone"),
-        "n_cuts": Var(_TASK, "number of cuts at which the curve was backtested", dtype=np.int64),
-        "fitted_from": Var(_TASK, "smallest size that the power law is fitted to", "training"),
-        "n_sizes_used": Var(_TASK, "number of sizes that the power law is fitted to", dtype=np.int64),
-        "asymptote_at_bound": _one_where(_TASK, "the asymptotic error is 0, its lower bound"),
-        "estimate_ci": Var((*_PARAM, "ci_bound"), "confidence interval of the parameter", _OF_PARAM),
-        "stderr": Var(_PARAM, "standard error of the parameter, with that of the exponent", _OF_PARAM),
-        "stderr_given_gamma": Var(_PARAM, "standard error of the parameter, given the exponent", _OF_PARAM),
-        "covariance": Var((*_PARAM, "cov_param"), "covariance of the parameters, with the exponent's", _OF_BOTH),
+        "n_cuts": Var(
+            _TASK, "number of cuts at which the curve was backtested", dtype=np.int64
+        ),
+        "fitted_from": Var(
+            _TASK, "smallest size that the power law is fitted to", "training"
+        ),
+        "n_sizes_used": Var(
+            _TASK, "number of sizes that the power law is fitted to", dtype=np.int64
+        ),
+        "asymptote_at_bound": _one_where(
+            _TASK, "the asymptotic error is 0, its lower bound"
+        ),
+        "estimate_ci": Var(
+            (*_PARAM, "ci_bound"), "confidence interval of the parameter", _OF_PARAM
+        ),
+        "stderr": Var(
+            _PARAM,
+            "standard error of the parameter, with that of the exponent",
+            _OF_PARAM,
+        ),
+        "stderr_given_gamma": Var(
+            _PARAM, "standard error of the parameter, given the exponent", _OF_PARAM
+        ),
+        "covariance": Var(
+            (*_PARAM, "cov_param"),
+            "covariance of the parameters, with the exponent's",
+            _OF_BOTH,
+        ),
         "fitted": Var(_SIZE, "error by the learning curve", "rate"),
-        "r_squared": Var(_TASK, "share of the variance of the mean errors that the curve explains"),
-        "objective": Var(_TASK, "weighted sum of squares (Eq. 2), errors in percent", "objective"),
+        "r_squared": Var(
+            _TASK, "share of the variance of the mean errors that the curve explains"
+        ),
+        "objective": Var(
+            _TASK, "weighted sum of squares (Eq. 2), errors in percent", "objective"
+        ),
         "error_sd": Var(_SIZE, "standard deviation of the error of one fold", "rate"),
         "n_folds": Var(_SIZE, "number of folds", dtype=np.int64),
-        "gamma_at_edge": _one_where(_TASK, "the exponent is -0.99 or -0.01, an end of the grid"),
+        "gamma_at_edge": _one_where(
+            _TASK, "the exponent is -0.99 or -0.01, an end of the grid"
+        ),
         "unfit": _unfit("curve", REASONS),
         "at_extrapolated": _one_where(_TASK, "N lies far outside the measured sizes"),
         "mean_error": Var(_SIZE, "measured error, mean over folds", "rate"),
@@ -144,12 +214,26 @@ PREDICT = ResultKind(
     variables={
         **_predicted(*_ERRORS),
         "prediction_by_law": Var(_N, "predicted error by the power law alone", "rate"),
-        "prediction_last_fall": Var(_N, "predicted error if the last fall goes on", "rate"),
-        "prediction_ci_given_gamma": Var((*_N, "ci_bound"), "interval of the prediction, given the exponent", "rate"),
-        **_with_interval("change", _N, "predicted error less that at the size N", "rate"),
+        "prediction_last_fall": Var(
+            _N, "predicted error if the last fall goes on", "rate"
+        ),
+        "prediction_ci_given_gamma": Var(
+            (*_N, "ci_bound"), "interval of the prediction, given the exponent", "rate"
+        ),
+        **_with_interval(
+            "change", _N, "predicted error less that at the size N", "rate"
+        ),
         **_with_interval("change_ratio", _N, "predicted error over that at the size N"),
-        **_with_interval("difference", _N, "difference to the prediction for the reference", "rate", "reference"),
-        "mean_error": Var(_SIZE, "measured error, mean over folds", "rate", when="the fit"),
+        **_with_interval(
+            "difference",
+            _N,
+            "difference to the prediction for the reference",
+            "rate",
+            "reference",
+        ),
+        "mean_error": Var(
+            _SIZE, "measured error, mean over folds", "rate", when="the fit"
+        ),
         "fitted": Var(_SIZE, "error by the learning curve", "rate", when="the fit"),
     },
     coords={"n": (), "ci_bound": CI_BOUNDS, **_AT},
@@ -161,7 +245,10 @@ PREDICT = ResultKind(
         "intervals that allow for the error of extrapolation.",
         "folds",
     ),
-    table=captioned(tables.prediction_table, "Predicted errors with intervals, and the change from the size N."),
+    table=captioned(
+        tables.prediction_table,
+        "Predicted errors with intervals, and the change from the size N.",
+    ),
     statements=text.prediction_statements,
     views={
         "prediction": View(
@@ -185,9 +272,19 @@ LEAVE_ONE_SIZE_OUT = ResultKind(
     question="Does the power law fit?",
     argument="errors",
     variables={
-        "rmse": Var(("task", "variant", "training"), "root mean squared error at a size, from others", "rate"),
-        "r_squared": Var(("task", "variant"), "share of the variance of mean errors explained, all sizes fitted"),
-        "pvalue": Var(("task", "variant"), "p-value of the paired t-test against the first variant"),
+        "rmse": Var(
+            ("task", "variant", "training"),
+            "root mean squared error at a size, from others",
+            "rate",
+        ),
+        "r_squared": Var(
+            ("task", "variant"),
+            "share of the variance of mean errors explained, all sizes fitted",
+        ),
+        "pvalue": Var(
+            ("task", "variant"),
+            "p-value of the paired t-test against the first variant",
+        ),
         "n_curves": Var(_TASK, "number of curves", dtype=np.int64),
     },
     coords={"variant": ()},
@@ -210,18 +307,37 @@ COMPARE_LEARNERS = ResultKind(
     question="Which learner needs more data?",
     argument="fit_power_law",
     variables={
-        **_with_interval("difference", _PARAM, "difference to the reference learner", "rate"),
+        **_with_interval(
+            "difference", _PARAM, "difference to the reference learner", "rate"
+        ),
         "difference_ci_simultaneous": Var(
-            (*_PARAM, "ci_bound"), "confidence interval of the difference, for all learners together", "rate"
+            (*_PARAM, "ci_bound"),
+            "confidence interval of the difference, for all learners together",
+            "rate",
         ),
-        "equal_from": Var(_CROSSING, "smallest size from where no difference is shown", "training"),
-        "equal_to": Var(_CROSSING, "largest size up to where no difference is shown", "training"),
-        "crossing_size": Var(_CROSSING, "size at which the curves cross, with shown differences around it", "training"),
-        **_with_interval("data_multiplier", _TASK, "times the data that the reference needs for the same error"),
+        "equal_from": Var(
+            _CROSSING, "smallest size from where no difference is shown", "training"
+        ),
+        "equal_to": Var(
+            _CROSSING, "largest size up to where no difference is shown", "training"
+        ),
+        "crossing_size": Var(
+            _CROSSING,
+            "size at which the curves cross, with shown differences around it",
+            "training",
+        ),
+        **_with_interval(
+            "data_multiplier",
+            _TASK,
+            "times the data that the reference needs for the same error",
+        ),
         "data_multiplier_ci_simultaneous": Var(
-            (*_TASK, "ci_bound"), "confidence interval of that, for all learners together"
+            (*_TASK, "ci_bound"),
+            "confidence interval of that, for all learners together",
         ),
-        "data_multiplier_extrapolated": _one_where(_TASK, "that is far outside the reference's measured sizes"),
+        "data_multiplier_extrapolated": _one_where(
+            _TASK, "that is far outside the reference's measured sizes"
+        ),
     },
     coords={"param": COMPARED, "ci_bound": CI_BOUNDS, "crossing": (), **_AT},
     core=(),
@@ -257,20 +373,39 @@ def _allocated(when: str | None = None) -> dict[str, Var]:
     return {
         **_with_interval("n_opt", _FLOP, "best number of parameters", when=when),
         **_with_interval("d_opt", _FLOP, "best number of tokens", when=when),
-        **_with_interval("tokens_per_parameter", _FLOP, "best number of tokens for each parameter", when=when),
-        **_with_interval("loss_at_optimum", _FLOP, "loss at the best division of compute", "score", when=when),
-        "ratio_extrapolated": _one_where(_FLOP, "tokens per parameter are outside those of the runs", when),
+        **_with_interval(
+            "tokens_per_parameter",
+            _FLOP,
+            "best number of tokens for each parameter",
+            when=when,
+        ),
+        **_with_interval(
+            "loss_at_optimum",
+            _FLOP,
+            "loss at the best division of compute",
+            "score",
+            when=when,
+        ),
+        "ratio_extrapolated": _one_where(
+            _FLOP, "tokens per parameter are outside those of the runs", when
+        ),
     }
 
 
-_EXPONENT = _with_interval("allocation_exponent", _TASK, "exponent of compute in the best number of parameters")
+_EXPONENT = _with_interval(
+    "allocation_exponent", _TASK, "exponent of compute in the best number of parameters"
+)
 _METHOD = (
     "Loss was modelled as E + A N^-alpha + B D^-beta of parameters N and tokens D, by Huber's loss of log residuals; "
     "intervals of runs are widened by how badly the law predicts its own later runs."
 )
 
 _of_law = partial(  # what follows from fitted laws
-    ResultKind, argument="fit_scaling_law", core=(), references=_HOFFMANN, method=(_METHOD, "runs")
+    ResultKind,
+    argument="fit_scaling_law",
+    core=(),
+    references=_HOFFMANN,
+    method=(_METHOD, "runs"),
 )
 
 FIT_SCALING_LAW = ResultKind(
@@ -281,20 +416,34 @@ FIT_SCALING_LAW = ResultKind(
         **_allocated("compute"),
         **_EXPONENT,
         "estimate": Var(_PARAM, "parameter of the law", _OF_PARAM),
-        "estimate_ci_given_law": Var((*_PARAM, "ci_bound"), "interval of the parameter, given the law", _OF_PARAM),
-        "stderr": Var(_PARAM, "standard error of the parameter, given the law", _OF_PARAM),
-        "covariance": Var((*_PARAM, "cov_param"), "covariance of the parameters", _OF_BOTH),
+        "estimate_ci_given_law": Var(
+            (*_PARAM, "ci_bound"), "interval of the parameter, given the law", _OF_PARAM
+        ),
+        "stderr": Var(
+            _PARAM, "standard error of the parameter, given the law", _OF_PARAM
+        ),
+        "covariance": Var(
+            (*_PARAM, "cov_param"), "covariance of the parameters", _OF_BOTH
+        ),
         "at_bound": _one_where(_PARAM, "the parameter is at an end of what is fitted"),
-        "backtest_error": Var(_TASK, "root mean squared log error, per root octave, at its own later runs"),
-        "exponent_backtest_error": Var(_TASK, "root mean squared drift of the allocation exponent, per root octave"),
-        "n_opt_backtest_error": Var(_TASK, "root mean squared drift of log best model sizes, per root octave"),
+        "backtest_error": Var(
+            _TASK, "root mean squared log error, per root octave, at its own later runs"
+        ),
+        "exponent_backtest_error": Var(
+            _TASK, "root mean squared drift of the allocation exponent, per root octave"
+        ),
+        "n_opt_backtest_error": Var(
+            _TASK, "root mean squared drift of log best model sizes, per root octave"
+        ),
         "delta": Var(_TASK, "log residual at which Huber's loss turns linear"),
         "objective": Var(_TASK, "sum of Huber's loss of log residuals"),
         "n_runs": Var(_TASK, "number of runs", dtype=np.int64),
         **_predicted(_N, *_LOSSES, when="predict_at"),
         "loss": Var(_RUN, "loss", "score"),
         "fitted": Var(_RUN, "loss by the law", "score"),
-        "backtest_prediction": Var(_RUN, "loss as the runs below the last cut before predict it", "score"),
+        "backtest_prediction": Var(
+            _RUN, "loss as the runs below the last cut before predict it", "score"
+        ),
         "unfit": _unfit("law", LAW_REASONS),
     },
     coords={
@@ -341,7 +490,9 @@ PREDICT_LOSS = _of_law(
     question="Which losses are predicted?",
     variables=_predicted(_TASK, *_LOSSES),
     coords={"ci_bound": CI_BOUNDS},
-    table=captioned(scaling_text.loss_table, "Predicted losses of a run, with intervals."),
+    table=captioned(
+        scaling_text.loss_table, "Predicted losses of a run, with intervals."
+    ),
     statements=scaling_text.loss_statements,
 )
 
@@ -359,19 +510,41 @@ OPTIMAL_ALLOCATION = _of_law(
 )
 
 
-def _of_suites(name: str, dims: tuple[str, ...], words: str, when: str | None = None) -> dict[str, Var]:
+def _of_suites(
+    name: str, dims: tuple[str, ...], words: str, when: str | None = None
+) -> dict[str, Var]:
     """Return a variable of pairs with its interval, by itself and for all pairs together."""
-    together = Var((*dims, "ci_bound"), f"confidence interval of the {words}, for all pairs together", when=when)
-    return _with_interval(name, dims, words, when=when) | {f"{name}_ci_simultaneous": together}
+    together = Var(
+        (*dims, "ci_bound"),
+        f"confidence interval of the {words}, for all pairs together",
+        when=when,
+    )
+    return _with_interval(name, dims, words, when=when) | {
+        f"{name}_ci_simultaneous": together
+    }
 
 
 COMPARE_SCALING_LAWS = _of_law(
     name="compare_scaling_laws",
     question="Which suite needs less compute?",
     variables={
-        **_of_suites("exponent_difference", _TASK, "difference of the allocation exponents, second minus first"),
-        **_of_suites("loss_ratio", _TASK, "loss of the second suite over that of the first", when="at"),
-        **_of_suites("compute_multiplier", _FLOP, "times the compute of the second suite", when="compute"),
+        **_of_suites(
+            "exponent_difference",
+            _TASK,
+            "difference of the allocation exponents, second minus first",
+        ),
+        **_of_suites(
+            "loss_ratio",
+            _TASK,
+            "loss of the second suite over that of the first",
+            when="at",
+        ),
+        **_of_suites(
+            "compute_multiplier",
+            _FLOP,
+            "times the compute of the second suite",
+            when="compute",
+        ),
     },
     coords={
         "flop": (),

@@ -33,7 +33,12 @@ PAPER: Variants = {
     "gamma -0.5, quadratic": {**_FREE, "gamma": -0.5, "quadratic": True},
     "quadratic": {**_FREE, "quadratic": True},
 }
-_OPTIONS = {"gamma": "search", "quadratic": False, "asymptote": "nonnegative", "weighting": "variance-folds"}
+_OPTIONS = {
+    "gamma": "search",
+    "quadratic": False,
+    "asymptote": "nonnegative",
+    "weighting": "variance-folds",
+}
 
 
 def leave_one_size_out(
@@ -102,18 +107,33 @@ def leave_one_size_out(
     [0.42, 0.42]
     """
     core = core_dims(errors)
-    errors = check_curves(errors, core=core, name="errors", reserved=LEAVE_ONE_SIZE_OUT.reserved())
+    errors = check_curves(
+        errors, core=core, name="errors", reserved=LEAVE_ONE_SIZE_OUT.reserved()
+    )
     unit = error_rates.check_unit(errors, units)
     error_rates.refuse_accuracy(errors, unit)
     n = error_rates.check_sizes(errors)
     named = _check_variants(PAPER if variants is None else variants)
-    numbers: dict[str, Any] = {"sigma0_sq": sigma0_sq, "sigma_hat_sq": sigma_hat_sq, "prior_strength": prior_strength}
-    models = {name: check_model(n, unit, **options, **numbers) for name, options in named.items()}
-    named_algorithms = labels.words(errors["algorithm"]) if "algorithm" in errors.dims else []
+    numbers: dict[str, Any] = {
+        "sigma0_sq": sigma0_sq,
+        "sigma_hat_sq": sigma_hat_sq,
+        "prior_strength": prior_strength,
+    }
+    models = {
+        name: check_model(n, unit, **options, **numbers)
+        for name, options in named.items()
+    }
+    named_algorithms = (
+        labels.words(errors["algorithm"]) if "algorithm" in errors.dims else []
+    )
     learners = [f"algorithm {word}" for word in named_algorithms] or [""]
     dims = ("_learner", "_fold", "training")
     absent = [dim for dim in ("algorithm", "run") if dim not in errors.dims]
-    shaped = errors.expand_dims(absent).rename(algorithm="_learner", run="_fold").transpose(..., *dims)
+    shaped = (
+        errors.expand_dims(absent)
+        .rename(algorithm="_learner", run="_fold")
+        .transpose(..., *dims)
+    )
     return per_task(
         LEAVE_ONE_SIZE_OUT,
         _try_variants,
@@ -130,10 +150,14 @@ def leave_one_size_out(
 
 def _check_variants(variants: Variants) -> dict[str, dict[str, Any]]:
     """Return all options of every variant."""
-    good = isinstance(variants, Mapping) and all(isinstance(options, Mapping) for options in variants.values())
+    good = isinstance(variants, Mapping) and all(
+        isinstance(options, Mapping) for options in variants.values()
+    )
     if not good or not variants:
         example = "{'power law': {}}"
-        raise TypeError(f"variants must be names with mappings of options; got {labels.shown(variants)}. Try {example}")
+        raise TypeError(
+            f"variants must be names with mappings of options; got {labels.shown(variants)}. Try {example}"
+        )
     for name, options in variants.items():
         for option in set(options) - set(_OPTIONS):
             known = f"options are {', '.join(_OPTIONS)}{labels.did_you_mean(option, _OPTIONS)}"
@@ -142,16 +166,27 @@ def _check_variants(variants: Variants) -> dict[str, dict[str, Any]]:
 
 
 def _try_variants(
-    group: Group, *, models: Mapping[str, Model], unit: error_rates.Unit, learners: Sequence[str]
+    group: Group,
+    *,
+    models: Mapping[str, Model],
+    unit: error_rates.Unit,
+    learners: Sequence[str],
 ) -> dict[str, Floats]:
     """Predict left-out sizes by several models, given errors, shape (task, learner, fold, size)."""
     errors = group.data[0].reshape(-1, *group.data[0].shape[-2:])
-    parts = [(task.removesuffix(": "), learner) for task in group.names for learner in learners]
+    parts = [
+        (task.removesuffix(": "), learner)
+        for task in group.names
+        for learner in learners
+    ]
     names = [f"{', '.join(filter(None, each))}: ".removeprefix(": ") for each in parts]
     error_rates.check_values(errors, unit, names)
     sizes = Sizes(*wls.size_statistics(errors))
     has = np.asarray(sizes.folds.any(axis=1))
-    kept, names = sizes.take(np.flatnonzero(has)), [name for name, there in zip(names, has, strict=True) if there]
+    kept, names = (
+        sizes.take(np.flatnonzero(has)),
+        [name for name, there in zip(names, has, strict=True) if there],
+    )
     shape = (len(models), len(group.names), len(learners))
     residual = np.full((len(models), *sizes.means.shape), np.nan)
     explained = np.full((len(models), len(has)), np.nan)
@@ -181,7 +216,10 @@ def _left_out(variant: str, model: Model, sizes: Sizes, names: Sequence[str]) ->
         left = [f"{name}variant {variant!r} without size {n:g}: " for name in names]
         refuse_unfit(np.where(reasons == RISING, FITTED, reasons).astype(np.int8), left)
         theta = model.fit(at, without).theta
-        residual[:, size] = powerlaw.curve(theta, model.n[size : size + 1], at)[:, 0] - sizes.means[:, size]
+        residual[:, size] = (
+            powerlaw.curve(theta, model.n[size : size + 1], at)[:, 0]
+            - sizes.means[:, size]
+        )
     return np.where(sizes.folds > 0, residual, np.nan)
 
 
@@ -189,7 +227,9 @@ def _mean(values: Floats, axis: int) -> Floats:
     """Return means of what is not NaN; NaN where nothing is."""
     has = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(has, values, 0.0).sum(axis=axis) / has.sum(axis=axis))
+        return np.asarray(
+            np.where(has, values, 0.0).sum(axis=axis) / has.sum(axis=axis)
+        )
 
 
 def _paired_t(values: Floats) -> Floats:
@@ -198,5 +238,9 @@ def _paired_t(values: Floats) -> Floats:
     counts = (~np.isnan(differences)).sum(axis=-1)
     mean = _mean(differences, axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        spread = _mean((differences - mean[..., np.newaxis]) ** 2, axis=-1) / (counts - 1)
-        return np.asarray(2 * scipy.special.stdtr(counts - 1, -np.abs(mean) / np.sqrt(spread)))
+        spread = _mean((differences - mean[..., np.newaxis]) ** 2, axis=-1) / (
+            counts - 1
+        )
+        return np.asarray(
+            2 * scipy.special.stdtr(counts - 1, -np.abs(mean) / np.sqrt(spread))
+        )

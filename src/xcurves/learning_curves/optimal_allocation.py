@@ -13,7 +13,9 @@ from xcurves.learning_curves.kinds import FIT_SCALING_LAW, OPTIMAL_ALLOCATION
 from xcurves.learning_curves.scaling_laws import LARGEST, laws_of, of_laws
 
 
-def optimal_allocation(fit: xr.Dataset, compute: float | Sequence[float] | Floats) -> xr.Dataset:
+def optimal_allocation(
+    fit: xr.Dataset, compute: float | Sequence[float] | Floats
+) -> xr.Dataset:
     r"""Divide compute between model size and tokens so that the fitted loss is lowest.
 
     Parameters
@@ -60,5 +62,9 @@ def optimal_allocation(fit: xr.Dataset, compute: float | Sequence[float] | Float
     """
     FIT_SCALING_LAW.check(fit, "fit")
     return of_laws(
-        OPTIMAL_ALLOCATION, allocation, fit, *laws_of(fit), compute=check_n("compute", compute, "1e21", LARGEST**2)
+        OPTIMAL_ALLOCATION,
+        allocation,
+        fit,
+        *laws_of(fit),
+        compute=check_n("compute", compute, "1e21", LARGEST**2),
     )

@@ -15,13 +15,25 @@ from xcurves.core.run_checks import Context
 from xcurves.kernels.laws import powerlaw, wls
 from xcurves.kernels.laws.learning import Fit, Model, Sizes
 from xcurves.learning_curves import fitted_curves as curves
-from xcurves.learning_curves.error_rates import At, bare, check_labels, check_n, check_positive
+from xcurves.learning_curves.error_rates import (
+    At,
+    bare,
+    check_labels,
+    check_n,
+    check_positive,
+)
 from xcurves.learning_curves.kinds import FIT_POWER_LAW, PREDICT
 
 Rule = Literal["combined", "power-law", "last-fall", "linear"]
 
 
-def predict(fit: xr.Dataset, n: At, *, rule: Rule = "combined", reference: Hashable | None = None) -> xr.Dataset:
+def predict(
+    fit: xr.Dataset,
+    n: At,
+    *,
+    rule: Rule = "combined",
+    reference: Hashable | None = None,
+) -> xr.Dataset:
     r"""Predict the error at other training sizes.
 
     Parameters
@@ -115,7 +127,12 @@ def predict(fit: xr.Dataset, n: At, *, rule: Rule = "combined", reference: Hasha
         chosen, against = curves.beside_reference(fit, reference)
         others = curves.curves_of(against)
         when = ["reference"]
-        own = [each.sel(algorithm=chosen["algorithm"]) if "algorithm" in each.indexes else each for each in own]
+        own = [
+            each.sel(algorithm=chosen["algorithm"])
+            if "algorithm" in each.indexes
+            else each
+            for each in own
+        ]
     first, *parts = curves.curves_of(chosen)
     how = curves.rule_of(fit, rule)
     result = per_task(
@@ -125,7 +142,9 @@ def predict(fit: xr.Dataset, n: At, *, rule: Rule = "combined", reference: Hasha
         *parts,
         *others,
         *(bare(each) for each in own),
-        context=Context.of(first, confidence_level=fit.attrs["confidence_level"], core=("training",)),
+        context=Context.of(
+            first, confidence_level=fit.attrs["confidence_level"], core=("training",)
+        ),
         core=("training",),
         sizes={"n": 1 if sizes is None else len(sizes)},
         when=when,
@@ -156,15 +175,24 @@ def _check_sizes_of(fit: xr.Dataset, n: xr.DataArray) -> xr.DataArray:
     """Return a size for each curve, on some of the dims of tasks."""
     dims = labels.task_dims(fit["error_at_n"])
     if n.dtype.kind not in "iuf" or not set(n.dims) <= set(dims):
-        raise ValueError(f"n must be sizes on further dims of the fit, {dims}; got dims {n.dims}. Select one")
+        raise ValueError(
+            f"n must be sizes on further dims of the fit, {dims}; got dims {n.dims}. Select one"
+        )
     check_labels("n", n, fit["error_at_n"], "the fit")
     values = n.to_numpy()
-    check_positive("n", values[~np.isnan(values)], "A curve has no value there")  # NaN: a curve without errors
+    check_positive(
+        "n", values[~np.isnan(values)], "A curve has no value there"
+    )  # NaN: a curve without errors
     return n.astype(np.float64)
 
 
 def _predict_group(
-    group: Group, *, model: Model, sizes: Floats | None, rule: dict[str, Any], known: bool
+    group: Group,
+    *,
+    model: Model,
+    sizes: Floats | None,
+    rule: dict[str, Any],
+    known: bool,
 ) -> dict[str, Floats]:
     """Predict, given what `curves_of` returns, of a reference too if there is one, and sizes of curves."""
     arrays, alpha = list(group.data), group.context.alpha
@@ -175,15 +203,23 @@ def _predict_group(
     for fitted, named in curves.read(arrays, model, known=known):
         folds, of_fold = named["n_folds"], named["error_sd"] ** 2
         of_mean = of_fold / np.maximum(folds, 1)
-        last = np.take_along_axis(of_mean, powerlaw.last_of(folds > 0)[:, np.newaxis], axis=1)[:, 0]
+        last = np.take_along_axis(
+            of_mean, powerlaw.last_of(folds > 0)[:, np.newaxis], axis=1
+        )[:, 0]
         with np.errstate(divide="ignore", invalid="ignore"):
             noise = np.sqrt(last) / np.exp(fitted.fall.log_error)
-        noise = np.where((model.weights != "relative") & np.isfinite(noise), noise, 0.0)  # else only residuals tell it
+        noise = np.where(
+            (model.weights != "relative") & np.isfinite(noise), noise, 0.0
+        )  # else only residuals tell it
         weights = wls.size_weights(model.weights, folds, of_fold)
         fit = Fit(fitted.theta, weights, of_fold, named["asymptote_at_bound"] > 0)
-        given_gamma = model.covariance(fitted.at, Sizes(folds, folds, folds), fit, given_gamma=True)
+        given_gamma = model.covariance(
+            fitted.at, Sizes(folds, folds, folds), fit, given_gamma=True
+        )
         law, slopes = powerlaw.law_of(fitted, n, rule["method"])
-        half = powerlaw.t_quantile(alpha, np.array(np.inf)) * np.sqrt(powerlaw.variance(slopes, given_gamma))
+        half = powerlaw.t_quantile(alpha, np.array(np.inf)) * np.sqrt(
+            powerlaw.variance(slopes, given_gamma)
+        )
         bounds = powerlaw.around(law, half)
         if rule["nonnegative"]:
             bounds = np.clip(bounds, 0, rule["cap"])

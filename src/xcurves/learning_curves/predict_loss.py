@@ -6,9 +6,20 @@ import xarray as xr
 
 from xcurves.array_types import Floats
 from xcurves.core import labels
-from xcurves.learning_curves.error_rates import array_of, bare, check_labels, check_positive
+from xcurves.learning_curves.error_rates import (
+    array_of,
+    bare,
+    check_labels,
+    check_positive,
+)
 from xcurves.learning_curves.kinds import FIT_SCALING_LAW, PREDICT_LOSS
-from xcurves.learning_curves.scaling_laws import LARGEST, SIZES, laws_of, of_laws, predicted
+from xcurves.learning_curves.scaling_laws import (
+    LARGEST,
+    SIZES,
+    laws_of,
+    of_laws,
+    predicted,
+)
 
 Size = float | list[float] | Floats | xr.DataArray
 
@@ -53,9 +64,14 @@ def predict_loss(fit: xr.Dataset, *, model_size: Size, tokens: Size) -> xr.Datas
     """
     FIT_SCALING_LAW.check(fit, "fit")
     estimate, *others = laws_of(fit)
-    sizes = [_check(name, each, estimate) for name, each in (("model_size", model_size), ("tokens", tokens))]
+    sizes = [
+        _check(name, each, estimate)
+        for name, each in (("model_size", model_size), ("tokens", tokens))
+    ]
     both = xr.broadcast(*sizes)
-    estimate = estimate.broadcast_like(both[0], exclude=["param"]).transpose(..., "param")
+    estimate = estimate.broadcast_like(both[0], exclude=["param"]).transpose(
+        ..., "param"
+    )
     result = of_laws(PREDICT_LOSS, predicted, fit, estimate, *others, *both)
     for (name, words), each in zip(SIZES.items(), sizes, strict=True):
         result = result.assign_coords({name: each.variable})
@@ -70,7 +86,9 @@ def _check(name: str, given: object, estimate: xr.DataArray) -> xr.DataArray:
     else:
         values = array_of(given)
         if values.ndim > 1 or values.dtype.kind not in "iuf" or not values.size:
-            raise TypeError(f"{name} must be a number or a sequence; got {labels.shown(given)}. For example {name}=7e9")
+            raise TypeError(
+                f"{name} must be a number or a sequence; got {labels.shown(given)}. For example {name}=7e9"
+            )
         array = xr.DataArray(values)
         if values.ndim == 1:
             array = xr.DataArray(values, {name: values}, [name])

@@ -15,11 +15,19 @@ _SHORT = {"error_at_n": "e_N", "data_reliance": "beta_N"}
 
 def fit_table(result: xr.Dataset) -> pd.DataFrame:
     """Return the paper's table, a row for each curve; of bounded asymptotes also backtest errors and notes."""
-    columns = {_SHORT.get(name, name): result[name] for name in PARAMETERS if name in result}
+    columns = {
+        _SHORT.get(name, name): result[name] for name in PARAMETERS if name in result
+    }
     if result.attrs.get("asymptote") == "free":
         return frame_of(columns)
     with np.errstate(invalid="ignore"):  # curves that are not fitted have NaN
-        names = ("unfit", "asymptote_at_bound", "gamma_at_edge", "gamma", "backtest_error")
+        names = (
+            "unfit",
+            "asymptote_at_bound",
+            "gamma_at_edge",
+            "gamma",
+            "backtest_error",
+        )
         notes = xr.apply_ufunc(_note, *(result[name] for name in names), vectorize=True)
     return frame_of({**columns, "backtest": result["backtest_error"], "note": notes})
 
@@ -39,18 +47,39 @@ def _note(unfit: int, at_bound: int, at_edge: int, gamma: float, rho: float) -> 
 def prediction_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each size."""
     own = {} if "n" in result.dims else {"n": result["n"]}
-    columns = {**own, "prediction": result["prediction"], **bounds(result["prediction_ci"]), "change": result["change"]}
-    changes = {**bounds(result["change_ci"], "change_"), "ratio": result["change_ratio"]}
-    ratios = {**bounds(result["change_ratio_ci"], "ratio_"), "extrapolated": result["extrapolated"]}
+    columns = {
+        **own,
+        "prediction": result["prediction"],
+        **bounds(result["prediction_ci"]),
+        "change": result["change"],
+    }
+    changes = {
+        **bounds(result["change_ci"], "change_"),
+        "ratio": result["change_ratio"],
+    }
+    ratios = {
+        **bounds(result["change_ratio_ci"], "ratio_"),
+        "extrapolated": result["extrapolated"],
+    }
     return frame_of({**columns, **changes, **ratios}, [] if own else ["n"])
 
 
 def left_out_table(result: xr.Dataset) -> pd.DataFrame:
     """Return the table of the paper's Figure 2, a row for each variant."""
-    result = result if "training" in result.dims else result.expand_dims("training")  # one size was selected
+    result = (
+        result if "training" in result.dims else result.expand_dims("training")
+    )  # one size was selected
     levels = result["training"].to_numpy()
-    by_size = {f"{level:g}": result["rmse"].isel(training=i, drop=True) for i, level in enumerate(levels)}
-    columns = {"R2": result["r_squared"], **by_size, "avg": result["rmse"].mean("training"), "p": result["pvalue"]}
+    by_size = {
+        f"{level:g}": result["rmse"].isel(training=i, drop=True)
+        for i, level in enumerate(levels)
+    }
+    columns = {
+        "R2": result["r_squared"],
+        **by_size,
+        "avg": result["rmse"].mean("training"),
+        "p": result["pvalue"],
+    }
     return frame_of(columns, ["variant"])
 
 
@@ -59,10 +88,15 @@ def learner_table(result: xr.Dataset) -> pd.DataFrame:
     columns: dict[str, xr.DataArray] = {}
     for parameter in result["param"].to_numpy():
         here = result.sel(param=parameter, drop=True)
-        columns |= {str(parameter): here["difference"], **bounds(here["difference_ci_simultaneous"], f"{parameter}_")}
+        columns |= {
+            str(parameter): here["difference"],
+            **bounds(here["difference_ci_simultaneous"], f"{parameter}_"),
+        }
     for i in range(result.sizes["crossing"]):
         stretch = result.isel(crossing=i)
-        columns |= {f"{name.removesuffix('_size')}_{i + 1}": stretch[name] for name in STRETCH}
+        columns |= {
+            f"{name.removesuffix('_size')}_{i + 1}": stretch[name] for name in STRETCH
+        }
     interval = bounds(result["data_multiplier_ci_simultaneous"], "multiplier_")
     columns |= {"multiplier": result["data_multiplier"], **interval}
     columns |= {"multiplier_extrapolated": result["data_multiplier_extrapolated"]}

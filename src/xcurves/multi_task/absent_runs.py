@@ -29,7 +29,9 @@ def say_absent_runs(one: xr.Dataset, task: str) -> Iterator[str]:
     said = []
     for place in largest.tolist():
         row, column = divmod(place, counts.shape[1])
-        said.append(f"{algorithms[column]} {lacking[row, column]} of {most[row, 0]} in {task} {tasks[row]}")
+        said.append(
+            f"{algorithms[column]} {lacking[row, column]} of {most[row, 0]} in {task} {tasks[row]}"
+        )
     cells = f"{number(n_lacking)} of {number(counts.size)} cells of {task} and algorithm lack runs that others have"
     which = "the largest lacks: " if n_lacking > _NAMED else ""
     yield f"{cells}: {which}{listed(said)}. Runs that crashed are no missing runs: give them a failed score."

@@ -21,10 +21,20 @@ from xcurves.multi_task import options
 from xcurves.multi_task.claims import TASK_CLAIMS
 from xcurves.multi_task.comparison import CORRECTIONS, Comparison
 from xcurves.multi_task.kinds import ACROSS_TASKS
-from xcurves.multi_task.options import TaskGroups, TaskWeights, carrying_tasks, task_spread_ratio
+from xcurves.multi_task.options import (
+    TaskGroups,
+    TaskWeights,
+    carrying_tasks,
+    task_spread_ratio,
+)
 
 PAIR_CORRECTION = "holm (fixed), step-down min-p (random)"
-PVALUES = ("pvalue", "pvalue_adjusted", "prob_greater_pvalue", "prob_greater_pvalue_adjusted")
+PVALUES = (
+    "pvalue",
+    "pvalue_adjusted",
+    "prob_greater_pvalue",
+    "prob_greater_pvalue_adjusted",
+)
 
 
 def across_tasks(
@@ -170,7 +180,9 @@ def across_tasks(
     >>> answer.pair.item(), answer.pvalue.sel(task_effect="random").item()
     ('new - old', 0.0078125)
     """
-    curves = check_curves(validation.with_training(curves), reserved=ACROSS_TASKS.reserved())
+    curves = check_curves(
+        validation.with_training(curves), reserved=ACROSS_TASKS.reserved()
+    )
     run_checks.warn_of_copies(curves)
     curves, task = options.check_task(curves, task)
     curves, budget = within_budget(curves, DIMS)
@@ -192,7 +204,9 @@ def across_tasks(
         weights=weights or [1.0] * curves.sizes[task],
         all_pairs=reference is None,
         sign=1 if higher_is_better else -1,
-        failed=np.inf if budget is not None else failed_runs.failed_score(higher_is_better),
+        failed=np.inf
+        if budget is not None
+        else failed_runs.failed_score(higher_is_better),
         margin=validation.check_margin(margin),
         task_correction=task_correction,
         progress=validation.check_progress(progress, "deals", lazy=is_lazy(curves)),
@@ -214,7 +228,9 @@ def across_tasks(
         when=[] if margin is None else ["margin"],
         attrs={
             "task": task,
-            "training_weights": training_weights if isinstance(training_weights, str) else None,
+            "training_weights": training_weights
+            if isinstance(training_weights, str)
+            else None,
             "task_groups": groups.name,
             "paired": paired,
             "reference": reference,
@@ -235,7 +251,11 @@ def across_tasks(
 def _warn_of_benchmarks(result: xr.Dataset) -> None:
     """Warn once of each thing in a computed result that a reader would not expect."""
     task, every = result.attrs["task"], list(labels.named_tasks(result, "difference"))
-    unlike = [(name, task_spread_ratio(one).item()) for one, name in every if carrying_tasks(one)]
+    unlike = [
+        (name, task_spread_ratio(one).item())
+        for one, name in every
+        if carrying_tasks(one)
+    ]
     if unlike:
         name, ratio = unlike[0]
         provenance.warn(
@@ -243,7 +263,9 @@ def _warn_of_benchmarks(result: xr.Dataset) -> None:
             "that of few. Bring scores to one scale: .curves.normalize(), or read prob_greater, which has no scale"
         )
     alpha, known = provenance.alpha_of(result), result["difference"].notnull()
-    none = known.any("pair") & ~(known & result["pvalue_adjusted"].sel(task_effect="random").notnull()).any("pair")
+    none = known.any("pair") & ~(
+        known & result["pvalue_adjusted"].sel(task_effect="random").notnull()
+    ).any("pair")
     without = np.flatnonzero(none.to_numpy())
     if without.size:
         provenance.warn(
@@ -253,7 +275,12 @@ def _warn_of_benchmarks(result: xr.Dataset) -> None:
 
 
 def many_pvalues(
-    curves: xr.DataArray, *, task: str, name: str, n_resamples: int, rng: validation.Rng = None
+    curves: xr.DataArray,
+    *,
+    task: str,
+    name: str,
+    n_resamples: int,
+    rng: validation.Rng = None,
 ) -> xr.DataArray:
     """Return one of the `PVALUES` of each data set, dims (..., pair, task_effect): those of `across_tasks`.
 
@@ -265,20 +292,33 @@ def many_pvalues(
     first, second = np.sort(labels.pairs_in_label_order(scores), axis=1).T
     lead, (n_tasks, _, n_runs) = ordered.shape[:-3], ordered.shape[-3:]
     by_algorithm = ordered.to_numpy().swapaxes(-3, -2)
-    x, y = (by_algorithm[..., each, :, :].reshape(-1, n_tasks, n_runs) for each in (first, second))
+    x, y = (
+        by_algorithm[..., each, :, :].reshape(-1, n_tasks, n_runs)
+        for each in (first, second)
+    )
     weights, entropy = np.full(n_tasks, 1 / n_tasks), validation.check_rng(rng)
     of_ranks, adjusted = name.startswith("prob_greater"), name.endswith("_adjusted")
 
-    deals = task_plans.plan_deals(((n_runs, n_runs),) * n_tasks, n_resamples, entropy=entropy)
+    deals = task_plans.plan_deals(
+        ((n_runs, n_runs),) * n_tasks, n_resamples, entropy=entropy
+    )
     found = task_effects.task_effect_tests(x, y, weights, deals, (), ranks=of_ranks)
     fixed = found[name.removesuffix("_adjusted")].reshape(*lead, len(first))
 
-    of_tasks = task_ranks.thetas(x, y) - 0.5 if of_ranks else task_effects.task_differences(x, y, paired=False)[0]
+    of_tasks = (
+        task_ranks.thetas(x, y) - 0.5
+        if of_ranks
+        else task_effects.task_differences(x, y, paired=False)[0]
+    )
     flips = plans.plan_flips(n_tasks, n_resamples, entropy)
     by_pair = (weights * of_tasks).reshape(*lead, len(first), n_tasks)
     random = task_flips.pvalues(by_pair, flips, 0.05)[int(adjusted)]
 
     values = np.stack([holm(fixed) if adjusted else fixed, random], axis=-1)
-    coords = {dim: each for dim, each in scores.coords.items() if not set(each.dims) & set(core)}
+    coords = {
+        dim: each
+        for dim, each in scores.coords.items()
+        if not set(each.dims) & set(core)
+    }
     coords |= labels.pair_coords(scores) | {"task_effect": list(TASK_CLAIMS)}
     return xr.DataArray(values, coords, (*ordered.dims[:-3], "pair", "task_effect"))

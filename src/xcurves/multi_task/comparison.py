@@ -17,14 +17,23 @@ from xcurves.core import failed_runs, labels, run_checks, scales
 from xcurves.core.driver import Group, Indices
 from xcurves.core.labels import pairs_in_label_order
 from xcurves.core.run_checks import Context
-from xcurves.kernels.differences import contrasts, task_effects, task_flips, task_plans, task_ranks, tasks_needed
+from xcurves.kernels.differences import (
+    contrasts,
+    task_effects,
+    task_flips,
+    task_plans,
+    task_ranks,
+    tasks_needed,
+)
 from xcurves.kernels.resampling import plans
 from xcurves.kernels.resampling.adjustments import benjamini_hochberg, holm, may_be_best
 from xcurves.kernels.resampling.engine import Progress
 from xcurves.multi_task.kinds import ACROSS_TASKS
 
 CORRECTIONS = {"holm": holm, "benjamini-hochberg": benjamini_hochberg}
-OF_CLAIMS = [name for name, var in ACROSS_TASKS.variables.items() if "task_effect" in var.dims]  # fixed, random
+OF_CLAIMS = [
+    name for name, var in ACROSS_TASKS.variables.items() if "task_effect" in var.dims
+]  # fixed, random
 
 
 class PairScores(NamedTuple):
@@ -33,9 +42,13 @@ class PairScores(NamedTuple):
     x: Floats  # of the first algorithm, a task's runs in front and NaN behind
     y: Floats  # of the second
     runs: NDArray[np.int64]  # numbers of both; 0 for both where either has none
-    weights: Floats  # of the tasks, of sum one in every pair, 0 where a pair lacks the task
+    weights: (
+        Floats  # of the tasks, of sum one in every pair, 0 where a pair lacks the task
+    )
     d: Floats  # differences of means, NaN where there is none
-    d_ranked: Floats  # the same, infinite where a run of one failed, 0 where one of each did
+    d_ranked: (
+        Floats  # the same, infinite where a run of one failed, 0 where one of each did
+    )
     v: Floats  # their squared standard errors
     known: NDArray[np.bool_]  # whether the pair has a mean difference
     # Whether anything varies, runs within a task or differences over tasks; else no interval says anything.
@@ -52,11 +65,15 @@ class PairScores(NamedTuple):
         return np.asarray((self.runs != 1).all(axis=(1, 2)) & self.here.any(axis=-1))
 
 
-def make_pairs(scores: Floats, pairs: Indices, weights: Floats, *, paired: bool) -> PairScores:
+def make_pairs(
+    scores: Floats, pairs: Indices, weights: Floats, *, paired: bool
+) -> PairScores:
     """Return the pairs of scores of shape (task, algorithm, run)."""
     present, failed = ~np.isnan(scores), np.isinf(scores)
     infinity = -np.inf if np.isneginf(scores).any() else np.inf
-    if failed.any():  # a number beyond all others of the task: ranks stand, differences are NaN below
+    if (
+        failed.any()
+    ):  # a number beyond all others of the task: ranks stand, differences are NaN below
         scores = _beyond(scores)
     front = np.argsort(~present, axis=-1, kind="stable")
     compact = np.take_along_axis(scores, front, axis=-1).swapaxes(0, 1)
@@ -68,8 +85,13 @@ def make_pairs(scores: Floats, pairs: Indices, weights: Floats, *, paired: bool)
         weights = weights / weights.sum(axis=-1, keepdims=True)
     x, y = np.where(here[..., np.newaxis], compact[pairs.T], np.nan)
     infinite = np.asarray(failed.any(axis=-1)).T[pairs].any(axis=1)
-    d, v = (np.where(infinite, np.nan, each) for each in task_effects.task_differences(x, y, paired=paired))
-    alike = np.all(~here | (v == 0), axis=-1) & (np.fmax.reduce(d, axis=-1) == np.fmin.reduce(d, axis=-1))
+    d, v = (
+        np.where(infinite, np.nan, each)
+        for each in task_effects.task_differences(x, y, paired=paired)
+    )
+    alike = np.all(~here | (v == 0), axis=-1) & (
+        np.fmax.reduce(d, axis=-1) == np.fmin.reduce(d, axis=-1)
+    )
     known = here.any(axis=-1) & ~(here & infinite).any(axis=-1)
     first, second = np.asarray(failed.any(axis=-1)).T[pairs].swapaxes(0, 1)
     cases = [~here, first & second, first, second]
@@ -99,23 +121,41 @@ class JoinedTasks(ABC):
 
     @classmethod
     def of(
-        cls, curves: xr.DataArray, context: Context, task: str, reference: Hashable | None, groups: Any, **more: Any
+        cls,
+        curves: xr.DataArray,
+        context: Context,
+        task: str,
+        reference: Hashable | None,
+        groups: Any,
+        **more: Any,
     ) -> Self:
         """Return what is known of curves with a dim of tasks in families."""
         names = [f"{task} {label}" for label in labels.words(curves[task])]
-        return cls(replace(context, names=[]), pairs_in_label_order(curves, reference), names, groups.numbers, **more)
+        return cls(
+            replace(context, names=[]),
+            pairs_in_label_order(curves, reference),
+            names,
+            groups.numbers,
+            **more,
+        )
 
     def __call__(self, group: Group) -> dict[str, Floats]:
         """Return the variables of benchmarks, each computed by itself, data of shape (benchmark, task, ...)."""
         here = replace(self, context=group.context)
         out = group.layout.blank(len(group.names))
-        for place, (scores, name) in enumerate(zip(group.data[0], group.names, strict=True)):
+        for place, (scores, name) in enumerate(
+            zip(group.data[0], group.names, strict=True)
+        ):
             if self.context.paired:
                 words = self.context.algorithms, self.context.runs
                 present = ~np.isnan(scores.reshape(*scores.shape[:3], -1)).all(axis=-1)
                 for task, of_task in zip(self.tasks, present, strict=True):
                     run_checks.check_paired_runs(of_task, f"{name}{task}: ", *words)
-            here.fill({variable: values[place] for variable, values in out.items()}, scores, name)
+            here.fill(
+                {variable: values[place] for variable, values in out.items()},
+                scores,
+                name,
+            )
         return out
 
     @abstractmethod
@@ -129,7 +169,9 @@ class JoinedTasks(ABC):
     def flips(self, families: Floats) -> tuple[NDArray[np.intp], plans.FlipPlan]:
         """Return the families that any pair has, given numbers of shape (pair, family), and a plan of their flips."""
         kept = np.flatnonzero(~np.isnan(families).all(axis=0))
-        return kept, plans.plan_flips(len(kept), self.context.n_resamples, self.context.entropy)
+        return kept, plans.plan_flips(
+            len(kept), self.context.n_resamples, self.context.entropy
+        )
 
 
 @dataclass(frozen=True)
@@ -157,8 +199,13 @@ class Comparison(JoinedTasks):
         prefixes = [f"{name}{each}: " for each in self.tasks]
         scales.check_size(scores, prefixes, limit=1e70)
         self._refuse_wrong(scores, prefixes)
-        pairs = make_pairs(scores, self.pairs, np.array(self.weights), paired=self.context.paired)
-        fixed, random = ({each: out[each][:, claim] for each in OF_CLAIMS if each in out} for claim in (0, 1))
+        pairs = make_pairs(
+            scores, self.pairs, np.array(self.weights), paired=self.context.paired
+        )
+        fixed, random = (
+            {each: out[each][:, claim] for each in OF_CLAIMS if each in out}
+            for claim in (0, 1)
+        )
         out["n_resamples"][:] = out["n_ties"][:] = 0
         out["n_tasks"][:] = pairs.here.sum(axis=-1)
         self._by_task(pairs, out)
@@ -171,22 +218,31 @@ class Comparison(JoinedTasks):
                 claim["margin_pvalue_adjusted"][:] = holm(claim["margin_pvalue"])
             if self.all_pairs:
                 difference, p = self.sign * out["difference"], claim["pvalue_adjusted"]
-                claim["may_be_best"][:] = may_be_best(self.pairs, difference, p, scores.shape[1], self.context.alpha)
+                claim["may_be_best"][:] = may_be_best(
+                    self.pairs, difference, p, scores.shape[1], self.context.alpha
+                )
 
     def _refuse_wrong(self, scores: Floats, prefixes: list[str]) -> None:
         """Refuse the infinite score that is no failure, by task, algorithm and run."""
         if not (scores == -self.failed).any():
             return
         words = product(prefixes, self.context.algorithms, self.context.runs)
-        runs = [f"{task}algorithm {algorithm}, run {run}: " for task, algorithm, run in words]
+        runs = [
+            f"{task}algorithm {algorithm}, run {run}: "
+            for task, algorithm, run in words
+        ]
         failed_runs.refuse_wrong(scores, self.failed, runs, "curves")
 
     def _by_task(self, pairs: PairScores, out: Mapping[str, Floats]) -> None:
         """Fill in what is known of each task by itself."""
         out["task_difference"][:] = pairs.d
         pvalues, tested = np.full(pairs.d.shape, np.nan), ~np.isnan(pairs.v)
-        for (n_a, n_b), turned in product(np.unique(pairs.runs[tested], axis=0).tolist(), (False, True)):
-            alike = (pairs.runs == (n_a, n_b)).all(axis=-1) & (self.is_turned == turned)[:, np.newaxis]
+        for (n_a, n_b), turned in product(
+            np.unique(pairs.runs[tested], axis=0).tolist(), (False, True)
+        ):
+            alike = (pairs.runs == (n_a, n_b)).all(axis=-1) & (
+                self.is_turned == turned
+            )[:, np.newaxis]
             where = np.nonzero(alike & tested)
             if not where[0].size:
                 continue
@@ -194,10 +250,17 @@ class Comparison(JoinedTasks):
             sizes, signs = (n_a, n_b), np.array([1.0, -1.0])
             if turned:
                 groups, sizes, signs = groups[::-1], sizes[::-1], signs[::-1]
-            design = contrasts.ContrastDesign(np.concatenate(groups, axis=-1), sizes, signs, self.context.paired)
+            design = contrasts.ContrastDesign(
+                np.concatenate(groups, axis=-1), sizes, signs, self.context.paired
+            )
             plan = self.context.plan(sizes, labelled=True)
-            found = contrasts.contrast_tests(design, plan, "two-sided", self.context.alpha)
-            pvalues[where], out["task_difference_ci"][where] = found["pvalue"], found["estimate_ci"]
+            found = contrasts.contrast_tests(
+                design, plan, "two-sided", self.context.alpha
+            )
+            pvalues[where], out["task_difference_ci"][where] = (
+                found["pvalue"],
+                found["estimate_ci"],
+            )
         out["task_pvalue_adjusted"][:] = CORRECTIONS[self.task_correction](pvalues)
 
     def _between_tasks(self, pairs: PairScores, out: Mapping[str, Floats]) -> None:
@@ -206,68 +269,138 @@ class Comparison(JoinedTasks):
         size = self.family_sums(np.where(pairs.here, 1.0, np.nan))[:, self.groups]
         d, v = (self.family_sums(each) for each in (pairs.d / size, pairs.v / size**2))
         error = task_effects.uncertainty(pairs.x, pairs.y, paired=self.context.paired)
-        spread = task_flips.spread_of_truth(d, v, np.nansum(error / size**4, axis=-1), alpha)
-        for name, values in zip(("task_sd", "task_sd_ci", "noise_share"), spread, strict=True):
+        spread = task_flips.spread_of_truth(
+            d, v, np.nansum(error / size**4, axis=-1), alpha
+        )
+        for name, values in zip(
+            ("task_sd", "task_sd_ci", "noise_share"), spread, strict=True
+        ):
             out[name][known] = values[known]
-        with np.errstate(invalid="ignore"):  # a family in which both failed, in unlike tasks, decides nothing
+        with np.errstate(
+            invalid="ignore"
+        ):  # a family in which both failed, in unlike tasks, decides nothing
             of_families = self.family_sums(pairs.weights * self.sign * pairs.d_ranked)
-        share, some = task_flips.share_positive(of_families, alpha), pairs.here.any(axis=-1)
-        for name, each in zip(("share_better", "share_better_ci", "n_ties"), share, strict=True):
+        share, some = (
+            task_flips.share_positive(of_families, alpha),
+            pairs.here.any(axis=-1),
+        )
+        for name, each in zip(
+            ("share_better", "share_better_ci", "n_ties"), share, strict=True
+        ):
             out[name][some] = each[some]
 
-    def _fixed(self, pairs: PairScores, out: Mapping[str, Floats], claim: Mapping[str, Floats]) -> None:
+    def _fixed(
+        self, pairs: PairScores, out: Mapping[str, Floats], claim: Mapping[str, Floats]
+    ) -> None:
         """Fill in the claim about these tasks; pairs with the same numbers of runs share their deals."""
         tested, context = pairs.has_errors, self.context
-        alphas = context.alpha, context.alpha / max(1, int((tested & pairs.known).sum()))
-        for runs, turned in product(np.unique(pairs.runs[tested], axis=0), (False, True)):
-            own = np.flatnonzero(tested & (pairs.runs == runs).all(axis=(1, 2)) & (self.is_turned == turned))
+        alphas = (
+            context.alpha,
+            context.alpha / max(1, int((tested & pairs.known).sum())),
+        )
+        for runs, turned in product(
+            np.unique(pairs.runs[tested], axis=0), (False, True)
+        ):
+            own = np.flatnonzero(
+                tested
+                & (pairs.runs == runs).all(axis=(1, 2))
+                & (self.is_turned == turned)
+            )
             if not own.size:
                 continue
             sizes = tuple((int(a), int(b)) for a, b in runs)
             plan = task_plans.plan_deals(
-                sizes, context.n_resamples, paired=context.paired, is_turned=turned, entropy=context.entropy
+                sizes,
+                context.n_resamples,
+                paired=context.paired,
+                is_turned=turned,
+                entropy=context.entropy,
             )
-            given = pairs.x[own], pairs.y[own], pairs.weights[own[0]], plan, alphas, self.progress
-            found = task_effects.task_effect_tests(*given, margin=self.margin, sign=self.sign)
-            found["difference_ci"], found["difference_ci_simultaneous"] = found["difference_ci"].swapaxes(0, 1)
-            found["n_resamples"], found["pvalue_adjusted_least"] = np.array(plan.n_resamples), np.array(plan.least)
+            given = (
+                pairs.x[own],
+                pairs.y[own],
+                pairs.weights[own[0]],
+                plan,
+                alphas,
+                self.progress,
+            )
+            found = task_effects.task_effect_tests(
+                *given, margin=self.margin, sign=self.sign
+            )
+            found["difference_ci"], found["difference_ci_simultaneous"] = found[
+                "difference_ci"
+            ].swapaxes(0, 1)
+            found["n_resamples"], found["pvalue_adjusted_least"] = (
+                np.array(plan.n_resamples),
+                np.array(plan.least),
+            )
             out["interaction_pvalue"][own] = found["interaction_pvalue"]
             for name in found.keys() & claim.keys():
                 claim[name][own] = found[name]
         out["interaction_pvalue"][~pairs.known] = np.nan
-        for name in claim.keys() - {"n_resamples", "may_be_best", "prob_greater_pvalue"}:
+        for name in claim.keys() - {
+            "n_resamples",
+            "may_be_best",
+            "prob_greater_pvalue",
+        }:
             claim[name][~pairs.known] = np.nan
         for name in ("pvalue", "prob_greater_pvalue"):
             claim[f"{name}_adjusted"][:] = holm(claim[name])
         claim["pvalue_adjusted_least"][:] = holm(claim["pvalue_adjusted_least"])
 
-    def _random(self, pairs: PairScores, out: Mapping[str, Floats], claim: Mapping[str, Floats]) -> None:
+    def _random(
+        self, pairs: PairScores, out: Mapping[str, Floats], claim: Mapping[str, Floats]
+    ) -> None:
         """Fill in the claim about tasks like these, and the estimates."""
         known, some, alpha = pairs.known, pairs.here.any(axis=-1), self.context.alpha
-        out["difference"][known] = task_effects.weighted_sum(pairs.d, pairs.weights)[known]
+        out["difference"][known] = task_effects.weighted_sum(pairs.d, pairs.weights)[
+            known
+        ]
         if not some.any():
             return
         weights = self.family_sums(np.where(pairs.here, pairs.weights, np.nan))
         kept, plan = self.flips(weights)
-        weights, x = weights[:, kept], self.family_sums(pairs.weights * pairs.d)[:, kept]
+        weights, x = (
+            weights[:, kept],
+            self.family_sums(pairs.weights * pairs.d)[:, kept],
+        )
         x[~known] = np.nan
-        claim["pvalue"][:], claim["pvalue_adjusted"][:] = task_flips.pvalues(x, plan, alpha)
-        ends = task_flips.flip_intervals(x[known], weights[known], plan, alpha, alpha / max(1, int(known.sum())))
+        claim["pvalue"][:], claim["pvalue_adjusted"][:] = task_flips.pvalues(
+            x, plan, alpha
+        )
+        ends = task_flips.flip_intervals(
+            x[known], weights[known], plan, alpha, alpha / max(1, int(known.sum()))
+        )
         ends[:, ~pairs.varies[known]] = np.nan
         claim["difference_ci"][known], claim["difference_ci_simultaneous"][known] = ends
         out["tasks_to_show"][known] = self._tasks_to_show(x[known])
         if self.margin is not None:
-            found = task_flips.flip_margins(self.sign * x[known], weights[known], plan, self.margin, alpha)
+            found = task_flips.flip_margins(
+                self.sign * x[known], weights[known], plan, self.margin, alpha
+            )
             claim["margin_pvalue"][known], claim["margin_limit"][known] = found
         n_families = np.count_nonzero(~np.isnan(weights), axis=-1)
-        least = 2.0 ** (np.count_nonzero(x == 0, axis=-1) + 1 - n_families) if plan.exact else 1 / plan.n_total
-        claim["pvalue_adjusted_least"][:] = np.where(known, np.minimum(least, 1.0), np.nan)
-        claim["n_resamples"][:] = np.where(some, 2**n_families if plan.exact else plan.n_resamples, 0)
+        least = (
+            2.0 ** (np.count_nonzero(x == 0, axis=-1) + 1 - n_families)
+            if plan.exact
+            else 1 / plan.n_total
+        )
+        claim["pvalue_adjusted_least"][:] = np.where(
+            known, np.minimum(least, 1.0), np.nan
+        )
+        claim["n_resamples"][:] = np.where(
+            some, 2**n_families if plan.exact else plan.n_resamples, 0
+        )
         if not self.context.paired:
             theta = task_ranks.thetas(pairs.x, pairs.y)
             out["prob_greater"][some] = np.nansum(pairs.weights * theta, axis=-1)[some]
-            both = task_flips.pvalues(self.family_sums(pairs.weights * (theta - 0.5))[:, kept], plan, alpha)
-            claim["prob_greater_pvalue"][:], claim["prob_greater_pvalue_adjusted"][:] = both
+            both = task_flips.pvalues(
+                self.family_sums(pairs.weights * (theta - 0.5))[:, kept], plan, alpha
+            )
+            (
+                claim["prob_greater_pvalue"][:],
+                claim["prob_greater_pvalue_adjusted"][:],
+            ) = both
 
     def _tasks_to_show(self, x: Floats) -> Floats:
         """Return how many tasks, or families, it would take to show each difference, x of shape (pair, family)."""
@@ -275,7 +408,9 @@ class Comparison(JoinedTasks):
         contributions = n[:, np.newaxis] * x  # their mean is the difference
         mean = task_effects.weighted_sum(x, np.ones(x.shape[-1]))
         with np.errstate(invalid="ignore", divide="ignore"):
-            square = np.nansum((contributions - mean[:, np.newaxis]) ** 2, axis=-1) / (n - 1)
+            square = np.nansum((contributions - mean[:, np.newaxis]) ** 2, axis=-1) / (
+                n - 1
+            )
         return tasks_needed.tasks_to_show(mean, np.sqrt(square), n, self.context.alpha)
 
     def _algorithms(self, scores: Floats, out: Mapping[str, Floats]) -> None:
@@ -292,16 +427,22 @@ class Comparison(JoinedTasks):
         used, complete = n_runs.any(axis=-1), n_runs.all(axis=-1)
         if used.any():
             weights = np.array(self.weights)[used]
-            out["score_mean"][:] = weights / weights.sum() @ np.where(has_mean, means, np.nan)[used]
+            out["score_mean"][:] = (
+                weights / weights.sum() @ np.where(has_mean, means, np.nan)[used]
+            )
         if not complete.any():
             return
         one, other = means[..., np.newaxis], means[:, np.newaxis]
         same = np.isclose(one, other, rtol=1e-14, atol=0.0)
-        ranks = np.where(same, 0.5, self.sign * other > self.sign * one).sum(axis=-1) + 0.5
+        ranks = (
+            np.where(same, 0.5, self.sign * other > self.sign * one).sum(axis=-1) + 0.5
+        )
         ranks[~complete] = np.nan
         out["rank_mean"][:] = ranks[complete].mean(axis=0)
         by_family = self.family_sums(ranks.T)
         kept, plan = self.flips(by_family)
-        pvalue, out["place_ci"][:] = task_flips.places(by_family[:, kept], plan, self.context.alpha)
+        pvalue, out["place_ci"][:] = task_flips.places(
+            by_family[:, kept], plan, self.context.alpha
+        )
         a, b = self.pairs.T
         out["rank_pvalue_adjusted"][:] = np.minimum(pvalue[a, b], pvalue[b, a])

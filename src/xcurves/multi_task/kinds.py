@@ -10,7 +10,16 @@ import xarray as xr
 
 from xcurves.core.applicability import NotApplicableError, comparable
 from xcurves.core.labels import CI_BOUNDS, extra_dims
-from xcurves.core.schema import ALONG, PAIR_COORDS, Drawing, Part, ResultKind, Var, View, captioned
+from xcurves.core.schema import (
+    ALONG,
+    PAIR_COORDS,
+    Drawing,
+    Part,
+    ResultKind,
+    Var,
+    View,
+    captioned,
+)
 from xcurves.multi_task import plots, profile_text, tables, text
 from xcurves.multi_task.claims import TASK_CLAIMS
 from xcurves.multi_task.task_scores import scores_by_task
@@ -39,15 +48,24 @@ def _several(result: xr.Dataset) -> bool:
     return result.sizes["algorithm"] > 2  # of two the pair says all
 
 
-def several_tasks(curves: xr.DataArray, least_levels: int = 1) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
+def several_tasks(
+    curves: xr.DataArray, least_levels: int = 1
+) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
     """Return the curves of the tasks that can be compared, if there is one dim of several tasks."""
     dims = extra_dims(curves)
     if len(dims) != 1 or curves.sizes[dims[0]] < 2:
-        raise NotApplicableError("scores are not of several tasks, along one dim", obvious=True)
+        raise NotApplicableError(
+            "scores are not of several tasks, along one dim", obvious=True
+        )
     taken, _, attrs = comparable(curves, least_levels, single_runs=True)
-    n_tasks = int(taken.notnull().any([dim for dim in taken.dims if dim != dims[0]]).sum())
+    n_tasks = int(
+        taken.notnull().any([dim for dim in taken.dims if dim != dims[0]]).sum()
+    )
     if n_tasks < 2:
-        raise NotApplicableError(f"only {n_tasks} of {curves.sizes[dims[0]]} tasks can be compared", expected=True)
+        raise NotApplicableError(
+            f"only {n_tasks} of {curves.sizes[dims[0]]} tasks can be compared",
+            expected=True,
+        )
     return taken, {"task": str(dims[0])}, attrs
 
 
@@ -56,45 +74,127 @@ ACROSS_TASKS = ResultKind(
     question="Which algorithm is better over all tasks?",
     argument="curves",
     variables={
-        "difference": Var(_PAIR, "weighted mean over tasks of the difference of mean scores", "score"),
-        "difference_ci": Var((*_CLAIM, "ci_bound"), "confidence interval of the mean difference", "score"),
+        "difference": Var(
+            _PAIR, "weighted mean over tasks of the difference of mean scores", "score"
+        ),
+        "difference_ci": Var(
+            (*_CLAIM, "ci_bound"), "confidence interval of the mean difference", "score"
+        ),
         "difference_ci_simultaneous": Var(
-            (*_CLAIM, "ci_bound"), "interval of the mean difference, for all pairs together", "score"
+            (*_CLAIM, "ci_bound"),
+            "interval of the mean difference, for all pairs together",
+            "score",
         ),
         "pvalue_adjusted": Var(_CLAIM, "randomization p-value adjusted over pairs"),
         "pvalue": Var(_CLAIM, "randomization p-value"),
-        "pvalue_adjusted_least": Var(_CLAIM, "smallest adjusted p-value that these runs and tasks allow"),
-        "score_mean": Var(_ALGORITHM, "weighted mean over tasks of mean scores", "score"),
-        "may_be_best": Var((*_ALGORITHM, "task_effect"), "1 where no other algorithm is shown to be better"),
-        "prob_greater": Var(_PAIR, "mean over tasks of the probability that the first scores higher, ties half"),
-        "prob_greater_pvalue_adjusted": Var(_CLAIM, "randomization p-value of that probability, adjusted over pairs"),
+        "pvalue_adjusted_least": Var(
+            _CLAIM, "smallest adjusted p-value that these runs and tasks allow"
+        ),
+        "score_mean": Var(
+            _ALGORITHM, "weighted mean over tasks of mean scores", "score"
+        ),
+        "may_be_best": Var(
+            (*_ALGORITHM, "task_effect"),
+            "1 where no other algorithm is shown to be better",
+        ),
+        "prob_greater": Var(
+            _PAIR,
+            "mean over tasks of the probability that the first scores higher, ties half",
+        ),
+        "prob_greater_pvalue_adjusted": Var(
+            _CLAIM, "randomization p-value of that probability, adjusted over pairs"
+        ),
         "prob_greater_pvalue": Var(_CLAIM, "randomization p-value of that probability"),
-        "share_better": Var(_PAIR, "share of tasks, or families, without ties in which the first is better"),
-        "share_better_ci": Var((*_PAIR, "ci_bound"), "confidence interval of that share"),
+        "share_better": Var(
+            _PAIR,
+            "share of tasks, or families, without ties in which the first is better",
+        ),
+        "share_better_ci": Var(
+            (*_PAIR, "ci_bound"), "confidence interval of that share"
+        ),
         "task_difference": Var(_TASK, "difference of mean scores in the task", "score"),
-        "task_difference_ci": Var((*_TASK, "ci_bound"), "confidence interval of the difference in the task", "score"),
-        "task_pvalue_adjusted": Var(_TASK, "randomization p-value of the task, adjusted over tasks"),
-        "task_mean": Var(("task", "joined_task", "algorithm"), "mean score in the task", "score"),
-        "task_mean_sd": Var(("task", "joined_task", "algorithm"), "standard deviation of runs in the task", "score"),
-        "task_sd": Var(_PAIR, "standard deviation over tasks, or families, of true differences", "score"),
-        "task_sd_ci": Var((*_PAIR, "ci_bound"), "confidence interval of that standard deviation", "score"),
-        "noise_share": Var(_PAIR, "share of the variance between tasks that is due to the runs"),
-        "tasks_to_show": Var(_PAIR, "tasks, or families, that would show such a difference in 8 of 10 cases"),
-        "interaction_pvalue": Var(_PAIR, "randomization p-value of the task-by-algorithm interaction"),
-        "rank_mean": Var(_ALGORITHM, "mean rank over the tasks that have all algorithms, 1 the best"),
-        "place_ci": Var((*_ALGORITHM, "ci_bound"), "confidence interval of the place by mean rank"),
-        "rank_pvalue_adjusted": Var(_PAIR, "randomization p-value of the difference of mean ranks, adjusted"),
-        "n_tasks": Var(_PAIR, "number of tasks in which both have runs", dtype=np.int64),
-        "n_ties": Var(_PAIR, "tasks, or families, in which both score the same", dtype=np.int64),
+        "task_difference_ci": Var(
+            (*_TASK, "ci_bound"),
+            "confidence interval of the difference in the task",
+            "score",
+        ),
+        "task_pvalue_adjusted": Var(
+            _TASK, "randomization p-value of the task, adjusted over tasks"
+        ),
+        "task_mean": Var(
+            ("task", "joined_task", "algorithm"), "mean score in the task", "score"
+        ),
+        "task_mean_sd": Var(
+            ("task", "joined_task", "algorithm"),
+            "standard deviation of runs in the task",
+            "score",
+        ),
+        "task_sd": Var(
+            _PAIR,
+            "standard deviation over tasks, or families, of true differences",
+            "score",
+        ),
+        "task_sd_ci": Var(
+            (*_PAIR, "ci_bound"),
+            "confidence interval of that standard deviation",
+            "score",
+        ),
+        "noise_share": Var(
+            _PAIR, "share of the variance between tasks that is due to the runs"
+        ),
+        "tasks_to_show": Var(
+            _PAIR,
+            "tasks, or families, that would show such a difference in 8 of 10 cases",
+        ),
+        "interaction_pvalue": Var(
+            _PAIR, "randomization p-value of the task-by-algorithm interaction"
+        ),
+        "rank_mean": Var(
+            _ALGORITHM, "mean rank over the tasks that have all algorithms, 1 the best"
+        ),
+        "place_ci": Var(
+            (*_ALGORITHM, "ci_bound"), "confidence interval of the place by mean rank"
+        ),
+        "rank_pvalue_adjusted": Var(
+            _PAIR, "randomization p-value of the difference of mean ranks, adjusted"
+        ),
+        "n_tasks": Var(
+            _PAIR, "number of tasks in which both have runs", dtype=np.int64
+        ),
+        "n_ties": Var(
+            _PAIR, "tasks, or families, in which both score the same", dtype=np.int64
+        ),
         "n_resamples": Var(_CLAIM, "number of reassignments evaluated", dtype=np.int64),
-        "n_runs": Var(("task", "joined_task", "algorithm"), "number of runs", dtype=np.int64),
-        "margin_pvalue_adjusted": Var(_CLAIM, "p-value of being worse by the margin or more, adjusted", when="margin"),
-        "margin_pvalue": Var(_CLAIM, "randomization p-value of being worse by the margin or more", when="margin"),
-        "margin_limit": Var(_CLAIM, "one-sided lower limit of how much better the first is", "score", when="margin"),
+        "n_runs": Var(
+            ("task", "joined_task", "algorithm"), "number of runs", dtype=np.int64
+        ),
+        "margin_pvalue_adjusted": Var(
+            _CLAIM,
+            "p-value of being worse by the margin or more, adjusted",
+            when="margin",
+        ),
+        "margin_pvalue": Var(
+            _CLAIM,
+            "randomization p-value of being worse by the margin or more",
+            when="margin",
+        ),
+        "margin_limit": Var(
+            _CLAIM,
+            "one-sided lower limit of how much better the first is",
+            "score",
+            when="margin",
+        ),
         "task_weights": Var(("joined_task",), "weight of the task", when="given"),
-        "training_weights": Var(("training",), "weight of the training level", when="given"),
+        "training_weights": Var(
+            ("training",), "weight of the training level", when="given"
+        ),
     },
-    coords={"pair": (), "task_effect": TASK_CLAIMS, "ci_bound": CI_BOUNDS, **PAIR_COORDS},
+    coords={
+        "pair": (),
+        "task_effect": TASK_CLAIMS,
+        "ci_bound": CI_BOUNDS,
+        **PAIR_COORDS,
+    },
     rows=("pair", "task_effect"),
     references=_REFERENCES,
     method=(
@@ -127,7 +227,12 @@ ACROSS_TASKS = ResultKind(
     ),
     views={
         "forest": View(
-            Drawing(plots.draw_forest, rows=plots.forest_rows, beside=plots.forest_letters, claims="task_effect"),
+            Drawing(
+                plots.draw_forest,
+                rows=plots.forest_rows,
+                beside=plots.forest_letters,
+                claims="task_effect",
+            ),
             {
                 "task": "Difference of mean scores in every task, sorted, with its interval.",
                 "pairs": "By how much the algorithm of the heading is better than that of the row, with the interval "
@@ -150,7 +255,12 @@ ACROSS_TASKS = ResultKind(
             default=False,
         ),
         "prob_greater": View(
-            Drawing(plots.draw_improvement, rows=_n_algorithms, columns=_n_algorithms, suits=_several),
+            Drawing(
+                plots.draw_improvement,
+                rows=_n_algorithms,
+                columns=_n_algorithms,
+                suits=_several,
+            ),
             {
                 "": "Probability that the algorithm of the row scores higher than that of the column, mean over tasks.",
                 "bold": "Bold: shown to differ from one half on tasks like these, adjusted over pairs.",
@@ -166,21 +276,46 @@ PROFILE_ACROSS_TASKS = ResultKind(
     question="Where along the budget do algorithms differ over all tasks?",
     argument="curves",
     variables={
-        "difference": Var(_FRACTION, "mean over tasks of the difference of mean scores", "score"),
-        "difference_ci": Var((*_FRACTION, "ci_bound"), "confidence interval of the mean difference by itself", "score"),
+        "difference": Var(
+            _FRACTION, "mean over tasks of the difference of mean scores", "score"
+        ),
+        "difference_ci": Var(
+            (*_FRACTION, "ci_bound"),
+            "confidence interval of the mean difference by itself",
+            "score",
+        ),
         "difference_ci_simultaneous": Var(
             (*_FRACTION, "ci_bound"),
             "interval of the mean difference, for all fractions of all pairs together",
             "score",
         ),
-        "difference_band": Var((*_FRACTION, "ci_bound"), "band of the mean difference of the pair", "score"),
-        "band_method": Var(_PAIR, "how the band was made: 0 not, 1 by residuals, 2 by subset means", dtype=np.int8),
-        "pvalue_adjusted": Var(_FRACTION, "randomization p-value adjusted over all fractions and pairs"),
+        "difference_band": Var(
+            (*_FRACTION, "ci_bound"), "band of the mean difference of the pair", "score"
+        ),
+        "band_method": Var(
+            _PAIR,
+            "how the band was made: 0 not, 1 by residuals, 2 by subset means",
+            dtype=np.int8,
+        ),
+        "pvalue_adjusted": Var(
+            _FRACTION, "randomization p-value adjusted over all fractions and pairs"
+        ),
         "pvalue": Var(_FRACTION, "randomization p-value of the fraction by itself"),
-        "mean_pvalue_adjusted": Var(_PAIR, "randomization p-value of the mean over training, adjusted over pairs"),
-        "mean_curve": Var(_CURVE, "mean score over the tasks that have all algorithms", "score"),
-        "mean_curve_band": Var((*_CURVE, "ci_bound"), "simultaneous band of the mean score, for these tasks", "score"),
-        "n_tasks": Var(_PAIR, "number of tasks in which both have runs", dtype=np.int64),
+        "mean_pvalue_adjusted": Var(
+            _PAIR,
+            "randomization p-value of the mean over training, adjusted over pairs",
+        ),
+        "mean_curve": Var(
+            _CURVE, "mean score over the tasks that have all algorithms", "score"
+        ),
+        "mean_curve_band": Var(
+            (*_CURVE, "ci_bound"),
+            "simultaneous band of the mean score, for these tasks",
+            "score",
+        ),
+        "n_tasks": Var(
+            _PAIR, "number of tasks in which both have runs", dtype=np.int64
+        ),
         "n_resamples": Var(_PAIR, "number of flips evaluated", dtype=np.int64),
     },
     coords={"pair": (), "budget_fraction": (), "ci_bound": CI_BOUNDS, **PAIR_COORDS},

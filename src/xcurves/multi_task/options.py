@@ -22,16 +22,26 @@ _UNLIKE = 10.0  # times that runs may differ more in one task than in another
 class TaskFamilies(NamedTuple):
     """Families of tasks."""
 
-    name: str | None  # of the coordinate that has them; None if every task is a family of its own
+    name: (
+        str | None
+    )  # of the coordinate that has them; None if every task is a family of its own
     numbers: list[int]  # the family of each task
     coord: dict[Hashable, Any]  # where they were given as an array
 
 
-def check_task(curves: xr.DataArray, task: str | Sequence[str]) -> tuple[xr.DataArray, str]:
+def check_task(
+    curves: xr.DataArray, task: str | Sequence[str]
+) -> tuple[xr.DataArray, str]:
     """Return curves and their dim of tasks: the only extra dim, whatever its name, or several joined to one."""
     extra = labels.extra_dims(curves)
-    if not isinstance(task, str) and isinstance(task, Sequence) and len(set(task)) > 1 and set(task) <= set(extra):
-        joined = curves.assign_coords({dim: curves[dim] for dim in task}).stack(task=list(task), create_index=False)  # noqa: PD013  # of xarray
+    if (
+        not isinstance(task, str)
+        and isinstance(task, Sequence)
+        and len(set(task)) > 1
+        and set(task) <= set(extra)
+    ):
+        labelled = curves.assign_coords({dim: curves[dim] for dim in task})
+        joined = labelled.stack(task=list(task), create_index=False)  # noqa: PD013  # of xarray
         every = zip(*(joined[dim].to_numpy().tolist() for dim in task), strict=True)
         named = joined.assign_coords(task=[", ".join(map(str, each)) for each in every])
         return named.transpose("task", ...), "task"
@@ -40,18 +50,30 @@ def check_task(curves: xr.DataArray, task: str | Sequence[str]) -> tuple[xr.Data
     if task == "task" and len(extra) == 1:
         return curves, str(extra[0])
     if isinstance(task, str) and task in labels.DIMS:
-        raise ValueError(f"task must be a dim of tasks; got {labels.shown(task)}, which is that of {task}s")
-    cure = f". Name one: task={extra[0]!r}" if extra else ". Add one: curves.expand_dims(task=['name'])"
+        raise ValueError(
+            f"task must be a dim of tasks; got {labels.shown(task)}, which is that of {task}s"
+        )
+    cure = (
+        f". Name one: task={extra[0]!r}"
+        if extra
+        else ". Add one: curves.expand_dims(task=['name'])"
+    )
     cure = labels.did_you_mean(task, extra) or cure
-    raise ValueError(f"task={labels.shown(task)} is no dim of curves, which have {tuple(curves.dims)}{cure}")
+    raise ValueError(
+        f"task={labels.shown(task)} is no dim of curves, which have {tuple(curves.dims)}{cure}"
+    )
 
 
-def check_task_weights(curves: xr.DataArray, task: str, weights: TaskWeights | None) -> list[float] | None:
+def check_task_weights(
+    curves: xr.DataArray, task: str, weights: TaskWeights | None
+) -> list[float] | None:
     """Return a positive weight for each task, or None."""
     if weights is None:
         return None
     checked = weights_on(curves, task, weights, "task_weights")
-    for label, weight in zip(curves[task].to_numpy().tolist(), checked.to_numpy().tolist(), strict=True):
+    for label, weight in zip(
+        curves[task].to_numpy().tolist(), checked.to_numpy().tolist(), strict=True
+    ):
         if weight <= 0:
             got = f"got {weight:g} for {label!r} (0 is that of a {task} not named)"
             raise ValueError(
@@ -60,28 +82,51 @@ def check_task_weights(curves: xr.DataArray, task: str, weights: TaskWeights | N
     return list(checked.to_numpy().tolist())
 
 
-def check_task_groups(curves: xr.DataArray, task: str, groups: TaskGroups | None) -> TaskFamilies:
+def check_task_groups(
+    curves: xr.DataArray, task: str, groups: TaskGroups | None
+) -> TaskFamilies:
     """Return the family of each task."""
     n_tasks, name = curves.sizes[task], groups if isinstance(groups, str) else GROUP
     if groups is None:
         return TaskFamilies(None, list(range(n_tasks)), {})
     if isinstance(groups, str):
-        known = [str(each) for each, coord in curves.coords.items() if coord.dims == (task,) and each != task]
+        known = [
+            str(each)
+            for each, coord in curves.coords.items()
+            if coord.dims == (task,) and each != task
+        ]
         if groups not in known:
-            has = ", ".join(map(repr, known)) or "none; give the labels, one for each task"
-            raise ValueError(f"task_groups={groups!r} is no coordinate of dim {task!r}. It has {has}")
+            has = (
+                ", ".join(map(repr, known))
+                or "none; give the labels, one for each task"
+            )
+            raise ValueError(
+                f"task_groups={groups!r} is no coordinate of dim {task!r}. It has {has}"
+            )
         groups = curves[groups]
-    elif isinstance(groups, xr.DataArray) and task in groups.indexes and task in curves.indexes:
+    elif (
+        isinstance(groups, xr.DataArray)
+        and task in groups.indexes
+        and task in curves.indexes
+    ):
         groups = groups.reindex({task: curves[task].to_numpy()})
     values = np.asarray(groups)
-    if values.shape != (n_tasks,) or (isinstance(groups, xr.DataArray) and groups.dims != (task,)):
-        raise ValueError(f"task_groups must have a label for each of {n_tasks} tasks; got shape {values.shape}")
+    if values.shape != (n_tasks,) or (
+        isinstance(groups, xr.DataArray) and groups.dims != (task,)
+    ):
+        raise ValueError(
+            f"task_groups must have a label for each of {n_tasks} tasks; got shape {values.shape}"
+        )
     missing = pd.isna(values)
     if missing.any():
         place = labels.words(curves[task])[int(missing.argmax())]
-        raise ValueError(f"task_groups has no family for {task} {place}. Name one for every task")
+        raise ValueError(
+            f"task_groups has no family for {task} {place}. Name one for every task"
+        )
     numbers = np.unique(values.astype(str), return_inverse=True)[1].ravel()
-    return TaskFamilies(name, numbers.tolist(), {GROUP: (task, values)} if name == GROUP else {})
+    return TaskFamilies(
+        name, numbers.tolist(), {GROUP: (task, values)} if name == GROUP else {}
+    )
 
 
 def task_spread_ratio(result: xr.Dataset) -> Floats:
@@ -91,13 +136,20 @@ def task_spread_ratio(result: xr.Dataset) -> Floats:
     """
     task = result.attrs["task"]
     spread = result["task_mean_sd"].mean("algorithm")
-    return np.asarray((spread.max(task) / spread.where(spread > 0).min(task)).fillna(1.0))
+    return np.asarray(
+        (spread.max(task) / spread.where(spread > 0).min(task)).fillna(1.0)
+    )
 
 
 def standard_errors(pair: xr.Dataset) -> xr.DataArray:
     """Return the standard error of the difference of a pair in every task; NaN of paired runs, which have another."""
-    sides = [pair.sel(algorithm=pair[side].item()) for side in ("algorithm_a", "algorithm_b")]
-    first, second = (side["task_mean_sd"] ** 2 / side["n_runs"].where(side["n_runs"] > 0) for side in sides)
+    sides = [
+        pair.sel(algorithm=pair[side].item()) for side in ("algorithm_a", "algorithm_b")
+    ]
+    first, second = (
+        side["task_mean_sd"] ** 2 / side["n_runs"].where(side["n_runs"] > 0)
+        for side in sides
+    )
     is_paired = bool(pair.attrs.get("paired", 0))
     error: xr.DataArray = (first + second) ** 0.5
     return error.drop_vars("algorithm", errors="ignore").where(not is_paired)
@@ -109,7 +161,10 @@ def carrying_tasks(one: xr.Dataset) -> list[object]:
     They are the fewest that make up nine tenths of all differences; none if scores were normalized, if runs differ at
     most ten times as much in one task as in another, or if most tasks are needed.
     """
-    if "normalize(" in one.attrs.get("history", "") or task_spread_ratio(one) <= _UNLIKE:
+    if (
+        "normalize(" in one.attrs.get("history", "")
+        or task_spread_ratio(one) <= _UNLIKE
+    ):
         return []
     task = one.attrs["task"]
     sizes = np.nan_to_num(abs(one["task_difference"]).mean("pair").to_numpy())

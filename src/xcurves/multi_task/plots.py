@@ -103,16 +103,22 @@ def draw_forest(result: xr.Dataset, ax: Axes) -> None:
         label = f"how much {more} the mean {score_name(result)} is, {which}"
         if keeps_direction(result):
             label = f"difference of the mean {score_name(result)}, {which}"
-        draw_forest_of_pairs(ax, result, displayed, with_units(label, result["difference"]))
+        draw_forest_of_pairs(
+            ax, result, displayed, with_units(label, result["difference"])
+        )
         return
     result = pairs_by_size(
-        result, result["difference"], ("difference", "difference_ci", "task_difference", "task_difference_ci")
+        result,
+        result["difference"],
+        ("difference", "difference_ci", "task_difference", "task_difference_ci"),
     )
     task = result.attrs["task"]
     own = result if task in result.dims else result.expand_dims(task)
     draw_by_task(ax, [_pair_rows(pair, "") for pair in each_of(own, "pair")], task)
     a, b = (str(result[side].item()) for side in ("algorithm_a", "algorithm_b"))
-    ax.set_xlabel(f"{with_units('difference of mean scores', result['difference'])}\n{a} − {b}")
+    ax.set_xlabel(
+        f"{with_units('difference of mean scores', result['difference'])}\n{a} − {b}"
+    )
 
 
 def _mean_group(pairs: xr.Dataset, claim: str, y: Floats) -> IntervalGroup:
@@ -120,7 +126,11 @@ def _mean_group(pairs: xr.Dataset, claim: str, y: Floats) -> IntervalGroup:
     value = np.atleast_1d(pairs["difference"].to_numpy())
     low, high = bounds_of(of_claim(pairs, claim)["difference_ci"]).reshape(2, -1)
     some = np.isfinite(value) & ~np.isnan(low)
-    look: dict[str, Any] = {"style": BLACK._replace(marker="D"), "filled": claim == "fixed", "flag": f"{claim} mean"}
+    look: dict[str, Any] = {
+        "style": BLACK._replace(marker="D"),
+        "filled": claim == "fixed",
+        "flag": f"{claim} mean",
+    }
     return IntervalGroup(y[some], value[some], low[some], high[some], **look)
 
 
@@ -147,9 +157,17 @@ def draw_by_task(ax: Axes, every: Iterable[RowsOfTasks], task: str) -> None:
         named = bool(own.name)
         ax.text(0.01, top - 0.75, own.name, va="center", fontsize="x-small", fontweight="bold", color=own.color,
                 transform=ax.get_yaxis_transform())  # fmt: skip
-        for claim, below, which in (("fixed", 0.3, f"these {task}s"), ("random", 1.3, f"{task}s like these")):
+        for claim, below, which in (
+            ("fixed", 0.3, f"these {task}s"),
+            ("random", 1.3, f"{task}s like these"),
+        ):
             at, found = top + n + below, own.claims.get(claim, ())
-            groups += [group._replace(y=group.y + at, filled=claim == "fixed", flag=f"{claim} mean") for group in found]
+            groups += [
+                group._replace(
+                    y=group.y + at, filled=claim == "fixed", flag=f"{claim} mean"
+                )
+                for group in found
+            ]
             rows += [(at, f"mean, {which}")] * bool(found)
         top += n + 1.3 + _GAP
     draw_intervals(ax, groups)
@@ -167,7 +185,9 @@ def _pair_rows(pair: xr.Dataset, name: str) -> RowsOfTasks:
     d, error = own["task_difference"].to_numpy(), standard_errors(own).to_numpy()
     low, high = bounds_of(own["task_difference_ci"])
     none = np.isnan(low) | (np.isinf(low) & np.isinf(high))
-    shown = provenance.significant(own["task_pvalue_adjusted"].to_numpy(), provenance.alpha_of(own))
+    shown = provenance.significant(
+        own["task_pvalue_adjusted"].to_numpy(), provenance.alpha_of(own)
+    )
     groups = [
         IntervalGroup(
             np.flatnonzero(of).astype(float),
@@ -185,7 +205,9 @@ def _pair_rows(pair: xr.Dataset, name: str) -> RowsOfTasks:
         )
         if of.any()
     ]
-    claims = {claim: [_mean_group(pair, claim, np.zeros(1))] for claim in claims_of(pair)}
+    claims = {
+        claim: [_mean_group(pair, claim, np.zeros(1))] for claim in claims_of(pair)
+    }
     return RowsOfTasks(own[task].to_numpy().tolist(), groups, claims, name)
 
 
@@ -194,7 +216,13 @@ def draw_ranks(result: xr.Dataset, ax: Axes) -> None:
     order, stretches = _joined_ranks(result)
     for row, place in enumerate(order):
         style = style_in(result.isel(algorithm=place))
-        ax.plot(result["rank_mean"][place], row, style.marker, color=style.color, markersize=6)
+        ax.plot(
+            result["rank_mean"][place],
+            row,
+            style.marker,
+            color=style.color,
+            markersize=6,
+        )
     for column, (start, stop) in enumerate(stretches):
         x = 1.03 + _BAR * column
         ax.plot([x, x], [start - 0.2, stop + 0.2], color="black", linewidth=4, solid_capstyle="butt", clip_on=False,
@@ -207,16 +235,36 @@ def draw_ranks(result: xr.Dataset, ax: Axes) -> None:
 def _joined_ranks(result: xr.Dataset) -> tuple[list[int], list[tuple[int, int]]]:
     """Return algorithms by rank, and the longest stretches of these of which no two are shown to differ."""
     ranks = result["rank_mean"].to_numpy()
-    order = [place for place in np.argsort(ranks, kind="stable").tolist() if np.isfinite(ranks[place])]
-    shown = provenance.significant(result["rank_pvalue_adjusted"].to_numpy(), provenance.alpha_of(result))
+    order = [
+        place
+        for place in np.argsort(ranks, kind="stable").tolist()
+        if np.isfinite(ranks[place])
+    ]
+    shown = provenance.significant(
+        result["rank_pvalue_adjusted"].to_numpy(), provenance.alpha_of(result)
+    )
     names = result["algorithm"].to_numpy().tolist()
-    sides = zip(*(result[side].to_numpy().tolist() for side in ("algorithm_a", "algorithm_b")), strict=True)
-    alike = {frozenset(pair) for pair, differ in zip(sides, shown.tolist(), strict=True) if not differ}
+    sides = zip(
+        *(result[side].to_numpy().tolist() for side in ("algorithm_a", "algorithm_b")),
+        strict=True,
+    )
+    alike = {
+        frozenset(pair)
+        for pair, differ in zip(sides, shown.tolist(), strict=True)
+        if not differ
+    }
     rows = combinations(range(len(order)), 2)
-    apart = [(a, b) for a, b in rows if frozenset((names[order[a]], names[order[b]])) not in alike]
+    apart = [
+        (a, b)
+        for a, b in rows
+        if frozenset((names[order[a]], names[order[b]])) not in alike
+    ]
     found: list[tuple[int, int]] = []
     for start in range(len(order)):
-        stop = min((below - 1 for above, below in apart if above >= start), default=len(order) - 1)
+        stop = min(
+            (below - 1 for above, below in apart if above >= start),
+            default=len(order) - 1,
+        )
         if stop > max([start, *(end for _, end in found)]):
             found.append((start, stop))
     return order, found
@@ -225,7 +273,9 @@ def _joined_ranks(result: xr.Dataset) -> tuple[list[int], list[tuple[int, int]]]
 def draw_improvement(result: xr.Dataset, ax: Axes) -> None:
     """Draw the matrix of probabilities that the algorithm of the row scores higher than that of the column."""
     p = result["prob_greater_pvalue_adjusted"].sel(task_effect="random").to_numpy()
-    draw_probabilities(ax, result, provenance.significant(p, provenance.alpha_of(result)))
+    draw_probabilities(
+        ax, result, provenance.significant(p, provenance.alpha_of(result))
+    )
 
 
 def draw_mean_curves(result: xr.Dataset, ax: Axes) -> None:
@@ -235,25 +285,40 @@ def draw_mean_curves(result: xr.Dataset, ax: Axes) -> None:
         own = result.isel(algorithm=place)
         style = style_in(own)
         fill_band(ax, at, bounds_of(own["mean_curve_band"]), style.color)
-        ax.plot(at, own["mean_curve"], linestyle=style.linestyle, color=style.color, label=str(name), gid="mean")
+        ax.plot(
+            at,
+            own["mean_curve"],
+            linestyle=style.linestyle,
+            color=style.color,
+            label=str(name),
+            gid="mean",
+        )
     ax.margins(x=0)
     ax.grid(axis="y", color="0.9")
     ax.set_xlabel("share of the budget (%)")
-    ax.set_ylabel(wrapped(with_units(f"mean {score_name(result)} over tasks", result["mean_curve"])))
+    ax.set_ylabel(
+        wrapped(
+            with_units(f"mean {score_name(result)} over tasks", result["mean_curve"])
+        )
+    )
     _mark_pairs(result, at, ax)
 
 
 def _mark_pairs(result: xr.Dataset, at: Floats, ax: Axes) -> None:
     """Draw a bar where a pair is shown to differ, a row for each such pair, in axes of their own below."""
     given: Any = ax.figure
-    shown = provenance.significant(result["pvalue_adjusted"].to_numpy(), provenance.alpha_of(result))
+    shown = provenance.significant(
+        result["pvalue_adjusted"].to_numpy(), provenance.alpha_of(result)
+    )
     places = np.flatnonzero(shown.any(axis=-1))
     if not len(places) or len(places) > _MOST_SHOWN or given.get_gid() != OWN:
         return
     high = _ROW * len(places)
     below = ax.inset_axes((0, -high - 0.06, 1, high))
     half = (at[-1] - at[0]) / max(len(at) - 1, 1) / 2 or 0.5
-    styles = {one["algorithm"].item(): style_in(one) for one in each_of(result, "algorithm")}
+    styles = {
+        one["algorithm"].item(): style_in(one) for one in each_of(result, "algorithm")
+    }
     turned = better_first(result, result["difference"].mean("budget_fraction"), [])
     letters = 0.8 * float(ax.xaxis.label.get_fontsize())
     for row, place in enumerate(places):
@@ -262,7 +327,9 @@ def _mark_pairs(result: xr.Dataset, at: Floats, ax: Axes) -> None:
                      color=_DARK, linewidth=2.5, gid="bars")  # fmt: skip
         one = turned.isel(pair=place)
         sides = [one[side].item() for side in ("algorithm_a", "algorithm_b")]
-        for x, side in zip((8, 25), reversed(sides) if one[SWAPPED] else sides, strict=True):
+        for x, side in zip(
+            (8, 25), reversed(sides) if one[SWAPPED] else sides, strict=True
+        ):
             below.annotate("●", (1, row), (x, 0), xycoords=below.get_yaxis_transform(), va="center", ha="center",
                            textcoords="offset points", color=styles[side].color, fontsize=letters)  # fmt: skip
         for x, said in ((13, ">"), (34, str(one[TURNED].item()))):
@@ -279,8 +346,16 @@ def _mark_pairs(result: xr.Dataset, at: Floats, ax: Axes) -> None:
 
 def draw_aggregate_differences(result: xr.Dataset, ax: Axes) -> None:
     """Draw the mean difference of every pair with its band; of many pairs, those of one algorithm."""
-    shown = _of_one_algorithm(result, ax) if result.sizes["pair"] > _MOST_BANDS else result
-    draw_pairs_along(shown, ax, 100 * result["budget_fraction"].to_numpy(), "difference", "difference_band")
+    shown = (
+        _of_one_algorithm(result, ax) if result.sizes["pair"] > _MOST_BANDS else result
+    )
+    draw_pairs_along(
+        shown,
+        ax,
+        100 * result["budget_fraction"].to_numpy(),
+        "difference",
+        "difference_band",
+    )
     ax.set_xlabel("share of the budget (%)")
 
 
@@ -297,4 +372,6 @@ def _of_one_algorithm(result: xr.Dataset, ax: Axes) -> xr.Dataset:
     own = np.flatnonzero((first == one) | (second == one))
     if len(own) > _MOST_BANDS:
         ax.patch.set_gid("closest")
-    return result.isel(pair=own[np.argsort(np.abs(size[own]), kind="stable")][:_MOST_BANDS])
+    return result.isel(
+        pair=own[np.argsort(np.abs(size[own]), kind="stable")][:_MOST_BANDS]
+    )

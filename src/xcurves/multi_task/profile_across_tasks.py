@@ -130,7 +130,9 @@ def profile_across_tasks(
         task,
         reference,
         groups,
-        progress=validation.check_progress(progress, "pairs", "pair", lazy=is_lazy(curves)),
+        progress=validation.check_progress(
+            progress, "pairs", "pair", lazy=is_lazy(curves)
+        ),
     )
     result = per_task(
         PROFILE_ACROSS_TASKS,
@@ -144,15 +146,24 @@ def profile_across_tasks(
             "task_groups": groups.name,
             "paired": paired,
             "reference": reference,
-            "higher_is_better": validation.check_flag("higher_is_better", higher_is_better),
+            "higher_is_better": validation.check_flag(
+                "higher_is_better", higher_is_better
+            ),
             "n_resamples": n_resamples,
         },
         coords={
             **labels.pair_coords(curves, reference),
-            "budget_fraction": ("budget_fraction", at, {"long_name": "fraction of the training budget", "units": "1"}),
+            "budget_fraction": (
+                "budget_fraction",
+                at,
+                {"long_name": "fraction of the training budget", "units": "1"},
+            ),
         },
     )
-    flags = {"flag_values": np.arange(3, dtype=np.int8), "flag_meanings": "none residuals subset_means"}
+    flags = {
+        "flag_values": np.arange(3, dtype=np.int8),
+        "flag_meanings": "none residuals subset_means",
+    }
     result["band_method"].attrs |= flags
     return result
 
@@ -170,22 +181,42 @@ class _Profile(JoinedTasks):
         for count_of in ("n_tasks", "n_resamples", "band_method"):
             out[count_of][:] = 0
         has = np.asarray(~np.isnan(scores).all(axis=-1))
-        begun = np.asarray(~(np.isnan(scores) & has[..., np.newaxis]).any(axis=(0, 1, 2)))
+        begun = np.asarray(
+            ~(np.isnan(scores) & has[..., np.newaxis]).any(axis=(0, 1, 2))
+        )
         count = has.sum(axis=-1)
-        means, of_training = (_means_of_runs(each, count) for each in (scores, of_curves))
+        means, of_training = (
+            _means_of_runs(each, count) for each in (scores, of_curves)
+        )
         self._pairs(out, means[..., begun], of_training, count > 0, begun)
         complete = (count > 0).all(axis=1)
         if not complete.any():
             return
         front = np.argsort(~has, axis=-1, kind="stable")[..., np.newaxis]
         compact = np.take_along_axis(scores, front, axis=2)[complete][..., begun]
-        n_replicates = DEFAULT_RESAMPLES if self.context.n_resamples is None else self.context.n_resamples
+        n_replicates = (
+            DEFAULT_RESAMPLES
+            if self.context.n_resamples is None
+            else self.context.n_resamples
+        )
         for algorithm in range(scores.shape[1]):
-            own = bootstrap.mean_curve(compact[:, algorithm], n_replicates, self.context.alpha, self.context.entropy)
+            own = bootstrap.mean_curve(
+                compact[:, algorithm],
+                n_replicates,
+                self.context.alpha,
+                self.context.entropy,
+            )
             for name, values in own.items():
                 out[name][algorithm][begun] = values
 
-    def _pairs(self, out: Mapping[str, Floats], means: Floats, of_training: Floats, has: Bools, begun: Bools) -> None:
+    def _pairs(
+        self,
+        out: Mapping[str, Floats],
+        means: Floats,
+        of_training: Floats,
+        has: Bools,
+        begun: Bools,
+    ) -> None:
         """Fill in the differences of pairs, given means of shape (task, algorithm, fraction), at fractions `begun`."""
         here = has[:, self.pairs].all(axis=-1).T
         n_tasks = here.sum(axis=-1)
@@ -197,20 +228,30 @@ class _Profile(JoinedTasks):
         weights = self.family_sums(share)
         kept, plan = self.flips(weights)
         weights = weights[:, kept]
-        x, x_of_training = (self._contributions(each, share)[..., kept] for each in (means, of_training))
+        x, x_of_training = (
+            self._contributions(each, share)[..., kept] for each in (means, of_training)
+        )
 
         # All fractions of all pairs are one family of tests, flipped alike.
         members = x.reshape(1, -1, len(kept))
         tested = task_flips.pvalues(members, plan, self.context.alpha)
         for name, values in zip(("pvalue", "pvalue_adjusted"), tested, strict=True):
             out[name][:, begun] = values.reshape(x.shape[:-1])
-        out["mean_pvalue_adjusted"][:] = task_flips.pvalues(x_of_training[:, 0], plan, self.context.alpha)[1]
+        out["mean_pvalue_adjusted"][:] = task_flips.pvalues(
+            x_of_training[:, 0], plan, self.context.alpha
+        )[1]
         n_families = np.count_nonzero(~np.isnan(weights), axis=-1)
         n_tests = int(np.count_nonzero(n_families)) * int(begun.sum())
-        for number in self.progress(np.flatnonzero(n_families), total=np.count_nonzero(n_families)):
-            own = task_flips.profile_difference(x[number], weights[number], plan, self.context.alpha, n_tests)
+        for number in self.progress(
+            np.flatnonzero(n_families), total=np.count_nonzero(n_families)
+        ):
+            own = task_flips.profile_difference(
+                x[number], weights[number], plan, self.context.alpha, n_tests
+            )
             out["band_method"][number] = own.pop("band_method")
-            out["n_resamples"][number] = 2 ** n_families[number] if plan.exact else plan.n_resamples
+            out["n_resamples"][number] = (
+                2 ** n_families[number] if plan.exact else plan.n_resamples
+            )
             for name, values in own.items():
                 out[name][number][begun] = values
 
@@ -224,31 +265,53 @@ class _Profile(JoinedTasks):
 def _means_of_runs(scores: Floats, count: Floats) -> Floats:
     """Return the means over runs, shape (task, algorithm, fraction), NaN where there is no run."""
     with np.errstate(invalid="ignore"):
-        return np.asarray(np.nansum(scores, axis=2) / np.where(count > 0, count, np.nan)[..., np.newaxis])
+        return np.asarray(
+            np.nansum(scores, axis=2)
+            / np.where(count > 0, count, np.nan)[..., np.newaxis]
+        )
 
 
 def _with_means(curves: xr.DataArray, scores: xr.DataArray) -> xr.DataArray:
     """Return scores at fractions with the mean over training behind the last of them."""
     means = number_of_run(curves, None).expand_dims("budget_fraction")
-    return xr.concat([scores, means], "budget_fraction", coords="minimal", compat="override", join="override")
+    return xr.concat(
+        [scores, means],
+        "budget_fraction",
+        coords="minimal",
+        compat="override",
+        join="override",
+    )
 
 
 def score_fractions(curves: xr.DataArray, fractions: Sequence[float]) -> xr.DataArray:
     """Return scores at fractions of each task's budget, dims (..., algorithm, run, budget_fraction)."""
-    sizes = {dim: curves.sizes[dim] for dim in DIMS} | {"budget_fraction": len(fractions)}
+    sizes = {dim: curves.sizes[dim] for dim in DIMS} | {
+        "budget_fraction": len(fractions)
+    }
     job = Job(
         name="score_fractions",
         kernel=_score_at,
-        options={"levels": curves["training"].to_numpy(), "fractions": np.array(fractions)},
+        options={
+            "levels": curves["training"].to_numpy(),
+            "fractions": np.array(fractions),
+        },
         context=Context.of(curves),
         layout=Layout({"score": ("algorithm", "run", "budget_fraction")}, sizes),
         order=label_order(curves),
     )
-    kept = {name: each for name, each in curves.coords.items() if "training" not in each.dims}
-    return xr.DataArray(compute(job, curves)["score"], kept, name=curves.name, attrs=curves.attrs)
+    kept = {
+        name: each
+        for name, each in curves.coords.items()
+        if "training" not in each.dims
+    }
+    return xr.DataArray(
+        compute(job, curves)["score"], kept, name=curves.name, attrs=curves.attrs
+    )
 
 
 def _score_at(group: Group, *, levels: Floats, fractions: Floats) -> dict[str, Floats]:
     scores = np.full((len(group.tasks), group.present.size, len(fractions)), np.nan)
-    scores[:, group.curves] = ragged.at_fractions(group.data[0], levels[group.grid], fractions)
+    scores[:, group.curves] = ragged.at_fractions(
+        group.data[0], levels[group.grid], fractions
+    )
     return {"score": scores.reshape(len(scores), *group.present.shape, -1)}

@@ -22,22 +22,41 @@ _NAMED = 2  # pairs that an answer names
 def aggregate_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield where pairs differ, the largest difference first; every pair; and what the bands mean."""
     task = result.attrs["task"]
-    pairs = [(name, pair) for one, name in named_tasks(result, "n_tasks") for pair in each_of(one, "pair")]
-    claims = [name + _profile_claim(pair) for name, pair in pairs] if len(pairs) <= _FEW else []
+    pairs = [
+        (name, pair)
+        for one, name in named_tasks(result, "n_tasks")
+        for pair in each_of(one, "pair")
+    ]
+    claims = (
+        [name + _profile_claim(pair) for name, pair in pairs]
+        if len(pairs) <= _FEW
+        else []
+    )
     if len(pairs) == 1:
         return statements(claims[0], _about_bands(result, task))
-    pairs.sort(key=lambda named: -float(abs(named[1]["difference"]).max().fillna(-np.inf)))
+    pairs.sort(
+        key=lambda named: -float(abs(named[1]["difference"]).max().fillna(-np.inf))
+    )
     shown = [f"{name}{where}" for name, pair in pairs if (where := _where(pair))]
     said = shown[:_NAMED]
     n_more = len(shown) - _NAMED
     if n_more > 0:
-        said.append("and 1 more pair differs" if n_more == 1 else f"and {n_more} more pairs differ")
+        said.append(
+            "and 1 more pair differs"
+            if n_more == 1
+            else f"and {n_more} more pairs differ"
+        )
     n_rest = len(pairs) - len(shown)
     if not shown:
-        said.append(f"none of {len(pairs)} pairs is shown to differ at any fraction of the budget")
+        said.append(
+            f"none of {len(pairs)} pairs is shown to differ at any fraction of the budget"
+        )
     elif n_rest:
         said.append(f"{n_rest} of {len(pairs)} pairs are not shown to differ anywhere")
-    return statements(f"Over {task}s like these, {'; '.join(said)}.", [*claims, *_about_bands(result, task)])
+    return statements(
+        f"Over {task}s like these, {'; '.join(said)}.",
+        [*claims, *_about_bands(result, task)],
+    )
 
 
 def _about_bands(result: xr.Dataset, task: str) -> Iterator[str]:
@@ -47,7 +66,9 @@ def _about_bands(result: xr.Dataset, task: str) -> Iterator[str]:
         f"bands of mean curves along the whole curve, for these {task}s."
     )
     known = result["mean_curve"].notnull()
-    begun = known["budget_fraction"].to_numpy()[known.any([dim for dim in known.dims if dim != "budget_fraction"])]
+    begun = known["budget_fraction"].to_numpy()[
+        known.any([dim for dim in known.dims if dim != "budget_fraction"])
+    ]
     if begun.size and begun[0] > result["budget_fraction"][0]:
         begins = f"{100 * begun[0]:.0f} %"
         yield f"Below {begins} of the budget some {task} has no score: fractions before that are left out."
@@ -68,11 +89,17 @@ def _about_bands(result: xr.Dataset, task: str) -> Iterator[str]:
 
 def _profile_claim(pair: xr.Dataset) -> str:
     """Return where a pair differs, with the smallest p."""
-    n, smallest = count(pair["n_tasks"].item(), pair.attrs["task"]), pair["pvalue_adjusted"].min().item()
+    n, smallest = (
+        count(pair["n_tasks"].item(), pair.attrs["task"]),
+        pair["pvalue_adjusted"].min().item(),
+    )
     a, b = pair["algorithm_a"].item(), pair["algorithm_b"].item()
     if smallest != smallest:
         return f"{pair['pair'].item()}: nothing can be said of {n}."
-    verdict = _where(pair) or f"{a} and {b} are not shown to differ at any fraction of the budget"
+    verdict = (
+        _where(pair)
+        or f"{a} and {b} are not shown to differ at any fraction of the budget"
+    )
     return f"Over {n} like these, {verdict} (smallest adjusted {pvalue(smallest)})."
 
 
@@ -92,7 +119,9 @@ def _where(pair: xr.Dataset) -> str:
     for first, second, marked in sides:
         stretches = _stretches(at, marked)
         if stretches:
-            said.append(f"{first} is {word} than {second} at {joined(stretches)} of the budget")
+            said.append(
+                f"{first} is {word} than {second} at {joined(stretches)} of the budget"
+            )
     on_mean = bool(provenance.significant(pair["mean_pvalue_adjusted"].item(), alpha))
     if said and not on_mean:
         said[-1] += ", not on the mean of training"

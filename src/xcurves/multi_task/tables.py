@@ -10,8 +10,19 @@ from scipy.stats import t
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.pairs import TURNED, better_first, heading, is_shown, shown_interval
 from xcurves.core.provenance import alpha_of
-from xcurves.core.tables import bounds, frame_of, frame_of_algorithms, frame_of_displayed, frame_of_pairs
-from xcurves.multi_task.claims import claim_of_verdict, claims_of, of_claim, shown_of_claim
+from xcurves.core.tables import (
+    bounds,
+    frame_of,
+    frame_of_algorithms,
+    frame_of_displayed,
+    frame_of_pairs,
+)
+from xcurves.multi_task.claims import (
+    claim_of_verdict,
+    claims_of,
+    of_claim,
+    shown_of_claim,
+)
 
 
 def across_table(result: xr.Dataset) -> pd.DataFrame:
@@ -40,9 +51,13 @@ def aggregate_table(result: xr.Dataset) -> pd.DataFrame:
     """
     p = result["pvalue_adjusted"]
     shown = is_shown(p, result["difference"], alpha_of(result))
-    together = shown_interval(result["difference"], result["difference_ci_simultaneous"], shown)
+    together = shown_interval(
+        result["difference"], result["difference_ci_simultaneous"], shown
+    )
     mean = result["difference"].mean("budget_fraction")
-    turned = better_first(result.assign(together=together), mean, ["difference", "together"])
+    turned = better_first(
+        result.assign(together=together), mean, ["difference", "together"]
+    )
     if turned[TURNED].ndim == 1:
         turned = turned.assign_coords(pair=turned[TURNED].to_numpy())
         p = p.assign_coords(pair=turned["pair"])
@@ -58,7 +73,9 @@ def pairs_of_verdict(result: xr.Dataset) -> pd.DataFrame:
     claim = claim_of_verdict(result)
     frame = frame_of_displayed(shown_of_claim(result, claim))
     task = result.attrs["task"]
-    frame.attrs["caption"] = f"on {task}s like these" if claim == "random" else f"on these very {task}s"
+    frame.attrs["caption"] = (
+        f"on {task}s like these" if claim == "random" else f"on these very {task}s"
+    )
     return frame
 
 
@@ -89,12 +106,18 @@ def mean_over_tasks_ci(result: xr.Dataset) -> xr.DataArray:
         weights = result["task_weights"].reset_coords(drop=True)
     used = (n_runs > 0).any("algorithm")
     shares = weights.where(used, 0.0) / weights.where(used, 0.0).sum(task)
-    variance = (shares**2 * result["task_mean_sd"] ** 2 / n_runs.where(n_runs > 1)).where(used, 0.0)
+    variance = (
+        shares**2 * result["task_mean_sd"] ** 2 / n_runs.where(n_runs > 1)
+    ).where(used, 0.0)
     total = variance.sum(task, skipna=False)
     degrees = total**2 / (variance**2 / (n_runs - 1).where(n_runs > 1, 1)).sum(task)
-    half = xr.apply_ufunc(t.ppf, (1 + float(result.attrs["confidence_level"])) / 2, degrees) * np.sqrt(total)
+    half = xr.apply_ufunc(
+        t.ppf, (1 + float(result.attrs["confidence_level"])) / 2, degrees
+    ) * np.sqrt(total)
     half = half.where(total > 0, total)  # runs that do not differ at all
     mean = result["score_mean"]
-    ends = xr.concat([mean - half, mean + half], dim=pd.Index(CI_BOUNDS, name="ci_bound"))
+    ends = xr.concat(
+        [mean - half, mean + half], dim=pd.Index(CI_BOUNDS, name="ci_bound")
+    )
     interval: xr.DataArray = ends.transpose(..., "ci_bound")
     return interval

@@ -18,13 +18,19 @@ def scores_by_task(result: xr.Dataset) -> TaskScores:
     task = result.attrs["task"]
     others = [dim for dim in result["task_mean"].dims if dim not in (task, "algorithm")]
     if others:
-        raise ValueError(f"result has a dim {others[0]!r} beside its tasks. Select: result.isel({others[0]}=0)")
+        raise ValueError(
+            f"result has a dim {others[0]!r} beside its tasks. Select: result.isel({others[0]}=0)"
+        )
     if task not in result.dims:
-        raise ValueError(f"result has a single {task}, no table of {task}s. Take it of all: leave out the selection")
+        raise ValueError(
+            f"result has a single {task}, no table of {task}s. Take it of all: leave out the selection"
+        )
 
     by_task = result.transpose(task, "algorithm", "pair", ...)
     mean = by_task["task_mean"].to_numpy()
-    best = _best_of_each(mean, lower_is_better=result.attrs.get("higher_is_better", 1) == 0)
+    best = _best_of_each(
+        mean, lower_is_better=result.attrs.get("higher_is_better", 1) == 0
+    )
     tied, any_shown = _compare_with_best(by_task, best)
     return TaskScores(
         task=str(task),
@@ -58,13 +64,26 @@ def _best_of_each(mean: Floats, *, lower_is_better: bool) -> Bools:
 def _compare_with_best(result: xr.Dataset, best: Bools) -> tuple[Bools, bool]:
     """Return who is compared with the best of its task and not shown to be worse, and whether any is shown to be."""
     algorithms = result["algorithm"].to_numpy().tolist()
-    shown = significant(result["task_pvalue_adjusted"].transpose(..., "pair").to_numpy(), alpha_of(result))
+    shown = significant(
+        result["task_pvalue_adjusted"].transpose(..., "pair").to_numpy(),
+        alpha_of(result),
+    )
     tied = np.zeros_like(best)
     any_shown = False
-    for pair, sides in enumerate(zip(result["algorithm_a"].to_numpy(), result["algorithm_b"].to_numpy(), strict=True)):
+    for pair, sides in enumerate(
+        zip(
+            result["algorithm_a"].to_numpy(),
+            result["algorithm_b"].to_numpy(),
+            strict=True,
+        )
+    ):
         a, b = (algorithms.index(side) for side in sides)
         for first, other in ((a, b), (b, a)):
-            is_behind = best[:, first] & ~best[:, other] & np.isfinite(result["task_mean"].to_numpy()[:, other])
+            is_behind = (
+                best[:, first]
+                & ~best[:, other]
+                & np.isfinite(result["task_mean"].to_numpy()[:, other])
+            )
             tied[is_behind & ~shown[:, pair], other] = True
             any_shown |= bool((is_behind & shown[:, pair]).any())
     return tied, any_shown

@@ -57,12 +57,18 @@ def across_statements(result: xr.Dataset) -> Iterator[Statement]:
         said, left = _verdict(one, task)
         yield Statement("answer", f"{name}{' '.join(said)}")
         yield from (Statement("detail", f"{name}{text}") for text in left)
-        yield from (Statement("caution", f"{name}{text}") for text in _cautions(one, task))
+        yield from (
+            Statement("caution", f"{name}{text}") for text in _cautions(one, task)
+        )
     if len(benchmarks) > _MOST_NAMED:
-        yield Statement("answer", f"And {len(benchmarks) - _MOST_NAMED} more: the table has all.")
+        yield Statement(
+            "answer", f"And {len(benchmarks) - _MOST_NAMED} more: the table has all."
+        )
     if len(benchmarks) == 1:
         one, name = benchmarks[0]
-        yield from (Statement("detail", f"{name}{text}") for text in _details_of_one(one, task))
+        yield from (
+            Statement("detail", f"{name}{text}") for text in _details_of_one(one, task)
+        )
     if result.sizes["pair"] > 1:
         yield Statement(
             "detail",
@@ -76,14 +82,19 @@ def across_statements(result: xr.Dataset) -> Iterator[Statement]:
     )
     if "task_groups" in result.attrs:
         families = f"families of {task}s ({result.attrs['task_groups']})"
-        yield Statement("detail", f"The claim for {task}s like these is about {families}: whole families are flipped.")
+        yield Statement(
+            "detail",
+            f"The claim for {task}s like these is about {families}: whole families are flipped.",
+        )
 
 
 def _verdict(one: xr.Dataset, task: str) -> tuple[list[str], list[str]]:
     """Return the verdict on one benchmark, and the sentences that it has no room for."""
     if one["difference"].isnull().all():
         if one["n_tasks"].any():
-            return ["There is no mean difference, because some runs have no finite score."], []
+            return [
+                "There is no mean difference, because some runs have no finite score."
+            ], []
         return [f"Nothing can be said: no two algorithms have a {task} in common."], []
     likes, these = (compared(one, claim, task) for claim in ("random", "fixed"))
     unlike = _unlike_scales(one, task)
@@ -99,12 +110,19 @@ def _verdict(one: xr.Dataset, task: str) -> tuple[list[str], list[str]]:
     said += [best_sentence(made), *claims]
     if not has_claim:
         floors = _floors(one, "random", task)
-        return [*said, *(f"For {task}s like these: {text[:1].lower()}{text[1:]}" for text in floors)], []
+        return [
+            *said,
+            *(
+                f"For {task}s like these: {text[:1].lower()}{text[1:]}"
+                for text in floors
+            ),
+        ], []
     following = list(_what_next(one, made, task))
     of_these = these_sentence(these, f"On these very {task}s")
     said += [
         *following,
-        of_these or f"On these very {task}s alone there is no claim: in some, an algorithm has a single run.",
+        of_these
+        or f"On these very {task}s alone there is no claim: in some, an algorithm has a single run.",
     ]
     return within_words(said, [*following, *claims[1:]])
 
@@ -133,13 +151,21 @@ def _what_next(one: xr.Dataset, made: Comparison, task: str) -> Iterator[str]:
         yield floors[0]
         return
     best = made.best
-    rivals = [row for row in made.rows if best in row[:2] and not row.shown and not np.isnan(row.p)]
+    rivals = [
+        row
+        for row in made.rows
+        if best in row[:2] and not row.shown and not np.isnan(row.p)
+    ]
     if not rivals:
         return
     near = min(rivals, key=lambda row: abs(row.amount))
     other = near.other if near.better == best else near.better
-    of_pair = (one["algorithm_a"].astype(str) == best) & (one["algorithm_b"].astype(str) == other)
-    of_pair |= (one["algorithm_a"].astype(str) == other) & (one["algorithm_b"].astype(str) == best)
+    of_pair = (one["algorithm_a"].astype(str) == best) & (
+        one["algorithm_b"].astype(str) == other
+    )
+    of_pair |= (one["algorithm_a"].astype(str) == other) & (
+        one["algorithm_b"].astype(str) == best
+    )
     wanted = one["tasks_to_show"].where(of_pair).max().item()
     unit = _units_of_claim(one, task)
     if np.isinf(wanted):
@@ -161,7 +187,9 @@ def _floors(one: xr.Dataset, claim: str, task: str) -> Iterator[str]:
     few, cure = f"{_runs_a_side(one)}", "run more"
     if claim == "random":
         few, cure = _number_of_families(one, task)
-    yield from floor_sentences(least.to_numpy(), p.to_numpy(), provenance.alpha_of(one), few, cure)
+    yield from floor_sentences(
+        least.to_numpy(), p.to_numpy(), provenance.alpha_of(one), few, cure
+    )
 
 
 def _number_of_families(one: xr.Dataset, task: str) -> tuple[str, str]:
@@ -169,7 +197,9 @@ def _number_of_families(one: xr.Dataset, task: str) -> tuple[str, str]:
     groups = one.attrs.get("task_groups")
     if groups in one.coords:
         n_families = len(np.unique(one[groups].to_numpy().astype(str)))
-        return count(n_families, f"family of {task}s", f"families of {task}s"), "add families"
+        return count(
+            n_families, f"family of {task}s", f"families of {task}s"
+        ), "add families"
     return f"{span(one['n_tasks'].to_numpy().tolist())} {task}s", f"add {task}s"
 
 
@@ -203,7 +233,9 @@ def leader_on_one_scale(one: xr.Dataset) -> str | None:
         scaled = -scaled
     if scaled.isnull().all():
         return None
-    return str(one["algorithm"].to_numpy()[int(scaled.fillna(-np.inf).argmax("algorithm"))])
+    return str(
+        one["algorithm"].to_numpy()[int(scaled.fillna(-np.inf).argmax("algorithm"))]
+    )
 
 
 def _disagreement(one: xr.Dataset, task: str) -> Iterator[str]:
@@ -216,9 +248,18 @@ def _disagreement(one: xr.Dataset, task: str) -> Iterator[str]:
     by_theta = most_ahead(_rows_by(one, sign * (one["prob_greater"] - 0.5)))
     by_rank = None
     if one["rank_mean"].notnull().any():
-        by_rank = str(one["algorithm"].to_numpy()[int(one["rank_mean"].fillna(np.inf).argmin("algorithm"))])
-    measures = {"mean ranks name": by_rank, "the probability of scoring higher names": by_theta}
-    others = {how: name for how, name in measures.items() if name is not None and name != best}
+        by_rank = str(
+            one["algorithm"].to_numpy()[
+                int(one["rank_mean"].fillna(np.inf).argmin("algorithm"))
+            ]
+        )
+    measures = {
+        "mean ranks name": by_rank,
+        "the probability of scoring higher names": by_theta,
+    }
+    others = {
+        how: name for how, name in measures.items() if name is not None and name != best
+    }
     if not others:
         return
     said = "; ".join(f"{how} {name}" for how, name in others.items())
@@ -227,9 +268,15 @@ def _disagreement(one: xr.Dataset, task: str) -> Iterator[str]:
 
 def _rows_by(one: xr.Dataset, size: xr.DataArray) -> list[PairRow]:
     """Return pairs with another size than the difference, without intervals."""
-    a, b = (one[side].to_numpy().astype(str).tolist() for side in ("algorithm_a", "algorithm_b"))
+    a, b = (
+        one[side].to_numpy().astype(str).tolist()
+        for side in ("algorithm_a", "algorithm_b")
+    )
     nothing = (np.nan, np.nan, np.nan, False)
-    return [PairRow(first, second, each, *nothing) for first, second, each in zip(a, b, size.values, strict=True)]
+    return [
+        PairRow(first, second, each, *nothing)
+        for first, second, each in zip(a, b, size.values, strict=True)
+    ]
 
 
 def _carrier(one: xr.Dataset, task: str, best: str, rival: str, sign: int) -> str:
@@ -238,7 +285,12 @@ def _carrier(one: xr.Dataset, task: str, best: str, rival: str, sign: int) -> st
     ahead = ((a == best) & (b == rival)).astype(int) - ((a == rival) & (b == best))
     if task not in one.dims or not ahead.any():
         return ""
-    leads = sign * (one["task_difference"].fillna(0.0) * xr.DataArray(ahead, dims="pair")).sum("pair").to_numpy()
+    leads = (
+        sign
+        * (one["task_difference"].fillna(0.0) * xr.DataArray(ahead, dims="pair"))
+        .sum("pair")
+        .to_numpy()
+    )
     if 0 < leads.sum() <= 2 * leads.max():
         return f": {one[task].to_numpy()[int(leads.argmax())]} carries the lead over {rival}"
     return ""
@@ -269,11 +321,21 @@ def _margins(one: xr.Dataset, task: str) -> Iterator[str]:
     margin = number(one.attrs["margin"])
     for claim, on in (("random", f"{task}s like these"), ("fixed", f"these {task}s")):
         p = of_claim(one, claim)["margin_pvalue_adjusted"]
-        shown = one.isel(pair=provenance.significant(p.to_numpy(), provenance.alpha_of(one)))
-        sides = zip(shown["algorithm_a"].to_numpy().tolist(), shown["algorithm_b"].to_numpy().tolist(), strict=True)
+        shown = one.isel(
+            pair=provenance.significant(p.to_numpy(), provenance.alpha_of(one))
+        )
+        sides = zip(
+            shown["algorithm_a"].to_numpy().tolist(),
+            shown["algorithm_b"].to_numpy().tolist(),
+            strict=True,
+        )
         pairs = [f"{a} than {b}" for a, b in sides]
         whom = listed(pairs, _MOST_NAMED) if pairs else "no first of a pair"
-        smallest = f" (smallest adjusted {pvalue(p.min().item())})" if p.notnull().any() else ""
+        smallest = (
+            f" (smallest adjusted {pvalue(p.min().item())})"
+            if p.notnull().any()
+            else ""
+        )
         yield f"On {on} shown not to be worse by more than {margin}: {whom}{smallest}."
 
 
@@ -284,7 +346,10 @@ def _skewed(one: xr.Dataset, task: str) -> Iterator[str]:
         return
     apart = d - d.mean(task)
     skewness = (apart**3).mean(task) / (apart**2).mean(task) ** 1.5
-    for is_skewed, side in ((skewness > _SKEWED, "above"), (skewness < -_SKEWED, "below")):
+    for is_skewed, side in (
+        (skewness > _SKEWED, "above"),
+        (skewness < -_SKEWED, "below"),
+    ):
         pairs = _labels_where(one, "pair", is_skewed)
         if pairs:
             yield (
@@ -333,7 +398,9 @@ def _task_by_task(pair: xr.Dataset, task: str, first: str, sign: int) -> Iterato
         return
     shown = provenance.significant(p, provenance.alpha_of(pair))
     signs = np.sign(sign * pair["task_difference"].to_numpy()[shown]).tolist()
-    by = {"holm": "Holm", "benjamini-hochberg": "Benjamini-Hochberg"}[pair.attrs.get("task_correction", "holm")]
+    by = {"holm": "Holm", "benjamini-hochberg": "Benjamini-Hochberg"}[
+        pair.attrs.get("task_correction", "holm")
+    ]
     yield (
         f"Of {pair['n_tasks'].item()} {task}s {first} is shown higher in {signs.count(1)}, lower in {signs.count(-1)} "
         f"({_runs_a_side(pair)}; {by} over {task}s)."
@@ -361,12 +428,17 @@ def _spread_over_tasks(pair: xr.Dataset, task: str) -> Iterator[str]:
         yield f"More runs in these {task}s would take away {percent(share, 2)} of the variance between {task}s."
 
 
-def _how_often(pair: xr.Dataset, task: str, first: str, second: str, sign: int) -> Iterator[str]:
+def _how_often(
+    pair: xr.Dataset, task: str, first: str, second: str, sign: int
+) -> Iterator[str]:
     """Yield how often a run of the better algorithm scores higher, and in which share of tasks it does."""
     theta = pair["prob_greater"].item()
     if not np.isnan(theta):
         of_first = theta if sign > 0 else 1 - theta
-        fixed, random = (pvalue(of_claim(pair, claim)["prob_greater_pvalue"].item()) for claim in TASK_CLAIMS)
+        fixed, random = (
+            pvalue(of_claim(pair, claim)["prob_greater_pvalue"].item())
+            for claim in TASK_CLAIMS
+        )
         yield (
             f"A run of {first} scores higher than one of {second} with probability {number(of_first, 2)}, mean over "
             f"{task}s ({fixed} for these, {random} for {task}s like these)."

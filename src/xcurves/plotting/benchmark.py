@@ -24,7 +24,11 @@ _STATISTICS = ("score_median", "iqm", "score_mean", "optimality_gap")
 _N_RESAMPLES = 2_000  # of the statistics
 _N_SCORES = 101  # at which the profile is drawn
 _WIDE, _COLUMNS = 13.0, 3
-_AROUND, _ROW, _BELOW = 0.9, 0.26, 4.2  # inches: margins of the panels of statistics, a row of them, the panels below
+_AROUND, _ROW, _BELOW = (
+    0.9,
+    0.26,
+    4.2,
+)  # inches: margins of the panels of statistics, a row of them, the panels below
 
 
 def plot_benchmark(
@@ -104,14 +108,21 @@ def plot_benchmark(
     run_checks.check_drawable(curves)
     others = [dim for dim in labels.extra_dims(curves) if dim != task]
     if others:
-        raise ValueError(f"curves have a dim {others[0]!r} beside the tasks. Select: curves.isel({others[0]}=0)")
+        raise ValueError(
+            f"curves have a dim {others[0]!r} beside the tasks. Select: curves.isel({others[0]}=0)"
+        )
     n_drawn = curves.sizes["algorithm"]
     if n_drawn > MOST_CURVES:
         raise ValueError(
             f"a figure has at most {MOST_CURVES} algorithms; got {n_drawn}. Select some: .sel(algorithm=[...])"
         )
-    options: dict[str, Any] = {"confidence_level": confidence_level, "rng": validation.check_rng(rng)}
-    last = align(curves, "final").max("training", keep_attrs=True)  # of the one level that a task has
+    options: dict[str, Any] = {
+        "confidence_level": confidence_level,
+        "rng": validation.check_rng(rng),
+    }
+    last = align(curves, "final").max(
+        "training", keep_attrs=True
+    )  # of the one level that a task has
     at = np.linspace(float(last.min()), float(last.max()), _N_SCORES)
     aggregates = performance_cdf(
         last, dim=(task, "run"), strata=task, interval="percentile", target=target, scores_at=at,
@@ -119,7 +130,10 @@ def plot_benchmark(
     )  # fmt: skip
     options |= {"task": task, "n_resamples": n_resamples}
     drawn: list[tuple[str, xr.Dataset]] = [
-        *(("statistics", aggregates.sel(param=[name])) for name in _STATISTICS[: 3 + (target is not None)]),
+        *(
+            ("statistics", aggregates.sel(param=[name]))
+            for name in _STATISTICS[: 3 + (target is not None)]
+        ),
         ("profile", aggregates),
         ("prob_greater", across_tasks(curves, **options)),
         ("mean_curve", profile_across_tasks(curves, **options)),
@@ -132,14 +146,22 @@ def plot_benchmark(
         for ax in axes[1:-3]:
             ax.tick_params(labelleft=False)
         handles, names = axes[-1].get_legend_handles_labels()
-        legend: dict[str, Any] = {"ncols": len(names), "frameon": False, "handlelength": 2.8}
+        legend: dict[str, Any] = {
+            "ncols": len(names),
+            "frameon": False,
+            "handlelength": 2.8,
+        }
         axes[0].figure.legend(handles, names, loc="outside lower center", **legend)
     return axes
 
 
-def _new_axes(size: tuple[float, float], n_statistics: int, high: float) -> NDArray[Any]:
+def _new_axes(
+    size: tuple[float, float], n_statistics: int, high: float
+) -> NDArray[Any]:
     """Return new axes: a row of statistics, so many inches high, and three panels below."""
     figure = import_pyplot().figure(figsize=size, layout="constrained")
-    above, below = figure.add_gridspec(2, 1, height_ratios=[high, max(size[1] - high, 1)])
+    above, below = figure.add_gridspec(
+        2, 1, height_ratios=[high, max(size[1] - high, 1)]
+    )
     rows = [above.subgridspec(1, n_statistics), below.subgridspec(1, 3)]
     return np.array([figure.add_subplot(cell) for row in rows for cell in row])

@@ -49,9 +49,13 @@ CURVES_CAPTION = {
 class CurveOptions:
     """What a picture of curves shows, and how."""
 
-    runs: bool | None = None  # whether single runs are seen; None: where there is no mean, or one run
+    runs: bool | None = (
+        None  # whether single runs are seen; None: where there is no mean, or one run
+    )
     band: str | None = "pointwise"
-    smooth: float = 0.0  # weight of the past in a debiased exponential mean of every run
+    smooth: float = (
+        0.0  # weight of the past in a debiased exponential mean of every run
+    )
     confidence_level: float = 0.95
     n_resamples: int = 2_000  # of a simultaneous band
     entropy: int = 0
@@ -66,7 +70,9 @@ class CurveOptions:
             if n_runs < _LEAST_RUNS:
                 return none
             alpha = 1 - self.confidence_level
-            found = bootstrap.mean_curve(runs[np.newaxis], self.n_resamples, alpha, self.entropy)
+            found = bootstrap.mean_curve(
+                runs[np.newaxis], self.n_resamples, alpha, self.entropy
+            )
             ends: Floats = found["mean_curve_band"].T
             if not np.isfinite(ends).all():  # too few runs for this level
                 return none
@@ -100,7 +106,9 @@ class CurveLine:
     n_runs: int
     runs: list[tuple[Floats, Floats]]  # levels and scores of each
     shows_runs: bool = False  # whether they are seen unasked
-    grid: Floats | None = None  # all levels of its runs, by which the axis is scaled; None: those of the mean
+    grid: Floats | None = (
+        None  # all levels of its runs, by which the axis is scaled; None: those of the mean
+    )
 
     @property
     def on_axis(self) -> Floats:
@@ -147,7 +155,9 @@ class CurvesPicture:
         return np.unique(np.concatenate([np.array([]), *found]))
 
 
-def pictures_of(curves: xr.DataArray, options: CurveOptions | None = None) -> list[CurvesPicture]:
+def pictures_of(
+    curves: xr.DataArray, options: CurveOptions | None = None
+) -> list[CurvesPicture]:
     """Return a picture for each task, in C order, all with one kind of axis."""
     if options is None:
         options = CurveOptions()
@@ -166,7 +176,9 @@ def pictures_of(curves: xr.DataArray, options: CurveOptions | None = None) -> li
             if line is not None:
                 lines.append(line)
         title = escape_controls(name.removesuffix(": "))
-        of_y = score_label(curves, options.smooth, of_means=any(len(line.levels) for line in lines))
+        of_y = score_label(
+            curves, options.smooth, of_means=any(len(line.levels) for line in lines)
+        )
         pictures.append(CurvesPicture(title, lines, of_x, of_y, band=flag))
     xscale = _shared_scale(pictures)
     return [replace(picture, xscale=xscale) for picture in pictures]
@@ -179,16 +191,29 @@ def _tasks(curves: xr.DataArray, dims: Sequence[Hashable]) -> Iterator[xr.DataAr
 
 def with_plain_names(curves: xr.DataArray) -> xr.DataArray:
     """Return curves whose algorithms have names without controls, as pages show them."""
-    names = np.array([escape_controls(str(name)) for name in curves["algorithm"].to_numpy().tolist()], dtype=object)
+    names = np.array(
+        [
+            escape_controls(str(name))
+            for name in curves["algorithm"].to_numpy().tolist()
+        ],
+        dtype=object,
+    )
     return with_styles(curves, {}).assign_coords(algorithm=names)
 
 
-def panels_of(curves: xr.DataArray, confidence_level: float = 0.95, smooth: float = 0.0) -> list[CurvesPicture]:
+def panels_of(
+    curves: xr.DataArray, confidence_level: float = 0.95, smooth: float = 0.0
+) -> list[CurvesPicture]:
     """Return a picture for each task, in C order, with t intervals at each level by itself and names of a page."""
-    return pictures_of(with_plain_names(curves), CurveOptions(smooth=smooth, confidence_level=confidence_level))
+    return pictures_of(
+        with_plain_names(curves),
+        CurveOptions(smooth=smooth, confidence_level=confidence_level),
+    )
 
 
-def score_label(curves: xr.DataArray, smooth: float, *, of_means: bool, over: str = "") -> str:
+def score_label(
+    curves: xr.DataArray, smooth: float, *, of_means: bool, over: str = ""
+) -> str:
     """Return the label of the scores, which says that they are means, over what, and how runs are smoothed."""
     label = label_of(curves)
     if of_means and curves.sizes.get("run", 1) > 1 and not label.startswith("mean "):
@@ -202,7 +227,10 @@ def score_label(curves: xr.DataArray, smooth: float, *, of_means: bool, over: st
 
 def line_of(part: xr.DataArray, place: int, options: CurveOptions) -> CurveLine | None:
     """Return the curves of one algorithm, dims (run, training) or (run, evaluation); None without a run."""
-    training, scores = part["training"].to_numpy(), part.transpose("run", ...).to_numpy()
+    training, scores = (
+        part["training"].to_numpy(),
+        part.transpose("run", ...).to_numpy(),
+    )
     levels_of = np.broadcast_to(training, scores.shape)
     present = ~np.isnan(scores).all(axis=1)
     if not present.any():
@@ -220,7 +248,9 @@ def line_of(part: xr.DataArray, place: int, options: CurveOptions) -> CurveLine 
     return CurveLine(
         name=str(part["algorithm"].item()),
         place=place,
-        style=part["algorithm_style"].item() if "algorithm_style" in part.coords else style_of(place),
+        style=part["algorithm_style"].item()
+        if "algorithm_style" in part.coords
+        else style_of(place),
         levels=levels,
         mean=shared.mean(axis=0),
         low=low,
@@ -241,13 +271,17 @@ def _grid(runs: Sequence[tuple[Floats, Floats]], *, own_levels: bool) -> Floats:
     return np.unique(np.concatenate([levels for levels, _ in runs]))
 
 
-def _shared(runs: Sequence[tuple[Floats, Floats]], *, own_levels: bool) -> tuple[Floats, Floats]:
+def _shared(
+    runs: Sequence[tuple[Floats, Floats]], *, own_levels: bool
+) -> tuple[Floats, Floats]:
     """Return the levels of the mean and the scores of all runs there, shape (run, level)."""
     common = runs[0][0]
     if not own_levels:
         for levels, _ in runs[1:]:
             common = np.intersect1d(common, levels, assume_unique=True)
-        return common, np.array([scores[np.isin(levels, common)] for levels, scores in runs])
+        return common, np.array(
+            [scores[np.isin(levels, common)] for levels, scores in runs]
+        )
 
     # Elsewhere than between the last start and the first end, a mean would be that of fewer runs.
     low = max(levels[0] for levels, _ in runs)
@@ -265,9 +299,13 @@ def check_smooth(smooth: Any) -> float:
     try:
         weight = float(smooth)
     except (TypeError, ValueError):
-        raise TypeError(f"smooth must be a number from 0 to below 1; got {smooth!r}. Try smooth=0.6") from None
+        raise TypeError(
+            f"smooth must be a number from 0 to below 1; got {smooth!r}. Try smooth=0.6"
+        ) from None
     if not 0 <= weight < 1:
-        raise ValueError(f"smooth must be from 0 to below 1; got {smooth!r}. Try smooth=0.6")
+        raise ValueError(
+            f"smooth must be from 0 to below 1; got {smooth!r}. Try smooth=0.6"
+        )
     return weight
 
 
@@ -295,13 +333,18 @@ def half_interval(runs: Floats, confidence_level: float) -> Floats:
     return np.asarray(error * stdtrit(n - 1, 0.5 + confidence_level / 2))
 
 
-def over_tasks(pictures: Sequence[CurvesPicture], confidence_level: float = 0.95, y_label: str = "") -> CurvesPicture:
+def over_tasks(
+    pictures: Sequence[CurvesPicture], confidence_level: float = 0.95, y_label: str = ""
+) -> CurvesPicture:
     """Return the means over tasks at per cent of each task's budget, for algorithms that all tasks have.
 
     The budget of a task is the last level that all its means have; fractions begin where all tasks have a score. The
     band is the t interval for these tasks at each fraction, its degrees of freedom by Satterthwaite.
     """
-    lines_of = [{line.place: line for line in picture.lines if len(line.levels)} for picture in pictures]
+    lines_of = [
+        {line.place: line for line in picture.lines if len(line.levels)}
+        for picture in pictures
+    ]
     places = set.intersection(*map(set, lines_of)) if lines_of else set()
     if not places:
         return CurvesPicture("", [], _OVER_TASKS, y_label)
@@ -310,7 +353,10 @@ def over_tasks(pictures: Sequence[CurvesPicture], confidence_level: float = 0.95
     start = max(first / budget for first, budget in zip(starts, budgets, strict=True))
     fractions = np.linspace(0, 1, _FRACTIONS + 1)
     fractions = fractions[fractions >= start - 1e-12]
-    means = [_mean_line(place, lines_of, budgets, fractions, confidence_level) for place in sorted(places)]
+    means = [
+        _mean_line(place, lines_of, budgets, fractions, confidence_level)
+        for place in sorted(places)
+    ]
     return CurvesPicture("", means, _OVER_TASKS, y_label)
 
 
@@ -337,12 +383,28 @@ def _mean_line(
     n_tasks = len(lines_of)
     mean, square = np.mean(means, axis=0), np.array(squares)
     with np.errstate(invalid="ignore", divide="ignore"):
-        degrees = square.sum(axis=0) ** 2 / (square**2 / np.array(freedom)[:, np.newaxis]).sum(axis=0)
-        half = np.sqrt(square.sum(axis=0)) / n_tasks * stdtrit(degrees, 0.5 + confidence_level / 2)
+        degrees = square.sum(axis=0) ** 2 / (
+            square**2 / np.array(freedom)[:, np.newaxis]
+        ).sum(axis=0)
+        half = (
+            np.sqrt(square.sum(axis=0))
+            / n_tasks
+            * stdtrit(degrees, 0.5 + confidence_level / 2)
+        )
     half = np.where(square.sum(axis=0) == 0, 0.0, half)
     n_runs = sum(lines[place].n_runs for lines in lines_of)
     first = lines_of[0][place]
-    return CurveLine(first.name, place, first.style, 100 * fractions, mean, mean - half, mean + half, n_runs, [])
+    return CurveLine(
+        first.name,
+        place,
+        first.style,
+        100 * fractions,
+        mean,
+        mean - half,
+        mean + half,
+        n_runs,
+        [],
+    )
 
 
 def is_uneven(levels: Floats) -> bool:
@@ -372,7 +434,9 @@ def _is_linear(picture: CurvesPicture) -> bool:
     return all(map(_is_even, grids)) and bool(max(ends) <= _EVEN * min(ends))
 
 
-def extremes(levels: Floats, values: Floats, n_columns: int, scale: str = "linear") -> NDArray[np.int64]:
+def extremes(
+    levels: Floats, values: Floats, n_columns: int, scale: str = "linear"
+) -> NDArray[np.int64]:
     """Return the indices to draw of a long curve: the lowest and the highest value of each column of pixels.
 
     `levels` are sorted; columns are equally wide on an axis of this scale.
@@ -398,7 +462,9 @@ def _columns(levels: Floats, n_columns: int, scale: str) -> NDArray[np.int64]:
     width = at[-1] - at[0]
     if width == 0:
         return np.zeros(len(levels), np.int64)
-    column: NDArray[np.int64] = np.floor((at - at[0]) / width * n_columns).astype(np.int64)
+    column: NDArray[np.int64] = np.floor((at - at[0]) / width * n_columns).astype(
+        np.int64
+    )
     return np.minimum(column, n_columns - 1)
 
 
@@ -409,11 +475,15 @@ def drawn(line: CurveLine, n_columns: int, *scales: str) -> CurveLine:
     for levels, scores in line.runs:
         own = _kept(levels, [scores], n_columns, scales)
         runs.append((levels[own], scores[own]))
-    arrays = {name: getattr(line, name)[kept] for name in ("levels", "mean", "low", "high")}
+    arrays = {
+        name: getattr(line, name)[kept] for name in ("levels", "mean", "low", "high")
+    }
     return replace(line, runs=runs, **arrays)
 
 
-def drawn_band(line: CurveLine, n_columns: int, *scales: str) -> tuple[Floats, Floats, Floats]:
+def drawn_band(
+    line: CurveLine, n_columns: int, *scales: str
+) -> tuple[Floats, Floats, Floats]:
     """Return the levels, the lower and the upper ends of a band to draw in so many columns of pixels.
 
     A column has the lowest lower end and the highest upper end, at its first level; the last one at its last.
@@ -432,8 +502,14 @@ def drawn_band(line: CurveLine, n_columns: int, *scales: str) -> tuple[Floats, F
     return at, np.minimum.reduceat(low, first), np.maximum.reduceat(high, first)
 
 
-def _kept(levels: Floats, curves: Sequence[Floats], n_columns: int, scales: Sequence[str]) -> NDArray[np.int64]:
-    found = [extremes(levels, curve, n_columns, scale) for curve in curves for scale in scales or ["linear"]]
+def _kept(
+    levels: Floats, curves: Sequence[Floats], n_columns: int, scales: Sequence[str]
+) -> NDArray[np.int64]:
+    found = [
+        extremes(levels, curve, n_columns, scale)
+        for curve in curves
+        for scale in scales or ["linear"]
+    ]
     return np.unique(np.concatenate(found))
 
 

@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
 from xcurves.core import labels, provenance, run_checks, validation
-from xcurves.core.axes import LINES, MOST_CURVES, SHADE, drawable, scale_training, wrapped
+from xcurves.core.axes import (
+    LINES,
+    MOST_CURVES,
+    SHADE,
+    drawable,
+    scale_training,
+    wrapped,
+)
 from xcurves.core.validation import check_curves
 from xcurves.plotting.curve_lines import (
     BANDS,
@@ -73,7 +80,8 @@ def plot_curves(
         band=band,
         smooth=check_smooth(smooth),
         confidence_level=1 - alpha,
-        n_resamples=validation.check_count("n_resamples", n_resamples, most=_MOST) or _N_RESAMPLES,
+        n_resamples=validation.check_count("n_resamples", n_resamples, most=_MOST)
+        or _N_RESAMPLES,
         entropy=validation.check_rng(rng),
     )
     array = check_curves(data, own_levels=True).compute()
@@ -86,7 +94,9 @@ def plot_curves(
     if is_apart:
         dims.append("algorithm")
     dims = check_dims(dims, canvas.col, canvas.row, "curves")
-    room = Room(canvas.grid(dims, [array.sizes[dim] for dim in dims]), 0, 0, canvas.figsize)
+    room = Room(
+        canvas.grid(dims, [array.sizes[dim] for dim in dims]), 0, 0, canvas.figsize
+    )
     if is_apart:
         refusal = room.refusal("runs", dims, "algorithm", [])
     else:
@@ -95,8 +105,13 @@ def plot_curves(
     pictures = pictures_of(array, options)
     panels = split(array, dims)
     in_panels = _in_panels(array, pictures, dims)
-    draw = partial(_draw_picture, linestyles=bool(linestyles), xscale=xscale, yscale=yscale)
-    cells = [Cell(panel.title, partial(draw, picture)) for panel, picture in zip(panels, in_panels, strict=True)]
+    draw = partial(
+        _draw_picture, linestyles=bool(linestyles), xscale=xscale, yscale=yscale
+    )
+    cells = [
+        Cell(panel.title, partial(draw, picture))
+        for panel, picture in zip(panels, in_panels, strict=True)
+    ]
     axes = draw_panels(
         cells,
         room,
@@ -121,14 +136,21 @@ def _in_panels(
         place_of = dict(zip(dims, places, strict=True))
         picture = picture_of[tuple(place_of[dim] for dim in of_tasks)]
         if "algorithm" in place_of:
-            own = [line for line in picture.lines if line.place == place_of["algorithm"]]
+            own = [
+                line for line in picture.lines if line.place == place_of["algorithm"]
+            ]
             picture = replace(picture, lines=own)
         found.append(picture)
     return found
 
 
 def _draw_picture(
-    picture: CurvesPicture, ax: Axes, *, linestyles: bool, xscale: str | None, yscale: str | None
+    picture: CurvesPicture,
+    ax: Axes,
+    *,
+    linestyles: bool,
+    xscale: str | None,
+    yscale: str | None,
 ) -> None:
     """Draw the curves of one task on one Axes."""
     ax.set_ylabel(wrapped(picture.y_label))
@@ -141,7 +163,10 @@ def _draw_picture(
 
     for line in picture.lines:
         if linestyles:
-            line = replace(line, style=line.style._replace(linestyle=LINES[line.place % len(LINES)]))
+            line = replace(
+                line,
+                style=line.style._replace(linestyle=LINES[line.place % len(LINES)]),
+            )
         if line.shows_runs:
             _draw_runs(line, ax)
         if line.has_band:
@@ -154,9 +179,13 @@ def _draw_picture(
 def _scale(picture: CurvesPicture, ax: Axes) -> None:
     """Label the x axis and give it the kind that all panels have."""
     levels = picture.levels
-    if picture.xscale == "symlog" and levels[0] > 0:  # that of another panel begins at 0
+    if (
+        picture.xscale == "symlog" and levels[0] > 0
+    ):  # that of another panel begins at 0
         levels = np.concatenate([[0.0], levels])
-    training = xr.DataArray(levels, name="training", attrs={"long_name": picture.x_label})
+    training = xr.DataArray(
+        levels, name="training", attrs={"long_name": picture.x_label}
+    )
     if picture.xscale == "linear":
         scale_training(ax, training, [levels[-1:]])  # one level is even
     else:
@@ -190,7 +219,11 @@ def _draw_band(line: CurveLine, ax: Axes, flag: str) -> None:
 def _draw_mean(line: CurveLine, ax: Axes) -> None:
     shown = drawn(line, _columns(ax), ax.get_xscale())
     points = float(ax.xaxis.label.get_fontsize())
-    look: dict[str, Any] = {"color": line.style.color, "linestyle": line.style.linestyle, "zorder": 2.5}
+    look: dict[str, Any] = {
+        "color": line.style.color,
+        "linestyle": line.style.linestyle,
+        "zorder": 2.5,
+    }
     look |= {"linewidth": 0.18 * points, "gid": "mean"}
     if _has_markers(line.levels, ax):
         look |= {"marker": line.style.marker, "markersize": 0.5 * points}
@@ -215,7 +248,9 @@ def curves_caption(curves: xr.DataArray) -> str:
         flags = strip_flags(curves)
     else:
         flags = flags.union(*(picture.flags for picture in pictures_of(curves)))
-    return " ".join(sentence for flag, sentence in CURVES_CAPTION.items() if flag in flags)
+    return " ".join(
+        sentence for flag, sentence in CURVES_CAPTION.items() if flag in flags
+    )
 
 
 def _warn_of_no_mean(curves: xr.DataArray, pictures: Sequence[CurvesPicture]) -> None:

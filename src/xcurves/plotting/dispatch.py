@@ -15,9 +15,24 @@ from xcurves.core import labels, validation
 from xcurves.core.axes import drawable
 from xcurves.core.schema import ResultKind, View
 from xcurves.plotting import curves, strips
-from xcurves.plotting.facets import FEW, Grid, Panel, Room, check_dims, import_pyplot, split
+from xcurves.plotting.facets import (
+    FEW,
+    Grid,
+    Panel,
+    Room,
+    check_dims,
+    import_pyplot,
+    split,
+)
 from xcurves.plotting.look import rescale
-from xcurves.plotting.panels import Canvas, Cell, check_figsize, check_legend, draw_panels, styled
+from xcurves.plotting.panels import (
+    Canvas,
+    Cell,
+    check_figsize,
+    check_legend,
+    draw_panels,
+    styled,
+)
 from xcurves.results import ask, kind_of, parts_of, prepare, views_of
 
 if TYPE_CHECKING:
@@ -26,8 +41,16 @@ if TYPE_CHECKING:
 _TWO_LINES = 2.0  # width of a column whose name has two lines, of that of others
 _ROWS_OF_NAMES = 5  # as high as long names of columns that lean
 _ROWS_OF_CURVES = 9  # as high as a picture of curves
-_OF_RESULTS = ("band", "xscale", "yscale", "title")  # options that pictures of results can take
-_MOST_TASKS, _MOST_PANELS = 4, 30  # that are drawn each in a panel, where a view has one for many
+_OF_RESULTS = (
+    "band",
+    "xscale",
+    "yscale",
+    "title",
+)  # options that pictures of results can take
+_MOST_TASKS, _MOST_PANELS = (
+    4,
+    30,
+)  # that are drawn each in a panel, where a view has one for many
 
 
 def plot(
@@ -151,10 +174,19 @@ def plot(
     ('training (games)', 'symlog')
     """
     import_pyplot()  # what it lacks is said before any work
-    canvas = Canvas(ax, col, row, validation.check_count("col_wrap", col_wrap), check_figsize(figsize), colors)
+    canvas = Canvas(
+        ax,
+        col,
+        row,
+        validation.check_count("col_wrap", col_wrap),
+        check_figsize(figsize),
+        colors,
+    )
     canvas = canvas._replace(order=order, legend=check_legend(legend))
     if title is not None and not isinstance(title, str):
-        raise TypeError(f"title must be text; got {labels.shown(title)}. Convert: title=str(...)")
+        raise TypeError(
+            f"title must be text; got {labels.shown(title)}. Convert: title=str(...)"
+        )
     given: dict[str, Any] = {
         "runs": runs, "smooth": smooth, "linestyles": linestyles, "xscale": xscale, "yscale": yscale, "title": title,
         "n_resamples": n_resamples, "confidence_level": confidence_level, "rng": rng,
@@ -170,16 +202,22 @@ def plot(
         return plot(parts[name], title=title, claim=claim, **canvas._asdict())
     if not isinstance(data, xr.Dataset):
         if claim is not None:
-            raise ValueError("claim is for views of results over tasks; these are curves. Leave claim out")
+            raise ValueError(
+                "claim is for views of results over tasks; these are curves. Leave claim out"
+            )
         _check_view(("runs",), ("runs",), view)
         if isinstance(data, xr.DataArray) and strips.is_strip(data):
             return strips.plot_strips(data, canvas, of_curves)
         return curves.plot_curves(data, canvas, **of_curves)
     for name in of_curves:
         if name not in _OF_RESULTS:
-            raise ValueError(f"{name} is for pictures of curves; a result has its own. Leave it out")
+            raise ValueError(
+                f"{name} is for pictures of curves; a result has its own. Leave it out"
+            )
     if band is not None and band != "own":
-        raise ValueError(f"band must be left out or None with a result, whose bands are its own; got {band!r}")
+        raise ValueError(
+            f"band must be left out or None with a result, whose bands are its own; got {band!r}"
+        )
     return _plot_result(data, view, canvas, claim, of_curves)
 
 
@@ -188,7 +226,9 @@ def _parts_drawn(tree: xr.DataTree) -> dict[str, Any]:
     group = tree.children.get("curves")
     arrays = [] if group is None else list(group.to_dataset().data_vars.values())
     parts: dict[str, Any] = dict(zip(["curves"], arrays, strict=False))
-    return parts | {name: part for name, part in parts_of(tree).items() if kind_of(part).views}
+    return parts | {
+        name: part for name, part in parts_of(tree).items() if kind_of(part).views
+    }
 
 
 class _Drawn(NamedTuple):
@@ -202,7 +242,11 @@ class _Drawn(NamedTuple):
     @property
     def apart(self) -> list[Hashable]:
         """The dims whose labels have a panel each because they are too many for one."""
-        return [dim for dim, most in self.view.panels.items() if most > 1 and dim in self.dims]
+        return [
+            dim
+            for dim, most in self.view.panels.items()
+            if most > 1 and dim in self.dims
+        ]
 
     def rows(self) -> float:
         """Return how many rows a panel has at most, 0 if it lists nothing."""
@@ -219,12 +263,18 @@ class _Drawn(NamedTuple):
         count = self.view.drawing.columns
         if count is None:
             return 0.0
-        return max(count(panel.data) * _lines_of_pairs(panel.data) for panel in self.panels)
+        return max(
+            count(panel.data) * _lines_of_pairs(panel.data) for panel in self.panels
+        )
 
 
 def _legend_of(drawn: Sequence[_Drawn], data: xr.Dataset) -> tuple[str, ...]:
     """Return the names of algorithms that a legend has, if any: of views that neither list them nor part them."""
-    named = [each for each in drawn if not each.rows() and not each.columns() and "algorithm" not in each.dims]
+    named = [
+        each
+        for each in drawn
+        if not each.rows() and not each.columns() and "algorithm" not in each.dims
+    ]
     if not named or "algorithm" not in data.dims:
         return ()
     return tuple(str(name) for name in data["algorithm"].to_numpy().tolist())
@@ -232,13 +282,19 @@ def _legend_of(drawn: Sequence[_Drawn], data: xr.Dataset) -> tuple[str, ...]:
 
 def _lines_of_pairs(data: xr.Dataset) -> float:
     """Return how much wider a column is because names of pairs have two lines."""
-    if "pair" not in data.coords or not any("\n" in str(name) for name in np.ravel(data["pair"])):
+    if "pair" not in data.coords or not any(
+        "\n" in str(name) for name in np.ravel(data["pair"])
+    ):
         return 1.0
     return _TWO_LINES
 
 
 def _plot_result(
-    data: xr.Dataset, view: str | None, canvas: Canvas, claim: str | None, options: Mapping[str, Any]
+    data: xr.Dataset,
+    view: str | None,
+    canvas: Canvas,
+    claim: str | None,
+    options: Mapping[str, Any],
 ) -> Axes | NDArray[Any]:
     kind, data = prepare(data)
     views = views_of(kind)
@@ -267,7 +323,12 @@ def _plot_result(
     longest = max(len(panel.title) for each in drawn for panel in each.panels)
     beside = max(each.beside() for each in drawn)
     legend = _legend_of(drawn, data)
-    room = replace(_room(drawn, names, data, canvas), title_letters=longest, beside=beside, names=legend)
+    room = replace(
+        _room(drawn, names, data, canvas),
+        title_letters=longest,
+        beside=beside,
+        names=legend,
+    )
     first = drawn[0]
     overlaid = _overlaid(first, data, room.columns)
     tasks: Sequence[Hashable] = []
@@ -313,27 +374,43 @@ def _without_bands(kind: ResultKind, data: xr.Dataset) -> xr.Dataset:
     return data.assign({band: xr.full_like(data[band], np.nan) for band in bands})
 
 
-def _views_with_option(kind: ResultKind, names: tuple[str, ...], view: str | None, option: str) -> tuple[str, ...]:
+def _views_with_option(
+    kind: ResultKind, names: tuple[str, ...], view: str | None, option: str
+) -> tuple[str, ...]:
     """Return the views to draw with an option; refuse a view that does not take it."""
-    taking = [name for name, each in kind.views.items() if option in each.drawing.options]
+    taking = [
+        name for name, each in kind.views.items() if option in each.drawing.options
+    ]
     if view is None:
         names = tuple(name for name in names if name in taking) or tuple(taking[:1])
     if not names or any(name not in taking for name in names):
         known = f"no view of {kind.name} takes it"
         if taking:
-            known = f"of {kind.name} these views take it: {', '.join(map(repr, taking))}"
-        raise ValueError(f"{option} is for pictures of curves and results along training; {known}. Leave it out")
+            known = (
+                f"of {kind.name} these views take it: {', '.join(map(repr, taking))}"
+            )
+        raise ValueError(
+            f"{option} is for pictures of curves and results along training; {known}. Leave it out"
+        )
     return names
 
 
-def _views_with_claims(kind: ResultKind, names: tuple[str, ...], view: str | None) -> tuple[str, ...]:
+def _views_with_claims(
+    kind: ResultKind, names: tuple[str, ...], view: str | None
+) -> tuple[str, ...]:
     """Return the views to draw of one claim; refuse a view that has none."""
     having = [name for name, each in kind.views.items() if each.drawing.claims]
     if view is None:
         names = tuple(name for name in names if name in having)
     if not names or any(name not in having for name in names):
-        known = f"those with one: {', '.join(map(repr, having))}" if having else f"no view of {kind.name} has one"
-        raise ValueError(f"claim is for views of results over tasks; {known}. Leave claim out")
+        known = (
+            f"those with one: {', '.join(map(repr, having))}"
+            if having
+            else f"no view of {kind.name} has one"
+        )
+        raise ValueError(
+            f"claim is for views of results over tasks; {known}. Leave claim out"
+        )
     return names
 
 
@@ -343,14 +420,20 @@ def _of_claim(data: xr.Dataset, dim: str, claim: str) -> xr.Dataset:
     return data.sel({dim: [validation.check_choice("claim", claim, known)]})
 
 
-def _room(drawn: Sequence[_Drawn], names: Sequence[str], data: xr.Dataset, canvas: Canvas) -> Room:
+def _room(
+    drawn: Sequence[_Drawn], names: Sequence[str], data: xr.Dataset, canvas: Canvas
+) -> Room:
     """Return the panels of all views in their grid."""
     rows = [each.rows() for each in drawn]
     columns = max(each.columns() for each in drawn)
     most = max(rows)
     if most and 0 in rows:
         most = max(most, _ROWS_OF_CURVES)
-    if columns and max(_lines_of_pairs(panel.data) for each in drawn for panel in each.panels) > 1:
+    if (
+        columns
+        and max(_lines_of_pairs(panel.data) for each in drawn for panel in each.panels)
+        > 1
+    ):
         most += _ROWS_OF_NAMES
 
     if len(names) == 1:
@@ -394,7 +477,9 @@ def _panels(kind: ResultKind, view: View, data: xr.Dataset, canvas: Canvas) -> _
     dims = [dim for dim in kind.panel_dims(data) if dim not in view.panels]
     n_tasks = prod(data.sizes[dim] for dim in dims)
     if canvas.ax is None or view.many:
-        dims += [dim for dim, most in view.panels.items() if data.sizes.get(dim, 0) > most]
+        dims += [
+            dim for dim, most in view.panels.items() if data.sizes.get(dim, 0) > most
+        ]
     n_panels = prod(data.sizes[dim] for dim in dims)
 
     is_asked = canvas.col is not None or canvas.row is not None
@@ -409,11 +494,17 @@ def _panels(kind: ResultKind, view: View, data: xr.Dataset, canvas: Canvas) -> _
 
 def _default_views(kind: ResultKind, data: xr.Dataset) -> tuple[str, ...]:
     """Return the views to draw where none is named: the first if none suits, which then says why."""
-    suiting = [name for name, view in kind.views.items() if view.default and view.drawing.suits(data)]
+    suiting = [
+        name
+        for name, view in kind.views.items()
+        if view.default and view.drawing.suits(data)
+    ]
     return tuple(suiting or list(kind.views)[:1])
 
 
-def _check_view(views: Collection[str], default: tuple[str, ...], view: str | None) -> tuple[str, ...]:
+def _check_view(
+    views: Collection[str], default: tuple[str, ...], view: str | None
+) -> tuple[str, ...]:
     if view is None:
         return default
     return (validation.check_choice("view", view, list(views)),)

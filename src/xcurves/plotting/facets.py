@@ -22,19 +22,32 @@ LARGEST = 14.0  # inches, of a figure in either way
 _WIDE, _HIGH = 5.0, 3.2  # inches of a panel that has room
 LEAST_WIDE, _LEAST_HIGH = 1.85, 1.4  # inches of a panel that can be read
 _FLAT = 4.5  # largest width of a figure, of its height
-_AROUND, _ROW, _LEAST_ROW = 0.9, 0.26, 0.16  # height in inches of the margins around rows, and of a row
-_BESIDE, _COLUMN, _LEAST_COLUMN = 1.8, 0.4, 0.22  # width in inches of what is beside cells, and of a column
+_AROUND, _ROW, _LEAST_ROW = (
+    0.9,
+    0.26,
+    0.16,
+)  # height in inches of the margins around rows, and of a row
+_BESIDE, _COLUMN, _LEAST_COLUMN = (
+    1.8,
+    0.4,
+    0.22,
+)  # width in inches of what is beside cells, and of a column
 _ONE_ROW = 0.4  # height in inches of a panel of one row
 _BEFORE_NAME = 8  # letters that the line before a name of a legend takes
 _SMALL_LETTER = 0.0058  # width in inches of a small letter, by the points of usual ones
-_LEAST_AXIS = 0.75  # width in inches of a panel beside which there are names and numbers
+_LEAST_AXIS = (
+    0.75  # width in inches of a panel beside which there are names and numbers
+)
 _LETTER, _LINE = 0.85, 1.4  # width and height of a letter of a title, of its points
 _ABOVE = 0.35  # height in inches of a legend or title above several panels
 _SPARE = 1.03  # of a size that is named: labels of ticks differ from those that are reckoned with
 _MOST_NAMED = 64  # panels of a figure that is named
 _MOST_INCHES = 200.0  # of a figure that may be asked for
 SMALL = 0.7  # of the least sizes, where a size is asked for: its letters are small
-FEW: Mapping[Hashable, int] = {"algorithm": 8, "pair": 6}  # labels that have room beside each other
+FEW: Mapping[Hashable, int] = {
+    "algorithm": 8,
+    "pair": 6,
+}  # labels that have room beside each other
 
 Size = tuple[float, float]
 
@@ -65,7 +78,9 @@ class Grid:
         """Return new axes, shape (panel,)."""
         pyplot = import_pyplot()
         shape = (self.n_rows, self.n_columns)
-        figure, axes = pyplot.subplots(*shape, figsize=size, squeeze=False, layout="constrained", **options)
+        figure, axes = pyplot.subplots(
+            *shape, figsize=size, squeeze=False, layout="constrained", **options
+        )
         figure.set_gid(OWN)
         axes = np.asarray(axes).ravel()
         for unused in axes[self.n_panels :]:
@@ -86,12 +101,16 @@ def import_pyplot() -> Any:
     try:
         from matplotlib import pyplot as plt
     except ModuleNotFoundError as error:
-        raise ModuleNotFoundError("plot needs matplotlib. Install it: pip install 'xcurves[plot]'") from error
+        raise ModuleNotFoundError(
+            "plot needs matplotlib. Install it: pip install 'xcurves[plot]'"
+        ) from error
     plt.draw_if_interactive()  # type: ignore[no-untyped-call]  # loads the backend, whose settings an rc_context would take back
     return plt
 
 
-def check_dims(dims: Sequence[Hashable], col: Hashable, row: Hashable, name: str) -> list[Hashable]:
+def check_dims(
+    dims: Sequence[Hashable], col: Hashable, row: Hashable, name: str
+) -> list[Hashable]:
     """Return the dims of panels, that of rows first; refuse those that do not fit `col` and `row`."""
     for argument, dim in (("col", col), ("row", row)):
         if dim is not None and dim not in dims:
@@ -131,7 +150,9 @@ def _title(label_of_dim: Mapping[Hashable, Any], n_panels: int) -> str:
     if is_of_tasks and n_panels <= _SPELLED:
         return ", ".join(f"{dim} = {label}" for dim, label in label_of_dim.items())
     # A statistic stands in the label of its axis.
-    return ", ".join(str(label) for dim, label in label_of_dim.items() if dim != "param")
+    return ", ".join(
+        str(label) for dim, label in label_of_dim.items() if dim != "param"
+    )
 
 
 @dataclass(frozen=True)
@@ -152,7 +173,9 @@ class Room:
         """Return the width and height of the figure, None if the panels cannot be read in it."""
         size = self.asked or self._usual()
         least = self._least()
-        if any(inches < needed - 1e-9 for inches, needed in zip(size, least, strict=True)):  # less rounding
+        if any(
+            inches < needed - 1e-9 for inches, needed in zip(size, least, strict=True)
+        ):  # less rounding
             return None
         return size
 
@@ -163,7 +186,13 @@ class Room:
         curves = 0.5 * self._usual_width()
         return [max(_ONE_ROW, _ROW * rows) if rows else curves for rows in self.by_row]
 
-    def refusal(self, view: str, dims: Sequence[Hashable], overlaid: str | None, tasks: Sequence[Hashable]) -> str:
+    def refusal(
+        self,
+        view: str,
+        dims: Sequence[Hashable],
+        overlaid: str | None,
+        tasks: Sequence[Hashable],
+    ) -> str:
         """Return why a view cannot be read, and what to ask for or to select so that it can."""
         what = "so many rows and columns"
         if dims:
@@ -191,15 +220,24 @@ class Room:
         if n > _MOST_NAMED:
             return ""
         found: list[tuple[float, int, Size]] = []
-        columns = [self.grid.n_columns] if self.grid.two_dims or self.by_row else range(1, n + 1)
+        columns = (
+            [self.grid.n_columns]
+            if self.grid.two_dims or self.by_row
+            else range(1, n + 1)
+        )
         for n_columns in columns:
             grid = replace(self.grid, n_rows=self.grid.n_rows, n_columns=n_columns)
             if not self.grid.two_dims and not self.by_row:
                 grid = replace(grid, n_rows=ceil(n / n_columns))
             least = replace(self, grid=grid)._least()
-            size = (max(wide, _up(_SPARE * least[0])), max(high, _up(_SPARE * least[1])))
+            size = (
+                max(wide, _up(_SPARE * least[0])),
+                max(high, _up(_SPARE * least[1])),
+            )
             if max(size) <= _MOST_INCHES:
-                found.append((log(size[0] / wide) + log(size[1] / high), n_columns, size))
+                found.append(
+                    (log(size[0] / wide) + log(size[1] / high), n_columns, size)
+                )
         if not found:
             return ""
         _, n_columns, size = min(found)
@@ -207,7 +245,9 @@ class Room:
         return said if len(columns) == 1 else f"{said}, col_wrap={n_columns}"
 
     def _usual_width(self) -> float:
-        return min(max(_WIDE, _BESIDE + _COLUMN * self.columns), LARGEST / self.grid.n_columns)
+        return min(
+            max(_WIDE, _BESIDE + _COLUMN * self.columns), LARGEST / self.grid.n_columns
+        )
 
     def _usual(self) -> Size:
         wide = self._usual_width()
@@ -247,7 +287,9 @@ class Room:
         width = wide * self.grid.n_columns
         above = self._legend_height(max(width, self.asked[0]))
         if several:
-            above += _ABOVE + self.grid.n_rows * self._title_height(max(width, self.asked[0]) / self.grid.n_columns)
+            above += _ABOVE + self.grid.n_rows * self._title_height(
+                max(width, self.asked[0]) / self.grid.n_columns
+            )
         return width, SMALL * sum(highs) + above
 
     def _beside(self, wide: float) -> float:
@@ -255,7 +297,9 @@ class Room:
         if not self.beside:
             return 0.0
         for each in (wide, LARGEST):  # letters grow with the panel, up to a size
-            least = _LEAST_AXIS + _SMALL_LETTER * self.beside * float(letters(each)["font.size"])
+            least = _LEAST_AXIS + _SMALL_LETTER * self.beside * float(
+                letters(each)["font.size"]
+            )
             if least <= each:
                 return least
         return LARGEST
@@ -287,7 +331,9 @@ def _selection(overlaid: str | None, tasks: Sequence[Hashable]) -> str:
     """Return the selections of fewer labels, "" if there are none."""
     selections = []
     if overlaid in FEW:
-        selections.append(f"at most {FEW[overlaid]} {overlaid}s: .sel({overlaid}=[...])")
+        selections.append(
+            f"at most {FEW[overlaid]} {overlaid}s: .sel({overlaid}=[...])"
+        )
     slices = []
     for dim in tasks:
         if dim not in FEW:

@@ -39,7 +39,10 @@ def rescale(ax: Axes, xscale: str | None = None, yscale: str | None = None) -> N
     """Give axes scales; log ones have ticks at 1, 2 and 5, written as plain numbers."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-    for axis, set_scale, scale in ((ax.xaxis, ax.set_xscale, xscale), (ax.yaxis, ax.set_yscale, yscale)):
+    for axis, set_scale, scale in (
+        (ax.xaxis, ax.set_xscale, xscale),
+        (ax.yaxis, ax.set_yscale, yscale),
+    ):
         if scale is None:
             continue
         set_scale(scale)

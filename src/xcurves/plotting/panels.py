@@ -26,7 +26,10 @@ _SIDES = ("algorithm_a", "algorithm_b")
 _IN_A_ROW = 3  # panels, where there are few
 _SMALL = 3.0  # inches of a panel with few ticks
 _FEW_TICKS = 4
-_ONE_ROW, _HIGH_OF_ROW = 1.6, 0.4  # below so many rows there is one, whose panel is so many inches high
+_ONE_ROW, _HIGH_OF_ROW = (
+    1.6,
+    0.4,
+)  # below so many rows there is one, whose panel is so many inches high
 _SMALLER = 0.833  # letters of names, of those of labels
 _SHORT = 0.4  # of the size of a cell: a label that surely fits
 _FEW = 4  # names that have room within given Axes
@@ -36,7 +39,10 @@ _LEAST_POINTS = 4.5  # of letters that can be read
 _MOST_BESIDE = 0.35  # of the width of a figure, for names at the ends of curves
 _LETTER = 0.62  # width of a letter, of its height
 _LINE = 1.45  # height of a line, of that of its letters
-_LINES, _GAP = 4.0, 2.0  # letters that the line before a name takes with its padding, and between columns
+_LINES, _GAP = (
+    4.0,
+    2.0,
+)  # letters that the line before a name takes with its padding, and between columns
 _STYLE: dict[str, Any] = {"fontsize": "small", "frameon": False, "handlelength": 2.8}
 
 
@@ -103,7 +109,9 @@ def draw_panels(
     with grid.letters(size):
         share_x = "all" if named is not None else "col" if by_column else False
         ratios = room.height_ratios()
-        panels = grid.axes(size, sharex=share_x, sharey=named is not None, height_ratios=ratios)
+        panels = grid.axes(
+            size, sharex=share_x, sharey=named is not None, height_ratios=ratios
+        )
         letters = 72 / (_LETTER * _points(panels[0]))  # in an inch
         wide, high = size[0] / grid.n_columns, size[1] / grid.n_rows
         highs = [high] * grid.n_rows
@@ -114,7 +122,9 @@ def draw_panels(
             _thin_ticks(ax, wide, highs[place // grid.n_columns])
         _label_outer(panels, grid, shared=bool(share_x))
         if title and len(panels) > 1:
-            panels[0].figure.suptitle(wrapped(title, letters / 1.2 * size[0]), fontsize="large")
+            panels[0].figure.suptitle(
+                wrapped(title, letters / 1.2 * size[0]), fontsize="large"
+            )
         elif title and not cells[0].title:
             panels[0].set_title(wrapped(title, letters / 1.2 * size[0]))
         widest = LARGEST if canvas.figsize is None else size[0]
@@ -130,23 +140,34 @@ def draw_panels(
     return panels.item() if len(panels) == 1 else grid.shaped(panels)
 
 
-def styled(data: Labelled, colors: Colors, order: Sequence[Any] | None = None) -> Labelled:
+def styled(
+    data: Labelled, colors: Colors, order: Sequence[Any] | None = None
+) -> Labelled:
     """Return data with a style for each algorithm and pair, in the colours and the order asked for, if any."""
     data = _coloured(data, colors)
     if order is None:
         return data
     if isinstance(order, str) or not isinstance(order, Sequence | np.ndarray):
-        raise TypeError(f"order must be a list of names; got {shown(order)}. Give ['sac', 'td3']")
+        raise TypeError(
+            f"order must be a list of names; got {shown(order)}. Give ['sac', 'td3']"
+        )
     if "algorithm" not in data.dims:
-        raise ValueError("order is for pictures of algorithms; these have none. Leave it out")
+        raise ValueError(
+            "order is for pictures of algorithms; these have none. Leave it out"
+        )
     names = data["algorithm"].to_numpy().tolist()
     wanted = list(order)
     for name in wanted:
         if name not in names:
-            cure = did_you_mean(name, names) or f". There are {', '.join(map(repr, names[:10]))}"
+            cure = (
+                did_you_mean(name, names)
+                or f". There are {', '.join(map(repr, names[:10]))}"
+            )
             raise ValueError(f"order must have names of algorithms; got {name!r}{cure}")
         if wanted.count(name) > 1:
-            raise ValueError(f"order must have each name once; got {name!r} twice. Leave one out")
+            raise ValueError(
+                f"order must have each name once; got {name!r} twice. Leave one out"
+            )
     places: list[int] = [names.index(name) for name in wanted]
     others: list[int] = [place for place in range(len(names)) if place not in places]
     return data.isel(algorithm=[*places, *others])
@@ -158,25 +179,52 @@ def _coloured(data: Labelled, colors: Colors) -> Labelled:
     from matplotlib.colors import is_color_like
 
     if not isinstance(colors, Mapping | Sequence) or isinstance(colors, str):
-        raise TypeError(f"colors must be a mapping or a sequence; got {shown(colors)}. Give {{'sac': '#0072B2'}}")
-    known: dict[str, list[Any]] = {dim: _labels(data, dim) for dim in ("algorithm", *_SIDES, "pair")}
+        raise TypeError(
+            f"colors must be a mapping or a sequence; got {shown(colors)}. Give {{'sac': '#0072B2'}}"
+        )
+    known: dict[str, list[Any]] = {
+        dim: _labels(data, dim) for dim in ("algorithm", *_SIDES, "pair")
+    }
     names: list[Any] = next(
-        filter(None, (known["algorithm"], known["algorithm_a"] + known["algorithm_b"], known["pair"])), []
+        filter(
+            None,
+            (
+                known["algorithm"],
+                known["algorithm_a"] + known["algorithm_b"],
+                known["pair"],
+            ),
+        ),
+        [],
     )
-    given = colors if isinstance(colors, Mapping) else dict(zip(dict.fromkeys(names), colors, strict=False))
+    given = (
+        colors
+        if isinstance(colors, Mapping)
+        else dict(zip(dict.fromkeys(names), colors, strict=False))
+    )
     every = list(dict.fromkeys([*names, *known["pair"]]))
     for name, colour in given.items():
         if name not in every:
-            cure = did_you_mean(name, every) or f". There are {', '.join(map(repr, every[:10])) or 'none'}"
-            raise ValueError(f"colors must name labels of what is drawn; got {name!r}{cure}")
+            cure = (
+                did_you_mean(name, every)
+                or f". There are {', '.join(map(repr, every[:10])) or 'none'}"
+            )
+            raise ValueError(
+                f"colors must name labels of what is drawn; got {name!r}{cure}"
+            )
         if not is_color_like(colour):
             got = f"{shown(colour)} for {name!r}"
-            raise ValueError(f"colors must be colours of matplotlib; got {got}. Give '#0072B2'")
+            raise ValueError(
+                f"colors must be colours of matplotlib; got {got}. Give '#0072B2'"
+            )
     return with_styles(data, {str(name): colour for name, colour in given.items()})
 
 
 def _labels(data: xr.DataArray | xr.Dataset, name: str) -> list[Any]:
-    return data[name].to_numpy().tolist() if name in data.coords and data[name].ndim == 1 else []
+    return (
+        data[name].to_numpy().tolist()
+        if name in data.coords and data[name].ndim == 1
+        else []
+    )
 
 
 def check_legend(legend: Any) -> str | None:
@@ -191,9 +239,13 @@ def check_figsize(figsize: Any) -> tuple[float, float] | None:
     try:
         width, height = (float(inches) for inches in figsize)
     except (TypeError, ValueError):
-        raise TypeError(f"figsize must be two numbers; got {figsize!r}. Give inches: figsize=(6.5, 4)") from None
+        raise TypeError(
+            f"figsize must be two numbers; got {figsize!r}. Give inches: figsize=(6.5, 4)"
+        ) from None
     if not 0.5 <= min(width, height) <= max(width, height) <= 200:
-        raise ValueError(f"figsize must be from 0.5 to 200 inches; got {figsize!r}. Usual: figsize=(6.5, 4)")
+        raise ValueError(
+            f"figsize must be from 0.5 to 200 inches; got {figsize!r}. Usual: figsize=(6.5, 4)"
+        )
     return width, height
 
 
@@ -201,15 +253,23 @@ def _given_axes(canvas: Canvas, n_panels: int) -> NDArray[Any]:
     ax = canvas.ax
     if not hasattr(ax, "set_xscale"):
         got = type(ax).__name__
-        raise TypeError(f"ax must be a matplotlib Axes; got {got}. Make one: fig, ax = matplotlib.pyplot.subplots()")
+        raise TypeError(
+            f"ax must be a matplotlib Axes; got {got}. Make one: fig, ax = matplotlib.pyplot.subplots()"
+        )
     if canvas.figsize is not None:
-        raise ValueError(f"figsize is of a new figure; got {canvas.figsize} with ax. Leave one of them out")
+        raise ValueError(
+            f"figsize is of a new figure; got {canvas.figsize} with ax. Leave one of them out"
+        )
     if n_panels > 1:
-        raise ValueError(f"ax is one Axes; got {n_panels} panels. Select a task, give view=, or leave ax out")
+        raise ValueError(
+            f"ax is one Axes; got {n_panels} panels. Select a task, give view=, or leave ax out"
+        )
     return np.array([ax])
 
 
-def _draw_all(cells: Sequence[Cell], axes: NDArray[Any], letters: float = np.inf) -> None:
+def _draw_all(
+    cells: Sequence[Cell], axes: NDArray[Any], letters: float = np.inf
+) -> None:
     """Draw cells in Axes; a line of a title has so many letters."""
     for cell, ax in zip(cells, axes, strict=True):
         if cell.title:
@@ -222,7 +282,11 @@ def _draw_all(cells: Sequence[Cell], axes: NDArray[Any], letters: float = np.inf
 def _names(named: xr.DataArray | xr.Dataset | None) -> set[str]:
     """Return the names of algorithms and pairs that titles have."""
     dims = ("algorithm", "pair")
-    found = [] if named is None else [named[dim].to_numpy() for dim in dims if dim in named.coords]
+    found = (
+        []
+        if named is None
+        else [named[dim].to_numpy() for dim in dims if dim in named.coords]
+    )
     return {str(name) for names in found for name in np.ravel(names)}
 
 
@@ -277,7 +341,11 @@ def _fit_labels(panels: NDArray[Any], wide: float, high: float) -> None:
     figure = panels[0].figure
     for of, inches in (("y", high), ("x", wide), ("title", wide)):
         texts = [(ax, _text_of(ax, of)) for ax in panels]
-        long = [(ax, text) for ax, text in texts if text.get_visible() and _inches(text) > _SHORT * inches]
+        long = [
+            (ax, text)
+            for ax, text in texts
+            if text.get_visible() and _inches(text) > _SHORT * inches
+        ]
         if not long:
             continue
         figure.get_layout_engine().execute(figure)  # so that panels have their sizes
@@ -288,7 +356,9 @@ def _fit_labels(panels: NDArray[Any], wide: float, high: float) -> None:
             room = min(2 * middle, 2 * (figure.bbox.width - middle), between)
             for _ in range(_TRIES):
                 extent = text.get_window_extent()
-                share = ax.bbox.height / extent.height if of == "y" else room / extent.width
+                share = (
+                    ax.bbox.height / extent.height if of == "y" else room / extent.width
+                )
                 if share >= 1:
                     break
                 said = text.get_text()
@@ -315,14 +385,20 @@ def _thin_labels(panels: NDArray[Any]) -> None:
     if not listed:
         return
     for ax in listed:
-        ticks, labels = ax.get_xticks(), [label.get_text() for label in ax.get_xticklabels()]
+        ticks, labels = (
+            ax.get_xticks(),
+            [label.get_text() for label in ax.get_xticklabels()],
+        )
         boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
         if any(label.get_rotation() for label in ax.get_xticklabels()):
             continue
         places = [place for place, label in enumerate(labels) if label]
         kept = _apart(places, boxes)
         if kept != places:
-            ax.set_xticks(ticks, [label if place in kept else "" for place, label in enumerate(labels)])
+            ax.set_xticks(
+                ticks,
+                [label if place in kept else "" for place, label in enumerate(labels)],
+            )
 
 
 def _thin_numbers(panels: NDArray[Any]) -> None:
@@ -347,7 +423,9 @@ def _thin_numbers(panels: NDArray[Any]) -> None:
 def _touch(axis: Any) -> bool:
     """Return whether labels of neighbouring ticks of an axis touch."""
     ticks = axis._update_ticks()  # those in view
-    boxes = [tick.label1.get_window_extent() for tick in ticks if tick.label1.get_text()]
+    boxes = [
+        tick.label1.get_window_extent() for tick in ticks if tick.label1.get_text()
+    ]
     if axis.axis_name == "x":
         ends = sorted((box.x0, box.x1) for box in boxes)
     else:
@@ -362,14 +440,29 @@ def _fit_rows(panels: NDArray[Any]) -> None:
     if not listed:
         return
     for ax in listed:
-        steps = np.abs(np.diff(ax.transData.transform([(0.0, y) for y in ax.get_yticks()])[:, 1]))
+        steps = np.abs(
+            np.diff(ax.transData.transform([(0.0, y) for y in ax.get_yticks()])[:, 1])
+        )
         high = steps.min(initial=np.inf)
-        beside = [*ax.get_yticklabels(), *(text for text in ax.texts if text.get_gid() != "bold")]
-        _shrink(beside, [text.get_window_extent().height for text in beside], float(high))
-        leaning = [label for label in ax.get_xticklabels() if label.get_rotation() == 90]
+        beside = [
+            *ax.get_yticklabels(),
+            *(text for text in ax.texts if text.get_gid() != "bold"),
+        ]
+        _shrink(
+            beside, [text.get_window_extent().height for text in beside], float(high)
+        )
+        leaning = [
+            label for label in ax.get_xticklabels() if label.get_rotation() == 90
+        ]
         if len(leaning) > 1:
-            wide = np.diff(ax.transData.transform([(x, 0.0) for x in ax.get_xticks()])[:, 0]).min()
-            _shrink(leaning, [label.get_window_extent().width for label in leaning], float(wide))
+            wide = np.diff(
+                ax.transData.transform([(x, 0.0) for x in ax.get_xticks()])[:, 0]
+            ).min()
+            _shrink(
+                leaning,
+                [label.get_window_extent().width for label in leaning],
+                float(wide),
+            )
 
 
 def _shrink(texts: Sequence[Text], extents: Sequence[float], room: float) -> None:
@@ -388,7 +481,10 @@ def _apart(places: Sequence[int], boxes: Sequence[Any]) -> list[int]:
     space = 0.3 * boxes[places[0]].height
     last, kept = places[-1], [places[0]]
     for place in places[1:-1]:
-        if boxes[place].x0 > boxes[kept[-1]].x1 + space and boxes[place].x1 + space < boxes[last].x0:
+        if (
+            boxes[place].x0 > boxes[kept[-1]].x1 + space
+            and boxes[place].x1 + space < boxes[last].x0
+        ):
             kept.append(place)
     if boxes[last].x0 > boxes[kept[-1]].x1 + space:
         kept.append(last)
@@ -401,14 +497,21 @@ def _inches(label: Text) -> float:
 
 
 def _name_curves(
-    panels: NDArray[Any], known: Collection[str], legend: str | None, grid: Grid | None = None, *, width: float | None
+    panels: NDArray[Any],
+    known: Collection[str],
+    legend: str | None,
+    grid: Grid | None = None,
+    *,
+    width: float | None,
 ) -> None:
     """Name curves once, but for those that titles name; the figure may get so wide (None: it is not ours)."""
     handle_of: dict[str, Any] = {}
     for ax in panels:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             handle_of.setdefault(label, handle)
-    handle_of = {label: handle for label, handle in handle_of.items() if label not in known}
+    handle_of = {
+        label: handle for label, handle in handle_of.items() if label not in known
+    }
     if not handle_of or legend is None:
         return
     handles = list(handle_of.values())
@@ -421,7 +524,9 @@ def _name_curves(
     if legend == "direct":
         if len(panels) == 1 and _name_ends(panels[0], handle_of, width):
             return
-        if len(panels) < grid.n_rows * grid.n_columns and _add_legend_in_empty_cell(panels, handles, grid):
+        if len(panels) < grid.n_rows * grid.n_columns and _add_legend_in_empty_cell(
+            panels, handles, grid
+        ):
             return
     _add_legend(panels, handles, below=bool(panels[0].figure.get_suptitle()))
 
@@ -430,13 +535,24 @@ def _add_legend_to_given(ax: Axes, handles: list[Any], legend: str) -> None:
     """Add a legend to given Axes: within where there are few names, else beside or above."""
     place: dict[str, Any] = {}
     if legend == "above":
-        place = {"loc": "lower left", "bbox_to_anchor": (0, 1.01), "borderaxespad": 0, "ncols": min(_FEW, len(handles))}
+        place = {
+            "loc": "lower left",
+            "bbox_to_anchor": (0, 1.01),
+            "borderaxespad": 0,
+            "ncols": min(_FEW, len(handles)),
+        }
     elif legend == "outside" or len(handles) > _FEW:
-        place = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.02), "borderaxespad": 0}
+        place = {
+            "loc": "upper left",
+            "bbox_to_anchor": (1.01, 1.02),
+            "borderaxespad": 0,
+        }
     ax.legend(handles=handles, **_STYLE, **place)
 
 
-def _add_legend_in_empty_cell(panels: NDArray[Any], handles: list[Any], grid: Grid) -> bool:
+def _add_legend_in_empty_cell(
+    panels: NDArray[Any], handles: list[Any], grid: Grid
+) -> bool:
     """Add a legend in the first empty cell of a grid; return False where it has no room there."""
     if len(panels) <= grid.n_columns or len(panels) % grid.n_columns == 0:
         return False
@@ -448,7 +564,12 @@ def _add_legend_in_empty_cell(panels: NDArray[Any], handles: list[Any], grid: Gr
     right, top = to_figure.transform((above.x1, beside.y1))
     points = _SMALLER * _points(panels[0])
     style = {**_STYLE, "fontsize": points}
-    legend = figure.legend(handles=handles, loc="center", bbox_to_anchor=(x, y, right - x, top - y), **style)
+    legend = figure.legend(
+        handles=handles,
+        loc="center",
+        bbox_to_anchor=(x, y, right - x, top - y),
+        **style,
+    )
     legend.set_in_layout(False)
     extent = legend.get_window_extent()
     if extent.width <= above.width and extent.height <= beside.height:
@@ -460,7 +581,9 @@ def _add_legend_in_empty_cell(panels: NDArray[Any], handles: list[Any], grid: Gr
 def _name_ends(ax: Axes, handles: dict[str, Any], widest: float) -> bool:
     """Write names at the ends of curves; return False where they have no room, or are no curves."""
     lines = list(handles.values())
-    if len(lines) > MOST_CURVES or any(not hasattr(line, "get_xydata") or len(line.get_xydata()) < 2 for line in lines):
+    if len(lines) > MOST_CURVES or any(
+        not hasattr(line, "get_xydata") or len(line.get_xydata()) < 2 for line in lines
+    ):
         return False
     figure: Any = ax.figure
     figure.get_layout_engine().execute(figure)  # so that the panel has its place
@@ -469,17 +592,28 @@ def _name_ends(ax: Axes, handles: dict[str, Any], widest: float) -> bool:
     if not np.isfinite(y).all() or (x < box.x1 - 0.1 * box.width).any():
         return False
     longest = longest_line(handles) * _LETTER * _SMALLER * _points(ax) / 72
-    if longest > widest - figure.get_figwidth() and longest > _MOST_BESIDE * figure.get_figwidth():
+    if (
+        longest > widest - figure.get_figwidth()
+        and longest > _MOST_BESIDE * figure.get_figwidth()
+    ):
         return False
     line_height = _LINE * letter * (1 + any("\n" in name for name in handles))
     moved = moved_apart(y, line_height)
-    if np.abs(moved - y).max() > line_height or moved.min() < box.y0 or moved.max() > box.y1:
+    if (
+        np.abs(moved - y).max() > line_height
+        or moved.min() < box.y0
+        or moved.max() > box.y1
+    ):
         return False
     low, high = ax.get_ylim()
     digits = decimals_of(0, (high - low) / 5)
     heights = ax.transAxes.inverted().transform(np.column_stack([x, moved]))[:, 1]
     for height, (name, line) in zip(heights, handles.items(), strict=True):
-        last = f"  {rounded(line.get_ydata()[-1], digits)}" if line.get_gid() == "mean" else ""
+        last = (
+            f"  {rounded(line.get_ydata()[-1], digits)}"
+            if line.get_gid() == "mean"
+            else ""
+        )
         ax.annotate(name + last, (1, height), (4, 0), xycoords="axes fraction", textcoords="offset points",
                     va="center", color=line.get_color(), fontsize=_SMALLER * _points(ax),
                     annotation_clip=False)  # fmt: skip
@@ -492,10 +626,18 @@ def _add_legend(panels: NDArray[Any], handles: list[Any], *, below: bool) -> Non
     figure: Any = panels[0].figure
     points = _SMALLER * _points(panels[0])
     names = [str(handle.get_label()) for handle in handles]
-    column, gap = (letters * points / 72 for letters in (longest_line(names) * _LETTER + _LINES, _GAP))
+    column, gap = (
+        letters * points / 72
+        for letters in (longest_line(names) * _LETTER + _LINES, _GAP)
+    )
     columns = max(1, int((0.95 * figure.get_figwidth() + gap) / (column + gap)))
     place = "outside lower center" if below else "outside upper center"
-    figure.legend(handles=handles, loc=place, ncols=min(columns, len(handles)), **{**_STYLE, "fontsize": points})
+    figure.legend(
+        handles=handles,
+        loc=place,
+        ncols=min(columns, len(handles)),
+        **{**_STYLE, "fontsize": points},
+    )
 
 
 def _widen(figure: Any, inches: float, widest: float) -> None:

@@ -14,7 +14,13 @@ from numpy.typing import NDArray
 from xcurves.array_types import Floats
 from xcurves.core import labels, validation
 from xcurves.core.axes import drawable, list_rows, short_level, style_in, wrapped
-from xcurves.core.validation import NO_TRAINING, check_curves, has_no_training, has_own_levels, with_training
+from xcurves.core.validation import (
+    NO_TRAINING,
+    check_curves,
+    has_no_training,
+    has_own_levels,
+    with_training,
+)
 from xcurves.core.wording import label_of
 from xcurves.plotting.curve_lines import half_interval
 from xcurves.plotting.facets import Room, check_dims, split
@@ -24,7 +30,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 BANDS = ("pointwise", "sd", "se")
-_OPTIONS = ("runs", "band", "xscale", "title", "confidence_level", "rng", "n_resamples")  # that a strip can have
+_OPTIONS = (
+    "runs",
+    "band",
+    "xscale",
+    "title",
+    "confidence_level",
+    "rng",
+    "n_resamples",
+)  # that a strip can have
 _GOLDEN = 0.618034  # turns of it spread dots evenly, whatever their number
 _DOTS, _SPREAD = -0.12, 0.5  # middle and height of the dots of a strip, in rows
 _MEAN = 0.28  # where the mean stands, in rows below the middle
@@ -50,11 +64,15 @@ def is_strip(data: xr.DataArray) -> bool:
     return not has_own_levels(data) and data.sizes.get("training") == 1
 
 
-def plot_strips(data: xr.DataArray, canvas: Canvas, given: Mapping[str, Any]) -> Axes | NDArray[Any]:
+def plot_strips(
+    data: xr.DataArray, canvas: Canvas, given: Mapping[str, Any]
+) -> Axes | NDArray[Any]:
     """Draw the scores of each algorithm in a row, in a panel for each task."""
     for name in given:
         if name not in _OPTIONS:
-            raise ValueError(f"{name} is for curves of several training levels; these scores have one. Leave it out")
+            raise ValueError(
+                f"{name} is for curves of several training levels; these scores have one. Leave it out"
+            )
     band = given.get("band", "pointwise")
     if band is not None:
         band = validation.check_choice("band", band, [*BANDS])
@@ -72,7 +90,9 @@ def plot_strips(data: xr.DataArray, canvas: Canvas, given: Mapping[str, Any]) ->
     dims = check_dims(labels.extra_dims(scores), canvas.col, canvas.row, "scores")
     grid = canvas.grid(dims, [scores.sizes[dim] for dim in dims])
     room = Room(grid, _ROW * scores.sizes["algorithm"], 0, canvas.figsize)
-    refusal = f"{room.refusal('runs', dims, None, dims)}; .curves.to_frame() has all numbers"
+    refusal = (
+        f"{room.refusal('runs', dims, None, dims)}; .curves.to_frame() has all numbers"
+    )
 
     def draw(panel: xr.DataArray, ax: Axes) -> None:
         draw_strips(panel, ax, band, 1 - alpha, runs=given.get("runs") is not False)
@@ -80,11 +100,15 @@ def plot_strips(data: xr.DataArray, canvas: Canvas, given: Mapping[str, Any]) ->
             ax.set_xscale(scale)
         ax.set_xlabel(wrapped(label))
 
-    cells = [Cell(panel.title, partial(draw, panel.data)) for panel in split(scores, dims)]
+    cells = [
+        Cell(panel.title, partial(draw, panel.data)) for panel in split(scores, dims)
+    ]
     return draw_panels(cells, room, canvas, refusal, title=given.get("title") or "")
 
 
-def strips_of(scores: xr.DataArray, band: str | None, confidence_level: float) -> list[Strip]:
+def strips_of(
+    scores: xr.DataArray, band: str | None, confidence_level: float
+) -> list[Strip]:
     """Return the strip of each algorithm of one task, dims (algorithm, run)."""
     found = []
     for place in range(scores.sizes["algorithm"]):
@@ -93,7 +117,9 @@ def strips_of(scores: xr.DataArray, band: str | None, confidence_level: float) -
         values = values[~np.isnan(values)]
         mean = float(values.mean()) if values.size else np.nan
         half = _half(values, band, confidence_level)
-        found.append(Strip(str(part["algorithm"].item()), values, mean, mean - half, mean + half))
+        found.append(
+            Strip(str(part["algorithm"].item()), values, mean, mean - half, mean + half)
+        )
     return found
 
 
@@ -101,7 +127,11 @@ def strip_flags(data: xr.DataArray, band: str = "pointwise") -> frozenset[str]:
     """Return what a picture of scores shows, as captions name it."""
     scores = check_curves(with_training(data)).compute().isel(training=0)
     dims = labels.extra_dims(scores)
-    strips = [strip for panel in split(scores, dims) for strip in strips_of(panel.data, band, 0.95)]
+    strips = [
+        strip
+        for panel in split(scores, dims)
+        for strip in strips_of(panel.data, band, 0.95)
+    ]
     flags = set()
     if any(len(strip.scores) for strip in strips):
         flags |= {"score", "score mean"}
@@ -121,7 +151,14 @@ def _half(values: Floats, band: str | None, confidence_level: float) -> float:
     return half_interval(values[:, np.newaxis], confidence_level).item()
 
 
-def draw_strips(scores: xr.DataArray, ax: Axes, band: str | None, confidence_level: float, *, runs: bool) -> None:
+def draw_strips(
+    scores: xr.DataArray,
+    ax: Axes,
+    band: str | None,
+    confidence_level: float,
+    *,
+    runs: bool,
+) -> None:
     """Draw a row for each algorithm: its runs as dots, below them the mean with its interval."""
     strips = strips_of(scores, band, confidence_level)
     for row, strip in enumerate(strips):
@@ -132,7 +169,14 @@ def draw_strips(scores: xr.DataArray, ax: Axes, band: str | None, confidence_lev
             ax.plot(strip.scores, height, "o", color=style.color, markersize=3, markeredgewidth=0,
                     alpha=max(_FAINT, min(0.6, 20 / max(n, 1))), gid="score")  # fmt: skip
         if np.isfinite(strip.low):
-            ax.hlines(row + _MEAN, strip.low, strip.high, color=style.color, linewidth=2, gid=f"score {band}")
+            ax.hlines(
+                row + _MEAN,
+                strip.low,
+                strip.high,
+                color=style.color,
+                linewidth=2,
+                gid=f"score {band}",
+            )
         if n:
             ax.plot(strip.mean, row + _MEAN, "D", color=style.color, markersize=5, markeredgecolor="white",
                     markeredgewidth=0.6, gid="score mean")  # fmt: skip

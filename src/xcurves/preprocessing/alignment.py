@@ -97,34 +97,53 @@ def align(
     """
     if relative_to is not None:
         check_choice("relative_to", relative_to, ("budget",))
-    if relative_to is not None or (isinstance(on, Integral) and not isinstance(on, bool)):
-        return _align_to_budgets(check_curves(curves, own_levels=True), on, method, tolerance)
+    if relative_to is not None or (
+        isinstance(on, Integral) and not isinstance(on, bool)
+    ):
+        return _align_to_budgets(
+            check_curves(curves, own_levels=True), on, method, tolerance
+        )
     asked = grids.check_asked(on, method, tolerance)
     curves = check_curves(curves, own_levels=True)
     n_tasks = prod(curves.shape[:-3])
-    grid, kept, lines = grids.choose(asked, partial(_levels, curves), curves, partial(_rows, curves))
+    grid, kept, lines = grids.choose(
+        asked, partial(_levels, curves), curves, partial(_rows, curves)
+    )
     aligned = _at_levels(curves, grid, asked)
     extra = labels.extra_dims(curves)
     if isinstance(asked.on, str):
         shape = [curves.sizes[dim] for dim in extra]
-        aligned = aligned.where(xr.DataArray(kept.reshape(*shape, -1), dims=[*extra, "training"]))
+        aligned = aligned.where(
+            xr.DataArray(kept.reshape(*shape, -1), dims=[*extra, "training"])
+        )
     if curves.chunks is None and asked.may_lack:
-        present = curves.notnull().any(str(curves.dims[-1])).to_numpy().reshape(n_tasks, *curves.shape[-3:-1])
+        present = (
+            curves.notnull()
+            .any(str(curves.dims[-1]))
+            .to_numpy()
+            .reshape(n_tasks, *curves.shape[-3:-1])
+        )
         scores = aligned.to_numpy().reshape(*present.shape, -1)
         lines += grids.lacking("align()", scores, grid, kept, present, curves)
-    return provenance.record(aligned, f"align({asked}): {'; '.join(lines) or 'dropped nothing'}")
+    return provenance.record(
+        aligned, f"align({asked}): {'; '.join(lines) or 'dropped nothing'}"
+    )
 
 
 def _levels(curves: xr.DataArray) -> GridLevels:
     """Return the levels of every task, in one computation."""
     n_tasks = prod(curves.shape[:-3])
     if has_own_levels(curves):
-        return grids.levels_of_rows(_rows(curves), (n_tasks, curves.sizes["algorithm"], curves.sizes["run"]))
+        return grids.levels_of_rows(
+            _rows(curves), (n_tasks, curves.sizes["algorithm"], curves.sizes["run"])
+        )
     has = curves.notnull()
     in_any = has.any(["algorithm", "run"])
     in_all = ((has | ~has.any("training")) & in_any).all(["algorithm", "run"])
     found = xr.Dataset({"known": in_any, "shared": in_all}).compute()
-    known, shared = (found[name].to_numpy().reshape(n_tasks, -1) for name in ("known", "shared"))
+    known, shared = (
+        found[name].to_numpy().reshape(n_tasks, -1) for name in ("known", "shared")
+    )
     return GridLevels(curves["training"].to_numpy(), known, shared)
 
 
@@ -132,7 +151,10 @@ def _rows(curves: xr.DataArray) -> ragged.Rows:
     """Return curves as rows, numbered in C order."""
     shape = (-1, curves.shape[-1])
     levels = curves["training"].to_numpy()
-    return ragged.rows_of(curves.to_numpy().reshape(shape), levels if levels.ndim == 1 else levels.reshape(shape))
+    return ragged.rows_of(
+        curves.to_numpy().reshape(shape),
+        levels if levels.ndim == 1 else levels.reshape(shape),
+    )
 
 
 def _at_levels(curves: xr.DataArray, grid: Floats, asked: Asked) -> xr.DataArray:
@@ -141,8 +163,12 @@ def _at_levels(curves: xr.DataArray, grid: Floats, asked: Asked) -> xr.DataArray
         return curves.reindex(training=grid)
 
     def block(scores: Floats, levels: Floats) -> Floats:
-        rows = ragged.rows_of(scores.reshape(-1, scores.shape[-1]), levels.reshape(-1, scores.shape[-1]))
-        made = ragged.at_levels(rows, prod(scores.shape[:-1]), grid, asked.method, asked.tolerance)
+        rows = ragged.rows_of(
+            scores.reshape(-1, scores.shape[-1]), levels.reshape(-1, scores.shape[-1])
+        )
+        made = ragged.at_levels(
+            rows, prod(scores.shape[:-1]), grid, asked.method, asked.tolerance
+        )
         return made.reshape(*scores.shape[:-1], len(grid))
 
     return grids.onto_levels(curves, block, grid, curves["training"].attrs)
@@ -191,17 +217,26 @@ def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
     complete = curves.where(lacking == 0)
     if curves.chunks is not None:
         return provenance.record(complete, "drop_incomplete()")
-    names, (algorithms, runs) = labels.task_names(curves), (labels.words(curves[dim]) for dim in ("algorithm", "run"))
+    names, (algorithms, runs) = (
+        labels.task_names(curves),
+        (labels.words(curves[dim]) for dim in ("algorithm", "run")),
+    )
     missing, before = (
-        each.transpose(..., "algorithm", "run").to_numpy().reshape(len(names), len(algorithms), len(runs))
+        each.transpose(..., "algorithm", "run")
+        .to_numpy()
+        .reshape(len(names), len(algorithms), len(runs))
         for each in (lacking, there)
     )
     left = before & (missing == 0)
     for task in np.flatnonzero(before.any(axis=(1, 2)) & ~left.any(axis=(1, 2))):
-        raise ValueError(f"{names[task]}every run is incomplete. {run_checks.cure_incomplete(curves)}")
+        raise ValueError(
+            f"{names[task]}every run is incomplete. {run_checks.cure_incomplete(curves)}"
+        )
     gone = np.argwhere(before.any(axis=2) & ~left.any(axis=2))
     if len(gone):
-        emptied = "; ".join(f"{names[task]}algorithm {algorithms[i]}" for task, i in gone)
+        emptied = "; ".join(
+            f"{names[task]}algorithm {algorithms[i]}" for task, i in gone
+        )
         provenance.warn(f"drop_incomplete() leaves no run of {emptied}")
     of = n_levels.to_numpy().ravel()
     lines = [
@@ -209,19 +244,30 @@ def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
         f"(lacks {missing[task, i, j]} of {of[task]} training levels)"
         for task, i, j in np.argwhere(missing)
     ]
-    return provenance.record(complete, f"drop_incomplete(): {'; '.join(lines) or 'dropped nothing'}")
+    return provenance.record(
+        complete, f"drop_incomplete(): {'; '.join(lines) or 'dropped nothing'}"
+    )
 
 
 def check_fractions(name: str, fractions: Any) -> list[float]:
     """Return increasing fractions of a budget; a number means equal steps."""
     if isinstance(fractions, Integral) and not isinstance(fractions, bool):
         if not 1 <= int(fractions) <= _MOST:
-            raise ValueError(f"{name} must be from 1 to {_MOST}; got {fractions}. Usual: 20")
+            raise ValueError(
+                f"{name} must be from 1 to {_MOST}; got {fractions}. Usual: 20"
+            )
         return [step / int(fractions) for step in range(1, int(fractions) + 1)]
     at = validation.numbers_of(fractions)
     if at is None:
-        raise TypeError(f"{name} must be a number of fractions or a sequence; got {labels.shown(fractions)}. Usual: 20")
-    if at.ndim != 1 or not at.size or not ((at > 0) & (at <= 1)).all() or (np.diff(at) <= 0).any():
+        raise TypeError(
+            f"{name} must be a number of fractions or a sequence; got {labels.shown(fractions)}. Usual: 20"
+        )
+    if (
+        at.ndim != 1
+        or not at.size
+        or not ((at > 0) & (at <= 1)).all()
+        or (np.diff(at) <= 0).any()
+    ):
         raise ValueError(
             f"{name} must be increasing numbers in (0, 1]; got {labels.shown(fractions)}. Or give their number: 20"
         )
@@ -229,7 +275,10 @@ def check_fractions(name: str, fractions: Any) -> list[float]:
 
 
 def _align_to_budgets(
-    curves: xr.DataArray, on: On | int, method: AlignMethod | None, tolerance: float | None
+    curves: xr.DataArray,
+    on: On | int,
+    method: AlignMethod | None,
+    tolerance: float | None,
 ) -> xr.DataArray:
     """Return scores at fractions of each task's budget, without those before the start of some run of the task."""
     if method not in (None, "linear"):
@@ -244,17 +293,28 @@ def _align_to_budgets(
         own = np.broadcast_to(levels, (len(tasks), *levels.shape))
         if levels.ndim > 1:
             own = levels.reshape(tasks.shape)
-        made = np.stack([_at_fractions(*task, at, tolerance) for task in zip(tasks, own, strict=True)])
+        made = np.stack(
+            [
+                _at_fractions(*task, at, tolerance)
+                for task in zip(tasks, own, strict=True)
+            ]
+        )
         return made.reshape(*scores.shape[:-1], len(at))
 
     attrs = {"long_name": "fraction of the training budget", "units": "1"}
     made = grids.onto_levels(curves, block, at, attrs, core=["algorithm", "run"])
     lines = [] if curves.chunks is not None else _left_out(curves, made)
-    step = f"align(on=[{', '.join(f'{each:.6g}' for each in at)}], relative_to='budget')"
-    return provenance.record(made, f"{step}: {'; '.join(lines) or 'every task has all fractions'}")
+    step = (
+        f"align(on=[{', '.join(f'{each:.6g}' for each in at)}], relative_to='budget')"
+    )
+    return provenance.record(
+        made, f"{step}: {'; '.join(lines) or 'every task has all fractions'}"
+    )
 
 
-def _at_fractions(scores: Floats, levels: Floats, at: Floats, tolerance: float | None) -> Floats:
+def _at_fractions(
+    scores: Floats, levels: Floats, at: Floats, tolerance: float | None
+) -> Floats:
     """Return one task, shape (algorithm, run, level), at fractions."""
     flat = scores.reshape(-1, scores.shape[-1])
     rows = ragged.rows_of(flat, levels.reshape(-1, scores.shape[-1]))
@@ -264,9 +324,19 @@ def _at_fractions(scores: Floats, levels: Floats, at: Floats, tolerance: float |
         budget = ends.min()
         wanted = at * budget
         known = np.unique(rows.level)
-        after = np.searchsorted(known, wanted).clip(1, len(known) - 1) if len(known) > 1 else np.zeros(len(at), int)
-        near = np.where(wanted - known[after - 1] < known[after] - wanted, known[after - 1], known[after])
-        wanted = np.where(np.abs(near - wanted) <= 1e-12 * abs(budget), near, wanted)  # 0.1 · 30 is not 3
+        after = (
+            np.searchsorted(known, wanted).clip(1, len(known) - 1)
+            if len(known) > 1
+            else np.zeros(len(at), int)
+        )
+        near = np.where(
+            wanted - known[after - 1] < known[after] - wanted,
+            known[after - 1],
+            known[after],
+        )
+        wanted = np.where(
+            np.abs(near - wanted) <= 1e-12 * abs(budget), near, wanted
+        )  # 0.1 · 30 is not 3
         if budget > 0:
             out = ragged.at_levels(rows, len(flat), wanted, "linear", tolerance)
         out[:, np.isnan(out[present]).any(axis=0)] = np.nan
@@ -280,7 +350,18 @@ def _left_out(curves: xr.DataArray, made: xr.DataArray) -> list[str]:
     kept = made.notnull().any(["algorithm", "run"]).to_numpy().reshape(len(names), -1)
     at = made["training"].to_numpy()
     empty = there & ~kept.any(axis=1)
-    provenance.warn_of(empty, names, lambda _: "no fraction of its budget is one that all runs have: left out")
+    provenance.warn_of(
+        empty,
+        names,
+        lambda _: "no fraction of its budget is one that all runs have: left out",
+    )
     short = np.flatnonzero(there & ~kept.all(axis=1))
-    lines = [f"{names[task]}without {', '.join(f'{each:.6g}' for each in at[~kept[task]])}" for task in short[:_SHOWN]]
-    return lines + ([f"and {len(short) - _SHOWN} more tasks lack some"] if len(short) > _SHOWN else [])
+    lines = [
+        f"{names[task]}without {', '.join(f'{each:.6g}' for each in at[~kept[task]])}"
+        for task in short[:_SHOWN]
+    ]
+    return lines + (
+        [f"and {len(short) - _SHOWN} more tasks lack some"]
+        if len(short) > _SHOWN
+        else []
+    )

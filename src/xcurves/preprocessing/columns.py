@@ -9,7 +9,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from xcurves.core.labels import DIMS, EVALUATION, SYNONYMS, USUAL_EXTRAS, did_you_mean, plain_labels, shown
+from xcurves.core.labels import (
+    DIMS,
+    EVALUATION,
+    SYNONYMS,
+    USUAL_EXTRAS,
+    did_you_mean,
+    plain_labels,
+    shown,
+)
 from xcurves.core.validation import check_choice
 from xcurves.preprocessing.wide import pattern_of
 
@@ -30,19 +38,31 @@ def as_pandas(frame: Any) -> pd.DataFrame:
             return pa.table(frame).to_pandas()  # type: ignore[no-any-return]
     except ImportError:
         package = type(frame).__module__.partition(".")[0]
-        raise ImportError(f"frames of {package} need pyarrow. Install it: pip install 'xcurves[polars]'") from None
+        raise ImportError(
+            f"frames of {package} need pyarrow. Install it: pip install 'xcurves[polars]'"
+        ) from None
     except Exception as error:  # Arrow's own, of types that pandas does not have
         why = " ".join(str(error).split())
-        raise TypeError(f"frame has columns that pandas cannot hold: {why}. Cast them to Float64 or String") from None
-    cures = [call for call in ("collect", "compute") if callable(getattr(frame, call, None))]
-    cure = f"Compute it: frame.{cures[0]}()" if cures else "Make one: pd.DataFrame(frame)"
-    raise TypeError(f"frame must be a DataFrame, or one that Arrow reads; got {type(frame).__name__}. {cure}")
+        raise TypeError(
+            f"frame has columns that pandas cannot hold: {why}. Cast them to Float64 or String"
+        ) from None
+    cures = [
+        call for call in ("collect", "compute") if callable(getattr(frame, call, None))
+    ]
+    cure = (
+        f"Compute it: frame.{cures[0]}()" if cures else "Make one: pd.DataFrame(frame)"
+    )
+    raise TypeError(
+        f"frame must be a DataFrame, or one that Arrow reads; got {type(frame).__name__}. {cure}"
+    )
 
 
 def columns_named(argument: str, given: str | Sequence[str]) -> list[str]:
     """Return the names of one or several columns."""
     if not isinstance(given, str) and not isinstance(given, Iterable):
-        raise TypeError(f"{argument} must be a list of columns; got {shown(given)}. Leave it out, or name one")
+        raise TypeError(
+            f"{argument} must be a list of columns; got {shown(given)}. Leave it out, or name one"
+        )
     return [given] if isinstance(given, str) else list(given)
 
 
@@ -51,7 +71,9 @@ def names_of(given: str | Sequence[str], argument: str = "extra") -> list[str]:
     names = columns_named(argument, given)
     for name in names:
         _check_name(argument, name)
-    taken = [name for name in names if name in (*DIMS, EVALUATION) or names.count(name) > 1]
+    taken = [
+        name for name in names if name in (*DIMS, EVALUATION) or names.count(name) > 1
+    ]
     if taken:
         raise ValueError(
             f"{argument}={taken[0]!r} is the name of another dim. Rename the column: frame.rename(columns=...)"
@@ -60,7 +82,11 @@ def names_of(given: str | Sequence[str], argument: str = "extra") -> list[str]:
 
 
 def check_frame(
-    frame: pd.DataFrame, value: str, columns: Mapping[str, str], kept: Sequence[str], duplicates: str
+    frame: pd.DataFrame,
+    value: str,
+    columns: Mapping[str, str],
+    kept: Sequence[str],
+    duplicates: str,
 ) -> None:
     """Refuse a frame that cannot become curves without guessing; `columns` are those of dims, `kept` of coordinates."""
     check_choice("duplicates", duplicates, ("raise", "first", "last", "mean"))
@@ -68,7 +94,10 @@ def check_frame(
         twice = frame.columns[frame.columns.duplicated()][0]
         raise ValueError(f"frame has several columns {twice!r}. Rename all but one")
     asked = {"value": value, **columns}
-    named = [(dim if dim in ("value", *DIMS) else "extra", column) for dim, column in asked.items()]
+    named = [
+        (dim if dim in ("value", *DIMS) else "extra", column)
+        for dim, column in asked.items()
+    ]
     named += [("coords", name) for name in kept]
     for argument, column in named:
         _check_name(argument, column)
@@ -76,15 +105,23 @@ def check_frame(
         if column not in frame.columns:
             has = ", ".join(map(repr, frame.columns))
             cure = _cure_of_missing(frame, argument, column, asked)
-            raise KeyError(f"{argument}={column!r} is no column of the frame. It has {has}{cure}")
+            raise KeyError(
+                f"{argument}={column!r} is no column of the frame. It has {has}{cure}"
+            )
         if [each for _, each in named].count(column) > 1:
-            raise ValueError(f"{argument}={column!r} is asked for twice. Name a column of its own for every dim")
+            raise ValueError(
+                f"{argument}={column!r} is asked for twice. Name a column of its own for every dim"
+            )
     if frame.empty:
         raise ValueError("frame has no rows. Check how it was read or selected")
     units = [column for dim, column in columns.items() if dim != "training"]
     for argument, column in named:
         if argument in ("value", "training"):
-            numeric = [f"{argument}={name!r}" for name in frame.select_dtypes("number") if name not in asked.values()]
+            numeric = [
+                f"{argument}={name!r}"
+                for name in frame.select_dtypes("number")
+                if name not in asked.values()
+            ]
             _check_numeric(argument, frame[column], units, numeric)
         missing = frame[column].isna()
         if missing.any() and argument != "value":
@@ -97,24 +134,34 @@ def check_frame(
 
 def _check_name(argument: str, column: object) -> None:
     if not pd.api.types.is_hashable(column):
-        several = f", several columns of scores: to_dataset({shown(column)}, ...)" if argument == "value" else ""
+        several = (
+            f", several columns of scores: to_dataset({shown(column)}, ...)"
+            if argument == "value"
+            else ""
+        )
         raise TypeError(
             f"{argument} must be the name of a column; got {shown(column)}. Name one of frame.columns{several}"
         )
 
 
-def _cure_of_missing(frame: pd.DataFrame, argument: str, column: Any, asked: Mapping[str, str]) -> str:
+def _cure_of_missing(
+    frame: pd.DataFrame, argument: str, column: Any, asked: Mapping[str, str]
+) -> str:
     """Return advice how to make the missing column from those that the frame has."""
     there = [name for name in asked.values() if name in frame]
     free = [name for name in frame if name not in there]
-    missing = [dim for dim, name in asked.items() if name not in there and dim != "value"]
+    missing = [
+        dim for dim, name in asked.items() if name not in there and dim != "value"
+    ]
     usual = usual_columns(free, missing)
     if column is not None and column in frame.index.names:
         return ". Make columns of the index: frame.reset_index()"
     if near := did_you_mean(column, free):
         return near
     if argument in ("algorithm", "run") and "name" in free:
-        return ". Split the names of runs as the logs are read: names='{algorithm}-{run}'"
+        return (
+            ". Split the names of runs as the logs are read: names='{algorithm}-{run}'"
+        )
     if argument in usual:
         return f". Try {', '.join(f'{dim}={name!r}' for dim, name in usual.items())}"
     scores = [name for name in frame.select_dtypes("number") if name not in there]
@@ -123,8 +170,14 @@ def _cure_of_missing(frame: pd.DataFrame, argument: str, column: Any, asked: Map
         return f". If it has a column for each {lost}: columns={pattern_of(list(map(str, scores)), lost)!r}"
     if argument != "run":
         return ""
-    rest = [name for name in there if name != asked["value"]] + unused_labels(frame, there)
-    settings = [name for name in unused_numbers(frame, there) if frame.groupby(name).size().std() == 0]
+    rest = [name for name in there if name != asked["value"]] + unused_labels(
+        frame, there
+    )
+    settings = [
+        name
+        for name in unused_numbers(frame, there)
+        if frame.groupby(name).size().std() == 0
+    ]
     rest += settings if settings and frame.duplicated([*rest, *settings]).any() else []
     if frame.duplicated(rest).any():
         return (
@@ -147,7 +200,9 @@ def usual_columns(columns: Iterable[Any], dims: Iterable[str]) -> dict[str, Any]
 def unused_labels(frame: pd.DataFrame, used: Sequence[Any]) -> list[Any]:
     """Return the unused columns of several labels, text or categories: not many, but for usual names such as task."""
     found = []
-    for name in frame.select_dtypes(exclude=["number", "bool", "datetime", "datetimetz"]):
+    for name in frame.select_dtypes(
+        exclude=["number", "bool", "datetime", "datetimetz"]
+    ):
         most = len(frame) if str(name).casefold() in USUAL_EXTRAS else _MOST
         if name not in used and 1 < _n_labels(frame[name]) <= most:
             found.append(name)
@@ -157,7 +212,11 @@ def unused_labels(frame: pd.DataFrame, used: Sequence[Any]) -> list[Any]:
 def unused_numbers(frame: pd.DataFrame, used: Sequence[Any]) -> list[Any]:
     """Return the unused columns of few numbers, each of them in several rows."""
     rest = [name for name in frame.select_dtypes("number") if name not in used]
-    return [name for name in rest if 1 < _n_labels(frame[name]) <= _MOST and frame[name].value_counts().min() > 1]
+    return [
+        name
+        for name in rest
+        if 1 < _n_labels(frame[name]) <= _MOST and frame[name].value_counts().min() > 1
+    ]
 
 
 def _n_labels(column: pd.Series[Any]) -> int:
@@ -167,8 +226,12 @@ def _n_labels(column: pd.Series[Any]) -> int:
         return 0
 
 
-def _check_numeric(argument: str, column: pd.Series[Any], units: Sequence[str], numeric: Sequence[str]) -> None:
-    number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_complex_dtype(column)
+def _check_numeric(
+    argument: str, column: pd.Series[Any], units: Sequence[str], numeric: Sequence[str]
+) -> None:
+    number = pd.api.types.is_numeric_dtype(
+        column
+    ) and not pd.api.types.is_complex_dtype(column)
     if number and not (argument == "training" and pd.api.types.is_bool_dtype(column)):
         return
     name = f"frame[{column.name!r}]"
@@ -180,11 +243,17 @@ def _check_numeric(argument: str, column: pd.Series[Any], units: Sequence[str], 
         since_start = f"{name}.sub(frame.groupby({list(units)})[{column.name!r}].transform('min'))"
         cure = f"Convert to hours: {since_start} / pd.Timedelta('1h')"
     else:
-        strange = column[pd.to_numeric(column.astype(str), errors="coerce").isna() & column.notna()]
+        strange = column[
+            pd.to_numeric(column.astype(str), errors="coerce").isna() & column.notna()
+        ]
         if len(strange):
-            first = f", first {strange.iloc[0]!r} in row {_plain_label(strange.index[0])}"
+            first = (
+                f", first {strange.iloc[0]!r} in row {_plain_label(strange.index[0])}"
+            )
             cure = _cure_of_text(column, numeric)
-    raise TypeError(f"{argument} column {column.name!r} must be numeric; got dtype {column.dtype}{first}. {cure}")
+    raise TypeError(
+        f"{argument} column {column.name!r} must be numeric; got dtype {column.dtype}{first}. {cure}"
+    )
 
 
 def _cure_of_text(column: pd.Series[Any], numeric: Sequence[str]) -> str:
@@ -219,7 +288,9 @@ def label_codes(column: pd.Series[Any]) -> tuple[NDArray[Any], NDArray[np.int64]
             codes, index = used.codes, used.categories
         else:
             codes, index = pd.factorize(column, sort=True)
-        labels = plain_labels(index.to_numpy(dtype=getattr(index.dtype, "numpy_dtype", None)))
+        labels = plain_labels(
+            index.to_numpy(dtype=getattr(index.dtype, "numpy_dtype", None))
+        )
     except (TypeError, NotImplementedError):  # from labels that are lists or mappings
         labels = np.array([], object)
     if labels.dtype == object:

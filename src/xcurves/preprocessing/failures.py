@@ -7,15 +7,28 @@ import xarray as xr
 
 from xcurves.core import labels, provenance, validation
 from xcurves.core.driver import is_lazy
-from xcurves.core.failed_runs import FILLED, N_FAILED, NO_RUN, failed_score, wrong_infinity
-from xcurves.preprocessing.normalization import Reference, check_reference, say_reference
+from xcurves.core.failed_runs import (
+    FILLED,
+    N_FAILED,
+    NO_RUN,
+    failed_score,
+    wrong_infinity,
+)
+from xcurves.preprocessing.normalization import (
+    Reference,
+    check_reference,
+    say_reference,
+)
 
 _WORST = "worst"
 _LEVELS = ("training", labels.EVALUATION)
 
 
 def fill_failed(
-    scores: xr.DataArray, replacement: str | Reference = _WORST, *, higher_is_better: bool = True
+    scores: xr.DataArray,
+    replacement: str | Reference = _WORST,
+    *,
+    higher_is_better: bool = True,
 ) -> xr.DataArray:
     r"""Give runs that failed a score, so that means can be taken.
 
@@ -63,10 +76,14 @@ def fill_failed(
     [1, 0]
     """
     scores = validation.check_array("scores", scores)
-    failed_value = failed_score(validation.check_flag("higher_is_better", higher_is_better))
+    failed_value = failed_score(
+        validation.check_flag("higher_is_better", higher_is_better)
+    )
     scores = scores.astype(np.float64)
     if not scores.size:
-        raise ValueError(f"scores is empty: sizes {dict(scores.sizes)}. Check the selection that made it")
+        raise ValueError(
+            f"scores is empty: sizes {dict(scores.sizes)}. Check the selection that made it"
+        )
     if not is_lazy(scores) and (scores == -failed_value).any():
         raise ValueError(wrong_infinity(higher_is_better))
     failed = scores == failed_value
@@ -76,16 +93,31 @@ def fill_failed(
         counted = "count as the worst score of their task"
     else:
         fill = check_reference(scores, "replacement", replacement)
-        counted = "count as the given score of their task" if fill.dims else f"count as a score of {fill.item():g}"
-    filled = scores.where(~failed, fill).transpose(*scores.dims).assign_attrs(scores.attrs).rename(scores.name)
+        counted = (
+            "count as the given score of their task"
+            if fill.dims
+            else f"count as a score of {fill.item():g}"
+        )
+    filled = (
+        scores.where(~failed, fill)
+        .transpose(*scores.dims)
+        .assign_attrs(scores.attrs)
+        .rename(scores.name)
+    )
 
     levels = [dim for dim in _LEVELS if dim in scores.dims]
     runs = [dim for dim in ("run",) if dim in scores.dims]
     n_failed = failed.any(levels).sum(runs).astype(np.int64).reset_coords(drop=True)
     if N_FAILED in scores.coords:
         n_failed = n_failed + scores[N_FAILED]
-    n_failed = n_failed.drop_vars([name for name in n_failed.coords if name not in n_failed.dims])
-    n_failed.attrs = {"long_name": "number of runs that failed", "units": "1", "comment": counted}
+    n_failed = n_failed.drop_vars(
+        [name for name in n_failed.coords if name not in n_failed.dims]
+    )
+    n_failed.attrs = {
+        "long_name": "number of runs that failed",
+        "units": "1",
+        "comment": counted,
+    }
     said = f"Failed runs {counted}"
     if not is_lazy(scores):
         n_runs = int(scores.notnull().any(levels).sum())
@@ -95,21 +127,31 @@ def fill_failed(
             said = f"1 of {n_runs:,} runs failed and {counted.replace('count', 'counts', 1).replace('their', 'its')}"
         if n > 1:
             said = f"{n:,} of {n_runs:,} runs failed and {counted}"
-    asked = repr(replacement) if isinstance(replacement, str) else say_reference(replacement)
+    asked = (
+        repr(replacement)
+        if isinstance(replacement, str)
+        else say_reference(replacement)
+    )
     option = "" if higher_is_better else ", higher_is_better=False"
     filled = provenance.record(filled, f"{FILLED}({asked}{option}): {said}")
     return filled.assign_coords({N_FAILED: n_failed.variable})
 
 
-def _worst(scores: xr.DataArray, failed: xr.DataArray, higher_is_better: bool) -> xr.DataArray:
+def _worst(
+    scores: xr.DataArray, failed: xr.DataArray, higher_is_better: bool
+) -> xr.DataArray:
     """Return the worst finite score of each task, at each training level that has one."""
     sign = 1 if higher_is_better else -1
     finite = sign * scores.where(~failed)
-    pooled = [dim for dim in ("algorithm", "run", labels.EVALUATION) if dim in scores.dims]
+    pooled = [
+        dim for dim in ("algorithm", "run", labels.EVALUATION) if dim in scores.dims
+    ]
     at_level = finite.min(pooled)
     at_any = at_level.min("training") if "training" in scores.dims else at_level
     if not is_lazy(scores):
-        _refuse_without(at_any, failed.any([dim for dim in failed.dims if dim not in at_any.dims]))
+        _refuse_without(
+            at_any, failed.any([dim for dim in failed.dims if dim not in at_any.dims])
+        )
     worst: xr.DataArray = sign * at_level.fillna(at_any)
     return worst
 

@@ -148,7 +148,11 @@ def to_dataarray(
     """
     frame = as_pandas(frame)
     kept = names_of(coords, "coords")
-    if isinstance(algorithm, list) and len(algorithm) > 1 and all(isinstance(name, str) for name in algorithm):
+    if (
+        isinstance(algorithm, list)
+        and len(algorithm) > 1
+        and all(isinstance(name, str) for name in algorithm)
+    ):
         algorithm, frame = with_joined(frame, algorithm)
     dims: dict[str, Any] = {name: name for name in names_of(extra)}
     dims |= {"algorithm": algorithm, "run": run, "training": training}
@@ -167,7 +171,9 @@ def to_dataarray(
     check_flag("higher_is_better", higher_is_better)
     if check_choice("missing_scores", missing_scores, ("absent", "failed")) == "failed":
         n_failed = int(np.isnan(scores_of_rows).sum())
-        scores_of_rows = np.where(np.isnan(scores_of_rows), failed_score(higher_is_better), scores_of_rows)
+        scores_of_rows = np.where(
+            np.isnan(scores_of_rows), failed_score(higher_is_better), scores_of_rows
+        )
     every = Rows(curve[order], level[order], scores_of_rows[order])
     if duplicates == "raise":
         frame_rows.refuse_repeats(frame, every, order, column_of, used, names_of(extra))
@@ -184,17 +190,32 @@ def to_dataarray(
             scores = _dense(rows, runs, grid)
         else:
             grid, scores, lines = _aligned(rows, runs, asked)
-        curves = runs.expand_dims(training=grid, axis=-1).copy(data=scores.reshape(*runs.shape, -1))
-    without = {dim: 0 for dim, column in dims.items() if column is None and dim not in runs.coords}
+        curves = runs.expand_dims(training=grid, axis=-1).copy(
+            data=scores.reshape(*runs.shape, -1)
+        )
+    without = {
+        dim: 0
+        for dim, column in dims.items()
+        if column is None and dim not in runs.coords
+    }
     curves = curves.isel(without, drop=True).rename(value)
     for name, column in {**column_of, **dict(zip(kept, kept, strict=True))}.items():
         curves[name].attrs = {"long_name": column} | _said_of(frame, column)
     carried = {str(name): told for name, told in frame.attrs.items() if _lasts(told)}
-    curves.attrs = carried | _said_of(frame, value)  # without a long_name of its own: another name is that of axes
+    curves.attrs = carried | _said_of(
+        frame, value
+    )  # without a long_name of its own: another name is that of axes
     if training is not None:
-        run_checks.warn_of_copies(curves.expand_dims([dim for dim in ("algorithm", "run") if dim not in curves.dims]))
+        run_checks.warn_of_copies(
+            curves.expand_dims(
+                [dim for dim in ("algorithm", "run") if dim not in curves.dims]
+            )
+        )
     if n_failed:
-        lines = [f"to_dataarray(missing_scores='failed'): {n_failed:,} rows without a score are of failed runs", *lines]
+        lines = [
+            f"to_dataarray(missing_scores='failed'): {n_failed:,} rows without a score are of failed runs",
+            *lines,
+        ]
     for line in frame_rows.say_kept(every, rows, duplicates) + lines:
         curves = provenance.record(curves, line)
     return curves
@@ -270,41 +291,73 @@ def to_dataset(
     """
     names = columns_named("values", values)
     if not names:
-        raise ValueError("values must name at least one column of scores; got none. Name them: values=['return']")
-    make = partial(to_dataarray, algorithm=algorithm, run=run, training=training, extra=extra)
-    options: dict[str, Any] = {"coords": coords, "levels": levels, "on": on, "method": method}
+        raise ValueError(
+            "values must name at least one column of scores; got none. Name them: values=['return']"
+        )
+    make = partial(
+        to_dataarray, algorithm=algorithm, run=run, training=training, extra=extra
+    )
+    options: dict[str, Any] = {
+        "coords": coords,
+        "levels": levels,
+        "on": on,
+        "method": method,
+    }
     options |= {"tolerance": tolerance, "duplicates": duplicates}
     options |= {"missing_scores": missing_scores, "higher_is_better": higher_is_better}
     tidy = as_pandas(frame)
     held: dict[str, Any] = dict.fromkeys(names, (tidy, None))
     if columns is not None:
         held = of_each_value(tidy, names, columns)
-    arrays = [make(own, name, columns=of_own, **options) for name, (own, of_own) in held.items()]
-    return xr.merge(arrays, join="outer", compat="no_conflicts", combine_attrs="override")
+    arrays = [
+        make(own, name, columns=of_own, **options)
+        for name, (own, of_own) in held.items()
+    ]
+    return xr.merge(
+        arrays, join="outer", compat="no_conflicts", combine_attrs="override"
+    )
 
 
-def _without_empty_rows(frame: pd.DataFrame, value: str, training: str | None) -> pd.DataFrame:
+def _without_empty_rows(
+    frame: pd.DataFrame, value: str, training: str | None
+) -> pd.DataFrame:
     """Leave out rows that have neither a score nor a level of training, such as other lines of a log."""
-    if not isinstance(value, str) or not isinstance(training, str) or not {value, training} <= set(frame.columns):
+    if (
+        not isinstance(value, str)
+        or not isinstance(training, str)
+        or not {value, training} <= set(frame.columns)
+    ):
         return frame
     empty = frame[value].isna() & frame[training].isna()
     return frame[~empty] if empty.any() else frame
 
 
 def _check_asked(
-    on: On | None, method: AlignMethod | None, tolerance: float | None, training: str | None, levels: str
+    on: On | None,
+    method: AlignMethod | None,
+    tolerance: float | None,
+    training: str | None,
+    levels: str,
 ) -> Asked | None:
     check_choice("levels", levels, ("union", "run"))
     given = f"method={method!r}" if method is not None else f"tolerance={tolerance!r}"
     if on is None and method is None and tolerance is not None:
-        raise ValueError(f"{given} has no meaning without levels and a method. Give both: on='union', method='nearest'")
+        raise ValueError(
+            f"{given} has no meaning without levels and a method. Give both: on='union', method='nearest'"
+        )
     if on is None and (method is not None or tolerance is not None):
-        raise ValueError(f"{given} needs the levels that runs are brought to. Give them: on='union' or on=[...]")
+        raise ValueError(
+            f"{given} needs the levels that runs are brought to. Give them: on='union' or on=[...]"
+        )
     if training is None and (on is not None or levels == "run"):
         what = "on=" if on is not None else "levels='run'"
-        raise ValueError(f"{what} needs a column of training; got training=None. Name it: training='step'")
+        raise ValueError(
+            f"{what} needs a column of training; got training=None. Name it: training='step'"
+        )
     if on is not None and levels == "run":
-        raise ValueError("levels='run' keeps each run's own levels, on= brings runs to common ones. Leave one out")
+        raise ValueError(
+            "levels='run' keeps each run's own levels, on= brings runs to common ones. Leave one out"
+        )
     return None if on is None else grids.check_asked(on, method, tolerance)
 
 
@@ -322,21 +375,34 @@ def _runs(
         elif dim == "run" and kept:
             columns = [column for column in dims.values() if column is not None]
             coords[dim], codes[dim] = _points(frame, columns, kept)
-    runs = xr.DataArray(np.zeros([len(coords.get(dim, [0])) for dim in names]), coords, names)
+    runs = xr.DataArray(
+        np.zeros([len(coords.get(dim, [0])) for dim in names]), coords, names
+    )
     curve = np.ravel_multi_index(tuple(codes.values()), runs.shape)
-    return runs.assign_coords({name: _coordinate(frame[name], codes["run"], curve, runs) for name in kept}), curve
+    return runs.assign_coords(
+        {name: _coordinate(frame[name], codes["run"], curve, runs) for name in kept}
+    ), curve
 
 
-def _points(frame: pd.DataFrame, columns: Sequence[str], kept: Sequence[str]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def _points(
+    frame: pd.DataFrame, columns: Sequence[str], kept: Sequence[str]
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return numbers of runs, one for each combination of coordinates and its repeats, and the number of each row."""
     repeat = frame.groupby([*columns, *kept], observed=True).cumcount()
-    points = frame[list(kept)].assign(**{_REPEAT: repeat}).groupby([*kept, _REPEAT], observed=True)
+    points = (
+        frame[list(kept)]
+        .assign(**{_REPEAT: repeat})
+        .groupby([*kept, _REPEAT], observed=True)
+    )
     codes = np.asarray(points.ngroup(), dtype=np.int64)
     return np.arange(codes.max() + 1), codes
 
 
 def _coordinate(
-    column: pd.Series[Any], run: NDArray[np.int64], curve: NDArray[np.int64], runs: xr.DataArray
+    column: pd.Series[Any],
+    run: NDArray[np.int64],
+    curve: NDArray[np.int64],
+    runs: xr.DataArray,
 ) -> tuple[Sequence[Hashable], Any]:
     """Return a coordinate of runs: along `run` where a run's is the same everywhere, otherwise along all dims."""
     dims: Sequence[Hashable]
@@ -357,14 +423,20 @@ def _at_own_levels(rows: Rows, runs: xr.DataArray) -> xr.DataArray:
     """Return scores with each run's own levels, (*extra, algorithm, run, evaluation)."""
     scores, levels = own_levels(rows, runs.size)
     shape = (*runs.shape, scores.shape[1])
-    curves = runs.expand_dims({labels.EVALUATION: shape[-1]}, axis=-1).copy(data=scores.reshape(shape))
+    curves = runs.expand_dims({labels.EVALUATION: shape[-1]}, axis=-1).copy(
+        data=scores.reshape(shape)
+    )
     return curves.assign_coords(training=(curves.dims, levels.reshape(shape)))
 
 
 def _said_of(frame: pd.DataFrame, column: str) -> dict[str, str]:
     """Return what the attrs of a frame say of a column."""
     told = {key: frame.attrs.get(key) for key in ("long_name", "units")}
-    return {key: names[column] for key, names in told.items() if isinstance(names, Mapping) and column in names}
+    return {
+        key: names[column]
+        for key, names in told.items()
+        if isinstance(names, Mapping) and column in names
+    }
 
 
 def _lasts(told: object) -> bool:
@@ -372,13 +444,19 @@ def _lasts(told: object) -> bool:
     return isinstance(told, str | float) or (type(told) is int and abs(told) < 2**31)
 
 
-def _dense(rows: Rows, runs: xr.DataArray, grid: NDArray[np.float64]) -> NDArray[np.float64]:
+def _dense(
+    rows: Rows, runs: xr.DataArray, grid: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Return scores at the levels of any run, unless each task's levels have many more cells than rows."""
     most = _CELLS * len(rows.curve)
     if runs.size * len(grid) > most:
         per_task = runs.sizes["algorithm"] * runs.sizes["run"]
-        pairs = np.unique(np.stack([rows.curve // per_task, rows.level]), axis=1)[0].astype(np.int64)
-        n_cells = int((np.bincount(pairs) * np.bincount(np.unique(rows.curve) // per_task)).sum())
+        pairs = np.unique(np.stack([rows.curve // per_task, rows.level]), axis=1)[
+            0
+        ].astype(np.int64)
+        n_cells = int(
+            (np.bincount(pairs) * np.bincount(np.unique(rows.curve) // per_task)).sum()
+        )
         if n_cells > most:
             raise ValueError(
                 f"runs share few levels: with the levels of all runs, {len(rows.curve):,} scores take {n_cells:,} "
@@ -395,9 +473,15 @@ def _aligned(
     shape = (prod(runs.shape[:-2]), *runs.shape[-2:])
     levels = partial(grids.levels_of_rows, rows, shape)
     grid, kept, lines = grids.choose(asked, levels, runs, lambda: rows, frame=True)
-    scores = at_levels(rows, runs.size, grid, asked.method, asked.tolerance).reshape(*shape, -1)
+    scores = at_levels(rows, runs.size, grid, asked.method, asked.tolerance).reshape(
+        *shape, -1
+    )
     scores[np.broadcast_to(~kept[:, np.newaxis, np.newaxis], scores.shape)] = np.nan
     if asked.may_lack:
         present = (np.bincount(rows.curve, minlength=runs.size) > 0).reshape(shape)
         lines += grids.lacking("to_dataarray()", scores, grid, kept, present, runs)
-    return grid, scores, [f"to_dataarray({asked}): {'; '.join(lines) or 'dropped nothing'}"]
+    return (
+        grid,
+        scores,
+        [f"to_dataarray({asked}): {'; '.join(lines) or 'dropped nothing'}"],
+    )

@@ -15,7 +15,12 @@ from numpy.typing import NDArray
 from xcurves.core import labels, provenance, run_checks, validation
 from xcurves.kernels.times.ragged import METHODS, Rows, ranges
 
-On = Literal["intersection", "union", "final"] | Sequence[float] | NDArray[Any] | xr.DataArray
+On = (
+    Literal["intersection", "union", "final"]
+    | Sequence[float]
+    | NDArray[Any]
+    | xr.DataArray
+)
 AlignMethod = Literal["previous", "linear", "nearest", "mean"]
 _NAMED = ("intersection", "union", "final")
 _SHOWN = 20
@@ -32,7 +37,16 @@ class Asked(NamedTuple):
         """Return the options of the call."""
         on = repr(self.on) if isinstance(self.on, str) else f"[{_list(self.on)}]"
         given = {"method": self.method, "tolerance": self.tolerance}
-        return ", ".join([f"on={on}", *(f"{name}={value!r}" for name, value in given.items() if value is not None)])
+        return ", ".join(
+            [
+                f"on={on}",
+                *(
+                    f"{name}={value!r}"
+                    for name, value in given.items()
+                    if value is not None
+                ),
+            ]
+        )
 
     @property
     def may_lack(self) -> bool:
@@ -48,7 +62,9 @@ class GridLevels(NamedTuple):
     shared: NDArray[np.bool_]
 
 
-def check_asked(on: On | int, method: AlignMethod | None, tolerance: float | None) -> Asked:
+def check_asked(
+    on: On | int, method: AlignMethod | None, tolerance: float | None
+) -> Asked:
     """Return the checked options, with the grid as increasing floats."""
     if method is not None and (not isinstance(method, str) or method not in METHODS):
         raise ValueError(
@@ -57,14 +73,24 @@ def check_asked(on: On | int, method: AlignMethod | None, tolerance: float | Non
         )
     named = isinstance(on, str) and on in _NAMED
     if named and method is not None and (on != "union" or method == "mean"):
-        raise ValueError(f"on={on!r} with method={method!r} has no levels to bring runs to. Give them: on=[...]")
+        raise ValueError(
+            f"on={on!r} with method={method!r} has no levels to bring runs to. Give them: on=[...]"
+        )
     if tolerance is None and method == "nearest":
-        raise ValueError("method='nearest' needs tolerance=, the largest distance from a level, in units of training")
+        raise ValueError(
+            "method='nearest' needs tolerance=, the largest distance from a level, in units of training"
+        )
     if tolerance is not None and method is None:
         got = labels.shown(tolerance)
-        raise ValueError(f"tolerance={got} has no meaning without a method. Name one, or leave it out")
-    if tolerance is not None and not (isinstance(tolerance, Real) and 0 <= tolerance < np.inf):
-        raise ValueError(f"tolerance must be an amount of training from 0; got {labels.shown(tolerance)}")
+        raise ValueError(
+            f"tolerance={got} has no meaning without a method. Name one, or leave it out"
+        )
+    if tolerance is not None and not (
+        isinstance(tolerance, Real) and 0 <= tolerance < np.inf
+    ):
+        raise ValueError(
+            f"tolerance must be an amount of training from 0; got {labels.shown(tolerance)}"
+        )
     grid = on if isinstance(on, str) and named else _check_levels(on)
     return Asked(grid, method, None if tolerance is None else float(tolerance))
 
@@ -72,12 +98,19 @@ def check_asked(on: On | int, method: AlignMethod | None, tolerance: float | Non
 def _check_levels(on: Any) -> NDArray[np.float64]:
     grid = validation.numbers_of(on)
     if grid is None:
-        raise TypeError(f"on must be 'intersection', 'union', 'final' or training levels; got {labels.shown(on)}")
+        raise TypeError(
+            f"on must be 'intersection', 'union', 'final' or training levels; got {labels.shown(on)}"
+        )
     if grid.ndim == 0:
         raise ValueError(
             f"on={labels.shown(on)} is one level. Give a whole number of steps, or a list of levels: on=[...]"
         )
-    if grid.ndim != 1 or not grid.size or not np.isfinite(grid).all() or (np.diff(grid) <= 0).any():
+    if (
+        grid.ndim != 1
+        or not grid.size
+        or not np.isfinite(grid).all()
+        or (np.diff(grid) <= 0).any()
+    ):
         raise ValueError(
             f"on must be finite training levels in increasing order; got [{_list(grid.ravel())}]. "
             "Sort them: np.unique(levels)"
@@ -91,9 +124,13 @@ def levels_of_rows(rows: Rows, shape: Sequence[int]) -> GridLevels:
     size = prod(per_task)
     values, level = np.unique(rows.level, return_inverse=True)
     flat = rows.curve // size * len(values) + level
-    counts = np.bincount(flat, minlength=n_tasks * len(values)).reshape(n_tasks, len(values))
+    counts = np.bincount(flat, minlength=n_tasks * len(values)).reshape(
+        n_tasks, len(values)
+    )
     n_present = np.bincount(np.unique(rows.curve) // size, minlength=n_tasks)
-    return GridLevels(values, counts > 0, (counts > 0) & (counts == n_present[:, np.newaxis]))
+    return GridLevels(
+        values, counts > 0, (counts > 0) & (counts == n_present[:, np.newaxis])
+    )
 
 
 def onto_levels(
@@ -114,7 +151,10 @@ def onto_levels(
         exclude_dims={last},
         dask="parallelized",
         output_dtypes=[np.float64],
-        dask_gufunc_kwargs={"output_sizes": {"training": len(at)}, "allow_rechunk": True},
+        dask_gufunc_kwargs={
+            "output_sizes": {"training": len(at)},
+            "allow_rechunk": True,
+        },
         keep_attrs=True,
     )
     return made.assign_coords(training=("training", at, dict(attrs)))
@@ -134,11 +174,15 @@ def choose(
     if not isinstance(asked.on, str):
         if asked.method is None:
             levels = find_levels()
-            lines = _dropped(asked, levels, levels.known & np.isin(levels.values, asked.on), names)
+            lines = _dropped(
+                asked, levels, levels.known & np.isin(levels.values, asked.on), names
+            )
         return asked.on, np.ones((len(names), len(asked.on)), dtype=np.bool_), lines
     levels = find_levels()
     if asked.on != "union":
-        levels, lines = _leave_out_disjoint(asked, levels, names, runs, rows, frame=frame)
+        levels, lines = _leave_out_disjoint(
+            asked, levels, names, runs, rows, frame=frame
+        )
     kept = levels.known if asked.on == "union" else levels.shared
     if asked.on == "final":
         kept = kept & (kept[:, ::-1].cumsum(axis=1)[:, ::-1] == 1)
@@ -148,7 +192,13 @@ def choose(
 
 
 def _leave_out_disjoint(
-    asked: Asked, levels: GridLevels, names: Sequence[str], runs: xr.DataArray, rows: Callable[[], Rows], *, frame: bool
+    asked: Asked,
+    levels: GridLevels,
+    names: Sequence[str],
+    runs: xr.DataArray,
+    rows: Callable[[], Rows],
+    *,
+    frame: bool,
 ) -> tuple[GridLevels, list[str]]:
     """Return levels without the tasks whose runs share none, and the reasons; raise if no task has shared levels."""
     met, known = levels.shared.sum(axis=1), levels.known.sum(axis=1)
@@ -157,14 +207,20 @@ def _leave_out_disjoint(
         return levels, []
     why = [
         f"{name}on={asked.on!r} leaves {n} common training level{'' if n == 1 else 's'} of {every}"
-        for name, n, every in zip(np.array(names)[disjoint], met[disjoint], known[disjoint], strict=True)
+        for name, n, every in zip(
+            np.array(names)[disjoint], met[disjoint], known[disjoint], strict=True
+        )
     ]
     every_row = rows()
     curve, first, last = ranges(every_row)
     task_of = curve // (runs.sizes["algorithm"] * runs.sizes["run"])
     has_levels = known[task_of] > 1
-    ends = pd.DataFrame({"begin": first, "end": last})[has_levels].groupby(task_of[has_levels])
-    n_of_run = np.bincount(every_row.curve[~np.isnan(every_row.score)], minlength=runs.size)[curve]
+    ends = pd.DataFrame({"begin": first, "end": last})[has_levels].groupby(
+        task_of[has_levels]
+    )
+    n_of_run = np.bincount(
+        every_row.curve[~np.isnan(every_row.score)], minlength=runs.size
+    )[curve]
     cure = run_checks.suggest(
         ends["begin"].max().to_numpy(),
         ends["end"].min().to_numpy(),
@@ -173,16 +229,23 @@ def _leave_out_disjoint(
         final=asked.on == "final",
     )
     if disjoint[known > 0].all():
-        others = [names[task].removesuffix(": ") for task in np.flatnonzero(disjoint)[1:].tolist()]
+        others = [
+            names[task].removesuffix(": ")
+            for task in np.flatnonzero(disjoint)[1:].tolist()
+        ]
         also = f". The same holds for {'; '.join(others)}" if others else ""
         raise ValueError(f"{why[0]}. {cure}{also}")
-    provenance.warn(f"left out, because runs have too few common levels: {'; '.join(why)}. {cure}")
+    provenance.warn(
+        f"left out, because runs have too few common levels: {'; '.join(why)}. {cure}"
+    )
     rest = ~disjoint[:, np.newaxis]
     left = GridLevels(levels.values, levels.known & rest, levels.shared & rest)
     return left, [f"{reason}; left out" for reason in why]
 
 
-def _dropped(asked: Asked, levels: GridLevels, kept: NDArray[np.bool_], names: Sequence[str]) -> list[str]:
+def _dropped(
+    asked: Asked, levels: GridLevels, kept: NDArray[np.bool_], names: Sequence[str]
+) -> list[str]:
     """Say, for each task that loses levels, how many it keeps and which it loses; for "final", which level it keeps."""
     if isinstance(asked.on, str) and asked.on == "final":
         return [
@@ -208,19 +271,34 @@ def lacking(
 ) -> list[str]:
     """Say which runs, (task, algorithm, run), have no score at which kept levels; warn of those without any score."""
     names = labels.task_names(runs)
-    gaps: NDArray[np.bool_] = present[..., np.newaxis] & kept[:, np.newaxis, np.newaxis] & np.isnan(scores)
+    gaps: NDArray[np.bool_] = (
+        present[..., np.newaxis] & kept[:, np.newaxis, np.newaxis] & np.isnan(scores)
+    )
     algorithms, run_names = labels.words(runs["algorithm"]), labels.words(runs["run"])
     short = np.argwhere(gaps.any(axis=-1))
-    curves = [f"{names[task]}algorithm {algorithms[i]}, run {run_names[j]}" for task, i, j in short]
+    curves = [
+        f"{names[task]}algorithm {algorithms[i]}, run {run_names[j]}"
+        for task, i, j in short
+    ]
     emptied = np.asarray(np.isnan(scores[tuple(short.T)]).all(axis=-1))
-    provenance.warn_of(emptied, curves, lambda _: f": {call} leaves no score of this run", "runs")
+    provenance.warn_of(
+        emptied, curves, lambda _: f": {call} leaves no score of this run", "runs"
+    )
     lines = []
     for curve, (task, i, j) in list(zip(curves, short, strict=True))[:_SHOWN]:
         gap = gaps[task, i, j]
-        lines.append(f"{curve} lacks {gap.sum()} of {kept[task].sum()} training levels: {_list(grid[gap])}")
-    return lines + ([f"and {len(curves) - _SHOWN} more runs lack some"] if len(curves) > _SHOWN else [])
+        lines.append(
+            f"{curve} lacks {gap.sum()} of {kept[task].sum()} training levels: {_list(grid[gap])}"
+        )
+    return lines + (
+        [f"and {len(curves) - _SHOWN} more runs lack some"]
+        if len(curves) > _SHOWN
+        else []
+    )
 
 
 def _list(levels: NDArray[np.float64]) -> str:
     shown = [f"{level:.12g}" for level in levels]
-    return ", ".join(shown if len(shown) <= _SHOWN else [*shown[: _SHOWN - 1], "...", shown[-1]])
+    return ", ".join(
+        shown if len(shown) <= _SHOWN else [*shown[: _SHOWN - 1], "...", shown[-1]]
+    )

@@ -51,16 +51,36 @@ def normalize(scores: xr.DataArray, *, low: Reference, high: Reference) -> xr.Da
     [[0.2, 0.6], [0.2, 0.6]]
     """
     validation.check_array("scores", scores)
-    lowest, highest = (check_reference(scores, *each) for each in (("low", low), ("high", high)))
+    lowest, highest = (
+        check_reference(scores, *each) for each in (("low", low), ("high", high))
+    )
     with np.errstate(over="ignore"):
         span = highest - lowest
-    _refuse(span == 0, "low and high are equal", "Leave the task out, or give references that differ")
-    _refuse(np.isinf(span), "high - low is beyond the largest number", "Rescale scores and references")
+    _refuse(
+        span == 0,
+        "low and high are equal",
+        "Leave the task out, or give references that differ",
+    )
+    _refuse(
+        np.isinf(span),
+        "high - low is beyond the largest number",
+        "Rescale scores and references",
+    )
     tiny = np.abs(span) < np.finfo(float).tiny
-    _refuse(tiny, "high - low has lost digits, being below 2e-308", "Rescale scores and references")
+    _refuse(
+        tiny,
+        "high - low has lost digits, being below 2e-308",
+        "Rescale scores and references",
+    )
     normalized = ((scores - lowest) / span).transpose(*scores.dims).rename(scores.name)
-    said = (f"{name}={say_reference(value)}" for name, value in (("low", low), ("high", high)))
-    return provenance.record(normalized.assign_attrs(scores.attrs | {"units": "1"}), f"normalize({', '.join(said)})")
+    said = (
+        f"{name}={say_reference(value)}"
+        for name, value in (("low", low), ("high", high))
+    )
+    return provenance.record(
+        normalized.assign_attrs(scores.attrs | {"units": "1"}),
+        f"normalize({', '.join(said)})",
+    )
 
 
 def check_reference(scores: xr.DataArray, name: str, given: Reference) -> xr.DataArray:
@@ -70,27 +90,41 @@ def check_reference(scores: xr.DataArray, name: str, given: Reference) -> xr.Dat
     validation.check_array(name, given)
     strange = [dim for dim in given.dims if dim not in scores.dims]
     if strange:
-        raise ValueError(f"{name} has the dim {strange[0]!r}, which scores do not have; they have {scores.dims}")
+        raise ValueError(
+            f"{name} has the dim {strange[0]!r}, which scores do not have; they have {scores.dims}"
+        )
     for dim in given.dims:
         _check_labels(scores, name, given, dim)
     shared = {dim: scores[dim] for dim in given.dims if dim in scores.coords}
     aligned = given.sel(shared).astype(np.float64).reset_coords(drop=True).drop_attrs()
-    _refuse(~np.isfinite(aligned), f"{name} is not finite", "Give a finite reference, or leave the task out")
+    _refuse(
+        ~np.isfinite(aligned),
+        f"{name} is not finite",
+        "Give a finite reference, or leave the task out",
+    )
     return aligned
 
 
-def _check_labels(scores: xr.DataArray, name: str, given: xr.DataArray, dim: Hashable) -> None:
+def _check_labels(
+    scores: xr.DataArray, name: str, given: xr.DataArray, dim: Hashable
+) -> None:
     if (dim in given.coords) != (dim in scores.coords):
         raise ValueError(
             f"{name} and scores must both have labels on {dim!r}, or neither. Add: assign_coords({dim}=...)"
         )
     if dim not in scores.coords:
         return
-    lacking = [label for label in scores.indexes[dim] if label not in given.indexes[dim]]
+    lacking = [
+        label for label in scores.indexes[dim] if label not in given.indexes[dim]
+    ]
     if lacking:
-        raise ValueError(f"{name} has no reference for {dim} {lacking[0]!r} ({len(lacking)} lacking). Add it to {name}")
+        raise ValueError(
+            f"{name} has no reference for {dim} {lacking[0]!r} ({len(lacking)} lacking). Add it to {name}"
+        )
     if not given.indexes[dim].is_unique:
-        raise ValueError(f"{name} names a label of {dim} twice. Keep one: {name}.drop_duplicates({dim!r})")
+        raise ValueError(
+            f"{name} names a label of {dim} twice. Keep one: {name}.drop_duplicates({dim!r})"
+        )
 
 
 def _refuse(where: Any, what: str, cure: str) -> None:
@@ -98,7 +132,9 @@ def _refuse(where: Any, what: str, cure: str) -> None:
     if not len(places):
         return
     at = where.isel(dict(zip(where.dims, places[0].tolist(), strict=True)))
-    said = ", ".join(f"{dim} {at[dim].item()!r}" for dim in where.dims if dim in at.coords)
+    said = ", ".join(
+        f"{dim} {at[dim].item()!r}" for dim in where.dims if dim in at.coords
+    )
     if said:
         what = f"{said}: {what}"
     raise ValueError(f"{what}. {cure}")
@@ -107,5 +143,9 @@ def _refuse(where: Any, what: str, cure: str) -> None:
 def say_reference(reference: Reference) -> str:
     """Return a reference score in words: a number, or the dims that it differs along."""
     if isinstance(reference, xr.DataArray):
-        return f"<by {', '.join(map(str, reference.dims))}>" if reference.dims else f"{reference.item():g}"
+        return (
+            f"<by {', '.join(map(str, reference.dims))}>"
+            if reference.dims
+            else f"{reference.item():g}"
+        )
     return f"{float(reference):g}"

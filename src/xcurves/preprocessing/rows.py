@@ -15,15 +15,21 @@ from xcurves.kernels.times.ragged import Rows
 from xcurves.preprocessing.columns import Duplicates, unused_labels, unused_numbers
 
 _SHOWN = 3  # labels in a message
-_EPISODES = re.compile(r"(?:^|[\W_])(?:eps?|episodes?|rollouts?)(?:$|[\W_])", re.IGNORECASE)
+_EPISODES = re.compile(
+    r"(?:^|[\W_])(?:eps?|episodes?|rollouts?)(?:$|[\W_])", re.IGNORECASE
+)
 _MANY = 50  # runs for each level, of at least two
 
 
 def order_of(curve: NDArray[np.int64], level: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return the order of curves, then of levels, then of rows."""
     # Small numbers are sorted in linear time, and in most logs the levels of a run are: a third of the whole call.
-    order = np.argsort(curve.astype(np.uint16 if curve.max() < 2**16 else np.int64), kind="stable")
-    rises = (level[order][1:] >= level[order][:-1]) | (curve[order][1:] != curve[order][:-1])
+    order = np.argsort(
+        curve.astype(np.uint16 if curve.max() < 2**16 else np.int64), kind="stable"
+    )
+    rises = (level[order][1:] >= level[order][:-1]) | (
+        curve[order][1:] != curve[order][:-1]
+    )
     return order if rises.all() else np.lexsort((level, curve))
 
 
@@ -34,13 +40,20 @@ def one_each(rows: Rows, duplicates: Duplicates) -> Rows:
         rows = Rows(rows.curve[scored], rows.level[scored], rows.score[scored])
     if _changes(rows).all():
         return rows
-    found = pd.DataFrame(rows._asdict()).groupby(["curve", "level"])["score"].agg(duplicates).reset_index()
+    found = (
+        pd.DataFrame(rows._asdict())
+        .groupby(["curve", "level"])["score"]
+        .agg(duplicates)
+        .reset_index()
+    )
     return Rows(*(found[name].to_numpy() for name in Rows._fields))
 
 
 def _changes(rows: Rows) -> NDArray[np.bool_]:
     """Return for each row but the first whether its curve or level is another than in the row before."""
-    return np.asarray((rows.curve[1:] != rows.curve[:-1]) | (rows.level[1:] != rows.level[:-1]))
+    return np.asarray(
+        (rows.curve[1:] != rows.curve[:-1]) | (rows.level[1:] != rows.level[:-1])
+    )
 
 
 def refuse_repeats(
@@ -61,7 +74,10 @@ def refuse_repeats(
     if not repeated.size:
         return
     keys = list(dims.values())
-    first = "; ".join(str(tuple(row)) for row in frame[keys].iloc[repeated[:3]].to_numpy(dtype=object).tolist())
+    first = "; ".join(
+        str(tuple(row))
+        for row in frame[keys].iloc[repeated[:3]].to_numpy(dtype=object).tolist()
+    )
     count = f"{len(repeated)} rows repeat"
     if len(repeated) == 1:
         count = "1 row repeats"
@@ -71,9 +87,7 @@ def refuse_repeats(
         count = f"{_not_used(named, len(apart))}, and {count}"
         cure = _name_columns(apart, extra, has_run="run" in dims)
     elif "run" in dims:
-        cure = (
-            f"Name the column in which they differ in extra=, give further runs labels of their own in {dims['run']!r}"
-        )
+        cure = f"Name the column in which they differ in extra=, give further runs labels of their own in {dims['run']!r}"
     else:
         cure = "Name the column in which they differ in run="
     raise ValueError(
@@ -109,10 +123,14 @@ def say_kept(every: Rows, rows: Rows, duplicates: Duplicates) -> list[str]:
     kept = f"kept the {duplicates} of each"
     if duplicates == "mean":
         kept = "took the mean of each"
-    return [f"to_dataarray(duplicates={duplicates!r}): {n_repeated} repeated rows, {kept}"]
+    return [
+        f"to_dataarray(duplicates={duplicates!r}): {n_repeated} repeated rows, {kept}"
+    ]
 
 
-def _telling_apart(frame: pd.DataFrame, keys: Sequence[Any], used: Sequence[Any]) -> list[Any]:
+def _telling_apart(
+    frame: pd.DataFrame, keys: Sequence[Any], used: Sequence[Any]
+) -> list[Any]:
     """Return the unused columns that are needed to tell all rows with the same keys apart, none if they do not."""
     apart = [*unused_labels(frame, used), *unused_numbers(frame, used)]
     if frame.duplicated([*keys, *apart]).any():
@@ -132,12 +150,19 @@ def warn_of_mixed_runs(
     duplicates: Duplicates,
 ) -> None:
     """Warn of a column, not used, that has several labels in one run, each in several rows, or starts it anew."""
-    texts, numbers = unused_labels(frame, used), unused_numbers(frame, used) if duplicates != "mean" else []
+    texts, numbers = (
+        unused_labels(frame, used),
+        unused_numbers(frame, used) if duplicates != "mean" else [],
+    )
     for name in [*texts, *numbers]:
-        rows = pd.DataFrame({"curve": curve, "code": pd.factorize(frame[name])[0], "level": level})
+        rows = pd.DataFrame(
+            {"curve": curve, "code": pd.factorize(frame[name])[0], "level": level}
+        )
         parts = rows.groupby(["curve", "code"])["level"].agg(["size", "min", "max"])
         mixed = parts[parts.index.get_level_values("curve").duplicated(keep=False)]
-        if len(mixed) and (_starts_anew(rows, parts) if name in numbers else (mixed["size"] > 1).all()):
+        if len(mixed) and (
+            _starts_anew(rows, parts) if name in numbers else (mixed["size"] > 1).all()
+        ):
             runs = mixed.index.unique("curve")
             provenance.warn(
                 f"column {name!r} is not used and has several labels in one run "
@@ -167,7 +192,9 @@ def _listed(column: pd.Series[Any]) -> str:
     return ", ".join(shown)
 
 
-def warn_of_episodes(frame: pd.DataFrame, columns: Mapping[str, str], rows: Rows) -> None:
+def warn_of_episodes(
+    frame: pd.DataFrame, columns: Mapping[str, str], rows: Rows
+) -> None:
     """Warn if the run column looks like episodes; `columns` are those of the dims, `rows` are sorted by curve."""
     reason = _why(frame, columns, rows)
     if reason:
@@ -182,11 +209,19 @@ def _why(frame: pd.DataFrame, columns: Mapping[str, str], rows: Rows) -> str:
     if _EPISODES.search(str(run)):
         return "its name says episodes"
     n_curves = int(np.count_nonzero(np.diff(rows.curve, prepend=-1)))
-    n_own = len(rows.curve) / max(n_curves, 1)  # a run's levels differ, so there are as many at least
+    n_own = len(rows.curve) / max(
+        n_curves, 1
+    )  # a run's levels differ, so there are as many at least
     if n_own > 1 and n_curves <= _MANY * n_own:
         return ""
     n_groups = len(
-        frame[[column for dim, column in columns.items() if dim not in ("run", "training")]].drop_duplicates()
+        frame[
+            [
+                column
+                for dim, column in columns.items()
+                if dim not in ("run", "training")
+            ]
+        ].drop_duplicates()
     )
     n_levels = len(np.unique(rows.level))
     if n_own == 1 and n_levels > 1 and n_curves > n_groups:

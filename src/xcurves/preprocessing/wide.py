@@ -36,7 +36,11 @@ def compiled(names: str, argument: str = "names") -> re.Pattern[str]:
         pattern = re.compile(made)
     except re.error:
         pattern = re.compile("")
-    if not pattern.groupindex or pattern.groups != len(pattern.groupindex) or "{" in "".join([text, *rest[2::3]]):
+    if (
+        not pattern.groupindex
+        or pattern.groups != len(pattern.groupindex)
+        or "{" in "".join([text, *rest[2::3]])
+    ):
         raise ValueError(
             f"{argument} must be a pattern of parts in braces, such as '{{algorithm}}_seed{{run}}.csv'; "
             f"got {shown(names)}. Correct it"
@@ -47,8 +51,14 @@ def compiled(names: str, argument: str = "names") -> re.Pattern[str]:
 def whole_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
     """Return labels as whole numbers if all are, each written in one way; otherwise as they are."""
     words = column.unique()
-    decimal = all(isinstance(word, str) and word.isdecimal() and len(word) < 19 for word in words)
-    return column.astype(np.int64) if decimal and len({int(word) for word in words}) == len(words) else column
+    decimal = all(
+        isinstance(word, str) and word.isdecimal() and len(word) < 19 for word in words
+    )
+    return (
+        column.astype(np.int64)
+        if decimal and len({int(word) for word in words}) == len(words)
+        else column
+    )
 
 
 def to_long(
@@ -75,13 +85,20 @@ def to_long(
         )
     place = "_xcurves_column"
     long = frame.melt(rest, list(parts.index), var_name=place, value_name=value)
-    labels = parts.rename(columns=made).apply(whole_numbers).loc[long.pop(place)].reset_index(drop=True)
+    labels = (
+        parts.rename(columns=made)
+        .apply(whole_numbers)
+        .loc[long.pop(place)]
+        .reset_index(drop=True)
+    )
     tidy = pd.concat([labels, long], axis=1)
     tidy.attrs = dict(frame.attrs)
     return tidy
 
 
-def of_each_value(frame: pd.DataFrame, values: Sequence[str], columns: Columns) -> dict[str, tuple[pd.DataFrame, Any]]:
+def of_each_value(
+    frame: pd.DataFrame, values: Sequence[str], columns: Columns
+) -> dict[str, tuple[pd.DataFrame, Any]]:
     """Return for each of several scores the table without the columns of the others, and which columns hold it.
 
     `columns` is a pattern with the part ``{value}``, or maps each score to a pattern or to a mapping of one dim.
@@ -95,7 +112,11 @@ def of_each_value(frame: pd.DataFrame, values: Sequence[str], columns: Columns) 
         held[value] = list(_parts(left, own[value], ()).index)
     every = [name for names in held.values() for name in names]
     return {
-        value: (frame.drop(columns=[name for name in every if name not in held[value]]), own[value]) for value in values
+        value: (
+            frame.drop(columns=[name for name in every if name not in held[value]]),
+            own[value],
+        )
+        for value in values
     }
 
 
@@ -137,20 +158,29 @@ def to_long_of_values(
     """Return one row, with a column for each of several scores, of a table whose columns hold one each."""
     numbered = frame.assign(**{_ROW: np.arange(len(frame))})
     each = of_each_value(numbered, values, columns)
-    found = [to_long(own, value, of_own, dims, [*kept, _ROW]) for value, (own, of_own) in each.items()]
+    found = [
+        to_long(own, value, of_own, dims, [*kept, _ROW])
+        for value, (own, of_own) in each.items()
+    ]
     joined = found[0]
     for other in found[1:]:
-        joined = joined.merge(other, how="outer", on=[name for name in joined if name in other])
+        joined = joined.merge(
+            other, how="outer", on=[name for name in joined if name in other]
+        )
     joined.attrs = dict(frame.attrs)
     return joined.drop(columns=_ROW)
 
 
-def with_joined(frame: pd.DataFrame, columns: Sequence[str]) -> tuple[str, pd.DataFrame]:
+def with_joined(
+    frame: pd.DataFrame, columns: Sequence[str]
+) -> tuple[str, pd.DataFrame]:
     """Return the name of a new column, the labels of several joined, and the frame with it."""
     missing = [name for name in columns if name not in frame]
     if missing:
         has = ", ".join(map(repr, frame.columns))
-        raise KeyError(f"algorithm={missing[0]!r} is no column of the frame. It has {has}")
+        raise KeyError(
+            f"algorithm={missing[0]!r} is no column of the frame. It has {has}"
+        )
     name = ", ".join(map(_short, columns))
     return name, frame.assign(**{name: join_labels(frame, columns)})
 
@@ -172,7 +202,14 @@ def pattern_of(names: Sequence[str], dim: str) -> str:
 
 def _common_start(names: Sequence[str]) -> str:
     first, last = min(names), max(names)
-    n_same = next((place for place, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
+    n_same = next(
+        (
+            place
+            for place, (a, b) in enumerate(zip(first, last, strict=False))
+            if a != b
+        ),
+        len(first),
+    )
     return first[:n_same]
 
 
@@ -182,17 +219,25 @@ def _parts(frame: pd.DataFrame, columns: Columns, used: Sequence[str]) -> pd.Dat
         return _of_pattern(frame, columns, used)
     if isinstance(columns, Mapping):
         return _of_mapping(frame, columns)
-    raise TypeError(f"columns must be a pattern or a mapping; got {shown(columns)}. Try '{{algorithm}}'")
+    raise TypeError(
+        f"columns must be a pattern or a mapping; got {shown(columns)}. Try '{{algorithm}}'"
+    )
 
 
-def _of_mapping(frame: pd.DataFrame, columns: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+def _of_mapping(
+    frame: pd.DataFrame, columns: Mapping[str, Sequence[str]]
+) -> pd.DataFrame:
     if len(columns) != 1 or isinstance(next(iter(columns.values())), str):
-        raise ValueError(f"columns must map one dim to names of columns; got {shown(columns)}. Try '{{algorithm}}'")
+        raise ValueError(
+            f"columns must map one dim to names of columns; got {shown(columns)}. Try '{{algorithm}}'"
+        )
     ((dim, names),) = columns.items()
     missing = [name for name in names if name not in frame]
     if missing or not names:
         has = ", ".join(map(repr, frame.columns))
-        raise KeyError(f"columns={shown(columns)} names no column of the frame. It has {has}")
+        raise KeyError(
+            f"columns={shown(columns)} names no column of the frame. It has {has}"
+        )
     return pd.DataFrame({dim: [str(name) for name in names]}, index=list(names))
 
 
@@ -200,13 +245,21 @@ def _of_pattern(frame: pd.DataFrame, columns: str, used: Sequence[str]) -> pd.Da
     """Return what each column that fits says, a row for each."""
     pattern = compiled(columns, "columns")
     free = [name for name in frame.select_dtypes("number") if name not in used]
-    found = {name: match.groupdict() for name in free if (match := pattern.fullmatch(str(name)))}
+    found = {
+        name: match.groupdict()
+        for name in free
+        if (match := pattern.fullmatch(str(name)))
+    }
     if not found:
         has = ", ".join(map(repr, frame.columns))
-        raise KeyError(f"columns={columns!r} fits no column of numbers. The frame has {has}")
+        raise KeyError(
+            f"columns={columns!r} fits no column of numbers. The frame has {has}"
+        )
     unusual = [part for part in pattern.groupindex if part in DIMS and part in frame]
     if unusual:
-        raise ValueError(f"columns={columns!r} says {unusual[0]}, and so does the column of that name. Rename it")
+        raise ValueError(
+            f"columns={columns!r} says {unusual[0]}, and so does the column of that name. Rename it"
+        )
     return pd.DataFrame(list(found.values()), index=list(found))
 
 

@@ -26,7 +26,9 @@ class Stretches(NamedTuple):
     def hold(self, levels: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Return which intervals contain levels of given indices, shape (..., level), as (..., interval, level)."""
         levels = levels[..., np.newaxis, :]
-        return np.asarray((self.start[:, np.newaxis] <= levels) & (levels < self.stop[:, np.newaxis]))
+        return np.asarray(
+            (self.start[:, np.newaxis] <= levels) & (levels < self.stop[:, np.newaxis])
+        )
 
     def coords(self) -> dict[Hashable, Any]:
         """Return the coordinates of the dim `interval`."""
@@ -37,7 +39,9 @@ class Stretches(NamedTuple):
         }
 
 
-def check_intervals(intervals: Intervals | None, training: NDArray[np.float64]) -> Stretches:
+def check_intervals(
+    intervals: Intervals | None, training: NDArray[np.float64]
+) -> Stretches:
     """Return the intervals that edges or an IntervalIndex define; none for None."""
     if intervals is None or isinstance(intervals, pd.IntervalIndex):
         index = pd.IntervalIndex([]) if intervals is None else intervals
@@ -45,8 +49,12 @@ def check_intervals(intervals: Intervals | None, training: NDArray[np.float64]) 
     else:
         edges = _check_edges(intervals)
         left, right, closed = edges[:-1], edges[1:], "left"
-    start = training.searchsorted(left, "left" if closed in ("left", "both") else "right")
-    stop = training.searchsorted(right, "right" if closed in ("right", "both") else "left")
+    start = training.searchsorted(
+        left, "left" if closed in ("left", "both") else "right"
+    )
+    stop = training.searchsorted(
+        right, "right" if closed in ("right", "both") else "left"
+    )
     if not isinstance(intervals, pd.IntervalIndex):
         stop[-1:] = training.searchsorted(right[-1:], "right")
     return Stretches(left, right, start, stop)
@@ -55,11 +63,17 @@ def check_intervals(intervals: Intervals | None, training: NDArray[np.float64]) 
 def _check_edges(edges: Any) -> NDArray[np.float64]:
     values = validation.numbers_of(edges)
     if values is None:
-        raise TypeError(f"intervals must be edges or a pandas.IntervalIndex; got {labels.shown(edges)}. {_CURE}")
+        raise TypeError(
+            f"intervals must be edges or a pandas.IntervalIndex; got {labels.shown(edges)}. {_CURE}"
+        )
     if values.ndim != 1 or values.size < 2:
-        raise ValueError(f"intervals must have at least two edges; got {labels.shown(edges)}. {_CURE}")
+        raise ValueError(
+            f"intervals must have at least two edges; got {labels.shown(edges)}. {_CURE}"
+        )
     if np.isnan(values).any():
-        raise ValueError(f"intervals must have edges that are numbers; got {values.tolist()}. {_CURE}")
+        raise ValueError(
+            f"intervals must have edges that are numbers; got {values.tolist()}. {_CURE}"
+        )
     falls = np.flatnonzero(np.diff(values) <= 0)
     if falls.size:
         place = falls[0]
@@ -69,14 +83,22 @@ def _check_edges(edges: Any) -> NDArray[np.float64]:
     return values
 
 
-def _check_index(index: pd.IntervalIndex) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _check_index(
+    index: pd.IntervalIndex,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     if len(index) and index.left.dtype.kind not in "iuf":
         raise TypeError(f"intervals must be of numbers; got {index.dtype}. {_CURE}")
     if index.hasnans:
-        raise ValueError("intervals must not be missing; got NaN. Drop it: intervals.dropna()")
+        raise ValueError(
+            "intervals must not be missing; got NaN. Drop it: intervals.dropna()"
+        )
     got = f"got {', '.join(map(str, index))}"
     if index.is_overlapping:
-        raise ValueError(f"intervals must not overlap; {got}. Give intervals that do not")
+        raise ValueError(
+            f"intervals must not overlap; {got}. Give intervals that do not"
+        )
     if not index.is_monotonic_increasing:
-        raise ValueError(f"intervals must be increasing; {got}. Sort: intervals.sort_values()")
+        raise ValueError(
+            f"intervals must be increasing; {got}. Sort: intervals.sort_values()"
+        )
     return index.left.to_numpy(np.float64), index.right.to_numpy(np.float64)

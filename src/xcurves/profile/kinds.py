@@ -10,7 +10,15 @@ from xcurves.core.applicability import comparable
 from xcurves.core.labels import CI_BOUNDS, EFFECTS
 from xcurves.core.matrices import view_along_training
 from xcurves.core.provenance import PIATER
-from xcurves.core.schema import PAIR_COORDS, Drawing, Part, ResultKind, Var, View, captioned
+from xcurves.core.schema import (
+    PAIR_COORDS,
+    Drawing,
+    Part,
+    ResultKind,
+    Var,
+    View,
+    captioned,
+)
 from xcurves.profile import plots, text
 
 _BY_LEVEL = ("task", "effect", "training")
@@ -26,36 +34,65 @@ SS_PROFILE = ResultKind(
     argument="curves",
     variables={
         "fraction": Var(_BY_LEVEL, "fraction of the sum of squares at the level"),
-        "fraction_corrected": _of_level("fraction of the simple sum of squares at the level, less what noise adds"),
-        "cumulative_fraction": Var(_BY_LEVEL, "fraction of the sum of squares up to the level"),
+        "fraction_corrected": _of_level(
+            "fraction of the simple sum of squares at the level, less what noise adds"
+        ),
+        "cumulative_fraction": Var(
+            _BY_LEVEL, "fraction of the sum of squares up to the level"
+        ),
         "ss": Var(_BY_LEVEL, "sum of squares at the level", "score^2"),
         "pvalue_adjusted": _of_level("randomization p-value adjusted over levels"),
         "pvalue": _of_level("randomization p-value of the level by itself"),
         "f": _of_level("F ratio of the level"),
         "cluster": _of_level("number of the cluster of levels"),
         "cluster_pvalue": _of_level("randomization p-value of the mass of the cluster"),
-        "ss_null_upper": _of_level("critical value of the simple sum of squares at the level by itself", "score^2"),
-        "ss_null_upper_simultaneous": _of_level(
-            "critical value of the simple sum of squares at all levels together", "score^2"
+        "ss_null_upper": _of_level(
+            "critical value of the simple sum of squares at the level by itself",
+            "score^2",
         ),
-        "first_significant": Var(("task",), f"first {_SMALL_P}", "training", when="inference"),
-        "last_significant": Var(("task",), f"last {_SMALL_P}", "training", when="inference"),
+        "ss_null_upper_simultaneous": _of_level(
+            "critical value of the simple sum of squares at all levels together",
+            "score^2",
+        ),
+        "first_significant": Var(
+            ("task",), f"first {_SMALL_P}", "training", when="inference"
+        ),
+        "last_significant": Var(
+            ("task",), f"last {_SMALL_P}", "training", when="inference"
+        ),
         "interval_fraction": Var(
-            ("task", "effect", "interval"), "fraction of the sum of squares in the interval", when="intervals"
+            ("task", "effect", "interval"),
+            "fraction of the sum of squares in the interval",
+            when="intervals",
         ),
         "interval_pvalue": Var(
-            _INTERVAL, "randomization p-value of the simple sum of squares in the interval", when="interval tests"
+            _INTERVAL,
+            "randomization p-value of the simple sum of squares in the interval",
+            when="interval tests",
         ),
         "interval_pvalue_adjusted": Var(
-            _INTERVAL, "randomization p-value adjusted over intervals", when="interval tests"
+            _INTERVAL,
+            "randomization p-value adjusted over intervals",
+            when="interval tests",
         ),
-        "curve_difference": Var(_PAIR, "difference of mean scores", "score", when="few pairs"),
+        "curve_difference": Var(
+            _PAIR, "difference of mean scores", "score", when="few pairs"
+        ),
         "curve_difference_band": Var(
-            (*_PAIR, "ci_bound"), "band of the difference for all pairs and levels together", "score", when="few pairs"
+            (*_PAIR, "ci_bound"),
+            "band of the difference for all pairs and levels together",
+            "score",
+            when="few pairs",
         ),
-        "equivalent": Var(_LEVEL, "1 where every pairwise difference is shown to be within the margin", when="margin"),
+        "equivalent": Var(
+            _LEVEL,
+            "1 where every pairwise difference is shown to be within the margin",
+            when="margin",
+        ),
         "n_runs": Var(("task", "algorithm"), "number of runs", dtype=np.int64),
-        "n_resamples": Var(("task",), "number of reassignments evaluated", dtype=np.int64),
+        "n_resamples": Var(
+            ("task",), "number of reassignments evaluated", dtype=np.int64
+        ),
         "n_assignments": Var(("task",), "number of distinct assignments"),
     },
     coords={
@@ -108,7 +145,11 @@ SS_PROFILE = ResultKind(
                 "bars": "A bar at the bottom marks levels that differ.",
             },
             many=View(
-                Drawing(plots.draw_fraction_of_tasks, rows=plots.n_rows, columns=plots.n_levels),
+                Drawing(
+                    plots.draw_fraction_of_tasks,
+                    rows=plots.n_rows,
+                    columns=plots.n_levels,
+                ),
                 {
                     "": "Share of each training level in the observed difference, a row of cells for each task.",
                     "bold": "A dot marks levels that differ.",
@@ -119,7 +160,11 @@ SS_PROFILE = ResultKind(
             Drawing(plots.draw_cumulative, options=frozenset({"xscale"})),
             "Cumulative shares of the three profiles: simple, algorithm and interaction.",
             many=View(
-                Drawing(plots.draw_cumulative_of_tasks, rows=plots.n_rows, columns=plots.n_levels),
+                Drawing(
+                    plots.draw_cumulative_of_tasks,
+                    rows=plots.n_rows,
+                    columns=plots.n_levels,
+                ),
                 "Cumulative share of the simple profile, a row of cells for each task.",
             ),
         ),

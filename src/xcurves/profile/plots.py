@@ -18,8 +18,15 @@ if TYPE_CHECKING:
 
 _FEW = 60  # levels that get a marker each
 _CELLS = 20  # levels whose cells are as wide as columns
-_BANDS = {"ss_null_upper": (0.5, "a single level"), "ss_null_upper_simultaneous": (0.25, "all levels")}
-_STYLES = {"simple": ("black", "-"), "algorithm": ("0.35", "--"), "interaction": ("0.35", ":")}
+_BANDS = {
+    "ss_null_upper": (0.5, "a single level"),
+    "ss_null_upper_simultaneous": (0.25, "all levels"),
+}
+_STYLES = {
+    "simple": ("black", "-"),
+    "algorithm": ("0.35", "--"),
+    "interaction": ("0.35", ":"),
+}
 
 
 def draw_fraction(result: xr.Dataset, ax: Axes) -> None:
@@ -37,9 +44,19 @@ def draw_fraction(result: xr.Dataset, ax: Axes) -> None:
                             gid="chance")  # fmt: skip
             lower = upper
     marker = "o" if len(training) <= _FEW else None
-    ax.plot(training, simple["fraction"], style, color=color, marker=marker, markersize=3, label="simple")
+    ax.plot(
+        training,
+        simple["fraction"],
+        style,
+        color=color,
+        marker=marker,
+        markersize=3,
+        label="simple",
+    )
     marked = _shown_levels(here)[0]
-    if marked.any():  # a bar under stretches of neighbouring levels, a square under a single one
+    if (
+        marked.any()
+    ):  # a bar under stretches of neighbouring levels, a square under a single one
         (bar,) = ax.plot(training, np.where(marked, 0.02, np.nan), "s-", color="black", linewidth=4, markersize=4,
                          label="differ (adjusted)", gid="bars")  # fmt: skip
         bar.set_transform(ax.get_xaxis_transform())
@@ -54,7 +71,13 @@ def draw_cumulative(result: xr.Dataset, ax: Axes) -> None:
     scale_training(ax, result["training"])
     for effect in here["effect"].to_numpy():
         color, style = _STYLES[effect]
-        ax.plot(here["training"], here["cumulative_fraction"].sel(effect=effect), style, color=color, label=effect)
+        ax.plot(
+            here["training"],
+            here["cumulative_fraction"].sel(effect=effect),
+            style,
+            color=color,
+            label=effect,
+        )
     ax.axhline(1, color="0.5", linewidth=0.8)
     ax.set_ylabel("cumulative fraction")
 
@@ -71,7 +94,13 @@ def n_rows(result: xr.Dataset) -> float:
 
 def draw_fraction_of_tasks(result: xr.Dataset, ax: Axes) -> None:
     """Draw the share of each level in the simple profile of every task, with a dot where it differs."""
-    _draw_cells(result, ax, "fraction", "fraction per level; dot: differ (adjusted)", _shown_levels(result))
+    _draw_cells(
+        result,
+        ax,
+        "fraction",
+        "fraction per level; dot: differ (adjusted)",
+        _shown_levels(result),
+    )
 
 
 def draw_cumulative_of_tasks(result: xr.Dataset, ax: Axes) -> None:
@@ -81,11 +110,21 @@ def draw_cumulative_of_tasks(result: xr.Dataset, ax: Axes) -> None:
 
 def _shown_levels(result: xr.Dataset) -> NDArray[np.bool_]:
     """Return at which levels of each task curves are shown to differ, shape (task, level)."""
-    p = result.get("pvalue_adjusted", xr.full_like(result["fraction"].isel(effect=0), np.nan))
-    return np.asarray(provenance.significant(by_task(p, "training"), provenance.alpha_of(result)))
+    p = result.get(
+        "pvalue_adjusted", xr.full_like(result["fraction"].isel(effect=0), np.nan)
+    )
+    return np.asarray(
+        provenance.significant(by_task(p, "training"), provenance.alpha_of(result))
+    )
 
 
-def _draw_cells(result: xr.Dataset, ax: Axes, name: str, said: str, marked: NDArray[np.bool_] | None = None) -> None:
+def _draw_cells(
+    result: xr.Dataset,
+    ax: Axes,
+    name: str,
+    said: str,
+    marked: NDArray[np.bool_] | None = None,
+) -> None:
     values = by_task(result[name].sel(effect="simple"), "training")
     tasks = task_labels(result[name], ["effect", "training"])
     levels = [short_level(level) for level in result["training"].to_numpy()]

@@ -22,7 +22,10 @@ from xcurves.kernels.resampling.plans import RunPlan, in_stretches, rows_that_fi
 from xcurves.profile.intervals import Intervals, Stretches, check_intervals
 from xcurves.profile.kinds import SS_PROFILE
 
-_BANDS = {"ss_null_upper": "critical", "ss_null_upper_simultaneous": "critical_simultaneous"}
+_BANDS = {
+    "ss_null_upper": "critical",
+    "ss_null_upper_simultaneous": "critical_simultaneous",
+}
 
 
 def ss_profile(
@@ -155,9 +158,16 @@ def ss_profile(
     curves = check_curves(curves, reserved=SS_PROFILE.reserved(), any_offset=True)
     n_resamples = validation.check_count("n_resamples", n_resamples, least=0)
     if validation.check_margin(margin) is not None and n_resamples == 0:
-        raise ValueError("margin needs reassignments; got n_resamples=0. Leave n_resamples out for the default")
-    if cluster_threshold is not None and validation.check_number("cluster_threshold", cluster_threshold) <= 0:
-        raise ValueError(f"cluster_threshold must be above 0; got {cluster_threshold}. Leave it out for the default")
+        raise ValueError(
+            "margin needs reassignments; got n_resamples=0. Leave n_resamples out for the default"
+        )
+    if (
+        cluster_threshold is not None
+        and validation.check_number("cluster_threshold", cluster_threshold) <= 0
+    ):
+        raise ValueError(
+            f"cluster_threshold must be above 0; got {cluster_threshold}. Leave it out for the default"
+        )
     rng = 0 if rng is None and n_resamples == 0 else rng  # nothing is random
     context = Context.of(curves, n_resamples, paired, confidence_level, rng, least=0)
     lazy = is_lazy(curves)
@@ -168,7 +178,11 @@ def ss_profile(
     options = ProfileOptions(
         stretches=stretches,
         margin=margin,
-        rules=level_tests.Rules(context.alpha, validation.check_flag("step_down", step_down), cluster_threshold),
+        rules=level_tests.Rules(
+            context.alpha,
+            validation.check_flag("step_down", step_down),
+            cluster_threshold,
+        ),
         batch=validation.check_count("batch", batch),
         training=training.to_numpy(),
         progress=validation.check_progress(progress, lazy=lazy),
@@ -197,7 +211,8 @@ def ss_profile(
             "margin": margin,
             "cluster_threshold": cluster_threshold,
         },
-        coords=(stretches.coords() if len(stretches.left) else {}) | (labels.pair_coords(curves) if few else {}),
+        coords=(stretches.coords() if len(stretches.left) else {})
+        | (labels.pair_coords(curves) if few else {}),
     )
     result = result.set_coords(["n_runs", "n_resamples", "n_assignments"])
     if not lazy:
@@ -206,30 +221,57 @@ def ss_profile(
     return result
 
 
-def _warn_of_profile(result: xr.Dataset, context: Context, options: ProfileOptions) -> None:
+def _warn_of_profile(
+    result: xr.Dataset, context: Context, options: ProfileOptions
+) -> None:
     """Warn once of each thing in a computed result that a reader would not expect, and name the first task."""
     ss = result["ss"].sel(effect="simple").transpose(..., "training").to_numpy()
     in_grid = ~np.isnan(ss.reshape(len(context.names), -1))
     profiled = np.asarray(in_grid.any(axis=1))
-    provenance.warn_of(~profiled, context.names, lambda _: "no run has a value; the result is NaN")
+    provenance.warn_of(
+        ~profiled, context.names, lambda _: "no run has a value; the result is NaN"
+    )
     if len(options.stretches.left):
         holds = options.stretches.hold(np.arange(in_grid.shape[1]))
         empty = profiled[:, np.newaxis] & (in_grid.astype(float) @ holds.T == 0)
         ends = list(zip(options.stretches.left, options.stretches.right, strict=True))
-        where = [f"{name}interval {left:g} to {right:g}" for name in context.names for left, right in ends]
-        provenance.warn_of(empty.ravel(), where, lambda _: " holds no training level; it is NaN", "intervals")
+        where = [
+            f"{name}interval {left:g} to {right:g}"
+            for name in context.names
+            for left, right in ends
+        ]
+        provenance.warn_of(
+            empty.ravel(),
+            where,
+            lambda _: " holds no training level; it is NaN",
+            "intervals",
+        )
     if not options.inference:
         return
     f = result["f"].transpose(..., "training").to_numpy().reshape(in_grid.shape)
     undefined = (in_grid & np.isnan(f)).ravel()
     if undefined.any():
-        where = [f"{name}training {level:g}: " for name in context.names for level in result["training"].to_numpy()]
-        provenance.warn_of(undefined, where, lambda _: "all scores are equal; F and p are NaN there", "levels")
-    n_resamples, smallest = result["n_resamples"].to_numpy().ravel(), provenance.smallest_reachable(result).ravel()
+        where = [
+            f"{name}training {level:g}: "
+            for name in context.names
+            for level in result["training"].to_numpy()
+        ]
+        provenance.warn_of(
+            undefined,
+            where,
+            lambda _: "all scores are equal; F and p are NaN there",
+            "levels",
+        )
+    n_resamples, smallest = (
+        result["n_resamples"].to_numpy().ravel(),
+        provenance.smallest_reachable(result).ravel(),
+    )
     provenance.warn_of(
         in_grid.any(axis=1) & (smallest > context.alpha + 1e-12),
         context.names,
-        lambda task: f"{n_resamples[task]} reassignments allow no p below {smallest[task]:.3g}",
+        lambda task: (
+            f"{n_resamples[task]} reassignments allow no p below {smallest[task]:.3g}"
+        ),
     )
 
 
@@ -249,7 +291,13 @@ class ProfileOptions(NamedTuple):
 def profile_kernel(group: Group, *, options: ProfileOptions) -> dict[str, Any]:
     """Profile alike tasks."""
     context, curves, sizes = group.context, group.data[0], group.sizes
-    run_checks.check_groups(group.present, group.names[0], group.algorithms, context.runs, paired=context.paired)
+    run_checks.check_groups(
+        group.present,
+        group.names[0],
+        group.algorithms,
+        context.runs,
+        paired=context.paired,
+    )
     if curves.shape[-1] == 1:
         raise ValueError(
             f"{group.names[0]}there is one training level ({options.training[group.grid[0, 0]]:g}); a profile over "
@@ -257,30 +305,49 @@ def profile_kernel(group: Group, *, options: ProfileOptions) -> dict[str, Any]:
         )
     measured = level_tests.measure_levels(curves, sizes, paired=context.paired)
     squares = measured.simple.sum(axis=-1) + measured.error.sum(axis=-1)
-    scales.check_squares(squares, np.asarray(measured.deviations.any(axis=(1, 2))), group.names)
+    scales.check_squares(
+        squares, np.asarray(measured.deviations.any(axis=(1, 2))), group.names
+    )
     plan = context.plan(sizes, work=curves.shape[-1])
     out: dict[str, Any] = dict(_describe_levels(group, measured, options.stretches))
-    out |= {"n_resamples": plan.n_resamples, "n_assignments": as_float(plan.n_assignments)}
+    out |= {
+        "n_resamples": plan.n_resamples,
+        "n_assignments": as_float(plan.n_assignments),
+    }
     if not options.inference:
         return out
     df = _degrees_of_freedom(group)
     with np.errstate(divide="ignore", invalid="ignore"):
         out["f"] = np.asarray(measured.simple * (df[1] / df[0]) / measured.error)
-    out["fraction_corrected"] = level_tests.corrected_share(measured.simple, measured.error, df)
-    width = rows_that_fit(8 * plan.n_resamples * max(curves.shape[-1], len(options.stretches.left)))
-    return out | in_stretches(lambda some: _infer(group, measured, some, plan, options), len(group.tasks), width)
+    out["fraction_corrected"] = level_tests.corrected_share(
+        measured.simple, measured.error, df
+    )
+    width = rows_that_fit(
+        8 * plan.n_resamples * max(curves.shape[-1], len(options.stretches.left))
+    )
+    return out | in_stretches(
+        lambda some: _infer(group, measured, some, plan, options),
+        len(group.tasks),
+        width,
+    )
 
 
 def _degrees_of_freedom(group: Group) -> tuple[float, float]:
     """Return the degrees of freedom of the F of a level."""
     sizes, between = group.sizes, len(group.sizes) - 1
-    return between, between * (sizes[0] - 1) if group.context.paired else sum(sizes) - len(sizes)
+    return between, between * (sizes[0] - 1) if group.context.paired else sum(
+        sizes
+    ) - len(sizes)
 
 
-def _describe_levels(group: Group, measured: level_tests.Levels, stretches: Stretches) -> dict[str, Floats]:
+def _describe_levels(
+    group: Group, measured: level_tests.Levels, stretches: Stretches
+) -> dict[str, Floats]:
     """Return sums of squares and their shares, by level and by interval."""
     ss = level_tests.effects(measured, group.sizes)
-    fraction, cumulative = level_tests.shares(ss, measured.simple.sum(axis=-1) + measured.error.sum(axis=-1))
+    fraction, cumulative = level_tests.shares(
+        ss, measured.simple.sum(axis=-1) + measured.error.sum(axis=-1)
+    )
     out = {"ss": ss, "fraction": fraction, "cumulative_fraction": cumulative}
     if len(stretches.left):
         holds = stretches.hold(group.grid)
@@ -291,13 +358,23 @@ def _describe_levels(group: Group, measured: level_tests.Levels, stretches: Stre
 
 
 def _infer(
-    group: Group, measured: level_tests.Levels, tasks: slice, plan: RunPlan, options: ProfileOptions
+    group: Group,
+    measured: level_tests.Levels,
+    tasks: slice,
+    plan: RunPlan,
+    options: ProfileOptions,
 ) -> dict[str, Floats]:
     """Return the inference about some of the tasks."""
-    curves, levels_of, simple = group.data[0][tasks], group.grid[tasks], measured.simple[tasks]
+    curves, levels_of, simple = (
+        group.data[0][tasks],
+        group.grid[tasks],
+        measured.simple[tasks],
+    )
     total = simple + measured.error[tasks]
     with np.errstate(divide="ignore", invalid="ignore"):
-        scaled = level_tests.centre_groups(curves, group.sizes, paired=group.context.paired)
+        scaled = level_tests.centre_groups(
+            curves, group.sizes, paired=group.context.paired
+        )
         scaled *= np.where(total > 0, 1 / np.sqrt(total), 0.0)[:, np.newaxis]
         within = options.stretches.hold(levels_of) * total[:, np.newaxis]
         scaled, share = np.ascontiguousarray(np.moveaxis(scaled, 1, 2)), simple / total
@@ -312,23 +389,40 @@ def _infer(
         found[name] = np.where(total > 0, total * found.pop(critical), np.nan)
     marked = provenance.significant(found["pvalue_adjusted"], group.context.alpha)
     at = options.training[levels_of]
-    ends = {"first": np.where(marked, at, np.inf).min(axis=-1), "last": np.where(marked, at, -np.inf).max(axis=-1)}
-    found |= {f"{which}_significant": np.where(np.isfinite(end), end, np.nan) for which, end in ends.items()}
+    ends = {
+        "first": np.where(marked, at, np.inf).min(axis=-1),
+        "last": np.where(marked, at, -np.inf).max(axis=-1),
+    }
+    found |= {
+        f"{which}_significant": np.where(np.isfinite(end), end, np.nan)
+        for which, end in ends.items()
+    }
     if options.margin is None and options.pairs is None:
         return found
     apart = level_tests.level_differences(curves, plan)
     if options.margin is not None:
-        shown = level_tests.are_equivalent(apart, plan, group.context.alpha, options.margin)
+        shown = level_tests.are_equivalent(
+            apart, plan, group.context.alpha, options.margin
+        )
         found["equivalent"] = np.where(total > 0, shown, np.nan)
     if options.pairs is not None:
-        found |= _of_pairs(apart.difference, level_tests.bands(apart, plan, group.context.alpha), group, options.pairs)
+        found |= _of_pairs(
+            apart.difference,
+            level_tests.bands(apart, plan, group.context.alpha),
+            group,
+            options.pairs,
+        )
     return found
 
 
-def _of_pairs(difference: Floats, band: Floats, group: Group, pairs: NDArray[np.intp]) -> dict[str, Floats]:
+def _of_pairs(
+    difference: Floats, band: Floats, group: Group, pairs: NDArray[np.intp]
+) -> dict[str, Floats]:
     """Return differences along training and their bands for all pairs, given those of the groups that are present."""
     present = np.flatnonzero(group.present.any(axis=1))
-    known = {pair: place for place, pair in enumerate(combinations(present.tolist(), 2))}
+    known = {
+        pair: place for place, pair in enumerate(combinations(present.tolist(), 2))
+    }
     n_tasks, _, n_levels = difference.shape
     found = np.full((n_tasks, len(pairs), n_levels), np.nan)
     bands = np.full((*found.shape, 2), np.nan)

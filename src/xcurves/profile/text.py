@@ -15,9 +15,7 @@ from xcurves.core.schema import Statement, statements
 from xcurves.core.tables import frame_of
 from xcurves.core.wording import number, pvalue, reassigned, unadjusted_over_tasks
 
-_LIMITS = (
-    "A level that is not named is not shown to be equal, and where a difference ends is not known: that takes a margin."
-)
+_LIMITS = "A level that is not named is not shown to be equal, and where a difference ends is not known: that takes a margin."
 _UNTESTED = "Nothing was tested: the profile is descriptive."
 _FEW = 3  # tasks of which each has sentences
 _LISTED = 6  # stretches of levels that a sentence lists
@@ -46,12 +44,16 @@ def profile_sentences(result: xr.Dataset) -> Iterator[str]:
         if "n_resamples" in result.coords:
             yield reassigned(result, "whole runs")
         yield _LIMITS
-        yield from unadjusted_over_tasks(len(tasks), labels.task_noun(result["fraction"], ("training",)))
+        yield from unadjusted_over_tasks(
+            len(tasks), labels.task_noun(result["fraction"], ("training",))
+        )
 
 
 def _differ(task: xr.Dataset) -> str:
     alpha = alpha_of(task)
-    marked = np.asarray(provenance.significant(task["pvalue_adjusted"].to_numpy(), alpha))
+    marked = np.asarray(
+        provenance.significant(task["pvalue_adjusted"].to_numpy(), alpha)
+    )
     if not marked.any():
         return f"No training level shows a difference at the {alpha:g} level, adjusted over levels."
     return (
@@ -73,8 +75,14 @@ def _said_of_intervals(task: xr.Dataset) -> Iterator[str]:
     for i in range(task.sizes["interval"]):
         interval = task.isel(interval=i)
         share = interval["interval_fraction"].sel(effect="simple").item()
-        p_value = interval["interval_pvalue_adjusted"].item() if "interval_pvalue" in task else np.nan
-        ends = " to ".join(number(interval[f"interval_{side}"].item()) for side in ("left", "right"))
+        p_value = (
+            interval["interval_pvalue_adjusted"].item()
+            if "interval_pvalue" in task
+            else np.nan
+        )
+        ends = " to ".join(
+            number(interval[f"interval_{side}"].item()) for side in ("left", "right")
+        )
         if share != share:
             yield f"Interval {ends}: nothing can be said; it has no training level, or the mean curves are equal."
             continue
@@ -93,15 +101,22 @@ def _equivalent(task: xr.Dataset) -> str:
 def _say_stretches(task: xr.Dataset, chosen: NDArray[np.bool_]) -> str:
     """Return the chosen levels as stretches, "training 0, 500 to 2000"; of many their share and the longest."""
     levels = task["training"].to_numpy()
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], chosen, [False]]).astype(int)))
+    edges = np.flatnonzero(
+        np.diff(np.concatenate([[False], chosen, [False]]).astype(int))
+    )
     starts, ends = edges[::2], edges[1::2]
     if len(starts) > _LISTED:
         longest = int((ends - starts).argmax())
         first, last = levels[starts[longest]], levels[ends[longest] - 1]
         share = 100 * np.count_nonzero(chosen) / len(chosen)
         return f"{share:.0f} % of the training levels (longest stretch: {number(first)} to {number(last)})"
-    said = [(number(levels[start]), number(levels[end - 1])) for start, end in zip(starts, ends, strict=True)]
-    return "training " + ", ".join(first if first == last else f"{first} to {last}" for first, last in said)
+    said = [
+        (number(levels[start]), number(levels[end - 1]))
+        for start, end in zip(starts, ends, strict=True)
+    ]
+    return "training " + ", ".join(
+        first if first == last else f"{first} to {last}" for first, last in said
+    )
 
 
 def profile_statements(result: xr.Dataset) -> Iterator[Statement]:
@@ -113,9 +128,13 @@ def profile_statements(result: xr.Dataset) -> Iterator[Statement]:
         last = result["last_significant"].to_numpy().ravel()
         noun = labels.task_noun(result["fraction"], ("training",))
         found = f"In {np.count_nonzero(~np.isnan(last))} of {len(last)} {noun}s"
-        answer = f"{found} the curves differ at some training level, adjusted over levels."
+        answer = (
+            f"{found} the curves differ at some training level, adjusted over levels."
+        )
     if len(names) > _FEW:
-        said = [each for each in said if not each.startswith(tuple(names))]  # tasks stand in the table
+        said = [
+            each for each in said if not each.startswith(tuple(names))
+        ]  # tasks stand in the table
     cautions = []
     if "pvalue_adjusted" in result:
         cautions.append(_LIMITS)
@@ -125,7 +144,11 @@ def profile_statements(result: xr.Dataset) -> Iterator[Statement]:
 def profile_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each training level, of the simple profile."""
     simple = result.sel(effect="simple", drop=True)
-    columns = {"SS": simple["ss"], "fraction": simple["fraction"], "cumulative": simple["cumulative_fraction"]}
+    columns = {
+        "SS": simple["ss"],
+        "fraction": simple["fraction"],
+        "cumulative": simple["cumulative_fraction"],
+    }
     named = {
         "corrected": "fraction_corrected",
         "F": "f",
@@ -133,12 +156,17 @@ def profile_table(result: xr.Dataset) -> pd.DataFrame:
         "p_adjusted": "pvalue_adjusted",
         "equivalent": "equivalent",
     }
-    columns |= {column: simple[name] for column, name in named.items() if name in simple}
+    columns |= {
+        column: simple[name] for column, name in named.items() if name in simple
+    }
     return frame_of(columns, ["training"])
 
 
 def profile_digest(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each task: first and last level that differ."""
-    names = {"first_significant": "first level that differs", "last_significant": "last level that differs"}
+    names = {
+        "first_significant": "first level that differs",
+        "last_significant": "last level that differs",
+    }
     columns = {said: result[name] for name, said in names.items() if name in result}
     return frame_of(columns)

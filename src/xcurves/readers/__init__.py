@@ -126,31 +126,47 @@ def read(
 
 
 read.__doc__ = str(read.__doc__).replace(
-    "{sources}", "\n    ".join(f'* ``"{each.name}"``: {each.what} ({each.logs})' for each in SOURCES)
+    "{sources}",
+    "\n    ".join(
+        f'* ``"{each.name}"``: {each.what} ({each.logs})' for each in SOURCES
+    ),
 )
 
 
-def _read(path: str | Path, source: str | None, folders: str | Sequence[str] | None, names: str | None) -> pd.DataFrame:
+def _read(
+    path: str | Path,
+    source: str | None,
+    folders: str | Sequence[str] | None,
+    names: str | None,
+) -> pd.DataFrame:
     known = recognize(path, source)
     if folders is not None and names is not None:
-        raise ValueError(f"names={names!r} is of the whole path below {path}, and so is folders=. Leave one out")
+        raise ValueError(
+            f"names={names!r} is of the whole path below {path}, and so is folders=. Leave one out"
+        )
     if known.read_all is None and (folders is None or not Path(path).is_file()):
         return logs.read_each_run(path, known, folders, names)
     if folders is not None:
         of = f"logs of {known.name} name their runs themselves"
         if Path(path).is_file():
             of = f"{path} is one file"
-        raise ValueError(f"folders={folders!r} names levels of folders, but {of}. Leave it out")
+        raise ValueError(
+            f"folders={folders!r} names levels of folders, but {of}. Leave it out"
+        )
     assert known.read_all is not None
     frame = known.read_all(path)
     if names is not None and "name" not in frame:
-        raise ValueError(f"names={names!r} says how runs are named, but logs of {known.name} say it. Leave it out")
+        raise ValueError(
+            f"names={names!r} says how runs are named, but logs of {known.name} say it. Leave it out"
+        )
     if names is None:
         return frame
     return logs.split_names(frame, names)
 
 
-def recognize(path: str | Path, source: str | None = None, *, besides: Sequence[str] = ()) -> Source:
+def recognize(
+    path: str | Path, source: str | None = None, *, besides: Sequence[str] = ()
+) -> Source:
     """Return the source of logs: the one that is named, or the first that a file is of; not one of `besides`."""
     files = logs.files_below(path, *(each.hidden for each in SOURCES))
     known = {each.name: each for each in SOURCES if each.name not in besides}
@@ -158,14 +174,26 @@ def recognize(path: str | Path, source: str | None = None, *, besides: Sequence[
         if source in known:
             return known[source]
         listed = "one that python -m xcurves sources lists, such as 'table'"
-        raise ValueError(f"source must be {listed}; got {str(source)[:60]!r}{did_you_mean(source, known)}")
+        raise ValueError(
+            f"source must be {listed}; got {str(source)[:60]!r}{did_you_mean(source, known)}"
+        )
     is_folder = Path(path).is_dir()
     wanted = [each for each in known.values() if not (is_folder and each.single)]
-    found = [each for each in wanted if any(map(each.has, logs.candidates(each, files, path)))]
+    found = [
+        each
+        for each in wanted
+        if any(map(each.has, logs.candidates(each, files, path)))
+    ]
     if not found:
         raise ValueError(listing.say_nothing_found(path, files, list(known.values())))
     first, *others = found
-    also = [each.name for each in others if each.name not in first.also_writes and not each.general]
+    also = [
+        each.name
+        for each in others
+        if each.name not in first.also_writes and not each.general
+    ]
     if also and is_folder and first is not hydra.SOURCE:
-        provenance.warn(f"{path} is read as {first.name!r} and holds {', '.join(also)} too. Choose: source={also[0]!r}")
+        provenance.warn(
+            f"{path} is read as {first.name!r} and holds {', '.join(also)} too. Choose: source={also[0]!r}"
+        )
     return first

@@ -9,7 +9,12 @@ import pandas as pd
 
 from xcurves.readers.source import Source
 
-_TOTALS = ("total_flos", "train_runtime", "train_samples_per_second", "train_steps_per_second")
+_TOTALS = (
+    "total_flos",
+    "train_runtime",
+    "train_samples_per_second",
+    "train_steps_per_second",
+)
 
 
 def _without_totals(rows: pd.DataFrame) -> pd.DataFrame:
@@ -31,7 +36,11 @@ def _epochs_apart(rows: pd.DataFrame) -> pd.DataFrame:
     of_validation = rows["iter"].isna()
     before = rows[["iter", "epoch"]].ffill()[of_validation]
     steps = rows.loc[of_validation, "step"]
-    if steps.empty or (steps > before["epoch"]).any() or (steps == before["iter"]).all():
+    if (
+        steps.empty
+        or (steps > before["epoch"]).any()
+        or (steps == before["iter"]).all()
+    ):
         return rows
     apart = rows.copy()
     apart.loc[of_validation, "epoch"] = steps
@@ -174,5 +183,16 @@ ROWS = Source(
     general=True,
     training=None,
 )
-OF_PACKAGES = (LIGHTNING, HUGGINGFACE, KERAS, DREAMER, SPINNINGUP, TORCHRL, D3RLPY, MMENGINE, DETECTRON2, CATBOOST)
+OF_PACKAGES = (
+    LIGHTNING,
+    HUGGINGFACE,
+    KERAS,
+    DREAMER,
+    SPINNINGUP,
+    TORCHRL,
+    D3RLPY,
+    MMENGINE,
+    DETECTRON2,
+    CATBOOST,
+)
 GENERAL = (TEXT, TABLE, ROWS)

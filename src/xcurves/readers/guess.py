@@ -23,20 +23,83 @@ _SCORES = (
     {"loss", "losses", "logloss", "nll", "perplexity", "ppl", "bpb", "bpc", "regret"},
 )
 _LOWER = _SCORES[4] | _SCORES[5] | {"time", "seconds", "cost", "runtime", "latency"}
-_MEASURED = ({"eval", "evaluation"}, {"episode", "episodic", "ep"}, {"test"}, {"val", "valid", "validation"})
+_MEASURED = (
+    {"eval", "evaluation"},
+    {"episode", "episodic", "ep"},
+    {"test"},
+    {"val", "valid", "validation"},
+)
 _TRAINED = {"train", "training"}
 # Words of columns that are about a score, or a part of it.
 _ABOUT = (
-    {"std", "sd", "se", "sem", "stderr", "var", "variance", "min", "max", "range", "median", "norm", "q1", "q2"}
-    | {"count", "len", "length", "rank", "threshold", "target", "scale", "weight", "coef", "coefficient", "best"}
-    | {"entropy", "grad", "pi", "alpha", "value", "actor", "critic", "policy", "time", "lr", "rate"}
+    {
+        "std",
+        "sd",
+        "se",
+        "sem",
+        "stderr",
+        "var",
+        "variance",
+        "min",
+        "max",
+        "range",
+        "median",
+        "norm",
+        "q1",
+        "q2",
+    }
+    | {
+        "count",
+        "len",
+        "length",
+        "rank",
+        "threshold",
+        "target",
+        "scale",
+        "weight",
+        "coef",
+        "coefficient",
+        "best",
+    }
+    | {
+        "entropy",
+        "grad",
+        "pi",
+        "alpha",
+        "value",
+        "actor",
+        "critic",
+        "policy",
+        "time",
+        "lr",
+        "rate",
+    }
 )
 _STATISTICS = _ABOUT | {"mean", "average"}
-_NO_STEP = {"mean", "std", "fit", "score"}  # of mean_fit_time, which is no time of training
-_FIRST_STEPS = ("step", "steps", "timesteps", "timestep", "interacts", "frames", "tokens", "iteration", "iter", "epoch")
+_NO_STEP = {
+    "mean",
+    "std",
+    "fit",
+    "score",
+}  # of mean_fit_time, which is no time of training
+_FIRST_STEPS = (
+    "step",
+    "steps",
+    "timesteps",
+    "timestep",
+    "interacts",
+    "frames",
+    "tokens",
+    "iteration",
+    "iter",
+    "epoch",
+)
 _MOST_LABELS = 50
 _WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+")
-_NO_NAME = ("Unnamed: 0", "")  # what pandas reads as the name of an index that was written
+_NO_NAME = (
+    "Unnamed: 0",
+    "",
+)  # what pandas reads as the name of an index that was written
 _OWN_NAME = re.compile(r"_(?:id|name)$")  # env_id, model_name
 
 
@@ -124,7 +187,11 @@ def guess_names(frame: pd.DataFrame, given: Mapping[str, Any] | None = None) -> 
             used += [known[dim]] if known[dim] is not None else []
             if choices:
                 missing[dim] = choices
-    if known["algorithm"] is None and "algorithm" not in missing and "algorithm" not in (given or {}):
+    if (
+        known["algorithm"] is None
+        and "algorithm" not in missing
+        and "algorithm" not in (given or {})
+    ):
         known["algorithm"] = _only_text(frame, used)
         used += _listed(known["algorithm"])
     trainings: list[str] = []
@@ -165,17 +232,25 @@ def words_of(name: object) -> list[str]:
 def lower_is_better(name: object) -> bool:
     """Return whether the name of a score says that lower is better: loss, error, perplexity, regret, time."""
     words = set(words_of(name))
-    return bool(_LOWER & words) and "neg" not in words  # scikit-learn's neg_log_loss is a loss with its sign turned
+    return (
+        bool(_LOWER & words) and "neg" not in words
+    )  # scikit-learn's neg_log_loss is a loss with its sign turned
 
 
-def find_score(frame: pd.DataFrame, used: Sequence[str]) -> tuple[str | None, list[str]]:
+def find_score(
+    frame: pd.DataFrame, used: Sequence[str]
+) -> tuple[str | None, list[str]]:
     """Return the column of the scores, or None, and the others that could be it."""
     numbers = [str(name) for name in _numeric(frame) if name not in used]
     numbers = [name for name in numbers if not name.startswith(CONFIG)]
     varied = [name for name in numbers if _n_labels(frame[name]) > 1]
     if len(varied) == 1 or len(numbers) == 1:
         return (varied or numbers)[0], []
-    ranked = sorted((rank, place) for place, name in enumerate(varied) if (rank := _score_rank(name)) is not None)
+    ranked = sorted(
+        (rank, place)
+        for place, name in enumerate(varied)
+        if (rank := _score_rank(name)) is not None
+    )
     ordered = [varied[place] for _, place in ranked]
     if not ordered:
         return None, varied
@@ -205,10 +280,14 @@ def _check_given(frame: pd.DataFrame, given: Mapping[str, Any]) -> None:
         for column in _listed(given.get(argument)):
             if column not in frame:
                 has = ", ".join(map(repr, list(frame.columns)[:20]))
-                raise KeyError(f"{argument}={column!r} is no column of the frame. It has {has}")
+                raise KeyError(
+                    f"{argument}={column!r} is no column of the frame. It has {has}"
+                )
 
 
-def _joined_algorithms(frame: pd.DataFrame, known: dict[str, Any]) -> tuple[pd.DataFrame, dict[str, Any]]:
+def _joined_algorithms(
+    frame: pd.DataFrame, known: dict[str, Any]
+) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Return the frame with a column of the algorithm that several columns are."""
     columns = _listed(known.get("algorithm"))
     if len(columns) == 1:
@@ -229,7 +308,9 @@ def _long(frame: pd.DataFrame, known: Mapping[str, Any]) -> tuple[pd.DataFrame, 
         return frame, ""
     frame = _with_named_rows(frame)
     named, scores = _named_and_scores(frame, known)
-    said = any(looks_like_score(name) or _STATISTICS & set(words_of(name)) for name in scores)
+    said = any(
+        looks_like_score(name) or _STATISTICS & set(words_of(name)) for name in scores
+    )
     free = [name for name in frame.columns if name not in _columns_of(known)]
     if len(scores) < 2 or said or len(scores) + len(named) < len(free):
         return frame, ""
@@ -247,7 +328,9 @@ def _long(frame: pd.DataFrame, known: Mapping[str, Any]) -> tuple[pd.DataFrame, 
     if not named:
         frame = frame.assign(task=np.arange(1, len(frame) + 1))
         how = f", rows are the tasks{how}"
-    return to_long(frame, "score", {"algorithm": scores}, {"algorithm": "algorithm"}), how
+    return to_long(
+        frame, "score", {"algorithm": scores}, {"algorithm": "algorithm"}
+    ), how
 
 
 def wide_pattern(frame: pd.DataFrame, given: Mapping[str, Any]) -> Pattern | None:
@@ -256,25 +339,35 @@ def wide_pattern(frame: pd.DataFrame, given: Mapping[str, Any]) -> Pattern | Non
     if len(scores) < 2 or any(_STATISTICS & set(words_of(name)) for name in scores):
         return None
     pattern = fitting_pattern(scores, _names_score)
-    parts = [dim for dim in ("algorithm", "run") if pattern and f"{{{dim}}}" in pattern.text]
+    parts = [
+        dim for dim in ("algorithm", "run") if pattern and f"{{{dim}}}" in pattern.text
+    ]
     if not parts or any(dim in given or dim in named.values() for dim in parts):
         return None
     return pattern
 
 
-def _named_and_scores(frame: pd.DataFrame, known: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:
+def _named_and_scores(
+    frame: pd.DataFrame, known: Mapping[str, Any]
+) -> tuple[dict[str, str], list[str]]:
     """Return what columns with usual names are, and the other columns of numbers with decimals."""
     free = [name for name in frame.columns if name not in _columns_of(known)]
     kinds = {name: dim_of(name) for name in free}
     named = {name: kind for name, kind in kinds.items() if kind is not None}
-    scores = [name for name in free if name not in named and pd.api.types.is_float_dtype(frame[name])]
+    scores = [
+        name
+        for name in free
+        if name not in named and pd.api.types.is_float_dtype(frame[name])
+    ]
     return named, scores
 
 
 def _names_score(name: str) -> bool:
     """Return whether words are the usual name of a score, or say of which data it is."""
     words = set(words_of(name))
-    return looks_like_score(name) or any(words <= known for known in (*_MEASURED, _TRAINED))
+    return looks_like_score(name) or any(
+        words <= known for known in (*_MEASURED, _TRAINED)
+    )
 
 
 def _with_named_rows(frame: pd.DataFrame) -> pd.DataFrame:
@@ -294,7 +387,12 @@ def _numbered_runs(
     frame: pd.DataFrame, known: dict[str, Any], missing: Mapping[str, Any]
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Return the frame with rows as runs, where scores have neither runs nor training."""
-    if known["run"] is not None or "run" in missing or known["training"] is not None or "run" in frame:
+    if (
+        known["run"] is not None
+        or "run" in missing
+        or known["training"] is not None
+        or "run" in frame
+    ):
         return frame, known
     keys = [*_listed(known["algorithm"]), *known["tasks"]]
     if not keys or not frame.duplicated(keys).any():
@@ -302,7 +400,9 @@ def _numbered_runs(
     return frame.assign(run=frame.groupby(keys).cumcount()), known | {"run": "run"}
 
 
-def _what_is_missing(frame: pd.DataFrame, known: Mapping[str, Any], missing: dict[str, list[str]]) -> None:
+def _what_is_missing(
+    frame: pd.DataFrame, known: Mapping[str, Any], missing: dict[str, list[str]]
+) -> None:
     """Add to `missing` what no column is named like."""
     if known["algorithm"] is None and "algorithm" not in missing:
         missing["algorithm"] = _could_be_labels(frame, _columns_of(known))
@@ -314,15 +414,27 @@ def _what_is_missing(frame: pd.DataFrame, known: Mapping[str, Any], missing: dic
 
 def _find_tasks(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
     """Return the columns of tasks that have several labels."""
-    found = [name for name in _free(frame, used) if _fit(name, sorted(USUAL_EXTRAS)) is not None]
-    return [name for name in found if not _is_measure(frame[name]) and _n_labels(frame[name]) > 1]
+    found = [
+        name
+        for name in _free(frame, used)
+        if _fit(name, sorted(USUAL_EXTRAS)) is not None
+    ]
+    return [
+        name
+        for name in found
+        if not _is_measure(frame[name]) and _n_labels(frame[name]) > 1
+    ]
 
 
 def _find_label(
     frame: pd.DataFrame, dim: str, used: Sequence[str], known: Mapping[str, Any]
 ) -> tuple[str | None, list[str]]:
     """Return the column of algorithms or runs; or None and those between which is not chosen."""
-    found = {name: fit for name in _free(frame, used) if (fit := _fit(name, _names_of(dim))) is not None}
+    found = {
+        name: fit
+        for name in _free(frame, used)
+        if (fit := _fit(name, _names_of(dim))) is not None
+    }
     found = {name: fit for name, fit in found.items() if not _is_measure(frame[name])}
     if dim in found:
         return dim, []
@@ -330,7 +442,9 @@ def _find_label(
     whole = [name for name in varied if found[name] == 0] or varied
     # Names of the same labels, such as run_id beside seed, are one.
     keys = [*_listed(known.get("algorithm")), *known.get("tasks", ())]
-    apart = [name for name in whole[1:] if not _same_labels(frame, keys, whole[0], name)]
+    apart = [
+        name for name in whole[1:] if not _same_labels(frame, keys, whole[0], name)
+    ]
     if apart:
         return None, whole
     return (whole[0] if whole else None), []
@@ -338,14 +452,22 @@ def _find_label(
 
 def _only_text(frame: pd.DataFrame, used: Sequence[str]) -> str | None:
     """Return the column of text that has a few labels, if it is the only one."""
-    texts = [name for name in _could_be_labels(frame, used) if not pd.api.types.is_numeric_dtype(frame[name])]
+    texts = [
+        name
+        for name in _could_be_labels(frame, used)
+        if not pd.api.types.is_numeric_dtype(frame[name])
+    ]
     return texts[0] if len(texts) == 1 else None
 
 
 def _training_columns(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
     """Return the columns that may be training: steps before epochs before time."""
     known = _names_of("training")
-    found = [name for name in _numeric(frame) if name not in used and _fit(name, known) is not None]
+    found = [
+        name
+        for name in _numeric(frame)
+        if name not in used and _fit(name, known) is not None
+    ]
     found = [name for name in found if not _NO_STEP & set(words_of(name))]
     found = [name for name in found if _n_labels(frame[name]) > 1] or found
     return sorted(found, key=lambda name: (name != "training", _step_rank(name)))
@@ -392,10 +514,15 @@ def _could_be_labels(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
     return [name for name in found if 1 < _n_labels(frame[name]) <= _MOST_LABELS]
 
 
-def _same_labels(frame: pd.DataFrame, keys: Sequence[str], one: str, other: str) -> bool:
+def _same_labels(
+    frame: pd.DataFrame, keys: Sequence[str], one: str, other: str
+) -> bool:
     """Return whether two columns tell the same rows apart."""
     pairs = frame[[*keys, one, other]].drop_duplicates()
-    return not pairs.duplicated([*keys, one]).any() and not pairs.duplicated([*keys, other]).any()
+    return (
+        not pairs.duplicated([*keys, one]).any()
+        and not pairs.duplicated([*keys, other]).any()
+    )
 
 
 def _say(known: Mapping[str, Any], others: Sequence[str]) -> str:

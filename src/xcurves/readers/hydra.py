@@ -62,9 +62,15 @@ def multirun(root: str | Path, *, source: str | None = None) -> pd.DataFrame:
     """
     from xcurves.readers import recognize  # which knows this source too
 
-    jobs = {file.parent.parent: _overrides(file) for file in logs.files_below(root, ".hydra") if SOURCE.has(file)}
+    jobs = {
+        file.parent.parent: _overrides(file)
+        for file in logs.files_below(root, ".hydra")
+        if SOURCE.has(file)
+    }
     if not jobs:
-        raise FileNotFoundError(f"path {str(root)!r} holds no jobs of Hydra (.hydra/overrides.yaml). Check the path")
+        raise FileNotFoundError(
+            f"path {str(root)!r} holds no jobs of Hydra (.hydra/overrides.yaml). Check the path"
+        )
     first, wanted = next(iter(jobs.items()))
     frames, sources = [], set()
     for job, overrides in jobs.items():
@@ -76,19 +82,31 @@ def multirun(root: str | Path, *, source: str | None = None) -> pd.DataFrame:
         known = recognize(job, source, besides=(SOURCE.name,))
         homes = list(dict.fromkeys(log.parent for log in logs.find_logs(job, known)))
         if len(homes) > 1:
-            raise ValueError(f"{job} has logs in {len(homes)} folders, such as {homes[0]} and {homes[1]}")
-        rows = known.read_all(job) if known.read_all else logs.read_each_run(homes[0], known, ())
+            raise ValueError(
+                f"{job} has logs in {len(homes)} folders, such as {homes[0]} and {homes[1]}"
+            )
+        rows = (
+            known.read_all(job)
+            if known.read_all
+            else logs.read_each_run(homes[0], known, ())
+        )
         clash = sorted({"job", *overrides} & set(rows))
         if clash:
-            raise ValueError(f"{job} logs {clash[0]!r}, which is overridden too. Rename the column of the log")
+            raise ValueError(
+                f"{job} logs {clash[0]!r}, which is overridden too. Rename the column of the log"
+            )
         sources.add(rows.attrs["source"].partition(" below ")[0])
-        labels = pd.DataFrame({"job": str(job.relative_to(root)), **overrides}, index=rows.index)
+        labels = pd.DataFrame(
+            {"job": str(job.relative_to(root)), **overrides}, index=rows.index
+        )
         frames.append(pd.concat([labels, rows], axis=1))
     frame = pd.concat(frames, ignore_index=True)
     logs_read = ", ".join(sorted(sources))
     if len(sources) > 3:
         logs_read = f"{len(sources)} kinds of logs"
-    frame.attrs = rows.attrs | {"source": f"{len(jobs)} jobs of Hydra below {Path(root).name}: {logs_read}"}
+    frame.attrs = rows.attrs | {
+        "source": f"{len(jobs)} jobs of Hydra below {Path(root).name}: {logs_read}"
+    }
     return frame
 
 
@@ -100,7 +118,9 @@ def _overrides(path: Path) -> dict[str, Any]:
         overrides = given
         if given is None:
             overrides = []
-        if not isinstance(overrides, list) or not all(isinstance(each, str) for each in overrides):
+        if not isinstance(overrides, list) or not all(
+            isinstance(each, str) for each in overrides
+        ):
             raise ValueError("it must be a list of texts, name=value")
         kept = {}
         for override in overrides:
@@ -124,14 +144,18 @@ def _value(text: str) -> str | int | float:
     if _FLOAT.fullmatch(text):
         return float(text)
     if text[:1] in ("[", "{"):
-        needed("yaml", "hydra", "PyYAML").safe_load(text)  # which refuses what is no list or mapping
+        needed("yaml", "hydra", "PyYAML").safe_load(
+            text
+        )  # which refuses what is no list or mapping
         return text
     return _ESCAPED.sub(r"\1", text)
 
 
 def _unquoted(text: str, quote: str) -> str:
     """Return quoted text without the backslashes before quotes, of which each pair before a quote is one."""
-    text = re.sub(rf"(\\*)\\{quote}", lambda found: found[1][: len(found[1]) // 2] + quote, text)
+    text = re.sub(
+        rf"(\\*)\\{quote}", lambda found: found[1][: len(found[1]) // 2] + quote, text
+    )
     return re.sub(r"(\\+)$", lambda found: found[1][: len(found[1]) // 2], text)
 
 

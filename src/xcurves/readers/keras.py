@@ -41,15 +41,22 @@ def fit_history(histories: Mapping[Key, Any]) -> pd.DataFrame:
     >>> frame.curves.to_dataarray("val_loss", training="epoch").squeeze().to_numpy()
     array([1. , 0.7])
     """
-    frame = join_histories(histories, _rows, of="epochs", example="('cnn', 0): model.fit(...)")
-    frame.attrs = {"units": {"epoch": "epochs"}, "source": f"Keras histories of {len(histories)} runs"}
+    frame = join_histories(
+        histories, _rows, of="epochs", example="('cnn', 0): model.fit(...)"
+    )
+    frame.attrs = {
+        "units": {"epoch": "epochs"},
+        "source": f"Keras histories of {len(histories)} runs",
+    }
     return frame
 
 
 def _rows(key: Key, fitted: Any) -> pd.DataFrame:
     metrics = getattr(fitted, "history", fitted)
     if not isinstance(metrics, Mapping):
-        raise TypeError(f"histories[{key!r}] must be what model.fit returned; got {type(fitted).__name__}")
+        raise TypeError(
+            f"histories[{key!r}] must be what model.fit returned; got {type(fitted).__name__}"
+        )
     for name, values in metrics.items():
         numbers = np.asarray(values, dtype=object)
         if numbers.ndim != 1 or not all(isinstance(value, Number) for value in numbers):

@@ -33,7 +33,9 @@ def parsing(path: Path, what: str) -> Iterator[None]:
         raise
     except Exception as error:  # parsers of JSON, YAML, npz and events raise many kinds, RecursionError among them
         why = shorten(str(error), 120, placeholder=" ...") or type(error).__name__
-        raise LogError(f"{path} is cut short, damaged or no {what}: {why}. Copy it again, or remove it") from None
+        raise LogError(
+            f"{path} is cut short, damaged or no {what}: {why}. Copy it again, or remove it"
+        ) from None
 
 
 def needed(module: str, reader: str, package: str = "") -> Any:
@@ -42,7 +44,9 @@ def needed(module: str, reader: str, package: str = "") -> Any:
         return import_module(module)
     except ImportError:
         cure = f"Install it: pip install 'xcurves[{reader}]'"
-        raise ImportError(f"readers.{reader} needs {package or reader}. {cure}") from None
+        raise ImportError(
+            f"readers.{reader} needs {package or reader}. {cure}"
+        ) from None
 
 
 def check_cells(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
@@ -50,8 +54,15 @@ def check_cells(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
     objects = [name for name in rows if rows[name].dtype == object]
     for name in objects:
         for value in rows[name]:
-            is_text = isinstance(value, str) and value.encode(errors="ignore").decode() == value
-            is_number = value is None or isinstance(value, float) or (isinstance(value, int) and abs(value) < 2**64)
+            is_text = (
+                isinstance(value, str)
+                and value.encode(errors="ignore").decode() == value
+            )
+            is_number = (
+                value is None
+                or isinstance(value, float)
+                or (isinstance(value, int) and abs(value) < 2**64)
+            )
             if not is_text and not is_number:
                 raise LogError(
                     f"{path}: {str(name)[:60]!r} has {repr(value)[:40]}; a cell is one number or text. Remove it"
@@ -65,8 +76,14 @@ def has_sqlite_rows(path: Path, *tables: str) -> bool:
         return False
     try:
         with open_database(path) as database:
-            return all(database.execute(f'SELECT 1 FROM "{table}" LIMIT 1').fetchone() for table in tables)
-    except (sqlite3.Error, UnicodeDecodeError):  # the latter of a damaged name in a message of SQLite
+            return all(
+                database.execute(f'SELECT 1 FROM "{table}" LIMIT 1').fetchone()
+                for table in tables
+            )
+    except (
+        sqlite3.Error,
+        UnicodeDecodeError,
+    ):  # the latter of a damaged name in a message of SQLite
         return False
 
 

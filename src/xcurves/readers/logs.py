@@ -36,7 +36,9 @@ def files_below(root: str | Path, *hidden: str) -> list[Path]:
         raise FileNotFoundError(f"path {str(root)!r} does not exist. Check the path")
     found = list[Path]()
     for place, folders, names in os.walk(root):
-        folders[:] = [name for name in folders if name in hidden or not name.startswith(".")]
+        folders[:] = [
+            name for name in folders if name in hidden or not name.startswith(".")
+        ]
         found += [Path(place, name) for name in names if not name.startswith(".")]
     return sorted(path for path in found if path.is_file() and not path.is_symlink())
 
@@ -51,9 +53,13 @@ def candidates(source: Source, files: Sequence[Path], root: str | Path) -> list[
 def find_logs(root: str | Path, source: Source) -> list[Path]:
     """Return the logs of a source below `root` in order, or the log that it is."""
     files = files_below(root, source.hidden)
-    found = list(filter(source.has, candidates(source, files, root))) or list(filter(source.has, files))
+    found = list(filter(source.has, candidates(source, files, root))) or list(
+        filter(source.has, files)
+    )
     if not found:
-        raise FileNotFoundError(f"path {str(root)!r} holds no {source.logs}. Check the path")
+        raise FileNotFoundError(
+            f"path {str(root)!r} holds no {source.logs}. Check the path"
+        )
     for path in found:
         check_name(path)
     return found
@@ -67,7 +73,10 @@ def where(root: str | Path) -> str:
 
 
 def read_each_run(
-    root: str | Path, source: Source, folders: str | Sequence[str] | None = None, names: str | None = None
+    root: str | Path,
+    source: Source,
+    folders: str | Sequence[str] | None = None,
+    names: str | None = None,
 ) -> pd.DataFrame:
     """Read the logs of every run, and put them below each other with what their folders or files say."""
     labels, groups, said = _runs(root, source, folders, names)
@@ -87,7 +96,9 @@ def read_each_run(
             empty.append(f"{place} has no rows and is left out")
     warn_first(left_out)
     if not kept:
-        raise ValueError(f"path {str(root)!r}: its {source.logs} have no rows. Check what was logged")
+        raise ValueError(
+            f"path {str(root)!r}: its {source.logs} have no rows. Check what was logged"
+        )
     warn_first(empty)
     of_rows = np.repeat(list(kept), [len(rows) for rows in kept.values()])
     names_of = labels.iloc[of_rows].reset_index(drop=True)
@@ -100,36 +111,55 @@ def read_each_run(
     about = {"units": {**source.units}, "long_name": {**source.long_names}}
     for rows in kept.values():
         about["units"] |= rows.attrs.get("units", {})
-    read.attrs = {key: told for key, told in about.items() if told} | {"source": f"{source.what} {where(root)}"}
+    read.attrs = {key: told for key, told in about.items() if told} | {
+        "source": f"{source.what} {where(root)}"
+    }
     if said:
         read.attrs["named_by"] = said
     return read
 
 
 def _runs(
-    root: str | Path, source: Source, folders: str | Sequence[str] | None, names: str | None
+    root: str | Path,
+    source: Source,
+    folders: str | Sequence[str] | None,
+    names: str | None,
 ) -> tuple[pd.DataFrame, list[list[Path]], str]:
     """Return the labels of runs, a row each, the logs of each, and how the labels were found."""
     found = find_logs(root, source)
     if folders is None and names is None and Path(root).is_dir():
         places = _by_place(Path(root), found, source)
-        named = name_runs(list(places), [source.home_of(files[0]) for files in places.values()])
+        named = name_runs(
+            list(places), [source.home_of(files[0]) for files in places.values()]
+        )
         if named is not None:
             return named.labels.apply(whole_numbers), list(places.values()), named.said
     labels, groups = _by_label(root, source, found, folders, names)
-    return pd.DataFrame(list(groups), columns=labels, dtype=str).apply(whole_numbers), list(groups.values()), ""
+    return (
+        pd.DataFrame(list(groups), columns=labels, dtype=str).apply(whole_numbers),
+        list(groups.values()),
+        "",
+    )
 
 
-def _by_place(root: Path, logs: Sequence[Path], source: Source) -> dict[tuple[str, ...], list[Path]]:
+def _by_place(
+    root: Path, logs: Sequence[Path], source: Source
+) -> dict[tuple[str, ...], list[Path]]:
     """Return the logs of each run by the folders that lead to it, and its file where files name runs."""
     places: dict[tuple[str, ...], list[Path]] = {}
     for log in logs:
         places.setdefault(source.home_of(log).relative_to(root).parts, []).append(log)
     shallow = all(len(place) < 2 for place in places)
-    numbered = all(re.search(r"\d", log.stem) for log in logs)  # train.csv and eval.csv are of one run
+    numbered = all(
+        re.search(r"\d", log.stem) for log in logs
+    )  # train.csv and eval.csv are of one run
     several = any(len(files) > 1 for files in places.values())
     if source.general and shallow and numbered and several:
-        return {(*place, _SUFFIX.sub("", log.name)): [log] for place, files in places.items() for log in files}
+        return {
+            (*place, _SUFFIX.sub("", log.name)): [log]
+            for place, files in places.items()
+            for log in files
+        }
     return places
 
 
@@ -164,7 +194,9 @@ def _by_label(
     groups: dict[tuple[str, ...], list[Path]] = {}
     strange = list[Path]()
     for log in logs:
-        home, file = (path.relative_to(top).as_posix() for path in (source.home_of(log), log))
+        home, file = (
+            path.relative_to(top).as_posix() for path in (source.home_of(log), log)
+        )
         tried = [home.removeprefix(".")]
         if names is not None:
             if names.endswith("}"):
@@ -182,10 +214,14 @@ def _by_label(
         log = strange[0]
         file = log.relative_to(top).as_posix()
         cure = f"Name each level, or say how names are made: names={pattern_of(top, log, source.home_of(log))!r}"
-        raise LogError(f"{what} of folders below {str(root)!r}, such as of {file!r}. {cure}")
+        raise LogError(
+            f"{what} of folders below {str(root)!r}, such as of {file!r}. {cure}"
+        )
     if strange:
         file = strange[0].relative_to(top).as_posix()
-        provenance.warn(f"names={names!r}: {len(strange)} logs do not match and are left out, such as {file!r}")
+        provenance.warn(
+            f"names={names!r}: {len(strange)} logs do not match and are left out, such as {file!r}"
+        )
     return labels, groups
 
 
@@ -195,7 +231,9 @@ def split_names(frame: pd.DataFrame, names: str | re.Pattern[str]) -> pd.DataFra
     parts = frame["name"].astype(str).str.extract(f"^(?:{pattern.pattern})$")
     strange = frame["name"][parts.isna().any(axis=1)]
     if len(strange):
-        raise ValueError(f"names={names!r} does not match the run {strange.iloc[0]!r}. Say how runs are named")
+        raise ValueError(
+            f"names={names!r} does not match the run {strange.iloc[0]!r}. Say how runs are named"
+        )
     kept = frame.drop(columns=[name for name in parts if name in frame])
     split = pd.concat([parts.apply(whole_numbers), kept], axis=1)
     split.attrs = frame.attrs
@@ -203,10 +241,16 @@ def split_names(frame: pd.DataFrame, names: str | re.Pattern[str]) -> pd.DataFra
 
 
 def join_histories(
-    histories: Mapping[Key, Any], read: Callable[[Key, Any], pd.DataFrame], *, of: str, example: str
+    histories: Mapping[Key, Any],
+    read: Callable[[Key, Any], pd.DataFrame],
+    *,
+    of: str,
+    example: str,
 ) -> pd.DataFrame:
     """Return the rows of histories in memory, after `algorithm` and `run`; `of` names what the rows are."""
-    if not isinstance(histories, Mapping) or not all(isinstance(key, tuple) and len(key) == 2 for key in histories):
+    if not isinstance(histories, Mapping) or not all(
+        isinstance(key, tuple) and len(key) == 2 for key in histories
+    ):
         raise TypeError(
             f"histories must map (algorithm, run) to histories; got {type(histories).__name__}. "
             f"Name them: {{{example}}}"
@@ -216,13 +260,28 @@ def join_histories(
     if empty or not frames:
         whose = "".join(f" of {key}" for key in empty[:1])
         raise ValueError(f"histories have no {of}{whose}. Leave such runs out")
-    plain = {key: rows.drop(columns=["algorithm", "run"], errors="ignore") for key, rows in frames.items()}
-    return pd.concat(plain, names=["algorithm", "run"]).reset_index(level=[0, 1]).reset_index(drop=True)
+    plain = {
+        key: rows.drop(columns=["algorithm", "run"], errors="ignore")
+        for key, rows in frames.items()
+    }
+    return (
+        pd.concat(plain, names=["algorithm", "run"])
+        .reset_index(level=[0, 1])
+        .reset_index(drop=True)
+    )
 
 
-def check_named(argument: str, given: Any, what: str, example: str) -> Mapping[str, Any]:
+def check_named(
+    argument: str, given: Any, what: str, example: str
+) -> Mapping[str, Any]:
     """Return what is given by the names of algorithms."""
-    if not isinstance(given, Mapping) or not given or not all(isinstance(name, str) for name in given):
+    if (
+        not isinstance(given, Mapping)
+        or not given
+        or not all(isinstance(name, str) for name in given)
+    ):
         got = type(given).__name__
-        raise TypeError(f"{argument} must map names of algorithms to {what}; got {got}. Name it: {{{example}}}")
+        raise TypeError(
+            f"{argument} must map names of algorithms to {what}; got {got}. Name it: {{{example}}}"
+        )
     return given

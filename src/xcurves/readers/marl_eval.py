@@ -21,17 +21,33 @@ def _metrics(path: str | Path) -> pd.DataFrame:
     frames, of_runs = list[pd.DataFrame](), dict[tuple[str, ...], Path]()
     for file in logs.find_logs(path, SOURCE):
         with parsing(file, "metrics nested as environment, task, algorithm, run, step"):
-            nested = pd.json_normalize(json.loads(read_text(file)), sep=_BETWEEN, max_level=4).iloc[0]
+            nested = pd.json_normalize(
+                json.loads(read_text(file)), sep=_BETWEEN, max_level=4
+            ).iloc[0]
             for place, metrics in nested.items():
                 *labels, name = str(place).split(_BETWEEN)
                 rows = dict(metrics)
                 if of_runs.setdefault(tuple(labels), file) != file:
-                    raise LogError(f"{file} and {of_runs[*labels]} both hold {' / '.join(labels)}. Remove one of them")
-                lengths = {key: len(value) for key, value in rows.items() if isinstance(value, list)}
+                    raise LogError(
+                        f"{file} and {of_runs[*labels]} both hold {' / '.join(labels)}. Remove one of them"
+                    )
+                lengths = {
+                    key: len(value)
+                    for key, value in rows.items()
+                    if isinstance(value, list)
+                }
                 if len(set(lengths.values())) > 1:
-                    raise LogError(f"{file}: {' / '.join(labels)} has unlike lists in {name}: {lengths}. Correct it")
+                    raise LogError(
+                        f"{file}: {' / '.join(labels)} has unlike lists in {name}: {lengths}. Correct it"
+                    )
                 if "step_count" in rows and any(lengths.values()):
-                    about = dict(zip([*_LABELS, "step"], [*labels, rows.pop("step_count")], strict=True))
+                    about = dict(
+                        zip(
+                            [*_LABELS, "step"],
+                            [*labels, rows.pop("step_count")],
+                            strict=True,
+                        )
+                    )
                     made = pd.DataFrame(about | rows)
                     made.insert(len(about), "episode", range(len(made)))
                     frames.append(check_cells(made, file))

@@ -15,7 +15,13 @@ from xcurves.core.named_options import names_options
 from xcurves.core.validation import check_path
 from xcurves.readers.log_files import has_sqlite_rows, needed, parsing
 from xcurves.readers.logs import files_below
-from xcurves.readers.open_files import LogError, check_database, connect, database_address, read_text
+from xcurves.readers.open_files import (
+    LogError,
+    check_database,
+    connect,
+    database_address,
+    read_text,
+)
 from xcurves.readers.source import Source
 
 _VALUES = """
@@ -67,7 +73,10 @@ def metric_history(store: str | Path) -> pd.DataFrame:
     values = ["metric", "step", "timestamp", "value"]
     frame = frame[[*frame.columns.difference(values, sort=False), *values]]
     n_runs = frame["run"].nunique()
-    frame.attrs = {"units": {"timestamp": "s"}, "source": f"MLflow, {n_runs} runs of {Path(str(store)).name}"}
+    frame.attrs = {
+        "units": {"timestamp": "s"},
+        "source": f"MLflow, {n_runs} runs of {Path(str(store)).name}",
+    }
     return frame
 
 
@@ -87,14 +96,38 @@ def _from_files(path: Path) -> list[dict[str, Any]]:
 def _from_database(database: sqlite3.Connection) -> list[dict[str, Any]]:
     """Return the rows of runs that are not deleted, the latest run first as MLflow has them."""
     names = "SELECT run_uuid, value FROM tags WHERE key = 'mlflow.runName'"  # of older versions
-    named, parameters = dict(database.execute(names)), defaultdict[str, dict[str, Any]](dict)
+    named, parameters = (
+        dict(database.execute(names)),
+        defaultdict[str, dict[str, Any]](dict),
+    )
     for run, key, value in database.execute("SELECT run_uuid, key, value FROM params"):
         parameters[run][f"params.{key}"] = value
     rows = []
-    for run, name, experiment, metric, step, timestamp, value, is_nan in database.execute(_VALUES):
-        about = {"experiment": experiment, "run": run, "run_name": name or named.get(run)} | parameters[run]
+    for (
+        run,
+        name,
+        experiment,
+        metric,
+        step,
+        timestamp,
+        value,
+        is_nan,
+    ) in database.execute(_VALUES):
+        about = {
+            "experiment": experiment,
+            "run": run,
+            "run_name": name or named.get(run),
+        } | parameters[run]
         number = math.nan if is_nan else float(value)
-        rows.append(about | {"metric": metric, "step": step, "timestamp": timestamp / 1000, "value": number})
+        rows.append(
+            about
+            | {
+                "metric": metric,
+                "step": step,
+                "timestamp": timestamp / 1000,
+                "value": number,
+            }
+        )
     return rows
 
 
@@ -108,12 +141,20 @@ def _runs_below(root: Path) -> list[tuple[Path, dict[str, Any], str]]:
         with parsing(meta, "run of MLflow"):
             about = yaml.safe_load(read_text(meta))
             experiment = yaml.safe_load(read_text(meta.parent.parent / meta.name))
-            if {about.get("lifecycle_stage", "active"), experiment.get("lifecycle_stage", "active")} == {"active"}:
+            if {
+                about.get("lifecycle_stage", "active"),
+                experiment.get("lifecycle_stage", "active"),
+            } == {"active"}:
                 found.append((meta.parent, about, str(experiment["name"])))
-    return sorted(found, key=lambda run: (-int(run[1].get("start_time") or 0), str(run[1]["run_id"])))
+    return sorted(
+        found,
+        key=lambda run: (-int(run[1].get("start_time") or 0), str(run[1]["run_id"])),
+    )
 
 
-def _rows_of_folder(folder: Path, about: dict[str, Any], experiment: str) -> list[dict[str, Any]]:
+def _rows_of_folder(
+    folder: Path, about: dict[str, Any], experiment: str
+) -> list[dict[str, Any]]:
     """Return a row for each value in the files of a run: lines of a time, a value and a step."""
     name = about.get("run_name") or None
     said = folder / "tags" / "mlflow.runName"
@@ -122,7 +163,9 @@ def _rows_of_folder(folder: Path, about: dict[str, Any], experiment: str) -> lis
     labels = {"experiment": experiment, "run": str(about["run_id"]), "run_name": name}
     if (folder / "params").is_dir():
         for file in files_below(folder / "params"):
-            labels[f"params.{file.relative_to(folder / 'params').as_posix()}"] = read_text(file)
+            labels[f"params.{file.relative_to(folder / 'params').as_posix()}"] = (
+                read_text(file)
+            )
     rows = []
     for file in files_below(folder / "metrics"):
         metric = file.relative_to(folder / "metrics").as_posix()
@@ -132,7 +175,12 @@ def _rows_of_folder(folder: Path, about: dict[str, Any], experiment: str) -> lis
                 step = 0
                 if rest:
                     step = int(rest[0])
-                told = {"metric": metric, "step": step, "timestamp": int(timestamp) / 1000, "value": float(value)}
+                told = {
+                    "metric": metric,
+                    "step": step,
+                    "timestamp": int(timestamp) / 1000,
+                    "value": float(value),
+                }
                 rows.append(labels | told)
     return rows
 
@@ -141,12 +189,20 @@ def _from_server(address: str) -> list[dict[str, Any]]:
     """Return a row for each value that a server has, asked by MLflow's client."""
     mlflow = needed("mlflow", "mlflow")
     if not address.startswith(("http://", "https://", "databricks")):
-        raise ValueError(f"store must be a path or the address of a server; got {address!r}. Give the path itself")
+        raise ValueError(
+            f"store must be a path or the address of a server; got {address!r}. Give the path itself"
+        )
     with parsing(Path(address), "store of MLflow"):
         client = mlflow.MlflowClient(tracking_uri=address)
-        experiments = {each.experiment_id: each.name for each in _pages(client.search_experiments)}
+        experiments = {
+            each.experiment_id: each.name for each in _pages(client.search_experiments)
+        }
         runs = _pages(client.search_runs, list(experiments))
-        return [row for run in runs for row in _rows(client, run, experiments[run.info.experiment_id])]
+        return [
+            row
+            for run in runs
+            for row in _rows(client, run, experiments[run.info.experiment_id])
+        ]
 
 
 def _pages(search: Any, *given: Any) -> list[Any]:
@@ -161,10 +217,20 @@ def _pages(search: Any, *given: Any) -> list[Any]:
 
 def _rows(client: Any, run: Any, experiment: str) -> list[dict[str, Any]]:
     """Return a row for each value that a run logged."""
-    about = {"experiment": experiment, "run": run.info.run_id, "run_name": run.info.run_name}
+    about = {
+        "experiment": experiment,
+        "run": run.info.run_id,
+        "run_name": run.info.run_name,
+    }
     about |= {f"params.{name}": value for name, value in run.data.params.items()}
     return [
-        about | {"metric": name, "step": value.step, "timestamp": value.timestamp / 1000, "value": value.value}
+        about
+        | {
+            "metric": name,
+            "step": value.step,
+            "timestamp": value.timestamp / 1000,
+            "value": value.value,
+        }
         for name in run.data.metrics
         for value in client.get_metric_history(run.info.run_id, name)
     ]
@@ -172,7 +238,9 @@ def _rows(client: Any, run: Any, experiment: str) -> list[dict[str, Any]]:
 
 def _is_run(path: Path) -> bool:
     """Return whether a file describes a run of a file store."""
-    return (path.parent / "metrics").is_dir() and "run_id:" in read_text(path, errors="replace")
+    return (path.parent / "metrics").is_dir() and "run_id:" in read_text(
+        path, errors="replace"
+    )
 
 
 STORE = Source(

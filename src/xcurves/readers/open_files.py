@@ -57,7 +57,9 @@ def check_name(path: Path) -> None:
     try:
         str(path).encode()
     except UnicodeEncodeError:
-        raise LogError(f"path '{path}' has bytes that are no text in UTF-8. Rename it") from None
+        raise LogError(
+            f"path '{path}' has bytes that are no text in UTF-8. Rename it"
+        ) from None
 
 
 def read_bytes(path: Path) -> bytes:
@@ -84,7 +86,9 @@ def check_text(data: bytes, path: Path) -> None:
     """Refuse text with a zero byte, as UTF-16 without a mark has."""
     if b"\0" in data:
         where = data.index(b"\0")
-        raise LogError(f"{path} is no text in UTF-8: byte {where} is 0, as in UTF-16. Save it as UTF-8")
+        raise LogError(
+            f"{path} is no text in UTF-8: byte {where} is 0, as in UTF-16. Save it as UTF-8"
+        )
 
 
 def beginning(path: Path, size: int = _PIECE) -> bytes:
@@ -99,7 +103,10 @@ def beginning(path: Path, size: int = _PIECE) -> bytes:
 def first_lines(path: Path) -> io.StringIO:
     """Return the first lines of a file, of which at most a megabyte is expanded."""
     data = beginning(path)
-    return io.StringIO(data.decode("utf-8-sig", errors="strict" if len(data) < _PIECE else "ignore"), newline="")
+    return io.StringIO(
+        data.decode("utf-8-sig", errors="strict" if len(data) < _PIECE else "ignore"),
+        newline="",
+    )
 
 
 def _check_expansion(path: Path, file: io.BufferedReader) -> None:
@@ -145,7 +152,9 @@ def array_shapes(path: Path) -> list[tuple[int, ...]]:
     """Return the shapes of the arrays in an .npz file, of which only the headers are read."""
     with path.open("rb") as file:
         compressed = file.peek(1).startswith(_GZIP)
-    with zipfile.ZipFile(io.BytesIO(read_bytes(path)) if compressed else path) as members:
+    with zipfile.ZipFile(
+        io.BytesIO(read_bytes(path)) if compressed else path
+    ) as members:
         return [_header_of(members, member)[0] for member in members.infolist()]
 
 
@@ -154,10 +163,14 @@ def _check_array(members: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) 
     shape, dtype = _header_of(members, member)
     claimed = prod(shape) * dtype.itemsize
     if not dtype.hasobject and claimed > member.file_size:
-        raise LogError(f"{path}: {member.filename} claims {claimed} bytes and has {member.file_size}. Copy it again")
+        raise LogError(
+            f"{path}: {member.filename} claims {claimed} bytes and has {member.file_size}. Copy it again"
+        )
 
 
-def _header_of(members: zipfile.ZipFile, member: zipfile.ZipInfo) -> tuple[tuple[int, ...], Any]:
+def _header_of(
+    members: zipfile.ZipFile, member: zipfile.ZipInfo
+) -> tuple[tuple[int, ...], Any]:
     """Return shape and dtype of an array."""
     with members.open(member) as array:
         version = np.lib.format.read_magic(array)
@@ -201,7 +214,9 @@ def database_address(path: Path) -> Iterator[str]:
     with path.open("rb") as file:
         has_log = file.read(19)[18:] == _WAL
     if _journals(path):
-        with TemporaryDirectory() as folder:  # SQLite would play a journal back into the file itself
+        with (
+            TemporaryDirectory() as folder
+        ):  # SQLite would play a journal back into the file itself
             yield f"{_copy(path, Path(folder)).as_uri()}?mode=rw"
     elif has_log:
         yield f"{path.as_uri()}?immutable=1"  # SQLite would make a log beside it
@@ -228,4 +243,6 @@ def _copy(path: Path, folder: Path) -> Path:
             (file.stat().st_size, file.stat().st_mtime_ns) for file in files
         ]:
             return folder / "copy"
-    raise LogError(f"{path} is being written. Read it when its writer is done, or copy it")
+    raise LogError(
+        f"{path} is being written. Read it when its writer is done, or copy it"
+    )

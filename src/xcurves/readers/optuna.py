@@ -13,7 +13,13 @@ import pandas as pd
 
 from xcurves.core import provenance
 from xcurves.core.named_options import names_options
-from xcurves.readers.log_files import check_cells, has_sqlite_rows, needed, parsing, whole_lines
+from xcurves.readers.log_files import (
+    check_cells,
+    has_sqlite_rows,
+    needed,
+    parsing,
+    whole_lines,
+)
 from xcurves.readers.open_files import (
     LogError,
     beginning,
@@ -91,10 +97,18 @@ def trials(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame:
                 failed = np.inf if study.directions[0].name == "MINIMIZE" else -np.inf
                 finished.append(_row(name, trial, state="fail", value=failed))
     if "COMPLETE" not in states:
-        raise LogError(f"{_place(known)}no trial is finished; got {dict(states)}. Run the studies on")
-    left_out = {state: count for state, count in states.items() if state not in ("COMPLETE", "FAIL")}
+        raise LogError(
+            f"{_place(known)}no trial is finished; got {dict(states)}. Run the studies on"
+        )
+    left_out = {
+        state: count
+        for state, count in states.items()
+        if state not in ("COMPLETE", "FAIL")
+    }
     if left_out:
-        rest = ", ".join(f"{count} {state.lower()}" for state, count in left_out.items())
+        rest = ", ".join(
+            f"{count} {state.lower()}" for state, count in left_out.items()
+        )
         provenance.warn(f"trials without a result are left out: {rest}")
     return _framed(finished, known)
 
@@ -140,7 +154,9 @@ def intermediate_values(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame
 def _studies(studies: Mapping[str, Any] | str | Path) -> Mapping[str, Any]:
     if isinstance(studies, str | Path):
         return _stored(Path(studies))
-    if not isinstance(studies, Mapping) or not all(hasattr(study, "trials") for study in studies.values()):
+    if not isinstance(studies, Mapping) or not all(
+        hasattr(study, "trials") for study in studies.values()
+    ):
         raise TypeError(
             f"studies must map names of algorithms to studies; got {type(studies).__name__}. Name it: {{'sac': study}}"
         )
@@ -202,7 +218,9 @@ def _journal(path: Path) -> Any:
     lines, cut = whole_lines(read_bytes(path), path)
     if cut:
         provenance.warn(cut)
-    operations: Any = _Lines([json.loads(line) for line in lines.splitlines()])  # has the two methods of a backend
+    operations: Any = _Lines(
+        [json.loads(line) for line in lines.splitlines()]
+    )  # has the two methods of a backend
     return JournalStorage(operations)
 
 
@@ -237,13 +255,22 @@ def _is_journal(path: Path) -> bool:
 
 
 def _row(name: str, trial: Any, **found: Any) -> dict[str, Any]:
-    parameters = {f"params_{parameter}": value for parameter, value in trial.params.items()}
+    parameters = {
+        f"params_{parameter}": value for parameter, value in trial.params.items()
+    }
     return {"algorithm": name, "run": trial.number, **found, **parameters}
 
 
 def _framed(rows: list[dict[str, Any]], studies: Mapping[str, Any]) -> pd.DataFrame:
-    frame = check_cells(pd.DataFrame(rows), Path(_place(studies).removesuffix(": ") or "a study"))
-    pruned = [trial for study in studies.values() for trial in study.trials if trial.state.name == "PRUNED"]
+    frame = check_cells(
+        pd.DataFrame(rows), Path(_place(studies).removesuffix(": ") or "a study")
+    )
+    pruned = [
+        trial
+        for study in studies.values()
+        for trial in study.trials
+        if trial.state.name == "PRUNED"
+    ]
     frame.attrs = {
         "sampler": ", ".join(sorted(set(map(_sampler, studies.values())))),
         "n_pruned": len(pruned),
@@ -253,7 +280,9 @@ def _framed(rows: list[dict[str, Any]], studies: Mapping[str, Any]) -> pd.DataFr
     if directions in ({"MINIMIZE"}, {"MAXIMIZE"}):
         frame.attrs["higher_is_better"] = int(directions == {"MAXIMIZE"})
     elif len(directions) > 1:
-        provenance.warn("some studies minimize and others maximize: their values cannot be compared. Read one by one")
+        provenance.warn(
+            "some studies minimize and others maximize: their values cannot be compared. Read one by one"
+        )
     return frame
 
 
@@ -265,7 +294,9 @@ def _sampler(study: Any) -> str:
             if note.startswith(mark):
                 return name
     in_memory = type(getattr(study, "_storage", None)).__name__ == "InMemoryStorage"
-    return type(study.sampler).__name__ if in_memory else "unknown"  # `load_study` puts its default in
+    return (
+        type(study.sampler).__name__ if in_memory else "unknown"
+    )  # `load_study` puts its default in
 
 
 def _has_curves(path: Path) -> bool:

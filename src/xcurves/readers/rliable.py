@@ -19,7 +19,10 @@ from xcurves.readers.source import Source
 
 @names_options
 def scores(
-    arrays: Mapping[str, Any] | str | Path, *, tasks: Sequence[str] | None = None, frames: Sequence[float] | None = None
+    arrays: Mapping[str, Any] | str | Path,
+    *,
+    tasks: Sequence[str] | None = None,
+    frames: Sequence[float] | None = None,
 ) -> pd.DataFrame:
     """Turn arrays of scores into a tidy frame.
 
@@ -59,17 +62,25 @@ def scores(
     loaded = _load(Path(arrays)) if isinstance(arrays, str | Path) else arrays
     named = check_named("arrays", loaded, "arrays", "'dqn': x")
     shapes = {name: np.shape(array) for name, array in named.items()}
-    if {len(shape) for shape in shapes.values()} not in ({2}, {3}) or len({shape[1:] for shape in shapes.values()}) > 1:
-        raise ValueError(f"arrays must be (runs, tasks) or (runs, tasks, frames), alike but for runs; got {shapes}")
+    if {len(shape) for shape in shapes.values()} not in ({2}, {3}) or len(
+        {shape[1:] for shape in shapes.values()}
+    ) > 1:
+        raise ValueError(
+            f"arrays must be (runs, tasks) or (runs, tasks, frames), alike but for runs; got {shapes}"
+        )
     labels: dict[str, Sequence[Any]] = {}
     axes = {"task": tasks, "frame": frames}
-    for (axis, given), size in zip(axes.items(), next(iter(shapes.values()))[1:], strict=False):
+    for (axis, given), size in zip(
+        axes.items(), next(iter(shapes.values()))[1:], strict=False
+    ):
         labels[axis] = range(size) if given is None else given
         if len(labels[axis]) != size:
             raise ValueError(f"{axis}s must name {size}; got {len(labels[axis])}")
     scored = {
         name: pd.Series(
-            np.ravel(array), pd.MultiIndex.from_product([range(len(array)), *labels.values()]), name="score"
+            np.ravel(array),
+            pd.MultiIndex.from_product([range(len(array)), *labels.values()]),
+            name="score",
         )
         for name, array in named.items()
     }

@@ -25,7 +25,9 @@ _STEPS = {
 def _results(root: str | Path) -> pd.DataFrame:
     """Return a row per trial and iteration, with the configuration of each trial."""
     frame = (
-        logs.read_each_run(root, SOURCE._replace(read_run=_trial), names="{folder,.*}").drop(columns="folder").copy()
+        logs.read_each_run(root, SOURCE._replace(read_run=_trial), names="{folder,.*}")
+        .drop(columns="folder")
+        .copy()
     )
     name = next(name for name in _STEPS if name in frame)
     frame.insert(3, "step", frame[name])
@@ -44,7 +46,9 @@ def _trial(files: Sequence[Path]) -> Run:
     if not len(rows):
         return Run(rows, left_out)
     if "training_iteration" not in rows or "trial_id" not in rows:
-        raise LogError(f"{path} is no result of a Ray trial: it has no training_iteration or trial_id. Remove it")
+        raise LogError(
+            f"{path} is no result of a Ray trial: it has no training_iteration or trial_id. Remove it"
+        )
 
     params = folder / "params.json"
     with parsing(params, "configuration of a trial"):
@@ -56,15 +60,27 @@ def _trial(files: Sequence[Path]) -> Run:
     algorithm = folder.name.partition(f"_{trial}")[0]
     if isinstance(task, str):
         algorithm = algorithm.removesuffix("_" + task.replace("/", "_"))
-    labels = pd.DataFrame({"algorithm": algorithm, "task": task, "run": trial}, index=rows.index)
-    settings = pd.DataFrame({f"config/{key}": value for key, value in config.items()}, index=rows.index)
-    rest = rows.drop(columns=["trial_id", *(name for name in rows if str(name).startswith("config/"))])
+    labels = pd.DataFrame(
+        {"algorithm": algorithm, "task": task, "run": trial}, index=rows.index
+    )
+    settings = pd.DataFrame(
+        {f"config/{key}": value for key, value in config.items()}, index=rows.index
+    )
+    rest = rows.drop(
+        columns=[
+            "trial_id",
+            *(name for name in rows if str(name).startswith("config/")),
+        ]
+    )
     return Run(pd.concat([labels, rest, settings], axis=1), left_out)
 
 
 def _json_lines(lines: bytes, path: Path) -> pd.DataFrame:
     with parsing(path, "results of a trial"):
-        return check_cells(pd.DataFrame([dict(flat(json.loads(line))) for line in lines.splitlines()]), path)
+        return check_cells(
+            pd.DataFrame([dict(flat(json.loads(line))) for line in lines.splitlines()]),
+            path,
+        )
 
 
 SOURCE = Source(

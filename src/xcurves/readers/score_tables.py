@@ -27,7 +27,9 @@ _STUDY = ("study", "study_name", "sampler")
 _SETTINGS_OF_TRIAL = "params_"
 
 
-def _read(path: str | Path, what: str, rows_of: Callable[[pd.DataFrame, Path], pd.DataFrame]) -> pd.DataFrame:
+def _read(
+    path: str | Path, what: str, rows_of: Callable[[pd.DataFrame, Path], pd.DataFrame]
+) -> pd.DataFrame:
     """Return the rows that are made of a table."""
     path = Path(path)
     data = read_bytes(path)
@@ -43,21 +45,41 @@ def _read(path: str | Path, what: str, rows_of: Callable[[pd.DataFrame, Path], p
 
 def _named_algorithm(table: pd.DataFrame, also: tuple[str, ...] = ()) -> str | None:
     """Return the column that says of which algorithm, or study, a row is; None if all are of one."""
-    named = [name for name in map(str, table) if name in also or dim_of(name) == "algorithm"]
+    named = [
+        name for name in map(str, table) if name in also or dim_of(name) == "algorithm"
+    ]
     varied = [str(name) for name in named if len(table[name].unique()) > 1]
     return varied[0] if varied else None
 
 
 def _search_rows(table: pd.DataFrame, _: Path) -> pd.DataFrame:
     """Return a row for each setting and fold of one search; for each setting of several, whose trials they are."""
-    settings = [name for name in map(str, table) if name.startswith(_SETTING) and len(table[name].unique()) > 1]
-    labels = table[settings].set_axis([CONFIG + name.removeprefix(_SETTING) for name in settings], axis=1)
+    settings = [
+        name
+        for name in map(str, table)
+        if name.startswith(_SETTING) and len(table[name].unique()) > 1
+    ]
+    labels = table[settings].set_axis(
+        [CONFIG + name.removeprefix(_SETTING) for name in settings], axis=1
+    )
     algorithm = _named_algorithm(table.drop(columns=settings))
     if algorithm is not None:
         runs = table.groupby(algorithm).cumcount()
-        means = {match["score"]: table[name] for name in map(str, table) if (match := _MEAN.fullmatch(name))}
-        made = pd.concat([pd.DataFrame({"algorithm": table[algorithm], "run": runs, **means}), labels], axis=1)
-        made.attrs = {"sampler": "unknown"}  # a table of results does not say how settings were chosen
+        means = {
+            match["score"]: table[name]
+            for name in map(str, table)
+            if (match := _MEAN.fullmatch(name))
+        }
+        made = pd.concat(
+            [
+                pd.DataFrame({"algorithm": table[algorithm], "run": runs, **means}),
+                labels,
+            ],
+            axis=1,
+        )
+        made.attrs = {
+            "sampler": "unknown"
+        }  # a table of results does not say how settings were chosen
         return made
     names = _names_of_settings(labels)
     scores: dict[str, dict[str, Any]] = {}
@@ -66,7 +88,10 @@ def _search_rows(table: pd.DataFrame, _: Path) -> pd.DataFrame:
         if match:
             scores.setdefault(match["run"], {})[match["score"]] = table[name]
     of_folds = [
-        pd.concat([pd.DataFrame({"algorithm": names, "run": int(fold), **scored}), labels], axis=1)
+        pd.concat(
+            [pd.DataFrame({"algorithm": names, "run": int(fold), **scored}), labels],
+            axis=1,
+        )
         for fold, scored in scores.items()
     ]
     return pd.concat(of_folds, ignore_index=True)
@@ -91,11 +116,15 @@ def _trial_rows(table: pd.DataFrame, path: Path) -> pd.DataFrame:
         names = table[study]
     state: pd.Series[str] = table["state"].astype(str).str.removeprefix("TrialState.")
     if "COMPLETE" not in set(state):
-        raise LogError(f"{path}: no trial is complete; got {', '.join(sorted(set(state)))}. Run the study on")
+        raise LogError(
+            f"{path}: no trial is complete; got {', '.join(sorted(set(state)))}. Run the study on"
+        )
     settings = [name for name in map(str, table) if name.startswith(_SETTINGS_OF_TRIAL)]
     every = pd.concat(
         [
-            pd.DataFrame({"algorithm": names, "run": table["number"], "state": state.str.lower()}),
+            pd.DataFrame(
+                {"algorithm": names, "run": table["number"], "state": state.str.lower()}
+            ),
             table[["value", *settings]],
         ],
         axis=1,
@@ -103,7 +132,9 @@ def _trial_rows(table: pd.DataFrame, path: Path) -> pd.DataFrame:
     made = every[state == "COMPLETE"].reset_index(drop=True)
     left_out = state[state != "COMPLETE"].value_counts()
     if len(left_out):
-        rest = ", ".join(f"{count} {str(name).lower()}" for name, count in left_out.items())
+        rest = ", ".join(
+            f"{count} {str(name).lower()}" for name, count in left_out.items()
+        )
         provenance.warn(
             f"trials without a result are left out: {rest}. In the file of the study its failed trials count"
         )
@@ -122,24 +153,41 @@ def _evaluation_rows(table: pd.DataFrame, path: Path) -> pd.DataFrame:
     """Return a row for each evaluation, or each of its folds, with a column for each measure."""
     table = _with_folds(table)
     task = "task_id"
-    if "data_name" in table and _determines(table, "data_name", task) and _determines(table, task, "data_name"):
+    if (
+        "data_name" in table
+        and _determines(table, "data_name", task)
+        and _determines(table, task, "data_name")
+    ):
         task = "data_name"
     flow = "flow_id"
     if "flow_name" in table:
         flow = "flow_name"
     cells = [task, flow]
-    apart = [name for name in ("run_id", "repeat", "fold") if name in table and not _determines(table, cells, name)]
+    apart = [
+        name
+        for name in ("run_id", "repeat", "fold")
+        if name in table and not _determines(table, cells, name)
+    ]
     runs: Any = 0
     if apart:
         runs = table[apart].astype(str).agg("/".join, axis=1)
-    made = pd.DataFrame({"task": table[task].astype(str), "algorithm": table[flow].astype(str), "run": runs})
+    made = pd.DataFrame(
+        {
+            "task": table[task].astype(str),
+            "algorithm": table[flow].astype(str),
+            "run": runs,
+        }
+    )
     if "function" not in table:
         return made.assign(score=table["value"])
     measured = made.assign(measure=table["function"])
     if measured.duplicated().any():
-        raise LogError(f"{path}: a run has several values of one measure. Name its columns: source='table'")
+        raise LogError(
+            f"{path}: a run has several values of one measure. Name its columns: source='table'"
+        )
     keys = list(measured)
-    wide = table["value"].set_axis(pd.MultiIndex.from_frame(measured)).unstack(keys[-1]).reset_index()  # noqa: PD010
+    values = table["value"].set_axis(pd.MultiIndex.from_frame(measured))
+    wide = values.unstack(keys[-1]).reset_index()  # noqa: PD010  # of a Series
     return wide.rename_axis(columns=None)
 
 
@@ -150,7 +198,9 @@ def _with_folds(table: pd.DataFrame) -> pd.DataFrame:
     listed = table[table["values"].notna()].copy()
     listed["value"] = [ast.literal_eval(str(values)) for values in listed["values"]]
     listed["fold"] = [list(range(len(values))) for values in listed["value"]]
-    return listed.explode(["value", "fold"], ignore_index=True).astype({"value": np.float64, "fold": np.int64})
+    return listed.explode(["value", "fold"], ignore_index=True).astype(
+        {"value": np.float64, "fold": np.int64}
+    )
 
 
 def _determines(table: pd.DataFrame, known: str | list[str], name: str) -> bool:
@@ -162,7 +212,11 @@ def _determines(table: pd.DataFrame, known: str | list[str], name: str) -> bool:
 
 def _is_search(path: Path) -> bool:
     head = log_files.header(path)
-    return "params" in head and any(map(_SPLIT.fullmatch, head)) and any(map(_MEAN.fullmatch, head))
+    return (
+        "params" in head
+        and any(map(_SPLIT.fullmatch, head))
+        and any(map(_MEAN.fullmatch, head))
+    )
 
 
 def _is_trials(path: Path) -> bool:

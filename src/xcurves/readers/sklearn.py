@@ -13,7 +13,12 @@ from xcurves.core.named_options import names_options
 from xcurves.readers.logs import check_named
 
 _SCORED = re.compile("^(test|train)_|_time$")  # of what cross_validate returns
-_ARRAYS = ("train_score", "test_score", "fit_time", "score_time")  # in the order of learning_curve
+_ARRAYS = (
+    "train_score",
+    "test_score",
+    "fit_time",
+    "score_time",
+)  # in the order of learning_curve
 
 
 @names_options
@@ -48,7 +53,9 @@ def learning_curve(results: Mapping[str, Any]) -> pd.DataFrame:
     array([[0.6, 0.8]])
     """
     named = check_named("results", results, "learning curves", "'svm': result")
-    return _joined({name: _curve(name, result) for name, result in named.items()}, "learning_curve")
+    return _joined(
+        {name: _curve(name, result) for name, result in named.items()}, "learning_curve"
+    )
 
 
 @names_options
@@ -81,8 +88,12 @@ def cross_validate(results: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     1      tree    1         0.7
     """
     frames = {
-        name: pd.DataFrame({key: column for key, column in result.items() if _SCORED.search(key)})
-        for name, result in check_named("results", results, "dicts of cross_validate", "'svm': result").items()
+        name: pd.DataFrame(
+            {key: column for key, column in result.items() if _SCORED.search(key)}
+        )
+        for name, result in check_named(
+            "results", results, "dicts of cross_validate", "'svm': result"
+        ).items()
     }
     return _joined(frames, "cross_validate")
 
@@ -116,8 +127,12 @@ def search(results: Mapping[str, Any]) -> pd.DataFrame:
     ('algorithm', 'run')
     """
     frames = {
-        name: pd.DataFrame(dict(getattr(result, "cv_results_", result))).drop(columns="params", errors="ignore")
-        for name, result in check_named("results", results, "searches", "'svm': result").items()
+        name: pd.DataFrame(dict(getattr(result, "cv_results_", result))).drop(
+            columns="params", errors="ignore"
+        )
+        for name, result in check_named(
+            "results", results, "searches", "'svm': result"
+        ).items()
     }
     return _joined(frames, "cv_results_")
 

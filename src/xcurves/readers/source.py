@@ -14,10 +14,17 @@ from xcurves.readers.formats import format_of, read_records, read_rows
 from xcurves.readers.log_files import Run, header
 from xcurves.readers.open_files import LogError
 
-_STEPS = ("step", "global_step", "iteration", "iter", "epoch")  # what rows are joined by, where no source says it
+_STEPS = (
+    "step",
+    "global_step",
+    "iteration",
+    "iter",
+    "epoch",
+)  # what rows are joined by, where no source says it
 _SHARED = ("epoch", "iter")  # counts that files of a run may have besides
 _NUMBERED = re.compile(  # a name, what is between, and a number
-    r"(.*?[^\W\d_].*?)((?:[-_. ]*(?:seed|run|rep|trial|fold)|[-_. ]+[sr]?)[-_=. ]*)\d+", re.IGNORECASE
+    r"(.*?[^\W\d_].*?)((?:[-_. ]*(?:seed|run|rep|trial|fold)|[-_. ]+[sr]?)[-_=. ]*)\d+",
+    re.IGNORECASE,
 )
 
 
@@ -27,28 +34,40 @@ class Source(NamedTuple):
     name: str
     what: str
     logs: str  # which files, in words
-    formats: tuple[str, ...]  # what its files hold; the first, where their content does not say it
+    formats: tuple[
+        str, ...
+    ]  # what its files hold; the first, where their content does not say it
 
     # Which files are its logs: those for which all that is given holds.
     files: tuple[str, ...] = ()  # how their paths end, * for any text in a name
     beside: str = ""  # a file in the same folder
-    header: str = ""  # a regular expression of the names in the first line, a comma between them
+    header: str = (
+        ""  # a regular expression of the names in the first line, a comma between them
+    )
     by_content: bool = False  # it holds one of `formats`
     is_log: Callable[[Path], bool] | None = None
 
     # Where they lie.
     single: bool = False  # one file holds all runs and is not looked for in folders
-    within: str = ""  # a regular expression of folders that belong to the run in the folder above
+    within: str = (
+        ""  # a regular expression of folders that belong to the run in the folder above
+    )
     hidden: str = ""  # a hidden folder in which its files are
     general: bool = False  # of no package: other sources come first, and a file is a run where folders name none
-    also_writes: tuple[str, ...] = ("tensorboard",)  # sources whose files are often beside
+    also_writes: tuple[str, ...] = (
+        "tensorboard",
+    )  # sources whose files are often beside
 
     # How they are read: by one of these functions, or as rows of any format.
-    read_all: Callable[[str | Path], pd.DataFrame] | None = None  # of a file or folder whose logs name their runs
+    read_all: Callable[[str | Path], pd.DataFrame] | None = (
+        None  # of a file or folder whose logs name their runs
+    )
     read_run: Callable[[Sequence[Path]], Run] | None = None  # of the files of one run
     records: str = ""  # where the rows are in a value of JSON
     step: str = ""  # the column by which files and rows of a run are joined
-    headless: tuple[str, ...] = ()  # first columns of files without names; the last is called like its file
+    headless: tuple[
+        str, ...
+    ] = ()  # first columns of files without names; the last is called like its file
     prepared: Callable[[pd.DataFrame], pd.DataFrame] | None = None  # the rows of a file
     furthest: bool = False  # of several files, the one with the last step has all rows
 
@@ -78,7 +97,9 @@ class Source(NamedTuple):
         """Return the folder of the run of a log."""
         if not self.within:
             return log.parent
-        return Path(re.sub(rf"(?:^|(?<=/))(?:{self.within})$", "", log.parent.as_posix()) or ".")
+        return Path(
+            re.sub(rf"(?:^|(?<=/))(?:{self.within})$", "", log.parent.as_posix()) or "."
+        )
 
 
 def read_files(source: Source, files: Sequence[Path], root: Path) -> Run:
@@ -100,12 +121,24 @@ def read_files(source: Source, files: Sequence[Path], root: Path) -> Run:
     if source.records and any(len(rows) and step not in rows for rows in tables):
         raise ValueError("its rows have no step")
     if source.furthest and len(tables) > 1:
-        tables = [max(filter(len, tables), key=lambda rows: (rows[step].max(), len(rows)), default=tables[0])]
+        tables = [
+            max(
+                filter(len, tables),
+                key=lambda rows: (rows[step].max(), len(rows)),
+                default=tables[0],
+            )
+        ]
 
     merged = tables[0]
     for place in range(1, len(tables)):
         merged = _joined(merged, tables[place], step, files[: place + 1], source, root)
-    merged.attrs = {"units": {name: unit for rows in tables for name, unit in rows.attrs.get("units", {}).items()}}
+    merged.attrs = {
+        "units": {
+            name: unit
+            for rows in tables
+            for name, unit in rows.attrs.get("units", {}).items()
+        }
+    }
     if step in merged:
         merged = merge_steps(merged, step)
     return Run(merged, "; ".join(left_out))
@@ -165,7 +198,9 @@ def _named(rows: pd.DataFrame, path: Path, headless: Sequence[str]) -> pd.DataFr
     n_counts = rows.shape[1] - 1
     counts = headless or ("epoch", "step")[-n_counts:]
     if len(counts) != n_counts:
-        raise LogError(f"{path} has {rows.shape[1]} columns and no names. Write names of columns in its first line")
+        raise LogError(
+            f"{path} has {rows.shape[1]} columns and no names. Write names of columns in its first line"
+        )
     metric = path.name.removesuffix(".gz").rpartition(".")[0]
     return rows.set_axis([*counts, metric], axis=1)
 
@@ -177,7 +212,12 @@ def _step_of(rows: pd.DataFrame) -> str:
 
 
 def _joined(
-    one: pd.DataFrame, other: pd.DataFrame, step: str, files: Sequence[Path], source: Source, root: Path
+    one: pd.DataFrame,
+    other: pd.DataFrame,
+    step: str,
+    files: Sequence[Path],
+    source: Source,
+    root: Path,
 ) -> pd.DataFrame:
     """Return the rows of two files of a run, those of one step in one row."""
     first, *_, path = files

@@ -17,7 +17,11 @@ from xcurves.readers.open_files import LogError, open_arrays, read_bytes
 from xcurves.readers.source import Source
 
 _MONITOR = {"r": "return", "l": "episode_length", "t": "time"}
-_EVALUATIONS = {"results": "return", "ep_lengths": "episode_length", "successes": "success"}
+_EVALUATIONS = {
+    "results": "return",
+    "ep_lengths": "episode_length",
+    "successes": "success",
+}
 
 
 def _episodes(files: Sequence[Path]) -> Run:
@@ -25,7 +29,9 @@ def _episodes(files: Sequence[Path]) -> Run:
     found, began, cut = zip(*map(_monitor, files), strict=True)
     rows = pd.concat(found, ignore_index=True)
     if len(files) > 1:
-        rows["time"] += np.repeat(np.subtract(began, min(began)), [len(each) for each in found])
+        rows["time"] += np.repeat(
+            np.subtract(began, min(began)), [len(each) for each in found]
+        )
         rows = rows.sort_values("time", kind="stable", ignore_index=True)
     rows.insert(1, "episode", range(1, len(rows) + 1))
     rows.insert(2, "step", rows["episode_length"].cumsum())
@@ -47,34 +53,61 @@ def _monitor(path: Path) -> tuple[pd.DataFrame, float, str]:
 
     if b"\n#{" in table:
         line = 2 + table[: table.index(b"\n#{") + 1].count(b"\n")
-        raise LogError(f"{path}: line {line} is a header again: two logs in one file. Make a file of each")
+        raise LogError(
+            f"{path}: line {line} is a header again: two logs in one file. Make a file of each"
+        )
     rows = delimited.parse(table, path, first_line=2, skipinitialspace=True)
 
     try:
-        numbers = {column: pd.to_numeric(rows.pop(name)) for name, column in _MONITOR.items()}
+        numbers = {
+            column: pd.to_numeric(rows.pop(name)) for name, column in _MONITOR.items()
+        }
         if any(column.isna().any() for column in numbers.values()):
             raise ValueError("a row lacks r, l or t")
         lengths = numbers["episode_length"]
-        if not is_integer_dtype(lengths) or (lengths < 0).any() or lengths.astype(float).sum() >= 2**63:
-            raise ValueError(f"lengths must be whole numbers that sum to less than 2**63; got {lengths.max()}")
+        if (
+            not is_integer_dtype(lengths)
+            or (lengths < 0).any()
+            or lengths.astype(float).sum() >= 2**63
+        ):
+            raise ValueError(
+                f"lengths must be whole numbers that sum to less than 2**63; got {lengths.max()}"
+            )
     except (ValueError, KeyError) as error:
-        raise LogError(f"{path} is no Monitor log of columns r, l, t: {error}. Correct or remove it") from None
-    return pd.DataFrame({"env": env} | numbers | dict(rows.items()), index=rows.index), began, cut
+        raise LogError(
+            f"{path} is no Monitor log of columns r, l, t: {error}. Correct or remove it"
+        ) from None
+    return (
+        pd.DataFrame({"env": env} | numbers | dict(rows.items()), index=rows.index),
+        began,
+        cut,
+    )
 
 
 def _evaluations(files: Sequence[Path]) -> Run:
     """Return a row for each episode of an evaluation."""
     (path,) = files
     with open_arrays(path) as saved:
-        arrays = {name: saved[name] for name in ("timesteps", *_EVALUATIONS) if name in saved}
+        arrays = {
+            name: saved[name] for name in ("timesteps", *_EVALUATIONS) if name in saved
+        }
     shapes = {name: array.shape for name, array in arrays.items()}
     steps = shapes.pop("timesteps", ())
-    alike = len(set(shapes.values())) == 1 and shapes.get("results", ())[:1] == steps and len(steps) == 1
+    alike = (
+        len(set(shapes.values())) == 1
+        and shapes.get("results", ())[:1] == steps
+        and len(steps) == 1
+    )
     if not alike or len(shapes["results"]) != 2:
-        raise ValueError(f"arrays must have one shape (timesteps, episodes); got {shapes}")
+        raise ValueError(
+            f"arrays must have one shape (timesteps, episodes); got {shapes}"
+        )
 
     n_episodes = shapes["results"][1]
-    rows = {"step": np.repeat(arrays["timesteps"], n_episodes), "episode": np.tile(np.arange(n_episodes), steps[0])}
+    rows = {
+        "step": np.repeat(arrays["timesteps"], n_episodes),
+        "episode": np.tile(np.arange(n_episodes), steps[0]),
+    }
     for name, column in _EVALUATIONS.items():
         if name in arrays:
             rows[column] = arrays[name].ravel()
@@ -89,7 +122,11 @@ MONITOR = Source(
     files=("*monitor.csv",),
     read_run=_episodes,
     units={"step": "steps", "episode_length": "steps", "time": "s"},
-    long_names={"return": "episode return", "step": "environment steps", "time": "time since the run began"},
+    long_names={
+        "return": "episode return",
+        "step": "environment steps",
+        "time": "time since the run began",
+    },
     value="return",
     also_writes=("evaluations", "tensorboard"),
 )

@@ -28,7 +28,9 @@ def _cleanrl(root: str | Path) -> pd.DataFrame:
     twice = twice[twice.duplicated(["task", "algorithm", "run"], keep=False)]
     if len(twice):
         same = ["__".join(map(str, labels)) for labels in twice.to_numpy()[:2]]
-        raise ValueError(f"{same[0]} and {same[1]} in {root} are one seed run twice. Remove one of them")
+        raise ValueError(
+            f"{same[0]} and {same[1]} in {root} are one seed run twice. Remove one of them"
+        )
     return frame
 
 
@@ -41,7 +43,9 @@ def _run(files: Sequence[Path]) -> Run:
     for record in chain(*events):
         found += _scalars(proto.Event.FromString(record), plugins)
     rows = pd.DataFrame(found, columns=_COLUMNS).astype({"value": float})
-    rows = rows.sort_values("tag", key=lambda tags: pd.factorize(tags)[0], kind="stable")
+    rows = rows.sort_values(
+        "tag", key=lambda tags: pd.factorize(tags)[0], kind="stable"
+    )
     return Run(rows, "; ".join(filter(None, left_out)))
 
 
@@ -53,10 +57,17 @@ def _scalars(event: Any, plugins: dict[str, str]) -> Iterator[tuple[Any, ...]]:
         if kind == "simple_value":
             yield value.tag, event.step, event.wall_time, value.simple_value
         elif kind == "tensor":
-            plugin = plugins.setdefault(value.tag, value.metadata.plugin_data.plugin_name)
+            plugin = plugins.setdefault(
+                value.tag, value.metadata.plugin_data.plugin_name
+            )
             if plugin == "scalars":
                 _check_scalar(value)
-                yield value.tag, event.step, event.wall_time, make_ndarray(value.tensor).item()
+                yield (
+                    value.tag,
+                    event.step,
+                    event.wall_time,
+                    make_ndarray(value.tensor).item(),
+                )
 
 
 def _check_scalar(value: Any) -> None:
@@ -75,7 +86,9 @@ def _records(file: Path) -> tuple[list[bytes], str]:
     place, n_damaged = 0, 0
     while place + _HEAD <= len(data):
         size, body = int.from_bytes(data[place : place + 8], "little"), place + _HEAD
-        if masked_crc32c(data[place : place + 8]) != _checksum(data, place + 8) or body + size + _CRC > len(data):
+        if masked_crc32c(data[place : place + 8]) != _checksum(
+            data, place + 8
+        ) or body + size + _CRC > len(data):
             break
         event = data[body : body + size]
         whole = masked_crc32c(event) == _checksum(data, body + size)
@@ -94,7 +107,10 @@ def _records(file: Path) -> tuple[list[bytes], str]:
         lost.append(f"the last {len(data) - place} bytes, cut short or damaged")
     if not lost:
         return events, ""
-    return events, f"{file}: {len(events)} records are read; left out: {', and '.join(lost)}"
+    return (
+        events,
+        f"{file}: {len(events)} records are read; left out: {', and '.join(lost)}",
+    )
 
 
 def _checksum(data: bytes, place: int) -> int:

@@ -18,7 +18,11 @@ from xcurves.readers.log_files import parsing
 from xcurves.readers.open_files import LogError, read_bytes
 from xcurves.readers.source import Source
 
-_WORDS = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}  # how W&B writes what JSON has no numbers for
+_WORDS = {
+    "NaN": np.nan,
+    "Infinity": np.inf,
+    "-Infinity": -np.inf,
+}  # how W&B writes what JSON has no numbers for
 _SAMPLES = 500
 _BETWEEN = " - "
 _BOUNDS = ("__MIN", "__MAX")
@@ -27,7 +31,9 @@ _USUAL_NAME = re.compile(r"(?P<algorithm>.+)[-_ ](?P<run>\d+)")
 
 @names_options
 def run_history(
-    histories: Mapping[tuple[str, Any], pd.DataFrame | Iterable[Mapping[str, Any]]], *, samples: int = _SAMPLES
+    histories: Mapping[tuple[str, Any], pd.DataFrame | Iterable[Mapping[str, Any]]],
+    *,
+    samples: int = _SAMPLES,
 ) -> pd.DataFrame:
     """Join the histories of runs.
 
@@ -62,18 +68,23 @@ def run_history(
     >>> frame.curves.to_dataarray("return", training="_step").squeeze().to_numpy()
     array([1., 4.])
     """
-    frame = logs.join_histories(histories, _rows, of="rows", example="('sac', 1): run.scan_history()")
+    frame = logs.join_histories(
+        histories, _rows, of="rows", example="('sac', 1): run.scan_history()"
+    )
     runs = frame.groupby(["algorithm", "run"], sort=False)
     sampled = [
         key
         for key, rows in runs
-        if len(rows) == samples and ("_step" not in rows or (rows["_step"].diff().iloc[1:] != 1).any())
+        if len(rows) == samples
+        and ("_step" not in rows or (rows["_step"].diff().iloc[1:] != 1).any())
     ]
     what = f"{samples} rows with gaps in their steps, a sample. Get every row by run.scan_history()"
     logs.warn_first([f"{key}: {what}" for key in sampled])
     for name in frame.columns.difference(["algorithm", "run"]):
         if frame[name].dtype == object:
-            frame[name] = frame[name].map(lambda each: _WORDS.get(each, each) if isinstance(each, str) else each)
+            frame[name] = frame[name].map(
+                lambda each: _WORDS.get(each, each) if isinstance(each, str) else each
+            )
             frame[name] = frame[name].infer_objects()
     frame.attrs = {
         "units": {name: "s" for name in ("_runtime", "_timestamp") if name in frame},
@@ -82,7 +93,9 @@ def run_history(
     return frame
 
 
-def _rows(_: logs.Key, rows: pd.DataFrame | Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+def _rows(
+    _: logs.Key, rows: pd.DataFrame | Iterable[Mapping[str, Any]]
+) -> pd.DataFrame:
     if isinstance(rows, pd.DataFrame):
         return rows
     return pd.DataFrame(list(rows))
@@ -114,14 +127,25 @@ def _chart(path: str | Path) -> pd.DataFrame:
         if {column + bound for bound in _BOUNDS} <= set(head)
         and (numbers[column + _BOUNDS[0]] < numbers[column + _BOUNDS[1]]).any()
     ]
-    scores.columns = pd.MultiIndex.from_tuples([tuple(column.rsplit(_BETWEEN, 1)) for column in plain])
-    clash = {"name", "step", "algorithm", "run"} & set(scores.columns.get_level_values(1))
+    scores.columns = pd.MultiIndex.from_tuples(
+        [tuple(column.rsplit(_BETWEEN, 1)) for column in plain]
+    )
+    clash = {"name", "step", "algorithm", "run"} & set(
+        scores.columns.get_level_values(1)
+    )
     if clash:
-        raise LogError(f"{path}: the metric {min(clash)!r} has the name of a label. Rename it in the first line")
+        raise LogError(
+            f"{path}: the metric {min(clash)!r} has the name of a label. Rename it in the first line"
+        )
     logs.warn_first(spread, "columns")
     named = {name: scores[name] for name in scores.columns.unique(0)}
-    frame: pd.DataFrame = pd.concat(named, names=["name", "step"]).dropna(how="all").reset_index()
-    frame.attrs = {"long_name": {"step": head[0]}, "source": f"Weights & Biases chart {path.name}"}
+    frame: pd.DataFrame = (
+        pd.concat(named, names=["name", "step"]).dropna(how="all").reset_index()
+    )
+    frame.attrs = {
+        "long_name": {"step": head[0]},
+        "source": f"Weights & Biases chart {path.name}",
+    }
     if frame["name"].str.fullmatch(_USUAL_NAME).all():
         return logs.split_names(frame, _USUAL_NAME)
     return frame

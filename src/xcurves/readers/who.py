@@ -18,7 +18,9 @@ from xcurves.readers.guess import dim_of, words_of
 from xcurves.readers.open_files import read_bytes
 
 _CONFIGS = [
-    f"{stem}.{end}" for stem in ("config", "args", "hparams", "params") for end in ("json", "yaml", "yml", "toml")
+    f"{stem}.{end}"
+    for stem in ("config", "args", "hparams", "params")
+    for end in ("json", "yaml", "yml", "toml")
 ]
 _CONFIGS += ["flags.json", ".hydra/config.yaml"]
 _LARGEST = 1 << 20  # bytes of a configuration
@@ -43,7 +45,20 @@ _OF_PLACE = {
     "timestamp",
     "host",
     "hostname",
-} | {"port", "gpu", "device", "logdir", "output", "name", "tag", "tags", "notes", "wandb", "pid", "version"}
+} | {
+    "port",
+    "gpu",
+    "device",
+    "logdir",
+    "output",
+    "name",
+    "tag",
+    "tags",
+    "notes",
+    "wandb",
+    "pid",
+    "version",
+}
 
 
 class Named(NamedTuple):
@@ -82,7 +97,11 @@ def name_runs(places: Sequence[tuple[str, ...]], homes: Sequence[Path]) -> Named
         # Two runs of one seed are told apart by where they lie.
         labels["run"] = ["/".join(place) for place in places]
         of_config.pop("run", None)
-    said = "; ".join(filter(None, [", ".join(f"{dim} is {key}" for dim, key in of_config.items()), said]))
+    said = "; ".join(
+        filter(
+            None, [", ".join(f"{dim} is {key}" for dim, key in of_config.items()), said]
+        )
+    )
     order = [name for name in ("task", "algorithm", "run") if name in labels]
     return Named(pd.concat([labels[order], settings.add_prefix(CONFIG)], axis=1), said)
 
@@ -94,7 +113,9 @@ def read_config(home: Path) -> dict[str, Any]:
         if path.is_file() and not path.is_symlink() and path.stat().st_size <= _LARGEST:
             try:
                 found = _load(path)
-            except Exception:  # a configuration that cannot be read says nothing of its run
+            except (
+                Exception
+            ):  # a configuration that cannot be read says nothing of its run
                 continue
             if isinstance(found, Mapping):
                 return dict(islice(flat(_of_wandb(found)), _MOST_KEYS))
@@ -105,15 +126,25 @@ def _of_wandb(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return a configuration without what Weights & Biases writes around each value."""
     if "_wandb" not in config:
         return dict(config)
-    values = {key: about.get("value") for key, about in config.items() if isinstance(about, Mapping)}
+    values = {
+        key: about.get("value")
+        for key, about in config.items()
+        if isinstance(about, Mapping)
+    }
     return {key: value for key, value in values.items() if key != "_wandb"}
 
 
 def what_differs(configs: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Return a column for each key in which runs differ, in the order of the first configuration."""
     keys = list(dict.fromkeys(key for config in configs for key in config))
-    rows = pd.DataFrame({key: [config.get(key) for config in configs] for key in keys}, dtype=object)
-    differ = [key for key in keys if len({repr(value) for value in rows[key]}) > 1 and rows[key].notna().all()]
+    rows = pd.DataFrame(
+        {key: [config.get(key) for config in configs] for key in keys}, dtype=object
+    )
+    differ = [
+        key
+        for key in keys
+        if len({repr(value) for value in rows[key]}) > 1 and rows[key].notna().all()
+    ]
     return rows[differ].infer_objects()
 
 
@@ -135,13 +166,19 @@ def _of_folders(places: Sequence[tuple[str, ...]]) -> tuple[pd.DataFrame | None,
     levels = []
     if len({len(place) for place in places}) == 1:
         levels = list(zip(*places, strict=True))
-    while len(levels) > 2 and len(set(levels[-1])) == 1 and not re.search(r"\d", levels[-1][0]):
+    while (
+        len(levels) > 2
+        and len(set(levels[-1])) == 1
+        and not re.search(r"\d", levels[-1][0])
+    ):
         levels.pop()
     while len(levels) > 3 and len(set(levels[0])) == 1:
         levels.pop(0)
     if len(levels) in (2, 3):
         names = ("task", "algorithm", "run")[-len(levels) :]
-        return pd.DataFrame(dict(zip(names, map(list, levels), strict=True))), f"folders are {', '.join(names)}"
+        return pd.DataFrame(
+            dict(zip(names, map(list, levels), strict=True))
+        ), f"folders are {', '.join(names)}"
     if len(levels) != 1:
         return None, ""
     parts = [_NUMBERED.fullmatch(name) for name in levels[0]]
@@ -154,7 +191,9 @@ def _of_folders(places: Sequence[tuple[str, ...]]) -> tuple[pd.DataFrame | None,
     return labels, "names are algorithm and run"
 
 
-def _of_settings(settings: pd.DataFrame) -> tuple[dict[str, pd.Series[Any]], dict[str, str]]:
+def _of_settings(
+    settings: pd.DataFrame,
+) -> tuple[dict[str, pd.Series[Any]], dict[str, str]]:
     """Return the labels that settings give to runs, by dim, and the keys that they are of."""
     found: dict[str, pd.Series[Any]] = {}
     keys: dict[str, str] = {}
@@ -166,14 +205,22 @@ def _of_settings(settings: pd.DataFrame) -> tuple[dict[str, pd.Series[Any]], dic
             found[dim], keys[dim] = settings[key].astype(str), key
     names = [str(name) for name in settings]
     shared = [key for key in names if settings[key].nunique() < len(settings)]
-    usual = sorted((_rank(plain[key]), place) for place, key in enumerate(names) if dims[key] == "algorithm")
+    usual = sorted(
+        (_rank(plain[key]), place)
+        for place, key in enumerate(names)
+        if dims[key] == "algorithm"
+    )
     named = [names[place] for _, place in usual]
     named = [key for key in named if key in shared and not _is_path(settings[key])]
     if named:
         found["algorithm"], keys["algorithm"] = settings[named[0]].astype(str), named[0]
         return found, keys
     # What differs between runs besides the seed.
-    free = [key for key in shared if dims[key] is None and not _OF_PLACE & set(words_of(key))]
+    free = [
+        key
+        for key in shared
+        if dims[key] is None and not _OF_PLACE & set(words_of(key))
+    ]
     free = [key for key in free if not _is_path(settings[key])]
     if free:
         short = _short_names(free)
@@ -192,8 +239,13 @@ def _rank(key: str) -> int:
 def _short_names(keys: Sequence[str]) -> dict[str, str]:
     """Return the last part of each key, or the whole key where two end alike."""
     last = [key.rpartition("/")[2] for key in keys]
-    return {key: end if last.count(end) == 1 else key for key, end in zip(keys, last, strict=True)}
+    return {
+        key: end if last.count(end) == 1 else key
+        for key, end in zip(keys, last, strict=True)
+    }
 
 
 def _is_path(column: pd.Series[Any]) -> bool:
-    return any(isinstance(value, str) and ("/" in value or "\\" in value) for value in column)
+    return any(
+        isinstance(value, str) and ("/" in value or "\\" in value) for value in column
+    )

@@ -29,7 +29,12 @@ def answering(curves: xr.DataArray) -> list[str]:
     found = []
     for name, kind in parts().items():
         part = kind.part
-        fits = part is not None and part.opens and part.over_tasks == several and (has_levels or not part.along)
+        fits = (
+            part is not None
+            and part.opens
+            and part.over_tasks == several
+            and (has_levels or not part.along)
+        )
         refused = _refusal(kind, curves) if fits else None
         if fits and (refused is None or not refused.obvious):
             found.append(name)
@@ -129,7 +134,9 @@ def analyze(
     '8,000 games'
     """
     known = parts()
-    usual = [name for name, kind in known.items() if kind.part and not kind.part.on_request]
+    usual = [
+        name for name, kind in known.items() if kind.part and not kind.part.on_request
+    ]
     wanted: Sequence[Any] = [include]
     if include is None:
         wanted = usual
@@ -158,24 +165,48 @@ def analyze(
                 results[name] = _make(kind, curves, {**given, **for_some}, entropy)
         except NotApplicableError as why:
             refused[name] = why
-    left_out = {name: str(why) for name, why in refused.items() if not why.obvious or include is not None}
+    left_out = {
+        name: str(why)
+        for name, why in refused.items()
+        if not why.obvious or include is not None
+    }
     if not results:
-        raise ValueError(f"no part of the analysis fits curves: {_reasons_said(left_out)}")
+        raise ValueError(
+            f"no part of the analysis fits curves: {_reasons_said(left_out)}"
+        )
     # Those that nobody would expect are no reason to warn.
     unexpected = {name: str(why) for name, why in refused.items() if not why.expected}
-    unexpected |= {name: made.attrs["left_out"] for name, made in results.items() if "left_out" in made.attrs}
+    unexpected |= {
+        name: made.attrs["left_out"]
+        for name, made in results.items()
+        if "left_out" in made.attrs
+    }
     if unexpected:
         provenance.warn(f"left out of the analysis: {_reasons_said(unexpected)}")
     references = provenance.references_of(results.values())
     asked = ", ".join(name for name in known if name in results or name in left_out)
-    attrs = provenance.result_attrs("analyze", curves, references, entropy, include=asked, **given)
+    attrs = provenance.result_attrs(
+        "analyze", curves, references, entropy, include=asked, **given
+    )
     if left_out:
-        attrs["left_out"] = "\n".join(f"{name}: {why}" for name, why in left_out.items())
-    name = str(curves.name or "score").replace("/", "_")  # a tree takes a slash for a group
-    return xr.DataTree.from_dict({"/": xr.Dataset(attrs=attrs), "/curves": curves.to_dataset(name=name), **results})
+        attrs["left_out"] = "\n".join(
+            f"{name}: {why}" for name, why in left_out.items()
+        )
+    name = str(curves.name or "score").replace(
+        "/", "_"
+    )  # a tree takes a slash for a group
+    return xr.DataTree.from_dict(
+        {
+            "/": xr.Dataset(attrs=attrs),
+            "/curves": curves.to_dataset(name=name),
+            **results,
+        }
+    )
 
 
-def _make(kind: ResultKind, curves: xr.DataArray, given: dict[str, Any], entropy: int) -> xr.Dataset:
+def _make(
+    kind: ResultKind, curves: xr.DataArray, given: dict[str, Any], entropy: int
+) -> xr.Dataset:
     """Return the result of one part, computed; refuse curves to which it does not apply."""
     part = kind.part
     assert part is not None  # of the kinds that are parts
@@ -186,7 +217,9 @@ def _make(kind: ResultKind, curves: xr.DataArray, given: dict[str, Any], entropy
         options["rng"] = int(child.generate_state(1, np.uint64)[0] >> np.uint64(1))
     try:
         taken, found, attrs = part.select(curves)
-        result: xr.Dataset = kinds.function(kind.name)(taken, **found, **options).compute()
+        result: xr.Dataset = kinds.function(kind.name)(
+            taken, **found, **options
+        ).compute()
     except ValueError as error:
         if part.refuses:
             raise NotApplicableError(str(error)) from error
@@ -197,5 +230,10 @@ def _make(kind: ResultKind, curves: xr.DataArray, given: dict[str, Any], entropy
 def _reasons_said(left_out: dict[str, str]) -> str:
     """Say why parts are left out: those with one reason together, the first of many tasks."""
     lines = {part: why.splitlines() for part, why in left_out.items()}
-    more = {part: f" (and {len(why) - 1} more tasks)" if why[1:] else "" for part, why in lines.items()}
-    return "; ".join(by_reason((part, why[0] + more[part]) for part, why in lines.items()))
+    more = {
+        part: f" (and {len(why) - 1} more tasks)" if why[1:] else ""
+        for part, why in lines.items()
+    }
+    return "; ".join(
+        by_reason((part, why[0] + more[part]) for part, why in lines.items())
+    )

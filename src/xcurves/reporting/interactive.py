@@ -60,9 +60,13 @@ def tables_script() -> str:
     """Return the styles and scripts that let the tables of a page be sorted and filtered."""
     from itables.utils import read_package_file
 
-    script, style = (read_package_file(f"html/{_BUNDLE}.{kind}") for kind in ("js", "css"))
+    script, style = (
+        read_package_file(f"html/{_BUNDLE}.{kind}") for kind in ("js", "css")
+    )
     if "</script" in script or "</style" in style:
-        raise ValueError("the files of itables cannot stand in a page. Install another version: pip install -U itables")
+        raise ValueError(
+            "the files of itables cannot stand in a page. Install another version: pip install -U itables"
+        )
     return (
         f"<style>{style}</style>\n"
         f'<script type="text/plain" id="tables">{script}</script>\n'

@@ -34,13 +34,20 @@ def paragraph(words: str, kind: str = "") -> str:
 def items(sentences: Iterable[str], *, plain: bool = False) -> str:
     """Return a list of sentences without code, nothing for none; `plain`, names in them are words."""
     said = map(without_code, sentences)
-    lines = "".join(f"<li>{_sentence(each.replace('_', ' ') if plain else each)}</li>" for each in said)
+    lines = "".join(
+        f"<li>{_sentence(each.replace('_', ' ') if plain else each)}</li>"
+        for each in said
+    )
     return f"<ul>{lines}</ul>" if lines else ""
 
 
 def without_code(words: str) -> str:
     """Return a sentence without the parts that name Python: readers of a page have none."""
-    said = " ".join(part for part in re.split(r"(?<=[.:;]) ", _BY_OPTION.sub("", words)) if not _CODE.search(part))
+    said = " ".join(
+        part
+        for part in re.split(r"(?<=[.:;]) ", _BY_OPTION.sub("", words))
+        if not _CODE.search(part)
+    )
     return re.sub(r"[:;]$", ".", said)
 
 
@@ -51,7 +58,10 @@ def _sentence(words: str) -> str:
 
 def references(entries: Iterable[str]) -> str:
     """Return a list of references, with links where there is a DOI."""
-    linked = (_DOI.sub(r'<a href="https://doi.org/\1">doi:\1</a>', text(entry)) for entry in entries)
+    linked = (
+        _DOI.sub(r'<a href="https://doi.org/\1">doi:\1</a>', text(entry))
+        for entry in entries
+    )
     return "<ol>" + "".join(f"<li>{entry}</li>" for entry in linked) + "</ol>"
 
 
@@ -63,7 +73,11 @@ def folded(title: str, body: str) -> str:
 def section(anchor: str, title: str, body: str, *, is_open: bool = False) -> str:
     """Return a section with its heading, below which its content is folded; the anchor is never a label of the data."""
     heading = f'<h2 id="{anchor}-title">{text(title)}</h2>'
-    content = f"{heading}\n{body}" if is_open else f"<details><summary>{heading}</summary>\n{body}</details>"
+    content = (
+        f"{heading}\n{body}"
+        if is_open
+        else f"<details><summary>{heading}</summary>\n{body}</details>"
+    )
     return f'<section id="{anchor}" aria-labelledby="{anchor}-title">\n{content}\n</section>'
 
 
@@ -82,7 +96,11 @@ def image(source: str, alternative: str) -> str:
     return f'<img src="{escape(source)}" alt="{text(alternative)}">'
 
 
-def html_table(frame: pd.DataFrame, caption: str, links: Mapping[tuple[Any, ...], str] | None = None) -> str:
+def html_table(
+    frame: pd.DataFrame,
+    caption: str,
+    links: Mapping[tuple[Any, ...], str] | None = None,
+) -> str:
     """Return a table in a box of its own, which scrolls; index levels that have names are headings of rows.
 
     `links` has the anchors that the first heading of a row leads to, by the first labels of the row; of rows that
@@ -91,11 +109,15 @@ def html_table(frame: pd.DataFrame, caption: str, links: Mapping[tuple[Any, ...]
     named = not isinstance(frame.index, pd.RangeIndex)
     heads = [name or "" for name in frame.index.names] if named else []
     top = "".join(f'<th scope="col">{text(name)}</th>' for name in heads)
-    top += "".join(f'<th scope="col" class="number">{text(name)}</th>' for name in frame)
+    top += "".join(
+        f'<th scope="col" class="number">{text(name)}</th>' for name in frame
+    )
     n_labels = len(next(iter(links or {}), ()))
     rows = ""
     last_anchor = None
-    for key, values in zip(frame.index, frame.astype(object).to_numpy().tolist(), strict=True):
+    for key, values in zip(
+        frame.index, frame.astype(object).to_numpy().tolist(), strict=True
+    ):
         keys: tuple[Any, ...] = ()
         if named:
             keys = key if isinstance(key, tuple) else (key,)
@@ -118,13 +140,21 @@ def html_table(frame: pd.DataFrame, caption: str, links: Mapping[tuple[Any, ...]
 def _td(value: Any) -> str:
     """Return a cell; numbers that are written with signs or commas are sorted by their value."""
     said = text(as_cell(value))
-    is_plain = not isinstance(value, float) or pd.isna(value) or said.replace(".", "", 1).isdigit()
-    return f"<td>{said}</td>" if is_plain else f'<td data-order="{value:.6g}">{said}</td>'
+    is_plain = (
+        not isinstance(value, float)
+        or pd.isna(value)
+        or said.replace(".", "", 1).isdigit()
+    )
+    return (
+        f"<td>{said}</td>" if is_plain else f'<td data-order="{value:.6g}">{said}</td>'
+    )
 
 
 def score_table(table: ScoreTable, links: Sequence[str]) -> str:
     """Return the scores of tasks and algorithms in a box which scrolls; the names of tasks lead to their curves."""
-    heads = "".join(f'<th scope="col" class="number">{text(head)}</th>' for head in table.heads)
+    heads = "".join(
+        f'<th scope="col" class="number">{text(head)}</th>' for head in table.heads
+    )
     body = "\n".join(html_rows(table, table.rows, links))
     foot = "\n".join(html_rows(table, table.last))
     wide = " wide" if len(table.heads) >= _NARROW else ""

@@ -35,12 +35,23 @@ def as_html(result: xr.Dataset) -> str | None:
     return f"<p><strong>{escape(question)}</strong></p><p>{escape(answer)}</p>{shown}"
 
 
-def curves_text(curves: xr.DataArray, calls_of: Mapping[tuple[str, ...], Sequence[str]]) -> str:
+def curves_text(
+    curves: xr.DataArray, calls_of: Mapping[tuple[str, ...], Sequence[str]]
+) -> str:
     """Return the dims of curves, how complete they are, and what to call: the methods of the first dims they have."""
-    sizes = " × ".join(f"{size} {dim}" for dim, size in curves.sizes.items()) or "one number"
-    calls = next((calls for dims, calls in calls_of.items() if set(dims) <= set(curves.dims)), ())
+    sizes = (
+        " × ".join(f"{size} {dim}" for dim, size in curves.sizes.items())
+        or "one number"
+    )
+    calls = next(
+        (calls for dims, calls in calls_of.items() if set(dims) <= set(curves.dims)), ()
+    )
     said = ", ".join(f".curves.{call}()" for call in calls)
-    cure = f"Call {said}" if said else "Name the dims algorithm, run and training: array.rename(...)"
+    cure = (
+        f"Call {said}"
+        if said
+        else "Name the dims algorithm, run and training: array.rename(...)"
+    )
     return f"{escape_controls(sizes)}{_completeness(curves)}\n{cure}"
 
 
@@ -51,13 +62,25 @@ def _completeness(curves: xr.DataArray) -> str:
     if curves.chunks is not None:
         return "; not computed yet"
     has = curves.notnull()
-    levels, every = has.sum("training"), has.any([dim for dim in ("algorithm", "run") if dim in has.dims])
-    absent, lacking = int((levels == 0).sum()), int(((levels > 0) & (levels < every.sum("training"))).sum())
+    levels, every = (
+        has.sum("training"),
+        has.any([dim for dim in ("algorithm", "run") if dim in has.dims]),
+    )
+    absent, lacking = (
+        int((levels == 0).sum()),
+        int(((levels > 0) & (levels < every.sum("training"))).sum()),
+    )
     if not absent + lacking:
         return "; every run is complete"
-    curable = lacking and "algorithm" in curves.dims and curves["training"].dtype.kind in "iuf"
+    curable = (
+        lacking
+        and "algorithm" in curves.dims
+        and curves["training"].dtype.kind in "iuf"
+    )
     cure = f". {cure_incomplete(curves)}" if curable else ""
-    return f"; of {levels.size} runs {absent} are absent and {lacking} lack levels{cure}"
+    return (
+        f"; of {levels.size} runs {absent} are absent and {lacking} lack levels{cure}"
+    )
 
 
 def _said(result: xr.Dataset) -> tuple[str, str, pd.DataFrame | None] | None:
@@ -66,10 +89,21 @@ def _said(result: xr.Dataset) -> tuple[str, str, pd.DataFrame | None] | None:
     if kind is None:
         return None
     if any(variable.chunks is not None for variable in result.variables.values()):
-        return kind.question, f"Not computed yet: a lazy result of {kind.name}. Compute it: result.compute()", None
+        return (
+            kind.question,
+            f"Not computed yet: a lazy result of {kind.name}. Compute it: result.compute()",
+            None,
+        )
     try:
         kind, result = prepare(result)
-        answer, table = ask(kind, result, kind.answer, "table"), ask(kind, result, kind.table, "table")
+        answer, table = (
+            ask(kind, result, kind.answer, "table"),
+            ask(kind, result, kind.table, "table"),
+        )
     except (ValueError, IndexError) as error:  # which a repr must not raise
-        return kind.question, escape_controls(f"No answer of this selection: {error}"), None
+        return (
+            kind.question,
+            escape_controls(f"No answer of this selection: {error}"),
+            None,
+        )
     return kind.question, escape_controls(answer), without_controls(table)

@@ -30,7 +30,15 @@ from xcurves.reporting import markup, pictures
 from xcurves.reporting.paper import describe_methods
 from xcurves.reporting.score_table import score_table
 from xcurves.reporting.small_pictures import levels_drawn, small_legend, small_picture
-from xcurves.results import ask, left_out, lines_of, missing_parts, parts_of, prepare, say_final
+from xcurves.results import (
+    ask,
+    left_out,
+    lines_of,
+    missing_parts,
+    parts_of,
+    prepare,
+    say_final,
+)
 
 Links = Mapping[tuple[Any, ...], str]  # the anchor of each task, by its labels
 
@@ -48,7 +56,9 @@ _EXPLORED = (
 _GENERATOR = b'<meta name="generator" content="xcurves">'
 
 
-def report(tree: xr.DataTree, path: str | os.PathLike[str], *, interactive: bool = False) -> Path:
+def report(
+    tree: xr.DataTree, path: str | os.PathLike[str], *, interactive: bool = False
+) -> Path:
     """Write a whole analysis as one HTML page, which needs no network.
 
     Parameters
@@ -106,7 +116,9 @@ def report(tree: xr.DataTree, path: str | os.PathLike[str], *, interactive: bool
     parts = parts_of(tree)
     curves = _curves_of(tree)
     page = _page(tree.attrs, parts, curves, interactive=interactive)
-    atomic_write(path, lambda part: part.write_text(page, encoding="utf-8"), is_own=_is_page)
+    atomic_write(
+        path, lambda part: part.write_text(page, encoding="utf-8"), is_own=_is_page
+    )
     return path
 
 
@@ -127,7 +139,11 @@ def _curves_of(tree: xr.DataTree) -> xr.DataArray | None:
     """Return the curves of a tree, computed, if it has them."""
     group = tree.children.get("curves")
     variables = [] if group is None else list(group.data_vars.values())
-    return variables[0].compute() if variables and set(labels.DIMS) <= set(variables[0].dims) else None
+    return (
+        variables[0].compute()
+        if variables and set(labels.DIMS) <= set(variables[0].dims)
+        else None
+    )
 
 
 def _page(
@@ -137,7 +153,11 @@ def _page(
     *,
     interactive: bool,
 ) -> str:
-    names = [] if curves is None else [name.removesuffix(": ") for name in labels.task_names(curves)]
+    names = (
+        []
+        if curves is None
+        else [name.removesuffix(": ") for name in labels.task_names(curves)]
+    )
     links = anchors(curves) if curves is not None and len(names) > 1 else {}
     parts = [_Part.of(result, links) for result in results_of.values()]
     verdict = next((part for part in parts if part.opens), parts[0])
@@ -145,24 +165,48 @@ def _page(
 
     # What is open: the verdict, the curves, the differences, the scores by task.
     title, lead = _title(curves, names)
-    top = _top_pictures(verdict, others, curves, several=bool(links), interactive=interactive)
+    top = _top_pictures(
+        verdict, others, curves, several=bool(links), interactive=interactive
+    )
     scores = "" if verdict.kind.by_task is None else _scores(verdict, links)
-    answer = [_answer(verdict), f'<div class="top">{"".join(top)}</div>' if top else "", scores]
+    answer = [
+        _answer(verdict),
+        f'<div class="top">{"".join(top)}</div>' if top else "",
+        scores,
+    ]
 
     # What is folded: each task, the other questions, other pictures, then how it was done and all numbers.
     ordered = sorted(others, key=lambda part: not part.opens)
     sections = [("answer", verdict.kind.question, "".join(answer))]
-    sections.append(("tasks", "Each task", _tasks(curves) if curves is not None and links else ""))
-    sections += [(f"part-{number}", part.kind.question, part.body()) for number, part in enumerate(ordered, 1)]
-    sections += [(f"picture-{number}", *each) for number, each in enumerate(verdict.other_pictures(), 1)]
+    sections.append(
+        ("tasks", "Each task", _tasks(curves) if curves is not None and links else "")
+    )
+    sections += [
+        (f"part-{number}", part.kind.question, part.body())
+        for number, part in enumerate(ordered, 1)
+    ]
+    sections += [
+        (f"picture-{number}", *each)
+        for number, each in enumerate(verdict.other_pictures(), 1)
+    ]
     sections += [
         ("methods", "How it was done", _methods(attrs, results_of)),
         ("numbers", "All numbers", _numbers(verdict, curves, links)),
-        ("missing", "Not in this analysis", markup.items(missing_parts(attrs), plain=True)),
+        (
+            "missing",
+            "Not in this analysis",
+            markup.items(missing_parts(attrs), plain=True),
+        ),
     ]
     is_open = {"answer"} if top else {"answer", "tasks"}
-    shown = [markup.section(*each, is_open=each[0] in is_open) for each in sections if each[-1]]
-    template = Template(files("xcurves.reporting").joinpath("page.html").read_text(encoding="utf-8"))
+    shown = [
+        markup.section(*each, is_open=each[0] in is_open)
+        for each in sections
+        if each[-1]
+    ]
+    template = Template(
+        files("xcurves.reporting").joinpath("page.html").read_text(encoding="utf-8")
+    )
     lead = markup.paragraph(lead, "lead") if lead else ""
     return template.substitute(
         title=markup.text(title),
@@ -190,7 +234,12 @@ def _lead(curves: xr.DataArray, tasks: Sequence[str]) -> str:
     elif tasks[0]:
         where = f" on {tasks[0]}"
     training = curves["training"]
-    levels = span(training.to_numpy()[curves.notnull().any([dim for dim in curves.dims if dim != "training"])], 4)
+    levels = span(
+        training.to_numpy()[
+            curves.notnull().any([dim for dim in curves.dims if dim != "training"])
+        ],
+        4,
+    )
     better = " Low scores are better." if is_lower_better(curves) else ""
     of = f"{runs} runs of {count(curves.sizes['algorithm'], 'algorithm')}{where}"
     return f"{label_of(curves)}: {of}, {label_of(training)} {levels or 'none'}.{better}"
@@ -198,21 +247,40 @@ def _lead(curves: xr.DataArray, tasks: Sequence[str]) -> str:
 
 def _answer(verdict: _Part) -> str:
     """Return the verdict, and what must not be taken from it."""
-    return markup.paragraph(markup.without_code(verdict.answer), "verdict") + verdict.cautions()
+    return (
+        markup.paragraph(markup.without_code(verdict.answer), "verdict")
+        + verdict.cautions()
+    )
 
 
 def _top_pictures(
-    verdict: _Part, others: Sequence[_Part], curves: xr.DataArray | None, *, several: bool, interactive: bool
+    verdict: _Part,
+    others: Sequence[_Part],
+    curves: xr.DataArray | None,
+    *,
+    several: bool,
+    interactive: bool,
 ) -> list[str]:
     """Return the curves, and the differences of the verdict; the curves over several tasks are those of a part."""
     drawn: list[str] = []
     if curves is not None and interactive:
         drawn = [scripts.curves_figure(curves, _EXPLORED)]
     elif curves is not None and not several:
-        task = curves.squeeze(labels.extra_dims(curves), drop=True).transpose(*labels.DIMS)
-        drawn = _figures([pictures.draw(task, curves_caption(task))], _lead(curves, [""]))
+        task = curves.squeeze(labels.extra_dims(curves), drop=True).transpose(
+            *labels.DIMS
+        )
+        drawn = _figures(
+            [pictures.draw(task, curves_caption(task))], _lead(curves, [""])
+        )
     elif several:
-        drawn = next((found for part in others if part.opens and (found := part.take_first_picture())), [])
+        drawn = next(
+            (
+                found
+                for part in others
+                if part.opens and (found := part.take_first_picture())
+            ),
+            [],
+        )
     drawn = [*drawn, *verdict.take_first_picture(listed_first=True)]
     if not drawn and not pictures.can_draw():
         return [markup.paragraph(pictures.MISSING)]
@@ -224,7 +292,9 @@ def _scores(verdict: _Part, links: Links) -> str:
     scores = verdict.kind.by_task
     if scores is None or not links:
         return ""
-    return markup.score_table(score_table(scores(verdict.result)), [links[key] for key in links])
+    return markup.score_table(
+        score_table(scores(verdict.result)), [links[key] for key in links]
+    )
 
 
 def _tasks(curves: xr.DataArray) -> str:
@@ -232,14 +302,22 @@ def _tasks(curves: xr.DataArray) -> str:
     panels = panels_of(curves)
     dims = labels.extra_dims(curves)
     if len(dims) == 1:
-        names = [labels.escape_controls(str(label)) for label in curves[dims[0]].to_numpy().tolist()]
-        panels = [replace(panel, title=name) for panel, name in zip(panels, names, strict=True)]
+        names = [
+            labels.escape_controls(str(label))
+            for label in curves[dims[0]].to_numpy().tolist()
+        ]
+        panels = [
+            replace(panel, title=name)
+            for panel, name in zip(panels, names, strict=True)
+        ]
     what = f"{label_of(curves)} against {label_of(curves['training'])}"
     most = levels_drawn(panels)
     figures = []
     for anchor, panel in zip(anchors(curves).values(), panels, strict=True):
         drawing = small_picture(panel, f"{what}: means of runs on {panel.title}.", most)
-        figures.append(f'<figure><h3 id="{anchor}">{markup.text(panel.title)}</h3>{drawing}</figure>')
+        figures.append(
+            f'<figure><h3 id="{anchor}">{markup.text(panel.title)}</h3>{drawing}</figure>'
+        )
     lines = {line.place: line for panel in panels for line in panel.lines}
     said = markup.paragraph(
         f"{what}: means of runs and their 95 % t intervals at each level, each task on its own axes."
@@ -262,15 +340,27 @@ def _numbers(verdict: _Part, curves: xr.DataArray | None, links: Links) -> str:
     """Return the table and all sentences of the verdict, and what was compared."""
     compared = ""
     if curves is not None:
-        compared = markup.html_table(counts(curves), f"Runs and training levels. Scores: {label_of(curves)}.", links)
+        compared = markup.html_table(
+            counts(curves),
+            f"Runs and training levels. Scores: {label_of(curves)}.",
+            links,
+        )
     return verdict.table + verdict.sentences() + compared
 
 
 def counts(curves: xr.DataArray) -> pd.DataFrame:
     """Return a row for each task and algorithm: its runs and those that are absent, and its training levels."""
-    dims = [*(dim for dim in labels.extra_dims(curves) if curves.sizes[dim] > 1), "algorithm"]
+    dims = [
+        *(dim for dim in labels.extra_dims(curves) if curves.sizes[dim] > 1),
+        "algorithm",
+    ]
     runs, training = curves["run"].to_numpy(), curves["training"].to_numpy()
-    has = curves.notnull().transpose(..., *labels.DIMS).to_numpy().reshape(-1, len(runs), len(training))
+    has = (
+        curves.notnull()
+        .transpose(..., *labels.DIMS)
+        .to_numpy()
+        .reshape(-1, len(runs), len(training))
+    )
     present, at_level = np.asarray(has.any(axis=2)), np.asarray(has.any(axis=1))
     levels = [training[each] for each in at_level]
     columns = {
@@ -280,7 +370,9 @@ def counts(curves: xr.DataArray) -> pd.DataFrame:
         "from": [each[0] if len(each) else np.nan for each in levels],
         "to": [each[-1] if len(each) else np.nan for each in levels],
     }
-    index = pd.MultiIndex.from_product([pd.Index(curves[dim].to_numpy(), dtype=object) for dim in dims], names=dims)
+    index = pd.MultiIndex.from_product(
+        [pd.Index(curves[dim].to_numpy(), dtype=object) for dim in dims], names=dims
+    )
     return pd.DataFrame(columns, index)
 
 
@@ -306,9 +398,17 @@ class _Part:
         digest = kind.part.digest if kind.part and not single else None
         frame = _with_intervals(ask(kind, result, digest or kind.table, "report"))
         of_tasks = list(frame.index.names[: len(dims)]) == [_words(dim) for dim in dims]
-        table = markup.html_table(frame, frame.attrs["caption"], links if of_tasks else None)
-        views = [name for name, view in kind.views.items() if single and view.drawing.suits(result)]
-        return cls(kind, result, single, table, list(kind.every_statement(result)), views)
+        table = markup.html_table(
+            frame, frame.attrs["caption"], links if of_tasks else None
+        )
+        views = [
+            name
+            for name, view in kind.views.items()
+            if single and view.drawing.suits(result)
+        ]
+        return cls(
+            kind, result, single, table, list(kind.every_statement(result)), views
+        )
 
     @property
     def answer(self) -> str:
@@ -337,19 +437,46 @@ class _Part:
         """Return each picture that is not drawn yet, below the first sentence of its caption."""
         found = []
         for name in self.views:
-            drawn = self._draw(name) if self.opens or self.kind.views[name].default else []
+            drawn = (
+                self._draw(name) if self.opens or self.kind.views[name].default else []
+            )
             if drawn:
-                found.append((_first_sentence(self.kind.views[name].caption), "".join(drawn)))
+                found.append(
+                    (_first_sentence(self.kind.views[name].caption), "".join(drawn))
+                )
         return found
 
     def body(self) -> str:
         """Return answer, pictures that are not shown above, table, then all sentences, folded."""
-        final = markup.paragraph(say_final(self.result)) if "final" in self.result.attrs else ""
+        final = (
+            markup.paragraph(say_final(self.result))
+            if "final" in self.result.attrs
+            else ""
+        )
         answer = markup.paragraph(markup.without_code(self.answer))
-        drawn = [each for name in self.views if self._is_shown(name) for each in self._draw(name)]
+        drawn = [
+            each
+            for name in self.views
+            if self._is_shown(name)
+            for each in self._draw(name)
+        ]
         left = left_out(self.result.attrs)
-        missing = markup.paragraph("Tasks left out:") + markup.items(left, plain=True) if left else ""
-        return "".join([final, answer, self.cautions(), *drawn, self.table, self.sentences(), missing])
+        missing = (
+            markup.paragraph("Tasks left out:") + markup.items(left, plain=True)
+            if left
+            else ""
+        )
+        return "".join(
+            [
+                final,
+                answer,
+                self.cautions(),
+                *drawn,
+                self.table,
+                self.sentences(),
+                missing,
+            ]
+        )
 
     def _is_shown(self, name: str) -> bool:
         """Whether a picture is for everybody, or the part has no other that the page has not shown."""
@@ -358,7 +485,9 @@ class _Part:
     def cautions(self) -> str:
         """Return what must not be taken from the result."""
         said = dict.fromkeys(each.text for each in self.said if each.role == "caution")
-        return "".join(markup.paragraph(markup.without_code(each), "caution") for each in said)
+        return "".join(
+            markup.paragraph(markup.without_code(each), "caution") for each in said
+        )
 
     def sentences(self) -> str:
         """Return all sentences, folded."""
@@ -366,7 +495,14 @@ class _Part:
         return markup.folded(f"In {count(len(said), 'sentence')}", markup.items(said))
 
     def _draw(self, name: str, *, narrow: bool = False) -> list[str]:
-        return _figures([pictures.draw(self.result, self.kind.views[name].caption, name, narrow=narrow)], self.answer)
+        return _figures(
+            [
+                pictures.draw(
+                    self.result, self.kind.views[name].caption, name, narrow=narrow
+                )
+            ],
+            self.answer,
+        )
 
 
 def _first_sentence(caption: str | Mapping[str, str]) -> str:
@@ -378,8 +514,13 @@ def _first_sentence(caption: str | Mapping[str, str]) -> str:
 def _with_intervals(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a table with both ends of an interval in one column, headings as words."""
     for name in [name for name in frame if str(name).endswith("lower")]:
-        ends = zip(frame[name], frame.pop(str(name).replace("lower", "upper")), strict=True)
-        frame[name] = [np.nan if low != low or high != high else interval(low, high) for low, high in ends]
+        ends = zip(
+            frame[name], frame.pop(str(name).replace("lower", "upper")), strict=True
+        )
+        frame[name] = [
+            np.nan if low != low or high != high else interval(low, high)
+            for low, high in ends
+        ]
     return frame.rename(columns=_words).rename_axis(index=_words)
 
 
@@ -394,9 +535,18 @@ def _figures(drawn: Sequence[pictures.Picture | None], said: str) -> list[str]:
 
 def _settings(attrs: Mapping[Any, Any], parts: Mapping[str, xr.Dataset]) -> str:
     """Return the settings that give the same numbers again."""
-    seeds = "; ".join(f"{name} {result.attrs['rng']}" for name, result in parts.items() if "rng" in result.attrs)
-    packages = ", ".join(f"{name} {version(name)}" for name in ("xcurves", "numpy", "scipy", "pandas", "xarray"))
-    said = [f"{words}: {attrs[name]}" for name, words in _GIVEN.items() if name in attrs]
+    seeds = "; ".join(
+        f"{name} {result.attrs['rng']}"
+        for name, result in parts.items()
+        if "rng" in result.attrs
+    )
+    packages = ", ".join(
+        f"{name} {version(name)}"
+        for name in ("xcurves", "numpy", "scipy", "pandas", "xarray")
+    )
+    said = [
+        f"{words}: {attrs[name]}" for name, words in _GIVEN.items() if name in attrs
+    ]
     said += [f"Seed of each part: {seeds.replace('_', ' ')}"]
     said += [f"This page was made with {packages}, Python {platform.python_version()}"]
     return markup.items(said) + markup.paragraph(

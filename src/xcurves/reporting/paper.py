@@ -29,20 +29,36 @@ from xcurves.reporting.score_table import (
 )
 from xcurves.results import ask, parts_of, prepare, table
 
-_MARKDOWN = re.compile(r"[\\`*<>|$\[\]]|~~|&(?=[\w#]+;)|(?<!\w)_|_(?!\w)")  # what would be read as more than text
-_LATEX = str.maketrans({"<": r"\textless{}", ">": r"\textgreater{}"})  # which pandas leaves
-_STARTS = re.compile(r"^(?=\s*[*\[])")  # what LaTeX would read as an argument of the end of a row or of a rule
+_MARKDOWN = re.compile(
+    r"[\\`*<>|$\[\]]|~~|&(?=[\w#]+;)|(?<!\w)_|_(?!\w)"
+)  # what would be read as more than text
+_LATEX = str.maketrans(
+    {"<": r"\textless{}", ">": r"\textgreater{}"}
+)  # which pandas leaves
+_STARTS = re.compile(
+    r"^(?=\s*[*\[])"
+)  # what LaTeX would read as an argument of the end of a row or of a rule
 _MARKS: dict[str, dict[Mark, str]] = {
-    "latex": {"bold": "textbf:--rwrap;", "italic": "textit:--rwrap;", "underline": "underline:--rwrap;"},
+    "latex": {
+        "bold": "textbf:--rwrap;",
+        "italic": "textit:--rwrap;",
+        "underline": "underline:--rwrap;",
+    },
     "markdown": {"bold": "**{}**", "italic": "*{}*", "underline": "<u>{}</u>"},
-    "html": {"bold": "font-weight: bold;", "italic": "font-style: italic;", "underline": "text-decoration: underline;"},
+    "html": {
+        "bold": "font-weight: bold;",
+        "italic": "font-style: italic;",
+        "underline": "text-decoration: underline;",
+    },
 }
 _SAID = {
     "holm": "Holm's step-down procedure",
     "bonferroni": "Bonferroni's correction",
     "benjamini-hochberg": "Benjamini and Hochberg's procedure",
 }
-_MARK = re.compile(r"^(?P<author>[\w-]+)(?:, [\w-]+)*(?P<more> & [\w-]+| et al\.)?(?: \((?P<year>\d{4})\))?")
+_MARK = re.compile(
+    r"^(?P<author>[\w-]+)(?:, [\w-]+)*(?P<more> & [\w-]+| et al\.)?(?: \((?P<year>\d{4})\))?"
+)
 
 
 def format_table(
@@ -127,13 +143,28 @@ def format_table(
     digits = validation.check_count("precision", precision, 0, 17)
     for mark in (best, ties):
         if mark is not None:
-            validation.check_choice("best and ties", mark, ("bold", "italic", "underline"))
+            validation.check_choice(
+                "best and ties", mark, ("bold", "italic", "underline")
+            )
     for name, text in (("caption", caption), ("label", label)):
         if text is not None and not isinstance(text, str):
-            raise TypeError(f"{name} must be a text; got {type(text).__name__}. Leave it out for none")
+            raise TypeError(
+                f"{name} must be a text; got {type(text).__name__}. Leave it out for none"
+            )
     if rows == "task":
-        return _table_of_tasks(result, to, spread, best or "bold", ties or "underline", digits, caption, label)
-    return _table_of_rows(result, to, best, ties, 3 if digits is None else digits, caption, label)
+        return _table_of_tasks(
+            result,
+            to,
+            spread,
+            best or "bold",
+            ties or "underline",
+            digits,
+            caption,
+            label,
+        )
+    return _table_of_rows(
+        result, to, best, ties, 3 if digits is None else digits, caption, label
+    )
 
 
 def _table_of_tasks(
@@ -150,7 +181,9 @@ def _table_of_tasks(
     kind, result = prepare(result)
     if kind.by_task is None:
         have = " and ".join(name for name in kinds.NAMES if kinds.kind(name).by_task)
-        raise ValueError(f"rows='task' is for results of {have}; got one of {kind.name}. Leave rows out")
+        raise ValueError(
+            f"rows='task' is for results of {have}; got one of {kind.name}. Leave rows out"
+        )
     try:
         scores = kind.by_task(result)
     except KeyError:  # a variable or label was selected away: say which
@@ -171,15 +204,28 @@ def _table_of_rows(
     label: str | None,
 ) -> str:
     """Return the table of a result in one language."""
-    given = {rank: mark for rank, mark in (("best", best), ("tie", ties)) if mark is not None}
+    given = {
+        rank: mark for rank, mark in (("best", best), ("tie", ties)) if mark is not None
+    }
     frame = _without_infinite_columns(without_controls(table(result)))
     if given and "marks" not in frame.attrs:
-        raise ValueError("this table has no value for each algorithm to mark. Leave out best and ties")
-    marked = {row: given[rank] for row, rank in enumerate(frame.attrs.get("marks", ())) if rank in given}
-    units = {name: var.attrs.get("units", "1") for name, var in result.data_vars.items()}
+        raise ValueError(
+            "this table has no value for each algorithm to mark. Leave out best and ties"
+        )
+    marked = {
+        row: given[rank]
+        for row, rank in enumerate(frame.attrs.get("marks", ()))
+        if rank in given
+    }
+    units = {
+        name: var.attrs.get("units", "1") for name, var in result.data_vars.items()
+    }
     named = not isinstance(frame.index, pd.RangeIndex)
     levels = [str(name or "") for name in frame.index.names] if named else []
-    headers = (f"{name} ({units[name]})" if units.get(name, "1") != "1" else str(name) for name in frame.columns)
+    headers = (
+        f"{name} ({units[name]})" if units.get(name, "1") != "1" else str(name)
+        for name in frame.columns
+    )
     whole = frame.reset_index(drop=not named, allow_duplicates=True)
     whole.columns = pd.Index([*levels, *headers])
     cell = partial(_cell, to=to, digits=digits)
@@ -188,17 +234,32 @@ def _table_of_rows(
         if to == "markdown":
             written = whole.map(cell).rename(columns=cell)
             for row, mark in marked.items():
-                written.iloc[row, len(levels)] = _MARKS[to][mark].format(written.iloc[row, len(levels)])
+                written.iloc[row, len(levels)] = _MARKS[to][mark].format(
+                    written.iloc[row, len(levels)]
+                )
             above = f"{cell(caption)}\n\n" if caption else ""
-            return above + str(written.to_markdown(index=False, disable_numparse=True, colalign=sides))
-        styler = whole.style.hide(axis="index").format(cell, na_rep="", escape=to).format_index(cell, escape=to, axis=1)
-        looks = [_MARKS[to][marked[row]] if row in marked else "" for row in range(len(whole))]
+            return above + str(
+                written.to_markdown(index=False, disable_numparse=True, colalign=sides)
+            )
+        styler = (
+            whole.style.hide(axis="index")
+            .format(cell, na_rep="", escape=to)
+            .format_index(cell, escape=to, axis=1)
+        )
+        looks = [
+            _MARKS[to][marked[row]] if row in marked else ""
+            for row in range(len(whole))
+        ]
         styler = styler.apply(lambda _: looks, subset=[whole.columns[len(levels)]])
         if to == "html":
-            return str((styler.set_caption(escape(caption)) if caption else styler).to_html())
+            return str(
+                (styler.set_caption(escape(caption)) if caption else styler).to_html()
+            )
         said = None if caption is None else latex_text(caption)
         columns = "".join(side[0] for side in sides)
-        latex: str = styler.to_latex(hrules=True, column_format=columns, caption=said, label=label)
+        latex: str = styler.to_latex(
+            hrules=True, column_format=columns, caption=said, label=label
+        )
         return latex.replace(MINUS, "$-$").replace("∞", r"$\infty$")
     except (ImportError, AttributeError):
         raise ImportError(
@@ -210,9 +271,15 @@ def _without_infinite_columns(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a table without columns of numbers that have an infinite one and no finite one."""
     empty = []
     for place, (_, column) in enumerate(frame.items()):
-        if column.dtype.kind == "f" and np.isinf(column).any() and not np.isfinite(column).any():
+        if (
+            column.dtype.kind == "f"
+            and np.isinf(column).any()
+            and not np.isfinite(column).any()
+        ):
             empty.append(place)
-    kept = frame.iloc[:, [place for place in range(frame.shape[1]) if place not in empty]]
+    kept = frame.iloc[
+        :, [place for place in range(frame.shape[1]) if place not in empty]
+    ]
     kept.attrs = frame.attrs
     return kept
 
@@ -265,7 +332,10 @@ def describe_methods(result: xr.Dataset) -> str:
     kind, result = prepare(result)
     call = re.search(rf"{kind.name}\((.*)\)$", str(result.attrs.get("history", "")))
     options = dict(re.findall(r"(\w+)=([^,]*)", call[1])) if call else {}
-    said = {str(name): _SAID.get(str(value), str(value)) for name, value in (options | result.attrs).items()}
+    said = {
+        str(name): _SAID.get(str(value), str(value))
+        for name, value in (options | result.attrs).items()
+    }
     papers = "; ".join(map(_cited, provenance.references_of([result])))
     method, unit = (each.format_map(said) for each in kind.method)
     if "weights" in result:  # of a contrast, whose other algorithms have no part in it
@@ -273,14 +343,27 @@ def describe_methods(result: xr.Dataset) -> str:
     counts = "; ".join(
         f"{variable.long_name}: {span(values[values > 0]) or 'none'}"
         for name, variable in kind.variables.items()
-        if name.startswith("n_") and variable.long_name.startswith("number") and name in result
+        if name.startswith("n_")
+        and variable.long_name.startswith("number")
+        and name in result
         for values in [result[name].to_numpy()]
     )
-    matched = " Runs were matched over algorithms." if result.attrs.get("paired") else ""
-    version, level = result.attrs["xcurves_version"], 100 * float(result.attrs["confidence_level"])
+    matched = (
+        " Runs were matched over algorithms." if result.attrs.get("paired") else ""
+    )
+    version, level = (
+        result.attrs["xcurves_version"],
+        100 * float(result.attrs["confidence_level"]),
+    )
     counted = f"{counts[:1].upper()}{counts[1:]}. " if counts else ""
     calls = str(result.attrs.get("history", "")).replace("\n", " | ")
-    repeated = [calls, f"unit: {unit}", counts, f"seed {result.attrs.get('rng', 'none')}", f"xcurves {version}"]
+    repeated = [
+        calls,
+        f"unit: {unit}",
+        counts,
+        f"seed {result.attrs.get('rng', 'none')}",
+        f"xcurves {version}",
+    ]
     return (
         f"{method.removesuffix('.')} ({papers}).{matched} Unit: {unit}. {counted}Intervals have a confidence level of "
         f"{level:g} %. Computed with `{kind.name}` of xcurves {version}. To be added: how the hyper-parameters of each "
@@ -294,7 +377,11 @@ def _cited(reference: str) -> str:
     if found is None:
         return reference
     many = reference[: found.end()].count(",") > 0
-    authors = f"{found['author']} et al." if many else f"{found['author']}{found['more'] or ''}"
+    authors = (
+        f"{found['author']} et al."
+        if many
+        else f"{found['author']}{found['more'] or ''}"
+    )
     parts = [authors, found["year"]]
     if "longer version" in reference:
         parts.append("longer version")
@@ -334,15 +421,28 @@ def bibtex(result: xr.Dataset | xr.DataTree) -> str:
       doi = {10.1080/00031305.2013.847865}
     }
     """
-    parts = parts_of(result).values() if isinstance(result, xr.DataTree) else [prepare(result)[1]]
-    text = files("xcurves.reporting").joinpath("references.bib").read_text(encoding="utf-8")
-    known = {entry[entry.index("{") + 1 : entry.index(",")]: entry for entry in text.strip().split("\n\n")}
+    parts = (
+        parts_of(result).values()
+        if isinstance(result, xr.DataTree)
+        else [prepare(result)[1]]
+    )
+    text = (
+        files("xcurves.reporting")
+        .joinpath("references.bib")
+        .read_text(encoding="utf-8")
+    )
+    known = {
+        entry[entry.index("{") + 1 : entry.index(",")]: entry
+        for entry in text.strip().split("\n\n")
+    }
     entries = []
     for number, reference in enumerate(provenance.references_of(parts), 1):
         found = _MARK.match(reference)
         key = f"{found['author']}{found['year'] or ''}" if found else ""
         note = re.sub("([&%$#_])", r"\\\1", reference)
-        entries.append(known.get(key) or f"@misc{{reference{number},\n  note = {{{note}}}\n}}")
+        entries.append(
+            known.get(key) or f"@misc{{reference{number},\n  note = {{{note}}}\n}}"
+        )
     version = next(iter(parts)).attrs["xcurves_version"]
     software = f"author = {{{{The xcurves developers}}}},\n  title = {{{{xcurves}}}},\n  note = {{Version {version}}}"
     return "\n\n".join([*entries, f"@misc{{xcurves,\n  {software}\n}}"])

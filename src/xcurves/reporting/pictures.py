@@ -48,7 +48,11 @@ def can_draw() -> bool:
 
 
 def draw(
-    data: xr.DataArray | xr.Dataset, said: str | Mapping[str, str], view: str | None = None, *, narrow: bool = True
+    data: xr.DataArray | xr.Dataset,
+    said: str | Mapping[str, str],
+    view: str | None = None,
+    *,
+    narrow: bool = True,
 ) -> Picture | None:
     """Return the picture of curves, or a view of a result, whose captions are `said`; None without matplotlib.
 
@@ -61,9 +65,13 @@ def draw(
         axes = np.ravel([plot(data, view, **seed)])
         figure = axes[0].figure
         width, height = figure.get_size_inches()
-        if narrow and width > 2 * _COLUMN:  # in the column its words would be too small to read
+        if (
+            narrow and width > 2 * _COLUMN
+        ):  # in the column its words would be too small to read
             import_pyplot().close(figure)
-            figure = np.ravel([plot(data, view, figsize=(_COLUMN, height), **seed)])[0].figure
+            figure = np.ravel([plot(data, view, figsize=(_COLUMN, height), **seed)])[
+                0
+            ].figure
         elif narrow:
             figure.set_size_inches(_COLUMN, max(height, _HEIGHT))
         caption = caption_of(said, figure)
@@ -73,7 +81,11 @@ def draw(
         try:
             warnings.filterwarnings("error", "constrained_layout not applied")
             higher = height if len(axes) == 1 else height * width / _PHONE
-            small = _encode(np.ravel([plot(data, view, figsize=(_PHONE, min(higher, 20.0)), **seed)])[0].figure)
+            small = _encode(
+                np.ravel(
+                    [plot(data, view, figsize=(_PHONE, min(higher, 20.0)), **seed)]
+                )[0].figure
+            )
         except (ValueError, UserWarning):  # no room
             return Picture(wide, None, caption)
     return Picture(wide, small, caption)

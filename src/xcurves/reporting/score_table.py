@@ -28,7 +28,11 @@ _LATEX = {
     "±": r"$\pm$", "∞": r"$\infty$",
     MINUS: "$-$",
 }  # fmt: skip
-_LATEX_MARKS = {"bold": r"\textbf{%s}", "italic": r"\textit{%s}", "underline": r"\underline{%s}"}
+_LATEX_MARKS = {
+    "bold": r"\textbf{%s}",
+    "italic": r"\textit{%s}",
+    "underline": r"\underline{%s}",
+}
 _MARKDOWN_MARKS = {"bold": "**%s**", "italic": "*%s*", "underline": "<u>%s</u>"}
 _HTML_MARKS = {"bold": "<b>%s</b>", "italic": "<i>%s</i>", "underline": "<u>%s</u>"}
 _FIGURE_SPACE = "\u2007"  # as wide as a digit
@@ -63,7 +67,11 @@ def score_table(
 ) -> ScoreTable:
     """Return the table of scores; `precision` is the number of decimals, by default what the spread supports."""
     widths = _spread_of(scores, spread)
-    decimals = _decimals_of_tasks(scores.mean, widths) if precision is None else [precision] * len(scores.tasks)
+    decimals = (
+        _decimals_of_tasks(scores.mean, widths)
+        if precision is None
+        else [precision] * len(scores.tasks)
+    )
     rows = []
     for task, name in enumerate(scores.tasks):
         cells = []
@@ -74,11 +82,19 @@ def score_table(
             elif scores.tied[task, algorithm] and scores.any_shown:
                 mark = ties
             number = _written(scores.mean[task, algorithm], decimals[task])
-            cells.append(Cell(number, _written(widths[task, algorithm], decimals[task]), mark))
+            cells.append(
+                Cell(number, _written(widths[task, algorithm], decimals[task]), mark)
+            )
         rows.append((name, cells))
     over_tasks = max(decimals, default=0)
     last = [
-        ("mean", [Cell(_written(value, over_tasks)) for value in scores.mean_over_tasks.tolist()]),
+        (
+            "mean",
+            [
+                Cell(_written(value, over_tasks))
+                for value in scores.mean_over_tasks.tolist()
+            ],
+        ),
         ("mean rank", [Cell(_written(value, 2)) for value in scores.rank.tolist()]),
     ]
     caption = _caption(scores, spread, best, ties)
@@ -101,7 +117,11 @@ def _decimals_of_tasks(mean: Floats, widths: Floats) -> list[int]:
     decimals = []
     for means, spreads in zip(mean, widths, strict=True):
         known = spreads[np.isfinite(spreads) & (spreads > 0)]
-        decimals.append(_decimals(float(np.median(known))) if known.size else _decimals_of_means(means))
+        decimals.append(
+            _decimals(float(np.median(known)))
+            if known.size
+            else _decimals_of_means(means)
+        )
     if max(decimals, default=0) - min(decimals, default=0) <= _FEW:
         return [int(np.median(decimals))] * len(decimals) if decimals else []
     return decimals
@@ -130,7 +150,9 @@ def _written(value: float, decimals: int) -> str:
     return said.replace("-", MINUS)
 
 
-def _caption(scores: TaskScores, spread: Spread, best: Mark | None, ties: Mark | None) -> str:
+def _caption(
+    scores: TaskScores, spread: Spread, best: Mark | None, ties: Mark | None
+) -> str:
     """Return what the numbers, the spread and the marks are."""
     what = {
         "ci": f"half of the {percent(scores.confidence_level)} t interval",
@@ -149,12 +171,16 @@ def _caption(scores: TaskScores, spread: Spread, best: Mark | None, ties: Mark |
         said.append(f"{_MARKED[best]}: the best of a {scores.task}.")
     if ties and scores.any_shown:
         beside = f" (of pairs with {scores.compared})" if scores.compared else ""
-        said.append(f"{_MARKED[ties]}: not shown to be worse than the best{beside}, by p adjusted over {scores.task}s.")
+        said.append(
+            f"{_MARKED[ties]}: not shown to be worse than the best{beside}, by p adjusted over {scores.task}s."
+        )
     elif ties:
         said.append(
             f"In no {scores.task} by itself is any shown to be worse than the best, by p adjusted over {scores.task}s."
         )
-    said.append(f"Mean rank: 1 is the best, over the {scores.task}s that have all algorithms.")
+    said.append(
+        f"Mean rank: 1 is the best, over the {scores.task}s that have all algorithms."
+    )
     return " ".join(said)
 
 
@@ -175,11 +201,15 @@ def as_latex(table: ScoreTable, caption: str | None, label: str | None) -> str:
     ]
     widest = _widest(table)
     for name, cells in table.rows:
-        shown = [_latex_cell(cell, width) for cell, width in zip(cells, widest, strict=True)]
+        shown = [
+            _latex_cell(cell, width) for cell, width in zip(cells, widest, strict=True)
+        ]
         lines.append(_latex_row([_start(latex_text(name)), *shown]))
     lines.append(r"\midrule")
     for name, cells in table.last:
-        shown = [_latex_cell(cell, width) for cell, width in zip(cells, widest, strict=True)]
+        shown = [
+            _latex_cell(cell, width) for cell, width in zip(cells, widest, strict=True)
+        ]
         lines.append(_latex_row([name, *shown]))
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
 
@@ -215,7 +245,9 @@ def _latex_cell(cell: Cell, widest: str) -> str:
 def _widest(table: ScoreTable) -> list[str]:
     """Return the longest spread of each column, "" where there is none."""
     columns = zip(*(cells for _, cells in table.rows), strict=True)
-    return [max((cell.spread for cell in column), key=len, default="") for column in columns]
+    return [
+        max((cell.spread for cell in column), key=len, default="") for column in columns
+    ]
 
 
 def as_markdown(table: ScoreTable, caption: str | None) -> str:
@@ -223,16 +255,36 @@ def as_markdown(table: ScoreTable, caption: str | None) -> str:
     widest = _widest(table)
     lines = [[_markdown(table.corner), *map(_markdown, table.heads)]]
     for name, cells in [*table.rows, *table.last]:
-        shown = [_markdown_cell(cell, width) for cell, width in zip(cells, widest, strict=True)]
+        shown = [
+            _markdown_cell(cell, width)
+            for cell, width in zip(cells, widest, strict=True)
+        ]
         lines.append([_markdown(name), *shown])
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    sides = [f":{'-' * max(widths[0], 2)}-", *(f"{'-' * max(width, 2)}-:" for width in widths[1:])]
+    sides = [
+        f":{'-' * max(widths[0], 2)}-",
+        *(f"{'-' * max(width, 2)}-:" for width in widths[1:]),
+    ]
     padded = [
-        [line[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True))]
+        [
+            line[0].ljust(widths[0]),
+            *(
+                cell.rjust(width)
+                for cell, width in zip(line[1:], widths[1:], strict=True)
+            ),
+        ]
         for line in lines
     ]
     written = [f"| {' | '.join(line)} |" for line in padded]
-    return "\n".join([_markdown(caption or table.caption), "", written[0], f"|{'|'.join(sides)}|", *written[1:]])
+    return "\n".join(
+        [
+            _markdown(caption or table.caption),
+            "",
+            written[0],
+            f"|{'|'.join(sides)}|",
+            *written[1:],
+        ]
+    )
 
 
 def _markdown(words: str) -> str:
@@ -240,8 +292,16 @@ def _markdown(words: str) -> str:
 
 
 def _markdown_cell(cell: Cell, widest: str) -> str:
-    number = _MARKDOWN_MARKS[cell.mark] % cell.number if cell.mark and cell.number else cell.number
-    return f"{number} ± {cell.spread.rjust(len(widest), _FIGURE_SPACE)}" if cell.spread else number
+    number = (
+        _MARKDOWN_MARKS[cell.mark] % cell.number
+        if cell.mark and cell.number
+        else cell.number
+    )
+    return (
+        f"{number} ± {cell.spread.rjust(len(widest), _FIGURE_SPACE)}"
+        if cell.spread
+        else number
+    )
 
 
 def as_html(table: ScoreTable, caption: str | None) -> str:
@@ -257,21 +317,35 @@ def as_html(table: ScoreTable, caption: str | None) -> str:
     )
 
 
-def html_rows(table: ScoreTable, rows: list[tuple[str, list[Cell]]], links: Sequence[str] = ()) -> list[str]:
+def html_rows(
+    table: ScoreTable, rows: list[tuple[str, list[Cell]]], links: Sequence[str] = ()
+) -> list[str]:
     """Return rows of a table of HTML; `links` are the anchors that their names lead to."""
     widest = _widest(table)
     made = []
     for place, (name, cells) in enumerate(rows):
-        head = f'<a href="#{links[place]}">{escape(name)}</a>' if links else escape(name)
-        shown = [_html_cell(cell, width) for cell, width in zip(cells, widest, strict=True)]
+        head = (
+            f'<a href="#{links[place]}">{escape(name)}</a>' if links else escape(name)
+        )
+        shown = [
+            _html_cell(cell, width) for cell, width in zip(cells, widest, strict=True)
+        ]
         made.append(f'<tr><th scope="row">{head}</th>{"".join(shown)}</tr>')
     return made
 
 
 def _html_cell(cell: Cell, widest: str) -> str:
-    number = _HTML_MARKS[cell.mark] % cell.number if cell.mark and cell.number else cell.number
+    number = (
+        _HTML_MARKS[cell.mark] % cell.number
+        if cell.mark and cell.number
+        else cell.number
+    )
     if cell.spread:
         order = cell.number.replace(MINUS, "-")
         return f'<td data-order="{order}">{number} ± {cell.spread.rjust(len(widest), _FIGURE_SPACE)}</td>'
-    hidden = f'<span style="visibility: hidden"> ± {widest}</span>' if widest and number else ""
+    hidden = (
+        f'<span style="visibility: hidden"> ± {widest}</span>'
+        if widest and number
+        else ""
+    )
     return f"<td>{number}{hidden}</td>"

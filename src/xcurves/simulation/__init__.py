@@ -5,4 +5,12 @@ from xcurves.simulation.power import power
 from xcurves.simulation.runs_needed import runs_needed
 from xcurves.simulation.type_i_error import type_i_error
 
-__all__ = ["autoregressive", "modified", "power", "resampled", "runs_needed", "stretched", "type_i_error"]
+__all__ = [
+    "autoregressive",
+    "modified",
+    "power",
+    "resampled",
+    "runs_needed",
+    "stretched",
+    "type_i_error",
+]

@@ -79,25 +79,44 @@ def resampled(
     >>> drawn.sizes["replication"], drawn.sizes["algorithm"], drawn.sizes["run"]
     (100, 2, 5)
     """
-    pool, names, owners = pool_of(curves, modification, factor, stretch, shuffled=shuffled)
+    pool, names, owners = pool_of(
+        curves, modification, factor, stretch, shuffled=shuffled
+    )
     sizes = _sizes(n_runs, len(names))
     if shuffled:
-        places = _draw(rng, n_datasets, len(owners), sum(sizes), "in all", replace=replace)
+        places = _draw(
+            rng, n_datasets, len(owners), sum(sizes), "in all", replace=replace
+        )
         drawn = np.split(places, np.cumsum(sizes)[:-1], axis=1)
     else:
         members = [np.flatnonzero(owners == i) for i in range(len(names))]
         drawn = [
-            own[_draw(rng, n_datasets, len(own), size, f"of algorithm {name!r}", replace=replace)]
+            own[
+                _draw(
+                    rng,
+                    n_datasets,
+                    len(own),
+                    size,
+                    f"of algorithm {name!r}",
+                    replace=replace,
+                )
+            ]
             for own, size, name in zip(members, sizes, names, strict=True)
         ]
     shape = (n_datasets, *pool.shape[:-2], len(names), max(sizes), pool.shape[-1])
     values = np.full(shape, np.nan)
     data = pool.to_numpy()
     for place, chosen in enumerate(drawn):
-        values[..., place, : chosen.shape[1], :] = np.moveaxis(data[..., chosen, :], -3, 0)
+        values[..., place, : chosen.shape[1], :] = np.moveaxis(
+            data[..., chosen, :], -3, 0
+        )
     coords = {**pool.coords, "algorithm": names, "run": np.arange(max(sizes))}
     return xr.DataArray(
-        values, coords, (REPLICATION, *pool.dims[:-2], *labels.DIMS), name=curves.name, attrs=dict(curves.attrs)
+        values,
+        coords,
+        (REPLICATION, *pool.dims[:-2], *labels.DIMS),
+        name=curves.name,
+        attrs=dict(curves.attrs),
     )
 
 
@@ -166,7 +185,10 @@ def autoregressive(
     m = validation.check_total("n_algorithms", n_algorithms, "2", least=2, most=_MOST)
     k = validation.check_total("n_levels", n_levels, "8", most=_MOST)
     given = {"correlation": correlation, "shared": shared}
-    given |= {"algorithm_effect": algorithm_effect, "interaction_effect": interaction_effect}
+    given |= {
+        "algorithm_effect": algorithm_effect,
+        "interaction_effect": interaction_effect,
+    }
     for name, value in given.items():
         validation.check_number(name, value)
     sizes = _sizes(n_runs, m)
@@ -183,7 +205,11 @@ def autoregressive(
     values[:, 0] += algorithm_effect + interaction_effect * (half - half.mean())
     values[:, np.arange(max(sizes)) >= np.array(sizes)[:, None]] = np.nan
     names = [f"a{i + 1}" for i in range(m)]
-    coords = {"algorithm": names, "run": np.arange(max(sizes)), "training": np.arange(1.0, k + 1)}
+    coords = {
+        "algorithm": names,
+        "run": np.arange(max(sizes)),
+        "training": np.arange(1.0, k + 1),
+    }
     return xr.DataArray(values, coords, (REPLICATION, *labels.DIMS), name="score")
 
 
@@ -244,7 +270,9 @@ def modified(curves: xr.DataArray, case: Case, factor: float) -> xr.DataArray:
     factor = validation.check_number("factor", factor)
     if case == "b" and k % 2:
         cure = "Leave one out: curves.isel(training=slice(1, None))"
-        raise ValueError(f"case 'b' needs an even number of training levels; got {k}. {cure}")
+        raise ValueError(
+            f"case 'b' needs an even number of training levels; got {k}. {cure}"
+        )
     values = curves.data
     first = values[..., :1]
     rise = values[..., -1:] - first
@@ -294,16 +322,26 @@ def with_algorithm(curves: xr.DataArray) -> xr.DataArray:
     """Return curves with a dim `algorithm`, those of a single one under the label "original"."""
     if not isinstance(curves, xr.DataArray) or "algorithm" in curves.dims:
         return curves
-    return curves.drop_vars("algorithm", errors="ignore").expand_dims(algorithm=["original"])
+    return curves.drop_vars("algorithm", errors="ignore").expand_dims(
+        algorithm=["original"]
+    )
 
 
 def pool_of(
-    curves: xr.DataArray, modification: Case | None, factor: float, stretch: float, *, shuffled: bool
+    curves: xr.DataArray,
+    modification: Case | None,
+    factor: float,
+    stretch: float,
+    *,
+    shuffled: bool,
 ) -> tuple[xr.DataArray, list[Hashable], NDArray[np.intp]]:
     """Return the curves that are there, dims (..., _curve, training), the algorithms, and whose each curve is."""
     curves = check_curves(with_algorithm(curves))
     names = curves["algorithm"].to_numpy().tolist()
-    factor, stretch = validation.check_number("factor", factor), validation.check_number("stretch", stretch)
+    factor, stretch = (
+        validation.check_number("factor", factor),
+        validation.check_number("stretch", stretch),
+    )
     changes = modification is not None or stretch != 1
     if changes and len(names) > 1:
         raise ValueError(
@@ -324,16 +362,28 @@ def pool_of(
     present = curves.notnull().any("training")
     others = [dim for dim in present.dims if dim not in ("algorithm", "run")]
     if not bool((present.any(others) == present.all(others)).all()):
-        raise ValueError("curves must have the same runs in every task; got others. Select one task")
-    flat = curves.transpose(..., *labels.DIMS).stack(_curve=("algorithm", "run"), create_index=False)
-    flat = flat.drop_vars([name for name, coord in flat.coords.items() if "_curve" in coord.dims])
+        raise ValueError(
+            "curves must have the same runs in every task; got others. Select one task"
+        )
+    flat = curves.transpose(..., *labels.DIMS).stack(
+        _curve=("algorithm", "run"), create_index=False
+    )
+    flat = flat.drop_vars(
+        [name for name, coord in flat.coords.items() if "_curve" in coord.dims]
+    )
     flat = flat.transpose(..., "_curve", "training")
     there = np.flatnonzero(present.any(others).transpose("algorithm", "run").to_numpy())
     return flat.isel(_curve=there), names, there // curves.sizes["run"]
 
 
 def _draw(
-    rng: np.random.Generator, n_datasets: int, n_there: int, n_wanted: int, whose: str, *, replace: bool
+    rng: np.random.Generator,
+    n_datasets: int,
+    n_there: int,
+    n_wanted: int,
+    whose: str,
+    *,
+    replace: bool,
 ) -> NDArray[np.intp]:
     """Return places of curves, shape (replication, curve), distinct in each data set unless `replace`."""
     if replace:
@@ -353,14 +403,20 @@ def _sizes(n_runs: int | Sequence[int], n_algorithms: int) -> list[int]:
     else:
         given = [n_runs for _ in range(n_algorithms)]
     if len(given) != n_algorithms:
-        raise ValueError(f"n_runs must be one number or one for each of {n_algorithms} algorithms; got {n_runs}")
+        raise ValueError(
+            f"n_runs must be one number or one for each of {n_algorithms} algorithms; got {n_runs}"
+        )
     return [validation.check_total("n_runs", size, "10", most=_MOST) for size in given]
 
 
 def _each(name: str, given: PerAlgorithm, n_algorithms: int) -> NDArray[np.float64]:
     """Return one number for each algorithm."""
     values = validation.numbers_of(given)
-    if values is None or values.shape not in ((), (n_algorithms,)) or not (np.isfinite(values) & (values >= 0)).all():
+    if (
+        values is None
+        or values.shape not in ((), (n_algorithms,))
+        or not (np.isfinite(values) & (values >= 0)).all()
+    ):
         raise ValueError(
             f"{name} must be a finite number from 0, or one for each of {n_algorithms} algorithms; got {given!r}"
         )

@@ -17,10 +17,18 @@ from xcurves.core.schema import ResultKind, Var, View, captioned
 from xcurves.core.tables import bounds, frame_of
 from xcurves.simulation import plots, text
 
-REFERENCES = (*PIATER, "Clopper & Pearson (1934), Biometrika 26, 404-413, doi:10.1093/biomet/26.4.404")
+REFERENCES = (
+    *PIATER,
+    "Clopper & Pearson (1934), Biometrika 26, 404-413, doi:10.1093/biomet/26.4.404",
+)
 EFRON_1979 = "Efron (1979), Ann. Stat. 7, 1-26, doi:10.1214/aos/1176344552"
 _OF_PVALUE = ("task", "effect", "error_term")
-_COORDS: dict[str, tuple[str, ...]] = {"effect": (), "error_term": (), "pair": (), "ci_bound": CI_BOUNDS}
+_COORDS: dict[str, tuple[str, ...]] = {
+    "effect": (),
+    "error_term": (),
+    "pair": (),
+    "ci_bound": CI_BOUNDS,
+}
 
 
 def _rates(*over: str) -> dict[str, Var]:
@@ -29,16 +37,27 @@ def _rates(*over: str) -> dict[str, Var]:
     return {
         "rate": Var(dims, "share of data sets in which the test rejects"),
         "rate_ci": Var((*dims, "ci_bound"), "exact binomial interval of the rate"),
-        "n_replications": Var(dims, "number of data sets with a p-value", dtype=np.int64),
+        "n_replications": Var(
+            dims, "number of data sets with a p-value", dtype=np.int64
+        ),
         "expected_runs": Var(
-            ("task", *over), "mean number of runs per algorithm until all its pairs are decided", when=looks
+            ("task", *over),
+            "mean number of runs per algorithm until all its pairs are decided",
+            when=looks,
         ),
     }
 
 
 def _rate_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each setting and p-value."""
-    return _table(result, {"rate": result["rate"], **bounds(result["rate_ci"]), "n": result["n_replications"]})
+    return _table(
+        result,
+        {
+            "rate": result["rate"],
+            **bounds(result["rate_ci"]),
+            "n": result["n_replications"],
+        },
+    )
 
 
 def _plan_table(result: xr.Dataset) -> pd.DataFrame:
@@ -49,10 +68,14 @@ def _plan_table(result: xr.Dataset) -> pd.DataFrame:
     return _table(result, columns, "n_runs")
 
 
-def _table(result: xr.Dataset, columns: dict[str, xr.DataArray], *last: str) -> pd.DataFrame:
+def _table(
+    result: xr.Dataset, columns: dict[str, xr.DataArray], *last: str
+) -> pd.DataFrame:
     """Join columns, and that of a test that is looked at several times."""
     if "expected_runs" in result:
-        columns["expected runs"] = result["expected_runs"].broadcast_like(result["rate"])
+        columns["expected runs"] = result["expected_runs"].broadcast_like(
+            result["rate"]
+        )
     return frame_of(columns, last)
 
 
@@ -89,7 +112,10 @@ POWER = replace(
     TYPE_I_ERROR,
     name="power",
     question="How often does the test detect the difference?",
-    method=(TYPE_I_ERROR.method[0].replace("without a difference", "with a difference"), TYPE_I_ERROR.method[1]),
+    method=(
+        TYPE_I_ERROR.method[0].replace("without a difference", "with a difference"),
+        TYPE_I_ERROR.method[1],
+    ),
     statements=text.power_statements,
     views={
         "rate": View(
@@ -106,10 +132,16 @@ RUNS_NEEDED = ResultKind(
     argument="curves",
     variables={
         "runs_needed": Var(_OF_PVALUE, "runs per algorithm for the power wanted"),
-        "runs_needed_assured": Var(_OF_PVALUE, "runs per algorithm that reach the power with assurance 0.8"),
-        "runs_needed_ci": Var((*_OF_PVALUE, "ci_bound"), "interval of the runs needed, over pilots"),
+        "runs_needed_assured": Var(
+            _OF_PVALUE, "runs per algorithm that reach the power with assurance 0.8"
+        ),
+        "runs_needed_ci": Var(
+            (*_OF_PVALUE, "ci_bound"), "interval of the runs needed, over pilots"
+        ),
         "power_at_many_runs": Var(
-            _OF_PVALUE, "power for tasks like these with any number of runs", when="the test across_tasks"
+            _OF_PVALUE,
+            "power for tasks like these with any number of runs",
+            when="the test across_tasks",
         ),
         **_rates("n_runs"),
     },

@@ -35,9 +35,15 @@ def draw_rates(result: xr.Dataset, ax: Axes) -> None:
         shift = 0.0 if numeric else 0.12 * (i - (len(lines) - 1) / 2)
         colour = colours.setdefault(name.split(",")[0], style_of(len(colours)).color)
         fill = "white" if term in _MARKERS else colour
-        look = {"color": colour, "markerfacecolor": fill, "marker": _MARKERS.get(term, "o")}
+        look = {
+            "color": colour,
+            "markerfacecolor": fill,
+            "marker": _MARKERS.get(term, "o"),
+        }
         look["linestyle"] = _STYLES.get(term, "-") if numeric else "none"
-        _draw_line(ax, places + shift, line, label=name.replace("_", "-") or None, **look)
+        _draw_line(
+            ax, places + shift, line, label=name.replace("_", "-") or None, **look
+        )
     if not numeric:
         ax.set_xticks(places, [str(label) for label in over.to_numpy()])
     elif (places == np.round(places)).all():
@@ -71,7 +77,9 @@ def _mark_needed(ax: Axes, result: xr.Dataset) -> None:
 def _draw_line(ax: Axes, places: Floats, line: xr.Dataset, **look: Any) -> None:
     """Draw the rates of one p-value with their intervals."""
     rate = np.atleast_1d(line["rate"].to_numpy())
-    arms = np.maximum([[-1], [1]] * (bounds_of(line["rate_ci"]).reshape(2, -1) - rate), 0)
+    arms = np.maximum(
+        [[-1], [1]] * (bounds_of(line["rate_ci"]).reshape(2, -1) - rate), 0
+    )
     ax.errorbar(places, rate, arms, markersize=4, linewidth=1.2, elinewidth=0.8, **look)
 
 

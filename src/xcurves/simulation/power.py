@@ -74,4 +74,6 @@ def power(
     True
     """
     simulation = replications(generator, test, pvalue, alpha, rng)
-    return measure_rates(POWER, simulation, n_replications, settings, progress, confidence_level)
+    return measure_rates(
+        POWER, simulation, n_replications, settings, progress, confidence_level
+    )

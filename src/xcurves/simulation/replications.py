@@ -27,7 +27,9 @@ Test = Callable[..., xr.Dataset | xr.DataArray]
 _TAKEN = labels.RESERVED | TYPE_I_ERROR.reserved() | {"rng", REPLICATION, "n_datasets"}
 
 
-def check_settings(settings: Mapping[str, Sequence[Any]] | None) -> dict[str, list[Any]]:
+def check_settings(
+    settings: Mapping[str, Sequence[Any]] | None,
+) -> dict[str, list[Any]]:
     """Return the settings as lists of distinct values, under names that can be dims."""
     if settings is None:
         return {}
@@ -41,10 +43,14 @@ def check_settings(settings: Mapping[str, Sequence[Any]] | None) -> dict[str, li
                 f"settings must not have the name {name!r}, which results use. Rename the generator's keyword"
             )
         if isinstance(values, str) or np.ndim(np.asarray(values, dtype=object)) == 0:
-            raise TypeError(f"settings[{name!r}] must be a list of values; got {labels.shown(values)}. Try a list")
+            raise TypeError(
+                f"settings[{name!r}] must be a list of values; got {labels.shown(values)}. Try a list"
+            )
         known = list(map(_label, values))
         if not known or len(set(known)) < len(known):
-            raise ValueError(f"settings[{name!r}] must be different values, at least one; got {known}")
+            raise ValueError(
+                f"settings[{name!r}] must be different values, at least one; got {known}"
+            )
     return {str(name): list(values) for name, values in settings.items()}
 
 
@@ -80,19 +86,27 @@ class Replications:
     entropy: int
     block: int = 250  # data sets that are made and tested at once
 
-    def tested(self, cell: Mapping[str, Any], number: int, size: int) -> tuple[Any, xr.DataArray]:
+    def tested(
+        self, cell: Mapping[str, Any], number: int, size: int
+    ) -> tuple[Any, xr.DataArray]:
         """Return the test's result of one block, and its p-values, the dim `replication` first."""
-        draw, shuffle = np.random.SeedSequence([self.entropy, cell_number(cell), number]).spawn(2)
+        draw, shuffle = np.random.SeedSequence(
+            [self.entropy, cell_number(cell), number]
+        ).spawn(2)
         curves = self.generator(size, rng=np.random.default_rng(draw), **cell)
         if not isinstance(curves, xr.DataArray):
-            raise TypeError(f"generator must return a DataArray; got {type(curves).__name__}")
+            raise TypeError(
+                f"generator must return a DataArray; got {type(curves).__name__}"
+            )
         if curves.sizes.get(REPLICATION) != size:
             raise ValueError(
                 f"generator must return data sets along a dim {REPLICATION!r} of size {size}; got "
                 f"{dict(curves.sizes)}. Its first argument says how many"
             )
         takes = inspect.signature(self.test).parameters.get("rng")
-        free = takes is not None and (takes.default is None or takes.default is takes.empty)
+        free = takes is not None and (
+            takes.default is None or takes.default is takes.empty
+        )
         options = {}
         if free:
             options["rng"] = int(shuffle.generate_state(1, np.uint64)[0]) >> 1
@@ -103,14 +117,30 @@ class Replications:
         """Return the counts of one block, of p-values and perhaps of runs, summed over data sets."""
         result, p = self.tested(cell, number, size)
         p = p.reset_coords(drop=True)
-        found = {"rejected": provenance.significant(p, self.alpha), "undefined": p.isnull(), "tried": p.notnull()}
-        return xr.Dataset(found | _runs_until_decided(result, self.pvalue, self.alpha)).sum(REPLICATION).drop_attrs()
+        found = {
+            "rejected": provenance.significant(p, self.alpha),
+            "undefined": p.isnull(),
+            "tried": p.notnull(),
+        }
+        return (
+            xr.Dataset(found | _runs_until_decided(result, self.pvalue, self.alpha))
+            .sum(REPLICATION)
+            .drop_attrs()
+        )
 
 
-def count_rejections(simulation: Replications, settings: Mapping[str, list[Any]], total: int, bar: Bar) -> xr.Dataset:
+def count_rejections(
+    simulation: Replications, settings: Mapping[str, list[Any]], total: int, bar: Bar
+) -> xr.Dataset:
     """Return the counts of `total` data sets of every combination of settings, dims (*settings, ...)."""
-    sizes = [min(simulation.block, total - start) for start in range(0, total, simulation.block)]
-    cells = [dict(zip(settings, values, strict=True)) for values in product(*settings.values())]
+    sizes = [
+        min(simulation.block, total - start)
+        for start in range(0, total, simulation.block)
+    ]
+    cells = [
+        dict(zip(settings, values, strict=True))
+        for values in product(*settings.values())
+    ]
     work = [(cell, number) for cell in cells for number in range(len(sizes))]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -125,7 +155,10 @@ def count_rejections(simulation: Replications, settings: Mapping[str, list[Any]]
     shape = [*map(len, coords.values()), len(sizes)]
     flat = xr.concat(blocks, "_block").transpose("_block", ...)
     variables = {
-        name: ((*coords, *each.dims[1:]), each.to_numpy().reshape(*shape, *each.shape[1:]).sum(axis=len(coords)))
+        name: (
+            (*coords, *each.dims[1:]),
+            each.to_numpy().reshape(*shape, *each.shape[1:]).sum(axis=len(coords)),
+        )
         for name, each in flat.data_vars.items()
     }
     counted = xr.Dataset(variables, {**flat.coords, **coords})
@@ -145,12 +178,16 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
 
 
-def _check_alike(blocks: Sequence[xr.Dataset], cells: Sequence[Mapping[str, Any]]) -> None:
+def _check_alike(
+    blocks: Sequence[xr.Dataset], cells: Sequence[Mapping[str, Any]]
+) -> None:
     """Refuse p-values whose dims, sizes or labels are not those of the first block."""
     layouts = [_layout_of(block["rejected"]) for block in blocks]
     for cell, found in zip(cells, layouts, strict=True):
         if found != layouts[0]:
-            setting = ", ".join(f"{name} {_label(value)}" for name, value in cell.items())
+            setting = ", ".join(
+                f"{name} {_label(value)}" for name, value in cell.items()
+            )
             if setting:
                 setting += ": "
             raise ValueError(
@@ -189,14 +226,20 @@ def rates(counted: xr.Dataset, error: float) -> dict[str, xr.Variable]:
 def warn_of_missing(counted: xr.Dataset) -> None:
     """Warn once that p-values are missing."""
     undefined = counted["undefined"]
-    if "error_term" in undefined.dims:  # Welch's statistic has no interaction, and none of paired runs
-        undefined = undefined.where((undefined["error_term"] != "welch") | (counted["tried"] > 0), 0)
+    if (
+        "error_term" in undefined.dims
+    ):  # Welch's statistic has no interaction, and none of paired runs
+        undefined = undefined.where(
+            (undefined["error_term"] != "welch") | (counted["tried"] > 0), 0
+        )
     missing = undefined.to_numpy().ravel()
     names = labels.task_names(counted["undefined"], ())
     provenance.warn_of(
         missing > 0,
         names,
-        lambda i: f"p is NaN in {missing[i]} data sets, which are not counted; rate is of the others",
+        lambda i: (
+            f"p is NaN in {missing[i]} data sets, which are not counted; rate is of the others"
+        ),
         "settings",
     )
 
@@ -212,7 +255,9 @@ def _pick(result: Any, name: str, size: int) -> xr.DataArray:
             raise ValueError(f"test returned no p-value {name!r}. {cure}")
         result = result[name]
     if not isinstance(result, xr.DataArray):
-        raise TypeError(f"test returned no p-value; got {type(result).__name__}. Return a Dataset or a DataArray")
+        raise TypeError(
+            f"test returned no p-value; got {type(result).__name__}. Return a Dataset or a DataArray"
+        )
     if result.sizes.get(REPLICATION) != size:
         raise ValueError(
             f"test must return a p-value for each data set, on a dim {REPLICATION!r}; got dims {result.dims}. "
@@ -220,19 +265,34 @@ def _pick(result: Any, name: str, size: int) -> xr.DataArray:
         )
     values = result.to_numpy()
     if values.dtype.kind not in "fiu" or bool(((values < 0) | (values > 1)).any()):
-        raise ValueError(f"test returned values of {name!r} that are no p-values: they must lie between 0 and 1")
+        raise ValueError(
+            f"test returned values of {name!r} that are no p-values: they must lie between 0 and 1"
+        )
     if "look" in result.dims:
         result = result.min("look")  # that of the last look: a sequential p never rises
     pvalues: xr.DataArray = result.transpose(REPLICATION, ...)
     return pvalues
 
 
-def _runs_until_decided(result: object, pvalue: str, alpha: float) -> dict[str, xr.DataArray]:
+def _runs_until_decided(
+    result: object, pvalue: str, alpha: float
+) -> dict[str, xr.DataArray]:
     """Return the runs per algorithm until its pairs are decided, (replication, ...); nothing if the test looks once."""
-    if not isinstance(result, xr.Dataset) or "n_runs" not in result or "look" not in result[pvalue].dims:
+    if (
+        not isinstance(result, xr.Dataset)
+        or "n_runs" not in result
+        or "look" not in result[pvalue].dims
+    ):
         return {}
     p, runs = result[pvalue], result["n_runs"]
     is_open = p.notnull() & ~provenance.significant(p, alpha)
-    takes_part = (runs["algorithm"] == p["algorithm_a"]) | (runs["algorithm"] == p["algorithm_b"])
+    takes_part = (runs["algorithm"] == p["algorithm_a"]) | (
+        runs["algorithm"] == p["algorithm_b"]
+    )
     goes_on = (is_open & takes_part).any("pair").shift(look=1, fill_value=True)
-    return {"runs": runs.where(goes_on).max("look").mean("algorithm").reset_coords(drop=True)}
+    return {
+        "runs": runs.where(goes_on)
+        .max("look")
+        .mean("algorithm")
+        .reset_coords(drop=True)
+    }

@@ -145,18 +145,27 @@ def runs_needed(
     >>> plan.rate.dims
     ('effect', 'error_term', 'n_runs')
     """
-    curves = check_curves(validation.with_training(with_algorithm(curves)), reserved=RUNS_NEEDED.reserved()).load()
+    curves = check_curves(
+        validation.with_training(with_algorithm(curves)),
+        reserved=RUNS_NEEDED.reserved(),
+    ).load()
     over_tasks = isinstance(test, str)
     if isinstance(test, str):
         test, curves = _across_tasks(curves, test, pvalue)
     power = validation.check_share("power", power, "0.8")
     available = _check_pilots(curves)
-    replace = validation.check_flag("replace", n_runs is None if replace is None else replace)
+    replace = validation.check_flag(
+        "replace", n_runs is None if replace is None else replace
+    )
     wanted = _check_runs(n_runs, available, replace=replace)
     bar = validation.check_progress(progress, "data sets")
     error = validation.check_confidence_level(confidence_level)
     total = validation.check_total("n_replications", n_replications)
-    changed: dict[str, Any] = {"modification": modification, "factor": factor, "stretch": stretch}
+    changed: dict[str, Any] = {
+        "modification": modification,
+        "factor": factor,
+        "stretch": stretch,
+    }
     given = pilots.pilots(curves, **changed)
     if test is None:
         test = partial(randomized_anova, n_resamples=399)
@@ -169,34 +178,70 @@ def runs_needed(
     new_tasks = None
     if over_tasks:
         new_tasks = pilots.of_tasks_like_these(given)
-        of_new = count_rejections(_drawing(simulation, new_tasks), {"n_runs": wanted}, total, bar)
+        of_new = count_rejections(
+            _drawing(simulation, new_tasks), {"n_runs": wanted}, total, bar
+        )
         counted = of_new.where(of_new["task_effect"] == "random", counted)
     warn_of_missing(counted.where(counted["tried"] > 0, 0))
     measured = rates(counted.transpose(..., "n_runs"), error)
     lead = measured["rate"].dims[:-1]
-    stream = np.random.default_rng(np.random.SeedSequence(simulation.entropy, spawn_key=(0,)))
+    stream = np.random.default_rng(
+        np.random.SeedSequence(simulation.entropy, spawn_key=(0,))
+    )
     together = curves.sizes["algorithm"] == 1
-    of_sets = pilots.rates_of_sets(simulation, pilots.redrawn(given, stream, together=together), wanted, bar)
+    of_sets = pilots.rates_of_sets(
+        simulation, pilots.redrawn(given, stream, together=together), wanted, bar
+    )
     more: dict[str, xr.Variable] = {}
     if new_tasks is not None:
         of_new_sets = pilots.redrawn(new_tasks, stream, together=together)
         random = (counted["task_effect"] == "random").to_numpy()
         place = lead.index("task_effect")
-        new_rates = np.moveaxis(pilots.rates_of_sets(simulation, of_new_sets, wanted, bar), place + 1, -1)
-        of_sets = np.moveaxis(np.where(random, new_rates, np.moveaxis(of_sets, place + 1, -1)), -1, place + 1)
-        many = count_rejections(_drawing(simulation, new_tasks), {"n_runs": [max(_MANY, *wanted)]}, total, bar)
-        ceiling = (many["rejected"] / many["tried"].where(many["tried"] > 0)).isel(n_runs=0)
-        more["power_at_many_runs"] = ceiling.where(ceiling["task_effect"] == "random").transpose(*lead).variable
+        new_rates = np.moveaxis(
+            pilots.rates_of_sets(simulation, of_new_sets, wanted, bar), place + 1, -1
+        )
+        of_sets = np.moveaxis(
+            np.where(random, new_rates, np.moveaxis(of_sets, place + 1, -1)),
+            -1,
+            place + 1,
+        )
+        many = count_rejections(
+            _drawing(simulation, new_tasks),
+            {"n_runs": [max(_MANY, *wanted)]},
+            total,
+            bar,
+        )
+        ceiling = (many["rejected"] / many["tried"].where(many["tried"] > 0)).isel(
+            n_runs=0
+        )
+        more["power_at_many_runs"] = (
+            ceiling.where(ceiling["task_effect"] == "random").transpose(*lead).variable
+        )
     possible = ecdf.first_reaching(ecdf.isotonic(of_sets), power, wanted)
     ends = [ecdf.quantile(possible, share) for share in (error / 2, 1 - error / 2)]
     needed = {
-        "runs_needed": xr.Variable(lead, ecdf.first_reaching(measured["rate"].to_numpy(), power, wanted)),
+        "runs_needed": xr.Variable(
+            lead, ecdf.first_reaching(measured["rate"].to_numpy(), power, wanted)
+        ),
         "runs_needed_assured": xr.Variable(lead, ecdf.quantile(possible, _ASSURANCE)),
         "runs_needed_ci": xr.Variable((*lead, "ci_bound"), np.stack(ends, axis=-1)),
     }
-    options = {"n_replications": total, "alpha": simulation.alpha, "power": power, "pvalue": pvalue, "replace": replace}
-    attrs = RUNS_NEEDED.attrs(curves, simulation.entropy, confidence_level, **options, **changed)
-    result = RUNS_NEEDED.dataset(needed | more | measured, counted.coords, attrs | {"pilot_runs": available}, curves)
+    options = {
+        "n_replications": total,
+        "alpha": simulation.alpha,
+        "power": power,
+        "pvalue": pvalue,
+        "replace": replace,
+    }
+    attrs = RUNS_NEEDED.attrs(
+        curves, simulation.entropy, confidence_level, **options, **changed
+    )
+    result = RUNS_NEEDED.dataset(
+        needed | more | measured,
+        counted.coords,
+        attrs | {"pilot_runs": available},
+        curves,
+    )
     result["n_runs"].attrs = {"long_name": "runs per algorithm", "units": "1"}
     if available < _ENOUGH:
         provenance.warn(
@@ -207,7 +252,9 @@ def runs_needed(
         cure = f"Try more: n_runs=[{2 * wanted[-1]}]"
         if not replace:
             cure += ", replace=True"
-        provenance.warn(f"power {power:g} is reached with none of {wanted} runs. {cure}")
+        provenance.warn(
+            f"power {power:g} is reached with none of {wanted} runs. {cure}"
+        )
     return result
 
 
@@ -216,7 +263,9 @@ def _drawing(simulation: Replications, generator: CurvesGenerator) -> Replicatio
     return dataclasses.replace(simulation, generator=generator)
 
 
-def _across_tasks(curves: xr.DataArray, test: str, pvalue: str) -> tuple[Test, xr.DataArray]:
+def _across_tasks(
+    curves: xr.DataArray, test: str, pvalue: str
+) -> tuple[Test, xr.DataArray]:
     """Return the comparison over the only further dim of curves, and the mean of each curve, which it takes alone."""
     validation.check_choice("test", test, ("across_tasks",))
     extra = labels.extra_dims(curves)
@@ -226,7 +275,9 @@ def _across_tasks(curves: xr.DataArray, test: str, pvalue: str) -> tuple[Test, x
         )
     task = str(extra[0])
     means = curves.mean("training", keepdims=True).assign_coords(training=[0.0])
-    scales.check_size(means.transpose(task, ...).to_numpy(), labels.task_names(curves), limit=1e70)
+    scales.check_size(
+        means.transpose(task, ...).to_numpy(), labels.task_names(curves), limit=1e70
+    )
     if pvalue not in PVALUES:
         return partial(across_tasks, task=task, n_resamples=399), means
     # All data sets at once take a hundredth of the time of `across_tasks` of each.
@@ -240,7 +291,9 @@ def _check_pilots(curves: xr.DataArray) -> int:
     counts = has.sum("training") + flat.where(abs(flat) == np.inf).sum("training")
     n_levels = has.any(["algorithm", "run"]).sum("training").to_numpy().ravel()
     words = [labels.words(curves[dim]) for dim in ("algorithm", "run")]
-    present = run_checks.check_runs(counts.to_numpy(), n_levels, labels.task_names(curves), *words)
+    present = run_checks.check_runs(
+        counts.to_numpy(), n_levels, labels.task_names(curves), *words
+    )
     available = int(present.sum(axis=-1).min())
     if available < 2:
         raise ValueError(
@@ -250,7 +303,9 @@ def _check_pilots(curves: xr.DataArray) -> int:
     return available
 
 
-def _check_runs(n_runs: Sequence[int] | None, available: int, *, replace: bool) -> list[int]:
+def _check_runs(
+    n_runs: Sequence[int] | None, available: int, *, replace: bool
+) -> list[int]:
     """Return rising numbers of runs that the pilot curves allow."""
     if n_runs is None and replace:
         n_runs = [int(np.ceil(times * available)) for times in _TIMES]
@@ -258,8 +313,12 @@ def _check_runs(n_runs: Sequence[int] | None, available: int, *, replace: bool) 
         n_runs = range(2, available + 1)
     if isinstance(n_runs, str) or not isinstance(n_runs, Iterable):
         got = labels.shown(n_runs)
-        raise TypeError(f"n_runs must be a list of numbers of runs; got {got}. Try [{got}]")
-    wanted = [validation.check_total("n_runs", size, "3 to 50", least=2) for size in n_runs]
+        raise TypeError(
+            f"n_runs must be a list of numbers of runs; got {got}. Try [{got}]"
+        )
+    wanted = [
+        validation.check_total("n_runs", size, "3 to 50", least=2) for size in n_runs
+    ]
     if wanted != sorted(set(wanted)) or not wanted:
         raise ValueError(f"n_runs must rise; got {wanted}. Sort them")
     if wanted[-1] > available and not replace:

@@ -24,7 +24,9 @@ def level_statements(result: xr.Dataset) -> Iterator[Statement]:
 
 def power_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield how often the difference is detected, and when that counts."""
-    caution = "Power counts only where the test holds its level: see simulation.type_i_error."
+    caution = (
+        "Power counts only where the test holds its level: see simulation.type_i_error."
+    )
     return _rate_statements(result, _power_claim, caution)
 
 
@@ -36,7 +38,10 @@ def plan_statements(result: xr.Dataset) -> Iterator[Statement]:
         for task, prefix in labels.named_tasks(one, "runs_needed")
         if "pooled" not in name
     ]
-    power, alpha = (float(result.attrs.get(name, usual)) for name, usual in (("power", 0.8), ("alpha", 0.05)))
+    power, alpha = (
+        float(result.attrs.get(name, usual))
+        for name, usual in (("power", 0.8), ("alpha", 0.05))
+    )
     how = "without"
     if result.attrs.get("replace", 0):
         how = "with"
@@ -58,7 +63,9 @@ def _main_plans(result: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
         if dim in result.dims and label in result[dim].to_numpy():
             result = result.sel({dim: label})
     return [
-        (prefix + name, task) for name, one in _parts(result) for task, prefix in labels.named_tasks(one, "runs_needed")
+        (prefix + name, task)
+        for name, one in _parts(result)
+        for task, prefix in labels.named_tasks(one, "runs_needed")
     ]
 
 
@@ -74,7 +81,10 @@ def _main_answer(plans: list[tuple[str, xr.Dataset]], power: float) -> str:
 def _largest_plan(plans: list[tuple[str, xr.Dataset]]) -> tuple[str, xr.Dataset]:
     """Return the plan that takes most runs, of those that have a p-value if any has, with its name."""
     known = [plan for plan in plans if not np.isnan(plan[1]["runs_needed"].item())]
-    return max(known or plans, key=lambda plan: np.nan_to_num(plan[1]["runs_needed"].item(), posinf=np.inf))
+    return max(
+        known or plans,
+        key=lambda plan: np.nan_to_num(plan[1]["runs_needed"].item(), posinf=np.inf),
+    )
 
 
 def number_needed(result: xr.Dataset) -> tuple[str, float]:
@@ -118,7 +128,9 @@ def _rate_statements(
     ]
     if "expected_runs" in result:
         runs = _span(result["expected_runs"])
-        details.append(f"Stopped once all its pairs are decided, an algorithm takes {runs} runs on average.")
+        details.append(
+            f"Stopped once all its pairs are decided, an algorithm takes {runs} runs on average."
+        )
     return statements(f"{answer[:1].upper()}{answer[1:]}.", details, cautions)
 
 
@@ -135,7 +147,9 @@ def _level_claim(one: xr.Dataset, alpha: float) -> str:
             where = "this setting"
             if found.size > 1:
                 where = f"{int(found.sum())} of {found.size} settings"
-            said.append(f"{word} it in {where}{_farthest(one['rate'].where(found), word)}")
+            said.append(
+                f"{word} it in {where}{_farthest(one['rate'].where(found), word)}"
+            )
     level = f"nominal {alpha:g}"
     if not said:
         level = f"which is compatible with the nominal {alpha:g}"
@@ -162,13 +176,19 @@ def _farthest(rate: xr.DataArray, word: str) -> str:
         worst = rate.isel(rate.argmax(list(rate.dims)))
     else:
         worst = rate.isel(rate.argmin(list(rate.dims)))
-    where = ", ".join(f"{dim} {worst[dim].item()}" for dim in rate.dims if dim in worst.coords)
+    where = ", ".join(
+        f"{dim} {worst[dim].item()}" for dim in rate.dims if dim in worst.coords
+    )
     return f" (farthest, {number(worst.item())}, with {where})"
 
 
 def _needed(task: xr.Dataset, power: float) -> str:
     """Return how many runs it takes, and what other pilots would have given."""
-    tested, needed, (low, high) = task["n_runs"].to_numpy(), task["runs_needed"].item(), ends_of(task["runs_needed_ci"])
+    tested, needed, (low, high) = (
+        task["n_runs"].to_numpy(),
+        task["runs_needed"].item(),
+        ends_of(task["runs_needed_ci"]),
+    )
     if np.isnan(needed):
         return f"{_NO_PVALUE}."
     might = f"other pilots would give {_at_most(low, task)} too"
@@ -187,9 +207,7 @@ def _needed(task: xr.Dataset, power: float) -> str:
         most = number(task["rate"].isel(n_runs=-1).item())
         return f"power {power:g} is not reached; {tested[-1]} runs per algorithm give {most} ({might})."
     if needed not in tested:
-        return (
-            f"{needed:g} runs per algorithm reach a power of {power:g}; their rate is not in this selection ({might})."
-        )
+        return f"{needed:g} runs per algorithm reach a power of {power:g}; their rate is not in this selection ({might})."
     got, at_most = task.sel(n_runs=needed), ""
     if "expected_runs" in task:
         at_most = f"at most, {number(got['expected_runs'].item())} on average, "
@@ -211,7 +229,9 @@ def _difference(result: xr.Dataset) -> str:
     if result.attrs.get("stretch", 1.0) != 1:
         changes.append(f"the stretch {result.attrs['stretch']:g}")
     if "modification" in result.attrs:
-        changes.append(f"modification ({result.attrs['modification']}) by the factor {result.attrs['factor']:g}")
+        changes.append(
+            f"modification ({result.attrs['modification']}) by the factor {result.attrs['factor']:g}"
+        )
     if changes:
         return f"The difference to be detected is that of {' and '.join(changes)}; a smaller one takes more runs."
     return (

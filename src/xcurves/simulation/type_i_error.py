@@ -114,16 +114,28 @@ def type_i_error(
     True
     """
     simulation = replications(generator, test, pvalue, alpha, rng)
-    return measure_rates(TYPE_I_ERROR, simulation, n_replications, settings, progress, confidence_level)
+    return measure_rates(
+        TYPE_I_ERROR, simulation, n_replications, settings, progress, confidence_level
+    )
 
 
 def replications(
-    generator: CurvesGenerator, test: Test, pvalue: str, alpha: float, rng: validation.Rng
+    generator: CurvesGenerator,
+    test: Test,
+    pvalue: str,
+    alpha: float,
+    rng: validation.Rng,
 ) -> Replications:
     """Check what makes data sets and tests them."""
     validation.check_function("generator", generator)
     validation.check_function("test", test)
-    return Replications(generator, test, pvalue, validation.check_share("alpha", alpha), validation.check_rng(rng))
+    return Replications(
+        generator,
+        test,
+        pvalue,
+        validation.check_share("alpha", alpha),
+        validation.check_rng(rng),
+    )
 
 
 def measure_rates(
@@ -140,6 +152,12 @@ def measure_rates(
     bar = validation.check_progress(progress, "data sets")
     counted = count_rejections(simulation, check_settings(settings), total, bar)
     warn_of_missing(counted)
-    options = {"n_replications": total, "alpha": simulation.alpha, "pvalue": simulation.pvalue}
+    options = {
+        "n_replications": total,
+        "alpha": simulation.alpha,
+        "pvalue": simulation.pvalue,
+    }
     attrs = kind.attrs(xr.Dataset(), simulation.entropy, confidence_level, **options)
-    return kind.dataset(rates(counted, error), counted.coords, attrs, counted["rejected"])
+    return kind.dataset(
+        rates(counted, error), counted.coords, attrs, counted["rejected"]
+    )

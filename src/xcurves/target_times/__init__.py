@@ -2,8 +2,16 @@
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # the public functions; `xcurves` imports them when they are first used
-    from xcurves.target_times.mean_time_to_target import mean_time_to_target as mean_time_to_target
-    from xcurves.target_times.performance_profile import performance_profile as performance_profile
-    from xcurves.target_times.performance_profile import time_to_target as time_to_target
+if (
+    TYPE_CHECKING
+):  # the public functions; `xcurves` imports them when they are first used
+    from xcurves.target_times.mean_time_to_target import (
+        mean_time_to_target as mean_time_to_target,
+    )
+    from xcurves.target_times.performance_profile import (
+        performance_profile as performance_profile,
+    )
+    from xcurves.target_times.performance_profile import (
+        time_to_target as time_to_target,
+    )
     from xcurves.target_times.speedup import speedup as speedup

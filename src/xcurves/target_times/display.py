@@ -21,19 +21,27 @@ def displayed(result: xr.Dataset) -> xr.Dataset:
     """
     p, own = result["pvalue_adjusted"], result["speedup_ci"]
     low, high = (own.sel(ci_bound=bound, drop=True) for bound in CI_BOUNDS)
-    by_interval = (low >= 1).astype(float) - (high <= 1).astype(float)  # where curves end first
+    by_interval = (low >= 1).astype(float) - (high <= 1).astype(
+        float
+    )  # where curves end first
     apart: xr.DataArray = result["speedup"] - 1
     estimated = xr.apply_ufunc(np.sign, apart).broadcast_like(p)
     direction = estimated.where(estimated.notnull(), by_interval)
     shown = significant(p, alpha_of(result)) & (direction != 0)
-    together = shown_interval(direction, result["speedup_ci_simultaneous"] - 1, shown) + 1
+    together = (
+        shown_interval(direction, result["speedup_ci_simultaneous"] - 1, shown) + 1
+    )
     return result.assign({DISPLAYED: together, DIRECTION: direction, "shown": shown})
 
 
 def heading(result: xr.Dataset) -> str:
     """Return how the interval of several comparisons is headed."""
     level = f"{round(100 * float(result.attrs['confidence_level']), 10):g} %"
-    return f"{level}, all comparisons together" if result.sizes.get("algorithm", 1) > 1 else level
+    return (
+        f"{level}, all comparisons together"
+        if result.sizes.get("algorithm", 1) > 1
+        else level
+    )
 
 
 def ends_of_ratio(bounds: xr.DataArray) -> tuple[float, float]:
@@ -53,7 +61,11 @@ def say_ratio(ratio: float, bounds: xr.DataArray, *, shown: bool = False) -> str
     low, high = ends_of_ratio(bounds)
     said = _limits(low, high, ratio, shown=shown)
     if np.isnan(ratio):
-        return f"{said} times as fast" if np.isfinite(low) or np.isfinite(high) else "nothing bounds how fast"
+        return (
+            f"{said} times as fast"
+            if np.isfinite(low) or np.isfinite(high)
+            else "nothing bounds how fast"
+        )
     return f"{rounded(ratio, decimals_of(low, high, ratio))} times as fast ({said})"
 
 
@@ -61,12 +73,22 @@ def _limits(low: float, high: float, ratio: float, *, shown: bool) -> str:
     """Return the interval of a ratio; an end at 1 of one that is shown is open."""
     decimals = decimals_of(low, high, ratio)
     if shown and low == 1:
-        return f"more than 1 to {rounded(high, decimals)}" if np.isfinite(high) else "more than 1"
+        return (
+            f"more than 1 to {rounded(high, decimals)}"
+            if np.isfinite(high)
+            else "more than 1"
+        )
     if shown and high == 1:
-        return f"{rounded(low, decimals)} to less than 1" if np.isfinite(low) else "less than 1"
+        return (
+            f"{rounded(low, decimals)} to less than 1"
+            if np.isfinite(low)
+            else "less than 1"
+        )
     return interval(low, high, estimate=ratio)
 
 
-def say_limits(bounds: xr.DataArray, estimate: float = np.nan, *, shown: bool = False) -> str:
+def say_limits(
+    bounds: xr.DataArray, estimate: float = np.nan, *, shown: bool = False
+) -> str:
     """Return an interval of times or ratios in words."""
     return _limits(*ends_of_ratio(bounds), estimate, shown=shown)

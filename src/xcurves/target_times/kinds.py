@@ -12,7 +12,15 @@ import xarray as xr
 from xcurves.core.applicability import NotApplicableError, is_lower_better
 from xcurves.core.driver import JOINED
 from xcurves.core.labels import CI_BOUNDS, EVALUATION
-from xcurves.core.schema import PAIR_COORDS, Drawing, Part, ResultKind, Var, View, captioned
+from xcurves.core.schema import (
+    PAIR_COORDS,
+    Drawing,
+    Part,
+    ResultKind,
+    Var,
+    View,
+    captioned,
+)
 from xcurves.multi_task.claims import TASK_CLAIMS
 from xcurves.multi_task.plots import joined_dims
 from xcurves.target_times import plots, text
@@ -30,19 +38,29 @@ def _of_runs(cell: tuple[str, ...]) -> dict[str, Var]:
     return {
         "reason": Var(cell, "why there is no estimate", dtype=np.int8),
         "score_best": Var(cell, "best score of any run that is read", "score"),
-        "training_last": Var(cell, "last training level that all runs have", "training"),
+        "training_last": Var(
+            cell, "last training level that all runs have", "training"
+        ),
         "n_runs": Var(cell, "number of runs", dtype=np.int64),
-        "n_ended_early": Var(cell, "number of runs that end earlier than others", dtype=np.int64),
+        "n_ended_early": Var(
+            cell, "number of runs that end earlier than others", dtype=np.int64
+        ),
     }
 
 
-def against_reference(curves: xr.DataArray) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
+def against_reference(
+    curves: xr.DataArray,
+) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
     """Return curves and the algorithm that ``attrs["reference"]`` names, else the first, where there are several."""
     algorithms = curves["algorithm"].to_numpy().tolist()
     if len(algorithms) < 2:
         raise NotApplicableError("there is one algorithm")
     reference = curves.attrs.get("reference", algorithms[0])
-    return curves, {"reference": reference, "higher_is_better": not is_lower_better(curves)}, {}
+    return (
+        curves,
+        {"reference": reference, "higher_is_better": not is_lower_better(curves)},
+        {},
+    )
 
 
 MEAN_TIME_TO_TARGET = ResultKind(
@@ -50,8 +68,12 @@ MEAN_TIME_TO_TARGET = ResultKind(
     question="When does each mean curve reach the target?",
     argument="curves",
     variables={
-        "time": Var(_CELL, "training at which the mean score reaches the target", "training"),
-        "time_ci": Var((*_CELL, "ci_bound"), "confidence interval of the time", "training"),
+        "time": Var(
+            _CELL, "training at which the mean score reaches the target", "training"
+        ),
+        "time_ci": Var(
+            (*_CELL, "ci_bound"), "confidence interval of the time", "training"
+        ),
         **_of_runs(_CELL),
     },
     coords={"ci_bound": CI_BOUNDS},
@@ -62,11 +84,16 @@ MEAN_TIME_TO_TARGET = ResultKind(
         "interval of all levels at which a t test of the mean against the target does not reject.",
         "runs are taken to be independent, their mean to be normally distributed",
     ),
-    table=captioned(text.time_table, "The training at which mean curves reach the target, with its interval."),
+    table=captioned(
+        text.time_table,
+        "The training at which mean curves reach the target, with its interval.",
+    ),
     statements=text.time_statements,
     views={
         "time": View(
-            Drawing(plots.draw_times, rows=lambda result: result.sizes.get("algorithm", 1)),
+            Drawing(
+                plots.draw_times, rows=lambda result: result.sizes.get("algorithm", 1)
+            ),
             "The training at which each mean curve reaches the target, with its interval; an arrow marks a side that "
             "the curve leaves open, and an open marker at its end a curve that does not reach the target.",
         )
@@ -78,40 +105,98 @@ SPEEDUP = ResultKind(
     question="How much sooner than the reference?",
     argument="curves",
     variables={
-        "speedup": Var(_CELL, "time of the reference over that of the algorithm; over tasks the geometric mean"),
+        "speedup": Var(
+            _CELL,
+            "time of the reference over that of the algorithm; over tasks the geometric mean",
+        ),
         "speedup_ci_simultaneous": Var(
-            (*_CLAIM, "ci_bound"), "confidence interval of the speed-up, for all comparisons together"
+            (*_CLAIM, "ci_bound"),
+            "confidence interval of the speed-up, for all comparisons together",
         ),
-        "speedup_ci": Var((*_CLAIM, "ci_bound"), "confidence interval of the speed-up, by itself"),
-        "pvalue_adjusted": Var(_CLAIM, "p-value of no speed-up, adjusted over algorithms"),
+        "speedup_ci": Var(
+            (*_CLAIM, "ci_bound"), "confidence interval of the speed-up, by itself"
+        ),
+        "pvalue_adjusted": Var(
+            _CLAIM, "p-value of no speed-up, adjusted over algorithms"
+        ),
         "pvalue": Var(_CLAIM, "p-value of no speed-up"),
-        "time": Var(_JOINED, "training at which the mean score reaches the level", "training"),
-        "time_ci": Var((*_JOINED, "ci_bound"), "confidence interval of that time", "training"),
-        "reference_time": Var(("task", JOINED), "training at which the reference has the level", "training"),
-        "reference_time_ci": Var(("task", JOINED, "ci_bound"), "confidence interval of that time", "training"),
-        "reference_level": Var(("task", JOINED), "score that is to be reached", "score"),
-        "reference_falls": Var(("task", JOINED), "1 where the mean of the reference is better before its last level"),
-        "rise_speedup": Var(_CELL, "speed-up to the level where the reference had 90 % of its rise", when="last"),
-        "rise_speedup_ci": Var(
-            (*_CELL, "ci_bound"), "confidence interval of that, for all comparisons together", when="last"
+        "time": Var(
+            _JOINED, "training at which the mean score reaches the level", "training"
         ),
-        "rise_time": Var(_CELL, "training at which the mean score reaches that level", "training", when="last"),
-        "rise_reference_time": Var(("task",), "training at which the reference does", "training", when="last"),
-        "rise_level": Var(("task",), "score where the reference had 90 % of its rise", "score", when="last"),
+        "time_ci": Var(
+            (*_JOINED, "ci_bound"), "confidence interval of that time", "training"
+        ),
+        "reference_time": Var(
+            ("task", JOINED),
+            "training at which the reference has the level",
+            "training",
+        ),
+        "reference_time_ci": Var(
+            ("task", JOINED, "ci_bound"), "confidence interval of that time", "training"
+        ),
+        "reference_level": Var(
+            ("task", JOINED), "score that is to be reached", "score"
+        ),
+        "reference_falls": Var(
+            ("task", JOINED),
+            "1 where the mean of the reference is better before its last level",
+        ),
+        "rise_speedup": Var(
+            _CELL,
+            "speed-up to the level where the reference had 90 % of its rise",
+            when="last",
+        ),
+        "rise_speedup_ci": Var(
+            (*_CELL, "ci_bound"),
+            "confidence interval of that, for all comparisons together",
+            when="last",
+        ),
+        "rise_time": Var(
+            _CELL,
+            "training at which the mean score reaches that level",
+            "training",
+            when="last",
+        ),
+        "rise_reference_time": Var(
+            ("task",), "training at which the reference does", "training", when="last"
+        ),
+        "rise_level": Var(
+            ("task",),
+            "score where the reference had 90 % of its rise",
+            "score",
+            when="last",
+        ),
         "speedup_gap": Var(_CELL, _GAP, when="each"),
         "mean_curve": Var((*_CELL, EVALUATION), "mean score", "score", when="each"),
-        "reference_curve": Var(("task", EVALUATION), "mean score of the reference", "score", when="each"),
-        "curve_training": Var(("task", EVALUATION), "training of mean scores", "training", when="each"),
+        "reference_curve": Var(
+            ("task", EVALUATION), "mean score of the reference", "score", when="each"
+        ),
+        "curve_training": Var(
+            ("task", EVALUATION), "training of mean scores", "training", when="each"
+        ),
         "median_speedup": Var(_CELL, "median over tasks of speed-ups", when="task"),
-        "median_speedup_ci": Var((*_CELL, "ci_bound"), "confidence interval of the median", when="task"),
+        "median_speedup_ci": Var(
+            (*_CELL, "ci_bound"), "confidence interval of the median", when="task"
+        ),
         "task_speedup": Var(_JOINED, "speed-up in the task", when="task"),
-        "task_speedup_ci": Var((*_JOINED, "ci_bound"), "confidence interval in the task", when="task"),
+        "task_speedup_ci": Var(
+            (*_JOINED, "ci_bound"), "confidence interval in the task", when="task"
+        ),
         "task_pvalue": Var(_JOINED, "p-value of no speed-up in the task", when="task"),
         "task_speedup_gap": Var(_JOINED, _GAP, when="task"),
         **_of_runs(_JOINED),
-        "n_resamples": Var(_JOINED, "number of reassignments evaluated", dtype=np.int64),
-        "n_tasks": Var(_CELL, "number of tasks that say something", dtype=np.int64, when="task"),
-        "n_censored": Var(_CELL, "number of those that bound the ratio on one side only", dtype=np.int64, when="task"),
+        "n_resamples": Var(
+            _JOINED, "number of reassignments evaluated", dtype=np.int64
+        ),
+        "n_tasks": Var(
+            _CELL, "number of tasks that say something", dtype=np.int64, when="task"
+        ),
+        "n_censored": Var(
+            _CELL,
+            "number of those that bound the ratio on one side only",
+            dtype=np.int64,
+            when="task",
+        ),
     },
     coords={"task_effect": TASK_CLAIMS, "ci_bound": CI_BOUNDS},
     rows=("algorithm", "task_effect"),
@@ -171,17 +256,35 @@ PERFORMANCE_PROFILE = ResultKind(
     question="How often is each within a factor of the best?",
     argument="times",
     variables={
-        "score": Var(_CELL, "mean over tasks of the area under the profile, 1 the best everywhere"),
+        "score": Var(
+            _CELL,
+            "mean over tasks of the area under the profile, 1 the best everywhere",
+        ),
         "score_ci": Var((*_CLAIM, "ci_bound"), "confidence interval of the score"),
-        "share": Var((*_CELL, "tau"), "share of tasks within that factor of the best time"),
+        "share": Var(
+            (*_CELL, "tau"), "share of tasks within that factor of the best time"
+        ),
         "difference": Var(("task", "pair"), "difference of scores"),
-        "difference_ci": Var(("task", "pair", "task_effect", "ci_bound"), "confidence interval of the difference"),
-        "pvalue": Var(("task", "pair"), "p-value of the difference, for tasks like these"),
-        "pvalue_adjusted": Var(("task", "pair"), "p-value of the difference, adjusted over pairs"),
+        "difference_ci": Var(
+            ("task", "pair", "task_effect", "ci_bound"),
+            "confidence interval of the difference",
+        ),
+        "pvalue": Var(
+            ("task", "pair"), "p-value of the difference, for tasks like these"
+        ),
+        "pvalue_adjusted": Var(
+            ("task", "pair"), "p-value of the difference, adjusted over pairs"
+        ),
         "n_reached": Var(_CELL, "number of tasks that are solved", dtype=np.int64),
         "n_tasks": Var(("task",), "number of tasks", dtype=np.int64),
     },
-    coords={"tau": (), "task_effect": TASK_CLAIMS, "ci_bound": CI_BOUNDS, "pair": (), **PAIR_COORDS},
+    coords={
+        "tau": (),
+        "task_effect": TASK_CLAIMS,
+        "ci_bound": CI_BOUNDS,
+        "pair": (),
+        **PAIR_COORDS,
+    },
     rows=("algorithm", "task_effect"),
     core=("algorithm", "run"),
     references=(

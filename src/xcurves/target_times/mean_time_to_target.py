@@ -19,7 +19,11 @@ from xcurves.core.validation import check_curves
 from xcurves.kernels.resampling.moments import count_levels
 from xcurves.kernels.times import mean_curves
 from xcurves.kernels.times.mean_curves import NO_CURVE, Tracks
-from xcurves.preprocessing.normalization import Reference, check_reference, say_reference
+from xcurves.preprocessing.normalization import (
+    Reference,
+    check_reference,
+    say_reference,
+)
 from xcurves.target_times.kinds import MEAN_TIME_TO_TARGET
 from xcurves.target_times.text import Reason, described
 
@@ -92,8 +96,12 @@ def mean_time_to_target(
     >>> times.time.dims, bool(times.time_ci.isel(ci_bound=0).max() < times.time.max())
     (('algorithm',), True)
     """
-    curves = check_curves(curves, own_levels=True, reserved=MEAN_TIME_TO_TARGET.reserved())
-    data, core, options = curves_and_target(curves, target, training_scale, higher=higher_is_better)
+    curves = check_curves(
+        curves, own_levels=True, reserved=MEAN_TIME_TO_TARGET.reserved()
+    )
+    data, core, options = curves_and_target(
+        curves, target, training_scale, higher=higher_is_better
+    )
     result = per_task(
         MEAN_TIME_TO_TARGET,
         mean_time_kernel,
@@ -101,7 +109,11 @@ def mean_time_to_target(
         context=Context.of(data[0], confidence_level=confidence_level, core=core),
         core=core,
         options=options,
-        attrs={"target": say_reference(target), "training_scale": training_scale, "higher_is_better": higher_is_better},
+        attrs={
+            "target": say_reference(target),
+            "training_scale": training_scale,
+            "higher_is_better": higher_is_better,
+        },
     ).drop_vars("training")
     return described(result, lazy=is_lazy(curves))
 
@@ -110,29 +122,62 @@ def mean_time_kernel(group: Group, *, log: bool, sign: float) -> dict[str, Any]:
     """Return the times of all algorithms in all tasks."""
     cells = Readings(group, log, sign)
     found = cells.ranges(cells.best) | times_to_target(cells, group.context.alpha)[1]
-    return {name: each.reshape(-1, cells.n_algorithms, *each.shape[1:]) for name, each in found.items()}
+    return {
+        name: each.reshape(-1, cells.n_algorithms, *each.shape[1:])
+        for name, each in found.items()
+    }
 
 
 def curves_and_target(
-    curves: xr.DataArray, target: Reference | None, scale: str, *, higher: bool, joined: Sequence[str] = ()
+    curves: xr.DataArray,
+    target: Reference | None,
+    scale: str,
+    *,
+    higher: bool,
+    joined: Sequence[str] = (),
 ) -> tuple[list[xr.DataArray], tuple[str, ...], dict[str, Any]]:
     """Return curves as kernels take them, their levels and targets; core dims; the options of `Readings`."""
     validation.check_flag("higher_is_better", higher)
     log = validation.check_choice("training_scale", scale, ("linear", "log")) == "log"
     core: tuple[str, ...] = (*joined, "algorithm", "run")
-    if not {"training", EVALUATION} & {*curves.dims}:  # times, beside which their budgets may stand
+    if not {"training", EVALUATION} & {
+        *curves.dims
+    }:  # times, beside which their budgets may stand
         times = curves.drop_vars("budget", errors="ignore").transpose(..., *core)
-        budget = curves.coords.get("budget", xr.DataArray(0.0)).astype(np.float64).drop_vars("budget", errors="ignore")
-        return [times, in_label_order(budget.broadcast_like(times).transpose(*times.dims), core)], core, {}
+        budget = (
+            curves.coords.get("budget", xr.DataArray(0.0))
+            .astype(np.float64)
+            .drop_vars("budget", errors="ignore")
+        )
+        return (
+            [
+                times,
+                in_label_order(
+                    budget.broadcast_like(times).transpose(*times.dims), core
+                ),
+            ],
+            core,
+            {},
+        )
     core, training = (*core, EVALUATION), curves["training"].reset_coords(drop=True)
     bare = curves.drop_vars(["training", EVALUATION], errors="ignore")
     scores = bare.rename({curves.dims[-1]: EVALUATION}).transpose(..., *core)
     of_task = scores.isel({"algorithm": 0, "run": 0, EVALUATION: 0}, drop=True)
     wanted = check_reference(of_task, "target", 0.0 if target is None else target)
-    levels = xr.DataArray(training.data, dims=EVALUATION) if training.ndim == 1 else training.transpose(*scores.dims)
-    scores = scores.assign_coords(training=xr.Variable((), 0.0, training.attrs))  # results take its unit
+    levels = (
+        xr.DataArray(training.data, dims=EVALUATION)
+        if training.ndim == 1
+        else training.transpose(*scores.dims)
+    )
+    scores = scores.assign_coords(
+        training=xr.Variable((), 0.0, training.attrs)
+    )  # results take its unit
     targets = wanted.broadcast_like(of_task).transpose(*of_task.dims)
-    return [scores, in_label_order(levels, core), targets], core, {"log": log, "sign": 1.0 if higher else -1.0}
+    return (
+        [scores, in_label_order(levels, core), targets],
+        core,
+        {"log": log, "sign": 1.0 if higher else -1.0},
+    )
 
 
 class Readings:
@@ -148,7 +193,9 @@ class Readings:
         self.target = sign * target.repeat(self.n_algorithms)
         least = np.nanmin(levels, initial=np.inf)
         if least < 0:
-            raise ValueError(f"training must not be negative: ratios of times need a zero; got {least:g}. Subtract it")
+            raise ValueError(
+                f"training must not be negative: ratios of times need a zero; got {least:g}. Subtract it"
+            )
         if log and least == 0:
             raise ValueError(
                 "training_scale='log' needs levels above 0; got 0. Leave it out: "
@@ -159,13 +206,24 @@ class Readings:
         if levels.ndim < scores.ndim:  # a grid that all share
             levels = levels.reshape(len(levels), *[1] * (scores.ndim - 2), -1)
         levels = np.broadcast_to(np.log(levels) if log else levels, scores.shape)
-        read = [mean_curves.curve_of_runs(levels[cell], scores[cell]) for cell in np.ndindex(scores.shape[:-2])]
-        numbers = [(len(each.runs), len(each.u), each.n_ended_early, each.last) for each in read]
+        read = [
+            mean_curves.curve_of_runs(levels[cell], scores[cell])
+            for cell in np.ndindex(scores.shape[:-2])
+        ]
+        numbers = [
+            (len(each.runs), len(each.u), each.n_ended_early, each.last)
+            for each in read
+        ]
         self.n_runs, n_levels, self.n_ended_early, self.last = np.array(numbers).T
         none = np.where(n_levels == 0, Reason.NO_LEVELS_IN_COMMON, Reason.ESTIMATED)
         self.reason = np.where(self.n_runs < 2, Reason.FEWER_THAN_TWO_RUNS, none)
-        self.curves = [NO_CURVE if why else curve for curve, why in zip(read, self.reason, strict=True)]
-        self.best = np.where(np.isnan(scores), -np.inf, scores).max(axis=(-2, -1)).ravel()
+        self.curves = [
+            NO_CURVE if why else curve
+            for curve, why in zip(read, self.reason, strict=True)
+        ]
+        self.best = (
+            np.where(np.isnan(scores), -np.inf, scores).max(axis=(-2, -1)).ravel()
+        )
 
     def with_target(self, target: Floats) -> Readings:
         """Return the same readings with another level for each cell, higher being better."""
@@ -193,17 +251,26 @@ def _check_read(scores: Floats, group: Group) -> None:
     run_checks.check_runs(counts, np.zeros(n), names, context.algorithms, context.runs)
     for name, present in zip(names, np.any(~np.isnan(scores), axis=-1), strict=True):
         if context.paired:
-            run_checks.check_paired_runs(present, name, context.algorithms, context.runs)
+            run_checks.check_paired_runs(
+                present, name, context.algorithms, context.runs
+            )
 
 
-def times_of(track: Tracks, reason: NDArray[np.intp], alpha: float | Floats) -> dict[str, Any]:
+def times_of(
+    track: Tracks, reason: NDArray[np.intp], alpha: float | Floats
+) -> dict[str, Any]:
     """Return when curves reach their level, NaN where nothing is read, given why some of them cannot be.
 
     The time is known to lie between `low` and `high`.
     """
     u, point = mean_curves.first_crossing(track)
-    hull, readable = mean_curves.hull_by_pvalue(track, alpha), reason == Reason.ESTIMATED
-    time, first, last, *ends = map(track.training, (u, track.u[0], track.u[-1], hull.lower, hull.upper))
+    hull, readable = (
+        mean_curves.hull_by_pvalue(track, alpha),
+        reason == Reason.ESTIMATED,
+    )
+    time, first, last, *ends = map(
+        track.training, (u, track.u[0], track.u[-1], hull.lower, hull.upper)
+    )
     never, at_once = readable & (point < 0), readable & (point == 0)
     time = np.where(readable, time, np.nan)
     why = [Reason.NOT_REACHED_WITHIN_ITS_BUDGET, Reason.THERE_FROM_ITS_FIRST_LEVEL_ON]
@@ -221,7 +288,11 @@ def times_to_target(cells: Readings, alpha: float) -> tuple[Tracks, dict[str, An
     """Return all curves with their times to the target, without interval in tasks where no run gets there."""
     track = mean_curves.tracks(cells.curves, cells.target.tolist(), log=cells.log)
     times = times_of(track, cells.reason, alpha)
-    best = cells.best.reshape(-1, cells.n_algorithms).max(axis=1).repeat(cells.n_algorithms)
+    best = (
+        cells.best.reshape(-1, cells.n_algorithms)
+        .max(axis=1)
+        .repeat(cells.n_algorithms)
+    )
     beyond = (best < cells.target) & (cells.reason == Reason.ESTIMATED)
     times["reason"] = np.where(beyond, Reason.NO_RUN_REACHES_IT, times["reason"])
     times["time_ci"][beyond] = np.nan

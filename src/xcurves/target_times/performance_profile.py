@@ -19,7 +19,11 @@ from xcurves.kernels.resampling import plans
 from xcurves.kernels.times import hitting_times
 from xcurves.kernels.times.hitting_times import medians
 from xcurves.multi_task.options import check_task
-from xcurves.preprocessing.normalization import Reference, check_reference, say_reference
+from xcurves.preprocessing.normalization import (
+    Reference,
+    check_reference,
+    say_reference,
+)
 from xcurves.target_times.kinds import PERFORMANCE_PROFILE
 from xcurves.target_times.speedup import check_times
 
@@ -102,12 +106,18 @@ def performance_profile(
     >>> times.curves.performance_profile(rng=0).score.to_numpy().round(3)
     array([0.917, 0.833])
     """
-    times = check_curves(times, ("algorithm", "run"), "times", reserved=PERFORMANCE_PROFILE.reserved())
+    times = check_curves(
+        times, ("algorithm", "run"), "times", reserved=PERFORMANCE_PROFILE.reserved()
+    )
     times, task = check_task(times, task)
     if validation.check_number("tau_max", tau_max) <= 1:
         raise ValueError(f"tau_max must be above 1; got {tau_max:g}. Usual: 4")
     points = validation.check_count("points", points, 2, 100_000)
-    bases = None if gates is None else check_gates(times[task].to_numpy().tolist(), gates, task)
+    bases = (
+        None
+        if gates is None
+        else check_gates(times[task].to_numpy().tolist(), gates, task)
+    )
     core = (task, "algorithm", "run")
     bare = times.drop_vars("budget", errors="ignore").transpose(..., *core)
     pairs = pairs_in_label_order(times)
@@ -121,7 +131,8 @@ def performance_profile(
         sizes={"tau": _N_TAU, "pair": len(pairs)},
         options={"bases": bases, "tau": tau, "points": points, "pairs": pairs},
         attrs={"task": task, "tau_max": float(tau_max), "points": points},
-        coords=labels.pair_coords(times) | {"tau": ("tau", tau, {"long_name": labels.LONG_NAMES["tau"], "units": "1"})},
+        coords=labels.pair_coords(times)
+        | {"tau": ("tau", tau, {"long_name": labels.LONG_NAMES["tau"], "units": "1"})},
     )
 
 
@@ -133,21 +144,30 @@ def score_kernel(group: Group, **options: Any) -> dict[str, Any]:
 
 
 def _profile(
-    times: Floats, group: Group, bases: Index | None, tau: Floats, points: int | None, pairs: Index
+    times: Floats,
+    group: Group,
+    bases: Index | None,
+    tau: Floats,
+    points: int | None,
+    pairs: Index,
 ) -> dict[str, Any]:
     alpha, entropy, tau_max = group.context.alpha, group.context.entropy, float(tau[-1])
     found = hitting_times.ratios(medians(times), bases, tau_max)
     u = hitting_times.contributions(found, tau_max, points).T
     n_tasks = u.shape[1]
     plan = plans.plan_flips(n_tasks, None, entropy)
-    drawn = hitting_times.bootstrap_scores(times, bases, tau_max, points, N_DRAWS, entropy)
+    drawn = hitting_times.bootstrap_scores(
+        times, bases, tau_max, points, N_DRAWS, entropy
+    )
     first, second = pairs.T
     between = u[first] - u[second]
     pvalue, adjusted = task_flips.pvalues(between / n_tasks, plan)
 
     def intervals(means: Floats, drawn: Floats, least: float) -> Floats:
         of_runs = np.quantile(drawn, [alpha / 2, 1 - alpha / 2], axis=0).T
-        of_tasks = task_flips.flip_intervals(means / n_tasks, np.full(means.shape, 1 / n_tasks), plan, alpha)[0]
+        of_tasks = task_flips.flip_intervals(
+            means / n_tasks, np.full(means.shape, 1 / n_tasks), plan, alpha
+        )[0]
         return np.stack([of_runs, np.clip(of_tasks, least, 1.0)], axis=1)
 
     return {
@@ -166,19 +186,31 @@ def _profile(
 def check_gates(names: list[Any], gates: Mapping[Any, Any], task: str) -> Index:
     """Return the index of the base of each task that is a variant, -1 of bases."""
     if not isinstance(gates, Mapping):
-        raise TypeError(f"gates must be a mapping of variants to bases; got {labels.shown(gates)}")
+        raise TypeError(
+            f"gates must be a mapping of variants to bases; got {labels.shown(gates)}"
+        )
     for name in (*gates, *gates.values()):
         if name not in names:
-            raise ValueError(f"gates name {labels.shown(name)}, which is no {task}{labels.did_you_mean(name, names)}")
+            raise ValueError(
+                f"gates name {labels.shown(name)}, which is no {task}{labels.did_you_mean(name, names)}"
+            )
     bases = {name: gates.get(name, name) for name in names}  # a base is its own
     for base in bases.values():
         if bases[base] != base:
-            raise ValueError(f"gates: {labels.shown(base)} is a base and a variant. Name bases that are no variants")
-    return np.array([names.index(base) if base != name else -1 for name, base in bases.items()])
+            raise ValueError(
+                f"gates: {labels.shown(base)} is a base and a variant. Name bases that are no variants"
+            )
+    return np.array(
+        [names.index(base) if base != name else -1 for name, base in bases.items()]
+    )
 
 
 def time_to_target(
-    curves: xr.DataArray, target: Reference, *, sustained: int = 1, higher_is_better: bool = True
+    curves: xr.DataArray,
+    target: Reference,
+    *,
+    sustained: int = 1,
+    higher_is_better: bool = True,
 ) -> xr.DataArray:
     r"""Return the training level at which each run first reaches a target.
 
@@ -241,7 +273,9 @@ def time_to_target(
     validation.check_total("sustained", sustained, "1", most=curves.sizes[last])
     levels, scores = curves["training"].variable, curves.drop_vars("training")
     core = ["algorithm", "run", last]
-    wanted = check_reference(scores.isel(dict.fromkeys(core, 0), drop=True), "target", target)
+    wanted = check_reference(
+        scores.isel(dict.fromkeys(core, 0), drop=True), "target", target
+    )
     times, budget = xr.apply_ufunc(
         hitting_times.first_times,
         scores,
@@ -264,8 +298,14 @@ def time_to_target(
         "long_name": f"training until the score is {side} {words}{during}",
         "comment": "infinite where the target is not reached within the budget",
         **of_training,
-        **{name: curves.attrs[name] for name in ("source", "history") if name in curves.attrs},
+        **{
+            name: curves.attrs[name]
+            for name in ("source", "history")
+            if name in curves.attrs
+        },
     }
     budget.attrs = {"long_name": LAST_LEVEL} | of_training
     said = f"time_to_target(target={words}, sustained={sustained}, higher_is_better={higher_is_better})"
-    return provenance.record(times.rename("time_to_target").assign_coords(budget=budget.variable), said)
+    return provenance.record(
+        times.rename("time_to_target").assign_coords(budget=budget.variable), said
+    )

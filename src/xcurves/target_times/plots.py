@@ -8,7 +8,15 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Floats
-from xcurves.core.axes import IntervalGroup, Style, bounds_of, draw_intervals, list_rows, style_in, wrapped
+from xcurves.core.axes import (
+    IntervalGroup,
+    Style,
+    bounds_of,
+    draw_intervals,
+    list_rows,
+    style_in,
+    wrapped,
+)
 from xcurves.core.labels import each_of
 from xcurves.core.wording import label_of, number
 from xcurves.multi_task.plots import RowsOfTasks, draw_by_task, lines_of_tasks
@@ -39,8 +47,12 @@ def draw_times(result: xr.Dataset, ax: Axes) -> None:
     for row, one in enumerate(every):
         low, high = one["time_ci"].to_numpy()
         reached, start = bool(np.isfinite(one["time"])), low if low > 0 else -np.inf
-        value = one["time" if reached else "training_last"].item()  # to which a curve is known to stay below
-        y, x, lower, upper = np.array([[row], [value], [start], [high if reached else value]], float)
+        value = one[
+            "time" if reached else "training_last"
+        ].item()  # to which a curve is known to stay below
+        y, x, lower, upper = np.array(
+            [[row], [value], [start], [high if reached else value]], float
+        )
         groups.append(IntervalGroup(y, x, lower, upper, style_in(one), filled=reached))
     draw_intervals(ax, groups)
     list_rows(ax, [str(one["algorithm"].item()) for one in every])
@@ -55,17 +67,47 @@ def has_curves(result: xr.Dataset) -> bool:
 
 def draw_levels(result: xr.Dataset, ax: Axes) -> None:
     """Draw mean curves, and when each reaches the level with its interval."""
-    level, last = result["reference_level"].item(), float(result["curve_training"].max())
-    parts = [(result, "reference_", "reference_curve", Style("black", "-", "o"), 9, 0.15)]
-    parts += [(one, "", "mean_curve", style_in(one), 5, 0.35) for one in _each_algorithm(result)]
+    level, last = (
+        result["reference_level"].item(),
+        float(result["curve_training"].max()),
+    )
+    parts = [
+        (result, "reference_", "reference_curve", Style("black", "-", "o"), 9, 0.15)
+    ]
+    parts += [
+        (one, "", "mean_curve", style_in(one), 5, 0.35)
+        for one in _each_algorithm(result)
+    ]
     for one, which, curve, style, width, alpha in parts:
-        name = f"{one.attrs['reference']} (reference)" if which else str(one["algorithm"].item())
-        ax.plot(one["curve_training"], one[curve], color=style.color, linestyle=style.linestyle, label=name)
-        time, (low, high) = one[f"{which}time"].item(), one[f"{which}time_ci"].to_numpy()
+        name = (
+            f"{one.attrs['reference']} (reference)"
+            if which
+            else str(one["algorithm"].item())
+        )
+        ax.plot(
+            one["curve_training"],
+            one[curve],
+            color=style.color,
+            linestyle=style.linestyle,
+            label=name,
+        )
+        time, (low, high) = (
+            one[f"{which}time"].item(),
+            one[f"{which}time_ci"].to_numpy(),
+        )
         if np.isfinite(low):
-            ax.hlines(level, low, min(high, last), color=style.color, linewidth=width, alpha=alpha)
+            ax.hlines(
+                level,
+                low,
+                min(high, last),
+                color=style.color,
+                linewidth=width,
+                alpha=alpha,
+            )
         if np.isfinite(time):
-            ax.plot(time, level, style.marker, color=style.color, markersize=6, zorder=4)
+            ax.plot(
+                time, level, style.marker, color=style.color, markersize=6, zorder=4
+            )
     ax.axhline(level, color="0.6", linewidth=1, linestyle="--")
     _draw_rise(result, parts, ax)
     ax.set_xlabel(label_of(result["time"].assign_attrs(long_name="training")))
@@ -73,11 +115,17 @@ def draw_levels(result: xr.Dataset, ax: Axes) -> None:
     ax.grid(alpha=0.3)
 
 
-def _draw_rise(result: xr.Dataset, parts: list[tuple[xr.Dataset, str, str, Style, int, float]], ax: Axes) -> None:
+def _draw_rise(
+    result: xr.Dataset,
+    parts: list[tuple[xr.Dataset, str, str, Style, int, float]],
+    ax: Axes,
+) -> None:
     """Draw the level where the reference had 90 % of its rise too, if a speed-up to its last level is open."""
     if "rise_level" not in result or not np.isfinite(result["rise_level"]):
         return
-    if not any(is_one_sided(one[DISPLAYED]) for one in _each_algorithm(displayed(result))):
+    if not any(
+        is_one_sided(one[DISPLAYED]) for one in _each_algorithm(displayed(result))
+    ):
         return
     level = result["rise_level"].item()
     ax.axhline(level, color="0.6", linewidth=1, linestyle=":")
@@ -95,7 +143,15 @@ def _draw_rise(result: xr.Dataset, parts: list[tuple[xr.Dataset, str, str, Style
     for one, which, _, style, _, _ in parts:
         time = one[f"rise_{which}time"].item()
         if np.isfinite(time):
-            ax.plot(time, level, style.marker, color=style.color, markersize=5, markerfacecolor="white", zorder=4)
+            ax.plot(
+                time,
+                level,
+                style.marker,
+                color=style.color,
+                markersize=5,
+                markerfacecolor="white",
+                zorder=4,
+            )
 
 
 def speedup_rows(result: xr.Dataset) -> float:
@@ -111,7 +167,10 @@ def draw_speedups(result: xr.Dataset, ax: Axes) -> None:
         draw_by_task(ax, map(_rows_of_speedup, every), result.attrs["task"])
     else:
         ax.axvline(0, color="0.6", linewidth=1)
-        rows = [_logs(one["speedup"], one[DISPLAYED], style_in(one), row) for row, one in enumerate(every)]
+        rows = [
+            _logs(one["speedup"], one[DISPLAYED], style_in(one), row)
+            for row, one in enumerate(every)
+        ]
         draw_intervals(ax, [group for groups in rows for group in groups])
         list_rows(ax, [str(one["algorithm"].item()) for one in every])
         ax.grid(axis="x", alpha=0.3)
@@ -126,24 +185,48 @@ def _rows_of_speedup(one: xr.Dataset) -> RowsOfTasks:
     """Return the tasks of an algorithm, the largest speed-up first."""
     task = str(one.attrs["task"])
     own = one if task in one["task_speedup"].dims else one.expand_dims(task)
-    own = own.isel({task: np.argsort(-np.nan_to_num(own["task_speedup"].to_numpy(), nan=-1), kind="stable")})
+    own = own.isel(
+        {
+            task: np.argsort(
+                -np.nan_to_num(own["task_speedup"].to_numpy(), nan=-1), kind="stable"
+            )
+        }
+    )
     claims = [one.sel(task_effect=claim) for claim in one["task_effect"]]
     return RowsOfTasks(
         own[task].to_numpy().tolist(),
-        _logs(own["task_speedup"], own["task_speedup_ci"], Style(_GREY, "-", "o"), np.arange(float(own.sizes[task]))),
-        {str(c["task_effect"].item()): _logs(c["speedup"], c[DISPLAYED], Style("black", "-", "D"), 0) for c in claims},
+        _logs(
+            own["task_speedup"],
+            own["task_speedup_ci"],
+            Style(_GREY, "-", "o"),
+            np.arange(float(own.sizes[task])),
+        ),
+        {
+            str(c["task_effect"].item()): _logs(
+                c["speedup"], c[DISPLAYED], Style("black", "-", "D"), 0
+            )
+            for c in claims
+        },
         str(one["algorithm"].item()),
         style_in(one).color,
     )
 
 
-def _logs(value: xr.DataArray, bounds: xr.DataArray, style: Style, rows: Floats | int) -> list[IntervalGroup]:
+def _logs(
+    value: xr.DataArray, bounds: xr.DataArray, style: Style, rows: Floats | int
+) -> list[IntervalGroup]:
     """Return intervals of logarithms; one without an estimate hangs on the end that it has."""
     y = np.atleast_1d(np.asarray(rows, float))
     with np.errstate(divide="ignore"):
-        x, low, high = np.log2(np.vstack([np.atleast_1d(value), bounds_of(bounds).reshape(2, -1)]))
+        x, low, high = np.log2(
+            np.vstack([np.atleast_1d(value), bounds_of(bounds).reshape(2, -1)])
+        )
     bare = np.isnan(x)
-    x = np.where(bare, np.where(np.isfinite(high), high, np.where(np.isfinite(low), low, np.nan)), x)
+    x = np.where(
+        bare,
+        np.where(np.isfinite(high), high, np.where(np.isfinite(low), low, np.nan)),
+        x,
+    )
     return [
         IntervalGroup(y[mine], x[mine], low[mine], high[mine], which)
         for mine, which in ((~bare, style), (bare, style._replace(marker="|")))
@@ -156,7 +239,14 @@ def draw_profiles(result: xr.Dataset, ax: Axes) -> None:
     for one in sorted(_each_algorithm(result), key=lambda one: -one["score"].item()):
         style = style_in(one)
         label = f"{one['algorithm'].item()} ({number(one['score'].item(), 2)})"
-        ax.step(one["tau"], one["share"], where="post", color=style.color, linestyle=style.linestyle, label=label)
+        ax.step(
+            one["tau"],
+            one["share"],
+            where="post",
+            color=style.color,
+            linestyle=style.linestyle,
+            label=label,
+        )
     ax.set_ylim(0, 1.02)
     ax.set_xlim(1, float(result["tau"].max()))
     ax.set_xlabel("time as a multiple of the best")

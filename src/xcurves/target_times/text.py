@@ -80,16 +80,27 @@ def _cells(result: xr.Dataset, where: xr.DataArray) -> Iterator[tuple[str, xr.Da
     for cell in np.argwhere(where.to_numpy()).tolist():
         places = dict(zip(where.dims, cell, strict=True))
         one = result.isel(places)
-        said = [f"{dim} {result[dim][place].item()!r}" for dim, place in places.items() if dim != "algorithm"]
+        said = [
+            f"{dim} {result[dim][place].item()!r}"
+            for dim, place in places.items()
+            if dim != "algorithm"
+        ]
         if not one["algorithm"].dims:
             said.append(str(one["algorithm"].item()))
         yield ", ".join(said), one
 
 
-def _sorted(result: xr.Dataset, name: str, sign: int = 1) -> list[tuple[str, xr.Dataset]]:
+def _sorted(
+    result: xr.Dataset, name: str, sign: int = 1
+) -> list[tuple[str, xr.Dataset]]:
     """Return all cells with their words, the smallest value of a variable (times `sign`) first, unknown ones last."""
     cells = _cells(result, xr.ones_like(result[name], bool))
-    return sorted(cells, key=lambda cell: np.nan_to_num(sign * cell[1][name].item(), nan=np.inf, posinf=1e308))
+    return sorted(
+        cells,
+        key=lambda cell: np.nan_to_num(
+            sign * cell[1][name].item(), nan=np.inf, posinf=1e308
+        ),
+    )
 
 
 def _why(one: xr.Dataset) -> str:
@@ -113,9 +124,17 @@ def time_statements(result: xr.Dataset) -> Iterator[Statement]:
 
 def speedup_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield how much sooner each algorithm is than the reference."""
-    attrs, reference, joins = result.attrs, result.attrs["reference"], "median_speedup" in result
+    attrs, reference, joins = (
+        result.attrs,
+        result.attrs["reference"],
+        "median_speedup" in result,
+    )
     result = displayed(result)
-    compared = [cell for cell in _sorted(result, "speedup", -1) if joins or cell[1]["reason"] != Reason.NOT_COMPARED]
+    compared = [
+        cell
+        for cell in _sorted(result, "speedup", -1)
+        if joins or cell[1]["reason"] != Reason.NOT_COMPARED
+    ]
     if not compared:
         answer = f"Nothing is compared with {reference}: no other algorithm has runs where it has some."
         yield from statements(answer)
@@ -123,17 +142,26 @@ def speedup_statements(result: xr.Dataset) -> Iterator[Statement]:
     if joins:
         task = str(attrs["task"])
         said = [f"{name}: {_over_tasks(one, task)}" for name, one in compared]
-        details = [f"{name}: {text}." for name, one in compared for text in _of_tasks(one, task)][:_LINES]
+        details = [
+            f"{name}: {text}."
+            for name, one in compared
+            for text in _of_tasks(one, task)
+        ][:_LINES]
     else:
         compared.sort(key=lambda cell: not cell[1]["shown"])
         said = [f"{name}: {_comparison(one)}" for name, one in compared]
-        details = [*_to_rise(result, compared), *(f"{text}." for text in said[_MOST : _MOST + _LINES])]
+        details = [
+            *_to_rise(result, compared),
+            *(f"{text}." for text in said[_MOST : _MOST + _LINES]),
+        ]
         if any(_is_too_flat(one) for _, one in compared):
             details.append(_TOO_FLAT)
         if attrs.get("of_times"):
             details.append(_NO_INTERVAL)
         noun = labels.task_noun(result["speedup"], ("algorithm",))
-        details += unadjusted_over_tasks(result["speedup"].size // result.sizes.get("algorithm", 1), noun)
+        details += unadjusted_over_tasks(
+            result["speedup"].size // result.sizes.get("algorithm", 1), noun
+        )
     if result.sizes.get("algorithm", 1) > 1 and not attrs.get("of_times"):
         details.append(_TOGETHER)
     cautions = []
@@ -154,9 +182,13 @@ def _level(result: xr.Dataset) -> str:
     single = times.size == 1 and bool(np.isfinite(times).all())
     when = f"at {quantity(times.item(), units_of(result['time']))}" if single else ""
     if "target" in attrs:
-        return f", to {attrs['target']}" + (f" (which it reaches {when})" if single else "")
+        return f", to {attrs['target']}" + (
+            f" (which it reaches {when})" if single else ""
+        )
     level = f", to the last mean score of {attrs['reference']}"
-    return level + (f" ({number(result['reference_level'].item())} {when})" if single else "")
+    return level + (
+        f" ({number(result['reference_level'].item())} {when})" if single else ""
+    )
 
 
 def _is_too_flat(one: xr.Dataset) -> bool:
@@ -165,7 +197,9 @@ def _is_too_flat(one: xr.Dataset) -> bool:
     return bool(one["reason"] == Reason.ESTIMATED and np.isinf(low) and np.isinf(high))
 
 
-def _to_rise(result: xr.Dataset, compared: list[tuple[str, xr.Dataset]]) -> Iterator[str]:
+def _to_rise(
+    result: xr.Dataset, compared: list[tuple[str, xr.Dataset]]
+) -> Iterator[str]:
     """Yield the speed-ups to where the reference had most of its rise, if one to its last level is open at an end."""
     if "rise_speedup" not in result:
         return
@@ -180,12 +214,16 @@ def _to_rise(result: xr.Dataset, compared: list[tuple[str, xr.Dataset]]) -> Iter
         if not low <= 1 <= high:
             gain = one["rise_reference_time"].item() - one["rise_time"].item()
             sooner = _amount(gain, units_of(one["rise_time"]))
-        said.append(f"{name} {say_ratio(one['rise_speedup'].item(), one['rise_speedup_ci'])}{sooner}")
+        said.append(
+            f"{name} {say_ratio(one['rise_speedup'].item(), one['rise_speedup_ci'])}{sooner}"
+        )
     if not said:
         return
     where = ""
     if result["rise_level"].size == 1:
-        time = quantity(result["rise_reference_time"].item(), units_of(result["rise_time"]))
+        time = quantity(
+            result["rise_reference_time"].item(), units_of(result["rise_time"])
+        )
         where = f" ({number(result['rise_level'].item())} at {time})"
     yield f"To the level where {result.attrs['reference']} had 90 % of its rise{where}: {joined(said, '; ', _LINES)}."
 
@@ -208,7 +246,9 @@ def _comparison(one: xr.Dataset) -> str:
         return said
     if not is_shown:
         return f"{said}, not shown to differ, {pvalue(p)}"
-    gain = _amount(one["reference_time"].item() - one["time"].item(), units_of(one["time"]))
+    gain = _amount(
+        one["reference_time"].item() - one["time"].item(), units_of(one["time"])
+    )
     word = ", sooner" if one[DIRECTION] > 0 else ", later"
     return f"{said}{gain or word}, {pvalue(p)}"
 
@@ -221,9 +261,14 @@ def _over_tasks(one: xr.Dataset, task: str) -> str:
     said = ""
     if np.isnan(ratio):
         bound = f"{number(one['n_censored'].item())} of {count(n, task)} bound the ratio on one side only"
-        said = "".join(f"{text}; " for text in _median(one, task)) + f"no mean, as {bound}"
+        said = (
+            "".join(f"{text}; " for text in _median(one, task)) + f"no mean, as {bound}"
+        )
     claims, decimals = [], []
-    for claim, where in (("fixed", f"these {task}s"), ("random", f"{task}s like these")):
+    for claim, where in (
+        ("fixed", f"these {task}s"),
+        ("random", f"{task}s like these"),
+    ):
         own = one.sel(task_effect=claim) if claim in one["task_effect"] else None
         if own is not None and own[DISPLAYED].notnull().all():
             limits = say_limits(own[DISPLAYED], ratio, shown=bool(own["shown"]))
@@ -264,7 +309,10 @@ def score_statements(result: xr.Dataset) -> Iterator[Statement]:
         f"{name} {estimated(one['score'].item(), *ends_of(one['score_ci'].sel(task_effect='random')))}"
         for name, one in _sorted(result, "score", -1)
     ]
-    n_shown, n_pairs = int(provenance.significant(p, provenance.alpha_of(result)).sum()), int((~np.isnan(p)).sum())
+    n_shown, n_pairs = (
+        int(provenance.significant(p, provenance.alpha_of(result)).sum()),
+        int((~np.isnan(p)).sum()),
+    )
     best = f"Highest score up to {number(result.attrs['tau_max'])} times the best: {joined(said[:_MOST])}"
     verb = "is" if n_shown == 1 else "are"
     pairs = f"{n_shown} of {count(n_pairs, 'pair')} {verb} shown to differ"
@@ -273,14 +321,19 @@ def score_statements(result: xr.Dataset) -> Iterator[Statement]:
     if len(said) > _MOST:
         details.append(f"Then {joined(said[_MOST:])}.")
     caution = "A score depends on who takes part: the best of them on a task defines its unit."
-    yield from statements(f"{best}; intervals are for {task}s like these.", details, [caution])
+    yield from statements(
+        f"{best}; intervals are for {task}s like these.", details, [caution]
+    )
 
 
 def _ended_early(result: xr.Dataset) -> Iterator[str]:
     """Yield where the first curve that is cut ends, and how many more are."""
     cut = result["n_ended_early"] > 0
     for words, one in islice(_cells(result, cut), 1):
-        n, last = one["n_ended_early"].item(), quantity(one["training_last"].item(), units_of(one["training_last"]))
+        n, last = (
+            one["n_ended_early"].item(),
+            quantity(one["training_last"].item(), units_of(one["training_last"])),
+        )
         ends = f"{number(n)} of its {number(one['n_runs'].item())} runs {'end' if n > 1 else 'ends'}"
         sentence = f"{words} is read up to {last}: {ends} earlier than others"
         if cut.sum() > 1:
@@ -290,7 +343,9 @@ def _ended_early(result: xr.Dataset) -> Iterator[str]:
 
 def described(result: xr.Dataset, *, lazy: bool) -> xr.Dataset:
     """Say what the numbers of `reason` mean, as CF does; warn of what a computed result has, of each thing once."""
-    result["reason"].attrs["flag_meanings"] = " ".join(each.name.lower() for each in Reason)
+    result["reason"].attrs["flag_meanings"] = " ".join(
+        each.name.lower() for each in Reason
+    )
     if lazy:
         return result
     beyond = result["reason"] == Reason.NO_RUN_REACHES_IT
@@ -315,7 +370,9 @@ def described(result: xr.Dataset, *, lazy: bool) -> xr.Dataset:
 
 def time_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each algorithm: the time and its interval."""
-    return frame_of({"time": result["time"], **bounds(result["time_ci"])}, ["algorithm"])
+    return frame_of(
+        {"time": result["time"], **bounds(result["time_ci"])}, ["algorithm"]
+    )
 
 
 def speedup_table(result: xr.Dataset) -> pd.DataFrame:
@@ -325,14 +382,25 @@ def speedup_table(result: xr.Dataset) -> pd.DataFrame:
     if "task_effect" not in result["speedup_ci"].dims:
         columns |= {**bounds(shown[DISPLAYED]), "p": result["pvalue_adjusted"]}
         reached = result["time"].where(np.isfinite(result["time"]))
-        columns |= {"time": result["time"], "sooner_by": result["reference_time"] - reached}
+        columns |= {
+            "time": result["time"],
+            "sooner_by": result["reference_time"] - reached,
+        }
         if "rise_speedup" in result:
-            columns |= {"speedup_90": result["rise_speedup"], **bounds(result["rise_speedup_ci"], "speedup_90_")}
+            columns |= {
+                "speedup_90": result["rise_speedup"],
+                **bounds(result["rise_speedup_ci"], "speedup_90_"),
+            }
     else:
         for claim in result["task_effect"].to_numpy().tolist():
             own = shown.sel(task_effect=claim, drop=True)
-            columns |= bounds(own[DISPLAYED], f"{claim}_") | {f"{claim}_p": own["pvalue_adjusted"]}
-        columns |= {"median": result["median_speedup"], **bounds(result["median_speedup_ci"], "median_")}
+            columns |= bounds(own[DISPLAYED], f"{claim}_") | {
+                f"{claim}_p": own["pvalue_adjusted"]
+            }
+        columns |= {
+            "median": result["median_speedup"],
+            **bounds(result["median_speedup_ci"], "median_"),
+        }
         columns["tasks"] = result["n_tasks"]
     frame = frame_of(columns, ["algorithm"])
     frame.attrs["interval"] = heading(result)
@@ -343,5 +411,7 @@ def score_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each algorithm: the score, both intervals, how many tasks it solves."""
     columns = {"score": result["score"]}
     for claim in result["task_effect"].to_numpy().tolist():
-        columns |= bounds(result["score_ci"].sel(task_effect=claim, drop=True), f"{claim}_")
+        columns |= bounds(
+            result["score_ci"].sel(task_effect=claim, drop=True), f"{claim}_"
+        )
     return frame_of(columns | {"solved": result["n_reached"]}, ["algorithm"])

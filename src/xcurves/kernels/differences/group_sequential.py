@@ -16,7 +16,9 @@ from xcurves.kernels.differences.task_plans import Look
 from xcurves.kernels.resampling.plans import rows_that_fit, stretches
 
 _ROUNDING = 16 * np.finfo(float).eps
-_CANCELLED = 1e-4  # share of a variance's terms below which it is computed anew from the runs
+_CANCELLED = (
+    1e-4  # share of a variance's terms below which it is computed anew from the runs
+)
 _TASKS = 4  # whose sums are held at once
 INFINITE = 1e200  # statistics at least this large have no variance; the larger the difference the further
 
@@ -24,7 +26,9 @@ INFINITE = 1e200  # statistics at least this large have no variance; the larger 
 class BatchedRuns(NamedTuple):
     """The runs of a pair of algorithms in all batches, each batch the first algorithm's runs before the second's."""
 
-    z: list[list[Floats]]  # (task, run): numbers less the mean of their batch, for all `TaskCells` of every look
+    z: list[
+        list[Floats]
+    ]  # (task, run): numbers less the mean of their batch, for all `TaskCells` of every look
     e: list[list[Floats]]  # (run,): whether it is of the first, less its batch's mean
     sizes: Floats  # (look, task, 2): cumulative runs of the batches that count
     weights: Floats  # (look, task); 0 without runs
@@ -44,7 +48,9 @@ class Terms(NamedTuple):
 
     def take(self, rows: Index) -> Terms:
         """Return the terms of some of all assignments."""
-        return Terms(self.d[:, rows], self.v[:, rows], self.p[:, rows], self.largest_p, rows)
+        return Terms(
+            self.d[:, rows], self.v[:, rows], self.p[:, rows], self.largest_p, rows
+        )
 
 
 def centre_batches(u: Floats, look: Index, looks: list[Look]) -> BatchedRuns:
@@ -62,7 +68,10 @@ def centre_batches(u: Floats, look: Index, looks: list[Look]) -> BatchedRuns:
         for cells in each.cells:
             n = np.array([cells.n_a, cells.n_b])
             rows = batch[:, cells.tasks]
-            present = [part[~np.isnan(part)].reshape(len(part), size) for part, size in zip(rows, n, strict=True)]
+            present = [
+                part[~np.isnan(part)].reshape(len(part), size)
+                for part, size in zip(rows, n, strict=True)
+            ]
             values = np.concatenate(present, axis=-1)
             values = values - values[:, :1]  # exact where numbers are close
             z[k].append(values - values.mean(axis=-1, keepdims=True))
@@ -71,7 +80,9 @@ def centre_batches(u: Floats, look: Index, looks: list[Look]) -> BatchedRuns:
             sizes[k, cells.tasks] = n
             factor = cells.n_a * cells.n_b / n.sum()
             total[k, cells.tasks] = factor
-            means = values[:, : cells.n_a].mean(axis=-1) - values[:, cells.n_a :].mean(axis=-1)
+            means = values[:, : cells.n_a].mean(axis=-1) - values[:, cells.n_a :].mean(
+                axis=-1
+            )
             summed[k, cells.tasks] = factor * means
             ranges[k] = max(ranges[k], np.ptp(z[k][-1], axis=-1).max())
     sizes, summed, total = (each.cumsum(axis=0) for each in (sizes, summed, total))
@@ -86,21 +97,32 @@ def studentized_terms(runs: BatchedRuns, looks: list[Look]) -> list[Terms | None
     """Return the terms of T at every look, None where a task has one run of an algorithm, or none has two."""
     out: list[Terms | None] = [None] * len(looks)
     defined = is_defined(runs)
-    for tasks in stretches(runs.sizes.shape[1], _TASKS):  # as many whatever comes later, so that sums are the same
-        sums, totals = np.zeros((2, tasks.stop - tasks.start, 5, 1))  # of z, z², e, z e, e²: labelled first, and all
+    for tasks in stretches(
+        runs.sizes.shape[1], _TASKS
+    ):  # as many whatever comes later, so that sums are the same
+        sums, totals = np.zeros(
+            (2, tasks.stop - tasks.start, 5, 1)
+        )  # of z, z², e, z e, e²: labelled first, and all
         for k, look in enumerate(looks):
             sums = sums if look.parent is None else sums[..., look.parent]
             for cells, z, e in zip(look.cells, runs.z[k], runs.e[k], strict=True):
                 inside = (cells.tasks >= tasks.start) & (cells.tasks < tasks.stop)
                 places, values = cells.tasks[inside] - tasks.start, z[inside]
                 ones = np.broadcast_to(e, values.shape)
-                features = np.stack([values, values**2, ones, values * ones, ones**2], axis=1)
-                for some in stretches(look.n_total, rows_that_fit(8 * max(1, values.size))):
+                features = np.stack(
+                    [values, values**2, ones, values * ones, ones**2], axis=1
+                )
+                for some in stretches(
+                    look.n_total, rows_that_fit(8 * max(1, values.size))
+                ):
                     first = 1.0 - cells.of(look.labels[some])[:, inside]
                     sums[places, :, some] += features @ first.transpose(1, 2, 0)
                 totals[places] += features.sum(axis=-1)[..., np.newaxis]
             if defined[k]:
-                before, found = out[k], _terms(sums, totals, runs.sizes[k, tasks], runs.weights[k, tasks])
+                before, found = (
+                    out[k],
+                    _terms(sums, totals, runs.sizes[k, tasks], runs.weights[k, tasks]),
+                )
                 out[k] = Terms(*map(np.add, before[:4], found[:4])) if before else found
     return out
 
@@ -108,7 +130,9 @@ def studentized_terms(runs: BatchedRuns, looks: list[Look]) -> list[Terms | None
 def is_defined(runs: BatchedRuns) -> NDArray[np.bool_]:
     """Return at which looks every task with runs has two of both algorithms."""
     some = runs.weights > 0
-    return np.asarray(some.any(axis=1) & (~some | (runs.sizes >= 2).all(axis=2)).all(axis=1))
+    return np.asarray(
+        some.any(axis=1) & (~some | (runs.sizes >= 2).all(axis=2)).all(axis=1)
+    )
 
 
 def _terms(sums: Floats, totals: Floats, sizes: Floats, weights: Floats) -> Terms:
@@ -122,7 +146,11 @@ def _terms(sums: Floats, totals: Floats, sizes: Floats, weights: Floats) -> Term
     c_s = c_a / n_a + c_b / n_b
     step = w * (1 / n_a + 1 / n_b)
     d, v, p, largest_p = [(step * s).sum(axis=0), (step * t).sum(axis=0)], [], [], []
-    for part, whole, square in ((q, q_all, s * s), (qt, qt_all, s * t), (tt, tt_all, t * t)):
+    for part, whole, square in (
+        (q, q_all, s * s),
+        (qt, qt_all, s * t),
+        (tt, tt_all, t * t),
+    ):
         above = (c_a - c_b) * part + c_b * whole
         p.append((w**2 * above).sum(axis=0))
         v.append((w**2 * (above - c_s * square)).sum(axis=0))
@@ -130,7 +158,9 @@ def _terms(sums: Floats, totals: Floats, sizes: Floats, weights: Floats) -> Term
     return Terms(np.array(d), np.array(v), np.array(p), np.array(largest_p))
 
 
-def studentized_difference(runs: BatchedRuns, looks: list[Look], found: Terms, k: int, shift: float = 0.0) -> Floats:
+def studentized_difference(
+    runs: BatchedRuns, looks: list[Look], found: Terms, k: int, shift: float = 0.0
+) -> Floats:
     """Return T of every assignment at look `k` after a `shift`; 0 / 0 is 0, x / 0 at least `INFINITE`."""
     d, v = found.d[0], found.v[0]
     if shift != 0:
@@ -139,11 +169,16 @@ def studentized_difference(runs: BatchedRuns, looks: list[Look], found: Terms, k
     rounding = _ROUNDING * (runs.largest[k] + abs(shift))
     small = np.flatnonzero(v <= _CANCELLED * _shifted(found.largest_p, shift))
     if small.size:
-        small = small[(v[small] <= _CANCELLED * _shifted(found.p[:, small], shift)) & (size[small] > rounding)]
+        small = small[
+            (v[small] <= _CANCELLED * _shifted(found.p[:, small], shift))
+            & (size[small] > rounding)
+        ]
         v = v.copy()
         for part in stretches(small.size, rows_that_fit(16 * int(runs.sizes[k].sum()))):
             some = small[part]
-            anew, v[some] = _anew(runs, looks, k, some if found.rows is None else found.rows[some], shift)
+            anew, v[some] = _anew(
+                runs, looks, k, some if found.rows is None else found.rows[some], shift
+            )
             size[some] = np.abs(anew)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.asarray(size / np.sqrt(v))
@@ -154,7 +189,9 @@ def studentized_difference(runs: BatchedRuns, looks: list[Look], found: Terms, k
     return t
 
 
-def squared_range(runs: BatchedRuns, found: Terms, k: int, low: float, high: float) -> tuple[Floats, Floats]:
+def squared_range(
+    runs: BatchedRuns, found: Terms, k: int, low: float, high: float
+) -> tuple[Floats, Floats]:
     """Return bounds of T² of every assignment at look `k` for all shifts from `low` to `high`."""
     middle, width = (low + high) / 2, (high - low) / 2
     slope = found.v[1] - middle * found.v[2]
@@ -162,24 +199,34 @@ def squared_range(runs: BatchedRuns, found: Terms, k: int, low: float, high: flo
     change = width * np.abs(found.d[1])
     rounding = _ROUNDING * (runs.largest[k] + max(abs(low), abs(high)))
     v, v_change = _shifted(found.v, middle), 2 * width * np.abs(slope)
-    cancelled = v - v_change <= _CANCELLED * max(_shifted(found.largest_p, shift) for shift in (low, high))
+    cancelled = v - v_change <= _CANCELLED * max(
+        _shifted(found.largest_p, shift) for shift in (low, high)
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
-        least = np.maximum(size - change - rounding, 0) ** 2 / (v + v_change + width**2 * found.v[2])
+        least = np.maximum(size - change - rounding, 0) ** 2 / (
+            v + v_change + width**2 * found.v[2]
+        )
         most = (size + change) ** 2 / (v - v_change)
     least[cancelled], most[cancelled] = 0.0, np.inf
     return least, most
 
 
 def _shifted(polynomial: Floats, shift: float) -> Floats:
-    return np.asarray(polynomial[0] - shift * (2 * polynomial[1] - shift * polynomial[2]))
+    return np.asarray(
+        polynomial[0] - shift * (2 * polynomial[1] - shift * polynomial[2])
+    )
 
 
-def _anew(runs: BatchedRuns, looks: list[Look], k: int, rows: Index, shift: float) -> tuple[Floats, Floats]:
+def _anew(
+    runs: BatchedRuns, looks: list[Look], k: int, rows: Index, shift: float
+) -> tuple[Floats, Floats]:
     """Return D and V of some assignments from their runs, without a difference of large sums."""
     n_tasks = runs.sizes.shape[1]
     n_runs = int(runs.sizes[k].sum(axis=-1).max())
     z = np.zeros((n_tasks, len(rows), n_runs))
-    side = np.full((n_tasks, len(rows), n_runs), 2, np.uint8)  # 0 labelled first, 1 second, 2 no run
+    side = np.full(
+        (n_tasks, len(rows), n_runs), 2, np.uint8
+    )  # 0 labelled first, 1 second, 2 no run
     filled = runs.sizes[k].sum(axis=-1).astype(int)
     for j in range(k, -1, -1):
         labels = looks[j].labels[rows]
@@ -193,7 +240,9 @@ def _anew(runs: BatchedRuns, looks: list[Look], k: int, rows: Index, shift: floa
         rows = rows if parent is None else parent[rows]
     z = np.take_along_axis(z, side.argsort(axis=-1, kind="stable"), axis=-1)
     d, v = np.zeros(z.shape[1]), np.zeros(z.shape[1])
-    for n_a, n_b in np.unique(runs.sizes[k][runs.weights[k] > 0], axis=0).astype(int).tolist():
+    for n_a, n_b in (
+        np.unique(runs.sizes[k][runs.weights[k] > 0], axis=0).astype(int).tolist()
+    ):
         alike = np.flatnonzero((runs.sizes[k] == (n_a, n_b)).all(axis=-1))
         w = runs.weights[k, alike, np.newaxis]
         (mean_a, var_a), (mean_b, var_b) = (
@@ -210,7 +259,9 @@ def _mean_and_variance(values: Floats, largest: float) -> tuple[Floats, Floats]:
     mean = from_first.mean(axis=-1, keepdims=True)
     rest = from_first - mean
     rest[np.abs(rest).max(axis=-1) <= _ROUNDING * largest] = 0.0
-    return values[..., 0] + mean[..., 0], (rest**2).sum(axis=-1) / (values.shape[-1] - 1)
+    return values[..., 0] + mean[..., 0], (rest**2).sum(axis=-1) / (
+        values.shape[-1] - 1
+    )
 
 
 def normal_scale(runs: BatchedRuns) -> Floats:
@@ -221,9 +272,13 @@ def normal_scale(runs: BatchedRuns) -> Floats:
     squares = (batch * (1 - 1 / n)[..., np.newaxis]).cumsum(axis=0)
     effective = (batch.prod(axis=-1) / n).cumsum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        variances = (squares - effective[..., np.newaxis] / runs.sizes) / (runs.sizes - 1)
+        variances = (squares - effective[..., np.newaxis] / runs.sizes) / (
+            runs.sizes - 1
+        )
         v = (variances / runs.sizes).sum(axis=-1)
         true = effective * (1 / runs.sizes).sum(axis=-1) ** 2
         w = runs.weights**2
-        ratio = np.where(w > 0, w * v, 0).sum(axis=-1) / np.where(w > 0, w * true, 0).sum(axis=-1)
+        ratio = np.where(w > 0, w * v, 0).sum(axis=-1) / np.where(
+            w > 0, w * true, 0
+        ).sum(axis=-1)
     return np.where(is_defined(runs), np.sqrt(ratio), np.nan)

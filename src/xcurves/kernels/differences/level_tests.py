@@ -17,11 +17,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
-from xcurves.kernels.resampling.engine import Progress, StepDown, count_at_least, group_sums, label_batches, n_rare
+from xcurves.kernels.resampling.engine import (
+    Progress,
+    StepDown,
+    count_at_least,
+    group_sums,
+    label_batches,
+    n_rare,
+)
 from xcurves.kernels.resampling.group_products import squares_over_groups
-from xcurves.kernels.resampling.plans import CACHE, MEMORY, TIE, Labels, Plan, RunPlan, rows_that_fit, stretches
+from xcurves.kernels.resampling.plans import (
+    CACHE,
+    MEMORY,
+    TIE,
+    Labels,
+    Plan,
+    RunPlan,
+    rows_that_fit,
+    stretches,
+)
 
-_TABLE = 3 * MEMORY  # bytes up to which the table of levels by reassignments is held whole
+_TABLE = (
+    3 * MEMORY
+)  # bytes up to which the table of levels by reassignments is held whole
 _ROWS = 256  # reassignments whose sums are computed at once
 _PART = CACHE // 16  # doubles of the curves that are worked on at once
 _NOTHING = 1e-21  # share of the sum of squares that is only rounding error
@@ -30,7 +48,9 @@ _NOTHING = 1e-21  # share of the sum of squares that is only rounding error
 class Levels(NamedTuple):
     """Groups of curves, reduced level by level."""
 
-    deviations: Floats  # (task, group, level): means of the groups less that of all curves
+    deviations: (
+        Floats  # (task, group, level): means of the groups less that of all curves
+    )
     simple: Floats  # (task, level): sum of squares between groups
     error: Floats  # within groups, or group by run if paired
 
@@ -38,12 +58,22 @@ class Levels(NamedTuple):
 def measure_levels(curves: Floats, sizes: tuple[int, ...], *, paired: bool) -> Levels:
     """Reduce complete curves, shape (task, curve, level), group after group, in stretches that fit the cache."""
     n_tasks, n_curves, n_levels = curves.shape
-    found = Levels(np.empty((n_tasks, len(sizes), n_levels)), *np.empty((2, n_tasks, n_levels)))
+    found = Levels(
+        np.empty((n_tasks, len(sizes), n_levels)), *np.empty((2, n_tasks, n_levels))
+    )
     width = min(n_levels, max(64, _PART // n_curves))
     tasks = stretches(n_tasks, max(1, _PART // (n_curves * width)))
-    with np.errstate(over="ignore", invalid="ignore"):  # the caller refuses infinite and huge scores
-        for part in ((some, ..., levels) for some in tasks for levels in stretches(n_levels, width)):
-            for whole, reduced in zip(found, _measure_part(curves[part], sizes, paired), strict=True):
+    with np.errstate(
+        over="ignore", invalid="ignore"
+    ):  # the caller refuses infinite and huge scores
+        for part in (
+            (some, ..., levels)
+            for some in tasks
+            for levels in stretches(n_levels, width)
+        ):
+            for whole, reduced in zip(
+                found, _measure_part(curves[part], sizes, paired), strict=True
+            ):
                 whole[part] = reduced
     return found
 
@@ -53,7 +83,10 @@ def effects(measured: Levels, sizes: tuple[int, ...]) -> Floats:
     weights, own = np.array(sizes, float), measured.deviations.mean(axis=-1)
     algorithm = ((weights * own)[:, np.newaxis] @ measured.deviations)[:, 0]
     apart = measured.deviations - own[..., np.newaxis]
-    return np.stack([measured.simple, algorithm, np.einsum("g,tgh,tgh->th", weights, apart, apart)], axis=1)
+    return np.stack(
+        [measured.simple, algorithm, np.einsum("g,tgh,tgh->th", weights, apart, apart)],
+        axis=1,
+    )
 
 
 def shares(ss: Floats, everything: Floats) -> tuple[Floats, Floats]:
@@ -69,7 +102,14 @@ def corrected_share(simple: Floats, error: Floats, df: tuple[float, float]) -> F
     """Return shares of levels less the share expected of noise; NaN where noise explains the whole sum."""
     rest = simple - df[0] / df[1] * error
     total = rest.sum(axis=-1, keepdims=True)
-    return np.asarray(rest / np.where(total > _NOTHING * (simple + error).sum(axis=-1, keepdims=True), total, np.nan))
+    return np.asarray(
+        rest
+        / np.where(
+            total > _NOTHING * (simple + error).sum(axis=-1, keepdims=True),
+            total,
+            np.nan,
+        )
+    )
 
 
 def centre_groups(curves: Floats, sizes: tuple[int, ...], *, paired: bool) -> Floats:
@@ -83,7 +123,9 @@ def centre_groups(curves: Floats, sizes: tuple[int, ...], *, paired: bool) -> Fl
     return apart
 
 
-def _measure_part(curves: Floats, sizes: tuple[int, ...], paired: bool) -> tuple[Floats, Floats, Floats]:
+def _measure_part(
+    curves: Floats, sizes: tuple[int, ...], paired: bool
+) -> tuple[Floats, Floats, Floats]:
     spread = np.zeros(())
     if paired:
         apart = curves - curves[:, :1]
@@ -91,10 +133,14 @@ def _measure_part(curves: Floats, sizes: tuple[int, ...], paired: bool) -> tuple
         curves = centre_groups(curves, sizes, paired=True)
     weights = np.array(sizes, float)
     means, error = _group_means(curves, sizes)
-    deviations = means - np.einsum("g,tgh->th", weights / curves.shape[1], means)[:, np.newaxis]
+    deviations = (
+        means - np.einsum("g,tgh->th", weights / curves.shape[1], means)[:, np.newaxis]
+    )
     simple = np.einsum("g,tgh,tgh->th", weights, deviations, deviations)
     for ss in (simple, error):
-        ss[ss <= 64 * np.finfo(float).eps ** 2 * spread] = 0.0  # rounding errors of run means, where the sum is zero
+        ss[ss <= 64 * np.finfo(float).eps ** 2 * spread] = (
+            0.0  # rounding errors of run means, where the sum is zero
+        )
     return deviations, simple, error
 
 
@@ -112,7 +158,9 @@ def _group_means(curves: Floats, sizes: tuple[int, ...]) -> tuple[Floats, Floats
         mean /= size
         within += np.einsum("tgnh,tgnh->th", apart, apart)
         within -= size * np.einsum("tgh,tgh->th", mean, mean)
-        mean += groups[:, :, 0] - curves[:, :1]  # in one step, so that an offset loses no precision
+        mean += (
+            groups[:, :, 0] - curves[:, :1]
+        )  # in one step, so that an offset loses no precision
         means.append(mean)
         start = end
     return np.concatenate(means, axis=1), within
@@ -150,12 +198,16 @@ def profile_tests(
     width = n_levels if whole else rows_that_fit(8 * n_tasks * plan.n_resamples)
     for start in progress(range(0, n_levels, width)):
         some = slice(start, start + width)
-        table = _shuffled_shares(design.curves[:, some], plan, min(batch or _ROWS, _ROWS))
+        table = _shuffled_shares(
+            design.curves[:, some], plan, min(batch or _ROWS, _ROWS)
+        )
         critical[:, some] = _critical(table, plan, rules)
     limit = critical
     if rules.threshold is not None:
         between, error = design.df
-        limit = np.full_like(critical, between * rules.threshold / (error + between * rules.threshold))
+        limit = np.full_like(
+            critical, between * rules.threshold / (error + between * rules.threshold)
+        )
     cluster, mass = find_clusters(design.share, limit, design.df)
     total = design.within.sum(axis=-1)
     of_intervals = design.within / np.where(total == 0, 1.0, total)[..., np.newaxis]
@@ -163,7 +215,10 @@ def profile_tests(
     intervals = _Family((of_intervals @ observed[..., np.newaxis])[..., 0], plan, rules)
     masses = np.zeros((n_tasks, plan.n_resamples))
     batches = label_batches(plan, min(batch or plan.rows, rows_that_fit(8 * n_levels)))
-    of_batches = ((some, _shuffled_shares(design.curves, plan, len(labels), labels)) for some, labels in batches)
+    of_batches = (
+        (some, _shuffled_shares(design.curves, plan, len(labels), labels))
+        for some, labels in batches
+    )
     for some, shares in [(slice(None), table)] if whole else of_batches:
         levels.add(some, shares)
         intervals.add(some, of_intervals @ shares)
@@ -191,7 +246,9 @@ class _Family:
 
     def add(self, some: slice, shares: Floats) -> None:
         """Add the shares of some reassignments, shape (task, member, reassignment)."""
-        self.reached += np.count_nonzero(shares >= (self.observed - TIE)[..., np.newaxis], axis=-1)
+        self.reached += np.count_nonzero(
+            shares >= (self.observed - TIE)[..., np.newaxis], axis=-1
+        )
         self.largest[:, some] = shares.max(axis=1, initial=0.0)
         if self.steps is not None:
             self.steps.add(shares)
@@ -199,7 +256,11 @@ class _Family:
     @property
     def adjusted(self) -> Floats:
         """How many reassignments count against each member as one of all."""
-        return count_at_least(self.largest, self.observed - TIE) if self.steps is None else self.steps.counts
+        return (
+            count_at_least(self.largest, self.observed - TIE)
+            if self.steps is None
+            else self.steps.counts
+        )
 
 
 def _pvalue(count: Floats, undefined: NDArray[np.bool_], plan: RunPlan) -> Floats:
@@ -215,11 +276,17 @@ def _critical(table: Floats, plan: RunPlan, rules: Rules) -> Floats:
     return np.minimum(np.partition(table, -size)[..., -size], 1.0)
 
 
-def _shuffled_shares(curves: Floats, plan: RunPlan, rows: int, labels: Labels | None = None) -> Floats:
+def _shuffled_shares(
+    curves: Floats, plan: RunPlan, rows: int, labels: Labels | None = None
+) -> Floats:
     """Return the shuffled R of scaled curves, (task, level, reassignment), of all the plan's or of some labels."""
     flat = curves.reshape(1, -1, curves.shape[-1])
-    table = np.empty((1, flat.shape[1], plan.n_resamples if labels is None else len(labels)))
-    for some, of_some in label_batches(plan, rows) if labels is None else [(slice(None), labels)]:
+    table = np.empty(
+        (1, flat.shape[1], plan.n_resamples if labels is None else len(labels))
+    )
+    for some, of_some in (
+        label_batches(plan, rows) if labels is None else [(slice(None), labels)]
+    ):
         squares_over_groups(flat, of_some, plan.sizes, table[..., some])
     return table.reshape(*curves.shape[:2], -1)
 
@@ -255,7 +322,11 @@ def largest_masses(table: Floats, threshold: Floats, df: Df) -> Floats:
         row, level = np.divmod(index, n_levels)
         begins = np.flatnonzero((level == 0) | (np.diff(index, prepend=-2) > 1))
         task, shuffle = np.divmod(row, n_resamples)
-        np.maximum.at(largest, row[begins], np.add.reduceat(f_of(table[task, level, shuffle], df), begins))
+        np.maximum.at(
+            largest,
+            row[begins],
+            np.add.reduceat(f_of(table[task, level, shuffle], df), begins),
+        )
     return largest.reshape(n_tasks, n_resamples)
 
 
@@ -272,21 +343,35 @@ def level_differences(curves: Floats, plan: RunPlan) -> LevelDifferences:
     n_tasks, n_curves, n_levels = curves.shape
     pairs = list(combinations(range(len(plan.sizes)), 2))
     apart = curves - curves[:, :1]
-    means = np.stack([apart[:, plan.observed == group].mean(axis=1) for group in range(len(plan.sizes))], axis=1)
+    means = np.stack(
+        [
+            apart[:, plan.observed == group].mean(axis=1)
+            for group in range(len(plan.sizes))
+        ],
+        axis=1,
+    )
     residuals = apart - means[:, plan.observed]
     by_level = np.ascontiguousarray(np.moveaxis(residuals, 1, 2))
-    alike = len(pairs) == 1 and len(set(plan.sizes)) == 1  # then T² is F, which rises with R
+    alike = (
+        len(pairs) == 1 and len(set(plan.sizes)) == 1
+    )  # then T² is F, which rises with R
     if alike:
-        scaled = np.moveaxis(centre_groups(residuals, plan.sizes, paired=plan.paired), 1, 2)
+        scaled = np.moveaxis(
+            centre_groups(residuals, plan.sizes, paired=plan.paired), 1, 2
+        )
         size = np.sqrt((scaled**2).sum(axis=-1, keepdims=True) * plan.sizes[0] / 2)
         by_level = np.divide(scaled, size, out=np.zeros_like(by_level), where=size > 0)
     largest = np.zeros((n_tasks, plan.n_resamples))
     width = min(n_levels, rows_that_fit(8 * n_tasks * n_curves, CACHE // 8))
     for levels in stretches(n_levels, width):
         start = 0
-        for found in (_shares_of_two if alike else _largest_squares)(by_level[:, levels], plan):
+        for found in (_shares_of_two if alike else _largest_squares)(
+            by_level[:, levels], plan
+        ):
             stop = start + found.shape[-1]
-            np.maximum(largest[:, start:stop], found.max(axis=1), out=largest[:, start:stop])
+            np.maximum(
+                largest[:, start:stop], found.max(axis=1), out=largest[:, start:stop]
+            )
             start = stop
     if alike:
         df = (1, (plan.sizes[0] - 1) * (1 if plan.paired else 2))
@@ -297,23 +382,36 @@ def level_differences(curves: Floats, plan: RunPlan) -> LevelDifferences:
     for a, b in combinations(groups, 2):
         squares = [((a - b) ** 2)] if plan.paired else [a**2, b**2]
         with np.errstate(divide="ignore", invalid="ignore"):
-            variance = sum(each.sum(axis=1) / (each.shape[1] * (each.shape[1] - 1)) for each in squares)
-        variances.append(np.where(a.any(axis=1) & b.any(axis=1) & (variance > 0), variance, np.nan))
+            variance = sum(
+                each.sum(axis=1) / (each.shape[1] * (each.shape[1] - 1))
+                for each in squares
+            )
+        variances.append(
+            np.where(a.any(axis=1) & b.any(axis=1) & (variance > 0), variance, np.nan)
+        )
     differences = [means[:, a] - means[:, b] for a, b in pairs]
-    return LevelDifferences(largest, np.stack(differences, axis=1), np.stack(variances, axis=1))
+    return LevelDifferences(
+        largest, np.stack(differences, axis=1), np.stack(variances, axis=1)
+    )
 
 
-def are_equivalent(found: LevelDifferences, plan: Plan, alpha: float, margin: float) -> NDArray[np.bool_]:
+def are_equivalent(
+    found: LevelDifferences, plan: Plan, alpha: float, margin: float
+) -> NDArray[np.bool_]:
     """Return whether the intervals of all differences lie within the margin, shape (task, level)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         room = (margin - np.abs(found.difference)) / np.sqrt(found.variance)
     known = np.where(np.isnan(found.variance), -np.inf, room).min(axis=1)
-    return np.asarray((_critical_difference(found, plan, alpha) <= known) & np.isfinite(known))
+    return np.asarray(
+        (_critical_difference(found, plan, alpha) <= known) & np.isfinite(known)
+    )
 
 
 def bands(found: LevelDifferences, plan: Plan, alpha: float) -> Floats:
     """Return bands of all differences at all levels together, shape (task, pair, level, 2); infinite with few runs."""
-    half = _critical_difference(found, plan, alpha)[..., np.newaxis] * np.sqrt(found.variance)
+    half = _critical_difference(found, plan, alpha)[..., np.newaxis] * np.sqrt(
+        found.variance
+    )
     return np.stack([found.difference - half, found.difference + half], axis=-1)
 
 
@@ -335,34 +433,52 @@ def _shares_of_two(scaled: Floats, plan: RunPlan) -> Iterator[Floats]:
 def _largest_squares(residuals: Floats, plan: RunPlan) -> Iterator[Floats]:
     """Yield the largest T² of all pairs of groups, shape (task, level, reassignment); 0 without a difference."""
     n_pairs = len(plan.sizes) * (len(plan.sizes) - 1) // 2
-    for _, labels in label_batches(plan, rows_that_fit(16 * math.prod(residuals.shape[:2]) * n_pairs, CACHE)):
+    for _, labels in label_batches(
+        plan, rows_that_fit(16 * math.prod(residuals.shape[:2]) * n_pairs, CACHE)
+    ):
         largest = np.zeros((*residuals.shape[:2], len(labels)))
-        for square, variance in (_pairs_within if plan.paired else _pairs_between)(residuals, labels, plan.sizes):
+        for square, variance in (_pairs_within if plan.paired else _pairs_between)(
+            residuals, labels, plan.sizes
+        ):
             with np.errstate(divide="ignore"):
                 np.divide(square, variance, out=square, where=square > 0)
             np.maximum(largest, square, out=largest)
         yield largest
 
 
-def _pairs_between(residuals: Floats, labels: Labels, sizes: tuple[int, ...]) -> Iterator[tuple[Floats, Floats]]:
+def _pairs_between(
+    residuals: Floats, labels: Labels, sizes: tuple[int, ...]
+) -> Iterator[tuple[Floats, Floats]]:
     """Yield the squared difference of means and its variance, (task, level, reassignment), of every pair of groups."""
     members = [(labels == group).T.astype(float) for group in range(len(sizes))]
-    sums, squares = ([each @ member for member in members] for each in (residuals, residuals**2))
+    sums, squares = (
+        [each @ member for member in members] for each in (residuals, residuals**2)
+    )
     variances = [_variance(*each) for each in zip(sums, squares, sizes, strict=True)]
     for a, b in combinations(range(len(sizes)), 2):
-        yield (sums[a] / sizes[a] - sums[b] / sizes[b]) ** 2, variances[a] + variances[b]
+        yield (
+            (sums[a] / sizes[a] - sums[b] / sizes[b]) ** 2,
+            variances[a] + variances[b],
+        )
 
 
-def _pairs_within(residuals: Floats, labels: Labels, sizes: tuple[int, ...]) -> Iterator[tuple[Floats, Floats]]:
+def _pairs_within(
+    residuals: Floats, labels: Labels, sizes: tuple[int, ...]
+) -> Iterator[tuple[Floats, Floats]]:
     """Yield the same for pairs of matched groups, from the differences within their runs."""
     n_groups, n_runs = len(sizes), sizes[0]
     # Which of the curves of a run each group takes: the inverse of the run's labels.
     taken = labels.reshape(len(labels), n_groups, n_runs).argsort(axis=1)
-    placed = residuals[..., taken * n_runs + np.arange(n_runs)]  # (task, level, reassignment, group, run)
+    placed = residuals[
+        ..., taken * n_runs + np.arange(n_runs)
+    ]  # (task, level, reassignment, group, run)
     for a, b in combinations(range(n_groups), 2):
         apart = placed[..., a, :] - placed[..., b, :]
         total = apart.sum(axis=-1)
-        yield (total / n_runs) ** 2, _variance(total, np.einsum("...r,...r->...", apart, apart), n_runs)
+        yield (
+            (total / n_runs) ** 2,
+            _variance(total, np.einsum("...r,...r->...", apart, apart), n_runs),
+        )
 
 
 def _variance(total: Floats, squares: Floats, size: int) -> Floats:

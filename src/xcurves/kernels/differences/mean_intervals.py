@@ -11,13 +11,17 @@ from xcurves.kernels.resampling.plans import TIE
 
 def mean_with_interval(runs: Floats, alpha: float) -> tuple[float, Floats]:
     """Return the mean of runs with Student's interval; NaN for fewer than two, or where none differs."""
-    return _around(float(runs.mean()) if len(runs) else np.nan, *_squared_error(runs), alpha)
+    return _around(
+        float(runs.mean()) if len(runs) else np.nan, *_squared_error(runs), alpha
+    )
 
 
 def welch_interval(some: Floats, others: Floats, alpha: float) -> tuple[float, Floats]:
     """Return the difference of the means of two groups of runs with Welch's interval, NaN as for a mean."""
     (v, df_v), (w, df_w) = _squared_error(some), _squared_error(others)
-    difference = float(some.mean() - others.mean()) if min(len(some), len(others)) else np.nan
+    difference = (
+        float(some.mean() - others.mean()) if min(len(some), len(others)) else np.nan
+    )
     if not v + w > 0:
         return _around(difference, np.nan, np.nan, alpha)
     df = (v + w) ** 2 / (v**2 / df_v + w**2 / df_w)
@@ -33,7 +37,9 @@ def _squared_error(runs: Floats) -> tuple[float, float]:
     return (0.0 if nothing else squares / len(runs)), len(runs) - 1.0
 
 
-def _around(estimate: float, squared_error: float, df: float, alpha: float) -> tuple[float, Floats]:
+def _around(
+    estimate: float, squared_error: float, df: float, alpha: float
+) -> tuple[float, Floats]:
     if not squared_error > 0:
         return estimate, np.full(2, np.nan)
     half = float(scipy.special.stdtrit(df, 1 - alpha / 2) * np.sqrt(squared_error))

@@ -21,7 +21,9 @@ LEVEL_TIE = 1e-12  # of a p-value and the level
 
 def spent(spending: Spending, n_looks: int) -> Floats:
     """Return the share of the level that may be spent by each look."""
-    return np.asarray((np.arange(1, n_looks + 1) / n_looks) ** {"square": 2, "linear": 1}[spending])
+    return np.asarray(
+        (np.arange(1, n_looks + 1) / n_looks) ** {"square": 2, "linear": 1}[spending]
+    )
 
 
 def tie_ranks(statistic: Floats) -> Index:
@@ -44,18 +46,25 @@ def nested_pvalues(ranks: Index, before: Floats, budget: float) -> Floats:
     return np.minimum(before, out)
 
 
-def _nested_counts(last: NDArray[np.bool_], before: Floats, beyond: Floats, budget: float, least: int) -> Index:
+def _nested_counts(
+    last: NDArray[np.bool_], before: Floats, beyond: Floats, budget: float, least: int
+) -> Index:
     """Return ``r s_k B``, the largest N with ``N = #{T >= t or q_{k-1} < N / (s_k B)}``, or 0, from the largest T."""
     # `last`: whether the next statistic is smaller; `beyond`: finite q_{k-1} of smaller statistics. N never rises with
     # t: one pass from the smallest lowers it. Whole-array iterations take longer from 10 looks on.
     n, most = len(before), len(before) + len(beyond)
     values, others = (
-        np.minimum(np.floor(q * budget * (1 + 1e-12) + 1e-9), most).astype(np.intp) for q in (before, beyond)
+        np.minimum(np.floor(q * budget * (1 + 1e-12) + 1e-9), most).astype(np.intp)
+        for q in (before, beyond)
     )
-    tally = np.bincount(others, minlength=most + 1).tolist()  # of those with smaller statistics
+    tally = np.bincount(
+        others, minlength=most + 1
+    ).tolist()  # of those with smaller statistics
     number, smaller = most, len(beyond) - tally[most]
     counts = [0] * n
-    for place, value, ends in zip(range(n, 0, -1), values[::-1].tolist(), last[::-1].tolist(), strict=True):
+    for place, value, ends in zip(
+        range(n, 0, -1), values[::-1].tolist(), last[::-1].tolist(), strict=True
+    ):
         if ends:
             while number > place + smaller:
                 number -= 1
@@ -73,7 +82,9 @@ class SmallPvalues(NamedTuple):
 
     q: Floats  # (assignment,): 0 up to the level, inf where only known to be at least `known`
     known: float  # up to which p-values are known; 0 where not even what is rejected is
-    below: int  # the assignment with the largest statistic that this look does not reject
+    below: (
+        int  # the assignment with the largest statistic that this look does not reject
+    )
     above: int  # of those rejected now the one with the smallest; -1 if there is none
 
     @property
@@ -96,16 +107,23 @@ def small_pvalues(
     order = (-statistic).argsort()
     q = before[order]
     infinite = np.flatnonzero(np.isinf(q))
-    cut = min(int(infinite[spare]) if spare < len(infinite) else len(q), most)  # r of this one is a lower bound
+    cut = min(
+        int(infinite[spare]) if spare < len(infinite) else len(q), most
+    )  # r of this one is a lower bound
     top, beyond = order[: cut + 1], q[cut + 1 :]
     t = statistic[top]
     last = np.append(t[:-1] - t[1:] > TIE * np.maximum(1.0, t[1:]), True)
     rejects = int(np.floor(alpha * budget * (1 + 1e-12) + 1e-9))
-    counts = _nested_counts(last, q[: cut + 1], beyond[beyond < np.inf], budget, rejects)
+    counts = _nested_counts(
+        last, q[: cut + 1], beyond[beyond < np.inf], budget, rejects
+    )
     n_rejected = len(top) - np.count_nonzero(counts)
     new = np.flatnonzero(q[:n_rejected] > 0)
     ends = np.flatnonzero(last)
-    below, above = (_first_of_ties(top, ends, int(place)) for place in (n_rejected, new[-1] if new.size else len(top)))
+    below, above = (
+        _first_of_ties(top, ends, int(place))
+        for place in (n_rejected, new[-1] if new.size else len(top))
+    )
     pvalues = before.copy()
     pvalues[top] = np.minimum(q[: cut + 1], counts / budget)
     known = min(limit, known, counts[-1] / budget) if cut < len(q) else limit

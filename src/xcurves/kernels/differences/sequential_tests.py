@@ -29,7 +29,9 @@ from xcurves.kernels.differences.sequential_pvalues import (
 )
 from xcurves.kernels.differences.task_plans import Look
 
-_FAR = 2.0**20  # ranges of the numbers at which a shift that is not rejected never will be
+_FAR = (
+    2.0**20
+)  # ranges of the numbers at which a shift that is not rejected never will be
 _WIDE = 2.0**4  # ranges of the numbers at which the search for an end begins
 _PRECISION = 2.0**-30  # of an end, in ranges of the numbers
 _TRIALS = 3  # before the bracket is halved
@@ -41,7 +43,13 @@ _WINDOW = 8  # the assignments that matter are kept for shifts within an eighth 
 
 
 def sequential_tests(
-    u: Floats, look: Index, looks: list[Look], share: Floats, alpha: float, *, n_intervals: int = 1
+    u: Floats,
+    look: Index,
+    looks: list[Look],
+    share: Floats,
+    alpha: float,
+    *,
+    n_intervals: int = 1,
 ) -> dict[str, Floats]:
     """Test a pair, `u` (2, task, run) by `look`, at every look: arrays (look,), and intervals, (look, 2).
 
@@ -49,28 +57,44 @@ def sequential_tests(
     """
     runs = centre_batches(u, look, looks)
     found = studentized_terms(runs, looks)
-    out = {name: np.full(len(looks), np.nan) for name in ("statistic", "pvalue", "critical_value", "pvalue_stagewise")}
+    out = {
+        name: np.full(len(looks), np.nan)
+        for name in ("statistic", "pvalue", "critical_value", "pvalue_stagewise")
+    }
     q = np.full(1, np.inf)
     for k, each in enumerate(looks):
         before = q if each.parent is None else q[each.parent]
         now = found[k]
         t = None if now is None else studentized_difference(runs, looks, now, k)
         ranks = None if t is None else tie_ranks(t)
-        q = before if ranks is None or not each.cells else nested_pvalues(ranks, before, share[k] * len(before))
+        q = (
+            before
+            if ranks is None or not each.cells
+            else nested_pvalues(ranks, before, share[k] * len(before))
+        )
         out["pvalue"][k] = min(q[0], 1.0)
         crossed = before <= alpha + LEVEL_TIE
         least = q <= alpha + LEVEL_TIE
-        crossing = np.inf if t is None else t.min(initial=np.inf, where=least & ~crossed)
+        crossing = (
+            np.inf if t is None else t.min(initial=np.inf, where=least & ~crossed)
+        )
         out["critical_value"][k] = np.inf if crossing >= INFINITE else crossing
         out["pvalue_stagewise"][k] = 1.0
         if t is not None and ranks is not None:
             out["statistic"][k] = np.inf if t[0] >= INFINITE else t[0]
-            out["pvalue_stagewise"][k] = np.count_nonzero(crossed | (ranks >= ranks[0])) / len(t)
+            out["pvalue_stagewise"][k] = np.count_nonzero(
+                crossed | (ranks >= ranks[0])
+            ) / len(t)
     out["difference"] = runs.difference
     out["scale"] = normal_scale(runs)
     if n_intervals:
-        new = [terms if look.cells else None for terms, look in zip(found, looks, strict=True)]
-        out["difference_ci"] = sequential_limits(ShiftedRuns(runs, looks, new, share, alpha))
+        new = [
+            terms if look.cells else None
+            for terms, look in zip(found, looks, strict=True)
+        ]
+        out["difference_ci"] = sequential_limits(
+            ShiftedRuns(runs, looks, new, share, alpha)
+        )
         out["difference_ci_simultaneous"] = out["difference_ci"]
         if n_intervals > 1:
             together = ShiftedRuns(runs, looks, new, share, alpha / n_intervals)
@@ -103,7 +127,9 @@ class ShiftedRuns:
         tested = np.array([terms is not None for terms in self.terms])
         last = np.maximum.accumulate(np.where(tested, np.arange(len(tested)), -1))
         last = np.append(-1, last[:-1])
-        self.spent = np.where(last < 0, 0.0, self.share[last])  # by the last look with something to test
+        self.spent = np.where(
+            last < 0, 0.0, self.share[last]
+        )  # by the last look with something to test
         # By how many standard errors more random assignments may be rejected than enumerated ones at that look.
         self.noise = np.where((last >= 0) & exact[last] & ~exact, _NOISE, 0.0)
 
@@ -113,7 +139,9 @@ class ShiftedRuns:
         n = np.array([look.n_total for look in self.looks])
         share = self.share[: len(self.looks)]
         out = self.alpha + _FEW / (share * n)
-        spare = self.noise**2 * self.spent / ((share - self.spent) ** 2 * n)  # less leaves none to spare
+        spare = (
+            self.noise**2 * self.spent / ((share - self.spent) ** 2 * n)
+        )  # less leaves none to spare
         out[:-1] = np.maximum(out[:-1], spare[1:])
         return np.maximum.accumulate(out[::-1])[::-1]
 
@@ -122,10 +150,18 @@ class ShiftedRuns:
         n = self.looks[k].n_total
         if np.isinf(known):
             return n
-        spent = known * float(self.spent[k]) * n  # as many at most have an earlier p-value up to `known`
-        return math.floor(known * float(self.share[k]) * n - spent - float(self.noise[k]) * math.sqrt(spent))
+        spent = (
+            known * float(self.spent[k]) * n
+        )  # as many at most have an earlier p-value up to `known`
+        return math.floor(
+            known * float(self.share[k]) * n
+            - spent
+            - float(self.noise[k]) * math.sqrt(spent)
+        )
 
-    def after(self, found: SmallPvalues, shift: float, k: int, part: _Part) -> SmallPvalues | None:
+    def after(
+        self, found: SmallPvalues, shift: float, k: int, part: _Part
+    ) -> SmallPvalues | None:
         """Return the p-values of look `k`, of its part, from those of the look before; None if parts are too small."""
         q = np.append(found.q, np.inf)[part.before]
         if part.terms is None:
@@ -135,7 +171,9 @@ class ShiftedRuns:
             return None
         t = studentized_difference(self.runs, self.looks, part.terms, k, shift)
         budget, alpha = self.share[k] * self.looks[k].n_total, self.alpha + LEVEL_TIE
-        found = small_pvalues(t, q, found.known, budget, alpha, spare, part.most, part.limit)
+        found = small_pvalues(
+            t, q, found.known, budget, alpha, spare, part.most, part.limit
+        )
         return found if found.known > alpha else None
 
 
@@ -146,11 +184,15 @@ class Nearby:
     test: ShiftedRuns
     low: float = np.inf  # of the window
     high: float = -np.inf
-    growth: float = 0.0  # times the usual number of assignments: more once that did not do
+    growth: float = (
+        0.0  # times the usual number of assignments: more once that did not do
+    )
     parts: list[_Part] = field(default_factory=list)  # until the last look asked for
     # of all assignments at that look: where in the part each is
     place: Index = field(default_factory=lambda: np.zeros(1, np.intp))
-    least: Floats = field(default_factory=lambda: np.full(1, np.inf))  # a bound of its p-values until then
+    least: Floats = field(
+        default_factory=lambda: np.full(1, np.inf)
+    )  # a bound of its p-values until then
     # by shift: the number of looks evaluated, and what the last of them said
     known: dict[float, tuple[int, SmallPvalues]] = field(default_factory=dict)
 
@@ -160,16 +202,26 @@ class Nearby:
             self._move(shift - width, shift + width, growth=_GROWTH)
         while (found := self._evaluate(shift, k)) is None:
             self._move(self.low, self.high, growth=2 * self.growth)
-        below, above = (int(self.parts[k].rows[place]) if place >= 0 else -1 for place in found[2:])
+        below, above = (
+            int(self.parts[k].rows[place]) if place >= 0 else -1 for place in found[2:]
+        )
         return found._replace(below=below, above=above)
 
     def _move(self, low: float, high: float, *, growth: float) -> None:
-        self.low, self.high, self.growth, self.parts, self.known = low, high, growth, [], {}
+        self.low, self.high, self.growth, self.parts, self.known = (
+            low,
+            high,
+            growth,
+            [],
+            {},
+        )
         self.place, self.least = np.zeros(1, np.intp), np.full(1, np.inf)
 
     def _evaluate(self, shift: float, k: int) -> SmallPvalues | None:
         """Go on from the look until which a shift is known."""
-        start, found = self.known.get(shift, (0, SmallPvalues(np.full(1, np.inf), np.inf, -1, -1)))
+        start, found = self.known.get(
+            shift, (0, SmallPvalues(np.full(1, np.inf), np.inf, -1, -1))
+        )
         for number in range(start, k + 1):
             if number == len(self.parts):
                 self.parts.append(self._next())
@@ -203,13 +255,21 @@ class Nearby:
         self.place, self.least = np.full(len(keep), len(rows)), least
         self.place[rows] = np.arange(len(rows))
         whole = most == look.n_total
-        return _Part(rows, before[rows], found and found.take(rows), most, np.inf if whole else limit)
+        return _Part(
+            rows,
+            before[rows],
+            found and found.take(rows),
+            most,
+            np.inf if whole else limit,
+        )
 
     def _tops(self, found: Terms, k: int, most: int) -> tuple[Index, Index]:
         """Return assignments, and to each at least how many (up to `most`) have a larger T all over the window."""
         least, largest = squared_range(self.test.runs, found, k, self.low, self.high)
         place = max(len(least) - 1 - most, 0)
-        tops = np.flatnonzero(largest >= (1 - _SAME) * np.partition(least, place)[place])
+        tops = np.flatnonzero(
+            largest >= (1 - _SAME) * np.partition(least, place)[place]
+        )
         ordered = np.sort((1 - _SAME) * least[tops])
         return tops, len(tops) - ordered.searchsorted(largest[tops], side="right")
 
@@ -251,7 +311,9 @@ class _End:
         side = np.sign(before - self.centre)
         if before == self.centre:
             return before
-        if not self._at(self.centre + side * _FAR * unit if np.isinf(before) else before).rejected:
+        if not self._at(
+            self.centre + side * _FAR * unit if np.isinf(before) else before
+        ).rejected:
             return before
         distance = _WIDE * unit  # the outermost of distances that are halved
         while np.isinf(before) and self._at(self.centre + side * distance).rejected:
@@ -260,7 +322,9 @@ class _End:
 
     def _at(self, shift: float) -> SmallPvalues:
         """Evaluate a shift, and put it into the bracket."""
-        self.boundary = self.nearby.decide(shift, self.k, abs(shift - self.centre) / _WINDOW)
+        self.boundary = self.nearby.decide(
+            shift, self.k, abs(shift - self.centre) / _WINDOW
+        )
         if self.boundary.rejected:
             self.outside = shift
         else:
@@ -272,7 +336,11 @@ class _End:
         width, trials = abs(self.outside - self.inside), 0
         while abs(self.outside - self.inside) > 3 * abs(step):
             crossing = self._crossing()
-            if crossing is not None and self._at(crossing + step).rejected and self.boundary.above == 0:
+            if (
+                crossing is not None
+                and self._at(crossing + step).rejected
+                and self.boundary.above == 0
+            ):
                 self._at(crossing - step)
             trials += 1
             if trials == _TRIALS and abs(self.outside - self.inside) > width / 2:
@@ -284,17 +352,29 @@ class _End:
     def _crossing(self) -> float | None:
         """Return the shift nearest to the last one where T equals that of the assignment next to the boundary."""
         other, at = (
-            (self.boundary.below, self.outside) if self.boundary.rejected else (self.boundary.above, self.inside)
+            (self.boundary.below, self.outside)
+            if self.boundary.rejected
+            else (self.boundary.above, self.inside)
         )
         if other < 1:
             return None
         d, v = self.terms.d[:, [0, other]], self.terms.v[:, [0, other]]
-        d = np.array([d[0] - at * d[1], -d[1]])  # polynomials in the distance from `at`, whose small roots are exact
+        d = np.array(
+            [d[0] - at * d[1], -d[1]]
+        )  # polynomials in the distance from `at`, whose small roots are exact
         v = np.array([v[0] - at * (2 * v[1] - at * v[2]), 2 * (at * v[2] - v[1]), v[2]])
         square = np.array([d[1] ** 2, 2 * d[0] * d[1], d[0] ** 2])
         # of the quartic D_0² V_g - D_g² V_0
-        roots = np.roots(np.convolve(square[:, 0], v[::-1, 1]) - np.convolve(square[:, 1], v[::-1, 0]))
-        roots = at + roots.real[np.abs(roots.imag) <= 1e-6 * self.nearby.test.runs.range[self.k]]
+        roots = np.roots(
+            np.convolve(square[:, 0], v[::-1, 1])
+            - np.convolve(square[:, 1], v[::-1, 0])
+        )
+        roots = (
+            at
+            + roots.real[
+                np.abs(roots.imag) <= 1e-6 * self.nearby.test.runs.range[self.k]
+            ]
+        )
         low, high = sorted((self.inside, self.outside))
         roots = roots[(roots > low) & (roots < high)]
         return float(roots[np.abs(roots - at).argmin()]) if roots.size else None

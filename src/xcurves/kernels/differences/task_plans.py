@@ -49,8 +49,12 @@ class TaskCells(NamedTuple):
 class DealPlan(Plan):
     """Whole runs of two algorithms dealt anew to both, within every task by itself."""
 
-    runs: tuple[tuple[int, int], ...]  # of both algorithms in each task; a task in which either has none is left out
-    paired: bool = False  # exchange the two curves of a run instead of dealing all curves
+    runs: tuple[
+        tuple[int, int], ...
+    ]  # of both algorithms in each task; a task in which either has none is left out
+    paired: bool = (
+        False  # exchange the two curves of a run instead of dealing all curves
+    )
     is_turned: bool = False  # random deals are those of the pair with its algorithms the other way round
 
     @cached_property
@@ -95,7 +99,11 @@ class DealPlan(Plan):
         for cells in self.cells:
             ways = count_deals((cells[1:3],), paired=self.paired)
             digits = index[:, np.newaxis] // ways ** np.arange(len(cells.tasks)) % ways
-            labels = bits_of(digits, cells.n_a) if self.paired else every_assignment(cells[1:3], True)[digits]
+            labels = (
+                bits_of(digits, cells.n_a)
+                if self.paired
+                else every_assignment(cells[1:3], True)[digits]
+            )
             parts.append(labels.reshape(len(index), -1))
             index = index // ways ** len(cells.tasks)
         return np.concatenate(parts, axis=1)
@@ -103,7 +111,9 @@ class DealPlan(Plan):
     def draw(self, number: int, rows: int) -> Labels:
         """Draw the deals of random block `number`, shape (rows, unit)."""
         draw = self._draw
-        if self.is_turned and not self.paired:  # a run whose curves change places does so in either order
+        if (
+            self.is_turned and not self.paired
+        ):  # a run whose curves change places does so in either order
             draw = self._draw_turned
         drawn = [draw(cells, number, rows).reshape(rows, -1) for cells in self.cells]
         return drawn[0] if len(drawn) == 1 else np.concatenate(drawn, axis=1)
@@ -129,7 +139,9 @@ class DealPlan(Plan):
             first = np.repeat(np.array([1, 0], np.int8), [n_a, n_b])
             flags = rng.permuted(np.broadcast_to(first, (*shape, n_a + n_b)), axis=-1)
         else:
-            flags = draw_flags(rng, len(tasks) * rows, n_a, n_a + n_b).reshape(*shape, -1)
+            flags = draw_flags(rng, len(tasks) * rows, n_a, n_a + n_b).reshape(
+                *shape, -1
+            )
         return 1 - flags.swapaxes(0, 1)
 
 
@@ -143,17 +155,33 @@ def plan_deals(
 ) -> DealPlan:
     """Plan deals: all of them if they are within the `ceiling`, else random ones."""
     exact, n = ceiling(count_deals(runs, paired=paired), n_resamples)
-    return DealPlan(runs=runs, paired=paired, is_turned=is_turned, exact=exact, n_resamples=n, entropy=entropy)
+    return DealPlan(
+        runs=runs,
+        paired=paired,
+        is_turned=is_turned,
+        exact=exact,
+        n_resamples=n,
+        entropy=entropy,
+    )
 
 
 def count_deals(runs: Sequence[tuple[int, int]], *, paired: bool = False) -> int:
     """Return the number of distinct deals, the observed one included."""
-    return math.prod(count_assignments(pair, paired=paired, labelled=True) for pair in runs if min(pair) > 0)
+    return math.prod(
+        count_assignments(pair, paired=paired, labelled=True)
+        for pair in runs
+        if min(pair) > 0
+    )
 
 
-def draw_flags(rng: np.random.Generator, rows: int, n_ones: int, n_curves: int) -> NDArray[np.int8]:
+def draw_flags(
+    rng: np.random.Generator, rows: int, n_ones: int, n_curves: int
+) -> NDArray[np.int8]:
     """Draw rows with so many ones, all alike likely: bits, then drawn ones or zeros that are too many turned."""
-    flags = (rng.integers(0, 256, (rows, n_curves), np.uint8) < round(256 * n_ones / n_curves)).view(np.int8)
+    flags = (
+        rng.integers(0, 256, (rows, n_curves), np.uint8)
+        < round(256 * n_ones / n_curves)
+    ).view(np.int8)
     excess = flags.sum(axis=-1, dtype=np.int64) - n_ones
     todo = np.flatnonzero(excess)
     while todo.size:
@@ -172,7 +200,9 @@ class Look(DealPlan):
     """Deals of the runs of one batch, each of which extends an assignment of the batches before."""
 
     number: int  # of the look, from 0
-    parent: Index | None  # number of the assignment before that each extends; None: their own
+    parent: (
+        Index | None
+    )  # number of the assignment before that each extends; None: their own
 
     @property
     def rows(self) -> int:
@@ -182,7 +212,9 @@ class Look(DealPlan):
     @cached_property
     def labels(self) -> Labels:
         """The labels of all assignments, shape (assignment, unit), number 0 the observed one."""
-        return np.concatenate([*([] if self.exact else [self.observed]), *self.blocks()])
+        return np.concatenate(
+            [*([] if self.exact else [self.observed]), *self.blocks()]
+        )
 
     def _draw(self, cells: TaskCells, _: int, rows: int) -> Labels:
         """Draw labels from the table of all, or where that is long, row by row."""
@@ -191,11 +223,23 @@ class Look(DealPlan):
         ways = count_deals([(n_a, n_b)])
         if ways <= self.n_total:
             dtype = np.min_scalar_type(ways - 1)
-            index = np.random.default_rng(seed).integers(0, ways, (len(tasks), self.n_total), dtype)
+            index = np.random.default_rng(seed).integers(
+                0, ways, (len(tasks), self.n_total), dtype
+            )
             return every_assignment((n_a, n_b), True)[index[:, 1:].T]
         entropy = int.from_bytes(seed.generate_state(4).tobytes(), "little")
-        alone = plan_runs((n_a, n_b), len(tasks) * rows, labelled=True, allow_exact=False, entropy=entropy)
-        return np.concatenate(list(alone.blocks())).reshape(len(tasks), rows, -1).swapaxes(0, 1)
+        alone = plan_runs(
+            (n_a, n_b),
+            len(tasks) * rows,
+            labelled=True,
+            allow_exact=False,
+            entropy=entropy,
+        )
+        return (
+            np.concatenate(list(alone.blocks()))
+            .reshape(len(tasks), rows, -1)
+            .swapaxes(0, 1)
+        )
 
 
 def nest(sizes: NDArray[np.intp], n_resamples: int, entropy: int) -> list[Look]:
@@ -213,6 +257,15 @@ def nest(sizes: NDArray[np.intp], n_resamples: int, entropy: int) -> list[Look]:
         elif count != total or number == 0:
             parent = generator(entropy, number).integers(0, count, total)
             parent[0] = 0
-        looks.append(Look(runs=runs, number=number, parent=parent, exact=fits, n_resamples=n, entropy=entropy))
+        looks.append(
+            Look(
+                runs=runs,
+                number=number,
+                parent=parent,
+                exact=fits,
+                n_resamples=n,
+                entropy=entropy,
+            )
+        )
         count, exact = total, fits
     return looks

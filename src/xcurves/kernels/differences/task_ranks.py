@@ -15,12 +15,19 @@ from numpy.typing import NDArray
 from xcurves.array_types import Floats, Index
 from xcurves.kernels.differences.task_plans import TABLED, DealPlan, TaskCells
 from xcurves.kernels.resampling.engine import ratio_reaches
-from xcurves.kernels.resampling.plans import CACHE, Labels, every_assignment, rows_that_fit
+from xcurves.kernels.resampling.plans import (
+    CACHE,
+    Labels,
+    every_assignment,
+    rows_that_fit,
+)
 
 _ROUNDING = 1e-13
 _SAME = 64 * np.finfo(float).eps
 Table = tuple[Floats, Floats]
-Deals = list[tuple[Labels, Index | None]]  # of alike tasks: labels, and their places in `every_assignment`
+Deals = list[
+    tuple[Labels, Index | None]
+]  # of alike tasks: labels, and their places in `every_assignment`
 
 
 class _Ties(NamedTuple):
@@ -46,10 +53,15 @@ class RankTest:
     def __init__(self, x: Floats, y: Floats, weights: Floats, plan: DealPlan) -> None:
         self.plan = plan
         self.weights = [weights[cells.tasks] for cells in plan.cells]
-        self.patterns: dict[bytes, tuple[list[_Ties], list[Table | None], list[int]]] = {}
+        self.patterns: dict[
+            bytes, tuple[list[_Ties], list[Table | None], list[int]]
+        ] = {}
         observed = []
         for number in range(len(x)):
-            ordered = [_in_order(x[number, c.tasks, : c.n_a], y[number, c.tasks, : c.n_b]) for c in plan.cells]
+            ordered = [
+                _in_order(x[number, c.tasks, : c.n_a], y[number, c.tasks, : c.n_b])
+                for c in plan.cells
+            ]
             ties = [each for _, each in ordered]
             key = b"".join(each.first.tobytes() for each in ties)
             if key not in self.patterns:
@@ -60,22 +72,34 @@ class RankTest:
         self.theta, self.variance = np.array(observed)[..., 0].T
         self.count = np.zeros(len(x))
 
-    def _over_tasks(self, deals: Deals, ties: list[_Ties], tables: list[Table | None]) -> tuple[Floats, Floats]:
+    def _over_tasks(
+        self, deals: Deals, ties: list[_Ties], tables: list[Table | None]
+    ) -> tuple[Floats, Floats]:
         """Return θ and its variance, shape (deal,)."""
         theta, variance = np.zeros(1), np.zeros(1)
-        for place, ((labels, numbers), own, w) in enumerate(zip(deals, ties, self.weights, strict=True)):
+        for place, ((labels, numbers), own, w) in enumerate(
+            zip(deals, ties, self.weights, strict=True)
+        ):
             cells = self.plan.cells[place]
-            if numbers is not None and (table := self._table(tables, place, own)) is not None:
+            if (
+                numbers is not None
+                and (table := self._table(tables, place, own)) is not None
+            ):
                 shared = len(table[0]) == 1
                 of_task, of_error = (
-                    each[0][numbers] if shared else np.take_along_axis(each, numbers, axis=1) for each in table
+                    each[0][numbers]
+                    if shared
+                    else np.take_along_axis(each, numbers, axis=1)
+                    for each in table
                 )
             else:
                 of_task, of_error = _thetas(labels, own, cells.n_a, cells.n_b)
             theta, variance = theta + w @ of_task, variance + w**2 @ of_error
         return theta, variance
 
-    def _table(self, tables: list[Table | None], place: int, ties: _Ties) -> Table | None:
+    def _table(
+        self, tables: list[Table | None], place: int, ties: _Ties
+    ) -> Table | None:
         """Return θ and its variance of all deals of each task, if that is less work than of the plan's deals."""
         _, m, n, _ = self.plan.cells[place]
         if tables[place] is None:
@@ -83,7 +107,9 @@ class RankTest:
                 tables[place] = _without_ties(m, n)
             elif len(every := every_assignment((m, n), True)) <= self.plan.n_resamples:
                 shape = (len(every), len(ties.first), m + n)
-                tables[place] = _thetas(np.broadcast_to(every[:, np.newaxis], shape), ties, m, n)
+                tables[place] = _thetas(
+                    np.broadcast_to(every[:, np.newaxis], shape), ties, m, n
+                )
         return tables[place]
 
     def add(self, labels: Labels) -> None:
@@ -96,7 +122,9 @@ class RankTest:
         for ties, tables, pairs in self.patterns.values():
             theta, variance = self._over_tasks(deals, ties, tables)
             square = _squared_distance(theta)[:, np.newaxis]
-            hits = ratio_reaches(square, variance[:, np.newaxis], own[pairs], self.variance[pairs])
+            hits = ratio_reaches(
+                square, variance[:, np.newaxis], own[pairs], self.variance[pairs]
+            )
             self.count[pairs] += np.count_nonzero(hits, axis=0)
 
     def _of_places(self, cells: TaskCells, labels: Labels) -> Labels:
@@ -113,7 +141,11 @@ class RankTest:
     def found(self) -> dict[str, Floats]:
         """The numbers of every pair, shape (pair,)."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            statistic = np.where(_squared_distance(self.theta) == 0, 0.0, (self.theta - 0.5) / np.sqrt(self.variance))
+            statistic = np.where(
+                _squared_distance(self.theta) == 0,
+                0.0,
+                (self.theta - 0.5) / np.sqrt(self.variance),
+            )
         return {
             "prob_greater": self.theta,
             "prob_greater_statistic": statistic,
@@ -125,7 +157,9 @@ def thetas(x: Floats, y: Floats) -> Floats:
     """Return P(X > Y) + P(X = Y) / 2 of samples of shape (..., run), NaN where runs are absent; NaN without runs."""
     m, n = (np.count_nonzero(~np.isnan(each), axis=-1) for each in (x, y))
     both = np.concatenate([x, y], axis=-1)
-    first, ties = _in_order(both.reshape(-1, both.shape[-1])[:, : x.shape[-1]], y.reshape(-1, y.shape[-1]))
+    first, ties = _in_order(
+        both.reshape(-1, both.shape[-1])[:, : x.shape[-1]], y.reshape(-1, y.shape[-1])
+    )
     known = np.arange(both.shape[-1]) < (m + n).reshape(-1, 1)  # NaN comes last
     wins = (first * known * ties.below).sum(axis=-1).reshape(m.shape) - m**2 / 2
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -150,7 +184,9 @@ def _in_order(x: Floats, y: Floats) -> tuple[NDArray[np.int8], _Ties]:
     place = np.arange(values.shape[1])
     first = np.maximum.accumulate(np.where(new, place, 0), axis=1)
     ends = np.roll(new, -1, axis=1)
-    last = np.minimum.accumulate(np.where(ends, place, len(place))[:, ::-1], axis=1)[:, ::-1]
+    last = np.minimum.accumulate(np.where(ends, place, len(place))[:, ::-1], axis=1)[
+        :, ::-1
+    ]
     return (order < x.shape[-1]).astype(np.int8), _Ties(first, last)
 
 
@@ -158,7 +194,9 @@ def _in_order(x: Floats, y: Floats) -> tuple[NDArray[np.int8], _Ties]:
 def _without_ties(m: int, n: int) -> Table:
     """Return θ and its variance of all deals of runs that do not tie, shape (1, deal)."""
     places = np.arange(m + n)[np.newaxis]
-    return _thetas(every_assignment((m, n), True)[:, np.newaxis], _Ties(places, places), m, n)
+    return _thetas(
+        every_assignment((m, n), True)[:, np.newaxis], _Ties(places, places), m, n
+    )
 
 
 @lru_cache(maxsize=16)
@@ -188,14 +226,18 @@ def _thetas(labels: Labels, ties: _Ties, m: int, n: int) -> Table:
     for member in range(n_members):
         own = _Ties(ties.first[member], ties.last[member])
         for start in range(0, n_deals, rows):
-            found[:, member, start : start + rows] = _placement_sums(1 - labels[start : start + rows, member], own)
+            found[:, member, start : start + rows] = _placement_sums(
+                1 - labels[start : start + rows, member], own
+            )
     wins, squares_a, squares_b = found
     of_a = (m * squares_a - wins**2) / (m * m * (m - 1) * n * n)
     of_b = (n * squares_b - (m * n - wins) ** 2) / (n * n * (n - 1) * m * m)
     return wins / (m * n), of_a + of_b
 
 
-def _placement_sums(deals: NDArray[np.int8], ties: _Ties) -> tuple[Floats, Floats, Floats]:
+def _placement_sums(
+    deals: NDArray[np.int8], ties: _Ties
+) -> tuple[Floats, Floats, Floats]:
     """Return the sum of the placements of the first sample and the sums of squares of both, of one task."""
     upto, first = deals.cumsum(axis=-1, dtype=np.int32), deals.astype(float)
     before = upto - deals

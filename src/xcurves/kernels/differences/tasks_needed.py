@@ -23,10 +23,14 @@ def tasks_to_show(mean: Floats, sd: Floats, n: Floats, alpha: float) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         effect = np.abs(mean) / sd
         # About the number by the normal distribution, which is a little too small.
-        about = (scipy.special.ndtri(1 - alpha / 2) + scipy.special.ndtri(POWER)) ** 2 / effect**2
+        about = (
+            scipy.special.ndtri(1 - alpha / 2) + scipy.special.ndtri(POWER)
+        ) ** 2 / effect**2
     found = np.where(about > MOST_TASKS, np.inf, fewest)
     searched = (about > 0) & (about <= MOST_TASKS)
-    found[searched] = np.maximum(fewest, _least(effect[searched], about[searched], alpha))
+    found[searched] = np.maximum(
+        fewest, _least(effect[searched], about[searched], alpha)
+    )
     found[found > MOST_TASKS] = np.inf
     found[(mean == 0) & (sd > 0)] = np.nan
     found[(mean == 0) & (sd == 0)] = np.inf

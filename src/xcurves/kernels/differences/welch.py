@@ -24,24 +24,38 @@ _NODES = 400  # of an integral
 _INFINITE = 1e200  # by which sums of squares between groups without spread are multiplied, to be ordered as W
 
 
-def welch_tests(u: Floats, plan: RunPlan, alpha: float, *, keep: bool = False) -> dict[str, Floats]:
+def welch_tests(
+    u: Floats, plan: RunPlan, alpha: float, *, keep: bool = False
+) -> dict[str, Floats]:
     """Compare the W of numbers `u`, (task, curve), with those of reassignments; nothing if a group has one curve."""
     if min(plan.sizes) == 1:
         return {}
-    return in_stretches(lambda some: _welch_panel(u[some], plan, alpha, keep), len(u), _PANEL)
+    return in_stretches(
+        lambda some: _welch_panel(u[some], plan, alpha, keep), len(u), _PANEL
+    )
 
 
-def _welch_panel(u: Floats, plan: RunPlan, alpha: float, keep: bool) -> dict[str, Floats]:
+def _welch_panel(
+    u: Floats, plan: RunPlan, alpha: float, keep: bool
+) -> dict[str, Floats]:
     u = u - u.mean(axis=-1, keepdims=True)
     scale = np.abs(u).max(axis=-1, keepdims=True)
     u = u / np.where(scale > 0, np.ldexp(1.0, np.frexp(scale)[1]), 1.0)
     starts = np.cumsum((0, *plan.sizes[:-1]))
-    first, second = (np.add.reduceat(each, starts, axis=-1)[..., np.newaxis] for each in (u, u * u))
+    first, second = (
+        np.add.reduceat(each, starts, axis=-1)[..., np.newaxis] for each in (u, u * u)
+    )
     observed, df = (each[:, 0] for each in _welch_statistic(first, second, plan.sizes))
     w = _finite_w(observed)
     p = scipy.special.fdtrc(len(plan.sizes) - 1, df, w)
-    found = compare_with_null(_shuffled(u, plan), observed * (1 - TIE), plan, alpha, w, _finite_w, keep=keep)
-    return found | {"f": w, "pvalue_parametric": p, "error_df": np.where(np.isnan(w), np.nan, df)}
+    found = compare_with_null(
+        _shuffled(u, plan), observed * (1 - TIE), plan, alpha, w, _finite_w, keep=keep
+    )
+    return found | {
+        "f": w,
+        "pvalue_parametric": p,
+        "error_df": np.where(np.isnan(w), np.nan, df),
+    }
 
 
 def _finite_w(w: Floats) -> Floats:
@@ -60,7 +74,9 @@ def _shuffled(u: Floats, plan: RunPlan) -> Iterator[Floats]:
     total = (u * u).sum(axis=-1, keepdims=True)
     alike = plan.sizes[0] == plan.sizes[1]
     for sums in group_sums(features[:, :1] if alike else features, plan):
-        w, variance = squared_difference(sums[:, 0, 0], None if alike else sums[:, 0, 1], total, plan.sizes)
+        w, variance = squared_difference(
+            sums[:, 0, 0], None if alike else sums[:, 0, 1], total, plan.sizes
+        )
         nothing = variance <= _ROUNDING / (sizes * (sizes - 1)).min() * total
         if nothing.any():
             w = np.where(nothing, _INFINITE * w * sizes.prod() / sizes.sum(), w)
@@ -72,20 +88,26 @@ def _shuffled(u: Floats, plan: RunPlan) -> Iterator[Floats]:
 def spread_ratio(u: Floats, sizes: tuple[int, ...]) -> Floats:
     """Return the ratio of the largest to the smallest standard deviation of the groups of two or more; 0 / 0 is NaN."""
     groups = np.split(u, np.cumsum(sizes)[:-1], axis=-1)
-    spreads = np.stack([group.std(axis=-1, ddof=1) for group in groups if group.shape[-1] > 1], axis=-1)
+    spreads = np.stack(
+        [group.std(axis=-1, ddof=1) for group in groups if group.shape[-1] > 1], axis=-1
+    )
     spreads[spreads <= _ROUNDING * np.abs(u).max(axis=-1, keepdims=True)] = 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(spreads.max(axis=-1) / spreads.min(axis=-1))
 
 
-def _welch_statistic(u: Floats, uu: Floats, sizes: tuple[int, ...]) -> tuple[Floats, Floats]:
+def _welch_statistic(
+    u: Floats, uu: Floats, sizes: tuple[int, ...]
+) -> tuple[Floats, Floats]:
     """Return W and its error df from sums of numbers and of squares, (task, group, reassignment); of equal ones NaN."""
     size, m = np.array(sizes, float)[:, np.newaxis], len(sizes)
     total = uu.sum(axis=1, keepdims=True)
     mean = u / size
     within = uu - u * mean
     constant = within <= _ROUNDING * total
-    weight = np.where(constant, 0.0, size * (size - 1) / np.where(constant, 1.0, within))
+    weight = np.where(
+        constant, 0.0, size * (size - 1) / np.where(constant, 1.0, within)
+    )
     share = weight / np.maximum(weight.sum(axis=1, keepdims=True), np.finfo(float).tiny)
     some = constant.any(axis=1)
     between = np.zeros(some.shape)
@@ -121,7 +143,10 @@ def ratio_quantile(sizes: tuple[int, ...], probability: float) -> float:
             x = 2 * scipy.special.gammaincinv(smallest / 2, p) / smallest
             product = np.ones(_NODES)
             for df, n in counts.items():
-                upper, lower = (scipy.special.gammainc(df / 2, df * at / 2) for at in (x * np.exp(log_ratio), x))
+                upper, lower = (
+                    scipy.special.gammainc(df / 2, df * at / 2)
+                    for at in (x * np.exp(log_ratio), x)
+                )
                 product *= (upper - lower) ** (n - (df == smallest))
             total += count * float(weights @ product) / 2
         return total - probability

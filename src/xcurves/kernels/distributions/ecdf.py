@@ -17,10 +17,14 @@ import scipy
 
 from xcurves.array_types import Floats, Ints
 
-_ROUNDING = 1e-12  # rounding of binary fractions: a probability this close to k/n counts as k/n
+_ROUNDING = (
+    1e-12  # rounding of binary fractions: a probability this close to k/n counts as k/n
+)
 
 
-def count_up_to(x: Floats, z: Floats, side: Literal["below", "up to"] = "up to") -> Ints:
+def count_up_to(
+    x: Floats, z: Floats, side: Literal["below", "up to"] = "up to"
+) -> Ints:
     """Return how many trials of each row are at most `z`, shape (task or 1, point), or below it."""
     shape = np.broadcast_shapes((len(x), 1), z.shape)
     low = np.zeros(shape, np.int64)
@@ -42,13 +46,17 @@ def whole(ranks: Floats, n: Ints | Floats) -> Floats:
 def quantile_ranks(probabilities: Floats, n: Ints) -> Ints:
     """Return the rank of F⁻¹(p), the smallest z with F(z) >= p, shape (task, probability); of p = 0 the first."""
     per_task = np.maximum(n, 1)[:, np.newaxis]
-    return np.clip(np.ceil(whole(probabilities * per_task, per_task)), 1, per_task).astype(np.int64)
+    return np.clip(
+        np.ceil(whole(probabilities * per_task, per_task)), 1, per_task
+    ).astype(np.int64)
 
 
 def value_at(x: Floats, ranks: Ints, n: Ints) -> Floats:
     """Return the trials at ranks 1 .. n; below them minus infinity, above them infinity."""
     inside = np.take_along_axis(x, np.clip(ranks - 1, 0, x.shape[-1] - 1), axis=-1)
-    return np.where(ranks < 1, -np.inf, np.where(ranks > n[:, np.newaxis], np.inf, inside))
+    return np.where(
+        ranks < 1, -np.inf, np.where(ranks > n[:, np.newaxis], np.inf, inside)
+    )
 
 
 def finite(x: Floats, n: Ints) -> tuple[Floats, Ints, Ints]:
@@ -73,23 +81,34 @@ class CentredSums:
 
     def __init__(self, x: Floats, n: Ints) -> None:
         self.n = n
-        self.x, self.first_finite, self.last_finite = finite(x, n)  # ranks, as of `finite`
-        self.centre = np.asarray(self.x[np.arange(len(x)), np.maximum(n - 1, 0) // 2][:, np.newaxis])
+        self.x, self.first_finite, self.last_finite = finite(
+            x, n
+        )  # ranks, as of `finite`
+        self.centre = np.asarray(
+            self.x[np.arange(len(x)), np.maximum(n - 1, 0) // 2][:, np.newaxis]
+        )
         # In pieces whose sums are added up: a cumulative sum of 3,000,000 trials takes a fifth of `performance_cdf`.
         width = math.isqrt(x.shape[-1]) + 1
         pieces = np.zeros((len(x), -(-x.shape[-1] // width), width))
-        apart = np.subtract(self.x, self.centre, out=pieces.reshape(len(x), -1)[:, : x.shape[-1]])
+        apart = np.subtract(
+            self.x, self.centre, out=pieces.reshape(len(x), -1)[:, : x.shape[-1]]
+        )
         if np.isnan(apart[:, -1]).any():
             apart[np.isnan(apart)] = 0.0
         self.squares = np.einsum("ti,ti->t", apart, apart)
-        self._pieces, self._before = pieces, np.pad(pieces.sum(axis=-1).cumsum(axis=-1), ((0, 0), (1, 0)))
+        self._pieces, self._before = (
+            pieces,
+            np.pad(pieces.sum(axis=-1).cumsum(axis=-1), ((0, 0), (1, 0))),
+        )
 
     def up_to(self, ranks: Floats) -> Floats:
         """Return the sums of all trials up to ranks, shape (task, rank), of which a part may be that of a trial."""
         _, n_pieces, width = self._pieces.shape
         number = np.minimum(ranks // width, n_pieces - 1).astype(np.int64)
         piece = np.take_along_axis(self._pieces, number[..., np.newaxis], axis=1)
-        share = np.clip((ranks - number * width)[..., np.newaxis] - np.arange(width), 0.0, 1.0)
+        share = np.clip(
+            (ranks - number * width)[..., np.newaxis] - np.arange(width), 0.0, 1.0
+        )
         before = np.take_along_axis(self._before, number, axis=-1)
         return np.asarray(before + np.einsum("trw,trw->tr", piece, share))
 
@@ -101,7 +120,9 @@ class CentredSums:
         """
         total = self._before[:, -1]
         squares = np.maximum(self.squares - total**2 / np.maximum(self.n, 1), 0.0)
-        return np.sqrt(np.where(self.n > 1, squares, np.nan) / np.maximum(self.n - 1, 1))
+        return np.sqrt(
+            np.where(self.n > 1, squares, np.nan) / np.maximum(self.n - 1, 1)
+        )
 
 
 def tolerance_ranks(share: float, n: Ints, alpha: float) -> Ints:
@@ -114,14 +135,21 @@ def tolerance_ranks(share: float, n: Ints, alpha: float) -> Ints:
 
 def trials_for_tolerance(share: float, alpha: float) -> int:
     """Return the least number of trials of which the lowest and the highest hold a share between them."""
-    return bisect_left(range(2**62), True, lo=2, key=lambda n: scipy.special.betainc(n - 1, 2, share) <= alpha)
+    return bisect_left(
+        range(2**62),
+        True,
+        lo=2,
+        key=lambda n: scipy.special.betainc(n - 1, 2, share) <= alpha,
+    )
 
 
 def order_statistics(probabilities: Floats, n: Ints, alpha: float) -> tuple[Ints, Ints]:
     """Return the ranks between which F⁻¹(p) lies, by Bin(n, p); 0 or n + 1 where there are too few trials."""
     trials, place = np.unique(np.maximum(n, 1), return_inverse=True)
     lower = scipy.stats.binom.ppf(alpha / 2, trials[:, np.newaxis], probabilities)
-    upper = scipy.stats.binom.ppf(1 - alpha / 2, trials[:, np.newaxis], probabilities) + 1
+    upper = (
+        scipy.stats.binom.ppf(1 - alpha / 2, trials[:, np.newaxis], probabilities) + 1
+    )
     return lower.astype(np.int64)[place], upper.astype(np.int64)[place]
 
 
@@ -152,7 +180,9 @@ def band(n: int, alpha: float, counts: Ints | None = None) -> CdfBand:
         known = _equal_local_levels(n, alpha)
         return CdfBand(known.lower[counts], known.upper[counts])
     share = counts / n
-    return CdfBand(np.maximum(share - dkw(n, alpha), 0.0), np.minimum(share + dkw(n, alpha), 1.0))
+    return CdfBand(
+        np.maximum(share - dkw(n, alpha), 0.0), np.minimum(share + dkw(n, alpha), 1.0)
+    )
 
 
 @lru_cache(maxsize=512)
@@ -185,13 +215,18 @@ def local_level(n: int, alpha: float) -> float:
     """Return the η for which the limits hold at once with probability 1 - α, to eight digits."""
     if n < 2:
         return alpha
-    if alpha < _LEAST_ALPHA:  # 1 - coverage is lost in rounding: Bonferroni's level, which is a little lower
+    if (
+        alpha < _LEAST_ALPHA
+    ):  # 1 - coverage is lost in rounding: Bonferroni's level, which is a little lower
         return alpha / n
 
     def excess(log_level: float) -> float:  # nearly linear: five or six steps
         return float(np.log((1 - coverage(n, np.exp(log_level))) / alpha))
 
-    ends = np.log(alpha / n), np.log(alpha)  # Bonferroni's, and that of a single order statistic
+    ends = (
+        np.log(alpha / n),
+        np.log(alpha),
+    )  # Bonferroni's, and that of a single order statistic
     return float(np.exp(scipy.optimize.brentq(excess, *ends, xtol=1e-9)))
 
 
@@ -215,8 +250,14 @@ def coverage(n: int, level: float) -> float:
     while scipy.special.pdtrc(most_steps, rates.max()) > _NEGLIGIBLE:
         most_steps *= 2
     steps = np.arange(most_steps + 1)
-    moves = np.exp(scipy.special.xlogy(steps, rates) - rates - scipy.special.gammaln(steps + 1))
-    mass, least, most = np.ones(1), 0, 0  # of `least`, `least` + 1, ... points; fewer than `most` + 1 are allowed
+    moves = np.exp(
+        scipy.special.xlogy(steps, rates) - rates - scipy.special.gammaln(steps + 1)
+    )
+    mass, least, most = (
+        np.ones(1),
+        0,
+        0,
+    )  # of `least`, `least` + 1, ... points; fewer than `most` + 1 are allowed
     for move, lowers in zip(moves, is_lower, strict=False):
         mass = np.convolve(mass, move)[: most - least + 1]
         if lowers:
@@ -234,10 +275,16 @@ def isotonic(rates: Floats) -> Floats:
     """Return the nearest rates that do not fall along the last axis (least squares): isotonic regression."""
     known = np.nan_to_num(rates)
     n = rates.shape[-1]
-    sums = np.concatenate([np.zeros((*rates.shape[:-1], 1)), known.cumsum(axis=-1)], axis=-1)
+    sums = np.concatenate(
+        [np.zeros((*rates.shape[:-1], 1)), known.cumsum(axis=-1)], axis=-1
+    )
     i, k = np.arange(n)[:, np.newaxis], np.arange(n)
-    means = (sums[..., 1:][..., np.newaxis, :] - sums[..., :-1, np.newaxis]) / np.maximum(k - i + 1, 1)
-    lowest = np.minimum.accumulate(np.where(k >= i, means, np.inf)[..., ::-1], axis=-1)[..., ::-1]
+    means = (
+        sums[..., 1:][..., np.newaxis, :] - sums[..., :-1, np.newaxis]
+    ) / np.maximum(k - i + 1, 1)
+    lowest = np.minimum.accumulate(np.where(k >= i, means, np.inf)[..., ::-1], axis=-1)[
+        ..., ::-1
+    ]
     fitted = np.maximum.accumulate(np.where(k >= i, lowest, -np.inf), axis=-2)
     return np.where(np.isnan(rates), np.nan, np.diagonal(fitted, axis1=-2, axis2=-1))
 
@@ -245,7 +292,9 @@ def isotonic(rates: Floats) -> Floats:
 def first_reaching(rates: Floats, power: float, n_runs: Sequence[int]) -> Floats:
     """Return the smallest number of runs from which on rates reach the power: inf if none, NaN without p-values."""
     missed = ~(rates >= power)
-    first = np.where(missed.any(axis=-1), len(n_runs) - missed[..., ::-1].argmax(axis=-1), 0)
+    first = np.where(
+        missed.any(axis=-1), len(n_runs) - missed[..., ::-1].argmax(axis=-1), 0
+    )
     found = np.append(np.array(n_runs, dtype=np.float64), np.inf)[first]
     return np.where(np.isnan(rates).all(axis=-1), np.nan, found)
 

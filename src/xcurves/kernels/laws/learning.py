@@ -26,12 +26,16 @@ class Sizes(NamedTuple):
 
     def where(self, kept: NDArray[np.bool_]) -> Sizes:
         """Return the curves without the sizes that are not kept, shape (size,) or (curve, size)."""
-        return self._replace(folds=np.where(kept, self.folds, 0.0), means=np.where(kept, self.means, 0.0))
+        return self._replace(
+            folds=np.where(kept, self.folds, 0.0), means=np.where(kept, self.means, 0.0)
+        )
 
     def take(self, curves: NDArray[np.intp]) -> Sizes:
         """Return some of the curves."""
         variance = None if self.variance is None else self.variance[curves]
-        return Sizes(self.folds[curves], self.means[curves], self.spread[curves], variance)
+        return Sizes(
+            self.folds[curves], self.means[curves], self.spread[curves], variance
+        )
 
 
 class Fit(NamedTuple):
@@ -40,7 +44,9 @@ class Fit(NamedTuple):
     theta: Floats  # (curve, 4)
     weights: Floats  # (curve, size): total ω_i
     variance: Floats  # (curve, size): σ_i² of one fold
-    at_bound: NDArray[np.bool_]  # (curve,): where least squares gives α < 0 and α = 0 was fitted
+    at_bound: NDArray[
+        np.bool_
+    ]  # (curve,): where least squares gives α < 0 and α = 0 was fitted
 
 
 @dataclass(frozen=True)
@@ -56,7 +62,9 @@ class Model:
     strength: float = 5.0
     nonnegative: bool = False
     factor: float = 1.0  # of all weights
-    rescaled: bool = False  # given variances are multiplied by χ² / df where that exceeds 1
+    rescaled: bool = (
+        False  # given variances are multiplied by χ² / df where that exceeds 1
+    )
 
     @property
     def n_parameters(self) -> int:
@@ -72,7 +80,9 @@ class Model:
         """Return σ_i² by the variance model, or as given; NaN where nothing tells it."""
         if sizes.variance is not None:
             return sizes.variance
-        return wls.pooled_variance(self.n, sizes.folds, sizes.spread, self.sigma0_sq, self.sigma_hat_sq)
+        return wls.pooled_variance(
+            self.n, sizes.folds, sizes.spread, self.sigma0_sq, self.sigma_hat_sq
+        )
 
     def fit(self, at: Floats, sizes: Sizes) -> Fit:
         """Fit every curve; with relative weights, or uniform ones and σ_i² unknown, residuals give the variance."""
@@ -83,10 +93,16 @@ class Model:
         fit = self._solve(at, weights, sizes.means)._replace(variance=variance)
         unknown = np.asarray(np.isnan(variance).any(axis=1))
         if unknown.any():
-            squares = sizes.folds * (sizes.means - powerlaw.curve(fit.theta, self.n, at)) ** 2
+            squares = (
+                sizes.folds * (sizes.means - powerlaw.curve(fit.theta, self.n, at)) ** 2
+            )
             degrees = sizes.folds.sum(axis=1) - self.n_parameters + fit.at_bound
             residual = _by_degrees(squares.sum(axis=1), degrees)
-            fit = fit._replace(variance=np.where(unknown[:, np.newaxis], residual[:, np.newaxis], variance))
+            fit = fit._replace(
+                variance=np.where(
+                    unknown[:, np.newaxis], residual[:, np.newaxis], variance
+                )
+            )
         if self.rescaled:
             scale = np.fmax(self._relative_variance(at, sizes, fit), 1.0)
             fit = fit._replace(variance=fit.variance * scale[:, np.newaxis])
@@ -95,11 +111,21 @@ class Model:
     def _fit_relative(self, at: Floats, sizes: Sizes) -> Fit:
         """Fit with weights 1 / mean², and 1 / curve² where the noise is above a fifth of the curve."""
         has = sizes.folds > 0
-        fit = self._solve(at, np.where(has, 1 / np.where(has, sizes.means, 1.0) ** 2, 0.0), sizes.means)
+        fit = self._solve(
+            at,
+            np.where(has, 1 / np.where(has, sizes.means, 1.0) ** 2, 0.0),
+            sizes.means,
+        )
         curves = np.flatnonzero(self._relative_variance(at, sizes, fit) > _NOISY**2)
-        for _ in range(_REWEIGHTINGS if curves.size else 0):  # until they stay; not those that come to lie below 0
+        for _ in range(
+            _REWEIGHTINGS if curves.size else 0
+        ):  # until they stay; not those that come to lie below 0
             fitted = powerlaw.curve(fit.theta[curves], self.n, at[curves])
-            new = self._solve(at[curves], np.where(has[curves], fitted**-2.0, 0.0), sizes.means[curves])
+            new = self._solve(
+                at[curves],
+                np.where(has[curves], fitted**-2.0, 0.0),
+                sizes.means[curves],
+            )
             again = powerlaw.curve(new.theta, self.n, at[curves])
             positive = (fitted > 0).all(axis=1) & (again > 0).all(axis=1)
             for target, values in zip(fit, new, strict=True):
@@ -109,38 +135,60 @@ class Model:
                 break
         noise = self._relative_variance(at, sizes, fit)[:, np.newaxis]
         with np.errstate(divide="ignore", invalid="ignore"):
-            return fit._replace(variance=np.where(has, sizes.folds * noise / fit.weights, noise))
+            return fit._replace(
+                variance=np.where(has, sizes.folds * noise / fit.weights, noise)
+            )
 
     def _relative_variance(self, at: Floats, sizes: Sizes, fit: Fit) -> Floats:
         """Return S / df, the squared coefficient of variation of the means, shape (curve,)."""
-        squares = fit.weights * (sizes.means - powerlaw.curve(fit.theta, self.n, at)) ** 2
-        return _by_degrees(squares.sum(axis=1), self._residual_degrees(sizes.folds, fit.at_bound))
+        squares = (
+            fit.weights * (sizes.means - powerlaw.curve(fit.theta, self.n, at)) ** 2
+        )
+        return _by_degrees(
+            squares.sum(axis=1), self._residual_degrees(sizes.folds, fit.at_bound)
+        )
 
     def _residual_degrees(self, folds: Floats, at_bound: NDArray[np.bool_]) -> Floats:
-        return np.asarray((folds > 0).sum(axis=1) - self.n_parameters + at_bound, dtype=float)
+        return np.asarray(
+            (folds > 0).sum(axis=1) - self.n_parameters + at_bound, dtype=float
+        )
 
     def _solve(self, at: Floats, weights: Floats, means: Floats) -> Fit:
         """Return curves and where α is at its bound; γ, if not given, and δ are NaN where all means are equal."""
         kind = {"quadratic": self.quadratic}
         gammas = np.full(len(at), self.gamma, dtype=float)
         if self.gamma is None:
-            options = {"nonnegative": self.nonnegative, "logarithmic": self.weights == "relative"}
-            gammas = wls.search_exponents(self.n, weights, means, self.strength, **options, **kind)
+            options = {
+                "nonnegative": self.nonnegative,
+                "logarithmic": self.weights == "relative",
+            }
+            gammas = wls.search_exponents(
+                self.n, weights, means, self.strength, **options, **kind
+            )
         theta = wls.solve(self.n, at, weights, means, gammas, **kind)
         at_bound = self.nonnegative & (powerlaw.parameters(theta, at)[:, 3] < 0)
         if at_bound.any():
             some = (each[at_bound] for each in (at, weights, means, gammas))
-            theta[at_bound] = wls.solve_zero_asymptote(self.n, *some, quadratic=self.quadratic)
+            theta[at_bound] = wls.solve_zero_asymptote(
+                self.n, *some, quadratic=self.quadratic
+            )
         if self.gamma is None:
             has = weights > 0
-            low, high = np.where(has, means, np.inf).min(axis=1), np.where(has, means, -np.inf).max(axis=1)
+            low, high = (
+                np.where(has, means, np.inf).min(axis=1),
+                np.where(has, means, -np.inf).max(axis=1),
+            )
             equal = high - low <= 1e-12 * np.abs(high)
-            theta[equal] = np.array([0.0, 0.0, np.nan, np.nan if self.quadratic else 0.0])
+            theta[equal] = np.array(
+                [0.0, 0.0, np.nan, np.nan if self.quadratic else 0.0]
+            )
             theta[equal, powerlaw.ERROR] = high[equal]
             at_bound &= ~equal
         return Fit(theta, weights, weights, at_bound)
 
-    def covariance(self, at: Floats, sizes: Sizes, fit: Fit, *, given_gamma: bool = False) -> Floats:
+    def covariance(
+        self, at: Floats, sizes: Sizes, fit: Fit, *, given_gamma: bool = False
+    ) -> Floats:
         """Return the covariance of θ, shape (curve, 4, 4): given γ as the paper's, or with that of γ."""
         return wls.covariance(
             fit.theta,
@@ -153,7 +201,9 @@ class Model:
             at_bound=fit.at_bound,
         )
 
-    def degrees(self, folds: Floats, *, known: bool, at_bound: NDArray[np.bool_] | None = None) -> Floats:
+    def degrees(
+        self, folds: Floats, *, known: bool, at_bound: NDArray[np.bool_] | None = None
+    ) -> Floats:
         """Return the degrees of freedom of the variances: infinite if they were known, else by folds or residuals."""
         bound = np.zeros(len(folds), dtype=bool) if at_bound is None else at_bound
         total = folds.sum(axis=1)
@@ -161,7 +211,11 @@ class Model:
         estimated = np.where(by_folds > 0, by_folds, total - self.n_parameters + bound)
         if self.weights == "relative":
             estimated = self._residual_degrees(folds, bound)
-        return np.full(len(folds), np.inf) if known else np.where(estimated > 0, estimated, np.nan)
+        return (
+            np.full(len(folds), np.inf)
+            if known
+            else np.where(estimated > 0, estimated, np.nan)
+        )
 
 
 def _by_degrees(squares: Floats, degrees: Floats) -> Floats:

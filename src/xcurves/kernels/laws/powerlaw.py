@@ -26,14 +26,20 @@ def basis(n: Floats, at: Floats, gamma: Floats) -> Floats:
 def squared(v: Floats, at: Floats, gamma: Floats) -> Floats:
     """Return (n^γ − N^γ)², what δ stands before."""
     with np.errstate(over="ignore"):  # of no account where δ is 0
-        return np.asarray(np.minimum(((gamma * at**gamma)[..., np.newaxis] * v) ** 2, np.finfo(float).max))
+        return np.asarray(
+            np.minimum(
+                ((gamma * at**gamma)[..., np.newaxis] * v) ** 2, np.finfo(float).max
+            )
+        )
 
 
 def curve(theta: Floats, n: Floats, at: Floats) -> Floats:
     """Return e(n), shape (..., size), for `theta` of shape (..., 4)."""
     gamma = theta[..., GAMMA]
     v = basis(n, at, gamma)
-    error, reliance, delta = (theta[..., i, np.newaxis] for i in (ERROR, RELIANCE, DELTA))
+    error, reliance, delta = (
+        theta[..., i, np.newaxis] for i in (ERROR, RELIANCE, DELTA)
+    )
     return np.asarray(error - reliance * v / 2 + delta * squared(v, at, gamma))
 
 
@@ -45,22 +51,31 @@ def values(theta: Floats, n: Floats, at: Floats) -> Floats:
 
 def gradient(theta: Floats, n: Floats, at: Floats) -> Floats:
     """Return the derivatives of e(n) by θ, shape (..., size, 4)."""
-    gamma, delta, reliance = (theta[..., i, np.newaxis] for i in (GAMMA, DELTA, RELIANCE))
+    gamma, delta, reliance = (
+        theta[..., i, np.newaxis] for i in (GAMMA, DELTA, RELIANCE)
+    )
     log = np.log(n / at[..., np.newaxis])
     v = basis(n, at, theta[..., GAMMA])
     power = at[..., np.newaxis] ** gamma
     difference = power * gamma * v  # n^γ − N^γ
     slope = power * (gamma * v * np.log(n) + log)  # its derivative by γ
-    by_gamma = -reliance / 2 * (log * (1 + gamma * v) - v) / gamma + 2 * delta * difference * slope
+    by_gamma = (
+        -reliance / 2 * (log * (1 + gamma * v) - v) / gamma
+        + 2 * delta * difference * slope
+    )
     return np.stack([np.ones_like(v), -v / 2, by_gamma, difference**2], axis=-1)
 
 
 def log_slope(theta: Floats, n: Floats, at: Floats) -> Floats:
     """Return the derivative of e(n) by ln n, shape (..., size)."""
-    gamma, delta, reliance = (theta[..., i, np.newaxis] for i in (GAMMA, DELTA, RELIANCE))
+    gamma, delta, reliance = (
+        theta[..., i, np.newaxis] for i in (GAMMA, DELTA, RELIANCE)
+    )
     v = basis(n, at, theta[..., GAMMA])
     power = at[..., np.newaxis] ** gamma
-    return np.asarray((1 + gamma * v) * (-reliance / 2 + 2 * delta * gamma**2 * power**2 * v))
+    return np.asarray(
+        (1 + gamma * v) * (-reliance / 2 + 2 * delta * gamma**2 * power**2 * v)
+    )
 
 
 def parameters(theta: Floats, at: Floats) -> Floats:
@@ -83,7 +98,9 @@ def jacobian(theta: Floats, at: Floats) -> Floats:
     found[..., 3, GAMMA] = -reliance / (2 * gamma**2) + 2 * delta * power**2 * log
     found[..., 3, DELTA] = power**2
     found[..., 4, RELIANCE] = -1 / (2 * gamma * power)
-    found[..., 4, GAMMA] = reliance * (1 + gamma * log) / (2 * gamma**2 * power) - 2 * delta * power * log
+    found[..., 4, GAMMA] = (
+        reliance * (1 + gamma * log) / (2 * gamma**2 * power) - 2 * delta * power * log
+    )
     found[..., 4, DELTA] = -2 * power
     return found
 
@@ -98,7 +115,9 @@ ERROR_ALONE = np.array([1.0, 0.0, 0.0, 0.0])  # the derivatives of e_N by θ
 
 def t_quantile(alpha: float, degrees: Floats) -> Floats:
     """Return the two-sided quantile of Student's t, of the normal distribution for infinite degrees."""
-    distinct, place = np.unique(degrees, return_inverse=True)  # few, and a quantile is slow
+    distinct, place = np.unique(
+        degrees, return_inverse=True
+    )  # few, and a quantile is slow
     finite = np.where(np.isinf(distinct), 1.0, distinct)
     quantiles = scipy.special.stdtrit(finite, 1 - alpha / 2)
     quantiles[np.isinf(distinct)] = scipy.special.ndtri(1 - alpha / 2)
@@ -108,7 +127,9 @@ def t_quantile(alpha: float, degrees: Floats) -> Floats:
 RULES = ("combined", "power-law", "last-fall", "linear")
 FAR = 4.0  # so many times the largest size is the paper's limit of extrapolation
 _NORMAL = np.array(np.inf)  # degrees of freedom
-_OF_CHANGE = 3 * float(t_quantile(0.05, _NORMAL))  # a third of the predicted change is a half width for 95 %
+_OF_CHANGE = 3 * float(
+    t_quantile(0.05, _NORMAL)
+)  # a third of the predicted change is a half width for 95 %
 
 
 def rule_of(method: str, nonnegative: bool) -> str:
@@ -125,7 +146,12 @@ class LastFall(NamedTuple):
 
     def values(self, octaves: Floats, times: float = 1.0) -> Floats:
         """Return errors so many octaves beyond the largest size, shape (curve, n), the fall being taken so often."""
-        return np.asarray(np.exp(self.log_error[:, np.newaxis] + times * self.slope[:, np.newaxis] * octaves))
+        return np.asarray(
+            np.exp(
+                self.log_error[:, np.newaxis]
+                + times * self.slope[:, np.newaxis] * octaves
+            )
+        )
 
 
 def last_of(present: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -143,10 +169,16 @@ def last_fall(n: Floats, means: Floats, present: NDArray[np.bool_]) -> LastFall:
     half = np.where(np.isnan(distance), np.inf, distance).argmin(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         log = np.log(np.where(present & (means > 0), means, np.nan))
-        slope = (log[curve, last] - log[curve, half]) / (log_n[curve, last] - log_n[curve, half])
+        slope = (log[curve, last] - log[curve, half]) / (
+            log_n[curve, last] - log_n[curve, half]
+        )
     alone = present.sum(axis=1) < 2
-    largest = np.where(present.any(axis=1), n[last], np.nan)  # as given: exp2(log2(n)) is below n for many sizes
-    return LastFall(largest, log[curve, last], np.where(alone, np.nan, np.minimum(slope, 0.0)))
+    largest = np.where(
+        present.any(axis=1), n[last], np.nan
+    )  # as given: exp2(log2(n)) is below n for many sizes
+    return LastFall(
+        largest, log[curve, last], np.where(alone, np.nan, np.minimum(slope, 0.0))
+    )
 
 
 def combine(law: Floats, fall: Floats, octaves: Floats) -> Floats:
@@ -176,14 +208,20 @@ class Curves(NamedTuple):
     def far(self, n: Floats) -> NDArray[np.bool_]:
         """Return which sizes, (curve, n), are beyond 4 times the largest or below a quarter of the smallest."""
         largest = self.fall.largest[:, np.newaxis]
-        return np.asarray((n > FAR * largest) | (n < self.smallest[:, np.newaxis] / FAR))
+        return np.asarray(
+            (n > FAR * largest) | (n < self.smallest[:, np.newaxis] / FAR)
+        )
 
 
-def added_width(alpha: float, rho: Floats, octaves: Floats, log_change: Floats) -> Floats:
+def added_width(
+    alpha: float, rho: Floats, octaves: Floats, log_change: Floats
+) -> Floats:
     """Return the half width in logarithms added beyond the largest size, (curve, n), by ρ and the predicted change."""
     z = t_quantile(alpha, _NORMAL)
     with np.errstate(invalid="ignore"):
-        width = z * np.hypot(rho[:, np.newaxis] * np.sqrt(octaves), log_change / _OF_CHANGE)
+        width = z * np.hypot(
+            rho[:, np.newaxis] * np.sqrt(octaves), log_change / _OF_CHANGE
+        )
     return np.where(octaves > 0, width, 0.0)
 
 
@@ -194,9 +232,15 @@ def around(estimates: Floats, half_widths: Floats) -> Floats:
 
 def around_in_logs(estimates: Floats, half_widths: Floats) -> Floats:
     """Return the bounds of intervals, on a new last axis, of half widths in logarithms: one, or one of each end."""
-    half_widths = half_widths if half_widths.ndim > estimates.ndim else half_widths[..., np.newaxis]
+    half_widths = (
+        half_widths
+        if half_widths.ndim > estimates.ndim
+        else half_widths[..., np.newaxis]
+    )
     with np.errstate(over="ignore", invalid="ignore"):  # an endless upper end
-        return np.asarray(estimates[..., np.newaxis] * np.exp(half_widths * np.array([-1.0, 1.0])))
+        return np.asarray(
+            estimates[..., np.newaxis] * np.exp(half_widths * np.array([-1.0, 1.0]))
+        )
 
 
 def predict_errors(
@@ -207,8 +251,10 @@ def predict_errors(
     method: str,
     nonnegative: bool,
     cap: float,
-    noise: Floats | None = None,  # (curve,): standard error of the logarithm of the last mean error
-    law_bounds: Floats | None = None,  # (curve, n, 2): intervals of the law, from a bootstrap
+    noise: Floats
+    | None = None,  # (curve,): standard error of the logarithm of the last mean error
+    law_bounds: Floats
+    | None = None,  # (curve, n, 2): intervals of the law, from a bootstrap
 ) -> dict[str, Floats]:
     """Return predictions at sizes `n`, (n,) or (curve, n), with intervals and the change from N.
 
@@ -220,16 +266,21 @@ def predict_errors(
     octaves = np.log2(n / largest)
     beyond = np.maximum(octaves, 0.0)
     last = curves.fall.values(octaves)
-    prediction = {"combined": combine(law, last, beyond), "last-fall": last}.get(method, law)
+    prediction = {"combined": combine(law, last, beyond), "last-fall": last}.get(
+        method, law
+    )
     prediction = np.clip(prediction, 0.0, cap) if nonnegative else prediction
     change = prediction - error
-    of_law = 1 - (_weight_of_fall(last, beyond) if method == "combined" else np.zeros(last.shape))
+    of_law = 1 - (
+        _weight_of_fall(last, beyond) if method == "combined" else np.zeros(last.shape)
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where((prediction > 0) & (error > 0), prediction / error, np.nan)
         by_ratio = slopes / law[..., np.newaxis] - ERROR_ALONE / error[..., np.newaxis]
         quantile = t_quantile(alpha, curves.degrees)[:, np.newaxis]
         half, half_change, half_ratio = (
-            quantile * np.sqrt(variance(each, curves.covariance)) for each in (slopes, slopes - ERROR_ALONE, by_ratio)
+            quantile * np.sqrt(variance(each, curves.covariance))
+            for each in (slopes, slopes - ERROR_ALONE, by_ratio)
         )
         top = values(curves.theta, largest, curves.at)
         log_change = np.where(method == "linear", 0.0, np.log(prediction / top))
@@ -238,16 +289,32 @@ def predict_errors(
         by_law = around(law, half) if law_bounds is None else law_bounds
         if nonnegative and method != "linear":
             relative = np.where(law > 0, half / law, np.nan)[..., np.newaxis]
-            logs = relative if law_bounds is None else np.abs(np.log(law_bounds / law[..., np.newaxis]))
+            logs = (
+                relative
+                if law_bounds is None
+                else np.abs(np.log(law_bounds / law[..., np.newaxis]))
+            )
             by_law = around_in_logs(law, logs)
-            interval = around_in_logs(prediction, np.hypot(of_law[..., np.newaxis] * logs, added[..., np.newaxis]))
+            interval = around_in_logs(
+                prediction,
+                np.hypot(of_law[..., np.newaxis] * logs, added[..., np.newaxis]),
+            )
         else:
-            interval = around(prediction, np.hypot(half, added * prediction)) if nonnegative else by_law
-        change_interval = around(change, np.hypot(of_law * half_change, added * prediction))
+            interval = (
+                around(prediction, np.hypot(half, added * prediction))
+                if nonnegative
+                else by_law
+            )
+        change_interval = around(
+            change, np.hypot(of_law * half_change, added * prediction)
+        )
         ratio_interval = around_in_logs(ratio, np.hypot(of_law * half_ratio, added))
     if method == "last-fall":
         interval = _from_no_change_to_twice(curves.fall, octaves, alpha, noise)
-        change_interval, ratio_interval = interval - error[..., np.newaxis], interval / error[..., np.newaxis]
+        change_interval, ratio_interval = (
+            interval - error[..., np.newaxis],
+            interval / error[..., np.newaxis],
+        )
     if nonnegative:
         interval, by_law = np.clip(interval, 0.0, cap), np.clip(by_law, 0.0, cap)
     return {
@@ -276,20 +343,38 @@ def law_of(curves: Curves, n: Floats, method: str) -> tuple[Floats, Floats]:
     return np.asarray(error + fall * reliance), slopes
 
 
-def _from_no_change_to_twice(fall: LastFall, octaves: Floats, alpha: float, noise: Floats | None) -> Floats:
+def _from_no_change_to_twice(
+    fall: LastFall, octaves: Floats, alpha: float, noise: Floats | None
+) -> Floats:
     """Return the interval of the last fall: from no change to twice the fall, each end with the noise of the mean."""
-    ends = np.sort(np.stack([fall.values(octaves, 0.0), fall.values(octaves, 2.0)], axis=-1), axis=-1)
+    ends = np.sort(
+        np.stack([fall.values(octaves, 0.0), fall.values(octaves, 2.0)], axis=-1),
+        axis=-1,
+    )
     if noise is None:
         return ends
-    return np.asarray(ends * around_in_logs(np.ones(noise.shape), t_quantile(alpha, _NORMAL) * noise)[:, np.newaxis])
+    return np.asarray(
+        ends
+        * around_in_logs(np.ones(noise.shape), t_quantile(alpha, _NORMAL) * noise)[
+            :, np.newaxis
+        ]
+    )
 
 
-def differences(predicted: dict[str, Floats], reference: dict[str, Floats]) -> dict[str, Floats]:
+def differences(
+    predicted: dict[str, Floats], reference: dict[str, Floats]
+) -> dict[str, Floats]:
     """Return differences of independent predictions with intervals, from the squared distances to their ends."""
     one, other = predicted["prediction"], reference["prediction"]
     (low, high), (other_low, other_high) = (
         np.moveaxis(each["prediction_ci"], -1, 0) for each in (predicted, reference)
     )
-    ends = [-np.hypot(one - low, other_high - other), np.hypot(high - one, other - other_low)]
+    ends = [
+        -np.hypot(one - low, other_high - other),
+        np.hypot(high - one, other - other_low),
+    ]
     difference = one - other
-    return {"difference": difference, "difference_ci": difference[..., np.newaxis] + np.stack(ends, axis=-1)}
+    return {
+        "difference": difference,
+        "difference_ci": difference[..., np.newaxis] + np.stack(ends, axis=-1),
+    }

@@ -36,13 +36,17 @@ class Backtest(NamedTuple):
     n_cuts: NDArray[np.intp]
 
 
-def used_sizes(n: Floats, present: NDArray[np.bool_], octaves: float | None) -> NDArray[np.bool_]:
+def used_sizes(
+    n: Floats, present: NDArray[np.bool_], octaves: float | None
+) -> NDArray[np.bool_]:
     """Return which sizes a law is fitted to: those of the last octaves, five at least, shape (curve, size)."""
     if octaves is None:
         return present
     largest = np.where(present, n, -np.inf).max(axis=1, keepdims=True)
     from_last = np.cumsum(present[:, ::-1], axis=1)[:, ::-1]
-    return np.asarray(present & ((n >= _NEAR * largest / 2**octaves) | (from_last <= _LEAST_USED)))
+    return np.asarray(
+        present & ((n >= _NEAR * largest / 2**octaves) | (from_last <= _LEAST_USED))
+    )
 
 
 def cuts(n: Floats, present: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -55,12 +59,19 @@ def cuts(n: Floats, present: NDArray[np.bool_]) -> NDArray[np.intp]:
     with np.errstate(divide="ignore", invalid="ignore"):
         dense = (n_sizes - 1) / (octaves[last] - octaves[first]) >= _DENSE
     step = np.where(dense, 0.5, 1.0)[:, np.newaxis] * np.arange(1, _CUTS + 1)
-    distance = np.abs(octaves - (octaves[last][:, np.newaxis] - step)[..., np.newaxis])  # (curve, cut, size)
+    distance = np.abs(
+        octaves - (octaves[last][:, np.newaxis] - step)[..., np.newaxis]
+    )  # (curve, cut, size)
     nearest = np.where(present[:, np.newaxis], distance, np.inf).argmin(axis=-1)
     kept = np.take_along_axis(np.cumsum(present, axis=1), nearest, axis=1)
     repeated = np.zeros(nearest.shape, dtype=bool)
     repeated[:, 1:] = nearest[:, 1:] == nearest[:, :-1]  # nearest never rises with j
-    used = (kept >= _FEWEST) & (nearest < last[:, np.newaxis]) & ~repeated & (step <= _CUTS / 2)
+    used = (
+        (kept >= _FEWEST)
+        & (nearest < last[:, np.newaxis])
+        & ~repeated
+        & (step <= _CUTS / 2)
+    )
     return np.where(used, nearest, -1)
 
 
@@ -74,11 +85,16 @@ def backtest(model: Model, at: Floats, sizes: Sizes, octaves: float | None) -> B
     squares = np.empty((rules, len(curve)))
     for some in stretches(len(curve), _BLOCK):
         one = curve[some]
-        squares[:, some] = _errors_of_cuts(model, at[one], sizes.take(one), places[one, cut[some]], octaves)
+        squares[:, some] = _errors_of_cuts(
+            model, at[one], sizes.take(one), places[one, cut[some]], octaves
+        )
     known = ~np.isnan(squares).any(axis=0)
     counts = np.bincount(curve[known], minlength=len(at))
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = [np.sqrt(np.bincount(curve[known], each[known], len(at)) / counts) for each in squares]
+        found = [
+            np.sqrt(np.bincount(curve[known], each[known], len(at)) / counts)
+            for each in squares
+        ]
     return Backtest(found[0], found[1], found[2], counts)
 
 
@@ -88,7 +104,13 @@ def backtest_spread(error: Floats, n_cuts: NDArray[np.intp] | Floats) -> Floats:
     return np.asarray(np.sqrt((total + _ALWAYS**2) / (n_cuts + 1)))
 
 
-def _errors_of_cuts(model: Model, at: Floats, sizes: Sizes, last: NDArray[np.intp], octaves: float | None) -> Floats:
+def _errors_of_cuts(
+    model: Model,
+    at: Floats,
+    sizes: Sizes,
+    last: NDArray[np.intp],
+    octaves: float | None,
+) -> Floats:
     """Return the mean of r² / max(h, 1/2) over the sizes behind `last` by each rule, shape (rule, curve)."""
     place = np.arange(len(model.n))
     later = (place > last[:, np.newaxis]) & (sizes.folds > 0) & (sizes.means > 0)
@@ -103,7 +125,9 @@ def _errors_of_cuts(model: Model, at: Floats, sizes: Sizes, last: NDArray[np.int
     found = []
     for predicted in (powerlaw.combine(law, last_fall, octave), law, last_fall):
         with np.errstate(divide="ignore", invalid="ignore"):
-            log_error = np.log(sizes.means / np.maximum(predicted, 0.0))  # infinite where the law is not positive
+            log_error = np.log(
+                sizes.means / np.maximum(predicted, 0.0)
+            )  # infinite where the law is not positive
             terms = np.where(later, log_error**2 / horizon, 0.0)
             found.append(terms.sum(axis=1) / later.sum(axis=1))
     return np.stack(found)
@@ -120,12 +144,21 @@ def variance_ratios(entropy: int, n_resamples: int, folds: Floats) -> Floats:
     for size, column in enumerate(folds.T):
         for count in np.unique(column[column > 1]).astype(int).tolist():
             rng = np.random.default_rng([entropy, 1, size, count - 1])
-            found[column == count, :, size] = rng.chisquare(count - 1, n_resamples) / (count - 1)
+            found[column == count, :, size] = rng.chisquare(count - 1, n_resamples) / (
+                count - 1
+            )
     return found
 
 
 def refit_percentiles(
-    model: Model, at: Floats, sizes: Sizes, fit: Fit, n: Floats, entropy: int, n_resamples: int, alpha: float
+    model: Model,
+    at: Floats,
+    sizes: Sizes,
+    fit: Fit,
+    n: Floats,
+    entropy: int,
+    n_resamples: int,
+    alpha: float,
 ) -> tuple[Floats, Floats]:
     """Return percentile intervals of the parameters, shape (curve, 6, 2), and of the curve at sizes `n`."""
     refitted = replace(model, strength=0.0)
@@ -135,16 +168,26 @@ def refit_percentiles(
     for some in stretches(len(at), max(1, _BLOCK // n_resamples)):
         folds, variance = sizes.folds[some, np.newaxis], fit.variance[some, np.newaxis]
         ratio = variance_ratios(entropy, n_resamples, sizes.folds[some])
-        means = expected[some, np.newaxis] + standard * np.sqrt(variance / np.maximum(folds, 1))
-        every = np.broadcast_to(folds, ratio.shape), np.where(folds > 0, means, 0.0), variance * ratio
+        means = expected[some, np.newaxis] + standard * np.sqrt(
+            variance / np.maximum(folds, 1)
+        )
+        every = (
+            np.broadcast_to(folds, ratio.shape),
+            np.where(folds > 0, means, 0.0),
+            variance * ratio,
+        )
         counts, redrawn, spread = (each.reshape(-1, each.shape[-1]) for each in every)
-        drawn = Sizes(counts, redrawn, spread, None if sizes.variance is None else spread)
+        drawn = Sizes(
+            counts, redrawn, spread, None if sizes.variance is None else spread
+        )
         where = np.repeat(at[some], n_resamples)
         theta = refitted.fit(where, drawn).theta
         found = powerlaw.parameters(theta, where), powerlaw.curve(theta, n, where)
         for target, values in zip(targets, found, strict=True):
             replicates = values.reshape(len(folds), n_resamples, values.shape[-1])
-            target[some] = np.moveaxis(np.quantile(replicates, [alpha / 2, 1 - alpha / 2], axis=1), 0, -1)
+            target[some] = np.moveaxis(
+                np.quantile(replicates, [alpha / 2, 1 - alpha / 2], axis=1), 0, -1
+            )
     for target in targets:
         target[np.isnan(fit.theta).any(axis=1)] = np.nan
     return targets

@@ -35,18 +35,41 @@ class Known(NamedTuple):
     extent: Floats  # (law, 7): smallest and largest N, D and D/N of the runs, and largest N D
 
 
-def know(runs: Runs, losses: Floats, present: Bools, delta: float | None) -> tuple[Known, Law, Floats, Floats]:
+def know(
+    runs: Runs, losses: Floats, present: Bools, delta: float | None
+) -> tuple[Known, Law, Floats, Floats]:
     """Fit laws and backtest them; return also fitted losses and what the last cut before a run predicts, (law, run)."""
     law_of_cut, kept = _cuts(runs, present)
-    every = scaling_law.fit(runs, np.concatenate([losses, losses[law_of_cut]]), np.concatenate([present, kept]), delta)
+    every = scaling_law.fit(
+        runs,
+        np.concatenate([losses, losses[law_of_cut]]),
+        np.concatenate([present, kept]),
+        delta,
+    )
     law, refits = every.take(slice(len(losses))), every.take(slice(len(losses), None))
     fitted = np.where(present, scaling_law.fitted_losses(law.theta, runs.logs), np.nan)
     extent = extent_of(*(np.where(present, each, np.nan) for each in runs))
     estimate = _coefficients(law, runs)
     ahead = scaling_law.fitted_losses(refits.theta, runs.logs)
-    errors = _backtest(runs, losses, present, law_of_cut, kept, ahead, _coefficients(refits, runs), estimate, extent)
+    errors = _backtest(
+        runs,
+        losses,
+        present,
+        law_of_cut,
+        kept,
+        ahead,
+        _coefficients(refits, runs),
+        estimate,
+        extent,
+    )
     degrees = present.sum(axis=1) - law.free.sum(axis=1)
-    known = Known(estimate, _covariance(law, runs, np.log(losses / fitted)), degrees.astype(float), *errors, extent)
+    known = Known(
+        estimate,
+        _covariance(law, runs, np.log(losses / fitted)),
+        degrees.astype(float),
+        *errors,
+        extent,
+    )
     predicted, most = np.full(losses.shape, np.nan), np.zeros(losses.shape)
     for one, below, there in zip(law_of_cut, kept, ahead, strict=True):
         # Cuts come in any order: a run keeps what most runs before it predict.
@@ -57,7 +80,9 @@ def know(runs: Runs, losses: Floats, present: Bools, delta: float | None) -> tup
 
 def extent_of(n: Floats, d: Floats) -> Floats:
     """Return the extents of `Known`, of sizes and tokens of shape (law, run), NaN for runs that a law does not have."""
-    ends = [end.reduce(each, axis=1) for each in (n, d, d / n) for end in (np.fmin, np.fmax)]
+    ends = [
+        end.reduce(each, axis=1) for each in (n, d, d / n) for end in (np.fmin, np.fmax)
+    ]
     return np.stack([*ends, np.fmax.reduce(n * d, axis=1)], axis=1)
 
 
@@ -67,7 +92,9 @@ def _coefficients(law: Law, runs: Runs) -> Floats:
     factors = found[:, [A, B]]
     exponents = np.where(factors > 0, np.exp(found[:, ALPHA:]), np.nan)
     with np.errstate(over="ignore"):
-        found[:, [A, B]] = np.where(factors > 0, factors * np.array(runs.centre) ** exponents, 0.0)
+        found[:, [A, B]] = np.where(
+            factors > 0, factors * np.array(runs.centre) ** exponents, 0.0
+        )
     found[:, ALPHA:] = exponents
     return found
 
@@ -79,11 +106,19 @@ def _cuts(runs: Runs, present: Bools) -> tuple[NDArray[np.intp], Bools]:
     laws = [np.empty(0, np.intp)]
     kept = [np.empty((0, len(product)), dtype=bool)]
     for i, pattern in enumerate(patterns):
-        below = np.unique((product <= np.quantile(product[pattern], _CUTS)[:, np.newaxis]) & pattern, axis=0)
+        below = np.unique(
+            (product <= np.quantile(product[pattern], _CUTS)[:, np.newaxis]) & pattern,
+            axis=0,
+        )
         count = below.sum(axis=1)
         below = below[(count >= _KEPT) & (pattern.sum() - count >= _LEFT_OUT)]
         # Of one or two sizes every exponent fits alike: predictions from them are arbitrary.
-        below = below[[all(len(np.unique(each[one])) >= DISTINCT for each in runs) for one in below]]
+        below = below[
+            [
+                all(len(np.unique(each[one])) >= DISTINCT for each in runs)
+                for one in below
+            ]
+        ]
         theirs = np.flatnonzero(which.ravel() == i)
         laws.append(np.repeat(theirs, len(below)))
         kept.append(np.tile(below, (len(theirs), 1)))
@@ -110,11 +145,18 @@ def _backtest(
     horizon = np.maximum(np.max(beyond, axis=0, initial=-np.inf), _LEAST_OCTAVES)
     squares = np.log(np.where(later, losses[law], 1.0) / ahead) ** 2 / horizon
     most, full = extent[law, -1:], estimate[law]
-    octaves = np.maximum(np.where(present[law], beyond[0], -np.inf).max(axis=1, initial=-np.inf), _LEAST_OCTAVES)
-    drifts = exponent(refits) - exponent(full), (log_optimum(refits, most) - log_optimum(full, most))[:, 0]
+    octaves = np.maximum(
+        np.where(present[law], beyond[0], -np.inf).max(axis=1, initial=-np.inf),
+        _LEAST_OCTAVES,
+    )
+    drifts = (
+        exponent(refits) - exponent(full),
+        (log_optimum(refits, most) - log_optimum(full, most))[:, 0],
+    )
     of_losses = np.where(later, squares, 0.0).sum(axis=1) / later.sum(axis=1)
     rho, nu_exponent, nu_n = (
-        _root_mean(each, law, len(losses)) for each in (of_losses, *(drift**2 / octaves for drift in drifts))
+        _root_mean(each, law, len(losses))
+        for each in (of_losses, *(drift**2 / octaves for drift in drifts))
     )
     return rho, nu_exponent, nu_n
 
@@ -135,7 +177,12 @@ def _covariance(law: Law, runs: Runs, residuals: Floats) -> Floats:
     share = (has & (np.abs(residuals) <= turn)).sum(axis=1) / count
     squares = (np.clip(residuals, -turn, turn) ** 2).sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        scale = (1 + n_free / count * (1 - share) / share) ** 2 * squares / (count - n_free) / share**2
+        scale = (
+            (1 + n_free / count * (1 - share) / share) ** 2
+            * squares
+            / (count - n_free)
+            / share**2
+        )
     # Derivatives by A' and α at fixed A': well conditioned where those by A are not.
     slopes = scaling_law.slopes_of(law.theta, runs.logs)
     slopes[:, ALPHA:] /= np.exp(law.theta[:, ALPHA:, np.newaxis])
@@ -145,9 +192,14 @@ def _covariance(law: Law, runs: Runs, residuals: Floats) -> Floats:
     inverse *= law.free[:, np.newaxis] & law.free[..., np.newaxis]
     outward = np.tile(np.eye(5), (len(share), 1, 1))
     factors, coefficients = law.theta[:, [A, B]], _coefficients(law, runs)[:, [A, B]]
-    outward[:, [A, B], [A, B]] = np.divide(coefficients, factors, out=np.zeros_like(factors), where=factors > 0)
+    outward[:, [A, B], [A, B]] = np.divide(
+        coefficients, factors, out=np.zeros_like(factors), where=factors > 0
+    )
     outward[:, [A, B], [ALPHA, BETA]] = coefficients * np.log(runs.centre)
-    return np.asarray(scale[:, np.newaxis, np.newaxis] * (outward @ inverse @ outward.swapaxes(-1, -2)))
+    return np.asarray(
+        scale[:, np.newaxis, np.newaxis]
+        * (outward @ inverse @ outward.swapaxes(-1, -2))
+    )
 
 
 # Below, sizes, tokens and their products are of shape (law, place), and so are the answers.
@@ -169,7 +221,10 @@ def _terms(estimate: Floats, n: Floats, d: Floats) -> list[Floats]:
     """Return N^−α and D^−β, 0 for terms that are 0."""
     _, a, b, alpha, beta = _columns(estimate)
     pairs = ((a, alpha, n), (b, beta, d))
-    return [np.where(factor > 0, size ** -np.nan_to_num(power), 0.0) for factor, power, size in pairs]
+    return [
+        np.where(factor > 0, size ** -np.nan_to_num(power), 0.0)
+        for factor, power, size in pairs
+    ]
 
 
 def exponent(estimate: Floats) -> Floats:
@@ -181,24 +236,46 @@ def log_optimum(estimate: Floats, product: Floats) -> Floats:
     """Return ln N_opt where N D is `product`."""
     _, a, b, alpha, beta = _columns(estimate)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray((np.log(alpha * a / (beta * b)) + beta * np.log(product)) / (alpha + beta))
+        return np.asarray(
+            (np.log(alpha * a / (beta * b)) + beta * np.log(product)) / (alpha + beta)
+        )
 
 
-def _half(known: Known, slopes: Floats, spread: Floats, octaves: Floats | float, alpha: float) -> tuple[Floats, Floats]:
+def _half(
+    known: Known, slopes: Floats, spread: Floats, octaves: Floats | float, alpha: float
+) -> tuple[Floats, Floats]:
     """Return half the intervals of what has these slopes: by the law alone, and widened by a backtest error."""
     sd = np.sqrt(np.maximum(variance(slopes, known.covariance), 0.0))
     by_law = t_quantile(alpha, known.degrees)[:, np.newaxis] * sd
-    return by_law, np.hypot(by_law, t_quantile(alpha, _NORMAL) * spread[:, np.newaxis] * np.sqrt(octaves))
+    return by_law, np.hypot(
+        by_law, t_quantile(alpha, _NORMAL) * spread[:, np.newaxis] * np.sqrt(octaves)
+    )
 
 
 def loss(known: Known, n: Floats, d: Floats, alpha: float) -> dict[str, Floats]:
     """Return f(N, D) with its intervals, and whether it lies outside the runs."""
     _, a, b, _, _ = _columns(known.estimate)
-    predicted, (of_n, of_d) = predicted_losses(known.estimate, n, d), _terms(known.estimate, n, d)
-    slopes = np.stack([np.ones_like(predicted), of_n, of_d, -a * np.log(n) * of_n, -b * np.log(d) * of_d], axis=-1)
+    predicted, (of_n, of_d) = (
+        predicted_losses(known.estimate, n, d),
+        _terms(known.estimate, n, d),
+    )
+    slopes = np.stack(
+        [
+            np.ones_like(predicted),
+            of_n,
+            of_d,
+            -a * np.log(n) * of_n,
+            -b * np.log(d) * of_d,
+        ],
+        axis=-1,
+    )
     least_n, most_n, least_d, most_d, _, _, most = known.extent.T[..., np.newaxis]
-    octaves = np.maximum(np.log2(np.maximum(np.maximum(n / most_n, d / most_d), n * d / most)), 1.0)
-    by_law, half = _half(known, slopes / predicted[..., np.newaxis], known.rho, octaves, alpha)
+    octaves = np.maximum(
+        np.log2(np.maximum(np.maximum(n / most_n, d / most_d), n * d / most)), 1.0
+    )
+    by_law, half = _half(
+        known, slopes / predicted[..., np.newaxis], known.rho, octaves, alpha
+    )
     outside = (octaves > 1) | (n < least_n / 2) | (d < least_d / 2)
     return {
         "prediction": predicted,
@@ -212,8 +289,13 @@ def share_of_size(known: Known, alpha: float) -> tuple[Floats, Floats]:
     """Return the exponent a of compute in the best model size, and half its interval, shape (law,)."""
     alphas, betas = known.estimate[:, ALPHA], known.estimate[:, BETA]
     zero = np.zeros_like(alphas)
-    slopes = np.stack([zero, zero, zero, -betas, alphas], axis=-1) / (alphas + betas)[:, np.newaxis] ** 2
-    return exponent(known.estimate), _half(known, slopes[:, np.newaxis], known.nu_exponent, 1.0, alpha)[1][:, 0]
+    slopes = (
+        np.stack([zero, zero, zero, -betas, alphas], axis=-1)
+        / (alphas + betas)[:, np.newaxis] ** 2
+    )
+    return exponent(known.estimate), _half(
+        known, slopes[:, np.newaxis], known.nu_exponent, 1.0, alpha
+    )[1][:, 0]
 
 
 def allocation(known: Known, alpha: float, product: Floats) -> dict[str, Floats]:
@@ -222,10 +304,15 @@ def allocation(known: Known, alpha: float, product: Floats) -> dict[str, Floats]
     total, log_n = alphas + betas, log_optimum(known.estimate, product)
     least, most, largest = known.extent[:, 4:].T[..., np.newaxis]
     with np.errstate(divide="ignore", invalid="ignore"):
-        by_exponents = [(1 / alphas - log_n) / total, (np.log(product) - 1 / betas - log_n) / total]
+        by_exponents = [
+            (1 / alphas - log_n) / total,
+            (np.log(product) - 1 / betas - log_n) / total,
+        ]
         by_factors = [0 * total, 1 / (a * total), -1 / (b * total)]
     slopes = np.stack(np.broadcast_arrays(*by_factors, *by_exponents), axis=-1)
-    _, half = _half(known, slopes, known.nu_n, np.maximum(np.log2(product / largest), 1.0), alpha)
+    _, half = _half(
+        known, slopes, known.nu_n, np.maximum(np.log2(product / largest), 1.0), alpha
+    )
     n = np.exp(log_n)
     d = product / n
     ratio = d / n
@@ -246,14 +333,21 @@ def allocation(known: Known, alpha: float, product: Floats) -> dict[str, Floats]
     }
 
 
-def log_ratio(one: dict[str, Floats], other: dict[str, Floats]) -> tuple[Floats, Floats]:
+def log_ratio(
+    one: dict[str, Floats], other: dict[str, Floats]
+) -> tuple[Floats, Floats]:
     """Return ln of the other predicted losses over the first, and half its interval."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        halves = [np.log(each["prediction_ci"][..., 1] / each["prediction"]) for each in (one, other)]
+        halves = [
+            np.log(each["prediction_ci"][..., 1] / each["prediction"])
+            for each in (one, other)
+        ]
         return np.log(other["prediction"] / one["prediction"]), np.hypot(*halves)
 
 
-def multiplier(one: Known, other: Known, product: Floats, alpha: float) -> tuple[Floats, Floats]:
+def multiplier(
+    one: Known, other: Known, product: Floats, alpha: float
+) -> tuple[Floats, Floats]:
     """Return by how much compute of the other laws is multiplied for the same loss, and its interval."""
 
     def at_optimum(known: Known, log: Floats) -> dict[str, Floats]:
@@ -271,14 +365,20 @@ def multiplier(one: Known, other: Known, product: Floats, alpha: float) -> tuple
     least, _, _, alphas, betas = _columns(other.estimate)
     steep = alphas * betas / (alphas + betas)  # f* = E + K (N D)^-steep
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = (at_optimum(other, here)["prediction"] - least) / (first["prediction"] - least)
+        ratio = (at_optimum(other, here)["prediction"] - least) / (
+            first["prediction"] - least
+        )
         centre = np.where(first["prediction"] > least, np.log(ratio) / steep, np.nan)
-    ends = np.exp(np.stack([_end(apart, centre, sign) for sign in (-1.0, 1.0)], axis=-1))
+    ends = np.exp(
+        np.stack([_end(apart, centre, sign) for sign in (-1.0, 1.0)], axis=-1)
+    )
     unknown = np.isnan(centre) | np.isnan(one.rho + other.rho)[:, np.newaxis]
     return np.exp(centre), np.where(unknown[..., np.newaxis], np.nan, ends)
 
 
-def _end(apart: Callable[[Floats], NDArray[np.bool_]], centre: Floats, sign: float) -> Floats:
+def _end(
+    apart: Callable[[Floats], NDArray[np.bool_]], centre: Floats, sign: float
+) -> Floats:
     """Return where, outwards from the centre, the difference first exceeds its half width: by steps, then halving."""
     inner, outer = centre, np.full(centre.shape, np.nan)
     with np.errstate(all="ignore"):

@@ -17,7 +17,9 @@ from xcurves.kernels.resampling.plans import stretches
 E, A, B, ALPHA, BETA = range(5)
 LOWEST, HIGHEST = 0.01, 2.5  # exponents
 _GRID = np.geomspace(0.02, 2.4, 25)
-_SETS = [np.array(each) for each in ([0], [1], [2], [0, 1], [0, 2], [1, 2])]  # of free coefficients, not all
+_SETS = [
+    np.array(each) for each in ([0], [1], [2], [0, 1], [0, 2], [1, 2])
+]  # of free coefficients, not all
 _OF_NORMAL = 1.345 * 1.4826  # Huber's constant, times the median absolute residual
 _EXACT = 1e-9  # median absolute log residual from which on the law is exact
 _STEPS = 300
@@ -34,7 +36,9 @@ class Runs(NamedTuple):
     @property
     def centre(self) -> tuple[float, float]:
         """N0 and D0."""
-        return float(np.exp(np.log(self.n).mean())), float(np.exp(np.log(self.d).mean()))
+        return float(np.exp(np.log(self.n).mean())), float(
+            np.exp(np.log(self.d).mean())
+        )
 
     @property
     def logs(self) -> Floats:
@@ -53,13 +57,17 @@ class Law(NamedTuple):
 
     def take(self, some: slice) -> Law:
         """Return some of the laws."""
-        return Law(self.theta[some], self.free[some], self.delta[some], self.objective[some])
+        return Law(
+            self.theta[some], self.free[some], self.delta[some], self.objective[some]
+        )
 
 
 def fit(runs: Runs, losses: Floats, present: Bools, delta: float | None) -> Law:
     """Minimise the sum of Huber's loss of log residuals, losses and present of shape (law, run)."""
     logs, loss = runs.logs, np.where(present, losses, 1.0)
-    theta = np.concatenate([_best_of_grid(logs, loss[i], present[i]) for i in stretches(len(loss), _LAWS)])
+    theta = np.concatenate(
+        [_best_of_grid(logs, loss[i], present[i]) for i in stretches(len(loss), _LAWS)]
+    )
     none = np.full(len(loss), np.inf)
     theta, _ = _minimise(theta, logs, loss, present, none, _relative_squares)
     residuals = np.abs(np.log(loss) - np.log(fitted_losses(theta, logs)))
@@ -68,15 +76,27 @@ def fit(runs: Runs, losses: Floats, present: Bools, delta: float | None) -> Law:
         typical = np.nanmedian(np.where(present, residuals, np.nan), axis=1)
         count = present.sum(axis=1)
         with np.errstate(divide="ignore"):
-            width = np.where(typical < _EXACT, np.inf, _OF_NORMAL * typical * np.sqrt(count / (count - 5)))
+            width = np.where(
+                typical < _EXACT,
+                np.inf,
+                _OF_NORMAL * typical * np.sqrt(count / (count - 5)),
+            )
     theta, free = _minimise(theta, logs, loss, present, width, _huber)
-    return Law(theta, free, width, _huber(fitted_losses(theta, logs), loss, present, width, width > 0)[0])
+    return Law(
+        theta,
+        free,
+        width,
+        _huber(fitted_losses(theta, logs), loss, present, width, width > 0)[0],
+    )
 
 
 def fitted_losses(theta: Floats, logs: Floats) -> Floats:
     """Return f, shape (law, run), at ln N/N0 and ln D/D0, shape (2, run) or (2, law, run)."""
     exponents = np.exp(theta[:, ALPHA:, np.newaxis])
-    terms = [theta[:, A + i, np.newaxis] * np.exp(-exponents[:, i] * logs[i]) for i in range(2)]
+    terms = [
+        theta[:, A + i, np.newaxis] * np.exp(-exponents[:, i] * logs[i])
+        for i in range(2)
+    ]
     return np.asarray(theta[:, E, np.newaxis] + terms[0] + terms[1])
 
 
@@ -99,7 +119,9 @@ def _best_of_grid(logs: Floats, loss: Floats, present: Bools) -> Floats:
     gram[1, 1] = (weights @ x.T**2)[:, :, np.newaxis]
     gram[2, 2] = (weights @ y.T**2)[:, np.newaxis]
     products = (x[:, np.newaxis] * y).reshape(-1, x.shape[1])
-    gram[1, 2] = gram[2, 1] = (weights @ products.T).reshape(len(loss), len(_GRID), len(_GRID))
+    gram[1, 2] = gram[2, 1] = (weights @ products.T).reshape(
+        len(loss), len(_GRID), len(_GRID)
+    )
     wanted = weights * loss
     target = np.empty(gram.shape[1:])
     target[0] = wanted.sum(axis=1)[:, np.newaxis, np.newaxis]
@@ -116,7 +138,9 @@ def nonnegative(gram: Floats, target: Floats) -> tuple[Floats, Floats]:
     """Return by how much nonnegative least squares, of (3, 3, ...), lower the sum of squares, and coefficients."""
     found = _solve(gram, target)
     gain = (found * target).sum(axis=0)
-    bound = np.nonzero(~(found >= 0).all(axis=0))  # all three where they are positive: seldom the rest
+    bound = np.nonzero(
+        ~(found >= 0).all(axis=0)
+    )  # all three where they are positive: seldom the rest
     three = np.arange(3)[:, np.newaxis]
     matrix = gram[three[..., np.newaxis], three, *bound]
     wanted = target[three, *bound]
@@ -151,13 +175,21 @@ def _inverse(matrix: Floats) -> Floats:
             (a, b), (_, c) = matrix
             return np.asarray(np.array([[c, -b], [-b, a]]) / (a * c - b * b))
         (a, b, c), (_, d, e), (_, _, f) = matrix
-        cofactors = [[d * f - e * e, c * e - b * f, b * e - c * d], [c * e - b * f, a * f - c * c, b * c - a * e]]
+        cofactors = [
+            [d * f - e * e, c * e - b * f, b * e - c * d],
+            [c * e - b * f, a * f - c * c, b * c - a * e],
+        ]
         cofactors.append([cofactors[0][2], cofactors[1][2], a * d - b * b])
-        return np.asarray(np.array(cofactors) / (a * cofactors[0][0] + b * cofactors[0][1] + c * cofactors[0][2]))
+        return np.asarray(
+            np.array(cofactors)
+            / (a * cofactors[0][0] + b * cofactors[0][1] + c * cofactors[0][2])
+        )
 
 
 # (fitted, losses, present, whether exact) -> the objective, its first and its second derivative by fitted values
-Objective = Callable[[Floats, Floats, Bools, Floats, Bools], tuple[Floats, Floats, Floats]]
+Objective = Callable[
+    [Floats, Floats, Bools, Floats, Bools], tuple[Floats, Floats, Floats]
+]
 
 
 def _relative_squares(
@@ -165,10 +197,16 @@ def _relative_squares(
 ) -> tuple[Floats, Floats, Floats]:
     """Half the sum of squared relative residuals."""
     residual = np.where(present, 1 - fitted / loss, 0.0)
-    return (residual**2).sum(axis=1) / 2, -residual / loss, np.where(present, loss**-2.0, 0.0)
+    return (
+        (residual**2).sum(axis=1) / 2,
+        -residual / loss,
+        np.where(present, loss**-2.0, 0.0),
+    )
 
 
-def _huber(fitted: Floats, loss: Floats, present: Bools, delta: Floats, exact: Bools) -> tuple[Floats, Floats, Floats]:
+def _huber(
+    fitted: Floats, loss: Floats, present: Bools, delta: Floats, exact: Bools
+) -> tuple[Floats, Floats, Floats]:
     """Huber's loss of log residuals, turning linear at `delta`; not exact: the quadratic that bounds it from above."""
     with np.errstate(divide="ignore", invalid="ignore"):
         residual = np.where(present, np.log(loss / fitted), 0.0)
@@ -185,7 +223,12 @@ def _huber(fitted: Floats, loss: Floats, present: Bools, delta: Floats, exact: B
 
 
 def _minimise(
-    theta: Floats, logs: Floats, loss: Floats, present: Bools, delta: Floats, objective: Objective
+    theta: Floats,
+    logs: Floats,
+    loss: Floats,
+    present: Bools,
+    delta: Floats,
+    objective: Objective,
 ) -> tuple[Floats, Bools]:
     """Return θ at the minimum within bounds, and what is free: damped Newton steps, all laws at once."""
     theta = theta.copy()
@@ -200,12 +243,18 @@ def _minimise(
         free = _may_move(here, gradient)
         free_all[left] = free
         damped = np.where(free[:, :, np.newaxis] & free[:, np.newaxis], hessian, 0.0)
-        damped[:, places, places] += np.where(free, damping[left, np.newaxis] * scale, 1.0)
-        move = -np.linalg.solve(damped, np.where(free, gradient, 0.0)[..., np.newaxis])[..., 0]
+        damped[:, places, places] += np.where(
+            free, damping[left, np.newaxis] * scale, 1.0
+        )
+        move = -np.linalg.solve(damped, np.where(free, gradient, 0.0)[..., np.newaxis])[
+            ..., 0
+        ]
         trial = _within(here + move, here)
         accepted = objective(fitted_losses(trial, logs), *part)[0] <= value
         theta[left[accepted]] = trial[accepted]
-        damping[left] = np.clip(np.where(accepted, damping[left] / 10, damping[left] * 10), 1e-12, 1e10)
+        damping[left] = np.clip(
+            np.where(accepted, damping[left] / 10, damping[left] * 10), 1e-12, 1e10
+        )
         exact[left] = accepted
         moved = np.abs(trial - here).max(axis=1)
         left = left[(moved > _SAME) & (damping[left] < 1e10)]
@@ -215,12 +264,17 @@ def _minimise(
 
 
 def _derivatives(
-    theta: Floats, logs: Floats, part: tuple[Floats, Bools, Floats, Bools], objective: Objective
+    theta: Floats,
+    logs: Floats,
+    part: tuple[Floats, Bools, Floats, Bools],
+    objective: Objective,
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Return the objective, its gradient and Hessian by θ, and the scale of damping, shape (law, 5)."""
     slopes = slopes_of(theta, logs)
     curved = slopes[:, ALPHA:] * (1 - np.exp(theta[:, ALPHA:, np.newaxis]) * logs)
-    fitted = theta[:, E, np.newaxis] + (theta[:, A : B + 1, np.newaxis] * slopes[:, A : B + 1]).sum(axis=1)
+    fitted = theta[:, E, np.newaxis] + (
+        theta[:, A : B + 1, np.newaxis] * slopes[:, A : B + 1]
+    ).sum(axis=1)
     value, first, second = objective(fitted, *part)
     gradient = (slopes * first[:, np.newaxis]).sum(axis=-1)
     hessian = (slopes * second[:, np.newaxis]) @ slopes.swapaxes(-1, -2)
@@ -230,7 +284,11 @@ def _derivatives(
     for i in range(2):
         own = (curved[:, i] * first).sum(axis=-1)
         with np.errstate(divide="ignore", invalid="ignore"):
-            mixed = np.where(exact & (theta[:, A + i] > 0), gradient[:, ALPHA + i] / theta[:, A + i], 0.0)
+            mixed = np.where(
+                exact & (theta[:, A + i] > 0),
+                gradient[:, ALPHA + i] / theta[:, A + i],
+                0.0,
+            )
         hessian[:, ALPHA + i, ALPHA + i] += np.where(exact, own, 0.0)
         hessian[:, ALPHA + i, A + i] += mixed
         hessian[:, A + i, ALPHA + i] += mixed
@@ -241,7 +299,9 @@ def _may_move(theta: Floats, gradient: Floats) -> Bools:
     """Return what may move: not a coefficient at 0 or an exponent at an end that the objective pushes outwards."""
     free = np.ones(theta.shape, dtype=bool)
     coefficients, exponents = slice(E, B + 1), slice(ALPHA, BETA + 1)
-    free[:, coefficients] = (theta[:, coefficients] > 0) | (gradient[:, coefficients] < 0)
+    free[:, coefficients] = (theta[:, coefficients] > 0) | (
+        gradient[:, coefficients] < 0
+    )
     low = (theta[:, exponents] <= np.log(LOWEST)) & (gradient[:, exponents] > 0)
     high = (theta[:, exponents] >= np.log(HIGHEST)) & (gradient[:, exponents] < 0)
     free[:, exponents] = ~(low | high) & (theta[:, A : B + 1] > 0)
@@ -253,5 +313,7 @@ def _within(theta: Floats, before: Floats) -> Floats:
     found = theta.copy()
     found[:, : B + 1] = np.maximum(found[:, : B + 1], 0.0)
     step = np.clip(found[:, ALPHA:] - before[:, ALPHA:], -np.log(2), np.log(2))
-    found[:, ALPHA:] = np.clip(before[:, ALPHA:] + step, np.log(LOWEST), np.log(HIGHEST))
+    found[:, ALPHA:] = np.clip(
+        before[:, ALPHA:] + step, np.log(LOWEST), np.log(HIGHEST)
+    )
     return found

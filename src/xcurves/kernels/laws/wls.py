@@ -29,7 +29,9 @@ def size_statistics(errors: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def _measure(errors: Floats) -> tuple[Floats, Floats, Floats]:
-    values = np.ascontiguousarray(errors.swapaxes(0, 1))  # sums over the first axis are the quickest
+    values = np.ascontiguousarray(
+        errors.swapaxes(0, 1)
+    )  # sums over the first axis are the quickest
     has = ~np.isnan(values)
     folds = has.sum(axis=0, dtype=float)
     # Differences from one of the folds: equal errors have a variance of exactly zero.
@@ -42,7 +44,13 @@ def _measure(errors: Floats) -> tuple[Floats, Floats, Floats]:
     return folds, means, np.where(folds > 1, within / np.maximum(folds - 1, 1), np.nan)
 
 
-def pooled_variance(n: Floats, folds: Floats, spread: Floats, sigma0_sq: float, sigma_hat_sq: float | None) -> Floats:
+def pooled_variance(
+    n: Floats,
+    folds: Floats,
+    spread: Floats,
+    sigma0_sq: float,
+    sigma_hat_sq: float | None,
+) -> Floats:
     """Return σ_i² = σ0² + σ̂² / n_i; NaN where no size has two folds and σ̂² is not given."""
     if sigma_hat_sq is not None:
         return np.broadcast_to(sigma0_sq + sigma_hat_sq / n, folds.shape)
@@ -59,7 +67,9 @@ def variance_pvalue(folds: Floats, spread: Floats, variance: Floats) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         found = np.where(degrees > 0, degrees * spread / variance, 0.0).sum(axis=1)
     total = degrees.sum(axis=1)
-    tails = np.minimum(scipy.special.chdtr(total, found), scipy.special.chdtrc(total, found))
+    tails = np.minimum(
+        scipy.special.chdtr(total, found), scipy.special.chdtrc(total, found)
+    )
     return np.where((total > 0) & (found > 0), np.minimum(2 * tails, 1.0), 1.0)
 
 
@@ -68,7 +78,11 @@ def size_weights(scheme: str, folds: Floats, variance: Floats) -> Floats:
     if scheme == "uniform":
         return folds
     with np.errstate(divide="ignore"):
-        return np.where(folds > 0, (folds if scheme in ("variance", "relative") else 1.0) / variance, 0.0)
+        return np.where(
+            folds > 0,
+            (folds if scheme in ("variance", "relative") else 1.0) / variance,
+            0.0,
+        )
 
 
 def search_exponents(
@@ -86,16 +100,22 @@ def search_exponents(
     def search(some: slice) -> Floats:
         weights, means = all_weights[some], all_means[some]
         centre, centred = _centre(weights, means)
-        reduction = _reductions(n, weights, centre, centred, quadratic=quadratic, nonnegative=nonnegative)
+        reduction = _reductions(
+            n, weights, centre, centred, quadratic=quadratic, nonnegative=nonnegative
+        )
         prior = strength * np.abs(GAMMAS + 0.5)
         if not logarithmic:
             return np.asarray(GAMMAS[np.argmin(prior - reduction, axis=1)])
         total = _dot(weights * centred, centred)[:, np.newaxis]
-        left = np.maximum(total - reduction, np.maximum(1e-15 * total, 1e-300))  # below this it is rounding error
+        left = np.maximum(
+            total - reduction, np.maximum(1e-15 * total, 1e-300)
+        )  # below this it is rounding error
         n_sizes = (weights > 0).sum(axis=1, keepdims=True)
         return np.asarray(GAMMAS[np.argmin(n_sizes * np.log(left) + prior, axis=1)])
 
-    return np.concatenate([search(some) for some in stretches(len(all_means), _OF_GRID) or [slice(0)]])
+    return np.concatenate(
+        [search(some) for some in stretches(len(all_means), _OF_GRID) or [slice(0)]]
+    )
 
 
 def _centre(weights: Floats, means: Floats) -> tuple[Floats, Floats]:
@@ -106,7 +126,13 @@ def _centre(weights: Floats, means: Floats) -> tuple[Floats, Floats]:
 
 
 def _reductions(
-    n: Floats, weights: Floats, centre: Floats, centred: Floats, *, quadratic: bool, nonnegative: bool
+    n: Floats,
+    weights: Floats,
+    centre: Floats,
+    centred: Floats,
+    *,
+    quadratic: bool,
+    nonnegative: bool,
 ) -> Floats:
     """Return by how much a curve of each γ of the grid lowers the sum of squares about the mean, shape (curve, γ)."""
     middle = np.exp(np.log(n).mean())
@@ -121,7 +147,9 @@ def _reductions(
         slope = product / spread
         explained = slope * product
         if nonnegative:
-            distance = -1 / GAMMAS - first / np.sqrt(total)  # v is -1/γ at infinite size
+            distance = -1 / GAMMAS - first / np.sqrt(
+                total
+            )  # v is -1/γ at infinite size
             alpha = centre + slope * distance
             variance = 1 / total + distance**2 / spread
         if quadratic:
@@ -131,7 +159,9 @@ def _reductions(
             product = weighted @ v**2 - common * slope
             explained += product**2 / rest
             if nonnegative:
-                distance = GAMMAS**-2 - second / np.sqrt(total) - common / spread * distance
+                distance = (
+                    GAMMAS**-2 - second / np.sqrt(total) - common / spread * distance
+                )
                 alpha += product / rest * distance
                 variance += distance**2 / rest
         if nonnegative:
@@ -139,7 +169,15 @@ def _reductions(
     return explained
 
 
-def solve(n: Floats, at: Floats, weights: Floats, means: Floats, gammas: Floats, *, quadratic: bool = False) -> Floats:
+def solve(
+    n: Floats,
+    at: Floats,
+    weights: Floats,
+    means: Floats,
+    gammas: Floats,
+    *,
+    quadratic: bool = False,
+) -> Floats:
     """Return θ, shape (curve, 4), by weighted least squares given γ, shape (curve,)."""
     centre, centred = _centre(weights, means)
     v = powerlaw.basis(n, at, gammas)
@@ -151,16 +189,27 @@ def solve(n: Floats, at: Floats, weights: Floats, means: Floats, gammas: Floats,
 
 
 def solve_zero_asymptote(
-    n: Floats, at: Floats, weights: Floats, means: Floats, gammas: Floats, *, quadratic: bool = False
+    n: Floats,
+    at: Floats,
+    weights: Floats,
+    means: Floats,
+    gammas: Floats,
+    *,
+    quadratic: bool = False,
 ) -> Floats:
     """Return θ, shape (curve, 4), by weighted least squares given γ and α = 0."""
     v = powerlaw.basis(n, at, gammas)
     ratio = 1 + gammas[:, np.newaxis] * v  # (n / N)^γ
     # e(n) = e_N (n / N)^γ + δ N^{2γ} ((n / N)^{2γ} − (n / N)^γ)
     columns = [ratio, (at**gammas)[:, np.newaxis] ** 2 * ratio * (ratio - 1)]
-    found = np.einsum("cps,cs->cp", pseudo_inverse(columns[: 1 + quadratic], weights), means)
+    found = np.einsum(
+        "cps,cs->cp", pseudo_inverse(columns[: 1 + quadratic], weights), means
+    )
     error, delta = found[:, 0], found[:, 1] if quadratic else np.zeros(len(at))
-    return np.stack([error, -2 * gammas * (error + delta * at ** (2 * gammas)), gammas, delta], axis=1)
+    return np.stack(
+        [error, -2 * gammas * (error + delta * at ** (2 * gammas)), gammas, delta],
+        axis=1,
+    )
 
 
 def pseudo_inverse(columns: Sequence[Floats], weights: Floats) -> Floats:
@@ -192,7 +241,9 @@ def _dot(a: Floats, b: Floats) -> Floats:
     return np.asarray(np.einsum("cs,cs->c", a, b))
 
 
-def objective(folds: Floats, spread: Floats, weights: Floats, residuals: Floats) -> Floats:
+def objective(
+    folds: Floats, spread: Floats, weights: Floats, residuals: Floats
+) -> Floats:
     """Return G (Eq. 2) from the residuals of the means and the variances within sizes."""
     share = np.where(folds > 0, weights / np.maximum(folds, 1), 0.0)
     within = np.where(folds > 1, (folds - 1) * spread, 0.0)
@@ -203,7 +254,9 @@ def r_squared(folds: Floats, means: Floats, fitted: Floats) -> Floats:
     """Return the share of the variance of mean errors over sizes that a curve explains; NaN where there is none."""
     has = folds > 0
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.where(has, means, 0.0).sum(axis=1, keepdims=True) / has.sum(axis=1, keepdims=True)
+        mean = np.where(has, means, 0.0).sum(axis=1, keepdims=True) / has.sum(
+            axis=1, keepdims=True
+        )
         total = np.where(has, (means - mean) ** 2, 0.0).sum(axis=1)
         found = 1 - np.where(has, (means - fitted) ** 2, 0.0).sum(axis=1) / total
     return np.where(np.isfinite(found), found, np.nan)
@@ -248,6 +301,8 @@ def _tangent(theta: Floats, at: Floats, used: Sequence[int], bound: bool) -> Flo
         error, _, gamma, delta = theta.T
         power = at ** (2 * gamma)
         by_gamma = -2 * (error + delta * power * (1 + 2 * gamma * np.log(at)))
-        derivatives = np.stack([-2 * gamma, np.zeros(len(theta)), by_gamma, -2 * gamma * power], axis=1)
+        derivatives = np.stack(
+            [-2 * gamma, np.zeros(len(theta)), by_gamma, -2 * gamma * power], axis=1
+        )
         found[:, powerlaw.RELIANCE] = derivatives[:, kept]
     return found

@@ -14,12 +14,16 @@ def holm(pvalues: Floats) -> Floats:
     left = np.count_nonzero(~np.isnan(pvalues), axis=-1, keepdims=True) - rank
     raised = np.sort(pvalues, axis=-1) * np.sort(left, axis=-1)[..., ::-1]
     adjusted = np.minimum(np.maximum.accumulate(raised, axis=-1), 1.0)
-    return np.where(np.isnan(pvalues), np.nan, np.take_along_axis(adjusted, rank, axis=-1))
+    return np.where(
+        np.isnan(pvalues), np.nan, np.take_along_axis(adjusted, rank, axis=-1)
+    )
 
 
 def bonferroni(pvalues: Floats) -> Floats:
     """Multiply p-values along the last axis by their number (Bonferroni); NaN stays and does not count."""
-    return np.minimum(pvalues * np.count_nonzero(~np.isnan(pvalues), axis=-1, keepdims=True), 1.0)
+    return np.minimum(
+        pvalues * np.count_nonzero(~np.isnan(pvalues), axis=-1, keepdims=True), 1.0
+    )
 
 
 def benjamini_hochberg(pvalues: Floats) -> Floats:
@@ -28,11 +32,19 @@ def benjamini_hochberg(pvalues: Floats) -> Floats:
     count = np.count_nonzero(~np.isnan(pvalues), axis=-1, keepdims=True)
     raised = np.sort(pvalues, axis=-1) * count / np.arange(1, pvalues.shape[-1] + 1)
     adjusted = np.fmin.accumulate(raised[..., ::-1], axis=-1)[..., ::-1]
-    return np.where(np.isnan(pvalues), np.nan, np.take_along_axis(np.minimum(adjusted, 1.0), rank, axis=-1))
+    return np.where(
+        np.isnan(pvalues),
+        np.nan,
+        np.take_along_axis(np.minimum(adjusted, 1.0), rank, axis=-1),
+    )
 
 
 def may_be_best(
-    pairs: NDArray[np.intp], difference: Floats, pvalue_adjusted: Floats, n_algorithms: int, alpha: float
+    pairs: NDArray[np.intp],
+    difference: Floats,
+    pvalue_adjusted: Floats,
+    n_algorithms: int,
+    alpha: float,
 ) -> Floats:
     """Return 1 for every algorithm over which no other is shown to score higher, else 0; NaN if that leaves none."""
     found = np.full(n_algorithms, np.nan)

@@ -15,18 +15,31 @@ import scipy
 from xcurves.array_types import Bools, Floats, Index
 from xcurves.kernels.resampling import group_products
 from xcurves.kernels.resampling.moments import factor_of, is_factor
-from xcurves.kernels.resampling.plans import CACHE, TIE, Labels, Plan, RunPlan, halve, rows_that_fit, stretches
+from xcurves.kernels.resampling.plans import (
+    CACHE,
+    TIE,
+    Labels,
+    Plan,
+    RunPlan,
+    halve,
+    rows_that_fit,
+    stretches,
+)
 
 _PAIR_COST = 8  # of an entry of a sparse product, in multiply-adds of a dense one
 _LONG = 64  # reassignments for which a call for each member costs less than numpy's accumulate
-_FAR = 1e8  # standard errors; a shift as large that is not rejected stands for all beyond
+_FAR = (
+    1e8  # standard errors; a shift as large that is not rejected stands for all beyond
+)
 _STEPS = 60  # of bisection
 _POINTS = 2**18  # evaluations of reassignments in a scan of shifts
 
 Progress = Callable[[Iterable[int]], Iterable[int]]
 
 
-def label_batches(plan: Plan, rows: int, progress: Progress = lambda blocks: blocks) -> Iterator[tuple[slice, Labels]]:
+def label_batches(
+    plan: Plan, rows: int, progress: Progress = lambda blocks: blocks
+) -> Iterator[tuple[slice, Labels]]:
     """Yield which reassignments a batch of at most `rows` has, and their labels; `progress` wraps block numbers."""
     for number in progress(range(plan.n_blocks)):
         block = plan.block(number)
@@ -40,7 +53,13 @@ def group_sums(features: Floats, plan: RunPlan) -> Iterator[Floats]:
     n_tasks, n_features, n_curves = features.shape
     n_groups = 1 if len(plan.sizes) == 2 else len(plan.sizes)
     is_sparse = n_groups > group_products.DENSE
-    rows = rows_that_fit(8 * max(n_groups * n_tasks * n_features, n_curves * (1 if is_sparse else n_groups)), CACHE)
+    rows = rows_that_fit(
+        8
+        * max(
+            n_groups * n_tasks * n_features, n_curves * (1 if is_sparse else n_groups)
+        ),
+        CACHE,
+    )
     if plan.has_tables:
         for left, right in group_products.subset_tables(features, plan, rows):
             sums = left[..., np.newaxis] + right[..., np.newaxis, :]
@@ -50,7 +69,9 @@ def group_sums(features: Floats, plan: RunPlan) -> Iterator[Floats]:
     for _, labels in label_batches(plan, rows):
         if is_sparse:
             order = group_products.orders_of(labels)
-            sums = group_products.sums_of_groups(order, plan.sizes, np.ones(n_groups))(features)
+            sums = group_products.sums_of_groups(order, plan.sizes, np.ones(n_groups))(
+                features
+            )
             yield sums.transpose(2, 1, 3, 0)
             continue
         members = (labels == groups).astype(np.float64)
@@ -70,22 +91,33 @@ def squared_sums(
     n_tasks, n_curves = alone.shape
     n_pairs = sum(size * (size + 1) // 2 for size in plan.sizes)
     # Half the time for 50 tasks of 4 groups of 10 curves at 100 levels.
-    by_pairs = not plan.has_tables and _PAIR_COST * n_pairs < n_curves * (len(plan.sizes) - 1) * rank
+    by_pairs = (
+        not plan.has_tables
+        and _PAIR_COST * n_pairs < n_curves * (len(plan.sizes) - 1) * rank
+    )
     features = alone[:, np.newaxis]
     if by_pairs:
-        products = comoment @ comoment.swapaxes(-1, -2) if is_factor(comoment) else comoment
+        products = (
+            comoment @ comoment.swapaxes(-1, -2) if is_factor(comoment) else comoment
+        )
     else:
         factor = comoment if is_factor(comoment) else factor_of(comoment, rank)
         features = np.concatenate([features, factor.swapaxes(1, 2)], axis=1)
     if plan.has_tables:
         features *= np.sqrt(sum(1 / size for size in plan.sizes))
-        for tables in group_products.subset_tables(features, plan, batch or CACHE // 8, progress):
+        for tables in group_products.subset_tables(
+            features, plan, batch or CACHE // 8, progress
+        ):
             yield group_products.squares_of_tables(*tables)
         return
     each = 2 * n_pairs if by_pairs else 8 * max(n_tasks * (1 + rank), n_curves)
-    for _, labels in label_batches(plan, min(batch or plan.rows, rows_that_fit(each, CACHE)), progress):
+    for _, labels in label_batches(
+        plan, min(batch or plan.rows, rows_that_fit(each, CACHE)), progress
+    ):
         if by_pairs:
-            yield group_products.squares_of_pairs(features, products, labels, plan.sizes)
+            yield group_products.squares_of_pairs(
+                features, products, labels, plan.sizes
+            )
             continue
         squares = group_products.squares_over_groups(features, labels, plan.sizes)
         yield np.stack([squares[:, 0], squares[:, 1:].sum(axis=1)])
@@ -97,7 +129,11 @@ def n_rare(plan: Plan, alpha: float) -> int:
 
 
 def tally(
-    batches: Iterable[Floats], least: Floats, plan: Plan, alpha: float, kept: list[Floats] | None = None
+    batches: Iterable[Floats],
+    least: Floats,
+    plan: Plan,
+    alpha: float,
+    kept: list[Floats] | None = None,
 ) -> tuple[Floats, Floats]:
     """Count the reassignments that are at least `least` (NaN reaches), and return the value that `n_rare` reach."""
     below = np.zeros(least.shape)
@@ -110,11 +146,15 @@ def tally(
     return np.maximum(plan.n_total - below, 1), tail.smallest(least.shape)
 
 
-def ratio_reaches(square: Floats, variance: Floats, observed: Floats, own: Floats) -> Bools:
+def ratio_reaches(
+    square: Floats, variance: Floats, observed: Floats, own: Floats
+) -> Bools:
     """Return whether square / variance is at least observed / own up to `TIE`; x / 0 is beyond all, by the square."""
     of_ratios = square * own * (1 + TIE) >= observed * variance * (1 - TIE)
     beyond = np.where(own > 0, square > 0, square * (1 + TIE) >= observed)
-    return np.where(observed == 0, True, np.where(variance > 0, (own > 0) & of_ratios, beyond))
+    return np.where(
+        observed == 0, True, np.where(variance > 0, (own > 0) & of_ratios, beyond)
+    )
 
 
 def compare_with_null(
@@ -131,8 +171,16 @@ def compare_with_null(
     kept: list[Floats] = []
     count, critical = tally(batches, least, plan, alpha, kept if keep else None)
     pvalue = count / plan.n_total
-    error = np.zeros_like(pvalue) if plan.exact else np.sqrt(pvalue * (1 - pvalue) / plan.n_resamples)
-    found = {"pvalue": pvalue, "pvalue_stderr": error, "critical_value": restate(critical)}
+    error = (
+        np.zeros_like(pvalue)
+        if plan.exact
+        else np.sqrt(pvalue * (1 - pvalue) / plan.n_resamples)
+    )
+    found = {
+        "pvalue": pvalue,
+        "pvalue_stderr": error,
+        "critical_value": restate(critical),
+    }
     if keep:
         null = restate(np.concatenate(kept, axis=-1))
         found |= {"pvalue_rank": rank_pvalue(observed, null), "null_distribution": null}
@@ -146,7 +194,9 @@ def rank_pvalue(observed: Floats, null: Floats) -> Floats:
     within = np.minimum(observed, null.max(axis=-1))[..., np.newaxis]
     with np.errstate(invalid="ignore"):
         distance = np.where(null == within, 0.0, np.abs(null - within))
-    closest = np.take_along_axis(null, distance.argmin(axis=-1)[..., np.newaxis], axis=-1)
+    closest = np.take_along_axis(
+        null, distance.argmin(axis=-1)[..., np.newaxis], axis=-1
+    )
     rank = np.count_nonzero(null < closest, axis=-1) + 1
     return np.asarray((null.shape[-1] - rank) / null.shape[-1])
 
@@ -186,18 +236,26 @@ class StepDown:
 
     def __init__(self, observed: Floats) -> None:
         self.order: Index = observed.argsort(axis=-1, kind="stable")
-        self.least = np.take_along_axis(observed, self.order, axis=-1)[..., np.newaxis] - TIE
+        self.least = (
+            np.take_along_axis(observed, self.order, axis=-1)[..., np.newaxis] - TIE
+        )
         self.reached = np.zeros(observed.shape)
 
     def add(self, values: Floats) -> None:
         """Add the values of some reassignments, shape (task, member, reassignment)."""
-        if values.shape[-1] < _LONG:  # members beside each other: a fourth of the time of 126 splits of 10^6 levels
-            for task, (order, least) in enumerate(zip(self.order, self.least, strict=True)):
+        if (
+            values.shape[-1] < _LONG
+        ):  # members beside each other: a fourth of the time of 126 splits of 10^6 levels
+            for task, (order, least) in enumerate(
+                zip(self.order, self.least, strict=True)
+            ):
                 reach = np.ascontiguousarray(values[task].T).take(order, axis=-1)
                 np.maximum.accumulate(reach, axis=-1, out=reach)
                 self.reached[task] += np.count_nonzero(reach >= least[:, 0], axis=0)
             return
-        reach = values[np.arange(len(values))[:, np.newaxis], self.order]  # whole rows: faster than take_along_axis
+        reach = values[
+            np.arange(len(values))[:, np.newaxis], self.order
+        ]  # whole rows: faster than take_along_axis
         for smaller, member in pairwise(np.moveaxis(reach, 1, 0)):
             np.maximum(smaller, member, out=member)
         self.reached += np.count_nonzero(reach >= self.least, axis=-1)
@@ -214,7 +272,10 @@ class StepDown:
 def count_at_least(null: Floats, observed: Floats) -> Floats:
     """Return how many null values, shape (task, reassignment), are at least each observed one, (task, member)."""
     ordered = np.sort(null, axis=-1)
-    below = [np.searchsorted(row, values, side="left") for row, values in zip(ordered, observed, strict=True)]
+    below = [
+        np.searchsorted(row, values, side="left")
+        for row, values in zip(ordered, observed, strict=True)
+    ]
     return np.asarray(null.shape[-1] - np.array(below).reshape(observed.shape), float)
 
 
@@ -255,13 +316,19 @@ def limits(test: Test, known: Floats, *, scan: bool) -> tuple[Floats, Bools]:
         steps = grid / (1 - grid)
     else:
         share = test.most / (test.besides + n_resamples)
-        usual = np.clip(0.9 * scipy.special.ndtri(1 - share / 2), 0.1, 10)  # a little inside the usual limit
+        usual = np.clip(
+            0.9 * scipy.special.ndtri(1 - share / 2), 0.1, 10
+        )  # a little inside the usual limit
         steps = usual * 1.25 ** np.arange(11) ** 2  # outwards
-    for some in stretches(len(steps), rows_that_fit(16 * n_tasks * n_resamples, CACHE) if scan else 1):
+    for some in stretches(
+        len(steps), rows_that_fit(16 * n_tasks * n_resamples, CACHE) if scan else 1
+    ):
         at = np.tile(steps[some, np.newaxis], n_tasks)
         kept = test.states(at)[1]
         inside = np.maximum(inside, np.where(kept, at, 0.0).max(axis=0))
-        outside = np.minimum(outside, np.where(~kept & (at > inside), at, _FAR).min(axis=0))
+        outside = np.minimum(
+            outside, np.where(~kept & (at > inside), at, _FAR).min(axis=0)
+        )
         gap |= (~kept & (at < inside)).any(axis=0)
         if not scan and (unbounded | (outside < _FAR)).all():
             break
@@ -276,14 +343,19 @@ def _bisect(test: Test, inside: Floats, outside: Floats) -> Floats:
     at_inside, at_outside = (test.states(at)[0].ravel() for at in (inside, outside))
     cells = np.flatnonzero(at_inside != at_outside)
     task = cells // n_resamples
-    base = test.besides + np.count_nonzero((at_inside & at_outside).reshape(test.shape), axis=1)
+    base = test.besides + np.count_nonzero(
+        (at_inside & at_outside).reshape(test.shape), axis=1
+    )
     for _ in range(_STEPS):
         middle = (inside + outside) / 2
         if not ((middle > inside) & (middle < outside)).any():
             break
         reached = test.reaches(cells, middle[task])
         kept = base + np.bincount(task, reached, n_tasks) > test.most
-        inside, outside = np.where(kept, middle, inside), np.where(kept, outside, middle)
+        inside, outside = (
+            np.where(kept, middle, inside),
+            np.where(kept, outside, middle),
+        )
         now_inside, now_outside = (
             np.where(kept[task] == side, reached, before)
             for side, before in ((True, at_inside[cells]), (False, at_outside[cells]))
@@ -295,5 +367,7 @@ def _bisect(test: Test, inside: Floats, outside: Floats) -> Floats:
     # One that differs within a bracket, but not at its ends, is missed: where that matters all are evaluated.
     wrong = (~test.states(inside)[1] | test.states(outside)[1]) & (inside > begin)
     if wrong.any():
-        inside = np.where(wrong, halve(lambda at: test.states(at)[1], begin, end)[0], inside)
+        inside = np.where(
+            wrong, halve(lambda at: test.states(at)[1], begin, end)[0], inside
+        )
     return inside

@@ -22,7 +22,9 @@ from xcurves.kernels.resampling.plans import TIE
 
 def count_reached(values: Floats, observed: Floats) -> Floats:
     """Return how many statistics, shape (data set, reassignment), are at least the observed one, up to a tie."""
-    return np.asarray(np.count_nonzero(values + TIE >= observed[:, np.newaxis], axis=-1), float)
+    return np.asarray(
+        np.count_nonzero(values + TIE >= observed[:, np.newaxis], axis=-1), float
+    )
 
 
 def step_down(
@@ -51,11 +53,17 @@ def step_down(
     step_seconds = np.take_along_axis(second, order, axis=-1)
 
     reached = np.empty(counts.shape)
-    earliest: Index | None = None  # the first step that any member left reaches in each reassignment
+    earliest: Index | None = (
+        None  # the first step that any member left reaches in each reassignment
+    )
     for step in range(n_members - 1, -1, -1):
         member = order[:, step]
         values = values_of(member)
-        least = _least_values(values, step_counts[:, : step + 1], statistic_at(member, step_seconds[:, : step + 1]))
+        least = _least_values(
+            values,
+            step_counts[:, : step + 1],
+            statistic_at(member, step_seconds[:, : step + 1]),
+        )
         own = _first_step(values, least)
         earliest = own if earliest is None else np.minimum(earliest, own)
         reached[rows, member] = np.count_nonzero(earliest <= step, axis=-1)
@@ -82,7 +90,9 @@ def _least_values(values: Floats, counts: Floats, statistic: Floats) -> Floats:
     ended = np.concatenate([ordered, np.full((len(ordered), 1), np.inf)], axis=-1)
     least = np.take_along_axis(ended, first, axis=-1)
     as_many = _places(ordered, least - TIE, "left") == beyond
-    next_least = np.take_along_axis(ended, _places(ordered, least + TIE, "right"), axis=-1)
+    next_least = np.take_along_axis(
+        ended, _places(ordered, least + TIE, "right"), axis=-1
+    )
     return np.where(as_many & (least + TIE < statistic), next_least, least)
 
 
@@ -98,5 +108,8 @@ def _first_step(values: Floats, least: Floats) -> Index:
 
 def _places(ordered: Floats, values: Floats, side: Literal["left", "right"]) -> Index:
     """Return where values stand in ordered ones, row by row."""
-    found = [np.searchsorted(row, each, side) for row, each in zip(ordered, values, strict=True)]
+    found = [
+        np.searchsorted(row, each, side)
+        for row, each in zip(ordered, values, strict=True)
+    ]
     return np.array(found, np.intp).reshape(values.shape)

@@ -23,7 +23,9 @@ class Moments(NamedTuple):
     n_levels: Floats  # (...): levels at which any curve has a value
     level_mean: Floats  # (...): of the pool's mean curve
     level_ss: Floats  # its sum of squared deviations
-    counts: Floats  # (..., N): values of a curve; infinite if one is, see `count_levels`
+    counts: (
+        Floats  # (..., N): values of a curve; infinite if one is, see `count_levels`
+    )
     means: Floats  # (..., N), of level-centred curves
     comoment: Floats  # (..., N, N), products of centred curves; or a factor (..., N, r)
 
@@ -36,9 +38,15 @@ def pack(moments: Moments) -> Floats:
 
 def unpack_moments(packed: Floats, n_curves: int) -> Moments:
     """Unpack what `pack` returned."""
-    counts, means, comoment = (packed[..., i:j] for i, j in pairwise((3, 3 + n_curves, 3 + 2 * n_curves, None)))
-    by_curve = comoment.reshape(*comoment.shape[:-1], n_curves, comoment.shape[-1] // n_curves)
-    return Moments(packed[..., 0], packed[..., 1], packed[..., 2], counts, means, by_curve)
+    counts, means, comoment = (
+        packed[..., i:j] for i, j in pairwise((3, 3 + n_curves, 3 + 2 * n_curves, None))
+    )
+    by_curve = comoment.reshape(
+        *comoment.shape[:-1], n_curves, comoment.shape[-1] // n_curves
+    )
+    return Moments(
+        packed[..., 0], packed[..., 1], packed[..., 2], counts, means, by_curve
+    )
 
 
 def is_factor(comoment: Floats) -> bool:
@@ -50,7 +58,9 @@ def factor_of(comoment: Floats, rank: int) -> Floats:
     """Return a factor of co-moments of a known rank, shape (..., N, rank), so that sums of squares do not cancel."""
     values, vectors = np.linalg.eigh(comoment)  # in ascending order
     first = values.shape[-1] - rank
-    return np.asarray(vectors[..., first:] * np.sqrt(np.maximum(values[..., np.newaxis, first:], 0.0)))
+    return np.asarray(
+        vectors[..., first:] * np.sqrt(np.maximum(values[..., np.newaxis, first:], 0.0))
+    )
 
 
 def trace(comoment: Floats) -> Floats:
@@ -60,9 +70,13 @@ def trace(comoment: Floats) -> Floats:
     return np.asarray(np.trace(comoment, axis1=-2, axis2=-1))
 
 
-def of_curves(moments: Moments, curves: NDArray[np.intp]) -> tuple[Floats, Floats, Floats]:
+def of_curves(
+    moments: Moments, curves: NDArray[np.intp]
+) -> tuple[Floats, Floats, Floats]:
     """Return means, co-moments and magnitude (the mean curve's sum of squares, for each curve) of present curves."""
-    with np.errstate(over="ignore"):  # of huge scores that are all alike; others are refused
+    with np.errstate(
+        over="ignore"
+    ):  # of huge scores that are all alike; others are refused
         pool_ss = moments.n_levels * moments.level_mean**2 + moments.level_ss
     comoment = moments.comoment.take(curves, axis=1)
     if not is_factor(moments.comoment):
@@ -97,12 +111,19 @@ def measure_moments(curves: Floats, *, factored: bool = False) -> Floats:
     out = np.empty((len(tasks), packed_size(n_curves, rank)))
     n_tasks = max(1, _CACHE // (n_curves * n_levels))
     width = n_levels if factored else max(64, _CACHE // n_curves)
-    with np.errstate(over="ignore", invalid="ignore"):  # the caller refuses infinite and huge scores
+    with np.errstate(
+        over="ignore", invalid="ignore"
+    ):  # the caller refuses infinite and huge scores
         for start in range(0, len(tasks), n_tasks):
             some = tasks[start : start + n_tasks]
-            parts = [_measure_block(some[..., h : h + width], factored) for h in range(0, n_levels, width)]
+            parts = [
+                _measure_block(some[..., h : h + width], factored)
+                for h in range(0, n_levels, width)
+            ]
             out[start : start + n_tasks] = (
-                merge_moments(np.stack(parts, axis=-2), n_curves) if len(parts) > 1 else parts[0]
+                merge_moments(np.stack(parts, axis=-2), n_curves)
+                if len(parts) > 1
+                else parts[0]
             )
     return out.reshape(*lead, -1)
 
@@ -134,13 +155,21 @@ def _measure_block(curves: Floats, factored: bool) -> Floats:
     packed[gaps] = 0.0
     every = unpack_moments(packed, curves.shape[1])  # views
     every.counts[gaps] = count_levels(curves[gaps])
-    patterns, index = np.unique(np.hstack([has.any(axis=2), has.any(axis=1)]), axis=0, return_inverse=True)
+    patterns, index = np.unique(
+        np.hstack([has.any(axis=2), has.any(axis=1)]), axis=0, return_inverse=True
+    )
     for number, pattern in enumerate(patterns):
-        tasks, (present, levels) = gaps[index.ravel() == number], np.split(pattern, [curves.shape[1]])
+        tasks, (present, levels) = (
+            gaps[index.ravel() == number],
+            np.split(pattern, [curves.shape[1]]),
+        )
         if levels.any():
             part = _measure_whole(curves[np.ix_(tasks, present, levels)], factored)
             whole = unpack_moments(part, int(present.sum()))
-            packed[tasks, :3], every.means[np.ix_(tasks, present)] = part[:, :3], whole.means
+            packed[tasks, :3], every.means[np.ix_(tasks, present)] = (
+                part[:, :3],
+                whole.means,
+            )
             columns = np.arange(whole.comoment.shape[2]) if factored else present
             every.comoment[np.ix_(tasks, present, columns)] = whole.comoment
     return packed
@@ -171,4 +200,8 @@ def _measure_whole(curves: Floats, factored: bool) -> Floats:
 def _without_sum(rows: Floats) -> Floats:
     """Reflect rows that add up to 0 so that ``(1, ..., 1) / √k`` is the first axis, and leave that column out."""
     k = rows.shape[-1]
-    return np.asarray(rows[..., 1:] + rows[..., :1] / (np.sqrt(k) - 1)) if k > 1 else rows[..., 1:]
+    return (
+        np.asarray(rows[..., 1:] + rows[..., :1] / (np.sqrt(k) - 1))
+        if k > 1
+        else rows[..., 1:]
+    )

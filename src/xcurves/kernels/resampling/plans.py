@@ -41,7 +41,9 @@ def stretches(n: int, width: int) -> list[slice]:
     return [slice(start, min(start + width, n)) for start in range(0, n, width)]
 
 
-def in_stretches(evaluate: Callable[[slice], dict[str, Floats]], n: int, width: int) -> dict[str, Floats]:
+def in_stretches(
+    evaluate: Callable[[slice], dict[str, Floats]], n: int, width: int
+) -> dict[str, Floats]:
     """Return the arrays of a function of stretches of the first axis, one after the other."""
     first, *others = stretches(n, width)
     found = evaluate(first)
@@ -49,7 +51,10 @@ def in_stretches(evaluate: Callable[[slice], dict[str, Floats]], n: int, width: 
         return found
 
     # Filled in stretch by stretch: joined at the end, all arrays would be there twice.
-    whole = {name: np.empty((n, *values.shape[1:]), values.dtype) for name, values in found.items()}
+    whole = {
+        name: np.empty((n, *values.shape[1:]), values.dtype)
+        for name, values in found.items()
+    }
     for name, values in found.items():
         whole[name][first] = values
     for some in others:
@@ -59,19 +64,31 @@ def in_stretches(evaluate: Callable[[slice], dict[str, Floats]], n: int, width: 
 
 
 def halve(
-    kept: Callable[[Floats], NDArray[np.bool_]], inside: Floats, outside: Floats | float, times: int = 60
+    kept: Callable[[Floats], NDArray[np.bool_]],
+    inside: Floats,
+    outside: Floats | float,
+    times: int = 60,
 ) -> tuple[Floats, Floats]:
     """Halve brackets between values that are kept and values that are not, and return both ends."""
     for _ in range(times):
         middle = (inside + outside) / 2
         keeps = kept(middle)
-        inside, outside = np.where(keeps, middle, inside), np.where(keeps, outside, middle)
+        inside, outside = (
+            np.where(keeps, middle, inside),
+            np.where(keeps, outside, middle),
+        )
     return inside, np.asarray(outside)
 
 
-def ceiling(n_assignments: int, n_resamples: int | None, *, work: int = 1) -> tuple[bool, int]:
+def ceiling(
+    n_assignments: int, n_resamples: int | None, *, work: int = 1
+) -> tuple[bool, int]:
     """Return whether all assignments are evaluated, of so much `work` each, and how many are; None: `EXACT_LIMIT`."""
-    most = max(EXACT_LIMIT // work, DEFAULT_RESAMPLES) if n_resamples is None else n_resamples
+    most = (
+        max(EXACT_LIMIT // work, DEFAULT_RESAMPLES)
+        if n_resamples is None
+        else n_resamples
+    )
     if n_assignments <= most:
         return True, n_assignments
     return False, DEFAULT_RESAMPLES if n_resamples is None else n_resamples
@@ -120,7 +137,11 @@ class Plan(ABC):
     @property
     def rows(self) -> int:
         """Number of reassignments in a block."""
-        return BLOCK if self.exact or self.n_units <= FEW else rows_that_fit(4 * self.n_units, CACHE)
+        return (
+            BLOCK
+            if self.exact or self.n_units <= FEW
+            else rows_that_fit(4 * self.n_units, CACHE)
+        )
 
     @property
     def n_blocks(self) -> int:
@@ -137,7 +158,11 @@ class Plan(ABC):
             return self._kept[number]
         start = number * self.rows
         stop = min(start + self.rows, self.n_resamples)
-        labels = self.enumerate(np.arange(start, stop)) if self.exact else self.draw(number, stop - start)
+        labels = (
+            self.enumerate(np.arange(start, stop))
+            if self.exact
+            else self.draw(number, stop - start)
+        )
         labels.flags.writeable = False
         if self.n_resamples * self.n_units * labels.itemsize <= KEPT:
             self._kept[number] = labels
@@ -166,7 +191,9 @@ class RunPlan(Plan):
     @property
     def observed(self) -> Labels:
         """The group of every curve as observed, shape (curve,)."""
-        return np.repeat(np.arange(len(self.sizes)), self.sizes).astype(label_type(len(self.sizes)))
+        return np.repeat(np.arange(len(self.sizes)), self.sizes).astype(
+            label_type(len(self.sizes))
+        )
 
     @cached_property
     def unlabelled(self) -> RunPlan:
@@ -178,13 +205,19 @@ class RunPlan(Plan):
         """Whether splits come from tables of subsets: 92,378 of 10 v 10 curves take 2 ms, where labels take 30."""
         half = -(-self.n_units // 2)
         two_groups = self.exact and not self.paired and len(self.sizes) == 2
-        return two_groups and half <= _MAX_HALF and 2**half <= 1024 + 4 * self.n_assignments
+        return (
+            two_groups
+            and half <= _MAX_HALF
+            and 2**half <= 1024 + 4 * self.n_assignments
+        )
 
     def enumerate(self, index: Index) -> Labels:
         """Return the labels of the distinct assignments numbered `index`, shape (index, curve)."""
         if self.paired:
             return _permuted_labels(index, self.sizes, self.labelled)
-        if self.n_assignments * self.n_units <= MEMORY:  # 7 times as fast as block by block
+        if (
+            self.n_assignments * self.n_units <= MEMORY
+        ):  # 7 times as fast as block by block
             return every_assignment(self.sizes, self.labelled)[index]
         return _assignments(self.sizes, self.labelled, slice(index[0], index[-1] + 1))
 
@@ -194,7 +227,9 @@ class RunPlan(Plan):
         if self.n_units > FEW and len(self.sizes) == 2:
             # 3 times as fast as whole partitions (21 ms for 75 in an ANOVA of 2 × 2,000 runs, 1,000 reassignments).
             return _draw_two_groups(rng, rows, self.sizes, self.paired)
-        return (_draw_within_runs if self.paired else _draw_partitions)(rng, rows, self.sizes)
+        return (_draw_within_runs if self.paired else _draw_partitions)(
+            rng, rows, self.sizes
+        )
 
 
 def plan_runs(
@@ -223,10 +258,14 @@ def plan_runs(
     )
 
 
-def count_assignments(sizes: tuple[int, ...], *, paired: bool = False, labelled: bool = False) -> int:
+def count_assignments(
+    sizes: tuple[int, ...], *, paired: bool = False, labelled: bool = False
+) -> int:
     """Return the number of distinct assignments of curves to groups of `sizes`, the observed one included."""
     if paired:
-        return int(math.factorial(len(sizes)) ** (sizes[0] if labelled else sizes[0] - 1))
+        return int(
+            math.factorial(len(sizes)) ** (sizes[0] if labelled else sizes[0] - 1)
+        )
     count = math.prod(map(math.comb, itertools.accumulate(sizes), sizes))
     alike = 1 if labelled else math.prod(map(math.factorial, Counter(sizes).values()))
     return count // alike
@@ -278,12 +317,17 @@ def every_assignment(sizes: tuple[int, ...], labelled: bool) -> Labels:
     return _assignments(sizes, labelled)
 
 
-def _assignments(sizes: tuple[int, ...], labelled: bool, some: slice | None = None) -> Labels:
+def _assignments(
+    sizes: tuple[int, ...], labelled: bool, some: slice | None = None
+) -> Labels:
     """Return the groups of curves in all or some assignments, shape (assignment, curve).
 
     If not labelled, of groups of one size the first in order is the one that has a curve first.
     """
-    labels, counts = np.zeros((1, 0), label_type(len(sizes))), np.zeros((1, len(sizes)), np.int64)
+    labels, counts = (
+        np.zeros((1, 0), label_type(len(sizes))),
+        np.zeros((1, len(sizes)), np.int64),
+    )
     before = 0  # assignments that begin as none of the rows does
     for _ in range(sum(sizes)):
         fits = counts < sizes
@@ -296,9 +340,16 @@ def _assignments(sizes: tuple[int, ...], labelled: bool, some: slice | None = No
         counts[np.arange(len(row)), group_of] += 1
         if some is not None:
             ends = before + np.cumsum(_completions(sizes, counts, labelled))
-            first, last = np.searchsorted(ends, some.start, "right"), np.searchsorted(ends, some.stop) + 1
+            first, last = (
+                np.searchsorted(ends, some.start, "right"),
+                np.searchsorted(ends, some.stop) + 1,
+            )
             before = ends[first - 1] if first else before
-            row, group_of, counts = row[first:last], group_of[first:last], counts[first:last]
+            row, group_of, counts = (
+                row[first:last],
+                group_of[first:last],
+                counts[first:last],
+            )
         labels = np.column_stack([labels[row], group_of.astype(labels.dtype)])
     return labels
 
@@ -309,13 +360,17 @@ def _completions(sizes: tuple[int, ...], counts: Index, labelled: bool) -> Index
     _, first, kind = np.unique(key, return_index=True, return_inverse=True)
     ways = []
     for free in np.subtract(sizes, counts[first]).tolist():
-        untouched = Counter(size for size, left in zip(sizes, free, strict=True) if size == left)
+        untouched = Counter(
+            size for size, left in zip(sizes, free, strict=True) if size == left
+        )
         alike = 1 if labelled else math.prod(map(math.factorial, untouched.values()))
         ways.append(count_assignments(tuple(free), labelled=True) // alike)
     return np.array(ways)[kind]
 
 
-def _draw_partitions(rng: np.random.Generator, rows: int, sizes: tuple[int, ...]) -> Labels:
+def _draw_partitions(
+    rng: np.random.Generator, rows: int, sizes: tuple[int, ...]
+) -> Labels:
     """Draw uniform partitions: sort random keys whose low bits hold the curve, redraw ties at a boundary."""
     n_curves = sum(sizes)
     bits = max(n_curves - 1, 1).bit_length()
@@ -325,7 +380,9 @@ def _draw_partitions(rng: np.random.Generator, rows: int, sizes: tuple[int, ...]
     keys = np.empty((rows, n_curves), dtype)
     todo = np.arange(rows)
     while todo.size:
-        drawn = rng.integers(0, np.iinfo(dtype).max, (todo.size, n_curves), dtype, endpoint=True)
+        drawn = rng.integers(
+            0, np.iinfo(dtype).max, (todo.size, n_curves), dtype, endpoint=True
+        )
         drawn >>= dtype(bits)
         drawn <<= dtype(bits)
         drawn |= np.arange(n_curves, dtype=dtype)
@@ -337,11 +394,15 @@ def _draw_partitions(rng: np.random.Generator, rows: int, sizes: tuple[int, ...]
     places += n_curves * np.arange(rows)[:, np.newaxis]
     labels = np.empty(keys.shape, label_type(len(sizes)))
     groups = np.repeat(np.arange(len(sizes), dtype=labels.dtype), sizes)
-    labels.ravel()[places.ravel()] = np.tile(groups, rows)  # takes a quarter of the time of labels[row, place] = groups
+    labels.ravel()[places.ravel()] = np.tile(
+        groups, rows
+    )  # takes a quarter of the time of labels[row, place] = groups
     return labels
 
 
-def _draw_two_groups(rng: np.random.Generator, rows: int, sizes: tuple[int, ...], paired: bool) -> Labels:
+def _draw_two_groups(
+    rng: np.random.Generator, rows: int, sizes: tuple[int, ...], paired: bool
+) -> Labels:
     """Draw the labels of two groups; the first has the smallest of random keys, redrawn where the next one is equal."""
     n_curves, n_first = sum(sizes), sizes[0]
     if paired:
@@ -363,7 +424,9 @@ def _draw_two_groups(rng: np.random.Generator, rows: int, sizes: tuple[int, ...]
     return labels
 
 
-def _draw_within_runs(rng: np.random.Generator, rows: int, sizes: tuple[int, ...]) -> Labels:
+def _draw_within_runs(
+    rng: np.random.Generator, rows: int, sizes: tuple[int, ...]
+) -> Labels:
     """Draw, for every run, a uniform permutation of the groups."""
     n_groups, n_runs = len(sizes), sizes[0]
     groups = np.broadcast_to(np.arange(n_groups), (rows, n_runs, n_groups))
@@ -383,6 +446,11 @@ def _permutations(n_groups: int) -> Index:
 
 def _permuted_labels(index: Index, sizes: tuple[int, ...], labelled: bool) -> Labels:
     """Return the labels of permutations of the groups within each run, numbered in base (number of groups)!."""
-    table, n_fixed = _permutations(len(sizes)), 0 if labelled else 1  # F ignores labels: the first run stays as it is
-    digits = index[:, np.newaxis] // len(table) ** np.arange(sizes[0] - n_fixed) % len(table)
+    table, n_fixed = (
+        _permutations(len(sizes)),
+        0 if labelled else 1,
+    )  # F ignores labels: the first run stays as it is
+    digits = (
+        index[:, np.newaxis] // len(table) ** np.arange(sizes[0] - n_fixed) % len(table)
+    )
     return _labels_of_runs(table[np.pad(digits, ((0, 0), (n_fixed, 0)))])

@@ -15,8 +15,16 @@ import numpy as np
 import scipy
 
 from xcurves.array_types import Floats
-from xcurves.kernels.resampling.engine import Progress, compare_with_null, n_rare, squared_sums
-from xcurves.kernels.resampling.group_products import squares_of_pairs, squares_over_groups
+from xcurves.kernels.resampling.engine import (
+    Progress,
+    compare_with_null,
+    n_rare,
+    squared_sums,
+)
+from xcurves.kernels.resampling.group_products import (
+    squares_of_pairs,
+    squares_over_groups,
+)
 from xcurves.kernels.resampling.moments import is_factor, trace
 from xcurves.kernels.resampling.plans import TIE, RunPlan, in_stretches, rows_that_fit
 
@@ -42,7 +50,10 @@ class AnovaDesign(NamedTuple):
     def panel(self, some: slice) -> AnovaDesign:
         """Return the design of some of the tasks."""
         return self._replace(
-            means=self.means[some], comoment=self.comoment[some], totals=self.totals[:, some], rest=self.rest[some]
+            means=self.means[some],
+            comoment=self.comoment[some],
+            totals=self.totals[:, some],
+            rest=self.rest[some],
         )
 
 
@@ -56,26 +67,40 @@ def make_design(
 ) -> AnovaDesign:
     """Find the invariants of the shuffles; `magnitude` of the scores says what rounds, `within` has centred runs."""
     all_totals = _effect_totals(means, comoment, n_levels)
-    rounding = 64 * np.finfo(float).eps ** 2 * (magnitude[:, np.newaxis] + sum(sizes) * all_totals.sum(axis=0))
+    rounding = (
+        64
+        * np.finfo(float).eps ** 2
+        * (magnitude[:, np.newaxis] + sum(sizes) * all_totals.sum(axis=0))
+    )
     if within is not None:
         means, comoment = _centre_runs(*within, sizes)
     totals = _effect_totals(means, comoment, n_levels)
     rest = (all_totals - totals).sum(axis=0)
-    rest = np.where(rest <= sum(sizes) * np.finfo(float).eps * all_totals.sum(axis=0), 0.0, rest)
+    rest = np.where(
+        rest <= sum(sizes) * np.finfo(float).eps * all_totals.sum(axis=0), 0.0, rest
+    )
     totals = np.where(totals <= rounding, 0.0, totals)
-    return AnovaDesign(means, comoment, n_levels, sizes, within is not None, totals, rest)
+    return AnovaDesign(
+        means, comoment, n_levels, sizes, within is not None, totals, rest
+    )
 
 
 def _effect_totals(means: Floats, comoment: Floats, n_levels: int) -> Floats:
-    return np.stack([n_levels * (means**2).sum(axis=-1), trace(comoment)])[..., np.newaxis]
+    return np.stack([n_levels * (means**2).sum(axis=-1), trace(comoment)])[
+        ..., np.newaxis
+    ]
 
 
-def _centre_runs(means: Floats, comoment: Floats, sizes: tuple[int, ...]) -> tuple[Floats, Floats]:
+def _centre_runs(
+    means: Floats, comoment: Floats, sizes: tuple[int, ...]
+) -> tuple[Floats, Floats]:
     """Subtract the mean over algorithms from every run."""
     shape = (len(sizes), sizes[0])
     grid = means.reshape(-1, *shape)
     grid = grid - grid.mean(axis=1, keepdims=True)
-    products = comoment.reshape(len(comoment), *shape, *(comoment.shape[2:] if is_factor(comoment) else shape))
+    products = comoment.reshape(
+        len(comoment), *shape, *(comoment.shape[2:] if is_factor(comoment) else shape)
+    )
     products = products - products.mean(axis=1, keepdims=True)
     if not is_factor(comoment):
         products = products - products.mean(axis=3, keepdims=True)
@@ -88,7 +113,10 @@ def effect_sums(design: AnovaDesign) -> Floats:
     observed = np.repeat(np.arange(len(sizes)), sizes)[np.newaxis]
     alone = np.sqrt(design.n_levels) * design.means[:, np.newaxis]
     if is_factor(comoment):
-        squares = (squares_over_groups(each, observed, sizes) for each in (alone, comoment.swapaxes(1, 2)))
+        squares = (
+            squares_over_groups(each, observed, sizes)
+            for each in (alone, comoment.swapaxes(1, 2))
+        )
         sums = np.stack([square.sum(axis=1) for square in squares])
     else:
         sums = squares_of_pairs(alone, comoment, observed, sizes)
@@ -121,29 +149,52 @@ def degrees_of_freedom(design: AnovaDesign) -> tuple[Floats, Floats]:
     within = between * (design.sizes[0] - 1) if design.paired else n_curves - n_groups
     pooled = n_levels * (n_curves - n_groups)
     effect = np.array([[between], [between * (n_levels - 1)]], float)
-    return effect, np.array([[pooled, within], [pooled, within * (n_levels - 1)]], float)
+    return effect, np.array(
+        [[pooled, within], [pooled, within * (n_levels - 1)]], float
+    )
 
 
 def f_ratios(design: AnovaDesign, sums: Floats) -> Floats:
     """Return F = (SS / df) / (error SS / error df), shape as `error_sums`; infinite without error, 0 / 0 NaN."""
-    df, df_error = (each[..., np.newaxis, np.newaxis] for each in degrees_of_freedom(design))
+    df, df_error = (
+        each[..., np.newaxis, np.newaxis] for each in degrees_of_freedom(design)
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(sums[:, np.newaxis] / df / (error_sums(design, sums) / df_error))
+        return np.asarray(
+            sums[:, np.newaxis] / df / (error_sums(design, sums) / df_error)
+        )
 
 
 def sums_of_squares_table(design: AnovaDesign, level_ss: Floats) -> dict[str, Floats]:
     """Return the ANOVA table as observed, tasks in front; `level_ss` is that of the pool's mean curve."""
     sums = effect_sums(design)
-    effect, error, f = (each[..., 0] for each in (sums, error_sums(design, sums), f_ratios(design, sums)))
+    effect, error, f = (
+        each[..., 0]
+        for each in (sums, error_sums(design, sums), f_ratios(design, sums))
+    )
     df, df_error = degrees_of_freedom(design)
     n_curves, n_scores = sum(design.sizes), sum(design.sizes) * design.n_levels
-    n_values = np.array([[n_scores, n_curves], [n_scores, n_scores]], float)  # of effects and errors
+    n_values = np.array(
+        [[n_scores, n_curves], [n_scores, n_scores]], float
+    )  # of effects and errors
     training = n_curves * level_ss
-    ss = np.stack([effect[1], effect[0], training, error[0, 0], effect.sum(axis=0) + training + error[0, 0]])
-    df_source = np.array([df[1, 0], df[0, 0], design.n_levels - 1, df_error[0, 0], n_scores - 1])
+    ss = np.stack(
+        [
+            effect[1],
+            effect[0],
+            training,
+            error[0, 0],
+            effect.sum(axis=0) + training + error[0, 0],
+        ]
+    )
+    df_source = np.array(
+        [df[1, 0], df[0, 0], design.n_levels - 1, df_error[0, 0], n_scores - 1]
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
         partial = effect[:, np.newaxis] / (effect[:, np.newaxis] + error)
-        generalized = effect[:, np.newaxis] / (effect[:, np.newaxis] + error[:, :1])  # Olejnik & Algina, all error
+        generalized = effect[:, np.newaxis] / (
+            effect[:, np.newaxis] + error[:, :1]
+        )  # Olejnik & Algina, all error
         mean_square = error / df_error[..., np.newaxis]
         by_chance = df[..., np.newaxis] * mean_square  # of the effect's sum of squares
         others = (n_values - df)[..., np.newaxis] * mean_square
@@ -157,7 +208,9 @@ def sums_of_squares_table(design: AnovaDesign, level_ss: Floats) -> dict[str, Fl
         "eta_sq_partial": partial,
         "omega_sq_partial": omega,
         "eta_sq_generalized": np.broadcast_to(generalized, f.shape),
-        "pvalue_parametric": scipy.special.fdtrc(df[..., np.newaxis], df_error[..., np.newaxis], f),
+        "pvalue_parametric": scipy.special.fdtrc(
+            df[..., np.newaxis], df_error[..., np.newaxis], f
+        ),
     }
     return {name: np.moveaxis(values, -1, 0) for name, values in found.items()}
 
@@ -174,12 +227,19 @@ def f_tests(
     """Compare the observed F with those of every reassignment: arrays of shape (task, effect, error_term)."""
     width = min(_TASKS, rows_that_fit(8 * 8 * n_rare(plan, alpha)))
     return in_stretches(
-        lambda some: _f_panel(design.panel(some), plan, alpha, keep, batch, progress), len(design.means), width
+        lambda some: _f_panel(design.panel(some), plan, alpha, keep, batch, progress),
+        len(design.means),
+        width,
     )
 
 
 def _f_panel(
-    design: AnovaDesign, plan: RunPlan, alpha: float, keep: bool, batch: int | None, progress: Progress
+    design: AnovaDesign,
+    plan: RunPlan,
+    alpha: float,
+    keep: bool,
+    batch: int | None,
+    progress: Progress,
 ) -> dict[str, Floats]:
     """Count on the scale of R = SS / (SS + error SS), which increases with F and stays finite; 0 / 0 is a tie."""
     sums = effect_sums(design)
@@ -195,11 +255,20 @@ def _f_panel(
     def shares() -> Iterator[Floats]:
         means = np.sqrt(design.n_levels) * design.means
         rank = min(sum(design.sizes), design.n_levels) - 1
-        for shuffled in squared_sums(means, design.comoment, rank, plan, batch, progress):
+        for shuffled in squared_sums(
+            means, design.comoment, rank, plan, batch, progress
+        ):
             shared = shared_sums(design, shuffled)
-            yield np.divide(shuffled[:, np.newaxis], shared, out=np.ones(shared.shape), where=shared > 0)
+            yield np.divide(
+                shuffled[:, np.newaxis],
+                shared,
+                out=np.ones(shared.shape),
+                where=shared > 0,
+            )
 
-    found = compare_with_null(shares(), least, plan, alpha, observed, partial(_f_of_share, design), keep=keep)
+    found = compare_with_null(
+        shares(), least, plan, alpha, observed, partial(_f_of_share, design), keep=keep
+    )
     return {name: np.moveaxis(values, 2, 0) for name, values in found.items()}
 
 
@@ -209,8 +278,12 @@ def _f_of_share(design: AnovaDesign, share: Floats) -> Floats:
     share = np.minimum(share, 1.0)
     rest = 1 - share
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = share / np.where(rest <= sum(design.sizes) * np.finfo(float).eps, 0.0, rest)
-        return np.asarray(ratio * (df_error / df).reshape(2, 2, *[1] * (share.ndim - 2)))
+        ratio = share / np.where(
+            rest <= sum(design.sizes) * np.finfo(float).eps, 0.0, rest
+        )
+        return np.asarray(
+            ratio * (df_error / df).reshape(2, 2, *[1] * (share.ndim - 2))
+        )
 
 
 def squared_difference(

@@ -33,7 +33,9 @@ class DealtRuns(NamedTuple):
     plan: RunPlan
 
     @classmethod
-    def of(cls, u: Floats, runs: Floats, others: Floats, at: float, plan: RunPlan) -> DealtRuns:
+    def of(
+        cls, u: Floats, runs: Floats, others: Floats, at: float, plan: RunPlan
+    ) -> DealtRuns:
         """Add the place that is asked for, and those where the mean difference is 0, to the levels."""
         if plan.paired:
             runs, others = runs - others[:, np.newaxis], np.zeros(0)
@@ -41,11 +43,16 @@ class DealtRuns(NamedTuple):
         mean = runs.mean(axis=0) - centre
         turns = np.flatnonzero(mean[1:] * mean[:-1] < 0)
         zeros = u[turns] - mean[turns] * np.diff(u)[turns] / np.diff(mean)[turns]
-        wanted = np.unique(np.concatenate([u, zeros, [at] if u[0] <= at <= u[-1] else []]))
+        wanted = np.unique(
+            np.concatenate([u, zeros, [at] if u[0] <= at <= u[-1] else []])
+        )
         wanted = np.repeat(wanted, 2) if len(wanted) == 1 else wanted
         runs = np.array([np.interp(wanted, u, run) for run in runs])
         n = runs.mean(axis=0) - centre
-        n[np.abs(n) <= _ROUNDING * (np.abs(runs).max(axis=0) + np.abs(others).max(initial=0.0))] = 0.0
+        n[
+            np.abs(n)
+            <= _ROUNDING * (np.abs(runs).max(axis=0) + np.abs(others).max(initial=0.0))
+        ] = 0.0
         fixed = np.broadcast_to(others[:, np.newaxis], (len(others), len(wanted)))
         return cls(wanted, n, np.concatenate([runs, fixed]) - centre, len(runs), plan)
 
@@ -60,21 +67,43 @@ class DealtRuns(NamedTuple):
             return np.asarray((squares - _products(n, n) / size) / (size * (size - 1)))
 
         for labels in self.plan.blocks():
-            first = (labels[:, :size] if paired else labels) == 0  # of a pair: whether the run stays
+            first = (
+                labels[:, :size] if paired else labels
+            ) == 0  # of a pair: whether the run stays
             for some in stretches(len(first), max(1, _HELD // (5 * pool.shape[1]))):
                 mine = first[some].astype(float)
                 n_a = mine @ pool
-                n = (2 * n_a - total) / size if paired else n_a / size - (total - n_a) / others
-                made, observed = _products(n, n), (1 - TIE) / (1 + TIE) * _products(n0, n0)[:, np.newaxis]
+                n = (
+                    (2 * n_a - total) / size
+                    if paired
+                    else n_a / size - (total - n_a) / others
+                )
+                made, observed = (
+                    _products(n, n),
+                    (1 - TIE) / (1 + TIE) * _products(n0, n0)[:, np.newaxis],
+                )
                 if not paired and size != others:  # otherwise T² rises with N²
-                    rest, squares = pool[:size] - pool[:size].mean(axis=0), _products(pool, pool)
-                    v0 = variance(_products(rest, rest).sum(axis=1), 0 * n0, size) + pool[size:, 0].var(ddof=1) / others
+                    rest, squares = (
+                        pool[:size] - pool[:size].mean(axis=0),
+                        _products(pool, pool),
+                    )
+                    v0 = (
+                        variance(_products(rest, rest).sum(axis=1), 0 * n0, size)
+                        + pool[size:, 0].var(ddof=1) / others
+                    )
                     q_a = np.einsum("gj,cjk->cgk", mine, squares)
                     v = variance(q_a, n_a, size)
-                    v += variance(squares.sum(axis=1, keepdims=True) - q_a, total - n_a, others)
-                    made, observed = _product(made, v0[:, np.newaxis]), _product(observed, v)
+                    v += variance(
+                        squares.sum(axis=1, keepdims=True) - q_a, total - n_a, others
+                    )
+                    made, observed = (
+                        _product(made, v0[:, np.newaxis]),
+                        _product(observed, v),
+                    )
                 made -= observed
-                made[:, mine[:, :size].all(axis=1)] = 1  # the observed one counts everywhere, whatever rounding says
+                made[:, mine[:, :size].all(axis=1)] = (
+                    1  # the observed one counts everywhere, whatever rounding says
+                )
                 yield made
 
     def bounds(self) -> tuple[Index, Index, Index]:
@@ -85,18 +114,28 @@ class DealtRuns(NamedTuple):
             met = each >= 0
             always += np.count_nonzero(met.all(axis=0), axis=0)
             some += np.count_nonzero(met.any(axis=0), axis=0)
-            level += np.append(np.count_nonzero(met[0], axis=0), np.count_nonzero(met[-1, :, -1]))
+            level += np.append(
+                np.count_nonzero(met[0], axis=0), np.count_nonzero(met[-1, :, -1])
+            )
         level[self.n == 0] = self.plan.n_total
         return always, some, level
 
     def steps(self, piece: int) -> tuple[Floats, Index]:
         """Return where the number of deals that count changes in a piece, from its start, and the number from there."""
-        every = np.concatenate([each[..., 0] for each in self.polynomials(slice(piece, piece + 1))], axis=1)
+        every = np.concatenate(
+            [each[..., 0] for each in self.polynomials(slice(piece, piece + 1))], axis=1
+        )
         always = (every >= 0).all(axis=0)
         begins, ends = _not_negative(every[:, (every >= 0).any(axis=0) & ~always])
         where, change = np.append(begins, ends), np.repeat([1, -1], len(begins))
-        order = np.lexsort([-change, where])  # stretches are closed: at one place those that begin come first
-        count = np.append(0, change[order].cumsum()) + np.count_nonzero(always) + self.plan.besides
+        order = np.lexsort(
+            [-change, where]
+        )  # stretches are closed: at one place those that begin come first
+        count = (
+            np.append(0, change[order].cumsum())
+            + np.count_nonzero(always)
+            + self.plan.besides
+        )
         places = self.u[piece] + np.diff(self.u)[piece] * np.append(0.0, where[order])
         return places, np.minimum(count, self.plan.n_total)
 
@@ -121,7 +160,9 @@ def _not_negative(bernstein: Floats) -> Floats:
     if not bernstein.size:
         return np.zeros((2, 0))
     # One after the other: of polynomials side by side SciPy leaves out a root that the one before has too.
-    every = PPoly.from_bernstein_basis(BPoly(bernstein, np.arange(bernstein.shape[1] + 1.0)))
+    every = PPoly.from_bernstein_basis(
+        BPoly(bernstein, np.arange(bernstein.shape[1] + 1.0))
+    )
     breaks = np.union1d(every.x, every.roots(discontinuity=False, extrapolate=False))
     ends = np.stack([breaks[:-1], breaks[1:]])
     middle = ends.mean(axis=0)
@@ -136,7 +177,12 @@ def dealt_times(
     `runs` (run, level) at the levels `u` are compared with the numbers `others`; the p-value is that of the place `at`.
     """
     deals = DealtRuns.of(u, runs, others, at, plan)
-    u, n, most, steps = deals.u, deals.n, np.floor(alpha * plan.n_total + 1e-9), cache(deals.steps)
+    u, n, most, steps = (
+        deals.u,
+        deals.n,
+        np.floor(alpha * plan.n_total + 1e-9),
+        cache(deals.steps),
+    )
     always, some, level = deals.bounds()
     whole = always > most
     begins, ends = [u[level > most], u[:-1][whole]], [u[level > most], u[1:][whole]]
@@ -169,4 +215,9 @@ def dealt_times(
         return int(best)
 
     pvalue = min(largest(u <= at, below), largest(u >= at, above)) / plan.n_total
-    return -np.inf if below > most else lower, np.inf if above > most else upper, gap, pvalue
+    return (
+        -np.inf if below > most else lower,
+        np.inf if above > most else upper,
+        gap,
+        pvalue,
+    )

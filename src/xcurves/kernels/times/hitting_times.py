@@ -29,17 +29,28 @@ def first_times(
     Scores have the shape (..., algorithm, run, evaluation), NaN where a run has none; absent runs have NaN.
     """
     shape = scores.shape
-    c = np.broadcast_to(np.asarray(target)[..., np.newaxis, np.newaxis], shape[:-1]).reshape(-1, 1)
-    y, own = scores.reshape(-1, shape[-1]), np.broadcast_to(levels, shape).reshape(-1, shape[-1])
+    c = np.broadcast_to(
+        np.asarray(target)[..., np.newaxis, np.newaxis], shape[:-1]
+    ).reshape(-1, 1)
+    y, own = (
+        scores.reshape(-1, shape[-1]),
+        np.broadcast_to(levels, shape).reshape(-1, shape[-1]),
+    )
     times, last = np.full((2, len(y)), np.nan)
     for some in stretches(len(y), max(1, _AT_ONCE // shape[-1])):
         known = ~np.isnan(y[some])
         order = np.argsort(~known, axis=-1, kind="stable")  # known evaluations first
-        met = np.take_along_axis(y[some] >= c[some] if higher else y[some] <= c[some], order, axis=-1)
+        met = np.take_along_axis(
+            y[some] >= c[some] if higher else y[some] <= c[some], order, axis=-1
+        )
         number = np.pad(met.cumsum(axis=-1), ((0, 0), (1, 0)))
         long = number[:, sustained:] - number[:, :-sustained] == sustained
         first = np.take_along_axis(order, long.argmax(axis=-1)[:, np.newaxis], axis=-1)
-        time = np.where(long.any(axis=-1), np.take_along_axis(own[some], first, axis=-1)[:, 0], np.inf)
+        time = np.where(
+            long.any(axis=-1),
+            np.take_along_axis(own[some], first, axis=-1)[:, 0],
+            np.inf,
+        )
         times[some] = np.where(known.any(axis=-1), time, np.nan)
         last[some] = np.where(known, own[some], -np.inf).max(axis=-1)
     last[np.isnan(times)] = np.nan
@@ -60,10 +71,14 @@ def ratios(times: Floats, bases: NDArray[np.intp] | None, tau_max: float) -> Flo
     times = np.where(np.isnan(times), np.inf, times)
     if bases is not None:
         variants = np.flatnonzero(bases >= 0)
-        times[..., variants, :] = np.where(np.isinf(times[..., bases[variants], :]), np.inf, times[..., variants, :])
+        times[..., variants, :] = np.where(
+            np.isinf(times[..., bases[variants], :]), np.inf, times[..., variants, :]
+        )
     best = times.min(axis=-1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        found = np.where((times == best) & np.isfinite(best), 1.0, times / best)  # the best of 0 is 0
+        found = np.where(
+            (times == best) & np.isfinite(best), 1.0, times / best
+        )  # the best of 0 is 0
     found = np.where(np.isnan(found), np.inf, found)
     if bases is None:
         return found
@@ -85,7 +100,12 @@ def contributions(found: Floats, tau_max: float, points: int | None) -> Floats:
 
 
 def bootstrap_scores(
-    times: Floats, bases: NDArray[np.intp] | None, tau_max: float, points: int | None, n_draws: int, entropy: int
+    times: Floats,
+    bases: NDArray[np.intp] | None,
+    tau_max: float,
+    points: int | None,
+    n_draws: int,
+    entropy: int,
 ) -> Floats:
     """Return scores, (draw, algorithm), of runs of times (task, algorithm, run) drawn with replacement."""
     rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(11,)))
@@ -100,7 +120,11 @@ def bootstrap_scores(
 
 
 def over_tasks(
-    bounds: Floats, families: Index, plan: FlipPlan, alpha: float, n_algorithms: int | None = None
+    bounds: Floats,
+    families: Index,
+    plan: FlipPlan,
+    alpha: float,
+    n_algorithms: int | None = None,
 ) -> tuple[dict[str, Floats], NDArray[np.int64]]:
     """Return claims about tasks like these, and how many families make them, of bounds (2, algorithm, task).
 
@@ -113,16 +137,31 @@ def over_tasks(
     present = ~np.isnan(bounds[0])
     n_tasks = present.sum(axis=-1)
     weight = np.where(present, 1 / np.maximum(n_tasks, 1)[:, np.newaxis], np.nan)
-    of_families, *sums = task_flips.family_sums(np.stack([weight, *weight * bounds]), families)
+    of_families, *sums = task_flips.family_sums(
+        np.stack([weight, *weight * bounds]), families
+    )
     x, n_families = np.array(sums), (~np.isnan(of_families)).sum(axis=-1)
     open_sides = np.isinf(x).any(axis=-1)
     x[open_sides] = np.nan
     mean = np.where(open_sides | (n_tasks == 0), np.nan, np.nansum(x, axis=-1))
-    pvalues, adjusted = _pvalues(x.reshape(-1, n_algorithms, x.shape[-1]), plan, alpha).reshape(2, 2, -1)
-    alphas = alpha, alpha / max(1, int((n_tasks > 0).reshape(-1, n_algorithms).sum(axis=-1).max(initial=1)))
-    low, high = (task_flips.flip_intervals(each, of_families, plan, *alphas) for each in x)
+    pvalues, adjusted = _pvalues(
+        x.reshape(-1, n_algorithms, x.shape[-1]), plan, alpha
+    ).reshape(2, 2, -1)
+    alphas = (
+        alpha,
+        alpha
+        / max(
+            1, int((n_tasks > 0).reshape(-1, n_algorithms).sum(axis=-1).max(initial=1))
+        ),
+    )
+    low, high = (
+        task_flips.flip_intervals(each, of_families, plan, *alphas) for each in x
+    )
     ends, together = (
-        np.where(open_sides, [[-np.inf], [np.inf]], [low[place, :, 0], high[place, :, 1]]) for place in (0, 1)
+        np.where(
+            open_sides, [[-np.inf], [np.inf]], [low[place, :, 0], high[place, :, 1]]
+        )
+        for place in (0, 1)
     )
     # A bound shows what it is the worst case of: "sooner" if even the lower ones are, "later" if even the upper ones.
     proves = np.array([mean[0] > 0, mean[1] < 0])
@@ -149,8 +188,12 @@ def over_tasks(
 def _pvalues(x: Floats, plan: FlipPlan, alpha: float) -> Floats:
     """Return p and adjusted p of benchmarks (benchmark, algorithm, family), of which some lack algorithms."""
     found = np.empty((2, *x.shape[:2]))
-    patterns, which = np.unique(np.count_nonzero(~np.isnan(x), axis=-1), axis=0, return_inverse=True)
-    for number in range(len(patterns)):  # those that are adjusted together have the same families
+    patterns, which = np.unique(
+        np.count_nonzero(~np.isnan(x), axis=-1), axis=0, return_inverse=True
+    )
+    for number in range(
+        len(patterns)
+    ):  # those that are adjusted together have the same families
         alike = np.flatnonzero(which.ravel() == number)
         found[:, alike] = task_flips.pvalues(x[alike], plan, alpha)
     return found
@@ -161,14 +204,19 @@ def _medians(bounds: Floats, alpha: float) -> tuple[Floats, Floats]:
     least, most = medians(bounds)
     n = np.count_nonzero(~np.isnan(bounds[0]), axis=-1)
     order = scipy.stats.binom.ppf(alpha / 2, n, 0.5)
-    order = np.nan_to_num(order + (scipy.stats.binom.cdf(order, n, 0.5) <= alpha / 2)).astype(int)  # from 1; 0: none
+    order = np.nan_to_num(
+        order + (scipy.stats.binom.cdf(order, n, 0.5) <= alpha / 2)
+    ).astype(int)  # from 1; 0: none
     rows = np.arange(len(n))
     found = [np.sort(bounds[0])[rows, order - 1], -np.sort(-bounds[1])[rows, order - 1]]
     ends = np.where(order > 0, found, [[-np.inf], [np.inf]])
     return np.where(least == most, least, np.nan), np.where(n > 0, ends, np.nan)
 
 
-_LEAST, _LARGEST = -60.0, 200.0  # powers of two between which critical values are looked for
+_LEAST, _LARGEST = (
+    -60.0,
+    200.0,
+)  # powers of two between which critical values are looked for
 
 
 class LogTimes(NamedTuple):
@@ -179,7 +227,9 @@ class LogTimes(NamedTuple):
     weight: Floats  # shape (time,)
     offset: Floats  # that the sum of a cell is added to
 
-    def geometric_means(self, cells: Index, owner: Index, *alphas: float | Floats) -> tuple[list[Floats], Floats]:
+    def geometric_means(
+        self, cells: Index, owner: Index, *alphas: float | Floats
+    ) -> tuple[list[Floats], Floats]:
         """Return intervals and p-values of the geometric means of the ratios of cells with one owner each.
 
         There is an interval, (owner, 2), for each alpha, which is one number or one for each owner.
@@ -187,14 +237,23 @@ class LogTimes(NamedTuple):
         share = 1.0 / np.bincount(owner)[owner]
         offset = np.asarray(np.bincount(owner, share * self.offset[cells]), float)
         track, n = self.track.take(self.rows[cells].ravel()), len(offset)
-        weight, owner = np.outer(share, self.weight).ravel(), np.repeat(owner, len(self.weight))
+        weight, owner = (
+            np.outer(share, self.weight).ravel(),
+            np.repeat(owner, len(self.weight)),
+        )
         u, point = mean_curves.first_crossing(track)
         time = track.training(u)
         with np.errstate(invalid="ignore", divide="ignore"):
             log_time = np.log(time)
             error, df = mean_curves.slope_error(track, point)
-            error = np.abs(weight) * error * (1.0 if track.log else 1 / np.maximum(time, np.finfo(float).tiny))
-            joint = np.bincount(owner, error**2, n) ** 2 / np.bincount(owner, error**4 / df, n)
+            error = (
+                np.abs(weight)
+                * error
+                * (1.0 if track.log else 1 / np.maximum(time, np.finfo(float).tiny))
+            )
+            joint = np.bincount(owner, error**2, n) ** 2 / np.bincount(
+                owner, error**4 / df, n
+            )
         least = np.full(n, np.inf)
         np.minimum.at(least, owner, df)
         joint = np.where(np.isfinite(joint), joint, least)  # without spread
@@ -204,18 +263,29 @@ class LogTimes(NamedTuple):
             """Return how far limits are below and above the estimate, by root sum of squares."""
             hull = mean_curves.hull_by_statistic(track, critical[owner])
             with np.errstate(divide="ignore"):
-                ends = np.abs(np.log([track.training(hull.lower), track.training(hull.upper)]) - log_time)
+                ends = np.abs(
+                    np.log([track.training(hull.lower), track.training(hull.upper)])
+                    - log_time
+                )
             turned = np.where(weight > 0, ends, ends[::-1])
-            return np.sqrt([np.bincount(owner, (weight * each) ** 2, n) for each in turned])
+            return np.sqrt(
+                [np.bincount(owner, (weight * each) ** 2, n) for each in turned]
+            )
 
         def covers(power: Floats) -> NDArray[np.bool_]:
             below, above = reach(2.0**power)
-            return np.asarray(np.where(estimate < 0, estimate + above, below - estimate) >= 0)
+            return np.asarray(
+                np.where(estimate < 0, estimate + above, below - estimate) >= 0
+            )
 
         high, _ = halve(covers, np.full(n, _LARGEST), np.full(n, _LEAST), 64)
-        pvalue = np.where(high > _LARGEST - 1, 0.0, 2 * scipy.special.stdtr(joint, -(2.0**high)))
+        pvalue = np.where(
+            high > _LARGEST - 1, 0.0, 2 * scipy.special.stdtr(joint, -(2.0**high))
+        )
         intervals = []
         for alpha in alphas:
             below, above = reach(scipy.special.stdtrit(joint, 1 - alpha / 2))
-            intervals.append(np.exp(np.stack([estimate - below, estimate + above], axis=-1)))
+            intervals.append(
+                np.exp(np.stack([estimate - below, estimate + above], axis=-1))
+            )
         return intervals, np.where(estimate == 0, 1.0, pvalue)

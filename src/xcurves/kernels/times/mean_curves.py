@@ -20,7 +20,9 @@ from xcurves.kernels.resampling.plans import halve
 End = Callable[[NDArray[np.intp], Floats, Floats], Floats]
 
 _ROUNDING = 16 * np.finfo(float).eps
-_POINTS = 3  # of each piece: its start, and the two inside at which the statistic may turn
+_POINTS = (
+    3  # of each piece: its start, and the two inside at which the statistic may turn
+)
 
 
 class MeanCurve(NamedTuple):
@@ -38,7 +40,11 @@ NO_CURVE = MeanCurve(np.full(1, np.nan), np.full((2, 1), np.nan), np.nan, 0)
 def curve_of_runs(levels: Floats, scores: Floats) -> MeanCurve:
     """Read runs, shape (run, evaluation), at all their levels; evaluations without score are NaN, absent runs too."""
     known = np.isfinite(scores) & np.isfinite(levels)
-    own = [(at[there], y[there]) for at, y, there in zip(levels, scores, known, strict=True) if there.any()]
+    own = [
+        (at[there], y[there])
+        for at, y, there in zip(levels, scores, known, strict=True)
+        if there.any()
+    ]
     if not own:
         return MeanCurve(np.zeros(0), np.zeros((0, 0)), np.nan, 0)
     ends = np.array([at[-1] for at, _ in own])
@@ -75,7 +81,9 @@ class Tracks(NamedTuple):
         """Return one piece of every curve, shape (7, curve)."""
         return self.pieces[:, index, np.arange(len(index))]
 
-    def within(self, index: NDArray[np.intp], h: Floats) -> tuple[Floats, Floats, Floats]:
+    def within(
+        self, index: NDArray[np.intp], h: Floats
+    ) -> tuple[Floats, Floats, Floats]:
         """Return u, D and V of every curve at one place of one of its pieces."""
         return _at(self.piece(index), h)
 
@@ -86,15 +94,21 @@ class Tracks(NamedTuple):
 
     def degrees(self, v: Floats) -> Floats:
         """Return Satterthwaite's degrees of freedom; those of V where nothing is added."""
-        largest = np.maximum(np.maximum(v, self.added), np.finfo(float).tiny)  # no overflow of squares
+        largest = np.maximum(
+            np.maximum(v, self.added), np.finfo(float).tiny
+        )  # no overflow of squares
         v, added = v / largest, self.added / largest
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = (v + added) ** 2 / (v**2 / self.df + np.where(added > 0, added**2 / self.df_added, 0.0))
+            found = (v + added) ** 2 / (
+                v**2 / self.df + np.where(added > 0, added**2 / self.df_added, 0.0)
+            )
         return np.where(v + added > 0, found, self.df)
 
     def pvalues(self, d: Floats, v: Floats) -> Floats:
         """Return two-sided p-values of D = 0."""
-        return np.asarray(2 * scipy.special.stdtr(self.degrees(v), -self.statistic(d, v)))
+        return np.asarray(
+            2 * scipy.special.stdtr(self.degrees(v), -self.statistic(d, v))
+        )
 
 
 def _at(piece: Floats, h: Floats) -> tuple[Floats, Floats, Floats]:
@@ -111,7 +125,9 @@ def tracks(
     log: bool = False,
 ) -> Tracks:
     """Return the statistics of mean curves less a level (a number, or one for each run), with at least two runs."""
-    places = np.arange(1 + max(len(curve.u) for curve in curves))  # a piece of length 0 ends each curve
+    places = np.arange(
+        1 + max(len(curve.u) for curve in curves)
+    )  # a piece of length 0 ends each curve
     made = np.empty((4, len(places), len(curves)))
     n_runs = np.array([len(curve.runs) for curve in curves], float)
     for row, (curve, at) in enumerate(zip(curves, level, strict=True)):
@@ -123,13 +139,21 @@ def tracks(
         centre[np.abs(centre) <= size] = 0.0  # equal but for rounding
         rest[np.abs(rest) <= size] = 0.0
         after = np.concatenate([rest[:, 1:], rest[:, -1:]], axis=1)
-        own = np.stack([curve.u, centre, (rest**2).sum(axis=0), (rest * after).sum(axis=0)])
+        own = np.stack(
+            [curve.u, centre, (rest**2).sum(axis=0), (rest * after).sum(axis=0)]
+        )
         made[..., row] = own[:, np.minimum(places, len(curve.u) - 1)]
     u, mean, square, cross = made
-    square, cross = square / (n_runs * (n_runs - 1)), cross[:-1] / (n_runs * (n_runs - 1))
+    square, cross = (
+        square / (n_runs * (n_runs - 1)),
+        cross[:-1] / (n_runs * (n_runs - 1)),
+    )
     du, d0, dd, v0 = np.diff(u, axis=0), mean[:-1], np.diff(mean, axis=0), square[:-1]
     v1, v2 = 2 * (cross - v0), np.maximum(v0 - 2 * cross + square[1:], 0.0)
-    added, df_added = (np.broadcast_to(np.asarray(each, float), (len(curves),)) for each in (added, df_added))
+    added, df_added = (
+        np.broadcast_to(np.asarray(each, float), (len(curves),))
+        for each in (added, df_added)
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
         zero = -d0 / dd
         turn = (d0 * v1 - 2 * dd * (v0 + added)) / (dd * v1 - 2 * d0 * v2)
@@ -138,7 +162,9 @@ def tracks(
     pieces = np.stack([u[:-1], du, d0, dd, v0, v1, v2])
     of_u, of_d, of_v = _at(pieces, h)
     of_d[h == zero] = 0.0
-    u, d, v, h = (each.swapaxes(0, 1).reshape(-1, len(curves)) for each in (of_u, of_d, of_v, h))
+    u, d, v, h = (
+        each.swapaxes(0, 1).reshape(-1, len(curves)) for each in (of_u, of_d, of_v, h)
+    )
     return Tracks(log, u, d, v, h, pieces, added, n_runs - 1, df_added)
 
 
@@ -162,14 +188,18 @@ class Hull(NamedTuple):
 
     lower: Floats  # -inf where the curve does not show that it was below before
     upper: Floats  # inf where it does not show that it is above after
-    gap: NDArray[np.int64]  # 1 where what is accepted along the curve has several pieces
+    gap: NDArray[
+        np.int64
+    ]  # 1 where what is accepted along the curve has several pieces
 
 
 def hull_by_pvalue(track: Tracks, alpha: float | Floats) -> Hull:
     """Return the hull of what has p > alpha, which is one number or one for each curve."""
 
     def end(piece: NDArray[np.intp], inner: Floats, outer: Floats) -> Floats:
-        return halve(lambda h: track.pvalues(*track.within(piece, h)[1:]) > alpha, inner, outer)[0]
+        return halve(
+            lambda h: track.pvalues(*track.within(piece, h)[1:]) > alpha, inner, outer
+        )[0]
 
     return _hull(track, track.pvalues(track.d, track.v) > alpha, end)
 
@@ -180,10 +210,16 @@ def hull_by_statistic(track: Tracks, critical: Floats) -> Hull:
     def end(piece: NDArray[np.intp], inner: Floats, outer: Floats) -> Floats:
         _, _, d0, dd, v0, v1, v2 = track.piece(piece)
         square = critical**2
-        a, b, c = dd**2 - square * v2, 2 * d0 * dd - square * v1, d0**2 - square * (v0 + track.added)
+        a, b, c = (
+            dd**2 - square * v2,
+            2 * d0 * dd - square * v1,
+            d0**2 - square * (v0 + track.added),
+        )
         with np.errstate(divide="ignore", invalid="ignore"):
             larger = b + np.copysign(np.sqrt(np.maximum(b**2 - 4 * a * c, 0.0)), b)
-            roots = np.nan_to_num(np.stack([-larger / (2 * a), -2 * c / larger]), nan=np.inf)
+            roots = np.nan_to_num(
+                np.stack([-larger / (2 * a), -2 * c / larger]), nan=np.inf
+            )
         inside = np.clip(roots, np.minimum(inner, outer), np.maximum(inner, outer))
         first, second = np.abs(roots - inside)
         return np.asarray(np.where(first <= second, *inside))
@@ -200,29 +236,50 @@ def _hull(track: Tracks, accepted: NDArray[np.bool_], end: End) -> Hull:
     def u_of_end(point: NDArray[np.intp], *, rising: bool) -> Floats:
         """Return the last place accepted between a point and the next one; `rising` if the next one is accepted."""
         curves = np.arange(len(point))
-        start, stop = track.h[point, curves], np.where(point % _POINTS == _POINTS - 1, 1.0, track.h[point + 1, curves])
+        start, stop = (
+            track.h[point, curves],
+            np.where(point % _POINTS == _POINTS - 1, 1.0, track.h[point + 1, curves]),
+        )
         piece = point // _POINTS
-        return track.within(piece, end(piece, *((stop, start) if rising else (start, stop))))[0]
+        return track.within(
+            piece, end(piece, *((stop, start) if rising else (start, stop)))
+        )[0]
 
     opens_below = (track.d[0] >= 0) | accepted[0]
     opens_above = (track.d[-1] <= 0) | accepted[-1]
     # Where nothing is accepted the level lies after the curve, or before it.
-    lower = np.where(some, u_of_end(np.maximum(first_in - 1, 0), rising=True), track.u[-1])
-    upper = np.where(some, u_of_end(np.minimum(last_in, last - 1), rising=False), track.u[0])
-    gap = (accepted[0] + (accepted[1:] & ~accepted[:-1]).sum(axis=0) > 1).astype(np.int64)
-    return Hull(np.where(opens_below, -np.inf, lower), np.where(opens_above, np.inf, upper), gap)
+    lower = np.where(
+        some, u_of_end(np.maximum(first_in - 1, 0), rising=True), track.u[-1]
+    )
+    upper = np.where(
+        some, u_of_end(np.minimum(last_in, last - 1), rising=False), track.u[0]
+    )
+    gap = (accepted[0] + (accepted[1:] & ~accepted[:-1]).sum(axis=0) > 1).astype(
+        np.int64
+    )
+    return Hull(
+        np.where(opens_below, -np.inf, lower), np.where(opens_above, np.inf, upper), gap
+    )
 
 
 def pvalue_of(track: Tracks, u: Floats) -> Floats:
     """Return the smallest alpha whose hull leaves out u, shape (curve,)."""
     p = track.pvalues(track.d, track.v)
-    before, after = np.where(track.d[0] < 0, p[0], 1.0), np.where(track.d[-1] > 0, p[-1], 1.0)
+    before, after = (
+        np.where(track.d[0] < 0, p[0], 1.0),
+        np.where(track.d[-1] > 0, p[-1], 1.0),
+    )
     index = np.maximum((track.pieces[0] <= u).sum(axis=0) - 1, 0)
     u0, du, *_ = track.piece(index)
     with np.errstate(divide="ignore", invalid="ignore"):
         h = np.nan_to_num(np.clip((u - u0) / du, 0.0, 1.0))
     own = track.pvalues(*track.within(index, h)[1:])
     own = np.where(u < track.u[0], before, np.where(u > track.u[-1], after, own))
-    up_to, from_there = (np.where(mine, p, 0.0).max(axis=0) for mine in (track.u <= u, track.u >= u))
-    left, right = np.max([before, own, up_to], axis=0), np.max([after, own, from_there], axis=0)
+    up_to, from_there = (
+        np.where(mine, p, 0.0).max(axis=0) for mine in (track.u <= u, track.u >= u)
+    )
+    left, right = (
+        np.max([before, own, up_to], axis=0),
+        np.max([after, own, from_there], axis=0),
+    )
     return np.asarray(np.minimum(left, right))

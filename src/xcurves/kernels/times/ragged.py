@@ -24,7 +24,9 @@ class Rows(NamedTuple):
 def rows_of(scores: Floats, levels: Floats) -> Rows:
     """Return the rows of curves, `scores` of shape (curve, level), NaN for gaps; `levels` alike, or (level,)."""
     curve, level = np.nonzero(~np.isnan(scores))
-    return Rows(curve, np.broadcast_to(levels, scores.shape)[curve, level], scores[curve, level])
+    return Rows(
+        curve, np.broadcast_to(levels, scores.shape)[curve, level], scores[curve, level]
+    )
 
 
 def own_levels(rows: Rows, n_curves: int) -> tuple[Floats, Floats]:
@@ -43,7 +45,9 @@ def ranges(rows: Rows) -> tuple[NDArray[np.int64], Floats, Floats]:
     return rows.curve[starts], rows.level[starts], rows.level[ends]
 
 
-def at_levels(rows: Rows, n_curves: int, grid: Floats, method: str | None, tolerance: float | None) -> Floats:
+def at_levels(
+    rows: Rows, n_curves: int, grid: Floats, method: str | None, tolerance: float | None
+) -> Floats:
     """Return scores of shape (curve, level) at the levels of a grid, NaN where a curve has none."""
     if method is None:
         place = np.minimum(np.searchsorted(grid, rows.level), len(grid) - 1)
@@ -59,7 +63,9 @@ def at_levels(rows: Rows, n_curves: int, grid: Floats, method: str | None, toler
     within = np.finfo(np.float64).max if tolerance is None else tolerance
     if method == "nearest":
         known = np.minimum(behind, ahead) <= within
-        return np.where(known, rows.score[np.where(ahead < behind, after, before)], np.nan)
+        return np.where(
+            known, rows.score[np.where(ahead < behind, after, before)], np.nan
+        )
     inside = np.isfinite(behind + ahead)  # not past an end of the curve
     if method == "previous":
         return np.where(inside & (behind <= within), rows.score[before], np.nan)
@@ -73,14 +79,18 @@ def at_levels(rows: Rows, n_curves: int, grid: Floats, method: str | None, toler
     return np.where(inside & (np.maximum(behind, ahead) <= within), made, np.nan)
 
 
-def _bins(rows: Rows, n_curves: int, grid: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _bins(
+    rows: Rows, n_curves: int, grid: Floats
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return each row's bin, flat over curves, and how many rows are in each: above grid[b - 1] up to grid[b]."""
     flat = rows.curve * (len(grid) + 1) + np.searchsorted(grid, rows.level)
     counts = np.bincount(flat, minlength=n_curves * (len(grid) + 1))
     return flat, counts.reshape(n_curves, len(grid) + 1)
 
 
-def _neighbours(rows: Rows, n_curves: int, grid: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats, Floats]:
+def _neighbours(
+    rows: Rows, n_curves: int, grid: Floats
+) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats, Floats]:
     """Return the nearest rows on both sides of each level, (curve, level), and their distances, inf where none is."""
     _, counts = _bins(rows, n_curves, grid)
     totals = counts.sum(axis=1, keepdims=True)
@@ -88,7 +98,9 @@ def _neighbours(rows: Rows, n_curves: int, grid: Floats) -> tuple[NDArray[np.int
     first = totals.cumsum(axis=0) - totals
     before = np.maximum(first + up_to - 1, 0)
     behind = np.where(up_to > 0, grid - rows.level[before], np.inf)
-    after = np.where(behind == 0, before, np.minimum(first + up_to, len(rows.level) - 1))
+    after = np.where(
+        behind == 0, before, np.minimum(first + up_to, len(rows.level) - 1)
+    )
     ahead = np.where((up_to < totals) | (behind == 0), rows.level[after] - grid, np.inf)
     return before, after, behind, ahead
 
@@ -100,7 +112,9 @@ def _means(rows: Rows, n_curves: int, grid: Floats, tolerance: float) -> Floats:
     ends = np.full((n_curves, 1), -np.inf)
     ends[rows.curve, 0] = rows.level  # the last one written is the highest
     reached = (counts[:, :-1] > 0) & (grid <= ends + tolerance)
-    means = sums[:, :-1] / np.maximum(counts[:, :-1], 1)  # NaN where scores of a bin are -inf and inf
+    means = sums[:, :-1] / np.maximum(
+        counts[:, :-1], 1
+    )  # NaN where scores of a bin are -inf and inf
     return np.where(reached, np.where(np.isnan(means), -np.inf, means), np.nan)
 
 
@@ -111,7 +125,9 @@ def at_fractions(curves: Floats, levels: Floats, fractions: Floats) -> Floats:
     for number, own in enumerate(kinds):
         tasks, wanted = kind.ravel() == number, fractions * own[-1]
         near = own[np.abs(wanted[:, np.newaxis] - own).argmin(axis=1)]
-        wanted = np.where(np.abs(wanted - near) <= _ROUNDING * np.abs(own).max(), near, wanted)  # 0.1 · 30 is not 3
+        wanted = np.where(
+            np.abs(wanted - near) <= _ROUNDING * np.abs(own).max(), near, wanted
+        )  # 0.1 · 30 is not 3
         flat = curves[tasks].reshape(-1, len(own))
         read = at_levels(rows_of(flat, own), len(flat), wanted, "linear", None)
         out[tasks] = read.reshape(-1, *out.shape[1:])

@@ -16,14 +16,55 @@ import pandas as pd
 
 from xcurves.readers.formats import arrays, delimited, json_rows, text_lines
 from xcurves.readers.log_files import Run, check_cells, needed, parsing, whole_lines
-from xcurves.readers.open_files import HEAD, LogError, TooLargeError, beginning, read_bytes, read_text
+from xcurves.readers.open_files import (
+    HEAD,
+    LogError,
+    TooLargeError,
+    beginning,
+    read_bytes,
+    read_text,
+)
 
 _NO_LOGS = (  # how names of files begin that are no logs
-    *("readme", "license", "licence", "requirements", "changelog", "changes", "config", "args", "hparams", "params"),
-    *("cfg", "hydra", "overrides", "setup", "environment", "package", "meta", "metadata", "model"),
+    *(
+        "readme",
+        "license",
+        "licence",
+        "requirements",
+        "changelog",
+        "changes",
+        "config",
+        "args",
+        "hparams",
+        "params",
+    ),
+    *(
+        "cfg",
+        "hydra",
+        "overrides",
+        "setup",
+        "environment",
+        "package",
+        "meta",
+        "metadata",
+        "model",
+    ),
     *("wandb-summary", "wandb-metadata"),
 )
-_ENDINGS = {".csv", ".tsv", ".txt", ".log", ".out", ".dat", ".data", ".json", ".jsonl", ".ndjson", ".parquet", ".pq"}
+_ENDINGS = {
+    ".csv",
+    ".tsv",
+    ".txt",
+    ".log",
+    ".out",
+    ".dat",
+    ".data",
+    ".json",
+    ".jsonl",
+    ".ndjson",
+    ".parquet",
+    ".pq",
+}
 _ENDINGS |= {".npz"}
 
 
@@ -74,7 +115,14 @@ def format_of(path: Path) -> str:
         return next((each.name for each in FORMATS if each.begins(head, path)), "")
     except TooLargeError:
         raise
-    except (OSError, EOFError, ValueError, RecursionError, zlib.error, zipfile.BadZipFile):
+    except (
+        OSError,
+        EOFError,
+        ValueError,
+        RecursionError,
+        zlib.error,
+        zipfile.BadZipFile,
+    ):
         return ""
 
 
@@ -98,7 +146,10 @@ def looks_like(path: Path) -> Look:
             return Look("JSON lines", "JSON lines without a number in the first")
         return Look("JSON", "JSON without records of numbers or lists of one length")
     if delimited.has_fields(head, path):
-        return Look("delimited", "a table with rows of unlike lengths or without a column of numbers")
+        return Look(
+            "delimited",
+            "a table with rows of unlike lengths or without a column of numbers",
+        )
     return Look("text lines", "text without a line such as 'step 1: loss 2.5'")
 
 

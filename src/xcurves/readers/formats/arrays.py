@@ -23,25 +23,43 @@ def read(data: bytes, path: Path) -> Run:
     """Return a row for each element of the arrays, `run` and `step` (the place) where there are rows of runs."""
     with open_arrays(path, data) as saved:
         arrays = {name: saved[name] for name in saved.files}
-    single = {name: array for name, array in arrays.items() if array.ndim == 1 and array.dtype.kind in "biufUS"}
-    tables = {name: array for name, array in arrays.items() if array.ndim == 2 and array.dtype.kind in "biuf"}
+    single = {
+        name: array
+        for name, array in arrays.items()
+        if array.ndim == 1 and array.dtype.kind in "biufUS"
+    }
+    tables = {
+        name: array
+        for name, array in arrays.items()
+        if array.ndim == 2 and array.dtype.kind in "biuf"
+    }
     if tables:
         return Run(_of_runs(tables, single, path))
     lengths = {name: len(array) for name, array in single.items()}
     if not lengths or len(set(lengths.values())) > 1:
-        raise LogError(f"{path} has no 1-D arrays of one length: {lengths}. Save those that belong together")
+        raise LogError(
+            f"{path} has no 1-D arrays of one length: {lengths}. Save those that belong together"
+        )
     return Run(pd.DataFrame(single))
 
 
-def _of_runs(tables: dict[str, Any], single: dict[str, Any], path: Path) -> pd.DataFrame:
+def _of_runs(
+    tables: dict[str, Any], single: dict[str, Any], path: Path
+) -> pd.DataFrame:
     """Return a row for each run and step of arrays (runs, steps), with 1-D arrays along steps, else along runs."""
     shapes = {name: array.shape for name, array in tables.items()}
     n_runs, n_steps = next(iter(shapes.values()))
     if set(shapes.values()) != {(n_runs, n_steps)}:
-        raise LogError(f"{path}: arrays (runs, steps) have unlike shapes {shapes}. Save each kind in a file of its own")
+        raise LogError(
+            f"{path}: arrays (runs, steps) have unlike shapes {shapes}. Save each kind in a file of its own"
+        )
     columns: dict[str, Any] = {"run": np.repeat(np.arange(n_runs), n_steps)}
     of_steps = {name: array for name, array in single.items() if len(array) == n_steps}
-    of_runs = {name: array for name, array in single.items() if len(array) == n_runs and name not in of_steps}
+    of_runs = {
+        name: array
+        for name, array in single.items()
+        if len(array) == n_runs and name not in of_steps
+    }
     if not of_steps:
         columns["step"] = np.tile(np.arange(n_steps), n_runs)
     columns |= {name: np.repeat(array, n_steps) for name, array in of_runs.items()}

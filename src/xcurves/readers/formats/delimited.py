@@ -18,11 +18,20 @@ _DELIMITERS = (",", "\t", ";", "|")
 _BLANKS = r"\s+"
 _SAMPLE = 50  # lines
 _HEAD = 1 << 18
-_MOST_LONG = 2000  # characters of a line of a table of which the delimiter is looked for
+_MOST_LONG = (
+    2000  # characters of a line of a table of which the delimiter is looked for
+)
 _COMMA = re.compile(rb"\d,\d")
-_RULE = re.compile(r"\|?[\s:|-]*-[\s:|-]*\|?")  # below the header of a table in Markdown
-_NUMBER = re.compile(r"[-+]?(?:nan|inf(?:inity)?|(?:\d+[.,]?\d*|[.,]\d+)(?:e[-+]?\d+)?)", re.IGNORECASE)
-_THOUSANDS = {",": r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?", ".": r"[-+]?\d{1,3}(?:\.\d{3})+(?:,\d+)?"}
+_RULE = re.compile(
+    r"\|?[\s:|-]*-[\s:|-]*\|?"
+)  # below the header of a table in Markdown
+_NUMBER = re.compile(
+    r"[-+]?(?:nan|inf(?:inity)?|(?:\d+[.,]?\d*|[.,]\d+)(?:e[-+]?\d+)?)", re.IGNORECASE
+)
+_THOUSANDS = {
+    ",": r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?",
+    ".": r"[-+]?\d{1,3}(?:\.\d{3})+(?:,\d+)?",
+}
 _DECIMAL_COMMA = r"[-+]?(?:\d+,\d*|,\d+)(?:[eE][-+]?\d+)?"
 _PLAIN = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|(?i:nan|-?inf)"
 BOMS = (b"\xff\xfe", b"\xfe\xff")  # of UTF-16
@@ -42,14 +51,23 @@ def begins(head: bytes, path: Path) -> bool:
     except LogError:
         return False
     dialect = sniff(lines)
-    rows = [_fields(line, dialect.delimiter) for line in lines if not _RULE.fullmatch(line)]
+    rows = [
+        _fields(line, dialect.delimiter) for line in lines if not _RULE.fullmatch(line)
+    ]
     if len(head) < _HEAD // 4 and len(rows) > 1 and len(rows[-1]) < len(rows[0]):
         rows = rows[:-1]  # it is being written
-    if len(rows) < 2 or len(rows[0]) < 2 or {len(row) for row in rows} != {len(rows[0])}:
+    if (
+        len(rows) < 2
+        or len(rows[0]) < 2
+        or {len(row) for row in rows} != {len(rows[0])}
+    ):
         return False
     if dialect.has_header and any(_NUMBER.fullmatch(name) for name in rows[0]):
         return False
-    return any(all(_is_number(cell) for cell in column) for column in zip(*rows[dialect.has_header :], strict=True))
+    return any(
+        all(_is_number(cell) for cell in column)
+        for column in zip(*rows[dialect.has_header :], strict=True)
+    )
 
 
 def has_fields(head: bytes, path: Path) -> bool:
@@ -96,7 +114,9 @@ def parse(data: bytes, path: Path, first_line: int = 1, **options: Any) -> pd.Da
     except pd.errors.EmptyDataError:
         raise LogError(f"{path} is empty. Write it again, or name another") from None
     except UnicodeDecodeError as error:
-        raise LogError(f"{path} is no text in UTF-8: {error}. Save it as UTF-8") from None
+        raise LogError(
+            f"{path} is no text in UTF-8: {error}. Save it as UTF-8"
+        ) from None
 
     padded = [str(name) for name in rows.columns]
     rows.columns = pd.Index([name.strip() for name in padded])
@@ -104,20 +124,35 @@ def parse(data: bytes, path: Path, first_line: int = 1, **options: Any) -> pd.Da
         return rows
     if list(rows.columns) != padded:
         for name in rows.select_dtypes(exclude=["number", "bool"]):
-            rows[name] = rows[name].map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
-    if re.search(rb'(?:^|[%b"])\s*0\d' % re.escape(dialect.delimiter.encode()), data, re.MULTILINE):
+            rows[name] = rows[name].map(
+                lambda cell: cell.strip() if isinstance(cell, str) else cell
+            )
+    if re.search(
+        rb'(?:^|[%b"])\s*0\d' % re.escape(dialect.delimiter.encode()),
+        data,
+        re.MULTILINE,
+    ):
         rows = _with_leading_zeros(rows, data, options)
     if has_commas:
         return _numbers_of_text(rows, decimal_comma)
     return rows
 
 
-def _with_leading_zeros(rows: pd.DataFrame, data: bytes, options: dict[str, Any]) -> pd.DataFrame:
+def _with_leading_zeros(
+    rows: pd.DataFrame, data: bytes, options: dict[str, Any]
+) -> pd.DataFrame:
     """Return rows with columns of whole numbers as text where two are written unlike: run ids "01" and "1"."""
-    whole = [place for place, name in enumerate(rows) if pd.api.types.is_integer_dtype(rows[name])]
+    whole = [
+        place
+        for place, name in enumerate(rows)
+        if pd.api.types.is_integer_dtype(rows[name])
+    ]
     if not whole:
         return rows
-    texts = pd.read_csv(io.BytesIO(data), **options | {"dtype": str, "usecols": whole, "index_col": None})
+    texts = pd.read_csv(
+        io.BytesIO(data),
+        **options | {"dtype": str, "usecols": whole, "index_col": None},
+    )
     texts.columns = rows.columns[whole]
     for name in texts:
         written = texts[name].str.strip()
@@ -132,7 +167,9 @@ def as_utf8(data: bytes, path: Path) -> bytes:
         try:
             return data[: len(data) // 2 * 2].decode("utf-16").encode()
         except UnicodeDecodeError as error:
-            raise LogError(f"{path} is no text in UTF-16: {error}. Save it as UTF-8") from None
+            raise LogError(
+                f"{path} is no text in UTF-16: {error}. Save it as UTF-8"
+            ) from None
     return data.removeprefix(b"\xef\xbb\xbf")
 
 
@@ -148,12 +185,20 @@ def sniff(lines: Sequence[str]) -> Dialect:
     for place, delimiter in enumerate((*_DELIMITERS, _BLANKS)):
         if delimiter != _BLANKS and delimiter not in lines[0]:
             continue
-        sizes = [len(_fields(line, delimiter)) for line in lines if not _RULE.fullmatch(line)]
+        sizes = [
+            len(_fields(line, delimiter)) for line in lines if not _RULE.fullmatch(line)
+        ]
         if not sizes or sizes[0] < 2:
             continue
         alike = sum(size == sizes[0] for size in sizes)
         # Names with blanks in them, "val loss", are no two fields where something else is between fields.
-        found[delimiter] = (alike == len(sizes) and alike > 1, delimiter != _BLANKS, alike, sizes[0], -place)
+        found[delimiter] = (
+            alike == len(sizes) and alike > 1,
+            delimiter != _BLANKS,
+            alike,
+            sizes[0],
+            -place,
+        )
     if set(found) == {_BLANKS} and not found[_BLANKS][0]:
         found = {}
     delimiter = max(found, key=lambda each: found[each], default=",")
@@ -161,27 +206,42 @@ def sniff(lines: Sequence[str]) -> Dialect:
     return Dialect(delimiter, not (len(first) > 1 and all(map(_is_number, first))))
 
 
-def check_fields(data: bytes, path: Path, delimiter: str = ",", first_line: int = 1) -> None:
+def check_fields(
+    data: bytes, path: Path, delimiter: str = ",", first_line: int = 1
+) -> None:
     """Refuse a column named twice, a header within, and a row with more or fewer fields."""
-    lines = csv.reader(io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline=""), delimiter=delimiter)
+    lines = csv.reader(
+        io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline=""),
+        delimiter=delimiter,
+    )
     head = next(lines, [])
     names = [name.strip() for name in head]
     repeated = [name for name in names if names.count(name) > 1]
     if repeated:
-        raise LogError(f"{path} has {names.count(repeated[0])} columns {repeated[0][:60]!r}. Rename all but one")
-    odd = next((row for row in lines if row and (len(row) != len(names) or row == head)), None)
+        raise LogError(
+            f"{path} has {names.count(repeated[0])} columns {repeated[0][:60]!r}. Rename all but one"
+        )
+    odd = next(
+        (row for row in lines if row and (len(row) != len(names) or row == head)), None
+    )
     if odd is None:
         return
     line = f"line {first_line + lines.line_num - 1}"
     if odd == head:
-        raise LogError(f"{path}: {line} is the header again: two logs in one file. Make a file of each")
+        raise LogError(
+            f"{path}: {line} is the header again: two logs in one file. Make a file of each"
+        )
     fields = "fields"
     if len(odd) == 1:
         fields = "field"
     says = f"has {len(odd)} {fields} where the header names {len(names)}"
     if len(odd) < len(names) and not any(lines):
-        raise LogError(f"{path} is cut short: its last line, {line}, {says}. Write it again, or remove that line")
-    raise LogError(f"{path}: {line} {says}. Correct the file: each row needs one field for each column")
+        raise LogError(
+            f"{path} is cut short: its last line, {line}, {says}. Write it again, or remove that line"
+        )
+    raise LogError(
+        f"{path}: {line} {says}. Correct the file: each row needs one field for each column"
+    )
 
 
 def missing_end(data: bytes, path: Path) -> str:
@@ -194,9 +254,14 @@ def missing_end(data: bytes, path: Path) -> str:
 
 def _sample(text: str) -> list[str]:
     """Return the first lines that are no comment and not blank; the names of columns may stand in a comment."""
-    lines = [line[:_MOST_LONG] for line in text.splitlines() if line.strip()][: 2 * _SAMPLE]
+    lines = [line[:_MOST_LONG] for line in text.splitlines() if line.strip()][
+        : 2 * _SAMPLE
+    ]
     kept = [line for line in lines if not line.startswith("#")][:_SAMPLE]
-    named = _names_in_comment([line for line in lines[: len(lines) - len(kept)] if line.startswith("#")], kept[:1])
+    named = _names_in_comment(
+        [line for line in lines[: len(lines) - len(kept)] if line.startswith("#")],
+        kept[:1],
+    )
     if named:
         kept.insert(0, named)
     return kept
@@ -221,7 +286,11 @@ def _without_comments(data: bytes, dialect: Dialect) -> bytes:
     """Return the lines that are no comment, the names of columns first where a comment has them."""
     lines = data.splitlines(keepends=True)
     kept = [line for line in lines if not line.startswith(b"#")]
-    comments = [line.decode("utf-8", "replace").strip() for line in lines[:_SAMPLE] if line.startswith(b"#")]
+    comments = [
+        line.decode("utf-8", "replace").strip()
+        for line in lines[:_SAMPLE]
+        if line.startswith(b"#")
+    ]
     first = [line.decode("utf-8", "replace") for line in kept[:1]]
     if dialect.has_header:
         named = _names_in_comment(comments, first)
@@ -232,8 +301,15 @@ def _without_comments(data: bytes, dialect: Dialect) -> bytes:
 
 def _with_tabs(data: bytes, delimiter: str) -> bytes:
     """Return a table of pipes or blanks with tabs between its fields."""
-    lines = [line for line in data.decode("utf-8").splitlines() if line.strip() and not _RULE.fullmatch(line.strip())]
-    return "\n".join("\t".join(_fields(line, delimiter)) for line in lines).encode() + b"\n"
+    lines = [
+        line
+        for line in data.decode("utf-8").splitlines()
+        if line.strip() and not _RULE.fullmatch(line.strip())
+    ]
+    return (
+        "\n".join("\t".join(_fields(line, delimiter)) for line in lines).encode()
+        + b"\n"
+    )
 
 
 def _fields(line: str, delimiter: str) -> list[str]:
@@ -248,7 +324,11 @@ def _fields(line: str, delimiter: str) -> list[str]:
 
 
 def _is_number(cell: str) -> bool:
-    return not cell or _NUMBER.fullmatch(cell) is not None or re.fullmatch(_THOUSANDS[","], cell) is not None
+    return (
+        not cell
+        or _NUMBER.fullmatch(cell) is not None
+        or re.fullmatch(_THOUSANDS[","], cell) is not None
+    )
 
 
 def _numbers_of_text(rows: pd.DataFrame, decimal_comma: bool) -> pd.DataFrame:
@@ -269,11 +349,19 @@ def _numbers_of_text(rows: pd.DataFrame, decimal_comma: bool) -> pd.DataFrame:
 def _plain_numbers(cells: pd.Series[str], decimal_comma: bool) -> pd.Series[str] | None:
     """Return cells of numbers as Python writes them, None where one is no number."""
     if decimal_comma:
-        if cells.str.fullmatch(rf"{_THOUSANDS['.']}|\d{{1,3}}").all():  # 1.000 is a thousand
-            return cells.str.replace(".", "", regex=False).str.replace(",", ".", regex=False)
-        if not cells.str.fullmatch(f"{_THOUSANDS['.']}|{_DECIMAL_COMMA}|{_PLAIN}").all():
+        if cells.str.fullmatch(
+            rf"{_THOUSANDS['.']}|\d{{1,3}}"
+        ).all():  # 1.000 is a thousand
+            return cells.str.replace(".", "", regex=False).str.replace(
+                ",", ".", regex=False
+            )
+        if not cells.str.fullmatch(
+            f"{_THOUSANDS['.']}|{_DECIMAL_COMMA}|{_PLAIN}"
+        ).all():
             return None
-        marked = cells.str.fullmatch(_THOUSANDS["."]) & ~cells.str.fullmatch(_PLAIN) | cells.str.contains(",")
+        marked = cells.str.fullmatch(_THOUSANDS["."]) & ~cells.str.fullmatch(
+            _PLAIN
+        ) | cells.str.contains(",")
         unmarked = cells.where(~marked, cells.str.replace(".", "", regex=False))
         return unmarked.str.replace(",", ".", regex=False)
     if not cells.str.contains(",").any():

@@ -24,8 +24,12 @@ def are_lines(head: bytes, _: Path) -> bool:
         return False
     rest = next((line for line in lines[1:] if line.strip()), "")
     said = [name for name, _ in flat(first)]
-    alone = any(looks_like_score(name) for name in said) and any(dim_of(name) == "training" for name in said)
-    return rest.lstrip().startswith("{") or (not rest and alone and _rows_of(first) is None)
+    alone = any(looks_like_score(name) for name in said) and any(
+        dim_of(name) == "training" for name in said
+    )
+    return rest.lstrip().startswith("{") or (
+        not rest and alone and _rows_of(first) is None
+    )
 
 
 def is_json(head: bytes, path: Path) -> bool:
@@ -45,7 +49,10 @@ def read_lines(data: bytes, path: Path) -> Run:
     if cut.strip() and _parsed(cut.decode(errors="replace")) is not None:
         whole, end, cut = data, b"", b""
     lines = [line for line in (whole + end).splitlines() if line.strip()]
-    batches = [_batch(lines[start : start + _BATCH], path, start) for start in range(0, len(lines), _BATCH)]
+    batches = [
+        _batch(lines[start : start + _BATCH], path, start)
+        for start in range(0, len(lines), _BATCH)
+    ]
     rows = pd.DataFrame()
     if batches:
         rows = pd.concat(batches, ignore_index=True)
@@ -82,9 +89,17 @@ def _batch(lines: Sequence[bytes], path: Path, start: int) -> pd.DataFrame:
     except ValueError:
         found = [_line(line, path, start + number) for number, line in enumerate(lines)]
     if not all(isinstance(row, dict) for row in found):
-        number = next(place for place, row in enumerate(found) if not isinstance(row, dict))
-        raise LogError(f"{path}: line {start + number + 1} is no object of JSON. Remove it")
-    if any(isinstance(value, dict | list) or value is None for row in found for value in row.values()):
+        number = next(
+            place for place, row in enumerate(found) if not isinstance(row, dict)
+        )
+        raise LogError(
+            f"{path}: line {start + number + 1} is no object of JSON. Remove it"
+        )
+    if any(
+        isinstance(value, dict | list) or value is None
+        for row in found
+        for value in row.values()
+    ):
         found = [dict(flat(row)) for row in found]
     return check_cells(pd.DataFrame(found), path)
 
@@ -93,7 +108,9 @@ def _line(line: bytes, path: Path, number: int) -> Any:
     try:
         return json.loads(line)
     except ValueError as error:
-        raise LogError(f"{path}: line {number + 1} is no JSON: {error}. Correct or remove it") from None
+        raise LogError(
+            f"{path}: line {number + 1} is no JSON: {error}. Correct or remove it"
+        ) from None
 
 
 def _parsed(text: str) -> Any:
@@ -104,7 +121,10 @@ def _parsed(text: str) -> Any:
 
 
 def _has_number(row: Mapping[str, Any]) -> bool:
-    return any(isinstance(value, int | float) and not isinstance(value, bool) for _, value in flat(row))
+    return any(
+        isinstance(value, int | float) and not isinstance(value, bool)
+        for _, value in flat(row)
+    )
 
 
 def _rows_of(value: Any) -> pd.DataFrame | None:
@@ -113,28 +133,57 @@ def _rows_of(value: Any) -> pd.DataFrame | None:
         return _of_records(value)
     if not isinstance(value, dict) or not value:
         return None
-    if "data" in value and isinstance(value.get("columns"), list) and isinstance(value["data"], list):
-        return pd.DataFrame(value["data"], columns=value["columns"])  # pandas' orient="split"
+    if (
+        "data" in value
+        and isinstance(value.get("columns"), list)
+        and isinstance(value["data"], list)
+    ):
+        return pd.DataFrame(
+            value["data"], columns=value["columns"]
+        )  # pandas' orient="split"
     lists = dict(_lists(value))
-    columns = {name: column for name, column in lists.items() if not any(isinstance(x, dict | list) for x in column)}
-    measured = len(columns) > 1 or any(map(looks_like_score, columns))  # one list may be a setting: layers
+    columns = {
+        name: column
+        for name, column in lists.items()
+        if not any(isinstance(x, dict | list) for x in column)
+    }
+    measured = len(columns) > 1 or any(
+        map(looks_like_score, columns)
+    )  # one list may be a setting: layers
     if measured and len({len(column) for column in columns.values()}) == 1:
         return _of_columns(columns, nested=any("/" in name for name in columns))
-    tables = [rows for rows in map(_of_records, lists.values()) if rows is not None and len(rows)]
+    tables = [
+        rows
+        for rows in map(_of_records, lists.values())
+        if rows is not None and len(rows)
+    ]
     if len(tables) == 1:
         return tables[0]
     inner = list(value.values())
-    alike = all(isinstance(each, dict) and each for each in inner) and len({tuple(each) for each in inner}) == 1
-    if alike and all(str(key).isdecimal() for key in inner[0]):  # pandas' orient="columns"
-        return pd.DataFrame({name: list(column.values()) for name, column in value.items()})
+    alike = (
+        all(isinstance(each, dict) and each for each in inner)
+        and len({tuple(each) for each in inner}) == 1
+    )
+    if alike and all(
+        str(key).isdecimal() for key in inner[0]
+    ):  # pandas' orient="columns"
+        return pd.DataFrame(
+            {name: list(column.values()) for name, column in value.items()}
+        )
     row = dict(flat(value))
-    if not lists and any(looks_like_score(name) and isinstance(each, float) for name, each in row.items()):
+    if not lists and any(
+        looks_like_score(name) and isinstance(each, float) for name, each in row.items()
+    ):
         return pd.DataFrame([row])
     return None
 
 
 def _of_records(value: list[Any]) -> pd.DataFrame | None:
-    if not value or not all(isinstance(row, dict) for row in value) or not any(map(_has_number, value)):
+    if (
+        not value
+        or not all(isinstance(row, dict) for row in value)
+        or not any(map(_has_number, value))
+    ):
         return None
     return _frame([dict(flat(row)) for row in value])
 
@@ -157,7 +206,9 @@ def _of_columns(columns: dict[str, list[Any]], nested: bool) -> pd.DataFrame | N
     return rows
 
 
-def _lists(nested: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, list[Any]]]:
+def _lists(
+    nested: Mapping[str, Any], prefix: str = ""
+) -> Iterator[tuple[str, list[Any]]]:
     for name, value in nested.items():
         if isinstance(value, Mapping):
             yield from _lists(value, f"{prefix}{name}/")

@@ -18,15 +18,24 @@ _WORDS = "global_step|steps?|timesteps?|iterations?|iter|it|epochs?|episodes?|ro
 _NUM = r"[-+]?(?:nan|inf|(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)"
 _END = r"(?=[\s,;|)\]}]|$)"
 # What a logger writes before: times, its level, its name.
-_BEFORE = (
-    r"^(?:[\[(]?\d{4}[-/]\d\d[-/]\d\d[^A-Za-z]*|[\[(]?\d\d:\d\d:\d\d\S*\s*|\[?(?:INFO|DEBUG)\]?[\s:-]*)*[-\s\[(*]*"
+_BEFORE = r"^(?:[\[(]?\d{4}[-/]\d\d[-/]\d\d[^A-Za-z]*|[\[(]?\d\d:\d\d:\d\d\S*\s*|\[?(?:INFO|DEBUG)\]?[\s:-]*)*[-\s\[(*]*"
+_STEP = re.compile(
+    rf"{_BEFORE}({_WORDS})\s*(?:([:=])\s*|\s[\[(]?)(\d+)(?:\s*/\s*\d+)?{_END[:-3]}|:|$)",
+    re.IGNORECASE,
 )
-_STEP = re.compile(rf"{_BEFORE}({_WORDS})\s*(?:([:=])\s*|\s[\[(]?)(\d+)(?:\s*/\s*\d+)?{_END[:-3]}|:|$)", re.IGNORECASE)
 _BRACKET = re.compile(rf"{_BEFORE}\[(\d+)\]\s|^\[(\d+)\]\s")
 _NUMBERED = re.compile(r"^(\d+):\s+(?=[A-Za-z_])")  # of CatBoost
-_KEYED = re.compile(rf"([A-Za-z_][\w'./#@ -]{{0,80}}?)\s*[:=]\s*({_NUM})(?:/\d+)?([A-Za-z%]*){_END}", re.IGNORECASE)
-_NAKED = re.compile(rf"(?:^|[,;|]\s*|\s-\s)([A-Za-z_][\w./-]*(?: [A-Za-z_][\w./-]*)?) ({_NUM})([A-Za-z%]*){_END}", re.I)
-_QUOTED = re.compile(rf"""['"]([^'"]+)['"]\s*:\s*['"]?({_NUM})['"]?(?=\s*[,}}])""", re.IGNORECASE)
+_KEYED = re.compile(
+    rf"([A-Za-z_][\w'./#@ -]{{0,80}}?)\s*[:=]\s*({_NUM})(?:/\d+)?([A-Za-z%]*){_END}",
+    re.IGNORECASE,
+)
+_NAKED = re.compile(
+    rf"(?:^|[,;|]\s*|\s-\s)([A-Za-z_][\w./-]*(?: [A-Za-z_][\w./-]*)?) ({_NUM})([A-Za-z%]*){_END}",
+    re.I,
+)
+_QUOTED = re.compile(
+    rf"""['"]([^'"]+)['"]\s*:\s*['"]?({_NUM})['"]?(?=\s*[,}}])""", re.IGNORECASE
+)
 _ALONE = re.compile(rf"{_BEFORE}(epoch)\s+(\d+)\s*(?:/\s*\d+)?\s*:?\s*$", re.IGNORECASE)
 _BAR = re.compile(r"^\d+/\d+\s.*?-\s")  # of Keras, before its metrics
 
@@ -89,7 +98,9 @@ def _say_second_log(path: Path, found: Mapping[int, Said]) -> str:
     for number, said in found.items():
         begun = first.setdefault(said.word, said)
         is_back = said.step == begun.step < last.get(said.word, said.step)
-        if is_back and {name for name, *_ in begun.metrics} <= {name for name, *_ in said.metrics}:
+        if is_back and {name for name, *_ in begun.metrics} <= {
+            name for name, *_ in said.metrics
+        }:
             return (
                 f"{path}: line {number} begins again at {said.word} {said.step:g}, two logs in one file. "
                 "Make a file of each, or keep the last row of each step: duplicates='last'"
@@ -109,7 +120,11 @@ def said_in(line: str) -> Said | None:
         named = bool(step[2]) or rest.lstrip()[:1] in (":", "]", ")", ",", "|", "-")
         if not named:
             return None
-        return _said(step[1], float(step[3]), _metrics(rest.lstrip(" :])|,-;"), naked=not step[2]))
+        return _said(
+            step[1],
+            float(step[3]),
+            _metrics(rest.lstrip(" :])|,-;"), naked=not step[2]),
+        )
     for form in (_BRACKET, _NUMBERED):
         match = form.match(line)
         if match:
@@ -134,8 +149,14 @@ def rows_of(said: list[Said]) -> tuple[pd.DataFrame, dict[str, str]]:
             if unit:
                 units[name] = unit
         # Lines of one step, such as of training and of validation, are one row unless a line has nothing new.
-        if rows and rows[-1].get(word) == row[word] and not row.keys() <= rows[-1].keys():
-            rows[-1] |= {name: number for name, number in row.items() if name not in rows[-1]}
+        if (
+            rows
+            and rows[-1].get(word) == row[word]
+            and not row.keys() <= rows[-1].keys()
+        ):
+            rows[-1] |= {
+                name: number for name, number in row.items() if name not in rows[-1]
+            }
         else:
             rows.append(row)
     return pd.DataFrame(rows), units
@@ -144,16 +165,27 @@ def rows_of(said: list[Said]) -> tuple[pd.DataFrame, dict[str, str]]:
 def _metrics(text: str, naked: bool = False) -> list[tuple[str, str, str]]:
     """Return names, numbers and units in the rest of a line; `naked` allows names without a colon behind."""
     text = text.replace("\t", " , ").replace(" - ", " , ")
-    found = [(name.strip(" -'"), number, unit) for name, number, unit in _KEYED.findall(text)]
+    found = [
+        (name.strip(" -'"), number, unit) for name, number, unit in _KEYED.findall(text)
+    ]
     if not found and naked:
-        found = [(name.strip(), number, unit) for name, number, unit in _NAKED.findall(text)]
+        found = [
+            (name.strip(), number, unit) for name, number, unit in _NAKED.findall(text)
+        ]
     return [each for each in found if each[0]]
 
 
 def _of_dict(line: str) -> Said | None:
     """Return what a printed dict says, as the Trainer of Hugging Face prints them."""
     pairs = dict(_QUOTED.findall(line))
-    word = next((name for name in ("step", "global_step", "iter", "iteration", "epoch") if name in pairs), None)
+    word = next(
+        (
+            name
+            for name in ("step", "global_step", "iter", "iteration", "epoch")
+            if name in pairs
+        ),
+        None,
+    )
     if word is None or len(pairs) < 2:
         return None
     step = float(pairs.pop(word))
