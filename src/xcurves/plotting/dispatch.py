@@ -47,6 +47,7 @@ _OF_RESULTS = (
     "yscale",
     "title",
 )  # options that pictures of results can take
+_MOST_IN_LEGEND = 12  # algorithms: more have a panel each, or are rows
 _MOST_TASKS, _MOST_PANELS = (
     4,
     30,
@@ -276,6 +277,8 @@ def _legend_of(drawn: Sequence[_Drawn], data: xr.Dataset) -> tuple[str, ...]:
         if not each.rows() and not each.columns() and "algorithm" not in each.dims
     ]
     if not named or "algorithm" not in data.dims:
+        return ()
+    if data.sizes["algorithm"] > _MOST_IN_LEGEND:
         return ()
     return tuple(str(name) for name in data["algorithm"].to_numpy().tolist())
 
