@@ -57,16 +57,22 @@ def benchmarks(
     spread=1.0,
     scales=0.0,
     failing=0.0,
+    skewed_runs=False,
+    first_runs=None,
     rng,
 ):
     """Normal scores of two algorithms over tasks.
 
     The first is `shift` higher, by `tau` times a normal number more in each task, and by `turns` more and less in every
     other; its runs have `spread` times the sd; tasks have scales exp(`scales` normal); a share `failing` of its runs
-    scores 6 lower, and the others so much higher that means are equal.
+    scores 6 lower, and the others so much higher that means are equal. `skewed_runs`: runs are exponential, of mean 0.
+    The first has `first_runs`, if they are given.
     """
-    values = rng.normal(size=(n_datasets, n_tasks, 2, n_runs))
+    size = (n_datasets, n_tasks, 2, n_runs)
+    values = rng.exponential(size=size) - 1 if skewed_runs else rng.normal(size=size)
     values[:, :, 0] *= spread
+    if first_runs is not None:
+        values[:, :, 0, first_runs:] = np.nan
     if failing:
         values[:, :, 0] += 6 * (
             failing - (rng.random((n_datasets, n_tasks, n_runs)) < failing)
@@ -203,14 +209,29 @@ def any_pair(data, *, rng=None):
     }
 
 
-def along(n_datasets, *, n_tasks=16, n_runs=5, tau=0.5, n_algorithms=2, rng):
-    """Dependent curves of algorithms that differ in each task, but not on average."""
+def along(
+    n_datasets,
+    *,
+    n_tasks=16,
+    n_runs=5,
+    tau=0.5,
+    n_algorithms=2,
+    skewed_tasks=False,
+    rng,
+):
+    """Dependent curves of algorithms that differ in each task, but not on average; `skewed_tasks`, exponentially."""
     values = rng.normal(size=(n_datasets, n_tasks, n_algorithms, n_runs, 8))
     for level in range(1, 8):
         values[..., level] = (
             0.7 * values[..., level - 1] + np.sqrt(0.51) * values[..., level]
         )
-    values += tau * rng.normal(size=(n_datasets, n_tasks, n_algorithms, 1, 8))
+    if (
+        skewed_tasks
+    ):  # the first alone, by as much at all levels: the difference is skewed
+        apart = rng.exponential(size=(n_datasets, n_tasks, 1, 1)) - 1
+        values[:, :, 0] += tau * apart
+    else:
+        values += tau * rng.normal(size=(n_datasets, n_tasks, n_algorithms, 1, 8))
     coords = {
         "task": np.arange(n_tasks),
         "algorithm": list("abcdefgh"[:n_algorithms]),
@@ -547,8 +568,50 @@ def _of_pairs(n_tasks, scales, claims, ahead=0.0):
     return Simulation(family, words, generator, test, rows, 200, 4_000)
 
 
+def aggregate_pvalues(data, *, rng=None):
+    """What the profile over tasks says of equal algorithms."""
+    found = aggregate(data, rng=rng)
+    return {row: found[row] for row in ("any fraction, step-down",)}
+
+
 ROUGHLY = near(0.03, 0.07)
 SIMULATIONS = [
+    *(
+        Simulation(
+            "Across tasks, few and unlike runs: a difference that varies over tasks",
+            f"no difference, 2 v 5 runs, sd 4 v 1, {n_tasks} tasks",
+            partial(benchmarks, spread=4.0, first_runs=2, n_tasks=n_tasks),
+            interactions,
+            {"interaction": fails(0.06)},
+            60,
+            4_000,
+        )
+        for n_tasks in (10, 26)
+    ),
+    *(
+        _tests(
+            f"no difference, exponential runs, sd 3 v 1, {n_tasks} × {n_runs}",
+            {"fixed": near(0.04, 0.09), "random": near(0.03, 0.06)},
+            skewed_runs=True,
+            spread=3.0,
+            n_tasks=n_tasks,
+            n_runs=n_runs,
+            family="Across tasks, skewed runs",
+        )
+        for n_tasks, n_runs in ((10, 3), (10, 5), (26, 5))
+    ),
+    *(
+        Simulation(
+            "Across tasks, along the budget, differences that are skewed over tasks",
+            f"exponential, τ = 2, {n_tasks} tasks × 5",
+            partial(along, n_tasks=n_tasks, tau=2.0, skewed_tasks=True),
+            aggregate_pvalues,
+            {"any fraction, step-down": near(0.05, 0.1)},
+            60,
+            2_000,
+        )
+        for n_tasks in (10, 16, 26)
+    ),
     _tests(
         "no difference, 26 tasks × 5",
         _claims(

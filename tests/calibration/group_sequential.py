@@ -205,10 +205,10 @@ def given_up(data, *, rng=None):
     return {"shown after all": outside(shown).where((found["futile"] == 1).any("look"))}
 
 
-def _level(setting, claims, *, short=150, **options):
+def _level(setting, claims, *, short=150, family="Sequential tests", **options):
     every = dict(zip(ROWS, claims, strict=True))
     return Simulation(
-        "Sequential tests",
+        family,
         setting,
         partial(runs, **options),
         compared,
@@ -302,6 +302,7 @@ SIMULATIONS = [
         (fails(0.11), near(0.07, 0.105), near(0.05, 0.07), fails(0.06)),
         sizes=((2, 4), (1, 3), (3, 5)),
         spread=(4.0, 1.0),
+        family="Sequential tests of few and unlike runs",
     ),
     *(
         Simulation(

@@ -82,9 +82,8 @@ def test_summary_says_between_which_scores_a_share_of_trials_lies(scores):
     low, high = found.tolerance.sel(algorithm="a").values
     said = found.curves.summary()
     assert (
-        f"algorithm 'a': 50 % of all trials, not only of these, lie between {low:.3g}".replace(
-            "-", "−"
-        )
+        "algorithm 'a': with a confidence of 95 %, 50 % of all trials, not only of these, lie between "
+        + f"{low:.3g}".replace("-", "−")
         in said
     )
     more = xcurves.performance_cdf(scores[0], tolerance=0.9).curves.summary()

@@ -171,7 +171,11 @@ def _tolerance(group: xr.Dataset) -> str:
     if np.isnan(low):
         needed = number(group["tolerance_n"].item())
         return f"to say between which scores {share} of all trials lie takes {needed} trials."
-    return f"{share} of all trials, not only of these, lie between {number(low)} and {number(high)}."
+    sure = percent(float(group.attrs["confidence_level"]))
+    return (
+        f"with a confidence of {sure}, {share} of all trials, not only of these, lie between {number(low)} and "
+        f"{number(high)}."
+    )
 
 
 def _means(result: xr.Dataset) -> str:

@@ -73,7 +73,8 @@ def tuning_curve(
     Dataset
         With the extra dims of `scores` in front, in score units: `best_median` (algorithm, trials), the median of the
         best score seen in k trials, NaN where only the best trial of all says how high it is; `best_median_ci` (...,
-        ci_bound), for each k by itself, `best_median_band`, for all k together; `best_mean`, NaN for more trials than
+        ci_bound), for each k by itself, `best_median_band`, for all k together (it misses less often than it may:
+        it reads a band of all quantiles at those of each k); `best_mean`, NaN for more trials than
         there are, and `best_mean_band`. With several algorithms, on (pair, trials): `difference` of the medians, first
         minus second, and `difference_band`; `trials_to_match`, a number of trials: how many of the first have as good a
         median best as k of the second, with its set of numbers, `trials_to_match_ci`; `trials_to_match_reversed`, the

@@ -121,9 +121,10 @@ def _rate_statements(
         if "pooled" not in name:
             answers.append(sentence)
     answer = joined(answers or [_NO_PVALUE], "; ", 2)
+    n_tried = result["n_replications"]  # 0 where the test gives no p-value
     details = [
         *(f"{each}." for each in claimed),
-        f"Each rate is of {_span(result['n_replications'])} data sets; intervals are exact binomial ones at "
+        f"Each rate is of {_span(n_tried.where(n_tried > 0))} data sets; intervals are exact binomial ones at "
         f"{100 * (1 - alpha_of(result)):g} %, for each rate by itself.",
     ]
     if "expected_runs" in result:
@@ -135,7 +136,8 @@ def _rate_statements(
 
 
 def _span(values: xr.DataArray) -> str:
-    return span(values.to_numpy().ravel().tolist())
+    known = values.to_numpy().ravel()
+    return span(known[~np.isnan(known)].tolist())
 
 
 def _level_claim(one: xr.Dataset, alpha: float) -> str:
