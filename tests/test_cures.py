@@ -35,9 +35,8 @@ class Row:
     whole: Callable[[], Any] | None = (
         None  # the data before a selection that the cure replaces
     )
-    unlike: str = (
-        ""  # "scaled", "between" or "filled": how scores may differ afterwards
-    )
+    # "scaled", "between" or "filled": how scores may differ afterwards.
+    unlike: str = ""
 
 
 def fragments(message: str) -> list[str]:

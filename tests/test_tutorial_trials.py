@@ -146,9 +146,8 @@ def test_percentile_runs_are_at_their_percentiles(swings):
 )
 def test_pendulum_is_remade_bit_for_bit(swings, algorithm, runs):
     same_machine(swings, numpy=np.__version__)
-    n_episodes = (
-        20  # training goes on from there, so its first curves are those of the whole
-    )
+    # Training goes on from there, so its first curves are those of the whole.
+    n_episodes = 20
     remade = pendulum.learning_curves(
         algorithm, runs, n_episodes=n_episodes, n_levels=4, seed=swings.seed
     )

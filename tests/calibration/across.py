@@ -31,9 +31,8 @@ from xcurves.kernels.differences import task_effects, task_flips, task_plans
 from xcurves.kernels.resampling import plans
 
 RESAMPLES = 199
-ENOUGH = (
-    1_024  # all flips of ten families, and deals enough for Holm's step over ten pairs
-)
+# All flips of ten families, and deals enough for Holm's step over ten pairs.
+ENOUGH = 1_024
 BOOTSTRAPS = 299
 OURS = ("fixed", "random", "P(X > Y), fixed", "P(X > Y), random")
 OTHERS = (

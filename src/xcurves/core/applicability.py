@@ -19,9 +19,8 @@ class NotApplicableError(Exception):
     ) -> None:
         super().__init__(message)
         self.expected = expected or obvious  # no warning is given
-        self.obvious = (
-            obvious  # no message either, unless the method was asked for by name
-        )
+        # No message either, unless the method was asked for by name.
+        self.obvious = obvious
 
 
 def comparable(
@@ -32,54 +31,48 @@ def comparable(
     `single_runs`: tasks in which each algorithm has one run can be compared, by their differences over tasks.
     """
     has = curves.notnull()
-    counts, in_grid = (
-        has.sum("training").transpose(..., "algorithm", "run"),
-        has.any(["algorithm", "run"]),
-    )
-    known = xr.Dataset(
-        {"of_curve": counts, "in_grid": in_grid.sum("training")}
-    ).compute()
-    names, algorithms, runs = (
-        labels.task_names(curves),
-        labels.words(curves["algorithm"]),
-        labels.words(curves["run"]),
-    )
-    of_curve, n_levels = (
-        known["of_curve"].to_numpy().reshape(len(names), -1),
-        known["in_grid"].to_numpy().ravel(),
-    )
+    of_curve = has.sum("training").transpose(..., "algorithm", "run")
+    of_task = has.any(["algorithm", "run"]).sum("training")
+    known = xr.Dataset({"of_curve": of_curve, "of_task": of_task}).compute()
+    names = labels.task_names(curves)
+    algorithms = labels.words(curves["algorithm"])
+    runs = labels.words(curves["run"])
+    counts = known["of_curve"].to_numpy().reshape(len(names), -1)
+    n_levels = known["of_task"].to_numpy().ravel()
+
     why: dict[int, str] = {}  # of each task whose algorithms cannot be compared
     for task, name in enumerate(names):
         one = slice(task, task + 1)
         try:
-            if n_levels[task] < least_levels:
-                needed = (
-                    f"{n_levels[task]:.0f} training levels; this needs {least_levels}"
-                )
-                raise ValueError(
-                    name + (needed if n_levels[task] else "no run has a score")
-                )
+            _check_levels(n_levels[task], least_levels, name)
             with run_checks.with_cure(curves):
                 (present,) = run_checks.check_runs(
-                    of_curve[one], n_levels[one], names[one], algorithms, runs
+                    counts[one], n_levels[one], names[one], algorithms, runs
                 )
             run_checks.check_groups(
                 present, name, algorithms, runs, paired=False, single_runs=single_runs
             )
         except ValueError as error:
             why[task] = str(error)
-    if len(why) == len(names):
-        raise NotApplicableError(
-            why[0]
-            + (f" (none of {len(why)} tasks can be compared)" if len(why) > 1 else "")
-        )
     if not why:
         return curves, {}, {}
+
+    if len(why) == len(names):
+        reason = why[0]
+        if len(why) > 1:
+            reason += f" (none of {len(why)} tasks can be compared)"
+        raise NotApplicableError(reason)
     compared = [task not in why for task in range(len(names))]
-    kept = curves.where(
-        known["in_grid"].copy(data=np.reshape(compared, known["in_grid"].shape))
-    )
-    return kept, {}, {"left_out": "\n".join(why.values())}
+    is_compared = known["of_task"].copy(data=np.reshape(compared, of_task.shape))
+    return curves.where(is_compared), {}, {"left_out": "\n".join(why.values())}
+
+
+def _check_levels(n_levels: float, least: int, name: str) -> None:
+    """Refuse a task with fewer levels than a method needs."""
+    if not n_levels and least:
+        raise ValueError(f"{name}no run has a score")
+    if n_levels < least:
+        raise ValueError(f"{name}{n_levels:.0f} training levels; this needs {least}")
 
 
 def is_error(curves: xr.DataArray) -> bool:

@@ -211,9 +211,8 @@ class Part:
         [xr.DataArray], tuple[xr.DataArray, dict[str, Any], dict[str, str]]
     ]
     options: tuple[str, ...] = ()  # those of `analyze` that the function takes
-    refuses: bool = (
-        False  # whether a ValueError of the function means that it does not apply
-    )
+    # Whether a ValueError of the function means that it does not apply.
+    refuses: bool = False
     opens: bool = False  # whether its answer opens a report: which algorithm is better, by how much, or where
     on_request: bool = False  # whether it is made only where it is asked for by name
     digest: Callable[[xr.Dataset], pd.DataFrame] | None = (

@@ -14,9 +14,8 @@ from xcurves.core.wording import decimals_of, number, p_text, rounded, rounds_to
 
 _GAP = "  "  # between columns
 _DIGITS = 3  # significant ones of the range of a column without an interval
-_WIDEST = (
-    100  # largest over smallest number of a column whose numbers have the same decimals
-)
+# Largest over smallest number of a column whose numbers have the same decimals.
+_WIDEST = 100
 
 
 class Column(NamedTuple):

@@ -14,9 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from xcurves.array_types import Floats
 
 GRAVITY, FRICTION, MAX_TORQUE = 9.8, 0.01, 5.0
-MAX_SPEED = (
-    8.0  # at which speeds are clipped; a pendulum that falls from the top reaches 6.3
-)
+# At which speeds are clipped; a pendulum that falls from the top reaches 6.3.
+MAX_SPEED = 8.0
 TIME_STEP, STEPS_PER_ACTION, ACTIONS = (
     0.02,
     5,

@@ -458,7 +458,9 @@ def _extremes(rows: Sequence[Row], name: str) -> str:
         (row for row in rows if not isnan(getattr(row, name))),
         key=lambda row: getattr(row, name),
     )
-    ends = ranked[:1] + ranked[1:][-1:]
+    ends = ranked
+    if len(ranked) > 2:
+        ends = [ranked[0], ranked[-1]]
     return " … ".join(
         f"{quantity(getattr(row, name), row.units, 4)} ({_plain(row)})" for row in ends
     )

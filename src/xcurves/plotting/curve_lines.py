@@ -53,9 +53,8 @@ class CurveOptions:
         None  # whether single runs are seen; None: where there is no mean, or one run
     )
     band: str | None = "pointwise"
-    smooth: float = (
-        0.0  # weight of the past in a debiased exponential mean of every run
-    )
+    # Weight of the past in a debiased exponential mean of every run.
+    smooth: float = 0.0
     confidence_level: float = 0.95
     n_resamples: int = 2_000  # of a simultaneous band
     entropy: int = 0

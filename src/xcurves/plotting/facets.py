@@ -35,9 +35,8 @@ _BESIDE, _COLUMN, _LEAST_COLUMN = (
 _ONE_ROW = 0.4  # height in inches of a panel of one row
 _BEFORE_NAME = 8  # letters that the line before a name of a legend takes
 _SMALL_LETTER = 0.0058  # width in inches of a small letter, by the points of usual ones
-_LEAST_AXIS = (
-    0.75  # width in inches of a panel beside which there are names and numbers
-)
+# Width in inches of a panel beside which there are names and numbers.
+_LEAST_AXIS = 0.75
 _LETTER, _LINE = 0.85, 1.4  # width and height of a letter of a title, of its points
 _ABOVE = 0.35  # height in inches of a legend or title above several panels
 _SPARE = 1.03  # of a size that is named: labels of ticks differ from those that are reckoned with

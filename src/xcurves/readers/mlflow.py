@@ -157,9 +157,9 @@ def _rows_of_folder(
 ) -> list[dict[str, Any]]:
     """Return a row for each value in the files of a run: lines of a time, a value and a step."""
     name = about.get("run_name") or None
-    said = folder / "tags" / "mlflow.runName"
-    if name is None and said.is_file():
-        name = read_text(said)
+    name_file = folder / "tags" / "mlflow.runName"
+    if name is None and name_file.is_file():
+        name = read_text(name_file)
     labels = {"experiment": experiment, "run": str(about["run_id"]), "run_name": name}
     if (folder / "params").is_dir():
         for file in files_below(folder / "params"):
@@ -175,13 +175,13 @@ def _rows_of_folder(
                 step = 0
                 if rest:
                     step = int(rest[0])
-                told = {
+                measured = {
                     "metric": metric,
                     "step": step,
                     "timestamp": int(timestamp) / 1000,
                     "value": float(value),
                 }
-                rows.append(labels | told)
+                rows.append(labels | measured)
     return rows
 
 

@@ -41,17 +41,15 @@ class Source(NamedTuple):
     # Which files are its logs: those for which all that is given holds.
     files: tuple[str, ...] = ()  # how their paths end, * for any text in a name
     beside: str = ""  # a file in the same folder
-    header: str = (
-        ""  # a regular expression of the names in the first line, a comma between them
-    )
+    # A regular expression of the names in the first line, a comma between them.
+    header: str = ""
     by_content: bool = False  # it holds one of `formats`
     is_log: Callable[[Path], bool] | None = None
 
     # Where they lie.
     single: bool = False  # one file holds all runs and is not looked for in folders
-    within: str = (
-        ""  # a regular expression of folders that belong to the run in the folder above
-    )
+    # A regular expression of folders that belong to the run in the folder above.
+    within: str = ""
     hidden: str = ""  # a hidden folder in which its files are
     general: bool = False  # of no package: other sources come first, and a file is a run where folders name none
     also_writes: tuple[str, ...] = (

@@ -49,9 +49,8 @@ class ContrastDesign(NamedTuple):
     sizes: tuple[int, ...]
     weights: Floats
     paired: bool
-    one_side: bool = (
-        False  # whether a shift moves only the groups with positive weights
-    )
+    # Whether a shift moves only the groups with positive weights.
+    one_side: bool = False
 
     @property
     def groups(self) -> tuple[Floats, Floats]:

@@ -16,9 +16,8 @@ from xcurves.kernels.differences.task_plans import Look
 from xcurves.kernels.resampling.plans import rows_that_fit, stretches
 
 _ROUNDING = 16 * np.finfo(float).eps
-_CANCELLED = (
-    1e-4  # share of a variance's terms below which it is computed anew from the runs
-)
+# Share of a variance's terms below which it is computed anew from the runs.
+_CANCELLED = 1e-4
 _TASKS = 4  # whose sums are held at once
 INFINITE = 1e200  # statistics at least this large have no variance; the larger the difference the further
 

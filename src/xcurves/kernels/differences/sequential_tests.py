@@ -184,9 +184,8 @@ class Nearby:
     test: ShiftedRuns
     low: float = np.inf  # of the window
     high: float = -np.inf
-    growth: float = (
-        0.0  # times the usual number of assignments: more once that did not do
-    )
+    # Times the usual number of assignments: more once that did not do.
+    growth: float = 0.0
     parts: list[_Part] = field(default_factory=list)  # until the last look asked for
     # of all assignments at that look: where in the part each is
     place: Index = field(default_factory=lambda: np.zeros(1, np.intp))

@@ -21,9 +21,8 @@ from xcurves.kernels.resampling.group_products import subset_sums
 from xcurves.kernels.resampling.plans import FlipPlan, rows_that_fit, stretches
 
 FEWEST_FAMILIES = 6  # of a band by residuals
-ALIKE = (
-    1.5  # largest over smallest weight of families, up to which residuals make the band
-)
+# Largest over smallest weight of families, up to which residuals make the band.
+ALIKE = 1.5
 NO_BAND, RESIDUALS, SUBSET_MEANS = 0, 1, 2  # how a band is made
 _MANY = 1e14  # degrees of freedom of F that stand for infinitely many
 ROUNDING = 64 * np.finfo(float).eps
@@ -38,7 +37,8 @@ def _denominator(x: Floats) -> Floats:
 
 def _ratio(total: Floats, scale: Floats) -> Floats:
     """Return R of flipped sums, shape (..., member) or (..., member, flip); 0 where all numbers are 0."""
-    scale = scale.reshape(*scale.shape, *[1] * (total.ndim - scale.ndim))
+    n_flip_axes = total.ndim - scale.ndim
+    scale = scale[(..., *(np.newaxis,) * n_flip_axes)]
     return np.divide(total**2, scale, out=np.zeros(total.shape), where=scale > 0)
 
 

@@ -52,9 +52,8 @@ class DealPlan(Plan):
     runs: tuple[
         tuple[int, int], ...
     ]  # of both algorithms in each task; a task in which either has none is left out
-    paired: bool = (
-        False  # exchange the two curves of a run instead of dealing all curves
-    )
+    # Exchange the two curves of a run instead of dealing all curves.
+    paired: bool = False
     is_turned: bool = False  # random deals are those of the pair with its algorithms the other way round
 
     @cached_property

@@ -17,9 +17,8 @@ import scipy
 
 from xcurves.array_types import Floats, Ints
 
-_ROUNDING = (
-    1e-12  # rounding of binary fractions: a probability this close to k/n counts as k/n
-)
+# Rounding of binary fractions: a probability this close to k/n counts as k/n.
+_ROUNDING = 1e-12
 
 
 def count_up_to(

@@ -62,9 +62,8 @@ class Model:
     strength: float = 5.0
     nonnegative: bool = False
     factor: float = 1.0  # of all weights
-    rescaled: bool = (
-        False  # given variances are multiplied by χ² / df where that exceeds 1
-    )
+    # Given variances are multiplied by χ² / df where that exceeds 1.
+    rescaled: bool = False
 
     @property
     def n_parameters(self) -> int:

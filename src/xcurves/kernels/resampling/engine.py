@@ -28,9 +28,8 @@ from xcurves.kernels.resampling.plans import (
 
 _PAIR_COST = 8  # of an entry of a sparse product, in multiply-adds of a dense one
 _LONG = 64  # reassignments for which a call for each member costs less than numpy's accumulate
-_FAR = (
-    1e8  # standard errors; a shift as large that is not rejected stands for all beyond
-)
+# Standard errors; a shift as large that is not rejected stands for all beyond.
+_FAR = 1e8
 _STEPS = 60  # of bisection
 _POINTS = 2**18  # evaluations of reassignments in a scan of shifts
 

@@ -23,9 +23,8 @@ from xcurves.kernels.resampling.plans import (
 )
 
 DENSE = 6  # groups up to which squares take dense products: by them a profile of 28 takes three times as long
-_FEATURES = (
-    64  # at least in a product: with fewer it takes several times as long for each
-)
+# At least in a product: with fewer it takes several times as long for each.
+_FEATURES = 64
 
 
 def squares_over_groups(

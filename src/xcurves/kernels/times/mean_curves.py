@@ -20,9 +20,8 @@ from xcurves.kernels.resampling.plans import halve
 End = Callable[[NDArray[np.intp], Floats, Floats], Floats]
 
 _ROUNDING = 16 * np.finfo(float).eps
-_POINTS = (
-    3  # of each piece: its start, and the two inside at which the statistic may turn
-)
+# Of each piece: its start, and the two inside at which the statistic may turn.
+_POINTS = 3
 
 
 class MeanCurve(NamedTuple):

@@ -18,9 +18,8 @@ _DELIMITERS = (",", "\t", ";", "|")
 _BLANKS = r"\s+"
 _SAMPLE = 50  # lines
 _HEAD = 1 << 18
-_MOST_LONG = (
-    2000  # characters of a line of a table of which the delimiter is looked for
-)
+# Characters of a line of a table of which the delimiter is looked for.
+_MOST_LONG = 2000
 _COMMA = re.compile(rb"\d,\d")
 _RULE = re.compile(
     r"\|?[\s:|-]*-[\s:|-]*\|?"
