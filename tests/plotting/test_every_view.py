@@ -36,6 +36,7 @@ VIEWS = [
 SIZES = list(product((1, 5, 20, 60), (2, 8, 28)))  # tasks and algorithms
 FEW_SIZES = [(5, 28), (20, 8), (60, 2)]
 ONE_ROW = 0.39  # inches of one interval, which is a line
+IN_COLUMN = 0.44  # inches of a panel of the size that is named for a column
 COLUMN = 3.3  # inches of a column of a paper
 IN_A_COLUMN = [2, 8]  # algorithms of one task
 MOST_ALGORITHMS = {
@@ -87,7 +88,7 @@ def test_any_number_of_tasks_and_algorithms(name, view, request):
         if isinstance(drawn, str):
             drawn = draw_as_told(shown, view, drawn, resized=True)
         pictures.append(drawn)
-        found["column", n_algorithms] = faults(drawn)
+        found["column", n_algorithms] = faults(drawn, IN_COLUMN)
     page(pictures, folder, f"{name}-{view}")
     assert {case: faults for case, faults in found.items() if faults} == {}
 

@@ -67,9 +67,9 @@ def test_the_nearest_size_is_that_which_grows_least():
             if Room(grid, 0, 0, (w / 10, h / 10)).size() is not None
         ]
         sizes += fitting
-    least = min(w / 4 * h / 2 for w, h in sizes)
-    spare = 1.03**2 * (1 + 0.1 / 4) * (1 + 0.1 / 2)  # of both sides, then up to a tenth
-    assert least <= (wide / 4) * (high / 2) <= least * spare
+    assert (wide / 4) * (high / 2) == pytest.approx(
+        min(w / 4 * h / 2 for w, h in sizes)
+    )
 
 
 def test_a_view_of_too_many_rows_may_be_drawn_larger():

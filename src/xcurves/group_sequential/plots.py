@@ -107,7 +107,7 @@ def draw_states(result: xr.Dataset, ax: Axes) -> None:
     """Draw a cell for every pair: the look at which it was decided."""
     decided = result["look"].where(result["rejected"] == 1).min("look")
     said, limits = (
-        "look at which the pair was decided; empty: not yet",
+        "look of decision",
         (1.0, float(result.sizes["look"])),
     )
     options: dict[str, Any] = {"limits": limits, "cmap": "viridis_r", "form": "{:.0f}"}

@@ -313,14 +313,17 @@ def _mark_pairs(result: xr.Dataset, at: Floats, ax: Axes) -> None:
     places = np.flatnonzero(shown.any(axis=-1))
     if not len(places) or len(places) > _MOST_SHOWN or given.get_gid() != OWN:
         return
+    turned = better_first(result, result["difference"].mean("budget_fraction"), [])
+    letters = 0.8 * float(ax.xaxis.label.get_fontsize())
+    longest = max(len(str(name)) for name in turned[TURNED].to_numpy()[places])
+    if 0.55 * letters * longest / 72 > 0.5 * given.get_size_inches()[0]:
+        return  # names of pairs would take more than half of the figure
     high = _ROW * len(places)
     below = ax.inset_axes((0, -high - 0.06, 1, high))
     half = (at[-1] - at[0]) / max(len(at) - 1, 1) / 2 or 0.5
     styles = {
         one["algorithm"].item(): style_in(one) for one in each_of(result, "algorithm")
     }
-    turned = better_first(result, result["difference"].mean("budget_fraction"), [])
-    letters = 0.8 * float(ax.xaxis.label.get_fontsize())
     for row, place in enumerate(places):
         marked = at[shown[place]]
         below.hlines(np.full(len(marked), row), np.maximum(marked - half, at[0]), np.minimum(marked + half, at[-1]),
@@ -332,8 +335,8 @@ def _mark_pairs(result: xr.Dataset, at: Floats, ax: Axes) -> None:
         ):
             below.annotate("●", (1, row), (x, 0), xycoords=below.get_yaxis_transform(), va="center", ha="center",
                            textcoords="offset points", color=styles[side].color, fontsize=letters)  # fmt: skip
-        for x, said in ((13, ">"), (34, str(one[TURNED].item()))):
-            below.annotate(said, (1, row), (x, 0), va="center", fontsize=letters, color=_DARK,
+        for x, word in ((13, ">"), (34, str(one[TURNED].item()))):
+            below.annotate(word, (1, row), (x, 0), va="center", fontsize=letters, color=_DARK,
                            xycoords=below.get_yaxis_transform(), textcoords="offset points")  # fmt: skip
     below.set(xlim=ax.get_xlim(), ylim=(len(places) - 0.5, -0.5), yticks=[])
     below.spines["left"].set_visible(False)

@@ -39,7 +39,7 @@ _SMALL_LETTER = 0.0058  # width in inches of a small letter, by the points of us
 _LEAST_AXIS = 0.75
 _LETTER, _LINE = 0.85, 1.4  # width and height of a letter of a title, of its points
 _ABOVE = 0.35  # height in inches of a legend or title above several panels
-_SPARE = 1.03  # of a size that is named: labels of ticks differ from those that are reckoned with
+_GAP_OF_ROWS, _MANY_ROWS = 0.12, 4  # height in inches between rows of panels, of many
 _MOST_NAMED = 64  # panels of a figure that is named
 _MOST_INCHES = 200.0  # of a figure that may be asked for
 SMALL = 0.7  # of the least sizes, where a size is asked for: its letters are small
@@ -230,8 +230,8 @@ class Room:
                 grid = replace(grid, n_rows=ceil(n / n_columns))
             least = replace(self, grid=grid)._least()
             size = (
-                max(wide, _up(_SPARE * least[0])),
-                max(high, _up(_SPARE * least[1])),
+                max(wide, _up(least[0])),
+                max(high, _up(least[1])),
             )
             if max(size) <= _MOST_INCHES:
                 found.append(
@@ -285,10 +285,14 @@ class Room:
         wide = max(SMALL * wide, self._beside(self.asked[0] / self.grid.n_columns))
         width = wide * self.grid.n_columns
         above = self._legend_height(max(width, self.asked[0]))
+        if above:  # a legend of several lines leaves a panel what it needs
+            highs = [max(high, _LEAST_HIGH) for high in highs]
         if several:
             above += _ABOVE + self.grid.n_rows * self._title_height(
                 max(width, self.asked[0]) / self.grid.n_columns
             )
+            if self.grid.n_rows >= _MANY_ROWS:
+                above += _GAP_OF_ROWS * self.grid.n_rows
         return width, SMALL * sum(highs) + above
 
     def _beside(self, wide: float) -> float:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import warnings
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from io import BytesIO
 from typing import Any, NamedTuple
 
@@ -65,13 +66,8 @@ def draw(
         axes = np.ravel([plot(data, view, **seed)])
         figure = axes[0].figure
         width, height = figure.get_size_inches()
-        if (
-            narrow and width > 2 * _COLUMN
-        ):  # in the column its words would be too small to read
-            import_pyplot().close(figure)
-            figure = np.ravel([plot(data, view, figsize=(_COLUMN, height), **seed)])[
-                0
-            ].figure
+        if narrow and width > 2 * _COLUMN:
+            figure = _in_column(figure, partial(plot, data, view, **seed))
         elif narrow:
             figure.set_size_inches(_COLUMN, max(height, _HEIGHT))
         caption = caption_of(said, figure)
@@ -89,6 +85,17 @@ def draw(
         except (ValueError, UserWarning):  # no room
             return Picture(wide, None, caption)
     return Picture(wide, small, caption)
+
+
+def _in_column(figure: Any, draw_again: Callable[..., Any]) -> Any:
+    """Return a wide figure drawn anew as wide as the column, where its words are large enough, if it has room there."""
+    high = max(float(figure.get_size_inches()[1]), _HEIGHT)
+    try:
+        drawn = np.ravel([draw_again(figsize=(_COLUMN, high))])[0].figure
+    except ValueError:  # no room
+        return figure
+    import_pyplot().close(figure)
+    return drawn
 
 
 def _encode(figure: Any) -> str:
