@@ -231,7 +231,7 @@ def _is_evaluations(path: Path) -> bool:
 SEARCH = Source(
     "cv-results",
     "results of a search of scikit-learn",
-    "cv_results_ as CSV",
+    "its cv_results as CSV",
     ("delimited",),
     files=("*.csv",),
     is_log=_is_search,
