@@ -85,11 +85,11 @@ def faults_of(name, view, n_algorithms, n_tasks, letters, width):
     return faults(drawn, at_least=0.3, sized=True)
 
 
-# Views of which some case of the covering has a panel, or two texts, that need more.
+# Cases in which the size that is named is a little too small; all others must hold.
 TOO_SMALL = {
-    ("compare_learners", "difference"),
-    ("across_tasks", "prob_greater"),
-    ("pairwise", "difference"),
+    ("compare_learners", "difference"): {(2, 16, 25, 3.25), (6, 8, 25, 5.5)},
+    ("across_tasks", "prob_greater"): {(7, 60, 25, 3.25)},
+    ("pairwise", "difference"): {(9, 3, 25, 5.5)},
 }
 
 
@@ -107,8 +107,6 @@ def test_each_two_values_are_covered():
     (*each, place) if place % 8 == 0 else slow(*each, place) for place, each in enumerate(VIEWS)
 ])  # fmt: skip
 def test_texts_have_room(name, view, place, request):
-    if (name, view) in TOO_SMALL:
-        pytest.xfail("of some cases the size that is named is a little too small")
     cases = list(covering(place))
     if request.config.getoption("--every-size"):
         cases = list(product(ALGORITHMS, TASKS, LETTERS, WIDTHS))
@@ -117,5 +115,6 @@ def test_texts_have_room(name, view, place, request):
         and "not slow" in request.config.option.markexpr
     ):
         cases = cases[::4]
-    found = {case: faults_of(name, view, *case) for case in cases}
+    known = TOO_SMALL.get((name, view), set())
+    found = {case: faults_of(name, view, *case) for case in cases if case not in known}
     assert {case: wrong for case, wrong in found.items() if wrong} == {}
