@@ -19,9 +19,8 @@ from sphinx.util import logging
 import xcurves
 
 logger = logging.getLogger(__name__)
-ACCENTED = re.compile(
-    r"\\(bar|hat|tilde) ?(\\[a-z]+|\w)(?=_)"
-)  # docutils would set the index below the letter
+# docutils would set the index below the letter
+ACCENTED = re.compile(r"\\(bar|hat|tilde) ?(\\[a-z]+|\w)(?=_)")
 
 project = "xcurves"
 author = "The xcurves developers"
@@ -95,9 +94,8 @@ def visit_math(self: Any, node: nodes.Element) -> None:
         mathml = latex2mathml.tex2mathml(
             tex, as_block=isinstance(node, nodes.math_block)
         )
-        self.body.append(
-            mathml.replace(' accent="true"', "")
-        )  # which browsers draw through the letter
+        # which browsers draw through the letter
+        self.body.append(mathml.replace(' accent="true"', ""))
     except MathError as error:
         logger.warning("%s: %s", error, tex, location=node)
     raise nodes.SkipNode
@@ -105,7 +103,6 @@ def visit_math(self: Any, node: nodes.Element) -> None:
 
 def setup(app: Sphinx) -> None:
     """Add both to the build."""
-    app.connect(
-        "autodoc-process-docstring", describe_method, priority=1
-    )  # before numpydoc
+    # before numpydoc
+    app.connect("autodoc-process-docstring", describe_method, priority=1)
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math, None))

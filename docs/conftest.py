@@ -7,13 +7,10 @@ import pytest
 from places import SHARED
 
 DATA = {  # what a page reads
-    "scaling-curves.md": SHARED
-    / "data"
-    / "scaling_curves.csv.gz",  # which the project has not
-    "your-logs.md": Path(__file__).parents[1]
-    / "tests"
-    / "readers"
-    / "logs",  # written by the packages themselves
+    # which the project has not
+    "scaling-curves.md": SHARED / "data" / "scaling_curves.csv.gz",
+    # written by the packages themselves
+    "your-logs.md": Path(__file__).parents[1] / "tests" / "readers" / "logs",
 }
 
 

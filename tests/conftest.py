@@ -11,9 +11,8 @@ import re
 import sys
 
 os.environ.setdefault("MPLBACKEND", "Agg")
-os.environ.setdefault(
-    "OPENBLAS_NUM_THREADS", "1"
-)  # before numpy is imported; the processes of a run share the cores
+# before numpy is imported; the processes of a run share the cores
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pytest
 from _pytest.doctest import DoctestModule
@@ -30,9 +29,8 @@ def pytest_addoption(parser):
         metavar="FOLDER",
         help="write the pictures of every view, to be looked at",
     )
-    if (
-        importlib.util.find_spec("pytest_mpl") is None
-    ):  # whose option stands in pyproject.toml
+    # whose option stands in pyproject.toml
+    if importlib.util.find_spec("pytest_mpl") is None:
         parser.addoption(
             "--mpl",
             action="store_true",

@@ -65,9 +65,8 @@ def test_trees_and_results_come_back_identical(tree, result, tmp_path, engine):
         assert write(tree, tmp_path / name) == tmp_path / name
         xr.testing.assert_identical(read(tmp_path / name), tree)
     if engine != "scipy":
-        xr.testing.assert_identical(
-            read(write(result, tmp_path / names[-1])), result
-        )  # over the tree
+        # over the tree
+        xr.testing.assert_identical(read(write(result, tmp_path / names[-1])), result)
     xr.testing.assert_identical(read(write(result, tmp_path / "b.nc")), result)
     assert sorted(path.name for path in tmp_path.iterdir()) == [*names, "b.nc"]
 
@@ -438,9 +437,8 @@ def test_a_large_file_of_others_takes_no_memory(result, tmp_path, begins):
     *lines, peak = done.stdout.split()
     assert lines == ["0", "0", "0"]
     assert path.stat().st_size == 3 * 2**30
-    if not begins.startswith(
-        b"\x89HDF"
-    ):  # pages of a file that is searched count as memory, and are given back
+    # pages of a file that is searched count as memory, and are given back
+    if not begins.startswith(b"\x89HDF"):
         assert int(peak) < 600_000
 
 

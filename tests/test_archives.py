@@ -137,9 +137,8 @@ def test_no_attr_is_of_a_kind_that_an_archive_refuses(curves):
     for result in results(curves).values():
         everything += [result, *result.variables.values()]
         assert not any(variable.dtype == bool for variable in result.variables.values())
-        assert not [
-            name for name in result.data_vars if hasattr(xr.Dataset, name)
-        ]  # hides behind a method
+        # hides behind a method
+        assert not [name for name in result.data_vars if hasattr(xr.Dataset, name)]
     for holder in everything:
         for name, value in holder.attrs.items():
             if name == "flag_values":  # of CF, with flag_meanings

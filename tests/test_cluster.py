@@ -74,9 +74,8 @@ def learners():
             paired=True, n_resamples=99, rng=0
         ),
         lambda curves: curves.curves.align([0.0, 150.0], method="linear").to_dataset(),
-        lambda curves: (
-            curves.curves.drop_incomplete().drop_attrs().to_dataset()
-        ),  # what it dropped is named in memory
+        # what it dropped is named in memory
+        lambda curves: curves.curves.drop_incomplete().drop_attrs().to_dataset(),
         lambda curves: curves.curves.normalize(low=-1, high=3).to_dataset(),
     ],
     ids=[
@@ -93,8 +92,9 @@ def learners():
     ],
 )
 @pytest.mark.filterwarnings(
+    # few runs; in a worker, facts of the result
     "ignore::UserWarning"
-)  # few runs; in a worker, facts of the result
+)
 def test_workers_give_the_same(client, tasks, method):
     assert_identical_but_for_blas(method(tasks.chunk(task=5)).compute(), method(tasks))
 
@@ -145,9 +145,8 @@ def killing(flag, at):
 def test_a_worker_killed_in_mid_run_changes_no_digit(
     client, tasks, tmp_path, monkeypatch, chunks, method
 ):
-    monkeypatch.setattr(
-        blocks, "_BYTES", 100
-    )  # so that the profile leaves the levels in their chunks
+    # so that the profile leaves the levels in their chunks
+    monkeypatch.setattr(blocks, "_BYTES", 100)
     workers = set(client.run(os.getpid).values())
     lazy = tasks.chunk(chunks)
     doomed = lazy.copy(

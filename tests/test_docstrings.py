@@ -166,12 +166,8 @@ def test_every_variable_of_a_result_is_documented_with_its_dims(name):
     assert not [dim for dim in used - elsewhere if dim not in returns]
 
 
-DERIVED = {
-    "predict_loss",
-    "compare_scaling_laws",
-    "power",
-    "profile_across_tasks",
-}  # the equation stands elsewhere
+# the equation stands elsewhere
+DERIVED = {"predict_loss", "compare_scaling_laws", "power", "profile_across_tasks"}
 
 
 def test_every_method_has_its_equation_and_names_where_it_was_published():

@@ -244,9 +244,8 @@ def test_commands_name_files_that_are_there(page):
         r"(?<![\w/.])((?:tests|src|docs)(?:/[\w.-]+)+)",
         page.read_text(encoding="utf-8"),
     )
-    there = [
-        (ROOT / name.rstrip(".")).exists() or "_build" in name for name in named
-    ]  # a name may end a sentence
+    # a name may end a sentence
+    there = [(ROOT / name.rstrip(".")).exists() or "_build" in name for name in named]
     assert all(there), named[there.index(False)]
     if "-m calibration" in page.read_text(encoding="utf-8"):
         assert (ROOT / "tests" / "calibration" / "__main__.py").exists()

@@ -74,9 +74,8 @@ def test_a_full_disk_leaves_the_old_one_and_permissions_stay(here, kind, name):
     done = subprocess.run(
         [sys.executable, "-c", FULL_DISK, kind, name], capture_output=True, text=True
     )
-    if (
-        kind == "h5netcdf" and done.returncode == -signal.SIGSEGV
-    ):  # the HDF5 library, as it closes the file
+    # the HDF5 library, as it closes the file
+    if kind == "h5netcdf" and done.returncode == -signal.SIGSEGV:
         assert archive.read(name).sizes == {"x": 3}
         return
     assert done.returncode == 0, done.stderr

@@ -164,9 +164,8 @@ def test_a_generic_room_names_no_method(module):
     if module in COMPOSED:
         pytest.skip("draws results of several methods")
     source = (SOURCE / module).read_text(encoding="utf-8")
-    code = re.sub(
-        r"Examples\n +-+\n.*?\"\"\"", "", source, flags=re.DOTALL
-    )  # which call methods
+    # which call methods
+    code = re.sub(r"Examples\n +-+\n.*?\"\"\"", "", source, flags=re.DOTALL)
     named = [
         name
         for name in kinds.NAMES

@@ -174,9 +174,10 @@ def test_the_paper_s_ranks(classifiers):
         "cvar_level"
     )
     cvar = cvar.sel(dataset=["moons", "circles", "linear"])
+    # on like data
     behind = (cvar.sel(algorithm="k-NN") - cvar.sel(algorithm="SVM")).sel(
         dataset=["moons", "circles"]
-    )  # on like data
+    )
     assert (behind.sel(tuning="random") > 0.03).all()
     assert (abs(behind.sel(tuning="tuned")) < 0.01).all()
     moved = (cvar.sel(tuning="tuned") - cvar.sel(tuning="random")).sel(

@@ -27,9 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from xcurves.cli.options import settle
 
     given = sys.argv[1:] if arguments is None else list(arguments)
-    run: Callable[
-        [Namespace], object
-    ]  # the exit status, or the paths that were written
+    # the exit status, or the paths that were written
+    run: Callable[[Namespace], object]
     unexpected = 1
     if given == ["sources"]:
         from xcurves.readers import SOURCES, listing
@@ -75,9 +74,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except Exception as error:
             if options.traceback and unexpected == 1:
                 raise
-            if (
-                options.traceback
-            ):  # where 1 is a decision, Python's own exit status must not say it
+            # where 1 is a decision, Python's own exit status must not say it
+            if options.traceback:
                 traceback.print_exc()
                 return 2 if isinstance(error, _BAD_INPUT) else unexpected
             message = str(

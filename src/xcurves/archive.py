@@ -251,9 +251,8 @@ def _labels_in_paths(folder: Path) -> dict[str, dict[str, Any]]:
         for path in folder.rglob("*")
         if path.suffix in (".nc", ".zarr")
     )
-    names = [
-        name for name in names if not re.search(r"(^|/)\.|\.zarr/", name)
-    ]  # hidden, or within a store
+    # hidden, or within a store
+    names = [name for name in names if not re.search(r"(^|/)\.|\.zarr/", name)]
     if not names:
         raise ValueError(
             f"path {str(folder)!r} is no zarr store and has no .nc file and no .zarr store. Name another"
@@ -306,9 +305,10 @@ def _description(data: xr.Dataset) -> dict[str, str]:
     for name in map(str, [*data.data_vars, *data.indexes]):
         told[f"dims of {name}"] = str(sorted(map(str, data[name].dims)))
         told[f"units of {name}"] = str(data[name].attrs.get("units"))
+    # text or numbers
     return told | {
         f"labels of {dim}": str(data[dim].dtype.kind in "OUST") for dim in data.indexes
-    }  # text or numbers
+    }
 
 
 def _joined(files: Mapping[str, xr.Dataset]) -> xr.Dataset:
@@ -331,9 +331,8 @@ def _joined(files: Mapping[str, xr.Dataset]) -> xr.Dataset:
             raise ValueError(
                 f"{other} and {name} both hold the same run. Remove one of them"
             )
-    for n, dim in reversed(
-        [*enumerate(dims)]
-    ):  # those that have the same labels along the dims before it
+    # those that have the same labels along the dims before it
+    for n, dim in reversed([*enumerate(dims)]):
         alike: dict[tuple[Any, ...], list[xr.Dataset]] = {}
         for labels in sorted(parts):
             alike.setdefault(labels[:n], []).append(parts[labels])

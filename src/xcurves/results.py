@@ -126,9 +126,8 @@ def ask(
         n_labels = dict.fromkeys(used, 1) | {
             dim: max(1, len(labels)) for dim, labels in kind.own_dims().items()
         }
-        asked = (
-            str(error) if isinstance(error, KeyError) else ""
-        )  # of xarray, for labels that a dim does not have
+        # of xarray, for labels that a dim does not have
+        asked = str(error) if isinstance(error, KeyError) else ""
         for dim, n in n_labels.items():
             if (dim in used and result.sizes.get(dim, 0) < n) or repr(dim) in asked:
                 cure = f"Select with lists, isel(dim=[0]), or take .curves.{name}() of the whole result"

@@ -145,13 +145,11 @@ def _columns_by_label(result: xr.Dataset, dims: Sequence[Hashable]) -> xr.Datase
         dim: [str(label) for label in result[dim].to_numpy()] for dim in result.dims
     }
     for name in result.data_vars:
-        variable = result.variables[
-            name
-        ]  # a Variable: a DataArray of each column would look for its coords
+        # a Variable: a DataArray of each column would look for its coords
+        variable = result.variables[name]
         others = [dim for dim in variable.dims if dim not in dims]
-        if _NO_ROWS in others or (
-            others and name in PAIR_COORDS
-        ):  # the names of columns say the pair
+        # the names of columns say the pair
+        if _NO_ROWS in others or (others and name in PAIR_COORDS):
             continue
         for place in product(*(range(variable.sizes[dim]) for dim in others)):
             chosen = dict(zip(others, place, strict=True))

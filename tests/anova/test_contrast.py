@@ -218,9 +218,8 @@ def test_too_few_runs_for_any_small_p_are_warned_of():
     ):
         result = xcurves.contrast(curves, {"a0": 1, "a1": -1})
     assert result.estimate_ci.values.tolist() == [-np.inf, np.inf]
-    xcurves.contrast(
-        curves, {"a0": 1, "a1": -1}, alternative="greater"
-    )  # 1 of 20 is .05
+    # 1 of 20 is .05
+    xcurves.contrast(curves, {"a0": 1, "a1": -1}, alternative="greater")
 
 
 def test_weights_of_another_kind_are_refused(curves):

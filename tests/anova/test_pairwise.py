@@ -51,9 +51,8 @@ def test_intervals_for_all_pairs_together_have_the_level_of_each_divided_by_thei
     curves,
 ):
     result = xcurves.pairwise(curves, n_resamples=999, confidence_level=0.7, rng=0)
-    each = xcurves.pairwise(
-        curves, n_resamples=999, confidence_level=0.9, rng=0
-    )  # .3 / 3 = .1
+    # .3 / 3 = .1
+    each = xcurves.pairwise(curves, n_resamples=999, confidence_level=0.9, rng=0)
     np.testing.assert_array_equal(result.difference_ci_simultaneous, each.difference_ci)
     alone = xcurves.pairwise(curves.isel(algorithm=[0, 1]), n_resamples=999, rng=0)
     np.testing.assert_array_equal(alone.difference_ci_simultaneous, alone.difference_ci)
@@ -181,9 +180,8 @@ def test_few_runs_are_warned_of():
     curves = make_curves(np.random.default_rng(0).normal(size=(3, 4, 3)))
     with pytest.warns(UserWarning, match="^a0 - a1: runs.*0.05 .in 3 comparisons.$"):
         result = xcurves.pairwise(curves)
-    assert np.isfinite(
-        result.difference_ci
-    ).all()  # 2 of 70 labelled assignments are below .05
+    # 2 of 70 labelled assignments are below .05
+    assert np.isfinite(result.difference_ci).all()
 
 
 def test_few_reassignments_are_not_called_few_runs(curves):
@@ -251,10 +249,8 @@ def test_dask_backed_curves_stay_lazy(tasks):
     np.testing.assert_array_equal(found.pvalue_adjusted, whole.pvalue_adjusted)
     xr.testing.assert_allclose(found, whole)
     by_task = quiet(tasks.chunk(task=1), n_resamples=300).compute()
-    ends = [
-        "difference_ci",
-        "difference_ci_simultaneous",
-    ]  # roots of other batches differ by an ulp on some machines
+    # roots of other batches differ by an ulp on some machines
+    ends = ["difference_ci", "difference_ci_simultaneous"]
     xr.testing.assert_identical(by_task.drop_vars(ends), whole.drop_vars(ends))
     xr.testing.assert_allclose(by_task[ends], whole[ends], rtol=1e-12)
 

@@ -261,9 +261,8 @@ def test_lazy_kept_null_is_random_and_of_known_length(tasks):
     )
     assert lazy.null_distribution.shape == (4, 2, 3, 200)
     found = lazy.compute()
-    assert (
-        found.n_resamples.values == [200, 200, 200, 0]
-    ).all()  # 126 assignments would fit in 200
+    # 126 assignments would fit in 200
+    assert (found.n_resamples.values == [200, 200, 200, 0]).all()
     whole = quiet(tasks.sel(task=["full"]), keep_null=True, n_resamples=200)
     np.testing.assert_array_equal(
         found.null_distribution.sel(task="full"),
@@ -536,11 +535,8 @@ def test_which_test_of_level_speaks_follows_from_the_numbers_of_runs():
             "split_plot",
         ),
         (of_sizes(4, 4, 4), {"level_test": "welch"}, "welch"),
-        (
-            of_sizes(5, 4, 1),
-            {},
-            "split_plot",
-        ),  # of one run Welch's statistic is not defined
+        # of one run Welch's statistic is not defined
+        (of_sizes(5, 4, 1), {}, "split_plot"),
         (of_sizes(4, 4, 4), {"paired": True}, "split_plot"),
     ]
     for curves, options, speaks in cases:

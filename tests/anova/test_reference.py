@@ -355,11 +355,8 @@ def pooled(rliable, normalized):
     )
 
 
-STATISTICS = {
-    0: "score_mean",
-    2: "iqm",
-    3: "optimality_gap",
-}  # of rliable's four; its median is one of task means
+# of rliable's four; its median is one of task means
+STATISTICS = {0: "score_mean", 2: "iqm", 3: "optimality_gap"}
 
 
 def test_point_values_are_rliables(rliable, normalized, pooled):

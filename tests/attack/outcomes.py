@@ -65,9 +65,8 @@ def check_error(
     """Refuse an error that no `raise` of the package made, or that is of another kind or more than a line."""
     where = traceback.extract_tb(error.__traceback__)[-1]
     allowed = (*OURS, SAID[name]) if name in SAID else OURS
-    raised = (where.line or "").startswith(
-        "raise "
-    )  # numpy and Python raise in lines of ours that do something else
+    # numpy and Python raise in lines of ours that do something else
+    raised = (where.line or "").startswith("raise ")
     is_ours = where.filename.startswith(SOURCE) and raised
     if not is_ours or not isinstance(error, allowed) or "\n" in str(error):
         said = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"

@@ -19,13 +19,8 @@ FROM_CURVES = [
     for name in CALLS
     if kinds.kind(name).argument in ("curves", "errors", "scores")
 ]
-RATES = (
-    "pvalue",
-    "pvalue_adjusted",
-    "prob_greater",
-    "r_squared",
-    "fraction",
-)  # have no unit
+# have no unit
+RATES = ("pvalue", "pvalue_adjusted", "prob_greater", "r_squared", "fraction")
 
 
 OVER_TASKS = {"across_tasks": {}, "profile_across_tasks": {"fractions": 4}}

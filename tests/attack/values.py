@@ -441,8 +441,9 @@ def first(draw: Draw, name: str, parameter: str, needs: Sequence[str]) -> typing
         except (
             ValueError,
             TypeError,
+            # pandas has no such labels, such as numbers in another byte order
             KeyError,
-        ):  # pandas has no such labels, such as numbers in another byte order
+        ):
             frame = (
                 array.drop_vars(array.coords)
                 .rename("score")
@@ -459,9 +460,8 @@ def first(draw: Draw, name: str, parameter: str, needs: Sequence[str]) -> typing
     if parameter in ("generator", "width"):
         return usual(draw, parameter, None)
     data = draw.array(("task", *DIMS) if "task" in needs else DIMS)
-    if (
-        name == "assign_looks" and "run" in data.dims and not draw.seldom()
-    ):  # texts have no order that stays
+    # texts have no order that stays
+    if name == "assign_looks" and "run" in data.dims and not draw.seldom():
         data = data.assign_coords(run=np.arange(data.sizes["run"]))
     if "look" in needs and "run" in data.dims:
         plan = {} if draw.seldom() else {"n_looks": 3}

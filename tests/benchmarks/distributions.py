@@ -22,10 +22,8 @@ PROBABILITIES = np.arange(1, 100) / 100
 TAU = np.linspace(0, 2, 101)
 N_TASKS, N_ALGORITHMS, N_RUNS = 26, 5, 10
 REPLICATES = 50_000
-PROFILE_SHARE, IQM_SHARE = (
-    500,
-    10,
-)  # of the replicates, one in so many is drawn by rliable
+# of the replicates, one in so many is drawn by rliable
+PROFILE_SHARE, IQM_SHARE = (500, 10)
 POOL = {"dim": ("task", "run"), "strata": "task", "interval": "percentile", "rng": 0}
 
 

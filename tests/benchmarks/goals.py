@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import os
 
+# before numpy
 os.environ |= dict.fromkeys(
     ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"
-)  # before numpy
+)
 
 import gc
 import platform
@@ -51,11 +52,8 @@ from xcurves.kernels.distributions import ecdf
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
 MARKS = "<!-- goals -->\n", "<!-- end of goals -->\n"
-RUNS, ROUNDS, SECONDS = (
-    3,
-    15,
-    5,
-)  # of a goal in a run: at most so many rounds, and about so many seconds
+# of a goal in a run: at most so many rounds, and about so many seconds
+RUNS, ROUNDS, SECONDS = (3, 15, 5)
 
 
 class Goal(NamedTuple):

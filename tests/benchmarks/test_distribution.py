@@ -13,9 +13,10 @@ def test_cdfs_are_those_of_peers():
     ours = distributions.describe(scores)
     cdf, inverse = distributions.statsmodels_both(scores)
     np.testing.assert_allclose(ours["cdf"], cdf)
+    # theirs interpolates
     np.testing.assert_allclose(
         ours["score_quantile"][:, 1:-1], inverse[:, 1:-1], atol=0.1
-    )  # theirs interpolates
+    )
     np.testing.assert_allclose(ours["cdf"], distributions.scipy_cdf(scores))
 
 
@@ -32,17 +33,17 @@ def test_profiles_and_iqms_are_rliables():
             1 - ours["cdf"].sel(algorithm=name), theirs[name], atol=1e-12
         )
         band = 1 - ours["cdf_ci"].sel(algorithm=name, ci_bound=["upper", "lower"])
-        np.testing.assert_allclose(
-            band, bands[name].T, atol=5.01 / 260
-        )  # of 400 draws, on a grid of 1/260
+        # of 400 draws, on a grid of 1/260
+        np.testing.assert_allclose(band, bands[name].T, atol=5.01 / 260)
     pair = scores.curves.compare_distributions(
         dim=("task", "run"), strata="task", rng=0
     ).isel(pair=0)
     point, low, high = _improvement(scores, "a", "b")
     np.testing.assert_allclose(pair["prob_greater"], point)
+    # of 300 draws
     np.testing.assert_allclose(
         pair["prob_greater_ci"], [low, high], atol=4 * 0.04 * (high - low)
-    )  # of 300 draws
+    )
     point, (low, high) = (
         each["a"] for each in distributions.rliable_iqm(scores, 5_000)
     )

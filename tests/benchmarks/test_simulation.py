@@ -36,6 +36,5 @@ def by_loop(n):
 def test_both_find_the_level():
     for rates in (by_study(100), by_loop(100)):
         assert rates.sizes == {"effect": 2, "error_term": 3}
-        assert (
-            0.0 <= float(rates.min()) <= float(rates.max()) < 0.15
-        )  # of 100 with a rate of .05
+        # of 100 with a rate of .05
+        assert 0.0 <= float(rates.min()) <= float(rates.max()) < 0.15

@@ -26,9 +26,8 @@ Found = tuple[NDArray[np.float64], NDArray[np.float64]]
 Statistic = Callable[..., NDArray[np.float64]]
 
 SEED = 1998
-_BATCH = (
-    2**16
-)  # doubles gathered at once from a sample: the fastest of 2**11 .. 2**19 for each statistic
+# doubles gathered at once from a sample: the fastest of 2**11 .. 2**19 for each statistic
+_BATCH = 2**16
 
 
 def make_scores(n_tasks: int, n_algorithms: int, n_runs: int, n_levels: int) -> Scores:

@@ -224,9 +224,8 @@ def along(
         values[..., level] = (
             0.7 * values[..., level - 1] + np.sqrt(0.51) * values[..., level]
         )
-    if (
-        skewed_tasks
-    ):  # the first alone, by as much at all levels: the difference is skewed
+    # the first alone, by as much at all levels: the difference is skewed
+    if skewed_tasks:
         apart = rng.exponential(size=(n_datasets, n_tasks, 1, 1)) - 1
         values[:, :, 0] += tau * apart
     else:

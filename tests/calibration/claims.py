@@ -90,9 +90,8 @@ class Simulation:
             self.generator, test, "pvalue", ALPHA, 1998, self.block
         )
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", UserWarning
-            )  # of few runs, exponents at the edge
+            # of few runs, exponents at the edge
+            warnings.simplefilter("ignore", UserWarning)
             return measure_rates(
                 TYPE_I_ERROR,
                 replications,

@@ -16,9 +16,8 @@ FEW = 79  # intervals take time: 80 with the observed one, and .05 on two sides 
 
 def contrast(data, *, truth=0.0, alternative="two-sided", paired=False, rng=None):
     """The p of a contrast of two algorithms, and whether its interval misses the truth."""
-    several = (
-        256 if paired else FEW
-    )  # all of 8 matched runs: 79 drawn ones would be too much the same for a block
+    # all of 8 matched runs: 79 drawn ones would be too much the same for a block
+    several = 256 if paired else FEW
     result = xcurves.contrast(
         data,
         {"a1": 1, "a2": -1},

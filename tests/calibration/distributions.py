@@ -99,9 +99,8 @@ def everywhere(data, *, distribution, rng=None):
     low, high = law.support()
     x = np.sort(data.isel(algorithm=0).to_numpy())
     limits = ecdf.band(x.shape[-1], 0.05)
-    below = (
-        law.cdf(x - 1) if distribution == "die" else law.cdf(x)
-    )  # F just below each score
+    # F just below each score
+    below = law.cdf(x - 1) if distribution == "die" else law.cdf(x)
     beyond = (law.cdf(x) < limits.lower[1:] - 1e-12) | (
         below > limits.upper[:-1] + 1e-12
     )

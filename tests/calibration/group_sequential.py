@@ -232,9 +232,8 @@ def _power(name, d, least):
     )
 
 
-BY_EXCHANGE = near(
-    0.04, 0.05
-)  # never above; what is left is the discreteness of early looks
+# never above; what is left is the discreteness of early looks
+BY_EXCHANGE = near(0.04, 0.05)
 UNLIKE, ONCE = near(0.035, 0.07), near(0.035, 0.06)
 LOOKS = {"5×6": (5,) * 6, "5, 3, 2": (5, 3, 2), "1×10": (1,) * 10, "3×8": (3,) * 8}
 

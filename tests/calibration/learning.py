@@ -144,9 +144,8 @@ def _share():
             curve=("replication", "algorithm"), create_index=False
         ).transpose("curve", ...)
         bare = one_by_one.drop_vars(["replication", "algorithm"], errors="ignore")
-        wrong_by = xcurves.leave_one_size_out(
-            bare, variants=EITHER
-        ).rmse  # of a curve by itself: the absolute error
+        # of a curve by itself: the absolute error
+        wrong_by = xcurves.leave_one_size_out(bare, variants=EITHER).rmse
         gaps.append(wrong_by.mean(["training", "curve"]).diff("variant").item())
     return gaps[0] / (gaps[0] - gaps[1])
 
@@ -301,12 +300,8 @@ def _fit(setting, claims, *, short=1_000, folds=PAPER, sd=0.02**0.5, **options):
 
 GOOD = near(0.02, 0.08)
 CLOSE = near(0.03, 0.06)  # so that an interval at 90 % would be seen
-PRIOR = {
-    5: near(0.04, 0.12),
-    10: fails(0.07),
-    20: fails(0.12),
-    30: fails(0.15),
-}  # of β_N and γ, by folds
+# of β_N and γ, by folds
+PRIOR = {5: near(0.04, 0.12), 10: fails(0.07), 20: fails(0.12), 30: fails(0.15)}
 ALL = dict.fromkeys(NAMES, GOOD)
 SIMULATIONS = [
     _fit("folds 16 8 4 2 1", dict.fromkeys((*NAMES, "prediction"), CLOSE), short=2_000),

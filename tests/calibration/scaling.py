@@ -19,11 +19,8 @@ from places import SHARED
 from xcurves.kernels.laws import scaling_intervals, scaling_law
 
 LAW = np.array([1.8, 400.0, 2000.0, 0.34, 0.37])
-LATER = (
-    (4e9, 4e11),
-    (4e9, 1e10),
-    (1e8, 4e11),
-)  # both, size, tokens: two octaves beyond the largest
+# both, size, tokens: two octaves beyond the largest
+LATER = ((4e9, 4e11), (4e9, 1e10), (1e8, 4e11))
 COMPUTE = 6 * 4e9 * 4e11
 SUITES = {"chinchilla": "chinchilla_points.csv", "Gadre": "gadre_points.csv"}
 SHARES = (0.4, 0.5, 0.6, 0.7)  # of the runs, by N D, that are fitted

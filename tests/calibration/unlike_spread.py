@@ -212,9 +212,8 @@ def _anova(n_algorithms, n_runs, f, w, spread=4.0):
 
 
 NEVER = Claim(0, 0)
-STUDENTIZED = near(
-    0.03, 0.11
-)  # .06 at 10 v 10, .083 at 15 v 5; several pairs are adjusted
+# .06 at 10 v 10, .083 at 15 v 5; several pairs are adjusted
+STUDENTIZED = near(0.03, 0.11)
 SIMULATIONS = [
     _anova(2, 10, near(0.04, 0.09), near(0.04, 0.09)),
     _anova(3, 5, fails(0.08), near(0.05, 0.13)),

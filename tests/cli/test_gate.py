@@ -135,9 +135,8 @@ def test_the_ledger_is_read_checked_and_replaced_whole(here, capsys):
     status, out, _ = gate(capsys, "--ledger", "gate.json", "--json")
     assert status == 3
     assert path.read_text() == out
-    path.write_text(
-        out + " " * 10_000
-    )  # what is left of a longer file would be no JSON
+    # what is left of a longer file would be no JSON
+    path.write_text(out + " " * 10_000)
     write_log(("new", BETTER[:2]))
     status, out, _ = gate(capsys, "--ledger", "gate.json", "--json")
     assert (status, path.read_text()) == (3, out)

@@ -113,8 +113,7 @@ def test_the_job_fails_where_the_change_is_dropped(
     train.write_text(
         train.read_text().replace('"pull-request": 2.0', f'"pull-request": {gain}')
     )
-    done = shell(
-        job(), "bash", "--noprofile", "--norc", "-eo", "pipefail"
-    )  # as GitHub runs it
+    # as GitHub runs it
+    done = shell(job(), "bash", "--noprofile", "--norc", "-eo", "pipefail")
     assert done.returncode == status, done.stderr
     assert json.loads((tmp_path / "gate.json").read_text())["decision"] == decision

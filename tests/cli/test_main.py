@@ -63,14 +63,8 @@ def test_the_old_table_is_one_option_away(capsys):
     assert main([TICTACTOE, "--include", "anova"]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     head = lines.index(["df", "SS", "MS", "F", "p"])
-    assert lines[head + 1] == [
-        "Algorithm",
-        "2",
-        "188.1",
-        "94.06",
-        "0.9263",
-        ".404",
-    ]  # p by the part's own seed
+    # p by the part's own seed
+    assert lines[head + 1] == ["Algorithm", "2", "188.1", "94.06", "0.9263", ".404"]
 
 
 STORES = [

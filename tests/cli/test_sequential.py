@@ -243,9 +243,8 @@ def test_the_loop_of_the_page_stops_by_itself_and_decides_the_same_when_killed_a
     assert loop.wait(timeout=500) == 0
     decision = strict((whole / "look.json").read_text())
     assert decision["decision"] != "more runs needed"
-    for path in whole.glob(
-        "batch-1-*.csv"
-    ):  # as after an interruption between two batches
+    # as after an interruption between two batches
+    for path in whole.glob("batch-1-*.csv"):
         (broken / path.name).write_bytes(path.read_bytes())
     loop = start(broken)
     while not list(broken.glob("batch-2-*.csv")):  # in the middle of the second batch
@@ -257,9 +256,8 @@ def test_the_loop_of_the_page_stops_by_itself_and_decides_the_same_when_killed_a
     subprocess.run(
         [sys.executable, "train.py", "1", "actor-critic", "PPO"], cwd=broken, check=True
     )
-    assert set(pd.read_csv(broken / "log.csv")["batch"]) == {
-        1
-    }  # a look never sees half of a batch
+    # a look never sees half of a batch
+    assert set(pd.read_csv(broken / "log.csv")["batch"]) == {1}
     assert start(broken).wait(timeout=500) == 0
     assert strict((broken / "look.json").read_text()) == decision
 

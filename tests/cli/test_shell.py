@@ -71,9 +71,8 @@ def test_a_folder_of_monitor_files(here, capsys):
             "return", training="step", extra="task", on=grid, method="mean"
         ),
     )
-    assert (
-        main(["logs", *grid_of_levels, *QUICK]) == 0
-    )  # folders are recognised; a single task is no dim
+    # folders are recognised; a single task is no dim
+    assert main(["logs", *grid_of_levels, *QUICK]) == 0
     same(
         "logs-answer.nc",
         frame.curves.to_dataarray("return", training="step", on=grid, method="mean"),

@@ -65,9 +65,8 @@ def test_a_zarr_store_that_would_run_code_is_refused_and_runs_none(
         ):
             read(store) if not options else open_dataset(store, **options)
     assert not (tmp_path / "ran").exists()
-    with contextlib.suppress(
-        Exception
-    ):  # the control: these bytes run code where they are unpickled
+    # the control: these bytes run code where they are unpickled
+    with contextlib.suppress(Exception):
         pickle.loads((store / "run" / "0").read_bytes())
     assert (tmp_path / "ran").exists()
 
@@ -170,6 +169,5 @@ def test_nothing_is_allocated_before_the_refusal(tmp_path):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(ValueError, match="more than max_bytes"):
         read(path)
-    assert (
-        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
-    )  # kilobytes
+    # kilobytes
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000

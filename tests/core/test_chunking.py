@@ -135,9 +135,8 @@ def test_a_block_takes_the_names_of_its_own_tasks_along():
         drawn(10_000, 100, (2, 3, 4)), n_resamples=50, rng=0
     )
     graph = dict(dask.optimize(lazy)[0].__dask_graph__())
-    assert (
-        max(len(cloudpickle.dumps(node)) for node in graph.values()) < 10_000
-    )  # 10,000 names are 60 kB
+    # 10,000 names are 60 kB
+    assert max(len(cloudpickle.dumps(node)) for node in graph.values()) < 10_000
 
 
 @pytest.mark.parametrize("chunks", [{"training": 1}, slow({"task": 1})])
@@ -182,9 +181,8 @@ def test_chunks_are_computed_with_one_blas_thread_and_what_was_set_comes_back(
     lazy = (
         drawn(40, 2).chunk(training=25).curves.randomized_anova(n_resamples=50, rng=0)
     )
-    with ThreadPoolExecutor(
-        1
-    ) as pool:  # threadpoolctl lets one thread alone set limits, until it ends
+    # threadpoolctl lets one thread alone set limits, until it ends
+    with ThreadPoolExecutor(1) as pool:
         limit = pool.submit(threadpoolctl.threadpool_limits, 2, "blas").result()
     try:
         before = blas_threads()
@@ -192,9 +190,8 @@ def test_chunks_are_computed_with_one_blas_thread_and_what_was_set_comes_back(
         with threads, pytest.raises(ZeroDivisionError) if failing else nullcontext():
             lazy.compute()
         end = time.monotonic() + 10
-        while (
-            blas_threads() != before and time.monotonic() < end
-        ):  # other chunks end after the one that failed
+        # other chunks end after the one that failed
+        while blas_threads() != before and time.monotonic() < end:
             time.sleep(0.01)
         assert blas_threads() == before
     finally:

@@ -233,9 +233,10 @@ def test_runs_that_never_meet_or_at_0_alone_are_to_be_left_out(
 ):
     levels = {("x", "a", 0): np.arange(n_first), ("x", "b", 0): np.arange(begin, 10)}
     levels |= {("x", algorithm, 1): np.arange(10.0) for algorithm in "ab"}
+    # has all of its levels
     levels |= {
         ("y", algorithm, run): np.zeros(1) for algorithm in "ab" for run in (0, 1)
-    }  # has all of its levels
+    }
     curves = ragged(levels).curves.to_dataarray("r", extra="task")
     with (
         warnings.catch_warnings(action="error"),

@@ -150,8 +150,10 @@ def test_what_are_no_curves_is_refused(curves, case):
 
 
 @pytest.mark.parametrize(
-    "name", sorted(labels.RESERVED - {"evaluation"})
-)  # evaluation has a cure of its own
+    # evaluation has a cure of its own
+    "name",
+    sorted(labels.RESERVED - {"evaluation"}),
+)
 def test_names_of_results_are_reserved(curves, name):
     assert refused(curves.expand_dims({name: [1]})) == (
         f"curves has the name {name!r}, which is reserved for results. Rename: da.rename({name}='{name}_')"

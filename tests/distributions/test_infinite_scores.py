@@ -149,9 +149,8 @@ def test_pairs_are_compared_by_rank(times):
     np.testing.assert_allclose(pairs.prob_greater, [beats])
     distance = max(abs(np.mean(a <= z) - np.mean(b <= z)) for z in [*a, *b])
     np.testing.assert_allclose(pairs.ks_statistic, [distance])
-    finite = xcurves.compare_distributions(
-        times.where(np.isfinite, 1e6)
-    )  # the same ranks
+    # the same ranks
+    finite = xcurves.compare_distributions(times.where(np.isfinite, 1e6))
     for name in (
         "prob_greater",
         "prob_greater_ci",

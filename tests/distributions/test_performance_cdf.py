@@ -476,12 +476,8 @@ NO_SPREAD = "one trial in the smallest stratum shows no spread; the intervals ar
             "one trial shows no spread; the intervals are NaN",
         ),
         ((50,) * 6, BY_DRAW, 6, "6 units are few"),
-        (
-            (6, 6, 6, 6, 6, 0),
-            BY_DRAW,
-            5,
-            "5 units are few",
-        ),  # those without trials are not counted
+        # those without trials are not counted
+        ((6, 6, 6, 6, 6, 0), BY_DRAW, 5, "5 units are few"),
         ((50,) * 6, ALONE, 300, None),
     ],
 )

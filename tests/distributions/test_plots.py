@@ -138,11 +138,8 @@ def test_statistics_have_a_panel_each_and_algorithms_a_row(result):
     at = here["param"].to_numpy().tolist().index("iqm")
     ax = axes[at]
     assert ax.get_xlabel() == "IQM (points)"
-    assert [label.get_text() for label in axes[0].get_yticklabels()] == [
-        "a",
-        "b",
-        "c",
-    ]  # once for a row of panels
+    # once for a row of panels
+    assert [label.get_text() for label in axes[0].get_yticklabels()] == ["a", "b", "c"]
     assert [tick.label1.get_visible() for tick in ax.yaxis.get_major_ticks()] == [
         at == 0
     ] * 3

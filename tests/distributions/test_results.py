@@ -42,9 +42,10 @@ def test_table_has_a_row_for_each_statistic_with_its_own_interval(scores):
 
 
 def test_summary_says_what_intervals_there_are(scores):
+    # the answer comes first
     said = (
         xcurves.performance_cdf(scores.sel(task="x")).curves.summary().split("\n")[1:]
-    )  # the answer comes first
+    )
     low, high = (
         xcurves.performance_cdf(scores[0, 0])
         .statistic_ci.sel(param="score_median")
@@ -142,11 +143,8 @@ def test_comparisons_are_told_pair_by_pair():
         "KS",
         "p",
     ]
-    assert table.index.tolist() == [
-        "b over a",
-        "b over c",
-        "a and c",
-    ]  # the clearest first, the likelier one before
+    # the clearest first, the likelier one before
+    assert table.index.tolist() == ["b over a", "b over c", "a and c"]
     assert table["prob_greater"].tolist() == [1, 1, 0.5]
     assert table["dominance"].tolist() == [1, 1, 0]
 

@@ -38,9 +38,8 @@ def test_generated_tasks_are_what_they_say():
     wrong = y != ((x[:, 0] // 1 + x[:, 1] // 1) % 2 == 1)
     assert 0.07 < wrong.mean() < 0.13
     x, y = benchmark.tasks()["waveform"](np.random.default_rng(0))
-    for kind, peaks in enumerate(
-        [(7, 15), (15, 11), (11, 7)]
-    ):  # both triangles are 6 high: 3 on average
+    # both triangles are 6 high: 3 on average
+    for kind, peaks in enumerate([(7, 15), (15, 11), (11, 7)]):
         np.testing.assert_allclose(
             x[y == kind].mean(axis=0)[np.array(peaks) - 1].sum(),
             6 + 2 * (peaks != (7, 15)),

@@ -33,9 +33,8 @@ def test_best_moves_are_the_empty_squares_of_highest_value_on_every_board_with_m
     mine = [b for b in reachable("x") if b.count("x") == b.count("o")]
     mine += [b for b in reachable("o") if b.count("x") < b.count("o")]
     boards = sorted(b for b in mine if not is_over(b))
-    values = (
-        np.random.default_rng(0).integers(-2, 3, (2, 3**9)) / 2
-    )  # few values: many ties
+    # few values: many ties
+    values = np.random.default_rng(0).integers(-2, 3, (2, 3**9)) / 2
     games = tictactoe.Games(values, np.arange(len(boards)) % 2)
     games.board[:] = [code(b) for b in boards]
     games.empty[:] = [[mark == "." for mark in b] for b in boards]
@@ -114,11 +113,8 @@ def assert_all_legal(moves, i_begin):
     ends = [board_of(number) for number in boards]
     assert set(ends) <= reachable("x" if i_begin else "o")
     assert all(map(is_over, ends))
-    assert {winner(board) for board in ends} == {
-        "x",
-        "o",
-        None,
-    }  # else the check saw too little
+    # else the check saw too little
+    assert {winner(board) for board in ends} == {"x", "o", None}
 
 
 @pytest.mark.parametrize("i_begin", [True, False])
@@ -160,9 +156,8 @@ def with_the_move():
 @pytest.mark.parametrize("opponent", OPPONENTS)
 def test_opponents_consider_the_squares_of_a_plain_program_on_every_board(opponent):
     boards = with_the_move()
-    assert (
-        len(boards) == 4520
-    )  # all boards less the final ones, 5,478 - 958: each once, by symmetry of who begins
+    # all boards less the final ones, 5,478 - 958: each once, by symmetry of who begins
+    assert len(boards) == 4520
     table = OPPONENTS[opponent]()[[code(board) for board in boards]]
     found = [np.flatnonzero(squares).tolist() for squares in table]
     assert found == [PLAIN_OPPONENTS[opponent](board) for board in boards]

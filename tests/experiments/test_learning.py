@@ -14,9 +14,8 @@ import xcurves
 from xcurves.experiments import digits, endgames, learning
 
 Y = np.random.default_rng(0).permutation(np.repeat([0, 1, 2], [40, 25, 15]))
-X = np.column_stack(
-    [np.arange(80), Y + np.random.default_rng(1).normal(0, 0.7, 80)]
-)  # the first column is a name
+# the first column is a name
+X = np.column_stack([np.arange(80), Y + np.random.default_rng(1).normal(0, 0.7, 80)])
 TREE = DecisionTreeClassifier()
 
 

@@ -40,26 +40,22 @@ def test_shuffling_finds_no_difference_in_one_algorithm_where_the_f_test_does(
     result = halves(algorithm).curves.randomized_anova(n_resamples=199, rng=0)
     low, high = scipy.stats.binom.interval(0.999, N_SPLITS, 0.05)
     found = (result.pvalue <= 0.05).sum("split")
-    gap = {
-        "effect": "interaction",
-        "error_term": "welch",
-    }  # Welch's statistic is of the algorithm effect alone
+    # Welch's statistic is of the algorithm effect alone
+    gap = {"effect": "interaction", "error_term": "welch"}
     assert result.pvalue.sel(gap).isnull().all()
     assert result.pvalue.isnull().sum() == N_SPLITS
     tested = result.pvalue.notnull().all("split")
     assert ((low <= found) & (found <= high)).where(tested, True).all()
     f_test = (result.pvalue_parametric.sel(error_term="pooled") <= 0.05).sum("split")
-    if (
-        algorithm == "rate 0.8"
-    ):  # its runs differ hardly more than scores wiggle within one
+    # its runs differ hardly more than scores wiggle within one
+    if algorithm == "rate 0.8":
         assert low <= f_test.sel(effect="algorithm") <= high
     else:
         assert f_test.sel(effect="algorithm") > high
     if CASES[algorithm][0] == "chess":
         assert f_test.sel(effect="interaction") < low
-    if (
-        CASES[algorithm][0] != "tictactoe_100"
-    ):  # why: scores wiggle less within a run than the pooled error says
+    # why: scores wiggle less within a run than the pooled error says
+    if CASES[algorithm][0] != "tictactoe_100":
         square = (
             (result.error_ss / result.error_df).sel(effect="interaction").mean("split")
         )

@@ -47,9 +47,8 @@ def test_exact_chances_of_random_play_are_those_known():
 def test_learners_that_know_nothing_play_at_random(i_begin):
     """Six standard errors: each of the four checks fails by chance with probability 2e-9."""
     n = 200_000
-    values = np.broadcast_to(
-        0.0, (n, 3**9)
-    )  # one game each, so that games can be counted by their ends
+    # one game each, so that games can be counted by their ends
+    values = np.broadcast_to(0.0, (n, 3**9))
     ends = tictactoe._test(
         values, i_begin, np.random.default_rng(5).random((n, 1, 9)), RANDOM
     )
@@ -69,13 +68,8 @@ def test_learners_that_know_nothing_play_at_random(i_begin):
 @pytest.mark.parametrize(
     ("rate", "run", "levels", "epsilon", "seed"),
     [
-        (
-            0.1,
-            0,
-            (0, 7, 50, 611),
-            0.1,
-            1998,
-        ),  # odd steps, and more games than are drawn in one go
+        # odd steps, and more games than are drawn in one go
+        (0.1, 0, (0, 7, 50, 611), 0.1, 1998),
         (0.8, 2, (0, 200, 1300), 0.1, 3),
         (0.25, 1, (300,), 0.0, 0),
         (0.5, 0, (0, 100, 400), 1.0, 12345678901),

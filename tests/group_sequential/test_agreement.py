@@ -63,9 +63,8 @@ def test_sentence_table_and_p_of_a_pair_agree(n_algorithms, seeds):
             assert shown == (row["lower"] >= 0 or row["upper"] <= 0)
             is_said = f"{better} is {verb} {other}" in said
             assert shown or not is_said
-            assert (
-                is_said or not shown or " more" in said
-            )  # of many the rest is counted
+            # of many the rest is counted
+            assert is_said or not shown or " more" in said
             assert f"{other} is {verb} {better}" not in said
             assert shown or ends[0] <= row["difference"] <= ends[1]
             n_shown += shown

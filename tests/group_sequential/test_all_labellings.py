@@ -80,9 +80,8 @@ def test_at_every_look_and_at_every_level_no_more_than_the_share_spent_is_reject
     for k, spent in enumerate(share):
         below_1 = p[:, k] < 1  # a p of more than 1 is given as 1
         assert (shares_at_most(p[:, k])[below_1] <= p[below_1, k] * spent + 1e-12).all()
-    assert (
-        shares_at_most(p.min(axis=1)) <= p.min(axis=1) + 1e-12
-    ).all()  # whoever stops where it is smallest
+    # whoever stops where it is smallest
+    assert (shares_at_most(p.min(axis=1)) <= p.min(axis=1) + 1e-12).all()
 
 
 @pytest.mark.parametrize("alpha", [slow(0.1), 0.25, slow(0.6)])
@@ -168,9 +167,8 @@ def test_holm_over_pairs_holds_though_decided_algorithms_are_dropped(far, alpha)
         curves = curves.reindex(algorithm=["a0", "a1", "a2"])
         curves[:, 2, :, 0] = 100 + np.random.default_rng(6).normal(size=5)
     else:
-        curves = curves[
-            ::6
-        ]  # the names of algorithms change no smallest p: one order of the last batch is enough
+        # the names of algorithms change no smallest p: one order of the last batch is enough
+        curves = curves[::6]
     first = looked_at(
         curves.where(curves.look == 1), 2, confidence_level=1 - alpha, spending="linear"
     )

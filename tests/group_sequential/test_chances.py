@@ -163,9 +163,8 @@ def test_futile_takes_both_chances(looked_at):
     unlikely = looked_at["chance"] < 0.1
     best = looked_at["chance_at_ci"].max("ci_bound")
     assert (looked_at["futile"] == (unlikely & (best < 0.5))).all()
-    assert (
-        looked_at["futile"].isel(look=0).sum() == 0
-    )  # an interval so wide leaves all open
+    # an interval so wide leaves all open
+    assert looked_at["futile"].isel(look=0).sum() == 0
 
 
 def test_turning_the_pair_turns_the_ends_only():

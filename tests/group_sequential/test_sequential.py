@@ -565,11 +565,8 @@ def test_the_last_look_ends_what_is_not_shown(curves):
 def test_table_and_frame(found):
     table = found.curves.table()
     assert table.loc["sac over td3", "decided at"] == 2
-    assert table.index.tolist() == [
-        "sac over td3",
-        "sac over ddpg",
-        "ddpg over td3",
-    ]  # by size, the higher one first
+    # by size, the higher one first
+    assert table.index.tolist() == ["sac over td3", "sac over ddpg", "ddpg over td3"]
     assert np.isnan(table.loc["ddpg over td3", "decided at"])
     assert table["look"].tolist() == [3, 3, 3]
     last = found.sel(pair="td3 - ddpg", look=3)

@@ -174,9 +174,8 @@ def test_the_margin_takes_the_largest_p_of_all_smaller_shifts(sizes, weights, se
     )
     shifts = np.concatenate([[0.0], np.geomspace(1e-3, 300, 160)])
     below = one_sided_pvalues(groups, weights, estimate - shifts)
-    at_most = np.maximum.accumulate(below[::-1])[
-        ::-1
-    ]  # of this shift and all that are smaller
+    # of this shift and all that are smaller
+    at_most = np.maximum.accumulate(below[::-1])[::-1]
     dips = np.flatnonzero(below < at_most)  # where p rises again
     for place in [*dips[:2], 90, 150]:
         margin = shifts[place] - estimate

@@ -190,16 +190,16 @@ def test_upper_tail_of_any_order_and_of_values_that_are_alike_infinite_or_nan(si
     rng = np.random.default_rng(1)
     rows = rng.normal(size=(6, 10_000))
     rows[0].sort()
-    rows[1, ::16] = 99 + rng.random(
-        625
-    )  # a sample of one in 16 holds the largest alone
+    # a sample of one in 16 holds the largest alone
+    rows[1, ::16] = 99 + rng.random(625)
     rows[2] = rows[2].round(1)
     rows[3, :50], rows[4, :50], rows[5] = np.inf, np.nan, 0.0
     tail = engine.UpperTail(size)
     tail.add(rows.reshape(2, 3, -1).copy())
+    # NaN is largest
     np.testing.assert_array_equal(
         tail.smallest((2, 3)).ravel(), np.sort(rows, axis=1)[:, -size]
-    )  # NaN is largest
+    )
 
 
 def test_a_reassignment_without_anything_to_compare_counts_as_a_tie():

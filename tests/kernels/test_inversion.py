@@ -163,8 +163,7 @@ def test_p_and_interval_never_disagree(sizes):
         low, high = found["estimate_ci"].T
         differs = found["pvalue"] <= alpha + 1e-12
         outside = (low > 0) | (high < 0)
-        disagree = (
-            (differs != outside) & ~np.isnan(found["pvalue"]) & ~np.isnan(low)
-        )  # as of runs that do not differ
+        # as of runs that do not differ
+        disagree = (differs != outside) & ~np.isnan(found["pvalue"]) & ~np.isnan(low)
         assert not disagree[found["estimate_ci_gap"] == 0].any()
         assert found["estimate_ci_gap"].mean() < (0.02 if plan.exact else 0.05)

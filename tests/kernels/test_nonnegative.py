@@ -83,9 +83,8 @@ def test_relative_fits_are_those_of_bounded_fits_one_by_one():
             found[[ALPHA, ETA_AT_N]] * [1, N[-1] ** gamma], x, rtol=1e-7, atol=1e-9
         )
         slopes = [(N / N[-1]) ** gamma, x[1] * (N / N[-1]) ** gamma * np.log(N / N[-1])]
-        slopes = np.column_stack(
-            ([np.ones_like(N)] if x[0] > 0 else []) + slopes
-        )  # e_N = alpha + x_1
+        # e_N = alpha + x_1
+        slopes = np.column_stack(([np.ones_like(N)] if x[0] > 0 else []) + slopes)
         degrees = len(N) - slopes.shape[1]
         expected = (
             squares
@@ -127,9 +126,8 @@ def test_very_noisy_curves_are_weighted_by_the_fitted_curve():
             assert fit.theta[i, GAMMA] == gamma
             continue
         curve = powerlaw.curve(fit.theta[i : i + 1], N, at[i : i + 1])[0]
-        if (
-            curve <= 0
-        ).any():  # rises from below 0, which weights by the curve do not allow
+        # rises from below 0, which weights by the curve do not allow
+        if (curve <= 0).any():
             assert fit.theta[i, GAMMA] == gamma
             continue
         again, y, _ = oracle.relative(N, means[i], weights=curve**-2)

@@ -59,9 +59,8 @@ def test_families_weigh_as_their_tasks_and_leave_no_median():
 
 def test_the_median_has_the_interval_of_order_statistics():
     x = np.arange(14.0)[np.random.default_rng(0).permutation(14)]
-    np.testing.assert_allclose(
-        claims(x)["median_speedup_ci"], [2, 11]
-    )  # 2 P(Bin(14, 1/2) <= 2) = .013
+    # 2 P(Bin(14, 1/2) <= 2) = .013
+    np.testing.assert_allclose(claims(x)["median_speedup_ci"], [2, 11])
     assert claims(x[:5])["median_speedup_ci"].tolist() == [-np.inf, np.inf]
     assert claims(x)["median_speedup"] == pytest.approx(6.5)
 
@@ -95,9 +94,8 @@ def test_contributions_are_the_areas_under_profiles():
 
 
 def test_gates_in_their_order():
-    times = np.array(
-        [[1.0, 2.0, 9.0], [1.0, np.inf, 2.0], [2.0, 1.0, 3.0]]
-    )  # base, its variant, another base
+    # base, its variant, another base
+    times = np.array([[1.0, 2.0, 9.0], [1.0, np.inf, 2.0], [2.0, 1.0, 3.0]])
     found = ratios(times, np.array([-1, 0, -1]), 4.0)
     assert found.tolist() == [[1.0, np.inf, np.inf], [2.0, 1.0, 3.0]]
 
@@ -110,6 +108,5 @@ def test_scores_of_drawn_runs_vary_only_where_runs_do():
     first = 0.5 * (1 + (4 - np.array([1.0, 2.0, 3.0])) / 3)
     assert {*np.round(scores[:, 0], 9)} == {*np.round(first, 9)}
     share = np.mean(scores[:, 0] == first[1])
-    assert share == pytest.approx(
-        1 - 2 * 7 / 27, abs=0.07
-    )  # the median of three draws of three is the middle one
+    # the median of three draws of three is the middle one
+    assert share == pytest.approx(1 - 2 * 7 / 27, abs=0.07)

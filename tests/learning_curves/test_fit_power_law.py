@@ -669,9 +669,8 @@ def test_errors_from_the_graph_name_the_task(tasks):
         lazy.compute()
 
 
-ACCURACY = np.array(
-    [0.6856, 0.788, 0.8014, 0.8086, 0.8069]
-)  # naive Bayes on digits, five folds: the last size dips
+# naive Bayes on digits, five folds: the last size dips
+ACCURACY = np.array([0.6856, 0.788, 0.8014, 0.8086, 0.8069])
 SD = np.array([0.0439, 0.0243, 0.0302, 0.0285, 0.0376])
 
 

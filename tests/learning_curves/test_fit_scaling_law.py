@@ -143,9 +143,8 @@ def test_laws_and_intervals_are_those_of_the_reference(case):
         )
     ]
     np.testing.assert_allclose(found, ours, rtol=1e-6)
-    rho, nu_exponent, nu_n = 1.959964**2 * (
-        np.square(ours) - theirs**2
-    )  # of half widths, squared
+    # of half widths, squared
+    rho, nu_exponent, nu_n = 1.959964**2 * (np.square(ours) - theirs**2)
     octaves = np.maximum(np.log2(compute / 6 / (n * d).max()), 1)
     farthest = np.maximum(
         octaves,
@@ -236,9 +235,8 @@ def test_suites_are_compared_as_in_the_reference():
             np.testing.assert_allclose(
                 here.compute_multiplier_ci, [each["lower"], each["upper"]], rtol=1e-5
             )
-        for (
-            end
-        ) in here.compute_multiplier_ci.to_numpy():  # where the losses just differ
+        # where the losses just differ
+        for end in here.compute_multiplier_ci.to_numpy():
             a, b = (
                 fit.sel(algorithm=each[name]).curves.optimal_allocation(
                     each["compute"] * times
@@ -477,9 +475,8 @@ def test_pictures_show_the_budgets_and_name_curves_once():
         xr.concat([grid(0), grid(1)], "validation"), compute=1e30
     )
     panels = np.ravel(fit.curves.plot("allocation"))
-    assert all(
-        ax.lines[0].get_xdata().max() >= 1e30 for ax in panels
-    )  # the line reaches what was asked
+    # the line reaches what was asked
+    assert all(ax.lines[0].get_xdata().max() >= 1e30 for ax in panels)
     panels = np.ravel(fit.curves.plot("isoflop"))
     assert [ax.get_legend() for ax in panels] == [None, None]
     assert len(panels[0].figure.legends) == 1
@@ -623,7 +620,5 @@ def test_laws_that_cannot_be_fitted_are_named_once():
         [text.get_text() for text in ax.texts]
         for ax in np.ravel(fit.curves.plot("allocation"))
     ]
-    assert [len(each) for each in written[1:3]] == [
-        1,
-        1,
-    ]  # why there is nothing to draw, once
+    # why there is nothing to draw, once
+    assert [len(each) for each in written[1:3]] == [1, 1]

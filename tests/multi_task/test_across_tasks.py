@@ -76,9 +76,8 @@ def test_four_algorithms_of_the_reference():
         ..., np.newaxis
     ]
     curves = make_curves(values, task=list(u)).assign_coords(algorithm=names)
-    found = across(
-        curves, n_resamples=600
-    )  # runs differ more in some tasks, but no few tasks carry the means
+    # runs differ more in some tasks, but no few tasks carry the means
+    found = across(curves, n_resamples=600)
     of_random = found.sel(task_effect="random")
     np.testing.assert_array_equal(of_random.pvalue, case["answers"]["max_t"]["pvalue"])
     np.testing.assert_allclose(
@@ -283,9 +282,8 @@ def test_an_interaction_of_nothing_by_nothing_does_not_reach():
     scores = np.array([one, other]).swapaxes(0, 1)[..., np.newaxis]
     with pytest.warns(UserWarning, match="so few tasks"):
         found = across(make_curves(scores, task=["s", "t"]))
-    assert (
-        found.interaction_pvalue.item() == 2 / 36
-    )  # of 6 x 6 deals 4 move whole tasks, 2 of them to 0 / 0
+    # of 6 x 6 deals 4 move whole tasks, 2 of them to 0 / 0
+    assert found.interaction_pvalue.item() == 2 / 36
 
 
 def test_a_margin_of_what_is_better_is_that_of_negative_scores_turned():
@@ -405,14 +403,8 @@ def test_pairs_without_a_difference_come_last_in_an_answer():
     curves[0, 3, 0] = -np.inf
     found = across(curves)
     assert found.difference.isnull().sum() == 3
-    order = [
-        "a - c",
-        "b - d",
-        "a - b",
-        "c - d",
-        "b - c",
-        "a - d",
-    ]  # by place: 8, nan, 4, nan, 4, nan
+    # by place: 8, nan, 4, nan, 4, nan
+    order = ["a - c", "b - d", "a - b", "c - d", "b - c", "a - d"]
     said = found.sel(pair=order).curves.summary().splitlines()[0]
     mean = f"{curves.sel(algorithm='c').mean().item():.3g}"
     assert said.startswith(
@@ -479,9 +471,8 @@ def test_runs_that_failed_count_by_their_ranks(size, better):
     curves[2, 0, 1] = failed = -better * np.inf
     options = {"higher_is_better": better > 0}
     found = across(curves, **options)
-    plain = across(
-        curves.where(np.isfinite(curves), -better * 6 * size), **options
-    )  # worse than all others
+    # worse than all others
+    plain = across(curves.where(np.isfinite(curves), -better * 6 * size), **options)
     ranks = rankdata(-better * curves.squeeze("training").mean("run"), axis=-1)
     np.testing.assert_allclose(found.rank_mean, ranks.mean(axis=0))
     for name in ("prob_greater", "prob_greater_pvalue", "n_resamples", "n_runs"):
@@ -579,9 +570,8 @@ def test_labels_that_pandas_cannot_find_have_sentences():
 
 @pytest.mark.parametrize("paired", [False, True])
 def test_tasks_whose_deals_are_held_in_parts_have_the_same_numbers(monkeypatch, paired):
-    scores = (
-        np.random.default_rng(0).normal(size=(9, 3, 12, 2)).round(1)
-    )  # ties, and too many runs to tabulate
+    # ties, and too many runs to tabulate
+    scores = np.random.default_rng(0).normal(size=(9, 3, 12, 2)).round(1)
     curves, options = (
         make_curves(scores, task=range(9)),
         {"n_resamples": 199, "paired": paired},

@@ -23,9 +23,8 @@ def test_39_tasks_from_a_table_to_answer_figures_and_archive_in_ten_lines(tmp_pa
     curves = frame.curves.to_dataarray(
         "reward", run="seed", training="step", extra="task", on="intersection"
     )
-    answer = curves.curves.across_tasks(
-        reference="dreamerv3", rng=0
-    )  # many tasks carry the mean: no warning
+    # many tasks carry the mean: no warning
+    answer = curves.curves.across_tasks(reference="dreamerv3", rng=0)
     profile = curves.curves.profile_across_tasks(reference="dreamerv3", rng=0)
     forest = answer.curves.plot("forest")
     figure = profile.curves.plot()

@@ -443,9 +443,10 @@ def test_places_by_mean_rank(alpha, seed):
     curves = make_curves(
         np.stack([means - 1, means + 1], axis=-1)[..., np.newaxis], task=range(7)
     )
+    # all flips
     found = xcurves.across_tasks(
         curves, confidence_level=1 - alpha, n_resamples=199, rng=0
-    )  # all flips
+    )
     ranks = np.array([stats.rankdata(-row) for row in means])
     shown = shown_better(ranks, alpha)
     assert shown or alpha == 0.05

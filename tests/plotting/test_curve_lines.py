@@ -99,9 +99,8 @@ def test_intervals_over_tasks_hold_the_mean_as_often_as_they_say():
         hits += line.low[-1] <= 0 <= line.high[-1]
     low, high = stats.binom.ppf([0.0005, 0.9995], n, 0.95)
     assert low <= hits <= n
-    assert (
-        hits <= high + 0.03 * n
-    )  # Satterthwaite's degrees of freedom are a little cautious
+    # Satterthwaite's degrees of freedom are a little cautious
+    assert hits <= high + 0.03 * n
 
 
 @pytest.mark.parametrize("scale", ["linear", "log"])

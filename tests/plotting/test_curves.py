@@ -108,9 +108,8 @@ def test_a_simultaneous_band_of_mean_curves_holds_everywhere_about_as_often_as_i
         band = bootstrap.mean_curve(runs, 499, 0.1, number)["mean_curve_band"]
         held += bool(((band[:, 0] <= 0) & (band[:, 1] >= 0)).all())
     low, high = scipy.stats.binom.ppf([0.0005, 0.9995], n, 0.9)
-    assert (
-        low <= held <= high
-    )  # .905 in 20,000 data sets; docs/calibration.md has the rates of other designs
+    # .905 in 20,000 data sets; docs/calibration.md has the rates of other designs
+    assert low <= held <= high
 
 
 def test_smoothing_is_the_debiased_mean_of_every_run_and_keeps_gaps(curves):
@@ -161,9 +160,8 @@ def test_long_curves_keep_the_lowest_and_highest_of_each_column_of_pixels_and_th
         assert (x[0], x[-1]) == (1, 2000)
         assert len(x) < 1200
         n_columns = max(100, int(72 * ax.get_window_extent().width / ax.figure.dpi))
-        for stretch in np.array_split(
-            np.arange(2000), n_columns // 4
-        ):  # as wide as four columns
+        # as wide as four columns
+        for stretch in np.array_split(np.arange(2000), n_columns // 4):
             shown = y[(x >= stretch[0] - 20) & (x <= stretch[-1] + 22)]
             assert shown.min() <= whole[stretch].min()
             assert shown.max() >= whole[stretch].max()

@@ -189,10 +189,8 @@ def test_without_matplotlib_the_extra_is_named(result, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", no_matplotlib)
     message = "plot needs matplotlib. Install it: pip install 'xcurves[plot]'"
     refused(result.curves.plot, ModuleNotFoundError, message)
-    for work in (
-        xcurves.plot,
-        xcurves.plot_benchmark,
-    ):  # before any check, hence before any work
+    # before any check, hence before any work
+    for work in (xcurves.plot, xcurves.plot_benchmark):
         refused(
             lambda work=work: work(None, colors=["red"]), ModuleNotFoundError, message
         )

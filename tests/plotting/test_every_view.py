@@ -16,6 +16,7 @@ from test_kinds import made
 from xcurves import kinds
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*folds vary:UserWarning")
+# no random
 REAL = {
     "gate",
     "speedup",
@@ -23,7 +24,7 @@ REAL = {
     "performance_profile",
     "fit_scaling_law",
     "tuning_curve",
-}  # no random
+}
 VIEWS = [
     ("curves", "runs"),
     *(
@@ -39,9 +40,8 @@ ONE_ROW = 0.39  # inches of one interval, which is a line
 IN_COLUMN = 0.44  # inches of a panel of the size that is named for a column
 COLUMN = 3.3  # inches of a column of a paper
 IN_A_COLUMN = [2, 8]  # algorithms of one task
-MOST_ALGORITHMS = {
-    "curve_difference": 4
-}  # of whose pairs a result has what a view shows
+# of whose pairs a result has what a view shows
+MOST_ALGORITHMS = {"curve_difference": 4}
 
 
 def synthetic(name, view, n_tasks, n_algorithms):

@@ -39,9 +39,8 @@ def of(figure, trace):
 def test_the_figure_shows_means_bands_and_runs(curves):
     one = curves.isel(task=0, drop=True)
     figure = one.curves.explore()
-    assert (
-        len(figure.layout.updatemenus) == 4
-    )  # log x, log y, bands, single runs: no menu of one task
+    # log x, log y, bands, single runs: no menu of one task
+    assert len(figure.layout.updatemenus) == 4
     for place in range(4):
         own = one[place].values
         band, runs, mean = (
@@ -186,9 +185,8 @@ def click(browser, expression):
         browser.call(
             "Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1
         )
-    browser.ask(
-        "new Promise(done => setTimeout(done, 700))"
-    )  # a double click could follow
+    # a double click could follow
+    browser.ask("new Promise(done => setTimeout(done, 700))")
 
 
 def button(label):

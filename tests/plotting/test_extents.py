@@ -13,6 +13,7 @@ from pictures import draw, draw_as_told, faults, figsize_in
 from synthetic_results import named_with, synthetic_curves, synthetic_result
 from xcurves import kinds
 
+# no random
 REAL = {
     "gate",
     "speedup",
@@ -20,7 +21,7 @@ REAL = {
     "performance_profile",
     "fit_scaling_law",
     "tuning_curve",
-}  # no random
+}
 VIEWS = [
     ("curves", None),
     ("strips", None),
@@ -37,9 +38,8 @@ ALGORITHMS, TASKS, LETTERS, WIDTHS = (
     (5, 25),
     (3.25, 5.5, 6.75),
 )
-MOST_ALGORITHMS = {
-    "curve_difference": 4
-}  # of whose pairs a result has what a view shows
+# of whose pairs a result has what a view shows
+MOST_ALGORITHMS = {"curve_difference": 4}
 
 
 def covering(place):

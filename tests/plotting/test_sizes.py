@@ -76,9 +76,8 @@ def test_a_view_of_too_many_rows_may_be_drawn_larger():
     refusal = draw(
         synthetic_result("across_tasks", 60, 3).isel(pair=[0]), "forest", figsize=(3, 2)
     )
-    assert re.search(
-        r"Give figsize=\(\S+, \S+\);", refusal
-    )  # one panel has no columns to choose
+    # one panel has no columns to choose
+    assert re.search(r"Give figsize=\(\S+, \S+\);", refusal)
 
 
 def test_one_pair_is_a_line_and_the_curve_above_it_keeps_its_height():

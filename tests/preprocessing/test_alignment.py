@@ -178,9 +178,8 @@ def test_nothing_goes_past_the_end_of_a_run_and_the_levels_are_named(ragged):
         "task 'Ant': algorithm 'a', run 1 lacks 3 of 4 training levels: 350, 450, 700; "
         in history
     )
-    assert (
-        "'b', run 2" not in history.split("task 'Hopper'", 1)[1]
-    )  # it is absent there
+    # it is absent there
+    assert "'b', run 2" not in history.split("task 'Hopper'", 1)[1]
     with pytest.raises(
         ValueError, match=r"task 'Ant': algorithm 'a',.*of 3 training levels"
     ):
@@ -389,9 +388,10 @@ def test_a_grid_without_a_method_takes_scores_where_there_are_some(ragged):
     xr.testing.assert_equal(
         aligned.sel(training=[0.0, 300.0]), ragged.sel(training=[0.0, 300.0])
     )
+    # left without a score
     with pytest.warns(
         UserWarning, match=r"^algorithm 'a1', run 0:.*run \(in 2 runs\)$"
-    ):  # left without a score
+    ):
         apart({0, 10, 20}, {5, 15}).curves.align([0, 10])
 
 

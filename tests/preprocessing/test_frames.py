@@ -39,10 +39,8 @@ def test_every_score_finds_its_place(frame):
 def test_columns_and_units_are_kept(frame):
     frame.attrs["units"] = {"step": "steps", "return": "1"}
     curves = frame.curves.to_dataarray("return", **NAMES)
-    assert (curves.name, curves.attrs) == (
-        "return",
-        {"units": "1"},
-    )  # a new name is that of the axis
+    # a new name is that of the axis
+    assert (curves.name, curves.attrs) == ("return", {"units": "1"})
     assert curves.training.attrs == {"long_name": "step", "units": "steps"}
     assert curves.algorithm.attrs == {"long_name": "agent"}
     assert curves.run.attrs == {"long_name": "seed"}
@@ -407,9 +405,10 @@ def test_messages_about_frames_without_runs_name_their_own_columns():
         match=r"column 'seed' \(0, 1\) is not used, and 2 rows repeat a.*Name it: run='seed', a further dim",
     ):
         frame.curves.to_dataarray("y", **names)
+    # without a warning
     assert frame.curves.to_dataarray(
         "y", **names, duplicates="mean"
-    ).values.tolist() == [[2, 3]]  # without a warning
+    ).values.tolist() == [[2, 3]]
     with pytest.raises(
         KeyError, match=r"It has 'model', 'seed', 'n', 'y'\. Try algorithm='model'\"$"
     ):

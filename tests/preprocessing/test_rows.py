@@ -132,9 +132,8 @@ def test_columns_that_are_other_in_each_row_or_one_in_each_run_are_no_reason_to_
 @pytest.mark.parametrize("number", [int, float])
 def test_numbers_that_begin_anew_with_training_are_said(number):
     frame = networks(("cnn", "mlp")).rename(columns={"network": "width"})
-    frame = frame.assign(
-        step=2 * frame.step + (frame.width == "mlp")
-    )  # so that no row repeats
+    # so that no row repeats
+    frame = frame.assign(step=2 * frame.step + (frame.width == "mlp"))
     frame["width"] = frame["width"].map({"cnn": 64, "mlp": 128}).astype(number)
     with pytest.warns(
         UserWarning,

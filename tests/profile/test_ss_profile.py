@@ -810,9 +810,10 @@ def test_the_largest_difference_is_that_of_one_reassignment_at_all_levels_though
                     for a, b in pairs
                 )
             )
+        # 0 as observed
         np.testing.assert_allclose(
             np.sort(found[task]), np.sort(largest), rtol=1e-9, atol=1e-20
-        )  # 0 as observed
+        )
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 9))
@@ -824,9 +825,8 @@ def test_cluster_masses_are_those_of_plain_loops(seed, n_resamples):
     f = table / (1 - table)
     for task in range(2):
         for shuffle in range(n_resamples):
-            relative = f[task, :, shuffle] * (
-                table[task, :, shuffle] > threshold[task]
-            )  # 0 where not above
+            # 0 where not above
+            relative = f[task, :, shuffle] * (table[task, :, shuffle] > threshold[task])
             expected = max(
                 (mass for _, mass in oracles.clusters_of(relative.tolist(), 0)),
                 default=0,

@@ -22,9 +22,8 @@ def test_names_of_folders_become_task_algorithm_and_run(tmp_path):
                 log(tmp_path, env, algorithm, seed)
     frame = readers.read(tmp_path, source="cleanrl")
     scores = frame[frame.tag == "charts/episodic_return"]
-    with pytest.warns(
-        UserWarning, match="Were data copied"
-    ):  # both algorithms have the same scores here
+    # both algorithms have the same scores here
+    with pytest.warns(UserWarning, match="Were data copied"):
         returns = scores.curves.to_dataarray("value", training="step", extra="task")
     assert returns.task.values.tolist() == ["Hopper-v4", "My__Env"]
     assert returns.algorithm.values.tolist() == ["ppo_continuous_action", "sac"]

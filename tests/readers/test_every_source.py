@@ -76,9 +76,8 @@ def test_a_missing_package_is_said_with_its_extra(
         (tmp_path / log).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / log).touch()
     cure = rf"^readers\.{name} needs {package}\. Install it: pip install 'xcurves\[{name}\]'"
-    server = partial(
-        mlflow.metric_history, "http://127.0.0.1:1"
-    )  # files are read without the package
+    # files are read without the package
+    server = partial(mlflow.metric_history, "http://127.0.0.1:1")
     read = {
         "mlflow": lambda _: server(),
         "optuna": optuna.trials,

@@ -122,9 +122,8 @@ def test_parallel_environments_are_one_run_in_the_order_of_time(sb3, tmp_path):
             env.reset()
             while not env.step(0)[2]:
                 pass
-            time.sleep(
-                0.001
-            )  # the package's own reader does not say what comes first at one time
+            # the package's own reader does not say what comes first at one time
+            time.sleep(0.001)
     for env in envs:
         env.close()
     frame, own = (

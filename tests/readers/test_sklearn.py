@@ -78,9 +78,8 @@ def test_folds_that_failed_are_gaps(data):
             return super().fit(X, y)
 
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", RuntimeWarning
-        )  # newer versions say how many fits failed
+        # newer versions say how many fits failed
+        warnings.simplefilter("ignore", RuntimeWarning)
         result = learning_curve(
             Fussy(), *data, cv=FOLDS, train_sizes=[10, 40], error_score=np.nan
         )

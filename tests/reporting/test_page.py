@@ -92,9 +92,8 @@ def test_every_sentence_and_number_of_the_summaries_is_there(tree, source):
             .to_numpy(dtype=object)
             .ravel()
         ):
-            assert (
-                value == "" or markup.as_cell(value) in cells
-            )  # a blank cell has no text
+            # a blank cell has no text
+            assert value == "" or markup.as_cell(value) in cells
         if "lower" in table:
             ends = np.array([limits_of(cell) for cell in cells])
             for limits in table[["lower", "upper"]].dropna().to_numpy():
@@ -312,8 +311,9 @@ def test_pictures_take_names_as_they_are_and_change_nothing():
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings(
+    # on a slow machine
     "ignore:Creating legend with loc:UserWarning"
-)  # on a slow machine
+)
 def test_large_drawings_are_dots(monkeypatch):
     monkeypatch.setattr("xcurves.reporting.pictures._LARGE", 10_000)
     curves = make_curves(np.random.default_rng(0).normal(size=(2, 10, 300)))

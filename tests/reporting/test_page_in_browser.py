@@ -184,9 +184,8 @@ def test_a_phone_can_read_the_text(pages, browser):
 
 
 def test_a_phone_can_read_the_text_in_pictures(pages, browser, tmp_path):
-    curves = make_curves(
-        np.random.default_rng(0).normal(size=(6, 4, 5))
-    )  # whose legend stands beside the panel
+    # whose legend stands beside the panel
+    curves = make_curves(np.random.default_rng(0).normal(size=(6, 4, 5)))
     six = curves.curves.analyze(include=["anova"], n_resamples=99, rng=0).curves.report(
         tmp_path / "six.html"
     )
@@ -218,9 +217,8 @@ def test_a_folded_heading_stands_beside_its_triangle(pages, browser):
     heads = "[...document.querySelectorAll('summary h2')]"
     above = "each => each.getClientRects()[0].top - each.parentElement.getBoundingClientRect().top"
     assert max(browser.ask(f"{heads}.map({above})")) < 12
-    assert (
-        max(browser.ask(f"{heads}.map(each => each.getClientRects().length)")) > 1
-    )  # one is of several lines
+    # one is of several lines
+    assert max(browser.ask(f"{heads}.map(each => each.getClientRects().length)")) > 1
 
 
 def test_on_paper_tables_are_whole(pages, browser):
@@ -326,9 +324,10 @@ def hostile(tmp_path_factory):
     with Listener() as listener:
         names = hostile_names(listener.url, 500)
         curves = make_curves(np.random.default_rng(0).normal(size=(3, 3, 2)))
+        # to a browser the same
         curves = curves.assign_coords(algorithm=names[:3]).rename(
             names[3].replace("/", "\\")
-        )  # to a browser the same
+        )
         curves.attrs = {
             "units": names[4],
             "long_name": names[5],

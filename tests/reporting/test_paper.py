@@ -245,9 +245,8 @@ def test_only_results_over_tasks_have_scores_of_tasks(results):
 
 def test_columns_without_a_finite_number_are_left_out():
     scores = make_scores(RNG.normal(size=(2, 4)), algorithm=["a", "b"], run=range(4))
-    cdf = (
-        scores.curves.performance_cdf()
-    )  # of four runs: no quantile has an upper limit
+    # of four runs: no quantile has an upper limit
+    cdf = scores.curves.performance_cdf()
     frame = cdf.curves.table()
     infinite = [
         str(name) for name in frame if not np.isfinite(frame[name].astype(float)).any()
@@ -325,9 +324,8 @@ def test_latex_compiles_for_every_kind_and_any_label(results, curves, tmp_path):
 @pytest.mark.parametrize("start", ["[", "[2]", "*", " [x]", "  *x"])
 def test_no_row_of_latex_starts_with_an_argument(curves, start, pattern):
     label = pattern.format(start)
-    highest = curves + xr.DataArray(
-        [9, 0, 0], dims="algorithm"
-    )  # so that the label begins the rows of its pairs
+    # so that the label begins the rows of its pairs
+    highest = curves + xr.DataArray([9, 0, 0], dims="algorithm")
     results = [
         highest.assign_coords(algorithm=[label, "y", "z"]).curves.pairwise(**FEW),
         curves.isel(training=-1)
@@ -351,9 +349,8 @@ BROKEN = {
 
 @pytest.mark.parametrize("to", ["markdown", "html", "notebook", "text"])
 def test_controls_and_lone_surrogates_are_escaped_as_in_the_page(curves, to):
-    pytest.importorskip(
-        "pyarrow"
-    )  # whose strings, those of pandas 3, hold no lone surrogate
+    # whose strings, those of pandas 3, hold no lone surrogate
+    pytest.importorskip("pyarrow")
     odd = curves.assign_coords(algorithm=list(BROKEN))
     results = [
         odd.expand_dims(task=["\x00"]).curves.pairwise(**FEW),
@@ -472,9 +469,8 @@ def test_markdown_and_html_render_to_the_cells_of_the_table(curves, to):
             own = [str(value) for value in values if isinstance(value, str)]
             assert set(own) <= set(row)
             for cell, label in zip(row, index, strict=False):
-                assert cell == label or re.fullmatch(
-                    r"[\d.]+(e\+\d+)?", label
-                )  # numbers are rounded
+                # numbers are rounded
+                assert cell == label or re.fullmatch(r"[\d.]+(e\+\d+)?", label)
 
 
 @pytest.mark.parametrize("higher", [True, False])

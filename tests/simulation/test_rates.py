@@ -48,10 +48,8 @@ def test_rates_are_those_of_a_loop_over_data_sets_and_blocks():
                 ).pvalue.to_numpy()
                 rejected += p <= 0.05 + 1e-12
                 tried += ~np.isnan(p)
-        assert tried.tolist() == [
-            [260, 260, 260],
-            [260, 260, 0],
-        ]  # Welch's statistic is of the algorithm effect alone
+        # Welch's statistic is of the algorithm effect alone
+        assert tried.tolist() == [[260, 260, 260], [260, 260, 0]]
         np.testing.assert_array_equal(found.n_replications[place], tried)
         with np.errstate(invalid="ignore"):
             np.testing.assert_allclose(found.rate[place], rejected / tried, rtol=1e-14)

@@ -72,9 +72,8 @@ def test_power_for_one_level_agrees_with_that_of_a_t_test():
             -critical, df, shift
         )
         low, high = stats.binom.ppf([0.0005, 0.9995], 1000, expected) / 1000
-        assert (
-            low - 0.015 <= rate <= high + 0.015
-        )  # a randomization test's power is that of t but for 199 shuffles
+        # a randomization test's power is that of t but for 199 shuffles
+        assert low - 0.015 <= rate <= high + 0.015
     assert float(plan.runs_needed.sel(effect="algorithm", error_term="split_plot")) in (
         17,
         24,
@@ -176,9 +175,8 @@ def test_a_single_algorithm_is_planned_with_a_stretch_and_tasks_broadcast(pilots
     tasks = xcurves.runs_needed(both, n_runs=[5, 15], **QUICK)
     assert tasks.runs_needed.dims == ("task", "effect", "error_term")
     assert "task 'x': algorithm, split_plot" in tasks.curves.summary()
-    np.testing.assert_array_equal(
-        tasks.rate.sel(task="x"), tasks.rate.sel(task="y")
-    )  # F does not know a scale
+    # F does not know a scale
+    np.testing.assert_array_equal(tasks.rate.sel(task="x"), tasks.rate.sel(task="y"))
 
 
 @pytest.mark.parametrize(
@@ -263,9 +261,8 @@ def test_drawn_runs_vary_as_new_ones_do_on_average():
     sets = redrawn(
         given_pilots(curves, None, 0.0, 1.0), np.random.default_rng(0), together=False
     )
-    second = sets(
-        10, n_runs=4_000, first=1, rng=np.random.default_rng(0)
-    )  # ten data sets of one set
+    # ten data sets of one set
+    second = sets(10, n_runs=4_000, first=1, rng=np.random.default_rng(0))
     for place in range(2):
         pilots = curves.isel(algorithm=place).to_numpy()
         own = pilots.mean(axis=0) + np.sqrt(5 / 4) * (
@@ -421,9 +418,8 @@ def test_many_levels_give_the_same_as_all_of_them(monkeypatch):
     curves = make_curves(
         noise + np.array([0, 4.0])[:, np.newaxis, np.newaxis], task=["x", "y"]
     )
-    monkeypatch.setattr(
-        pilots_module, "_VALUES_AT_ONCE", 2**40
-    )  # draws do not depend on the number of levels
+    # draws do not depend on the number of levels
+    monkeypatch.setattr(pilots_module, "_VALUES_AT_ONCE", 2**40)
     few = xcurves.runs_needed(curves, n_runs=[5], replace=True, **QUICK)
     given = pilots_module.pilots(curves, None, 0.0, 1.0)
     assert pilots_module.in_fewer_levels(given).means[0].shape == (2, 13)

@@ -65,9 +65,8 @@ def test_so_many_tasks_limit_the_power_for_tasks_like_these(plan, eight):
     random = plan.sel(task_effect="random").squeeze("pair")
     expected = power_of_loops(eight, np.random.default_rng(1))
     assert random["power_at_many_runs"].item() == pytest.approx(expected, abs=0.06)
-    assert random["power_at_many_runs"].item() == pytest.approx(
-        0.66, abs=0.1
-    )  # of normal differences
+    # of normal differences
+    assert random["power_at_many_runs"].item() == pytest.approx(0.66, abs=0.1)
     assert np.isinf(random["runs_needed"])
     fixed = plan.sel(task_effect="fixed").squeeze("pair")
     assert np.isnan(fixed["power_at_many_runs"])

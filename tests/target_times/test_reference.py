@@ -97,11 +97,8 @@ def test_speedups_to_the_last_level_and_to_a_target(case):
     ).sel(algorithm=case["algorithm"])
     variables = {"reference_training": "reference_time", "gap": "speedup_gap"}
     tolerance = 1e-8 if "target" in case else 1e-9
-    for name in case["answer"].keys() - {
-        "count",
-        "total",
-        "count_at_one",
-    }:  # of deals, which p says
+    # of deals, which p says
+    for name in case["answer"].keys() - {"count", "total", "count_at_one"}:
         found, expected = made[variables.get(name, name)], number(case["answer"][name])
         np.testing.assert_allclose(found, expected, rtol=tolerance, err_msg=name)
 
@@ -153,10 +150,8 @@ def test_the_claim_for_these_tasks(case):
     )
     np.testing.assert_allclose(fixed["pvalue"], case["answer"]["pvalue"], rtol=1e-8)
     random = made.sel(task_effect="random")
-    assert random["speedup_ci"].values.tolist() == [
-        0,
-        np.inf,
-    ]  # of fewer than six tasks
+    # of fewer than six tasks
+    assert random["speedup_ci"].values.tolist() == [0, np.inf]
 
 
 @cache

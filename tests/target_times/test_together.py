@@ -133,9 +133,8 @@ def test_with_a_task_that_bounds_the_ratio_on_one_side_adjusted_p_is_no_smaller(
     found = compared(short, target=0.8, task="task").sel(task_effect="random")
     assert found["n_censored"].sel(algorithm="slow") == 1
     assert (found["pvalue_adjusted"] >= found["pvalue"] - 1e-12).all()
-    assert (
-        found["pvalue_adjusted"].sel(algorithm="slow") <= ALPHA
-    )  # later in every task
+    # later in every task
+    assert found["pvalue_adjusted"].sel(algorithm="slow") <= ALPHA
 
 
 def test_the_level_of_most_of_the_rise_is_a_target():

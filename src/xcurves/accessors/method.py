@@ -38,8 +38,9 @@ class method(Generic[Given, P, Returned]):  # used like a decorator
             function = self._load()
 
             @wraps(
+                # a partial would show the first parameter in jedi and IPython
                 function
-            )  # a partial would show the first parameter in jedi and IPython
+            )
             def call(accessor: Any, /, *args: P.args, **kwargs: P.kwargs) -> Returned:
                 return function(accessor._data, *args, **kwargs)
 

@@ -117,9 +117,8 @@ def pairwise(
     ]
     context = Context.of(curves, n_resamples, paired, confidence_level, rng)
     pairs = pairs_in_label_order(curves, reference)
-    whole = (
-        curves.chunk(dict.fromkeys(labels.DIMS, -1)) if is_lazy(curves) else curves
-    )  # the same sums in any chunks
+    # the same sums in any chunks
+    whole = curves.chunk(dict.fromkeys(labels.DIMS, -1)) if is_lazy(curves) else curves
     few = 0 < len(pairs) <= MOST_PAIRS
     result = per_task(
         PAIRWISE,

@@ -315,18 +315,16 @@ class CurveMoments:
         if self.within_runs:
             has = ~np.isnan(curves)
             total = np.where(has, curves, 0.0).sum(axis=-3, keepdims=True)
-            with np.errstate(
-                invalid="ignore"
-            ):  # infinite values are refused by their moments
+            # infinite values are refused by their moments
+            with np.errstate(invalid="ignore"):
                 curves = curves - total / np.maximum(has.sum(axis=-3, keepdims=True), 1)
         flat = curves.reshape(*curves.shape[:-3], -1, curves.shape[-1])
         return moments.measure_moments(flat, factored=self.whole(shape))
 
     def merge(self, numbers: Floats, shape: Shape) -> Floats:
         """Merge the moments of stretches of training."""
-        with np.errstate(
-            over="ignore", invalid="ignore"
-        ):  # huge scores are refused later
+        # huge scores are refused later
+        with np.errstate(over="ignore", invalid="ignore"):
             return moments.merge_moments(numbers, shape[0] * shape[1])
 
     def unpack(self, numbers: Floats, shape: Shape) -> Moments:

@@ -57,9 +57,8 @@ class Parser(argparse.ArgumentParser):
         super().__init__(
             prog, None, description, epilog, formatter_class=form, allow_abbrev=False
         )
-        self._negative_number_matcher = re.compile(
-            r"-[\d.]"
-        )  # levels too, -5:5:1, are no options
+        # levels too, -5:5:1, are no options
+        self._negative_number_matcher = re.compile(r"-[\d.]")
         add = self.add_argument
         add("archive", nargs="?", type=Path, metavar="ARCHIVE", help=archive)
         add(

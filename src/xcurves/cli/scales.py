@@ -17,12 +17,8 @@ from xcurves.preprocessing.normalization import normalize
 from xcurves.readers.guess import lower_is_better
 
 MINMAX = "minmax"
-_ENDS = (
-    ("low", "high"),
-    ("random", "human"),
-    ("random", "expert"),
-    ("min", "max"),
-)  # names of columns
+# names of columns
+_ENDS = (("low", "high"), ("random", "human"), ("random", "expert"), ("min", "max"))
 
 
 def with_direction(

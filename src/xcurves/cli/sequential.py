@@ -136,9 +136,10 @@ def run_sequential(options: argparse.Namespace) -> int:
     ).compute()
     if options.json:
         said = json.dumps(_said(result))
+        # infinite and NaN: null
         print(
             json.dumps(json.loads(said, parse_constant=lambda _: None), allow_nan=False)
-        )  # infinite and NaN: null
+        )
     else:
         if direction:
             print(f"{direction}\n")
@@ -196,9 +197,8 @@ def _with_looks(
     opened = log = select(opened, options)
     run = options.run or "run"
     if isinstance(opened, Table):
-        frame = (
-            opened.frame.drop(columns=look) if look else opened.frame
-        )  # batches are no scores
+        # batches are no scores
+        frame = opened.frame.drop(columns=look) if look else opened.frame
         log = read_names(opened._replace(frame=frame), options)
         run = log.columns.get("run", run)
     curves, *more = [curves for _, curves in curves_of_options(log, options)]

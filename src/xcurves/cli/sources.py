@@ -37,12 +37,8 @@ from xcurves.readers.guess import dim_of, lower_is_better
 from xcurves.readers.open_files import expanding_to
 
 EXAMPLE = "benchmark"
-_SUFFIXES = (
-    ".nc",
-    ".h5netcdf",
-    ".nc4",
-    ".zarr",
-)  # of an archive even if it is empty or damaged
+# of an archive even if it is empty or damaged
+_SUFFIXES = (".nc", ".h5netcdf", ".nc4", ".zarr")
 _SHOWN = 12  # labels
 _MOST = 10**7  # levels
 _MOST_STEPS = 10_000  # of a budget

@@ -19,20 +19,16 @@ import xarray as xr
 Engine = Literal["scipy", "h5netcdf", "netcdf4", "zarr"]
 Groups = dict[str, xr.Dataset]
 
-DIGEST, _BEGINS = (
-    "xcurves_digest",
-    "sha256:",
-)  # of the root's attribute: a flipped bit cannot hide both
+# of the root's attribute: a flipped bit cannot hide both
+DIGEST, _BEGINS = ("xcurves_digest", "sha256:")
 _NETCDF_3, _HDF_5 = b"CDF", b"\x89HDF"
 _PREFIX = "xcurves_literal_"
 _ACTED_ON = re.compile(  # the last five are of HDF5
     "add_offset|dtype|missing_value|scale_factor|valid_max|valid_min|valid_range|ancillary_variables|bounds|calendar"
     "|cell_measures|coordinates|formula_terms|grid_mapping|CLASS|DIMENSION_LABELS|DIMENSION_LIST|NAME|REFERENCE_LIST"
 )
-_LEAST, _RATIO = (
-    2**28,
-    100,
-)  # bytes that any archive may take in memory, and times its size on disk
+# bytes that any archive may take in memory, and times its size on disk
+_LEAST, _RATIO = (2**28, 100)
 _CODECS = re.compile(  # those that run no code of the store
     "blosc|bz2|gzip|lz4|lzma|zlib|zstd|adler32|crc32|crc32c|fletcher32|bitround|bytes|delta|fixedscaleoffset|packbits"
     "|shuffle|transpose|sharding_indexed|vlen-bytes|vlen-utf8"
@@ -78,9 +74,8 @@ def engine_to_read(path: Path) -> Engine:
 
 def begins_as_netcdf(path: Path) -> bool:
     """Return whether a path leads to a regular file that begins as one of the formats of netCDF."""
-    if (
-        path.exists() and not path.is_file()
-    ):  # a pipe has no end, and a device may have none
+    # a pipe has no end, and a device may have none
+    if path.exists() and not path.is_file():
         return False
     return _first_bytes(path).startswith((_NETCDF_3, _HDF_5))
 

@@ -74,9 +74,8 @@ def one_line(path: Path, what: str, cure: str) -> Iterator[None]:
             ),
             usual,
         )
-        notes = [
-            note[:60] for note in getattr(error, "__notes__", ())
-        ]  # in which xarray names the variable
+        # in which xarray names the variable
+        notes = [note[:60] for note in getattr(error, "__notes__", ())]
         said = " ".join(" ".join([*notes, str(error)]).split())
         reason = getattr(error, "strerror", None) or said[:300] or type(error).__name__
         raise kind(

@@ -52,10 +52,8 @@ _LARGE = 10_000  # levels from here on are written short: 20k, 1.5M
 _NAMED = 12  # levels that get a tick each
 _LETTER = 0.52  # width of a small digit, of the height of a letter of labels
 _LINE = 32  # letters in a line of a label
-_LONG, _KEPT = (
-    28,
-    10,
-)  # letters of a name that fit beside a panel, and how many of a longer one's last are kept
+# letters of a name that fit beside a panel, and how many of a longer one's last are kept
+_LONG, _KEPT = (28, 10)
 _FEW_ROWS = 24  # whose names have the usual size
 _PAIR_WORD = re.compile(" (over|below|-) ")
 _SIDES = ("algorithm_a", "algorithm_b")
@@ -183,9 +181,8 @@ def _tick_labels(levels: Floats, ax: Axes) -> list[str]:
     )
     least = letters / ax.get_window_extent().width * (x[-1] - x[0])
     steps = np.diff(x)
-    if (
-        len(x) > 2 and steps.max() < 1.01 * steps.min()
-    ):  # every second or third of even ones
+    # every second or third of even ones
+    if len(x) > 2 and steps.max() < 1.01 * steps.min():
         stride = int(np.ceil(least / steps[0]))
         return [
             label if place % stride == 0 else "" for place, label in enumerate(labels)

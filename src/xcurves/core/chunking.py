@@ -24,9 +24,8 @@ _TASKS = 100  # in a block, so that scheduling takes little of its time
 _BLOCKS = 100  # at least, so that a cluster can distribute them
 _BYTES = 2**26  # of a block
 _lock = Lock()
-_limits: list[
-    Any
-] = []  # for each chunk at this moment, the limit that the first one set
+# for each chunk at this moment, the limit that the first one set
+_limits: list[Any] = []
 
 
 @cache
@@ -136,10 +135,8 @@ def reduce_chunks(job: Job, reduction: Reduction, curves: Any) -> Any:
     import dask.array as da
 
     training = curves.ndim - 1
-    together = [
-        training - 2,
-        training - 1,
-    ]  # all algorithms and runs, and maybe all levels
+    # all algorithms and runs, and maybe all levels
+    together = [training - 2, training - 1]
     if reduction.whole(job.shape):
         together.append(training)
     curves = curves.rechunk(dict.fromkeys(together, -1))

@@ -83,26 +83,26 @@ def per_task(
     *others: xr.DataArray,  # what else there is of each task: dims that the tasks do not have are core dims
     context: Context,
     core: Sequence[str] = DIMS,  # dims of one task
-    sizes: Mapping[str, int]
-    | None = None,  # of dims of the result that neither the kind nor the curves have
-    joined: str
-    | None = None,  # the core dim of tasks that are computed together; the kind declares it as `JOINED`
+    # of dims of the result that neither the kind nor the curves have
+    sizes: Mapping[str, int] | None = None,
+    # the core dim of tasks that are computed together; the kind declares it as `JOINED`
+    joined: str | None = None,
     when: Collection[str] = (),  # options that bring variables
     reduce: Sequence[Reduction] = (),  # what the kernel gets in place of curves
     # Algorithms, in the order of their labels, that are reduced together: several are the labels of the dim `pair`.
     subsets: Sequence[Sequence[int]] | None = None,
-    trim: str
-    | None = None,  # a dim that is only as long as its longest variable, where the result is not lazy
+    # a dim that is only as long as its longest variable, where the result is not lazy
+    trim: str | None = None,
     # Changes the variables of all tasks, shape (task, ...): of what needs all pairs of a task.
     finish: Callable[[dict[str, Any]], None] | None = None,
     options: Mapping[str, Any] | None = None,  # for the kernel
     attrs: Mapping[str, Any] | None = None,
     coords: Mapping[Hashable, Any] | None = None,
-    given: Mapping[str, xr.Variable]
-    | None = None,  # variables of the result that the method was given
+    # variables of the result that the method was given
+    given: Mapping[str, xr.Variable] | None = None,
     units: Mapping[str, str] | None = None,  # those that depend on the call
-    cure: xr.DataArray
-    | None = None,  # what advice about incomplete runs refers to; by default the curves
+    # what advice about incomplete runs refers to; by default the curves
+    cure: xr.DataArray | None = None,
 ) -> xr.Dataset:
     """Return the result of a kernel on all tasks of curves, lazy if these are.
 
@@ -159,9 +159,8 @@ def per_task(
         and "algorithm" in used
         and curves.coords[COLOR_INDEX].dims == ("algorithm",)
     ):
-        kept[COLOR_INDEX] = curves.coords[
-            COLOR_INDEX
-        ]  # so that pictures of the result have the colours of the curves
+        # so that pictures of the result have the colours of the curves
+        kept[COLOR_INDEX] = curves.coords[COLOR_INDEX]
     described = kind.attrs(
         curves, context.entropy, context.confidence_level, **(attrs or {})
     )
@@ -234,12 +233,10 @@ class Job:
     trim: str | None = None
     finish: Callable[[dict[str, Any]], None] | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
-    integers: Mapping[str, type] = field(
-        default_factory=dict
-    )  # variables that are 0 where there is nothing, not NaN
-    order: Mapping[str, Indices] = field(
-        default_factory=dict
-    )  # of dims, the index of each label in the order of all
+    # variables that are 0 where there is nothing, not NaN
+    integers: Mapping[str, type] = field(default_factory=dict)
+    # of dims, the index of each label in the order of all
+    order: Mapping[str, Indices] = field(default_factory=dict)
 
     @property
     def shape(self) -> Shape:
@@ -268,9 +265,8 @@ class Job:
         groups, found = [], []
         for group in self._groups(data, others):
             found.append(dict(self.kernel(group, **self.options)))
-            groups.append(
-                group._replace(data=())
-            )  # copies of curves are held for one group at a time
+            # copies of curves are held for one group at a time
+            groups.append(group._replace(data=()))
         layout = self.layout
         if self.trim and not padded:
             trimmed = [
@@ -391,9 +387,8 @@ class Job:
                 )
             else:
                 levels = np.nonzero(in_grid[tasks])[1].reshape(len(tasks), -1)
-                whole = (
-                    here.all() and levels.shape == in_grid.shape
-                )  # copied only if some of it is left out
+                # copied only if some of it is left out
+                whole = here.all() and levels.shape == in_grid.shape
                 rows = flat if whole else flat[np.ix_(tasks, np.flatnonzero(here))]
                 some = [
                     rows
@@ -440,10 +435,8 @@ class Job:
                     np.moveaxis(value, axis, 1)
                 )
             else:
-                room: tuple[Any, ...] = (
-                    group.tasks,
-                    *map(slice, value.shape[1:]),
-                )  # there may be more than is needed
+                # there may be more than is needed
+                room: tuple[Any, ...] = (group.tasks, *map(slice, value.shape[1:]))
                 out[room] = value
         return out
 

@@ -17,10 +17,8 @@ _Data = TypeVar("_Data", xr.DataArray, xr.Dataset)
 
 DIMS = ("algorithm", "run", "training")
 COLOR_INDEX = "color_index"  # the coordinate of algorithms that says by number which look each has in pictures
-ORDERED = (
-    "algorithm",
-    "run",
-)  # so that a plan does not depend on the order in which they come
+# so that a plan does not depend on the order in which they come
+ORDERED = ("algorithm", "run")
 EVALUATION = "evaluation"  # stands for training where each run has its own levels
 # What dims are usually called.
 SYNONYMS = {
@@ -102,9 +100,8 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
 
 
 def _simplified(name: object) -> str:
-    return (
-        str(name).strip().casefold().removeprefix("--")
-    )  # the dashes of an option make no likeness
+    # the dashes of an option make no likeness
+    return str(name).strip().casefold().removeprefix("--")
 
 
 def escape_controls(words: str) -> str:

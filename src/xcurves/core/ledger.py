@@ -201,9 +201,8 @@ def _digest_rows(
     mixed = (
         bits ^ salt.astype(np.uint64) ^ (look.astype(np.uint64) << np.uint64(32))
     ) * np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(
-        0xBF58476D1CE4E5B9
-    )  # so that every bit counts
+    # so that every bit counts
+    mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
     kept = np.where(np.isnan(scores), np.uint64(0), mixed >> np.uint64(40))
     return np.asarray(kept.sum(axis=-1, dtype=np.uint64).astype(np.int64))
 

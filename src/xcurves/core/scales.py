@@ -60,9 +60,8 @@ def check_range(curves: xr.DataArray, core: Collection[Hashable], name: str) -> 
     The range R of a task must be 2⁻⁴³ of its largest score M or more, if it is not 0. Where the range r of some of its
     scores is 2⁻⁴² of their largest m or more, it is: either M > 2 m, and then R ≥ M - m > M / 2, or R / M ≥ r / 2 m.
     """
-    if (
-        getattr(curves.data, "chunks", None) is not None
-    ):  # are lazy: the property `chunks` takes far longer
+    # are lazy: the property `chunks` takes far longer
+    if getattr(curves.data, "chunks", None) is not None:
         return
     first = curves.isel({dim: slice(_FIRST) for dim in core if dim in curves.dims})
     some, largest_of_some = _ranges(first, core)

@@ -99,9 +99,8 @@ def captioned(
     return make
 
 
-ALONG = frozenset(
-    {"band", "xscale", "yscale"}
-)  # options of `plot` for pictures along training or a budget
+# options of `plot` for pictures along training or a budget
+ALONG = frozenset({"band", "xscale", "yscale"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +111,10 @@ class Drawing:
     rows: Callable[[xr.Dataset], float] | None = None
     columns: Callable[[xr.Dataset], float] | None = None
     title: Callable[[xr.Dataset], str] | None = None
-    suits: Callable[[xr.Dataset], bool] = lambda _: (
-        True
-    )  # whether to draw it where nobody asked for it by name
-    options: frozenset[str] = (
-        frozenset()
-    )  # of `plot`, that not every picture takes: "band", "xscale", "yscale"
+    # whether to draw it where nobody asked for it by name
+    suits: Callable[[xr.Dataset], bool] = lambda _: True
+    # of `plot`, that not every picture takes: "band", "xscale", "yscale"
+    options: frozenset[str] = frozenset()
     beside: Callable[[xr.Dataset], float] | None = (
         None  # letters of the names and numbers beside a panel of rows
     )
@@ -178,12 +175,10 @@ def caption_of(said: str | Mapping[str, str], figure: Any) -> str:
 class View:
     """One picture of a result; task dims have a panel for each label."""
 
-    draw: (
-        Drawing | Callable[[xr.Dataset, Axes], None]
-    )  # a result without extra dims but those that share a panel
-    caption: (
-        str | Mapping[str, str]
-    )  # what readers see, by flags where it depends on what was drawn: see `caption_of`
+    # a result without extra dims but those that share a panel
+    draw: Drawing | Callable[[xr.Dataset, Axes], None]
+    # what readers see, by flags where it depends on what was drawn: see `caption_of`
+    caption: str | Mapping[str, str]
     default: bool = True
     # How many labels of a dim share a panel at most; inf: the dim is an axis, which the result must have.
     panels: Mapping[str, float] = field(default_factory=dict)
@@ -241,19 +236,14 @@ class ResultKind:
     references: tuple[str, ...]  # with DOI where there is one
     # attrs of the frame: its "caption"; "marks", where rows are values of algorithms: "best" or "tie" of each row.
     table: Callable[[xr.Dataset], pd.DataFrame]
-    statements: Callable[
-        [xr.Dataset], Iterable[Statement]
-    ]  # all sentences, the answer first
+    # all sentences, the answer first
+    statements: Callable[[xr.Dataset], Iterable[Statement]]
     # For a methods section: what was done, with attrs in braces, and what is reassigned, resampled or independent.
     method: tuple[str, str]
-    rows: tuple[
-        str, ...
-    ] = ()  # dims of which every combination is a row of `to_frame`, besides the tasks
-    core: tuple[str, ...] = (
-        "algorithm",
-        "run",
-        "training",
-    )  # dims of the argument that are no tasks
+    # dims of which every combination is a row of `to_frame`, besides the tasks
+    rows: tuple[str, ...] = ()
+    # dims of the argument that are no tasks
+    core: tuple[str, ...] = ("algorithm", "run", "training")
     views: Mapping[str, View] = field(default_factory=dict)
     part: Part | None = None
     by_task: Callable[[xr.Dataset], TaskScores] | None = (

@@ -85,9 +85,8 @@ def _words(name: object) -> str:
 
 def _value_columns(table: pd.DataFrame) -> list[Column]:
     heading = str(table.attrs.get("interval", "interval"))
-    is_open = heading.endswith(
-        "together"
-    )  # an end of 0 was set there by the test of the pair
+    # an end of 0 was set there by the test of the pair
+    is_open = heading.endswith("together")
     names = [str(name) for name in table.columns]
     columns: list[Column] = []
     estimate: str | None = None  # the column whose numbers have an interval

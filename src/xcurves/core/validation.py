@@ -86,9 +86,8 @@ def _whole(name: str, value: int, cure: str, least: int, most: int) -> int:
 
 def check_number(name: str, value: float) -> float:
     """Return a finite number."""
-    value = (
-        float(value) if isinstance(value, np.floating) else value
-    )  # one of a short dtype has no 1e140
+    # one of a short dtype has no 1e140
+    value = float(value) if isinstance(value, np.floating) else value
     odd = not isinstance(value, Real) or isinstance(value, bool | np.timedelta64)
     if odd or not abs(value) <= LARGEST:
         raise ValueError(
@@ -479,9 +478,8 @@ def _checked_labels(curves: xr.DataArray, name: str) -> NDArray[Any]:
         raise ValueError(
             f"{name} labels must be finite; got {labels[~np.isfinite(labels)][0]}. {as_strings}"
         )
-    if not (
-        labels[1:] > labels[:-1]
-    ).all():  # otherwise all differ, which is found faster
+    # otherwise all differ, which is found faster
+    if not (labels[1:] > labels[:-1]).all():
         _check_unique(name, pd.Index(labels.tolist(), dtype=object))
     return labels
 

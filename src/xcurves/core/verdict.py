@@ -180,9 +180,8 @@ def _who_may_be_best(made: Comparison, best: str, shown: Sequence[PairRow]) -> s
 def _others(made: Comparison, candidates: Sequence[str]) -> str:
     """Return those over whom another is shown to be better, with their verb: "the others are"."""
     excluded = dict.fromkeys(row.other for row in made.rows if row.shown)
-    if len(excluded) + len(candidates) < len(
-        made.algorithms
-    ):  # of the rest nothing is known
+    # of the rest nothing is known
+    if len(excluded) + len(candidates) < len(made.algorithms):
         return (
             f"{listed(excluded, _MOST_NAMED)} {'is' if len(excluded) == 1 else 'are'}"
         )

@@ -95,9 +95,8 @@ def check_training_weights(
         )
     if (weights < 0).any():
         return weights
-    relative: xr.DataArray = (
-        weights / weights.max()
-    )  # so that no weights are too small to be added
+    # so that no weights are too small to be added
+    relative: xr.DataArray = weights / weights.max()
     return relative / relative.sum()
 
 

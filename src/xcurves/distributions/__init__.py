@@ -2,9 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-if (
-    TYPE_CHECKING
-):  # the public functions; `xcurves` imports them when they are first used
+# the public functions; `xcurves` imports them when they are first used
+if TYPE_CHECKING:
     from xcurves.distributions.compare_distributions import (
         compare_distributions as compare_distributions,
     )

@@ -239,9 +239,8 @@ def compare_distributions(
             result[name].attrs["method"] = _SWAPS if paired else _ASSIGNMENTS
     if not is_lazy(scores):
         _warn(result, labels.task_names(scores, core), kernel.n_strata)
-    if (
-        budget is not None
-    ):  # a quantile that one of them does not reach differs by an unknown time
+    # a quantile that one of them does not reach differs by an unknown time
+    if budget is not None:
         known = np.isfinite(result["quantile_difference"])
         names = result.keys() & {"quantile_difference", "quantile_difference_band"}
         finite = {
@@ -349,9 +348,8 @@ class _PairComparison:
                 )
             )
         first, second = sides
-        with np.errstate(
-            invalid="ignore"
-        ):  # of two trials that are infinite there is no difference
+        # of two trials that are infinite there is no difference
+        with np.errstate(invalid="ignore"):
             difference = first[0] - second[0]
         found = {
             "quantile_difference": difference,
@@ -364,12 +362,10 @@ class _PairComparison:
     def _by_stratum(self, x: Floats, y: Floats) -> dict[str, Floats]:
         """Return the probability with its interval of sorted trials, shape (comparison, stratum, trial)."""
         probability = twosample.stratified_probability(x, y)
-        ends = np.full(
-            (2, len(x), 2), np.nan
-        )  # for the pair by itself, and for all pairs together
-        turned = (
-            probability < 0.5
-        )  # swapped samples then have exactly the complementary interval
+        # for the pair by itself, and for all pairs together
+        ends = np.full((2, len(x), 2), np.nan)
+        # swapped samples then have exactly the complementary interval
+        turned = probability < 0.5
         x, y = (
             np.where(turned[:, np.newaxis, np.newaxis], *each)
             for each in ((y, x), (x, y))

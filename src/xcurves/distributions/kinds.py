@@ -52,9 +52,8 @@ def final_scores(
         .where(final.notnull().any(["algorithm", "run"]))
         .max("training")
     )
-    scores: xr.DataArray = final.max(
-        "training", keep_attrs=True
-    )  # of the one level that the task has
+    # of the one level that the task has
+    scores: xr.DataArray = final.max("training", keep_attrs=True)
     level.attrs = curves["training"].attrs
     scores = scores.assign_coords(training=level)
     units, name = units_of(level), level.attrs.get("long_name", "")

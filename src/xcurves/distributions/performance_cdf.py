@@ -54,9 +54,8 @@ _OF_STATISTICS = {
 _FEW_IN_A_BAND = 10  # runs of one group
 _SIMULTANEOUS = "random signs of residual runs, simultaneous over training"
 _SHARES = ("partial_mean_above", "prob_above")  # residuals give no intervals of these
-_TAILS = (
-    "cvar",
-)  # nor of these from one group of runs: the miss rate of the worst half's is .26 where runs fail
+# nor of these from one group of runs: the miss rate of the worst half's is .26 where runs fail
+_TAILS = ("cvar",)
 
 
 def performance_cdf(

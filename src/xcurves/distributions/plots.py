@@ -54,8 +54,8 @@ def draw_lines(
     interval: str,
     *,
     dim: str = "algorithm",
-    steps: Literal["mid", "post"]
-    | None = None,  # a change of values is drawn amid two of x, or at the second
+    # a change of values is drawn amid two of x, or at the second
+    steps: Literal["mid", "post"] | None = None,
     limits: tuple[float, float] = (-np.inf, np.inf),  # at which infinite ends are drawn
     marked: bool = False,
 ) -> None:
@@ -250,9 +250,8 @@ def draw_best(result: xr.Dataset, ax: Axes) -> None:
         for end in str(result.attrs.get("bounds", "inf to inf")).split(" to ")
     ]
     drawn = [result[name] for name in names if name in result]
-    limits = limit_to(
-        ax, *(each.where(~each.isin(ends)) for each in drawn)
-    )  # shades go on to bounds, out of sight
+    # shades go on to bounds, out of sight
+    limits = limit_to(ax, *(each.where(~each.isin(ends)) for each in drawn))
     draw_lines(ax, result, "trials", *names, limits=limits)
     _scale(ax, result, names[1])
     ax.set_ylabel(label_of(result["best_median"]))

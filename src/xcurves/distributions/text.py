@@ -90,9 +90,8 @@ def statistics(result: xr.Dataset) -> xr.DataArray:
     for name in result["param"].to_numpy().tolist():
         variable, *level = name.split(" ")
         values = result.get(variable)
-        if (
-            level and values is not None
-        ):  # the level may be left out of the result, or the only one
+        # the level may be left out of the result, or the only one
+        if level and values is not None:
             dim = "cvar_level" if variable in ("cvar", "cvar_lower") else "threshold"
             values = values if dim in values.dims else values.expand_dims(dim)
             places = np.flatnonzero(values[dim].to_numpy() == float(level[0]))

@@ -17,15 +17,8 @@ from xcurves.kernels.distributions.summaries import Summaries
 Numbers = float | Sequence[float] | Floats | xr.DataArray
 Dims = str | Sequence[str]
 
-_REPEATS = (
-    "episode",
-    "evaluation",
-    "rollout",
-    "game",
-    "repeat",
-    "replicate",
-    "sample",
-)  # of what one run scored
+# of what one run scored
+_REPEATS = ("episode", "evaluation", "rollout", "game", "repeat", "replicate", "sample")
 HUNDREDTHS = np.arange(1, 100) / 100
 
 

@@ -20,18 +20,10 @@ from xcurves.kernels.resampling import binomial_limits
 from xcurves.kernels.resampling.plans import in_stretches
 
 Interval = Literal["exact", "percentile", "bca"]
-_OF_ONE = (
-    "score_mean",
-    "score_median",
-    "score_std",
-    "iqm",
-    "optimality_gap",
-)  # statistics without options
-_OF_RANKS = (
-    "score_median",
-    "prob_above",
-    "partial_mean_above",
-)  # statistics that failed trials leave as they are
+# statistics without options
+_OF_ONE = ("score_mean", "score_median", "score_std", "iqm", "optimality_gap")
+# statistics that failed trials leave as they are
+_OF_RANKS = ("score_median", "prob_above", "partial_mean_above")
 _FRACTIONS = 20  # of a budget, that advice names at most
 _AT_ONCE = 2**19  # trials and results of groups that are described at once
 
@@ -116,9 +108,8 @@ class Failed:
 class Distributions:
     """What is computed for every group of trials, and how intervals are made."""
 
-    shape: tuple[
-        int, int, int
-    ]  # strata, units in a stratum, trials in a unit: the core dims are reshaped to these
+    # strata, units in a stratum, trials in a unit: the core dims are reshaped to these
+    shape: tuple[int, int, int]
     stratified: bool
     by_unit: bool  # units of several trials are resampled
     wanted: Summaries

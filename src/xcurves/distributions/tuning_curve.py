@@ -314,9 +314,8 @@ class _Tuning:
                 np.add.outer(n_algorithms * np.arange(n_tasks), side).ravel()
                 for side in self.pairs.T
             )
-            with np.errstate(
-                invalid="ignore"
-            ):  # of two medians that are failures there is no difference
+            # of two medians that are failures there is no difference
+            with np.errstate(invalid="ignore"):
                 paired = {
                     "difference": found["best_median"][first]
                     - found["best_median"][second]

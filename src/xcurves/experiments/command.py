@@ -92,9 +92,8 @@ def labelled(
     scores = xr.DataArray(
         values, coords, list(coords), attrs={"long_name": long_name, "units": units}
     )
-    return xr.Dataset(
-        {name: scores}, attrs=attrs
-    )  # not from coords: files keep the order of variables
+    # not from coords: files keep the order of variables
+    return xr.Dataset({name: scores}, attrs=attrs)
 
 
 def recorded(seed: int) -> int | str:
@@ -209,9 +208,8 @@ def fingerprint() -> int:
     """
     x = np.linspace(-9, 9, 999)
     matrix = np.sin(np.arange(2500.0)).reshape(50, 50)
-    single = matrix.astype(
-        np.float32
-    )  # the product with a copy: that with itself has a routine of its own
+    # the product with a copy: that with itself has a routine of its own
+    single = matrix.astype(np.float32)
     parts = [
         np.sin(x),
         np.cos(x),

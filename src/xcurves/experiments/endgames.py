@@ -54,9 +54,8 @@ def king_rook_king() -> pd.DataFrame:
     white_side, black_side, rook_side = (
         np.sign(_FILE[piece] - _RANK[piece]) for piece in (king, black, rook)
     )
-    side = (
-        4 * white_side + 2 * black_side + rook_side
-    )  # of the diagonal, by the first piece that is not on it
+    # of the diagonal, by the first piece that is not on it
+    side = 4 * white_side + 2 * black_side + rook_side
     kept = (_FILE[king] < 4) & (white_side >= 0) & (side >= 0)
     king, rook, black = king[kept], rook[kept], black[kept]
     columns = {
@@ -74,19 +73,18 @@ def king_rook_king() -> pd.DataFrame:
 def depths() -> Ints:
     """Return White's moves to mate with Black to move, (white king, rook, black king); draws -1, impossible -2."""
     apart, sees = ~np.eye(64, dtype=bool), _sees()
+    # where a king goes
     near = (
         np.maximum(abs(_FILE[:, np.newaxis] - _FILE), abs(_RANK[:, np.newaxis] - _RANK))
         == 1
-    )  # where a king goes
+    )
     legal = (apart & ~near)[:, np.newaxis] & apart[:, :, np.newaxis] & apart
     check = sees & legal
-    captures = (apart & ~near)[
-        :, :, np.newaxis
-    ] & ~apart  # of a rook that its king does not guard
+    # of a rook that its king does not guard
+    captures = (apart & ~near)[:, :, np.newaxis] & ~apart
     can_move = _black_reaches((legal & ~check) | captures, near)
-    past_kings = (
-        sees[:, np.newaxis] & sees
-    )  # whether the rook goes, shape (white king, black king, from, to)
+    # whether the rook goes, shape (white king, black king, from, to)
+    past_kings = sees[:, np.newaxis] & sees
     lost = check & ~can_move
     depth = np.where(legal, DRAW, DRAW - 1)
     depth[lost] = 0

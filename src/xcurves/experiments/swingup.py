@@ -16,11 +16,8 @@ from xcurves.array_types import Floats
 GRAVITY, FRICTION, MAX_TORQUE = 9.8, 0.01, 5.0
 # At which speeds are clipped; a pendulum that falls from the top reaches 6.3.
 MAX_SPEED = 8.0
-TIME_STEP, STEPS_PER_ACTION, ACTIONS = (
-    0.02,
-    5,
-    200,
-)  # seconds; an episode is 20 s, from rest at a random angle
+# seconds; an episode is 20 s, from rest at a random angle
+TIME_STEP, STEPS_PER_ACTION, ACTIONS = (0.02, 5, 200)
 
 ORDER = 10  # highest frequency of the basis in either variable
 _MULTIPLES = np.pi * np.arange(ORDER + 1)
@@ -73,12 +70,10 @@ DISCOUNT = 0.99
 _LOG_SIGMA = (-2.0, 0.5)
 _DIVERGED = 1e6
 _BETA, _EPSILON = (0.9, 0.999), 1e-5  # of Adam
-POLICY = np.flatnonzero(
-    in_basis(np.array(6), np.array(5))
-)  # of both algorithms, Appendix B
-SCALE = 1 / np.maximum(
-    np.hypot(_FIRST, _SECOND), 1
-)  # of learning rates, by frequency (Konidaris et al.)
+# of both algorithms, Appendix B
+POLICY = np.flatnonzero(in_basis(np.array(6), np.array(5)))
+# of learning rates, by frequency (Konidaris et al.)
+SCALE = 1 / np.maximum(np.hypot(_FIRST, _SECOND), 1)
 
 
 def dot(one: Floats, other: Floats) -> Floats:
@@ -187,9 +182,10 @@ class PpoLearner:
         # of the batch: features, noise, surprise, whether the last of an episode
         self.steps: list[tuple[Any, ...]] = []
         self.parameters = np.zeros(len(POLICY) + 1 + len(self.basis))
+        # views
         self.policy, self.log_sigma, self.weights = np.split(
             self.parameters, [len(POLICY), len(POLICY) + 1]
-        )  # views
+        )
         self.moments = np.zeros((2, len(self.parameters)))
         self.n_updates = 0
 
@@ -230,9 +226,8 @@ class PpoLearner:
         sigma, clip = np.exp(self.log_sigma), self.settings["clip"]
         noise = (actions - dot(chosen, self.policy)) / sigma
         ratio = np.exp(np.minimum(-(noise**2) / 2 - self.log_sigma - old, 50))
-        pays = np.where(
-            advantage > 0, ratio <= 1 + clip, ratio >= 1 - clip
-        )  # where the surrogate is not clipped
+        # where the surrogate is not clipped
+        pays = np.where(advantage > 0, ratio <= 1 + clip, ratio >= 1 - clip)
         push = advantage * ratio * pays / len(ratio)
         wrong = 2 * (dot(seen, self.weights) - target) / len(ratio)
         pushed = np.einsum("i,ij->j", push * noise / sigma, chosen)

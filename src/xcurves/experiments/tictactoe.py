@@ -50,9 +50,8 @@ LINES = np.array(
 
 
 # A board is a number in base 3: a digit for each square, row by row, 0 (empty), 1 (my mark) or 2 (the other's).
-SQUARES: Ints = (
-    np.arange(3**9)[:, np.newaxis] // POWERS % 3
-)  # the marks on every board, shape (board, square)
+# the marks on every board, shape (board, square)
+SQUARES: Ints = np.arange(3**9)[:, np.newaxis] // POWERS % 3
 
 Opponent = Literal["random", "perfect"]
 _EMPTY = SQUARES == 0
@@ -97,9 +96,8 @@ class Games:
 
 def _perfect() -> Bools:
     """Squares with the lowest value to me under best play by both sides."""
-    worth = {
-        mover: WORTH.copy() for mover in (ME, OTHER)
-    }  # of a board, by the side whose move it is
+    # of a board, by the side whose move it is
+    worth = {mover: WORTH.copy() for mover in (ME, OTHER)}
     after = {
         mover: np.arange(3**9)[:, np.newaxis] + np.where(_EMPTY, mover * POWERS, 0)
         for mover in (ME, OTHER)

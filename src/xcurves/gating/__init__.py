@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-if (
-    TYPE_CHECKING
-):  # the public functions; `xcurves` imports them when they are first used
+# the public functions; `xcurves` imports them when they are first used
+if TYPE_CHECKING:
     from xcurves.gating.gate import gate as gate

@@ -35,9 +35,8 @@ def draw_boundary(result: xr.Dataset, ax: Axes) -> None:
     finite = np.array(
         [2.0, *(each for each in (*statistic, *boundary) if np.isfinite(each))]
     )
-    top = 1.25 * min(
-        float(finite.max()), _LARGEST * float(np.median(finite))
-    )  # larger statistics stand near it
+    # larger statistics stand near it
+    top = 1.25 * min(float(finite.max()), _LARGEST * float(np.median(finite)))
     shown, some = np.minimum(statistic, 0.97 * top), done & np.isfinite(boundary)
     ax.plot(
         looks[some],

@@ -303,9 +303,8 @@ def _test_pairs(
         raise ValueError(
             f"{name}fewer than two algorithms have runs; a comparison needs two. Add runs"
         )
-    by_look = np.stack(
-        [present[..., look == k].sum(axis=-1) for k in range(n_looks)]
-    )  # look, task, algorithm
+    # look, task, algorithm
+    by_look = np.stack([present[..., look == k].sum(axis=-1) for k in range(n_looks)])
     n_done = int(np.flatnonzero(by_look.any(axis=(1, 2))).max()) + 1
     batches = by_look[:n_done].sum(axis=1)
     out["n_runs"][:, :n_done] = batches.cumsum(axis=0).T
@@ -347,9 +346,8 @@ def _test_pairs(
         & (n_done < n_looks)
     )
     out["undecided"][:] = open_pairs
-    sizes = batches[
-        latest - (batches > 0)[::-1].argmax(axis=0), np.arange(u.shape[1])
-    ]  # of the latest batch of each
+    # of the latest batch of each
+    sizes = batches[latest - (batches > 0)[::-1].argmax(axis=0), np.arange(u.shape[1])]
     out["n_runs_next"][:] = np.isin(np.arange(u.shape[1]), pairs[open_pairs]) * sizes
 
 

@@ -342,9 +342,8 @@ def _blind(
     alpha: float,
 ) -> list[int]:
     """Return the looks, from 1, at which the smallest adjusted p is above the level, and was before."""
-    ties = alike & (
-        n_assignments <= n_resamples
-    )  # of the observed with that of all labels exchanged
+    # of the observed with that of all labels exchanged
+    ties = alike & (n_assignments <= n_resamples)
     smallest = (1 + ties) / (
         spent(spending, n_looks)[: len(n_assignments)] * n_assignments
     )

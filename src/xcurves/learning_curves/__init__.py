@@ -2,9 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-if (
-    TYPE_CHECKING
-):  # the public functions; `xcurves` imports them when they are first used
+# the public functions; `xcurves` imports them when they are first used
+if TYPE_CHECKING:
     from xcurves.learning_curves.compare_learners import (
         compare_learners as compare_learners,
     )

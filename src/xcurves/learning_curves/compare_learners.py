@@ -22,9 +22,10 @@ from xcurves.learning_curves.kinds import COMPARE_LEARNERS, FIT_POWER_LAW
 from xcurves.learning_curves.text import STRETCH
 
 _AT_ONCE = 512  # pairs of curves
+# these of θ
 _COMBINED = np.array(
     [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [1.0, -1.0, 0.0, 0.0]]
-)  # these of θ
+)
 
 
 def compare_learners(

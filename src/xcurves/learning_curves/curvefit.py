@@ -31,10 +31,8 @@ _COUNTS = {
     "n_cuts",
     "n_sizes_used",
 }
-_COUNTS |= {
-    "at_bound",
-    "ratio_extrapolated",
-}  # those that are 0 where nothing is fitted
+# those that are 0 where nothing is fitted
+_COUNTS |= {"at_bound", "ratio_extrapolated"}
 _BLOCK = 1024  # curves at once, which bounds the memory
 (
     FITTED,

@@ -110,10 +110,8 @@ def check_sizes(errors: xr.DataArray, unit: Unit | None = None) -> Floats:
 def check_values(errors: Floats, unit: Unit, names: Sequence[str]) -> None:
     """Refuse infinite errors and those whose unit is in doubt, `errors` of shape (task, ...)."""
     flat = errors.reshape(len(names), -1)
-    least, most = (
-        np.fmin.reduce(flat, axis=1),
-        np.fmax.reduce(flat, axis=1),
-    )  # NaN of a task without errors
+    # NaN of a task without errors
+    least, most = (np.fmin.reduce(flat, axis=1), np.fmax.reduce(flat, axis=1))
     rate, unknown = unit.name != "loss", not unit.stated
     for affected, what in (
         (np.isneginf(least), "has values of -inf, which no error is. Correct it"),

@@ -26,9 +26,8 @@ from xcurves.learning_curves.error_rates import Asymptote, At, Gamma, Weighting
 from xcurves.learning_curves.fitted_curves import rate_units, size_units
 from xcurves.learning_curves.kinds import COMPARE_LEARNERS, FIT_POWER_LAW, PREDICT
 
-_RESERVED = (
-    FIT_POWER_LAW.reserved() | PREDICT.reserved() | COMPARE_LEARNERS.reserved()
-)  # a fit is their argument
+# a fit is their argument
+_RESERVED = FIT_POWER_LAW.reserved() | PREDICT.reserved() | COMPARE_LEARNERS.reserved()
 _MOST_RESAMPLES = 1_000_000  # their draws are held at once
 _CHECK_VARIANCES = (
     "folds vary otherwise than sigma0_sq + sigma_hat_sq / n says, so intervals may be wrong. "

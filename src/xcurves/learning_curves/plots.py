@@ -36,10 +36,8 @@ _POINTS = 200
 _FARTHER = 4.0  # times the largest size: how far curves are drawn
 _FARTHER_COMPUTE = 100.0  # times the largest compute of the runs
 _BUDGETS = 6
-_DECADE, _NARROW = (
-    30.0,
-    3.0,
-)  # ratios of errors below which the axis has more ticks than powers of ten
+# ratios of errors below which the axis has more ticks than powers of ten
+_DECADE, _NARROW = (30.0, 3.0)
 _EDGE: dict[str, Any] = {"markeredgecolor": "black", "markeredgewidth": 0.5}
 _MOST_MARKED = 12  # predicted sizes that have a diamond each
 _APART = 1.05  # from one interval at a size to the next, as a ratio
@@ -141,9 +139,8 @@ def draw_predictions(predicted: xr.Dataset, ax: Axes) -> None:
         if many:
             fill_band(ax, asked, bounds, style.color)
         else:
-            apart = _APART ** (
-                place - (len(curves) - 1) / 2
-            )  # so that intervals of several do not cover each other
+            # so that intervals of several do not cover each other
+            apart = _APART ** (place - (len(curves) - 1) / 2)
             look: dict[str, Any] = {
                 "fmt": "D",
                 "markersize": 5,

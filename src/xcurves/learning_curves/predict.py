@@ -180,9 +180,8 @@ def _check_sizes_of(fit: xr.Dataset, n: xr.DataArray) -> xr.DataArray:
         )
     check_labels("n", n, fit["error_at_n"], "the fit")
     values = n.to_numpy()
-    check_positive(
-        "n", values[~np.isnan(values)], "A curve has no value there"
-    )  # NaN: a curve without errors
+    # NaN: a curve without errors
+    check_positive("n", values[~np.isnan(values)], "A curve has no value there")
     return n.astype(np.float64)
 
 
@@ -208,9 +207,8 @@ def _predict_group(
         )[:, 0]
         with np.errstate(divide="ignore", invalid="ignore"):
             noise = np.sqrt(last) / np.exp(fitted.fall.log_error)
-        noise = np.where(
-            (model.weights != "relative") & np.isfinite(noise), noise, 0.0
-        )  # else only residuals tell it
+        # else only residuals tell it
+        noise = np.where((model.weights != "relative") & np.isfinite(noise), noise, 0.0)
         weights = wls.size_weights(model.weights, folds, of_fold)
         fit = Fit(fitted.theta, weights, of_fold, named["asymptote_at_bound"] > 0)
         given_gamma = model.covariance(

@@ -36,10 +36,8 @@ LAW_REASONS = {
     EQUAL: "losses do not vary",
     NOT_POSITIVE: "a loss is not positive",
 }
-SIZES = {
-    "model_size": "parameters of the model",
-    "tokens": "tokens",
-}  # coordinates and their long names
+# coordinates and their long names
+SIZES = {"model_size": "parameters of the model", "tokens": "tokens"}
 FLAGS = (
     "at_bound",
     "unfit",

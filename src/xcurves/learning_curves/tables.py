@@ -66,9 +66,8 @@ def prediction_table(result: xr.Dataset) -> pd.DataFrame:
 
 def left_out_table(result: xr.Dataset) -> pd.DataFrame:
     """Return the table of the paper's Figure 2, a row for each variant."""
-    result = (
-        result if "training" in result.dims else result.expand_dims("training")
-    )  # one size was selected
+    # one size was selected
+    result = result if "training" in result.dims else result.expand_dims("training")
     levels = result["training"].to_numpy()
     by_size = {
         f"{level:g}": result["rmse"].isel(training=i, drop=True)

@@ -130,9 +130,8 @@ def fit_statements(result: xr.Dataset) -> Iterator[Statement]:
     ]
     backtests = ["backtest_error", "backtest_error_law", "backtest_error_last_fall"]
     stated = {f"{name}_ci": result["estimate_ci"].sel(param=name) for name in names[:3]}
-    stated["covariance"] = result["covariance"].sel(
-        cov_param=names[:3]
-    )  # which predictions need whole
+    # which predictions need whole
+    stated["covariance"] = result["covariance"].sel(cov_param=names[:3])
     curves = rows_of(
         result, [*names, *backtests, "fitted_from", "n_sizes_used"], more=stated
     )

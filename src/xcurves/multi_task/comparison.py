@@ -31,9 +31,10 @@ from xcurves.kernels.resampling.engine import Progress
 from xcurves.multi_task.kinds import ACROSS_TASKS
 
 CORRECTIONS = {"holm": holm, "benjamini-hochberg": benjamini_hochberg}
+# fixed, random
 OF_CLAIMS = [
     name for name, var in ACROSS_TASKS.variables.items() if "task_effect" in var.dims
-]  # fixed, random
+]
 
 
 class PairScores(NamedTuple):
@@ -71,9 +72,8 @@ def make_pairs(
     """Return the pairs of scores of shape (task, algorithm, run)."""
     present, failed = ~np.isnan(scores), np.isinf(scores)
     infinity = -np.inf if np.isneginf(scores).any() else np.inf
-    if (
-        failed.any()
-    ):  # a number beyond all others of the task: ranks stand, differences are NaN below
+    # a number beyond all others of the task: ranks stand, differences are NaN below
+    if failed.any():
         scores = _beyond(scores)
     front = np.argsort(~present, axis=-1, kind="stable")
     compact = np.take_along_axis(scores, front, axis=-1).swapaxes(0, 1)
@@ -276,9 +276,8 @@ class Comparison(JoinedTasks):
             ("task_sd", "task_sd_ci", "noise_share"), spread, strict=True
         ):
             out[name][known] = values[known]
-        with np.errstate(
-            invalid="ignore"
-        ):  # a family in which both failed, in unlike tasks, decides nothing
+        # a family in which both failed, in unlike tasks, decides nothing
+        with np.errstate(invalid="ignore"):
             of_families = self.family_sums(pairs.weights * self.sign * pairs.d_ranked)
         share, some = (
             task_flips.share_positive(of_families, alpha),

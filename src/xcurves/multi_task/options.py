@@ -22,9 +22,8 @@ _UNLIKE = 10.0  # times that runs may differ more in one task than in another
 class TaskFamilies(NamedTuple):
     """Families of tasks."""
 
-    name: (
-        str | None
-    )  # of the coordinate that has them; None if every task is a family of its own
+    # of the coordinate that has them; None if every task is a family of its own
+    name: str | None
     numbers: list[int]  # the family of each task
     coord: dict[Hashable, Any]  # where they were given as an array
 

@@ -24,11 +24,8 @@ _STATISTICS = ("score_median", "iqm", "score_mean", "optimality_gap")
 _N_RESAMPLES = 2_000  # of the statistics
 _N_SCORES = 101  # at which the profile is drawn
 _WIDE, _COLUMNS = 13.0, 3
-_AROUND, _ROW, _BELOW = (
-    0.9,
-    0.26,
-    4.2,
-)  # inches: margins of the panels of statistics, a row of them, the panels below
+# inches: margins of the panels of statistics, a row of them, the panels below
+_AROUND, _ROW, _BELOW = (0.9, 0.26, 4.2)
 
 
 def plot_benchmark(
@@ -120,9 +117,8 @@ def plot_benchmark(
         "confidence_level": confidence_level,
         "rng": validation.check_rng(rng),
     }
-    last = align(curves, "final").max(
-        "training", keep_attrs=True
-    )  # of the one level that a task has
+    # of the one level that a task has
+    last = align(curves, "final").max("training", keep_attrs=True)
     at = np.linspace(float(last.min()), float(last.max()), _N_SCORES)
     aggregates = performance_cdf(
         last, dim=(task, "run"), strata=task, interval="percentile", target=target, scores_at=at,

@@ -179,9 +179,8 @@ def _draw_picture(
 def _scale(picture: CurvesPicture, ax: Axes) -> None:
     """Label the x axis and give it the kind that all panels have."""
     levels = picture.levels
-    if (
-        picture.xscale == "symlog" and levels[0] > 0
-    ):  # that of another panel begins at 0
+    # that of another panel begins at 0
+    if picture.xscale == "symlog" and levels[0] > 0:
         levels = np.concatenate([[0.0], levels])
     training = xr.DataArray(
         levels, name="training", attrs={"long_name": picture.x_label}

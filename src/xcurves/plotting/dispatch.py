@@ -41,17 +41,11 @@ if TYPE_CHECKING:
 _TWO_LINES = 2.0  # width of a column whose name has two lines, of that of others
 _ROWS_OF_NAMES = 5  # as high as long names of columns that lean
 _ROWS_OF_CURVES = 9  # as high as a picture of curves
-_OF_RESULTS = (
-    "band",
-    "xscale",
-    "yscale",
-    "title",
-)  # options that pictures of results can take
+# options that pictures of results can take
+_OF_RESULTS = ("band", "xscale", "yscale", "title")
 _MOST_IN_LEGEND = 12  # algorithms: more have a panel each, or are rows
-_MOST_TASKS, _MOST_PANELS = (
-    4,
-    30,
-)  # that are drawn each in a panel, where a view has one for many
+# that are drawn each in a panel, where a view has one for many
+_MOST_TASKS, _MOST_PANELS = (4, 30)
 
 
 def plot(

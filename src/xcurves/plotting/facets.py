@@ -22,16 +22,10 @@ LARGEST = 14.0  # inches, of a figure in either way
 _WIDE, _HIGH = 5.0, 3.2  # inches of a panel that has room
 LEAST_WIDE, _LEAST_HIGH = 1.85, 1.4  # inches of a panel that can be read
 _FLAT = 4.5  # largest width of a figure, of its height
-_AROUND, _ROW, _LEAST_ROW = (
-    0.9,
-    0.26,
-    0.16,
-)  # height in inches of the margins around rows, and of a row
-_BESIDE, _COLUMN, _LEAST_COLUMN = (
-    1.8,
-    0.4,
-    0.22,
-)  # width in inches of what is beside cells, and of a column
+# height in inches of the margins around rows, and of a row
+_AROUND, _ROW, _LEAST_ROW = (0.9, 0.26, 0.16)
+# width in inches of what is beside cells, and of a column
+_BESIDE, _COLUMN, _LEAST_COLUMN = (1.8, 0.4, 0.22)
 _ONE_ROW = 0.4  # height in inches of a panel of one row
 _BEFORE_NAME = 8  # letters that the line before a name of a legend takes
 _SMALL_LETTER = 0.0058  # width in inches of a small letter, by the points of usual ones
@@ -43,10 +37,8 @@ _GAP_OF_ROWS, _MANY_ROWS = 0.12, 4  # height in inches between rows of panels, o
 _MOST_NAMED = 64  # panels of a figure that is named
 _MOST_INCHES = 200.0  # of a figure that may be asked for
 SMALL = 0.7  # of the least sizes, where a size is asked for: its letters are small
-FEW: Mapping[Hashable, int] = {
-    "algorithm": 8,
-    "pair": 6,
-}  # labels that have room beside each other
+# labels that have room beside each other
+FEW: Mapping[Hashable, int] = {"algorithm": 8, "pair": 6}
 
 Size = tuple[float, float]
 
@@ -172,9 +164,10 @@ class Room:
         """Return the width and height of the figure, None if the panels cannot be read in it."""
         size = self.asked or self._usual()
         least = self._least()
+        # less rounding
         if any(
             inches < needed - 1e-9 for inches, needed in zip(size, least, strict=True)
-        ):  # less rounding
+        ):
             return None
         return size
 

@@ -26,10 +26,8 @@ _SIDES = ("algorithm_a", "algorithm_b")
 _IN_A_ROW = 3  # panels, where there are few
 _SMALL = 3.0  # inches of a panel with few ticks
 _FEW_TICKS = 4
-_ONE_ROW, _HIGH_OF_ROW = (
-    1.6,
-    0.4,
-)  # below so many rows there is one, whose panel is so many inches high
+# below so many rows there is one, whose panel is so many inches high
+_ONE_ROW, _HIGH_OF_ROW = (1.6, 0.4)
 _SMALLER = 0.833  # letters of names, of those of labels
 _SHORT = 0.4  # of the size of a cell: a label that surely fits
 _FEW = 4  # names that have room within given Axes
@@ -39,10 +37,8 @@ _LEAST_POINTS = 4.5  # of letters that can be read
 _MOST_BESIDE = 0.35  # of the width of a figure, for names at the ends of curves
 _LETTER = 0.62  # width of a letter, of its height
 _LINE = 1.45  # height of a line, of that of its letters
-_LINES, _GAP = (
-    4.0,
-    2.0,
-)  # letters that the line before a name takes with its padding, and between columns
+# letters that the line before a name takes with its padding, and between columns
+_LINES, _GAP = (4.0, 2.0)
 _STYLE: dict[str, Any] = {"fontsize": "small", "frameon": False, "handlelength": 2.8}
 
 

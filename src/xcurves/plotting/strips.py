@@ -30,15 +30,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 BANDS = ("pointwise", "sd", "se")
-_OPTIONS = (
-    "runs",
-    "band",
-    "xscale",
-    "title",
-    "confidence_level",
-    "rng",
-    "n_resamples",
-)  # that a strip can have
+# that a strip can have
+_OPTIONS = ("runs", "band", "xscale", "title", "confidence_level", "rng", "n_resamples")
 _GOLDEN = 0.618034  # turns of it spread dots evenly, whatever their number
 _DOTS, _SPREAD = -0.12, 0.5  # middle and height of the dots of a strip, in rows
 _MEAN = 0.28  # where the mean stands, in rows below the middle

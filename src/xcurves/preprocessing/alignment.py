@@ -334,9 +334,8 @@ def _at_fractions(
             known[after - 1],
             known[after],
         )
-        wanted = np.where(
-            np.abs(near - wanted) <= 1e-12 * abs(budget), near, wanted
-        )  # 0.1 · 30 is not 3
+        # 0.1 · 30 is not 3
+        wanted = np.where(np.abs(near - wanted) <= 1e-12 * abs(budget), near, wanted)
         if budget > 0:
             out = ragged.at_levels(rows, len(flat), wanted, "linear", tolerance)
         out[:, np.isnan(out[present]).any(axis=0)] = np.nan

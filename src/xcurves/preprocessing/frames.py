@@ -202,9 +202,8 @@ def to_dataarray(
     for name, column in {**column_of, **dict(zip(kept, kept, strict=True))}.items():
         curves[name].attrs = {"long_name": column} | _said_of(frame, column)
     carried = {str(name): told for name, told in frame.attrs.items() if _lasts(told)}
-    curves.attrs = carried | _said_of(
-        frame, value
-    )  # without a long_name of its own: another name is that of axes
+    # without a long_name of its own: another name is that of axes
+    curves.attrs = carried | _said_of(frame, value)
     if training is not None:
         run_checks.warn_of_copies(
             curves.expand_dims(

@@ -209,9 +209,8 @@ def _why(frame: pd.DataFrame, columns: Mapping[str, str], rows: Rows) -> str:
     if _EPISODES.search(str(run)):
         return "its name says episodes"
     n_curves = int(np.count_nonzero(np.diff(rows.curve, prepend=-1)))
-    n_own = len(rows.curve) / max(
-        n_curves, 1
-    )  # a run's levels differ, so there are as many at least
+    # a run's levels differ, so there are as many at least
+    n_own = len(rows.curve) / max(n_curves, 1)
     if n_own > 1 and n_curves <= _MANY * n_own:
         return ""
     n_groups = len(

@@ -54,9 +54,8 @@ def draw_fraction(result: xr.Dataset, ax: Axes) -> None:
         label="simple",
     )
     marked = _shown_levels(here)[0]
-    if (
-        marked.any()
-    ):  # a bar under stretches of neighbouring levels, a square under a single one
+    # a bar under stretches of neighbouring levels, a square under a single one
+    if marked.any():
         (bar,) = ax.plot(training, np.where(marked, 0.02, np.nan), "s-", color="black", linewidth=4, markersize=4,
                          label="differ (adjusted)", gid="bars")  # fmt: skip
         bar.set_transform(ax.get_xaxis_transform())

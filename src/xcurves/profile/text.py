@@ -132,9 +132,8 @@ def profile_statements(result: xr.Dataset) -> Iterator[Statement]:
             f"{found} the curves differ at some training level, adjusted over levels."
         )
     if len(names) > _FEW:
-        said = [
-            each for each in said if not each.startswith(tuple(names))
-        ]  # tasks stand in the table
+        # tasks stand in the table
+        said = [each for each in said if not each.startswith(tuple(names))]
     cautions = []
     if "pvalue_adjusted" in result:
         cautions.append(_LIMITS)

@@ -76,12 +76,8 @@ _ABOUT = (
     }
 )
 _STATISTICS = _ABOUT | {"mean", "average"}
-_NO_STEP = {
-    "mean",
-    "std",
-    "fit",
-    "score",
-}  # of mean_fit_time, which is no time of training
+# of mean_fit_time, which is no time of training
+_NO_STEP = {"mean", "std", "fit", "score"}
 _FIRST_STEPS = (
     "step",
     "steps",
@@ -96,10 +92,8 @@ _FIRST_STEPS = (
 )
 _MOST_LABELS = 50
 _WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+")
-_NO_NAME = (
-    "Unnamed: 0",
-    "",
-)  # what pandas reads as the name of an index that was written
+# what pandas reads as the name of an index that was written
+_NO_NAME = ("Unnamed: 0", "")
 _OWN_NAME = re.compile(r"_(?:id|name)$")  # env_id, model_name
 
 
@@ -232,9 +226,8 @@ def words_of(name: object) -> list[str]:
 def lower_is_better(name: object) -> bool:
     """Return whether the name of a score says that lower is better: loss, error, perplexity, regret, time."""
     words = set(words_of(name))
-    return (
-        bool(_LOWER & words) and "neg" not in words
-    )  # scikit-learn's neg_log_loss is a loss with its sign turned
+    # scikit-learn's neg_log_loss is a loss with its sign turned
+    return bool(_LOWER & words) and "neg" not in words
 
 
 def find_score(

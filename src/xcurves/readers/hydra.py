@@ -144,9 +144,8 @@ def _value(text: str) -> str | int | float:
     if _FLOAT.fullmatch(text):
         return float(text)
     if text[:1] in ("[", "{"):
-        needed("yaml", "hydra", "PyYAML").safe_load(
-            text
-        )  # which refuses what is no list or mapping
+        # which refuses what is no list or mapping
+        needed("yaml", "hydra", "PyYAML").safe_load(text)
         return text
     return _ESCAPED.sub(r"\1", text)
 

@@ -82,8 +82,9 @@ def has_sqlite_rows(path: Path, *tables: str) -> bool:
             )
     except (
         sqlite3.Error,
+        # the latter of a damaged name in a message of SQLite
         UnicodeDecodeError,
-    ):  # the latter of a damaged name in a message of SQLite
+    ):
         return False
 
 

@@ -150,9 +150,8 @@ def _by_place(
     for log in logs:
         places.setdefault(source.home_of(log).relative_to(root).parts, []).append(log)
     shallow = all(len(place) < 2 for place in places)
-    numbered = all(
-        re.search(r"\d", log.stem) for log in logs
-    )  # train.csv and eval.csv are of one run
+    # train.csv and eval.csv are of one run
+    numbered = all(re.search(r"\d", log.stem) for log in logs)
     several = any(len(files) > 1 for files in places.values())
     if source.general and shallow and numbered and several:
         return {

@@ -214,9 +214,8 @@ def database_address(path: Path) -> Iterator[str]:
     with path.open("rb") as file:
         has_log = file.read(19)[18:] == _WAL
     if _journals(path):
-        with (
-            TemporaryDirectory() as folder
-        ):  # SQLite would play a journal back into the file itself
+        # SQLite would play a journal back into the file itself
+        with TemporaryDirectory() as folder:
             yield f"{_copy(path, Path(folder)).as_uri()}?mode=rw"
     elif has_log:
         yield f"{path.as_uri()}?immutable=1"  # SQLite would make a log beside it

@@ -218,9 +218,8 @@ def _journal(path: Path) -> Any:
     lines, cut = whole_lines(read_bytes(path), path)
     if cut:
         provenance.warn(cut)
-    operations: Any = _Lines(
-        [json.loads(line) for line in lines.splitlines()]
-    )  # has the two methods of a backend
+    # has the two methods of a backend
+    operations: Any = _Lines([json.loads(line) for line in lines.splitlines()])
     return JournalStorage(operations)
 
 
@@ -294,9 +293,8 @@ def _sampler(study: Any) -> str:
             if note.startswith(mark):
                 return name
     in_memory = type(getattr(study, "_storage", None)).__name__ == "InMemoryStorage"
-    return (
-        type(study.sampler).__name__ if in_memory else "unknown"
-    )  # `load_study` puts its default in
+    # `load_study` puts its default in
+    return type(study.sampler).__name__ if in_memory else "unknown"
 
 
 def _has_curves(path: Path) -> bool:

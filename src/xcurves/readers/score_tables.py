@@ -77,9 +77,8 @@ def _search_rows(table: pd.DataFrame, _: Path) -> pd.DataFrame:
             ],
             axis=1,
         )
-        made.attrs = {
-            "sampler": "unknown"
-        }  # a table of results does not say how settings were chosen
+        # a table of results does not say how settings were chosen
+        made.attrs = {"sampler": "unknown"}
         return made
     names = _names_of_settings(labels)
     scores: dict[str, dict[str, Any]] = {}

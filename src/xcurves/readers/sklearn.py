@@ -13,12 +13,8 @@ from xcurves.core.named_options import names_options
 from xcurves.readers.logs import check_named
 
 _SCORED = re.compile("^(test|train)_|_time$")  # of what cross_validate returns
-_ARRAYS = (
-    "train_score",
-    "test_score",
-    "fit_time",
-    "score_time",
-)  # in the order of learning_curve
+# in the order of learning_curve
+_ARRAYS = ("train_score", "test_score", "fit_time", "score_time")
 
 
 @names_options

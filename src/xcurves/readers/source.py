@@ -14,13 +14,8 @@ from xcurves.readers.formats import format_of, read_records, read_rows
 from xcurves.readers.log_files import Run, header
 from xcurves.readers.open_files import LogError
 
-_STEPS = (
-    "step",
-    "global_step",
-    "iteration",
-    "iter",
-    "epoch",
-)  # what rows are joined by, where no source says it
+# what rows are joined by, where no source says it
+_STEPS = ("step", "global_step", "iteration", "iter", "epoch")
 _SHARED = ("epoch", "iter")  # counts that files of a run may have besides
 _NUMBERED = re.compile(  # a name, what is between, and a number
     r"(.*?[^\W\d_].*?)((?:[-_. ]*(?:seed|run|rep|trial|fold)|[-_. ]+[sr]?)[-_=. ]*)\d+",
@@ -34,9 +29,8 @@ class Source(NamedTuple):
     name: str
     what: str
     logs: str  # which files, in words
-    formats: tuple[
-        str, ...
-    ]  # what its files hold; the first, where their content does not say it
+    # what its files hold; the first, where their content does not say it
+    formats: tuple[str, ...]
 
     # Which files are its logs: those for which all that is given holds.
     files: tuple[str, ...] = ()  # how their paths end, * for any text in a name
@@ -52,9 +46,8 @@ class Source(NamedTuple):
     within: str = ""
     hidden: str = ""  # a hidden folder in which its files are
     general: bool = False  # of no package: other sources come first, and a file is a run where folders name none
-    also_writes: tuple[str, ...] = (
-        "tensorboard",
-    )  # sources whose files are often beside
+    # sources whose files are often beside
+    also_writes: tuple[str, ...] = ("tensorboard",)
 
     # How they are read: by one of these functions, or as rows of any format.
     read_all: Callable[[str | Path], pd.DataFrame] | None = (
@@ -63,9 +56,8 @@ class Source(NamedTuple):
     read_run: Callable[[Sequence[Path]], Run] | None = None  # of the files of one run
     records: str = ""  # where the rows are in a value of JSON
     step: str = ""  # the column by which files and rows of a run are joined
-    headless: tuple[
-        str, ...
-    ] = ()  # first columns of files without names; the last is called like its file
+    # first columns of files without names; the last is called like its file
+    headless: tuple[str, ...] = ()
     prepared: Callable[[pd.DataFrame], pd.DataFrame] | None = None  # the rows of a file
     furthest: bool = False  # of several files, the one with the last step has all rows
 

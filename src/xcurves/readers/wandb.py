@@ -18,11 +18,8 @@ from xcurves.readers.log_files import parsing
 from xcurves.readers.open_files import LogError, read_bytes
 from xcurves.readers.source import Source
 
-_WORDS = {
-    "NaN": np.nan,
-    "Infinity": np.inf,
-    "-Infinity": -np.inf,
-}  # how W&B writes what JSON has no numbers for
+# how W&B writes what JSON has no numbers for
+_WORDS = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}
 _SAMPLES = 500
 _BETWEEN = " - "
 _BOUNDS = ("__MIN", "__MAX")

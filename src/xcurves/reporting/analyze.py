@@ -192,9 +192,8 @@ def analyze(
         attrs["left_out"] = "\n".join(
             f"{name}: {why}" for name, why in left_out.items()
         )
-    name = str(curves.name or "score").replace(
-        "/", "_"
-    )  # a tree takes a slash for a group
+    # a tree takes a slash for a group
+    name = str(curves.name or "score").replace("/", "_")
     return xr.DataTree.from_dict(
         {
             "/": xr.Dataset(attrs=attrs),

@@ -29,15 +29,12 @@ from xcurves.reporting.score_table import (
 )
 from xcurves.results import ask, parts_of, prepare, table
 
-_MARKDOWN = re.compile(
-    r"[\\`*<>|$\[\]]|~~|&(?=[\w#]+;)|(?<!\w)_|_(?!\w)"
-)  # what would be read as more than text
-_LATEX = str.maketrans(
-    {"<": r"\textless{}", ">": r"\textgreater{}"}
-)  # which pandas leaves
-_STARTS = re.compile(
-    r"^(?=\s*[*\[])"
-)  # what LaTeX would read as an argument of the end of a row or of a rule
+# what would be read as more than text
+_MARKDOWN = re.compile(r"[\\`*<>|$\[\]]|~~|&(?=[\w#]+;)|(?<!\w)_|_(?!\w)")
+# which pandas leaves
+_LATEX = str.maketrans({"<": r"\textless{}", ">": r"\textgreater{}"})
+# what LaTeX would read as an argument of the end of a row or of a rule
+_STARTS = re.compile(r"^(?=\s*[*\[])")
 _MARKS: dict[str, dict[Mark, str]] = {
     "latex": {
         "bold": "textbf:--rwrap;",

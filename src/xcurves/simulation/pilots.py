@@ -25,17 +25,14 @@ class PilotSets:
     """Sets of pilot runs, and data sets drawn from each with replacement: a generator."""
 
     means: Sequence[Floats]  # of each algorithm, (..., training)
-    residuals: Sequence[
-        Floats
-    ]  # the pilot runs of each algorithm less their mean, (..., run, training)
-    chosen: Sequence[
-        Ints
-    ]  # which pilot runs of each algorithm are in each set, (set, run)
+    # the pilot runs of each algorithm less their mean, (..., run, training)
+    residuals: Sequence[Floats]
+    # which pilot runs of each algorithm are in each set, (set, run)
+    chosen: Sequence[Ints]
     redrawn: bool  # whether sets are drawn with replacement
     n_datasets: int  # drawn from each set, 0 if all are drawn from the first
-    dims: tuple[
-        Hashable, ...
-    ]  # of data sets, without replication, algorithm, run and training
+    # of data sets, without replication, algorithm, run and training
+    dims: tuple[Hashable, ...]
     coords: Mapping[Hashable, Any]
 
     def _of_redrawn(self, n_pilots: int) -> float:
@@ -66,9 +63,8 @@ class PilotSets:
         """Return runs of one algorithm, shape (replication, ..., run, training)."""
         chosen = self.chosen[place]
         n_pilots = chosen.shape[1]
-        inflation = np.sqrt(
-            n_pilots / (n_pilots - 1)
-        )  # drawn runs vary too little, by (n - 1)/n in variance
+        # drawn runs vary too little, by (n - 1)/n in variance
+        inflation = np.sqrt(n_pilots / (n_pilots - 1))
         distinct, of_dataset = np.unique(sets, return_inverse=True)
         runs = self.residuals[place][..., chosen[distinct], :] * self._of_redrawn(
             n_pilots

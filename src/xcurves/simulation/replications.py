@@ -226,9 +226,8 @@ def rates(counted: xr.Dataset, error: float) -> dict[str, xr.Variable]:
 def warn_of_missing(counted: xr.Dataset) -> None:
     """Warn once that p-values are missing."""
     undefined = counted["undefined"]
-    if (
-        "error_term" in undefined.dims
-    ):  # Welch's statistic has no interaction, and none of paired runs
+    # Welch's statistic has no interaction, and none of paired runs
+    if "error_term" in undefined.dims:
         undefined = undefined.where(
             (undefined["error_term"] != "welch") | (counted["tried"] > 0), 0
         )

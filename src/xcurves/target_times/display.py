@@ -21,9 +21,8 @@ def displayed(result: xr.Dataset) -> xr.Dataset:
     """
     p, own = result["pvalue_adjusted"], result["speedup_ci"]
     low, high = (own.sel(ci_bound=bound, drop=True) for bound in CI_BOUNDS)
-    by_interval = (low >= 1).astype(float) - (high <= 1).astype(
-        float
-    )  # where curves end first
+    # where curves end first
+    by_interval = (low >= 1).astype(float) - (high <= 1).astype(float)
     apart: xr.DataArray = result["speedup"] - 1
     estimated = xr.apply_ufunc(np.sign, apart).broadcast_like(p)
     direction = estimated.where(estimated.notnull(), by_interval)

@@ -140,9 +140,8 @@ def curves_and_target(
     validation.check_flag("higher_is_better", higher)
     log = validation.check_choice("training_scale", scale, ("linear", "log")) == "log"
     core: tuple[str, ...] = (*joined, "algorithm", "run")
-    if not {"training", EVALUATION} & {
-        *curves.dims
-    }:  # times, beside which their budgets may stand
+    # times, beside which their budgets may stand
+    if not {"training", EVALUATION} & {*curves.dims}:
         times = curves.drop_vars("budget", errors="ignore").transpose(..., *core)
         budget = (
             curves.coords.get("budget", xr.DataArray(0.0))
@@ -169,9 +168,8 @@ def curves_and_target(
         if training.ndim == 1
         else training.transpose(*scores.dims)
     )
-    scores = scores.assign_coords(
-        training=xr.Variable((), 0.0, training.attrs)
-    )  # results take its unit
+    # results take its unit
+    scores = scores.assign_coords(training=xr.Variable((), 0.0, training.attrs))
     targets = wanted.broadcast_like(of_task).transpose(*of_task.dims)
     return (
         [scores, in_label_order(levels, core), targets],

@@ -47,9 +47,8 @@ def draw_times(result: xr.Dataset, ax: Axes) -> None:
     for row, one in enumerate(every):
         low, high = one["time_ci"].to_numpy()
         reached, start = bool(np.isfinite(one["time"])), low if low > 0 else -np.inf
-        value = one[
-            "time" if reached else "training_last"
-        ].item()  # to which a curve is known to stay below
+        # to which a curve is known to stay below
+        value = one["time" if reached else "training_last"].item()
         y, x, lower, upper = np.array(
             [[row], [value], [start], [high if reached else value]], float
         )

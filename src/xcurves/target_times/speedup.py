@@ -37,15 +37,15 @@ from xcurves.target_times.text import Reason, described
 
 MOST_OF_RISE = 0.9  # of the reference, from its first to its last level
 DRAWN = 64  # levels of the mean curves that results keep
+# whatever the scores are
 BY_DESIGN = (
     Reason.FEWER_THAN_TWO_RUNS,
     Reason.NO_LEVELS_IN_COMMON,
     Reason.LAST_LEVEL_OF_THE_REFERENCE_IS_0,
     Reason.NOT_COMPARED,
-)  # whatever the scores are
-Compared = tuple[
-    dict[str, Any], LogTimes | None
-]  # variables, and what claims about these tasks are made of
+)
+# variables, and what claims about these tasks are made of
+Compared = tuple[dict[str, Any], LogTimes | None]
 
 
 def speedup(
@@ -269,9 +269,8 @@ def speedup_kernel(
 ) -> dict[str, Any]:
     """Compare every algorithm with the reference, in each task by itself or over the tasks of `families`."""
     shape = group.data[0].shape[: 2 if families is None else 3]
-    cells = np.arange(reference, prod(shape), shape[-1]).repeat(
-        shape[-1]
-    )  # of the reference in the task of each cell
+    # of the reference in the task of each cell
+    cells = np.arange(reference, prod(shape), shape[-1]).repeat(shape[-1])
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         found, log_times = compare(group, cells, **options)
     found = {

@@ -155,9 +155,8 @@ def _contrast_panel(
         numbers = (design.u - estimate[:, np.newaxis] * design.direction) / unit[
             :, np.newaxis
         ]
-        half = (
-            plan.unlabelled if plan.exact and plan.labelled else plan
-        )  # with groups exchanged, |N_g| is the same
+        # with groups exchanged, |N_g| is the same
+        half = plan.unlabelled if plan.exact and plan.labelled else plan
         alike = plan.n_resamples // half.n_resamples
         count, *distances = _invert_linear(
             design._replace(u=numbers), half, at, besides, most, alike
@@ -183,9 +182,8 @@ def _contrast_panel(
             distances.append(furthest)
     found["pvalue"] = np.where(np.isnan(statistic), np.nan, count / plan.n_total)
     for side, distance in zip(sides, distances, strict=True):
-        distance[(error == 0) & np.isfinite(distance)] = (
-            np.nan
-        )  # runs that do not differ say nothing of others
+        # runs that do not differ say nothing of others
+        distance[(error == 0) & np.isfinite(distance)] = np.nan
         ends[:, max(side, 0)] = estimate + side * unit * distance
     return found | {"estimate_ci_gap": gap.astype(float)}
 
@@ -265,9 +263,8 @@ def _invert_linear(
     # Of two equal groups, or two within runs, squares add up to the same in every reassignment, so that |T_g| >= |T|
     # where |N_g| >= |N|: one distance on each side. 20 tasks of 10 v 10, exact: an eightieth of the time of `limits`.
     numbers = np.concatenate([design.u, [design.direction]])
-    scale = (
-        np.subtract(*design.weights) / design.sizes[0]
-    )  # the sum over the second group is minus that over the first
+    # the sum over the second group is minus that over the first
+    scale = np.subtract(*design.weights) / design.sizes[0]
     contrasts = scale * (numbers - numbers.mean(axis=-1, keepdims=True))
     upwards = (at > 0)[:, np.newaxis]
     count = np.full(len(at), float(besides))
@@ -323,9 +320,8 @@ def shifted_contrast(
     weights, sizes = design.groups
     of_mean, of_squares = weights / sizes, weights**2 / (sizes * (sizes - 1))
     of_products = of_squares / sizes
-    if (
-        not design.paired and len(sizes) == 2
-    ):  # the sums over the second group are minus those over the first
+    # the sums over the second group are minus those over the first
+    if not design.paired and len(sizes) == 2:
         of_mean, of_products = of_mean[:1] - of_mean[1:], of_products.sum(keepdims=True)
     parts = []
     for u, c, uu, uc, cc in (_within_runs if design.paired else _between_groups)(
@@ -345,8 +341,9 @@ def shifted_contrast(
         )
     mean, variance, linear, slope, square, cc = (
         np.ascontiguousarray(
+            # rows beside each other: twice as fast afterwards
             np.concatenate(each, axis=-1)
-        )  # rows beside each other: twice as fast afterwards
+        )
         for each in zip(*parts, strict=True)
     )
     square[square <= 1e-13 * cc] = (
@@ -427,9 +424,8 @@ def quartics(shifted: ShiftedContrast) -> Floats:
     coefs[0] *= shifted.mean
     coefs[2] = shifted.variance
     coefs[2] -= (1 + TIE) / (1 - TIE) * shifted.spread[:, np.newaxis] * shifted.slope**2
-    coefs[2] -= (
-        _ROUNDING * (shifted.spread == 0)[:, np.newaxis]
-    )  # so that 0 / 0 and equal infinities are ties
+    # so that 0 / 0 and equal infinities are ties
+    coefs[2] -= _ROUNDING * (shifted.spread == 0)[:, np.newaxis]
     coefs[3], coefs[4] = shifted.linear, shifted.square
     coefs[2:] *= TIE - 1
     return coefs

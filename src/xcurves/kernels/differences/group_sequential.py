@@ -25,9 +25,8 @@ INFINITE = 1e200  # statistics at least this large have no variance; the larger 
 class BatchedRuns(NamedTuple):
     """The runs of a pair of algorithms in all batches, each batch the first algorithm's runs before the second's."""
 
-    z: list[
-        list[Floats]
-    ]  # (task, run): numbers less the mean of their batch, for all `TaskCells` of every look
+    # (task, run): numbers less the mean of their batch, for all `TaskCells` of every look
+    z: list[list[Floats]]
     e: list[list[Floats]]  # (run,): whether it is of the first, less its batch's mean
     sizes: Floats  # (look, task, 2): cumulative runs of the batches that count
     weights: Floats  # (look, task); 0 without runs
@@ -96,12 +95,10 @@ def studentized_terms(runs: BatchedRuns, looks: list[Look]) -> list[Terms | None
     """Return the terms of T at every look, None where a task has one run of an algorithm, or none has two."""
     out: list[Terms | None] = [None] * len(looks)
     defined = is_defined(runs)
-    for tasks in stretches(
-        runs.sizes.shape[1], _TASKS
-    ):  # as many whatever comes later, so that sums are the same
-        sums, totals = np.zeros(
-            (2, tasks.stop - tasks.start, 5, 1)
-        )  # of z, z², e, z e, e²: labelled first, and all
+    # as many whatever comes later, so that sums are the same
+    for tasks in stretches(runs.sizes.shape[1], _TASKS):
+        # of z, z², e, z e, e²: labelled first, and all
+        sums, totals = np.zeros((2, tasks.stop - tasks.start, 5, 1))
         for k, look in enumerate(looks):
             sums = sums if look.parent is None else sums[..., look.parent]
             for cells, z, e in zip(look.cells, runs.z[k], runs.e[k], strict=True):
@@ -223,9 +220,8 @@ def _anew(
     n_tasks = runs.sizes.shape[1]
     n_runs = int(runs.sizes[k].sum(axis=-1).max())
     z = np.zeros((n_tasks, len(rows), n_runs))
-    side = np.full(
-        (n_tasks, len(rows), n_runs), 2, np.uint8
-    )  # 0 labelled first, 1 second, 2 no run
+    # 0 labelled first, 1 second, 2 no run
+    side = np.full((n_tasks, len(rows), n_runs), 2, np.uint8)
     filled = runs.sizes[k].sum(axis=-1).astype(int)
     for j in range(k, -1, -1):
         labels = looks[j].labels[rows]

@@ -37,9 +37,8 @@ from xcurves.kernels.resampling.plans import (
     stretches,
 )
 
-_TABLE = (
-    3 * MEMORY
-)  # bytes up to which the table of levels by reassignments is held whole
+# bytes up to which the table of levels by reassignments is held whole
+_TABLE = 3 * MEMORY
 _ROWS = 256  # reassignments whose sums are computed at once
 _PART = CACHE // 16  # doubles of the curves that are worked on at once
 _NOTHING = 1e-21  # share of the sum of squares that is only rounding error
@@ -63,9 +62,8 @@ def measure_levels(curves: Floats, sizes: tuple[int, ...], *, paired: bool) -> L
     )
     width = min(n_levels, max(64, _PART // n_curves))
     tasks = stretches(n_tasks, max(1, _PART // (n_curves * width)))
-    with np.errstate(
-        over="ignore", invalid="ignore"
-    ):  # the caller refuses infinite and huge scores
+    # the caller refuses infinite and huge scores
+    with np.errstate(over="ignore", invalid="ignore"):
         for part in (
             (some, ..., levels)
             for some in tasks
@@ -158,9 +156,8 @@ def _group_means(curves: Floats, sizes: tuple[int, ...]) -> tuple[Floats, Floats
         mean /= size
         within += np.einsum("tgnh,tgnh->th", apart, apart)
         within -= size * np.einsum("tgh,tgh->th", mean, mean)
-        mean += (
-            groups[:, :, 0] - curves[:, :1]
-        )  # in one step, so that an offset loses no precision
+        # in one step, so that an offset loses no precision
+        mean += groups[:, :, 0] - curves[:, :1]
         means.append(mean)
         start = end
     return np.concatenate(means, axis=1), within
@@ -352,9 +349,8 @@ def level_differences(curves: Floats, plan: RunPlan) -> LevelDifferences:
     )
     residuals = apart - means[:, plan.observed]
     by_level = np.ascontiguousarray(np.moveaxis(residuals, 1, 2))
-    alike = (
-        len(pairs) == 1 and len(set(plan.sizes)) == 1
-    )  # then T² is F, which rises with R
+    # then T² is F, which rises with R
+    alike = len(pairs) == 1 and len(set(plan.sizes)) == 1
     if alike:
         scaled = np.moveaxis(
             centre_groups(residuals, plan.sizes, paired=plan.paired), 1, 2
@@ -469,9 +465,8 @@ def _pairs_within(
     n_groups, n_runs = len(sizes), sizes[0]
     # Which of the curves of a run each group takes: the inverse of the run's labels.
     taken = labels.reshape(len(labels), n_groups, n_runs).argsort(axis=1)
-    placed = residuals[
-        ..., taken * n_runs + np.arange(n_runs)
-    ]  # (task, level, reassignment, group, run)
+    # (task, level, reassignment, group, run)
+    placed = residuals[..., taken * n_runs + np.arange(n_runs)]
     for a, b in combinations(range(n_groups), 2):
         apart = placed[..., a, :] - placed[..., b, :]
         total = apart.sum(axis=-1)

@@ -21,10 +21,8 @@ from xcurves.kernels.differences.sequential_pvalues import Spending, spent
 from xcurves.kernels.resampling.plans import stretches
 
 N_CONTINUATIONS = 2000
-UNLIKELY, AT_BEST = (
-    0.1,
-    0.5,
-)  # chances below which a pair is futile: as seen, and at the better end of the interval
+# chances below which a pair is futile: as seen, and at the better end of the interval
+UNLIKELY, AT_BEST = (0.1, 0.5)
 _POINTS = 201  # at which the statistic's density is carried from look to look
 _FAR = 12.0  # standard deviations beyond which no statistic gets
 _TASKS = 8  # whose runs are drawn at once
@@ -82,9 +80,8 @@ def can_show(
             n_assignments * prod(comb(a + b, a) for a, b in dealt), n_resamples + 1
         )
         alike &= all(a == b for a, b in dealt)
-        mirrored = (
-            alike and n_assignments <= n_resamples
-        )  # the observed and its mirror have one statistic
+        # the observed and its mirror have one statistic
+        mirrored = alike and n_assignments <= n_resamples
         found.append((1 + mirrored) / (spent_by_then * n_assignments) <= alpha)
     return np.array(found)
 
@@ -153,10 +150,8 @@ def _levels(
     share = alpha * spent(spending, len(information))
     nodes, weights = np.polynomial.legendre.leggauss(_POINTS)
     used, before = 0.0, 0.0
-    x, mass = (
-        np.zeros(1),
-        np.ones(1),
-    )  # of the sum of the increments so far, where no look has rejected
+    # of the sum of the increments so far, where no look has rejected
+    x, mass = (np.zeros(1), np.ones(1))
     found = []
     for total, by_then, is_tested in zip(
         information, share.tolist(), tested, strict=True
@@ -226,9 +221,8 @@ def chances(
     with np.errstate(invalid="ignore", divide="ignore"):
         p = 2 * stdtr(np.where(v > 0, v**2 / squared_v, 1.0), -np.abs(d) / np.sqrt(v))
     shown = (p <= levels[:, np.newaxis, np.newaxis]).any(axis=0).mean(axis=-1)
-    shown = np.where(
-        np.isinf(true), float((levels > 0).any()), shown
-    )  # any look shows an endless difference
+    # any look shows an endless difference
+    shown = np.where(np.isinf(true), float((levels > 0).any()), shown)
     return np.where(np.isnan(true), np.nan, shown)
 
 
@@ -246,9 +240,8 @@ def _add_tasks(
         each[tasks, np.newaxis]
         for each in (seen.weights, seen.n_runs, seen.sd, seen.batch)
     )
-    mean = np.zeros(
-        (len(weights), 1, 1, 2)
-    )  # task, difference, continuation, algorithm; less that of the runs so far
+    # task, difference, continuation, algorithm; less that of the runs so far
+    mean = np.zeros((len(weights), 1, 1, 2))
     n, size, spread = (
         each[:, :, np.newaxis]
         for each in (n_runs, batch.astype(float), np.nan_to_num(sd))

@@ -57,9 +57,8 @@ def _nested_counts(
         np.minimum(np.floor(q * budget * (1 + 1e-12) + 1e-9), most).astype(np.intp)
         for q in (before, beyond)
     )
-    tally = np.bincount(
-        others, minlength=most + 1
-    ).tolist()  # of those with smaller statistics
+    # of those with smaller statistics
+    tally = np.bincount(others, minlength=most + 1).tolist()
     number, smaller = most, len(beyond) - tally[most]
     counts = [0] * n
     for place, value, ends in zip(
@@ -107,9 +106,8 @@ def small_pvalues(
     order = (-statistic).argsort()
     q = before[order]
     infinite = np.flatnonzero(np.isinf(q))
-    cut = min(
-        int(infinite[spare]) if spare < len(infinite) else len(q), most
-    )  # r of this one is a lower bound
+    # r of this one is a lower bound
+    cut = min(int(infinite[spare]) if spare < len(infinite) else len(q), most)
     top, beyond = order[: cut + 1], q[cut + 1 :]
     t = statistic[top]
     last = np.append(t[:-1] - t[1:] > TIE * np.maximum(1.0, t[1:]), True)

@@ -29,9 +29,8 @@ from xcurves.kernels.differences.sequential_pvalues import (
 )
 from xcurves.kernels.differences.task_plans import Look
 
-_FAR = (
-    2.0**20
-)  # ranges of the numbers at which a shift that is not rejected never will be
+# ranges of the numbers at which a shift that is not rejected never will be
+_FAR = 2.0**20
 _WIDE = 2.0**4  # ranges of the numbers at which the search for an end begins
 _PRECISION = 2.0**-30  # of an end, in ranges of the numbers
 _TRIALS = 3  # before the bracket is halved
@@ -127,9 +126,8 @@ class ShiftedRuns:
         tested = np.array([terms is not None for terms in self.terms])
         last = np.maximum.accumulate(np.where(tested, np.arange(len(tested)), -1))
         last = np.append(-1, last[:-1])
-        self.spent = np.where(
-            last < 0, 0.0, self.share[last]
-        )  # by the last look with something to test
+        # by the last look with something to test
+        self.spent = np.where(last < 0, 0.0, self.share[last])
         # By how many standard errors more random assignments may be rejected than enumerated ones at that look.
         self.noise = np.where((last >= 0) & exact[last] & ~exact, _NOISE, 0.0)
 
@@ -139,9 +137,8 @@ class ShiftedRuns:
         n = np.array([look.n_total for look in self.looks])
         share = self.share[: len(self.looks)]
         out = self.alpha + _FEW / (share * n)
-        spare = (
-            self.noise**2 * self.spent / ((share - self.spent) ** 2 * n)
-        )  # less leaves none to spare
+        # less leaves none to spare
+        spare = self.noise**2 * self.spent / ((share - self.spent) ** 2 * n)
         out[:-1] = np.maximum(out[:-1], spare[1:])
         return np.maximum.accumulate(out[::-1])[::-1]
 
@@ -150,9 +147,8 @@ class ShiftedRuns:
         n = self.looks[k].n_total
         if np.isinf(known):
             return n
-        spent = (
-            known * float(self.spent[k]) * n
-        )  # as many at most have an earlier p-value up to `known`
+        # as many at most have an earlier p-value up to `known`
+        spent = known * float(self.spent[k]) * n
         return math.floor(
             known * float(self.share[k]) * n
             - spent
@@ -189,9 +185,8 @@ class Nearby:
     parts: list[_Part] = field(default_factory=list)  # until the last look asked for
     # of all assignments at that look: where in the part each is
     place: Index = field(default_factory=lambda: np.zeros(1, np.intp))
-    least: Floats = field(
-        default_factory=lambda: np.full(1, np.inf)
-    )  # a bound of its p-values until then
+    # a bound of its p-values until then
+    least: Floats = field(default_factory=lambda: np.full(1, np.inf))
     # by shift: the number of looks evaluated, and what the last of them said
     known: dict[float, tuple[int, SmallPvalues]] = field(default_factory=dict)
 
@@ -358,9 +353,8 @@ class _End:
         if other < 1:
             return None
         d, v = self.terms.d[:, [0, other]], self.terms.v[:, [0, other]]
-        d = np.array(
-            [d[0] - at * d[1], -d[1]]
-        )  # polynomials in the distance from `at`, whose small roots are exact
+        # polynomials in the distance from `at`, whose small roots are exact
+        d = np.array([d[0] - at * d[1], -d[1]])
         v = np.array([v[0] - at * (2 * v[1] - at * v[2]), 2 * (at * v[2] - v[1]), v[2]])
         square = np.array([d[1] ** 2, 2 * d[0] * d[1], d[0] ** 2])
         # of the quartic D_0² V_g - D_g² V_0

@@ -157,9 +157,8 @@ def task_effect_tests(
         found["interaction"] = found["interaction_pvalue"] = np.full(len(x), np.nan)
     scale = np.sqrt(np.where(observed.v0[0] <= rounding, 0.0, observed.v0[0]))
     unit = np.where(scale > 0, scale, np.nan)
-    varies = np.flatnonzero(
-        scale > 0
-    )  # where runs do not differ in any task there is no interval
+    # where runs do not differ in any task there is no interval
+    varies = np.flatnonzero(scale > 0)
     mean, variance, linear = (
         np.ascontiguousarray((each / unit**power).T[varies])
         for each, power in ((sums.n, 1), (sums.v0, 2), (sums.v1, 1))
@@ -260,10 +259,8 @@ def _sums(parts: Sequence[TaskNumbers], labels: Labels) -> Sums:
         part.of_all * (part.shift @ part.shift) * (part.weights**2).sum()
         for part in parts
     )
-    v1, v2 = (
-        np.where(whole, 0.0, sums.v1),
-        np.where(whole, 0.0, sums.v2),
-    )  # whole tasks are exchanged
+    # whole tasks are exchanged
+    v1, v2 = (np.where(whole, 0.0, sums.v1), np.where(whole, 0.0, sums.v2))
     return sums._replace(v1=v1, v2=v2, spread=sums.spread - sums.n**2)
 
 

@@ -217,9 +217,8 @@ def subset_means(x: Floats, weights: Floats) -> Iterator[Floats]:
     last, sums = None, np.empty(0)
     for own, of_own in zip(x, weights, strict=True):
         present = ~np.isnan(own)
-        if last is None or not np.array_equal(
-            of_own[present], last
-        ):  # levels of a pair have the same weights
+        # levels of a pair have the same weights
+        if last is None or not np.array_equal(of_own[present], last):
             last = of_own[present]
             sums = subset_sums(last)[1:]
         yield subset_sums(own[present])[1:] / sums
@@ -281,9 +280,8 @@ def spread_of_truth(
         square = np.nansum((d - mean[:, np.newaxis]) ** 2, axis=-1) / np.where(
             count > 1, count - 1, np.nan
         )
-        dof = np.fmin(
-            (noise * count) ** 2 / uncertainty, _MANY
-        )  # 0 / 0 of errors that are exactly 0
+        # 0 / 0 of errors that are exactly 0
+        dof = np.fmin((noise * count) ** 2 / uncertainty, _MANY)
         upper, lower = (
             scipy.special.fdtri(count - 1.0, dof, share)
             for share in (1 - alpha / 2, alpha / 2)

@@ -49,9 +49,8 @@ class TaskCells(NamedTuple):
 class DealPlan(Plan):
     """Whole runs of two algorithms dealt anew to both, within every task by itself."""
 
-    runs: tuple[
-        tuple[int, int], ...
-    ]  # of both algorithms in each task; a task in which either has none is left out
+    # of both algorithms in each task; a task in which either has none is left out
+    runs: tuple[tuple[int, int], ...]
     # Exchange the two curves of a run instead of dealing all curves.
     paired: bool = False
     is_turned: bool = False  # random deals are those of the pair with its algorithms the other way round
@@ -110,9 +109,8 @@ class DealPlan(Plan):
     def draw(self, number: int, rows: int) -> Labels:
         """Draw the deals of random block `number`, shape (rows, unit)."""
         draw = self._draw
-        if (
-            self.is_turned and not self.paired
-        ):  # a run whose curves change places does so in either order
+        # a run whose curves change places does so in either order
+        if self.is_turned and not self.paired:
             draw = self._draw_turned
         drawn = [draw(cells, number, rows).reshape(rows, -1) for cells in self.cells]
         return drawn[0] if len(drawn) == 1 else np.concatenate(drawn, axis=1)
@@ -199,9 +197,8 @@ class Look(DealPlan):
     """Deals of the runs of one batch, each of which extends an assignment of the batches before."""
 
     number: int  # of the look, from 0
-    parent: (
-        Index | None
-    )  # number of the assignment before that each extends; None: their own
+    # number of the assignment before that each extends; None: their own
+    parent: Index | None
 
     @property
     def rows(self) -> int:

@@ -25,9 +25,8 @@ from xcurves.kernels.resampling.plans import (
 _ROUNDING = 1e-13
 _SAME = 64 * np.finfo(float).eps
 Table = tuple[Floats, Floats]
-Deals = list[
-    tuple[Labels, Index | None]
-]  # of alike tasks: labels, and their places in `every_assignment`
+# of alike tasks: labels, and their places in `every_assignment`
+Deals = list[tuple[Labels, Index | None]]
 
 
 class _Ties(NamedTuple):

@@ -40,12 +40,10 @@ def are_few(n_trials: Ints, n_units: Ints, stratified: bool) -> NDArray[np.bool_
 class BootstrapDesign:
     """How resamples are drawn."""
 
-    sizes: tuple[
-        int, ...
-    ]  # units in each stratum; they are numbered stratum after stratum
-    unit: (
-        Ints | None
-    )  # of each trial; None: trials are units of one stratum, whose order does not matter
+    # units in each stratum; they are numbered stratum after stratum
+    sizes: tuple[int, ...]
+    # of each trial; None: trials are units of one stratum, whose order does not matter
+    unit: Ints | None
     n_resamples: int
     entropy: int
 

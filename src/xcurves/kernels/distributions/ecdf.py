@@ -80,9 +80,8 @@ class CentredSums:
 
     def __init__(self, x: Floats, n: Ints) -> None:
         self.n = n
-        self.x, self.first_finite, self.last_finite = finite(
-            x, n
-        )  # ranks, as of `finite`
+        # ranks, as of `finite`
+        self.x, self.first_finite, self.last_finite = finite(x, n)
         self.centre = np.asarray(
             self.x[np.arange(len(x)), np.maximum(n - 1, 0) // 2][:, np.newaxis]
         )
@@ -214,18 +213,15 @@ def local_level(n: int, alpha: float) -> float:
     """Return the η for which the limits hold at once with probability 1 - α, to eight digits."""
     if n < 2:
         return alpha
-    if (
-        alpha < _LEAST_ALPHA
-    ):  # 1 - coverage is lost in rounding: Bonferroni's level, which is a little lower
+    # 1 - coverage is lost in rounding: Bonferroni's level, which is a little lower
+    if alpha < _LEAST_ALPHA:
         return alpha / n
 
     def excess(log_level: float) -> float:  # nearly linear: five or six steps
         return float(np.log((1 - coverage(n, np.exp(log_level))) / alpha))
 
-    ends = (
-        np.log(alpha / n),
-        np.log(alpha),
-    )  # Bonferroni's, and that of a single order statistic
+    # Bonferroni's, and that of a single order statistic
+    ends = (np.log(alpha / n), np.log(alpha))
     return float(np.exp(scipy.optimize.brentq(excess, *ends, xtol=1e-9)))
 
 
@@ -252,11 +248,8 @@ def coverage(n: int, level: float) -> float:
     moves = np.exp(
         scipy.special.xlogy(steps, rates) - rates - scipy.special.gammaln(steps + 1)
     )
-    mass, least, most = (
-        np.ones(1),
-        0,
-        0,
-    )  # of `least`, `least` + 1, ... points; fewer than `most` + 1 are allowed
+    # of `least`, `least` + 1, ... points; fewer than `most` + 1 are allowed
+    mass, least, most = (np.ones(1), 0, 0)
     for move, lowers in zip(moves, is_lower, strict=False):
         mass = np.convolve(mass, move)[: most - least + 1]
         if lowers:

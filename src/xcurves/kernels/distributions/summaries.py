@@ -15,9 +15,8 @@ from xcurves.array_types import Floats, Ints
 from xcurves.kernels.distributions import ecdf
 
 _ROUNDING = 1e-13
-MEAN, MEDIAN, IQM = range(
-    3
-)  # first spans; then the upper tails at each level, then the lower ones
+# first spans; then the upper tails at each level, then the lower ones
+MEAN, MEDIAN, IQM = range(3)
 _DEVIATION = 2  # place of the standard deviation among the statistics
 
 
@@ -179,9 +178,8 @@ class Summaries:
         if not some.any():
             return found
         none = np.zeros((*some.shape[:-1], len(self.thresholds)), bool)
-        is_best = self.higher == (
-            infinity > 0
-        )  # it meets every threshold and every target
+        # it meets every threshold and every target
+        is_best = self.higher == (infinity > 0)
         partial = np.repeat(some & is_best, len(self.thresholds), axis=-1)
         gap = np.repeat(some & (not is_best), len(self.targets), axis=-1)
         infinite = self._in_order(
@@ -207,17 +205,14 @@ class Summaries:
         means = []
         for span in range(spans.shape[-2]):
             low, high = spans[..., span, :1], spans[..., span, 1:]
-            below = (
-                inner if span == MEAN else np.maximum(np.minimum(inner, high), low)
-            )  # half of the time of clip
+            # half of the time of clip
+            below = inner if span == MEAN else np.maximum(np.minimum(inner, high), low)
             whole = (x[:, -1:] * high[..., 0] - x[:, :1] * low[..., 0]) - (
                 below @ step
             )[..., 0]
             means.append(whole / (high - low)[..., 0] + centre)
-        z, raised = (
-            z[..., np.newaxis],
-            (x + centre)[..., np.newaxis],
-        )  # with numbers for infinite ones
+        # with numbers for infinite ones
+        z, raised = (z[..., np.newaxis], (x + centre)[..., np.newaxis])
         met = (z >= self.thresholds) if self.higher else (z <= self.thresholds)
         if self.higher:
             capped = np.minimum(np.where(np.isneginf(z), raised, z), self.targets)
@@ -325,9 +320,8 @@ def _mean_in_band(
             end,
             centre,
         )
-    epsilon = ecdf.dkw(
-        n, alpha
-    )  # parallel to F: arrays of limits would take twice as long for 3,000,000 trials
+    # parallel to F: arrays of limits would take twice as long for 3,000,000 trials
+    epsilon = ecdf.dkw(n, alpha)
     rest = max(
         min(epsilon, stop) - start if is_low else stop - max(1 - epsilon, start), 0.0
     )
@@ -361,17 +355,17 @@ def weighted_mean(
     inside = slice(used[0], used[-1] + 1)
     own, weight = x[:, inside], weight[inside]
     with np.errstate(invalid="ignore"):
-        total = np.einsum(
-            "ti,i->t", own - np.reshape(centre, (-1, 1)), weight
-        )  # BLAS rounds by the number of tasks
+        # BLAS rounds by the number of tasks
+        total = np.einsum("ti,i->t", own - np.reshape(centre, (-1, 1)), weight)
         total += rest * (end - centre) if rest > 0 else 0.0
         mean = total / (weight.sum() + rest) + centre
     edges = np.stack(
         [own[:, 0], own[:, -1], np.full(len(x), end) if rest > 0 else own[:, 0]]
     )
+    # rounding exceeds them
     return np.clip(
         np.where(np.isnan(mean), end, mean), edges.min(axis=0), edges.max(axis=0)
-    )  # rounding exceeds them
+    )
 
 
 def _positive(divisor: Floats | Ints) -> Floats:

@@ -64,9 +64,8 @@ def best_means(
     x: Floats, n: Ints, trials: Ints, alpha: float, low: float, high: float
 ) -> tuple[Floats, Floats]:
     """Return the mean best of each number of trials, without bias, and limits by the band of F for all together."""
-    x = np.where(
-        np.isneginf(x), low, x
-    )  # failed trials count as the lowest score that there can be
+    # failed trials count as the lowest score that there can be
+    x = np.where(np.isneginf(x), low, x)
     means = np.full((len(x), len(trials)), np.nan)
     ends = np.full((len(x), len(trials), 2), np.nan)
     for size in np.unique(n[n > 0]).tolist():

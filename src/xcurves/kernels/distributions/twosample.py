@@ -17,10 +17,8 @@ from xcurves.kernels.distributions.ecdf import limits_at
 from xcurves.kernels.resampling.binomial_limits import clopper_pearson
 from xcurves.kernels.resampling.plans import Plan, halve, stretches
 
-EXACT_WORK, FEW_TRIALS = (
-    50_000_000,
-    500,
-)  # (m + n) · max(min(m, n), FEW_TRIALS) <= EXACT_WORK: exact p
+# (m + n) · max(min(m, n), FEW_TRIALS) <= EXACT_WORK: exact p
+EXACT_WORK, FEW_TRIALS = (50_000_000, 500)
 
 _HELD = 2**20
 
@@ -29,9 +27,8 @@ class Merged(NamedTuple):
     """Both samples in one ascending order, shape (task, trial)."""
 
     order: Ints  # indices of the trials in the concatenated samples
-    end: NDArray[
-        np.bool_
-    ]  # whether the next trial is greater: only there can distribution functions be compared
+    # whether the next trial is greater: only there can distribution functions be compared
+    end: NDArray[np.bool_]
     k: Ints  # how many trials of the first sample are up to each place
     j: Ints  # how many of the second
     m: Ints  # (task, 1), as n: numbers of trials
@@ -190,9 +187,8 @@ def paired_ks_pvalue(merged: Merged, gap: Ints, plan: Plan) -> Floats:
     for labels in plan.blocks():
         sign = 2 * labels - 1
         for part in stretches(n_tasks, max(1, _HELD // sign.size)):
-            walk = np.cumsum(
-                sign.T[merged.order[part]], axis=1, dtype=np.int32
-            )  # (task, trial, shuffle)
+            # (task, trial, shuffle)
+            walk = np.cumsum(sign.T[merged.order[part]], axis=1, dtype=np.int32)
             if not merged.end[part].all():
                 walk[~merged.end[part]] = 0
             furthest = np.maximum(walk.max(axis=1), -walk.min(axis=1)).astype(np.int64)

@@ -148,9 +148,8 @@ def log_multiplier(reference: Floats, errors: Floats) -> Floats:
     """Return ln d such that the reference curve has these errors, (curve,), at d N; NaN where it never has."""
     gamma, reliance = reference[:, powerlaw.GAMMA], reference[:, powerlaw.RELIANCE]
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = (
-            gamma * 2 * (reference[:, powerlaw.ERROR] - errors) / reliance
-        )  # (n / N)^γ − 1
+        # (n / N)^γ − 1
+        ratio = gamma * 2 * (reference[:, powerlaw.ERROR] - errors) / reliance
         return np.asarray(
             np.where((reliance > 0) & (ratio > -1), np.log1p(ratio) / gamma, np.nan)
         )

@@ -44,9 +44,8 @@ class Fit(NamedTuple):
     theta: Floats  # (curve, 4)
     weights: Floats  # (curve, size): total ω_i
     variance: Floats  # (curve, size): σ_i² of one fold
-    at_bound: NDArray[
-        np.bool_
-    ]  # (curve,): where least squares gives α < 0 and α = 0 was fitted
+    # (curve,): where least squares gives α < 0 and α = 0 was fitted
+    at_bound: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -116,9 +115,8 @@ class Model:
             sizes.means,
         )
         curves = np.flatnonzero(self._relative_variance(at, sizes, fit) > _NOISY**2)
-        for _ in range(
-            _REWEIGHTINGS if curves.size else 0
-        ):  # until they stay; not those that come to lie below 0
+        # until they stay; not those that come to lie below 0
+        for _ in range(_REWEIGHTINGS if curves.size else 0):
             fitted = powerlaw.curve(fit.theta[curves], self.n, at[curves])
             new = self._solve(
                 at[curves],

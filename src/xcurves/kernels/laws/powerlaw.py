@@ -115,9 +115,8 @@ ERROR_ALONE = np.array([1.0, 0.0, 0.0, 0.0])  # the derivatives of e_N by θ
 
 def t_quantile(alpha: float, degrees: Floats) -> Floats:
     """Return the two-sided quantile of Student's t, of the normal distribution for infinite degrees."""
-    distinct, place = np.unique(
-        degrees, return_inverse=True
-    )  # few, and a quantile is slow
+    # few, and a quantile is slow
+    distinct, place = np.unique(degrees, return_inverse=True)
     finite = np.where(np.isinf(distinct), 1.0, distinct)
     quantiles = scipy.special.stdtrit(finite, 1 - alpha / 2)
     quantiles[np.isinf(distinct)] = scipy.special.ndtri(1 - alpha / 2)
@@ -127,9 +126,8 @@ def t_quantile(alpha: float, degrees: Floats) -> Floats:
 RULES = ("combined", "power-law", "last-fall", "linear")
 FAR = 4.0  # so many times the largest size is the paper's limit of extrapolation
 _NORMAL = np.array(np.inf)  # degrees of freedom
-_OF_CHANGE = 3 * float(
-    t_quantile(0.05, _NORMAL)
-)  # a third of the predicted change is a half width for 95 %
+# a third of the predicted change is a half width for 95 %
+_OF_CHANGE = 3 * float(t_quantile(0.05, _NORMAL))
 
 
 def rule_of(method: str, nonnegative: bool) -> str:
@@ -173,9 +171,8 @@ def last_fall(n: Floats, means: Floats, present: NDArray[np.bool_]) -> LastFall:
             log_n[curve, last] - log_n[curve, half]
         )
     alone = present.sum(axis=1) < 2
-    largest = np.where(
-        present.any(axis=1), n[last], np.nan
-    )  # as given: exp2(log2(n)) is below n for many sizes
+    # as given: exp2(log2(n)) is below n for many sizes
+    largest = np.where(present.any(axis=1), n[last], np.nan)
     return LastFall(
         largest, log[curve, last], np.where(alone, np.nan, np.minimum(slope, 0.0))
     )
@@ -251,10 +248,10 @@ def predict_errors(
     method: str,
     nonnegative: bool,
     cap: float,
-    noise: Floats
-    | None = None,  # (curve,): standard error of the logarithm of the last mean error
-    law_bounds: Floats
-    | None = None,  # (curve, n, 2): intervals of the law, from a bootstrap
+    # (curve,): standard error of the logarithm of the last mean error
+    noise: Floats | None = None,
+    # (curve, n, 2): intervals of the law, from a bootstrap
+    law_bounds: Floats | None = None,
 ) -> dict[str, Floats]:
     """Return predictions at sizes `n`, (n,) or (curve, n), with intervals and the change from N.
 

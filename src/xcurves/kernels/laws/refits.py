@@ -59,9 +59,8 @@ def cuts(n: Floats, present: NDArray[np.bool_]) -> NDArray[np.intp]:
     with np.errstate(divide="ignore", invalid="ignore"):
         dense = (n_sizes - 1) / (octaves[last] - octaves[first]) >= _DENSE
     step = np.where(dense, 0.5, 1.0)[:, np.newaxis] * np.arange(1, _CUTS + 1)
-    distance = np.abs(
-        octaves - (octaves[last][:, np.newaxis] - step)[..., np.newaxis]
-    )  # (curve, cut, size)
+    # (curve, cut, size)
+    distance = np.abs(octaves - (octaves[last][:, np.newaxis] - step)[..., np.newaxis])
     nearest = np.where(present[:, np.newaxis], distance, np.inf).argmin(axis=-1)
     kept = np.take_along_axis(np.cumsum(present, axis=1), nearest, axis=1)
     repeated = np.zeros(nearest.shape, dtype=bool)
@@ -125,9 +124,8 @@ def _errors_of_cuts(
     found = []
     for predicted in (powerlaw.combine(law, last_fall, octave), law, last_fall):
         with np.errstate(divide="ignore", invalid="ignore"):
-            log_error = np.log(
-                sizes.means / np.maximum(predicted, 0.0)
-            )  # infinite where the law is not positive
+            # infinite where the law is not positive
+            log_error = np.log(sizes.means / np.maximum(predicted, 0.0))
             terms = np.where(later, log_error**2 / horizon, 0.0)
             found.append(terms.sum(axis=1) / later.sum(axis=1))
     return np.stack(found)

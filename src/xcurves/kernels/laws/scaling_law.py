@@ -17,9 +17,8 @@ from xcurves.kernels.resampling.plans import stretches
 E, A, B, ALPHA, BETA = range(5)
 LOWEST, HIGHEST = 0.01, 2.5  # exponents
 _GRID = np.geomspace(0.02, 2.4, 25)
-_SETS = [
-    np.array(each) for each in ([0], [1], [2], [0, 1], [0, 2], [1, 2])
-]  # of free coefficients, not all
+# of free coefficients, not all
+_SETS = [np.array(each) for each in ([0], [1], [2], [0, 1], [0, 2], [1, 2])]
 _OF_NORMAL = 1.345 * 1.4826  # Huber's constant, times the median absolute residual
 _EXACT = 1e-9  # median absolute log residual from which on the law is exact
 _STEPS = 300
@@ -138,9 +137,8 @@ def nonnegative(gram: Floats, target: Floats) -> tuple[Floats, Floats]:
     """Return by how much nonnegative least squares, of (3, 3, ...), lower the sum of squares, and coefficients."""
     found = _solve(gram, target)
     gain = (found * target).sum(axis=0)
-    bound = np.nonzero(
-        ~(found >= 0).all(axis=0)
-    )  # all three where they are positive: seldom the rest
+    # all three where they are positive: seldom the rest
+    bound = np.nonzero(~(found >= 0).all(axis=0))
     three = np.arange(3)[:, np.newaxis]
     matrix = gram[three[..., np.newaxis], three, *bound]
     wanted = target[three, *bound]

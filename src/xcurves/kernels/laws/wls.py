@@ -29,9 +29,8 @@ def size_statistics(errors: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def _measure(errors: Floats) -> tuple[Floats, Floats, Floats]:
-    values = np.ascontiguousarray(
-        errors.swapaxes(0, 1)
-    )  # sums over the first axis are the quickest
+    # sums over the first axis are the quickest
+    values = np.ascontiguousarray(errors.swapaxes(0, 1))
     has = ~np.isnan(values)
     folds = has.sum(axis=0, dtype=float)
     # Differences from one of the folds: equal errors have a variance of exactly zero.
@@ -107,9 +106,8 @@ def search_exponents(
         if not logarithmic:
             return np.asarray(GAMMAS[np.argmin(prior - reduction, axis=1)])
         total = _dot(weights * centred, centred)[:, np.newaxis]
-        left = np.maximum(
-            total - reduction, np.maximum(1e-15 * total, 1e-300)
-        )  # below this it is rounding error
+        # below this it is rounding error
+        left = np.maximum(total - reduction, np.maximum(1e-15 * total, 1e-300))
         n_sizes = (weights > 0).sum(axis=1, keepdims=True)
         return np.asarray(GAMMAS[np.argmin(n_sizes * np.log(left) + prior, axis=1)])
 
@@ -147,9 +145,8 @@ def _reductions(
         slope = product / spread
         explained = slope * product
         if nonnegative:
-            distance = -1 / GAMMAS - first / np.sqrt(
-                total
-            )  # v is -1/γ at infinite size
+            # v is -1/γ at infinite size
+            distance = -1 / GAMMAS - first / np.sqrt(total)
             alpha = centre + slope * distance
             variance = 1 / total + distance**2 / spread
         if quadratic:

@@ -11,9 +11,8 @@ from xcurves.array_types import Floats, Index
 def clopper_pearson(k: Index, n: Index, alpha: float) -> tuple[Floats, Floats]:
     """Return exact limits of a probability from `k` successes in `n` trials."""
     k, n = np.broadcast_arrays(k, n)
-    codes, place = np.unique(
-        n * (n.max(initial=0) + 1) + k, return_inverse=True
-    )  # few values of k are distinct
+    # few values of k are distinct
+    codes, place = np.unique(n * (n.max(initial=0) + 1) + k, return_inverse=True)
     trials, successes = np.divmod(codes, n.max(initial=0) + 1)
     inverse = scipy.special.betaincinv
     lower = inverse(np.maximum(successes, 1), trials - successes + 1, alpha / 2)

@@ -242,9 +242,8 @@ class StepDown:
 
     def add(self, values: Floats) -> None:
         """Add the values of some reassignments, shape (task, member, reassignment)."""
-        if (
-            values.shape[-1] < _LONG
-        ):  # members beside each other: a fourth of the time of 126 splits of 10^6 levels
+        # members beside each other: a fourth of the time of 126 splits of 10^6 levels
+        if values.shape[-1] < _LONG:
             for task, (order, least) in enumerate(
                 zip(self.order, self.least, strict=True)
             ):
@@ -252,9 +251,8 @@ class StepDown:
                 np.maximum.accumulate(reach, axis=-1, out=reach)
                 self.reached[task] += np.count_nonzero(reach >= least[:, 0], axis=0)
             return
-        reach = values[
-            np.arange(len(values))[:, np.newaxis], self.order
-        ]  # whole rows: faster than take_along_axis
+        # whole rows: faster than take_along_axis
+        reach = values[np.arange(len(values))[:, np.newaxis], self.order]
         for smaller, member in pairwise(np.moveaxis(reach, 1, 0)):
             np.maximum(smaller, member, out=member)
         self.reached += np.count_nonzero(reach >= self.least, axis=-1)
@@ -315,9 +313,8 @@ def limits(test: Test, known: Floats, *, scan: bool) -> tuple[Floats, Bools]:
         steps = grid / (1 - grid)
     else:
         share = test.most / (test.besides + n_resamples)
-        usual = np.clip(
-            0.9 * scipy.special.ndtri(1 - share / 2), 0.1, 10
-        )  # a little inside the usual limit
+        # a little inside the usual limit
+        usual = np.clip(0.9 * scipy.special.ndtri(1 - share / 2), 0.1, 10)
         steps = usual * 1.25 ** np.arange(11) ** 2  # outwards
     for some in stretches(
         len(steps), rows_that_fit(16 * n_tasks * n_resamples, CACHE) if scan else 1

@@ -191,9 +191,8 @@ def subset_tables(
     n_left, n_right = (
         np.bitwise_count(np.arange(2**n)) for n in (half, n_curves - half)
     )
-    alike = (
-        not plan.labelled and plan.sizes[0] == plan.sizes[1]
-    )  # then the first curve stays in the first group
+    # then the first curve stays in the first group
+    alike = not plan.labelled and plan.sizes[0] == plan.sizes[1]
     allowed = np.arange(len(n_left)) % 2 == 1 if alike else np.ones(len(n_left), bool)
     for n_chosen in progress(
         range(max(0, n_first - int(n_right.max())), min(half, n_first) + 1)

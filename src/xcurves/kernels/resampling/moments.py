@@ -74,9 +74,8 @@ def of_curves(
     moments: Moments, curves: NDArray[np.intp]
 ) -> tuple[Floats, Floats, Floats]:
     """Return means, co-moments and magnitude (the mean curve's sum of squares, for each curve) of present curves."""
-    with np.errstate(
-        over="ignore"
-    ):  # of huge scores that are all alike; others are refused
+    # of huge scores that are all alike; others are refused
+    with np.errstate(over="ignore"):
         pool_ss = moments.n_levels * moments.level_mean**2 + moments.level_ss
     comoment = moments.comoment.take(curves, axis=1)
     if not is_factor(moments.comoment):
@@ -111,9 +110,8 @@ def measure_moments(curves: Floats, *, factored: bool = False) -> Floats:
     out = np.empty((len(tasks), packed_size(n_curves, rank)))
     n_tasks = max(1, _CACHE // (n_curves * n_levels))
     width = n_levels if factored else max(64, _CACHE // n_curves)
-    with np.errstate(
-        over="ignore", invalid="ignore"
-    ):  # the caller refuses infinite and huge scores
+    # the caller refuses infinite and huge scores
+    with np.errstate(over="ignore", invalid="ignore"):
         for start in range(0, len(tasks), n_tasks):
             some = tasks[start : start + n_tasks]
             parts = [

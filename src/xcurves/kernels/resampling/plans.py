@@ -215,9 +215,8 @@ class RunPlan(Plan):
         """Return the labels of the distinct assignments numbered `index`, shape (index, curve)."""
         if self.paired:
             return _permuted_labels(index, self.sizes, self.labelled)
-        if (
-            self.n_assignments * self.n_units <= MEMORY
-        ):  # 7 times as fast as block by block
+        # 7 times as fast as block by block
+        if self.n_assignments * self.n_units <= MEMORY:
             return every_assignment(self.sizes, self.labelled)[index]
         return _assignments(self.sizes, self.labelled, slice(index[0], index[-1] + 1))
 
@@ -394,9 +393,8 @@ def _draw_partitions(
     places += n_curves * np.arange(rows)[:, np.newaxis]
     labels = np.empty(keys.shape, label_type(len(sizes)))
     groups = np.repeat(np.arange(len(sizes), dtype=labels.dtype), sizes)
-    labels.ravel()[places.ravel()] = np.tile(
-        groups, rows
-    )  # takes a quarter of the time of labels[row, place] = groups
+    # takes a quarter of the time of labels[row, place] = groups
+    labels.ravel()[places.ravel()] = np.tile(groups, rows)
     return labels
 
 
@@ -446,10 +444,8 @@ def _permutations(n_groups: int) -> Index:
 
 def _permuted_labels(index: Index, sizes: tuple[int, ...], labelled: bool) -> Labels:
     """Return the labels of permutations of the groups within each run, numbered in base (number of groups)!."""
-    table, n_fixed = (
-        _permutations(len(sizes)),
-        0 if labelled else 1,
-    )  # F ignores labels: the first run stays as it is
+    # F ignores labels: the first run stays as it is
+    table, n_fixed = (_permutations(len(sizes)), 0 if labelled else 1)
     digits = (
         index[:, np.newaxis] // len(table) ** np.arange(sizes[0] - n_fixed) % len(table)
     )

@@ -174,9 +174,8 @@ def sums_of_squares_table(design: AnovaDesign, level_ss: Floats) -> dict[str, Fl
     )
     df, df_error = degrees_of_freedom(design)
     n_curves, n_scores = sum(design.sizes), sum(design.sizes) * design.n_levels
-    n_values = np.array(
-        [[n_scores, n_curves], [n_scores, n_scores]], float
-    )  # of effects and errors
+    # of effects and errors
+    n_values = np.array([[n_scores, n_curves], [n_scores, n_scores]], float)
     training = n_curves * level_ss
     ss = np.stack(
         [
@@ -192,9 +191,8 @@ def sums_of_squares_table(design: AnovaDesign, level_ss: Floats) -> dict[str, Fl
     )
     with np.errstate(divide="ignore", invalid="ignore"):
         partial = effect[:, np.newaxis] / (effect[:, np.newaxis] + error)
-        generalized = effect[:, np.newaxis] / (
-            effect[:, np.newaxis] + error[:, :1]
-        )  # Olejnik & Algina, all error
+        # Olejnik & Algina, all error
+        generalized = effect[:, np.newaxis] / (effect[:, np.newaxis] + error[:, :1])
         mean_square = error / df_error[..., np.newaxis]
         by_chance = df[..., np.newaxis] * mean_square  # of the effect's sum of squares
         others = (n_values - df)[..., np.newaxis] * mean_square

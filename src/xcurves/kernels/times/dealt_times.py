@@ -67,9 +67,8 @@ class DealtRuns(NamedTuple):
             return np.asarray((squares - _products(n, n) / size) / (size * (size - 1)))
 
         for labels in self.plan.blocks():
-            first = (
-                labels[:, :size] if paired else labels
-            ) == 0  # of a pair: whether the run stays
+            # of a pair: whether the run stays
+            first = (labels[:, :size] if paired else labels) == 0
             for some in stretches(len(first), max(1, _HELD // (5 * pool.shape[1]))):
                 mine = first[some].astype(float)
                 n_a = mine @ pool
@@ -128,9 +127,8 @@ class DealtRuns(NamedTuple):
         always = (every >= 0).all(axis=0)
         begins, ends = _not_negative(every[:, (every >= 0).any(axis=0) & ~always])
         where, change = np.append(begins, ends), np.repeat([1, -1], len(begins))
-        order = np.lexsort(
-            [-change, where]
-        )  # stretches are closed: at one place those that begin come first
+        # stretches are closed: at one place those that begin come first
+        order = np.lexsort([-change, where])
         count = (
             np.append(0, change[order].cumsum())
             + np.count_nonzero(always)

@@ -76,9 +76,8 @@ def ratios(times: Floats, bases: NDArray[np.intp] | None, tau_max: float) -> Flo
         )
     best = times.min(axis=-1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        found = np.where(
-            (times == best) & np.isfinite(best), 1.0, times / best
-        )  # the best of 0 is 0
+        # the best of 0 is 0
+        found = np.where((times == best) & np.isfinite(best), 1.0, times / best)
     found = np.where(np.isnan(found), np.inf, found)
     if bases is None:
         return found
@@ -191,9 +190,8 @@ def _pvalues(x: Floats, plan: FlipPlan, alpha: float) -> Floats:
     patterns, which = np.unique(
         np.count_nonzero(~np.isnan(x), axis=-1), axis=0, return_inverse=True
     )
-    for number in range(
-        len(patterns)
-    ):  # those that are adjusted together have the same families
+    # those that are adjusted together have the same families
+    for number in range(len(patterns)):
         alike = np.flatnonzero(which.ravel() == number)
         found[:, alike] = task_flips.pvalues(x[alike], plan, alpha)
     return found
@@ -204,19 +202,18 @@ def _medians(bounds: Floats, alpha: float) -> tuple[Floats, Floats]:
     least, most = medians(bounds)
     n = np.count_nonzero(~np.isnan(bounds[0]), axis=-1)
     order = scipy.stats.binom.ppf(alpha / 2, n, 0.5)
+    # from 1; 0: none
     order = np.nan_to_num(
         order + (scipy.stats.binom.cdf(order, n, 0.5) <= alpha / 2)
-    ).astype(int)  # from 1; 0: none
+    ).astype(int)
     rows = np.arange(len(n))
     found = [np.sort(bounds[0])[rows, order - 1], -np.sort(-bounds[1])[rows, order - 1]]
     ends = np.where(order > 0, found, [[-np.inf], [np.inf]])
     return np.where(least == most, least, np.nan), np.where(n > 0, ends, np.nan)
 
 
-_LEAST, _LARGEST = (
-    -60.0,
-    200.0,
-)  # powers of two between which critical values are looked for
+# powers of two between which critical values are looked for
+_LEAST, _LARGEST = (-60.0, 200.0)
 
 
 class LogTimes(NamedTuple):

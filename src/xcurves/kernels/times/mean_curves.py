@@ -93,9 +93,8 @@ class Tracks(NamedTuple):
 
     def degrees(self, v: Floats) -> Floats:
         """Return Satterthwaite's degrees of freedom; those of V where nothing is added."""
-        largest = np.maximum(
-            np.maximum(v, self.added), np.finfo(float).tiny
-        )  # no overflow of squares
+        # no overflow of squares
+        largest = np.maximum(np.maximum(v, self.added), np.finfo(float).tiny)
         v, added = v / largest, self.added / largest
         with np.errstate(divide="ignore", invalid="ignore"):
             found = (v + added) ** 2 / (
@@ -124,9 +123,8 @@ def tracks(
     log: bool = False,
 ) -> Tracks:
     """Return the statistics of mean curves less a level (a number, or one for each run), with at least two runs."""
-    places = np.arange(
-        1 + max(len(curve.u) for curve in curves)
-    )  # a piece of length 0 ends each curve
+    # a piece of length 0 ends each curve
+    places = np.arange(1 + max(len(curve.u) for curve in curves))
     made = np.empty((4, len(places), len(curves)))
     n_runs = np.array([len(curve.runs) for curve in curves], float)
     for row, (curve, at) in enumerate(zip(curves, level, strict=True)):
@@ -187,9 +185,8 @@ class Hull(NamedTuple):
 
     lower: Floats  # -inf where the curve does not show that it was below before
     upper: Floats  # inf where it does not show that it is above after
-    gap: NDArray[
-        np.int64
-    ]  # 1 where what is accepted along the curve has several pieces
+    # 1 where what is accepted along the curve has several pieces
+    gap: NDArray[np.int64]
 
 
 def hull_by_pvalue(track: Tracks, alpha: float | Floats) -> Hull:

@@ -112,9 +112,8 @@ def _means(rows: Rows, n_curves: int, grid: Floats, tolerance: float) -> Floats:
     ends = np.full((n_curves, 1), -np.inf)
     ends[rows.curve, 0] = rows.level  # the last one written is the highest
     reached = (counts[:, :-1] > 0) & (grid <= ends + tolerance)
-    means = sums[:, :-1] / np.maximum(
-        counts[:, :-1], 1
-    )  # NaN where scores of a bin are -inf and inf
+    # NaN where scores of a bin are -inf and inf
+    means = sums[:, :-1] / np.maximum(counts[:, :-1], 1)
     return np.where(reached, np.where(np.isnan(means), -np.inf, means), np.nan)
 
 
@@ -125,9 +124,10 @@ def at_fractions(curves: Floats, levels: Floats, fractions: Floats) -> Floats:
     for number, own in enumerate(kinds):
         tasks, wanted = kind.ravel() == number, fractions * own[-1]
         near = own[np.abs(wanted[:, np.newaxis] - own).argmin(axis=1)]
+        # 0.1 · 30 is not 3
         wanted = np.where(
             np.abs(wanted - near) <= _ROUNDING * np.abs(own).max(), near, wanted
-        )  # 0.1 · 30 is not 3
+        )
         flat = curves[tasks].reshape(-1, len(own))
         read = at_levels(rows_of(flat, own), len(flat), wanted, "linear", None)
         out[tasks] = read.reshape(-1, *out.shape[1:])

@@ -21,9 +21,8 @@ _HEAD = 1 << 18
 # Characters of a line of a table of which the delimiter is looked for.
 _MOST_LONG = 2000
 _COMMA = re.compile(rb"\d,\d")
-_RULE = re.compile(
-    r"\|?[\s:|-]*-[\s:|-]*\|?"
-)  # below the header of a table in Markdown
+# below the header of a table in Markdown
+_RULE = re.compile(r"\|?[\s:|-]*-[\s:|-]*\|?")
 _NUMBER = re.compile(
     r"[-+]?(?:nan|inf(?:inity)?|(?:\d+[.,]?\d*|[.,]\d+)(?:e[-+]?\d+)?)", re.IGNORECASE
 )
@@ -348,9 +347,8 @@ def _numbers_of_text(rows: pd.DataFrame, decimal_comma: bool) -> pd.DataFrame:
 def _plain_numbers(cells: pd.Series[str], decimal_comma: bool) -> pd.Series[str] | None:
     """Return cells of numbers as Python writes them, None where one is no number."""
     if decimal_comma:
-        if cells.str.fullmatch(
-            rf"{_THOUSANDS['.']}|\d{{1,3}}"
-        ).all():  # 1.000 is a thousand
+        # 1.000 is a thousand
+        if cells.str.fullmatch(rf"{_THOUSANDS['.']}|\d{{1,3}}").all():
             return cells.str.replace(".", "", regex=False).str.replace(
                 ",", ".", regex=False
             )

@@ -138,18 +138,16 @@ def _rows_of(value: Any) -> pd.DataFrame | None:
         and isinstance(value.get("columns"), list)
         and isinstance(value["data"], list)
     ):
-        return pd.DataFrame(
-            value["data"], columns=value["columns"]
-        )  # pandas' orient="split"
+        # pandas' orient="split"
+        return pd.DataFrame(value["data"], columns=value["columns"])
     lists = dict(_lists(value))
     columns = {
         name: column
         for name, column in lists.items()
         if not any(isinstance(x, dict | list) for x in column)
     }
-    measured = len(columns) > 1 or any(
-        map(looks_like_score, columns)
-    )  # one list may be a setting: layers
+    # one list may be a setting: layers
+    measured = len(columns) > 1 or any(map(looks_like_score, columns))
     if measured and len({len(column) for column in columns.values()}) == 1:
         return _of_columns(columns, nested=any("/" in name for name in columns))
     tables = [
@@ -164,9 +162,8 @@ def _rows_of(value: Any) -> pd.DataFrame | None:
         all(isinstance(each, dict) and each for each in inner)
         and len({tuple(each) for each in inner}) == 1
     )
-    if alike and all(
-        str(key).isdecimal() for key in inner[0]
-    ):  # pandas' orient="columns"
+    # pandas' orient="columns"
+    if alike and all(str(key).isdecimal() for key in inner[0]):
         return pd.DataFrame(
             {name: list(column.values()) for name, column in value.items()}
         )
