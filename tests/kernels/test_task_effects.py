@@ -17,7 +17,7 @@ from across_reference import (
 )
 from layers import every, slow
 from xcurves.kernels.differences import task_effects, task_plans, task_ranks
-from xcurves.kernels.resampling import plans
+from xcurves.kernels.resampling import batches
 
 
 def runs_of(x, y):
@@ -229,7 +229,7 @@ def test_numbers_do_not_depend_on_batches_or_on_other_pairs(monkeypatch):
     both = task_effects.task_effect_tests(
         np.stack([y, x]), np.stack([x, y]), np.full(3, 1 / 3), plan, ALPHA
     )
-    monkeypatch.setattr(plans, "MEMORY", 1)
+    monkeypatch.setattr(batches, "MEMORY", 1)
     apart = task_effects.task_effect_tests(
         np.stack([y, x]), np.stack([x, y]), np.full(3, 1 / 3), plan, ALPHA
     )

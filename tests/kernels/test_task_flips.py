@@ -23,7 +23,7 @@ from xcurves.kernels.differences import (
     task_ranks,
     tasks_needed,
 )
-from xcurves.kernels.resampling import plans
+from xcurves.kernels.resampling import batches, plans
 
 
 def family_sums(case, pair):
@@ -214,7 +214,7 @@ def test_numbers_do_not_depend_on_batches(monkeypatch):
     w = np.full((3, 25), 1 / 25)
     plan = plans.plan_flips(25, None, entropy=5)
     whole = [*task_flips.pvalues(x, plan), task_flips.flip_intervals(x, w, plan, ALPHA)]
-    monkeypatch.setattr(plans, "MEMORY", 8 * 700)
+    monkeypatch.setattr(batches, "MEMORY", 8 * 700)
     parts = [*task_flips.pvalues(x, plan), task_flips.flip_intervals(x, w, plan, ALPHA)]
     for one, other in zip(whole, parts, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12)

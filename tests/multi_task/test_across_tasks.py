@@ -7,7 +7,7 @@ import xcurves
 from across_reference import CASES, needed
 from oracles import flips_min_p
 from strategies import make_curves
-from xcurves.kernels.resampling import plans
+from xcurves.kernels.resampling import batches
 
 FEW = pytest.mark.filterwarnings("ignore:so few tasks or families")
 
@@ -577,5 +577,5 @@ def test_tasks_whose_deals_are_held_in_parts_have_the_same_numbers(monkeypatch, 
         {"n_resamples": 199, "paired": paired},
     )
     whole = across(curves, **options)
-    monkeypatch.setattr(plans, "MEMORY", 16 * 199 * 24)
+    monkeypatch.setattr(batches, "MEMORY", 16 * 199 * 24)
     xr.testing.assert_allclose(across(curves, **options), whole, rtol=1e-12)

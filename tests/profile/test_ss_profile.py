@@ -15,7 +15,7 @@ from lazy import refuse_to_compute
 from strategies import absent, make_curves
 from strategies import curves as any_curves
 from xcurves.kernels.differences import level_tests
-from xcurves.kernels.resampling import engine, group_products, plans
+from xcurves.kernels.resampling import batches, engine, group_products, plans
 from xcurves.results import kind_of
 
 PROFILES = ["simple", "algorithm", "interaction"]
@@ -285,7 +285,8 @@ def test_blocks_and_batches_change_no_digit(monkeypatch, paired):
     whole = profile(curves, **options)
     xr.testing.assert_identical(profile(curves, batch=7, **options), whole)
     monkeypatch.setattr(level_tests, "_TABLE", 0)
-    monkeypatch.setattr(plans, "MEMORY", 7 * 200 * 8)
+    for module in (batches, plans):
+        monkeypatch.setattr(module, "MEMORY", 7 * 200 * 8)
     monkeypatch.setattr(engine.rows_that_fit, "__defaults__", (7 * 200 * 8,))
     monkeypatch.setattr(group_products, "CACHE", 8 * 64 * 9)
     monkeypatch.setattr(group_products, "_FEATURES", 3)

@@ -28,7 +28,8 @@ from xcurves.kernels.distributions import ecdf, twosample
 from xcurves.kernels.distributions.bootstrap import are_few
 from xcurves.kernels.resampling import plans
 from xcurves.kernels.resampling.adjustments import ADJUSTMENTS
-from xcurves.kernels.resampling.plans import DEFAULT_RESAMPLES, in_stretches
+from xcurves.kernels.resampling.batches import in_stretches
+from xcurves.kernels.resampling.plans import DEFAULT_RESAMPLES
 
 _OF_PROBABILITY = {
     "independent": "Newcombe's method 5, for distributions of similar spread",

@@ -17,7 +17,7 @@ from xcurves.core.run_checks import equal_rows
 from xcurves.kernels.distributions import bootstrap, ecdf
 from xcurves.kernels.distributions.summaries import Summaries
 from xcurves.kernels.resampling import binomial_limits
-from xcurves.kernels.resampling.plans import in_stretches
+from xcurves.kernels.resampling.batches import in_stretches
 
 Interval = Literal["exact", "percentile", "bca"]
 # statistics without options

@@ -15,7 +15,7 @@ from xcurves.core.run_checks import Context
 from xcurves.kernels.laws import compare, powerlaw
 from xcurves.kernels.laws.learning import Model
 from xcurves.kernels.laws.powerlaw import Curves
-from xcurves.kernels.resampling.plans import in_stretches
+from xcurves.kernels.resampling.batches import in_stretches
 from xcurves.learning_curves import fitted_curves as curves
 from xcurves.learning_curves.error_rates import bare, check_n
 from xcurves.learning_curves.kinds import COMPARE_LEARNERS, FIT_POWER_LAW

@@ -15,7 +15,7 @@ from xcurves.core.schema import Layout
 from xcurves.kernels.laws import powerlaw, refits, wls
 from xcurves.kernels.laws.learning import Model, Sizes
 from xcurves.kernels.laws.powerlaw import t_quantile
-from xcurves.kernels.resampling.plans import in_stretches
+from xcurves.kernels.resampling.batches import in_stretches
 from xcurves.learning_curves.error_rates import Unit, check_values
 
 _CLEAR_RISE = 5.0  # standard errors

@@ -17,8 +17,9 @@ from xcurves.core.matrices import MOST_PAIRS
 from xcurves.core.run_checks import Context, as_float
 from xcurves.core.validation import check_curves
 from xcurves.kernels.differences import level_tests
+from xcurves.kernels.resampling.batches import in_stretches, rows_that_fit
 from xcurves.kernels.resampling.engine import Progress
-from xcurves.kernels.resampling.plans import RunPlan, in_stretches, rows_that_fit
+from xcurves.kernels.resampling.plans import RunPlan
 from xcurves.profile.intervals import Intervals, Stretches, check_intervals
 from xcurves.profile.kinds import SS_PROFILE
 

@@ -14,6 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats, Index
+from xcurves.kernels.resampling.batches import (
+    CACHE,
+    in_stretches,
+    rows_that_fit,
+    stretches,
+)
+from xcurves.kernels.resampling.bisection import halve
 from xcurves.kernels.resampling.engine import (
     Test,
     UpperTail,
@@ -24,15 +31,7 @@ from xcurves.kernels.resampling.engine import (
     n_rare,
     points_of_scan,
 )
-from xcurves.kernels.resampling.plans import (
-    CACHE,
-    TIE,
-    RunPlan,
-    halve,
-    in_stretches,
-    rows_that_fit,
-    stretches,
-)
+from xcurves.kernels.resampling.plans import TIE, RunPlan
 
 Alternative = Literal["two-sided", "less", "greater"]
 

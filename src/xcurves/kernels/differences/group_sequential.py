@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from xcurves.array_types import Floats, Index
 from xcurves.kernels.differences.task_plans import Look
-from xcurves.kernels.resampling.plans import rows_that_fit, stretches
+from xcurves.kernels.resampling.batches import rows_that_fit, stretches
 
 _ROUNDING = 16 * np.finfo(float).eps
 # Share of a variance's terms below which it is computed anew from the runs.

@@ -18,7 +18,7 @@ from scipy.special import ndtr, stdtr
 
 from xcurves.array_types import Floats, Index
 from xcurves.kernels.differences.sequential_pvalues import Spending, spent
-from xcurves.kernels.resampling.plans import stretches
+from xcurves.kernels.resampling.batches import stretches
 
 N_CONTINUATIONS = 2000
 # chances below which a pair is futile: as seen, and at the better end of the interval

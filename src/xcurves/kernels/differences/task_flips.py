@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from xcurves.array_types import Floats, Index
 from xcurves.kernels.resampling import min_p
+from xcurves.kernels.resampling.batches import rows_that_fit, stretches
 from xcurves.kernels.resampling.binomial_limits import clopper_pearson
 from xcurves.kernels.resampling.engine import label_batches, tally
 from xcurves.kernels.resampling.group_products import subset_sums
-from xcurves.kernels.resampling.plans import FlipPlan, rows_that_fit, stretches
+from xcurves.kernels.resampling.plans import FlipPlan
 
 FEWEST_FAMILIES = 6  # of a band by residuals
 # Largest over smallest weight of families, up to which residuals make the band.

@@ -14,8 +14,9 @@ import numpy as np
 import scipy
 
 from xcurves.array_types import Floats
+from xcurves.kernels.resampling.batches import in_stretches
 from xcurves.kernels.resampling.engine import compare_with_null, group_sums
-from xcurves.kernels.resampling.plans import TIE, RunPlan, in_stretches
+from xcurves.kernels.resampling.plans import TIE, RunPlan
 from xcurves.kernels.resampling.sums import squared_difference
 
 _ROUNDING = 64 * np.finfo(float).eps

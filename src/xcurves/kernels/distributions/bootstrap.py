@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from xcurves.array_types import Floats, Ints
 from xcurves.kernels.distributions import ecdf
-from xcurves.kernels.resampling.plans import stretches
+from xcurves.kernels.resampling.batches import stretches
 
 Observe = Callable[[Floats, Ints], Floats]
 _SORTED = 2**18  # scores of replicates that are sorted at once

@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from xcurves.array_types import Floats, Ints
 from xcurves.kernels.distributions import bootstrap
 from xcurves.kernels.distributions.ecdf import limits_at
+from xcurves.kernels.resampling.batches import stretches
 from xcurves.kernels.resampling.binomial_limits import clopper_pearson
-from xcurves.kernels.resampling.plans import Plan, halve, stretches
+from xcurves.kernels.resampling.bisection import halve
+from xcurves.kernels.resampling.plans import Plan
 
 # (m + n) · max(min(m, n), FEW_TRIALS) <= EXACT_WORK: exact p
 EXACT_WORK, FEW_TRIALS = (50_000_000, 500)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from xcurves.array_types import Floats
 from xcurves.kernels.laws import powerlaw
 from xcurves.kernels.laws.powerlaw import Curves, t_quantile
-from xcurves.kernels.resampling.plans import halve
+from xcurves.kernels.resampling.bisection import halve
 
 _HALVINGS = 40  # of an interval in ln n
 _ROUNDED = 1 + 1e-12  # relative rounding of exp(log(n))

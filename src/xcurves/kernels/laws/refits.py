@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from xcurves.array_types import Floats
 from xcurves.kernels.laws import powerlaw
 from xcurves.kernels.laws.learning import Fit, Model, Sizes
-from xcurves.kernels.resampling.plans import stretches
+from xcurves.kernels.resampling.batches import stretches
 
 _FEWEST = 4  # sizes up to a cut
 _CUTS = 6  # half octaves

@@ -12,7 +12,7 @@ from xcurves.array_types import Bools, Floats
 from xcurves.kernels.laws import scaling_law
 from xcurves.kernels.laws.powerlaw import around, around_in_logs, t_quantile, variance
 from xcurves.kernels.laws.scaling_law import ALPHA, BETA, A, B, Law, Runs
-from xcurves.kernels.resampling.plans import halve
+from xcurves.kernels.resampling.bisection import halve
 
 _CUTS = np.arange(3, 9) / 10  # quantiles of N D
 _KEPT, _LEFT_OUT = 8, 2  # runs below a cut, and beyond it, at least

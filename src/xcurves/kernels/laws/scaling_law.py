@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xcurves.array_types import Bools, Floats
-from xcurves.kernels.resampling.plans import stretches
+from xcurves.kernels.resampling.batches import stretches
 
 E, A, B, ALPHA, BETA = range(5)
 LOWEST, HIGHEST = 0.01, 2.5  # exponents

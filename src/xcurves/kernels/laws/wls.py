@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
 from xcurves.kernels.laws import powerlaw
-from xcurves.kernels.resampling.plans import stretches
+from xcurves.kernels.resampling.batches import stretches
 
 GAMMAS = -np.arange(99, 0, -1) / 100
 _CURVES = 512  # measured at once, which bounds the memory

@@ -9,7 +9,7 @@ import itertools
 import math
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -17,67 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats, Index
+from xcurves.kernels.resampling.batches import CACHE, MEMORY, rows_that_fit, stretches
 
 EXACT_LIMIT = 1_000_000
 DEFAULT_RESAMPLES = 9_999
 TIE = 1e-10  # statistics of reassignments that agree so closely are equal but for rounding
 BLOCK = 1_024  # reassignments in a block
 FEW = 1_024  # units, up to which a block has that many reassignments
-MEMORY = 2**25  # bytes of the numbers held at once
-CACHE = 2**20  # bytes that fit into a core's cache
 KEPT = 2**26  # bytes of labels kept
 _MAX_HALF = 16  # curves of which all subsets are tabulated
 
 Labels = NDArray[np.signedinteger]  # int8, or int16 of more than 127 groups
-
-
-def rows_that_fit(bytes_each: int, within: int | None = None) -> int:
-    """Return how many rows of so many bytes are held at once: the one budget of memory of all kernels."""
-    return max(1, (within or MEMORY) // max(1, bytes_each))
-
-
-def stretches(n: int, width: int) -> list[slice]:
-    """Return slices of at most `width` that make up a range of `n`."""
-    return [slice(start, min(start + width, n)) for start in range(0, n, width)]
-
-
-def in_stretches(
-    evaluate: Callable[[slice], dict[str, Floats]], n: int, width: int
-) -> dict[str, Floats]:
-    """Return the arrays of a function of stretches of the first axis, one after the other."""
-    first, *others = stretches(n, width)
-    found = evaluate(first)
-    if not others:
-        return found
-
-    # Filled in stretch by stretch: joined at the end, all arrays would be there twice.
-    whole = {
-        name: np.empty((n, *values.shape[1:]), values.dtype)
-        for name, values in found.items()
-    }
-    for name, values in found.items():
-        whole[name][first] = values
-    for some in others:
-        for name, values in evaluate(some).items():
-            whole[name][some] = values
-    return whole
-
-
-def halve(
-    kept: Callable[[Floats], NDArray[np.bool_]],
-    inside: Floats,
-    outside: Floats | float,
-    times: int = 60,
-) -> tuple[Floats, Floats]:
-    """Halve brackets between values that are kept and values that are not, and return both ends."""
-    for _ in range(times):
-        middle = (inside + outside) / 2
-        keeps = kept(middle)
-        inside, outside = (
-            np.where(keeps, middle, inside),
-            np.where(keeps, outside, middle),
-        )
-    return inside, np.asarray(outside)
 
 
 def ceiling(

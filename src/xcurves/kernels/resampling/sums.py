@@ -15,6 +15,7 @@ import numpy as np
 import scipy
 
 from xcurves.array_types import Floats
+from xcurves.kernels.resampling.batches import in_stretches, rows_that_fit
 from xcurves.kernels.resampling.engine import (
     Progress,
     compare_with_null,
@@ -26,7 +27,7 @@ from xcurves.kernels.resampling.group_products import (
     squares_over_groups,
 )
 from xcurves.kernels.resampling.moments import is_factor, trace
-from xcurves.kernels.resampling.plans import TIE, RunPlan, in_stretches, rows_that_fit
+from xcurves.kernels.resampling.plans import TIE, RunPlan
 
 _TASKS = 64  # tested together
 

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from scipy.interpolate import BPoly, PPoly
 
 from xcurves.array_types import Floats, Index
-from xcurves.kernels.resampling.plans import TIE, RunPlan, stretches
+from xcurves.kernels.resampling.batches import stretches
+from xcurves.kernels.resampling.plans import TIE, RunPlan
 
 _HELD = 2**19  # coefficients held at once
 _ROUNDING = 64 * np.finfo(float).eps

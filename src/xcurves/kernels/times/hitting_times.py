@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from xcurves.array_types import Floats, Index
 from xcurves.kernels.differences import task_flips
-from xcurves.kernels.resampling.plans import FlipPlan, halve, stretches
+from xcurves.kernels.resampling.batches import stretches
+from xcurves.kernels.resampling.bisection import halve
+from xcurves.kernels.resampling.plans import FlipPlan
 from xcurves.kernels.times import mean_curves
 from xcurves.kernels.times.mean_curves import Tracks
 

@@ -14,7 +14,7 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from xcurves.array_types import Floats
-from xcurves.kernels.resampling.plans import halve
+from xcurves.kernels.resampling.bisection import halve
 
 # From places of pieces that are accepted and rejected to the last one accepted between them.
 End = Callable[[NDArray[np.intp], Floats, Floats], Floats]
