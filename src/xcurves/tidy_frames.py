@@ -10,7 +10,12 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves.core.labels import DIMS, EVALUATION, native_labels
+from xcurves.core.labels import (
+    DIMS,
+    EVALUATION,
+    native_labels,
+    without_color_index,
+)
 from xcurves.core.schema import PAIR_COORDS
 from xcurves.core.validation import has_own_levels
 from xcurves.preprocessing.columns import usual_columns
@@ -110,7 +115,7 @@ def _curves_frame(data: xr.Dataset) -> pd.DataFrame:
                 f"{dim} labels must be there and differ; got {labels[:5]!r}. {cure}"
             )
         _check_text(dim, labels)
-    data = native_labels(data)
+    data = without_color_index(native_labels(data))
     frame = _described_frame(data, dims, data.attrs)
     if has_own_levels(data):
         labelled = [*dims[:-1], "training"]
@@ -140,7 +145,7 @@ def _check_text(name: Hashable, labels: Sequence[Any]) -> None:
 def _columns_by_label(result: xr.Dataset, dims: Sequence[Hashable]) -> xr.Dataset:
     """Make a variable for each label of the dims that have no rows."""
     columns = {}
-    result = result.reset_coords()
+    result = without_color_index(result).reset_coords()
     words = {
         dim: [str(label) for label in result[dim].to_numpy()] for dim in result.dims
     }

@@ -6,7 +6,7 @@ from importlib.resources import as_file, files
 
 import xarray as xr
 
-from xcurves.core.labels import did_you_mean
+from xcurves.core.labels import did_you_mean, with_color_index
 from xcurves.core.named_options import names_options
 
 
@@ -69,4 +69,4 @@ def open_dataset(name: str) -> xr.Dataset:
             f"name must be one of {', '.join(map(repr, known))}; got {name!r}{did_you_mean(name, known)}"
         )
     with as_file(folder / f"{name}.nc") as path:
-        return xr.load_dataset(path, engine="scipy")
+        return with_color_index(xr.load_dataset(path, engine="scipy"))

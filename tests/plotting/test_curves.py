@@ -14,7 +14,12 @@ from matplotlib.legend import Legend
 import xcurves
 from pictures import curve_names, faults
 from strategies import absent, make_curves, simulate_errors
-from xcurves.core.axes import ALGORITHM_COLOURS, OTHER_COLOURS, style_of
+from xcurves.core.axes import (
+    ALGORITHM_COLOURS,
+    OTHER_COLOURS,
+    style_of,
+    with_styles,
+)
 from xcurves.kernels.distributions import bootstrap
 
 
@@ -608,7 +613,50 @@ def test_color_index_changes_no_result(curves):
             getattr(each.curves, call)(n_resamples=99, rng=0)
             for each in (curves, indexed)
         )
-        assert plain.equals(coloured.drop_vars("color_index"))
         assert coloured.color_index.values.tolist() == [5, 1, 3]
+        if "pair" in coloured.dims:
+            assert coloured.color_index_a.values.tolist() == [5, 5, 1]
+            assert coloured.color_index_b.values.tolist() == [1, 3, 3]
+        numbers = ["color_index", "color_index_a", "color_index_b"]
+        assert plain.equals(coloured.drop_vars(numbers, errors="ignore"))
         assert coloured.curves.summary() == plain.curves.summary()
         pd.testing.assert_frame_equal(coloured.curves.table(), plain.curves.table())
+
+
+@pytest.mark.filterwarnings("ignore:.*gamma", "ignore:.*runs are so few")
+def test_frames_number_the_algorithms_and_references_and_single_pairs_keep_colours():
+    frame = pd.DataFrame(
+        [
+            {"algorithm": name, "run": run, "training": level, "error": error}
+            for place, name in enumerate("abcd")
+            for run in range(3)
+            for level, error in zip(
+                (10, 20, 40, 80), (9 + place, 6 + place, 4 + run, 3), strict=True
+            )
+        ]
+    )
+    errors = frame.curves.to_dataarray("error")
+    usual = {
+        name: line.get_color() for name, line in means(errors.curves.plot()).items()
+    }
+    last = errors.sel(algorithm=["d"]).curves.plot()
+    assert [line.get_color() for line in means(last).values()] == [usual["d"]]
+
+    fit = errors.drop_vars("color_index").curves.fit_power_law(units="loss")
+    compared = fit.curves.compare_learners(reference="a")
+    assert compared.color_index.values.tolist() == [1, 2, 3]
+
+    every = errors.curves.pairwise(n_resamples=99, rng=0)
+    assert every.color_index_a.values.tolist() == [0, 0, 0, 1, 1, 2]
+    for places in ([5], [4, 1]):
+        chosen = with_styles(every.isel(pair=places), {})
+        assert [each.color for each in chosen.pair_style.values] == [
+            with_styles(every, {}).pair_style.values[place].color for place in places
+        ]
+
+
+def test_numbers_of_colours_that_arrays_lost_or_have_twice_are_places(curves):
+    one = xcurves.tutorial.open_dataset("tictactoe")["score"]
+    twice = xr.concat([one, one.assign_coords(algorithm=["x", "y", "z"])], "algorithm")
+    colours = [line.get_color() for line in means(twice.curves.plot()).values()]
+    assert len(set(colours)) == 6

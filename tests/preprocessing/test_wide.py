@@ -165,6 +165,7 @@ def test_a_score_that_fails_is_no_score_that_is_absent():
     )
     assert scores["f1"].sel(algorithm="a").values.tolist() == [0.5, -np.inf]
     assert np.isnan(scores["auc"].sel(algorithm="a")).all()
+    assert scores.color_index.values.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(

@@ -141,6 +141,8 @@ def select(
             )
         selections.setdefault(name, []).append(label)
     if not isinstance(opened, Table):
+        # Before anything is left out: colours are those of the whole archive.
+        opened = labels.with_color_index(opened)
         dims = {dim: getattr(options, dim) or dim for dim in DIMS}
         for name, labels_of in selections.items():
             dim = _known(name, labels_of, opened.dims, dims, "dim")

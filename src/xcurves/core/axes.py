@@ -9,10 +9,17 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from xcurves.array_types import Floats
-from xcurves.core.labels import CI_BOUNDS, COLOR_INDEX, escape_controls
+from xcurves.core.labels import (
+    CI_BOUNDS,
+    COLOR_INDEX,
+    PAIR_COLORS,
+    escape_controls,
+    has_color_index,
+)
 from xcurves.core.validation import Labelled
 from xcurves.core.wording import label_of
 
@@ -95,12 +102,11 @@ def with_styles(data: Labelled, colours: Mapping[str, str]) -> Labelled:
     The style is that of the place, or of the coordinate `color_index` of algorithms, which selections keep.
     """
     palettes = {"algorithm": ALGORITHM_COLOURS, "pair": OTHER_COLOURS}
+    numbered = {"algorithm": _color_indices, "pair": _pair_indices}
     for dim, palette in palettes.items():
         if dim in data.dims and dim in data.coords:
             styles = np.empty(data.sizes[dim], dtype=object)
-            indices: Sequence[int] = range(data.sizes[dim])
-            if dim == "algorithm":
-                indices = _color_indices(data)
+            indices = numbered[dim](data)
             for place, label in enumerate(data[dim].to_numpy().tolist()):
                 style = style_of(indices[place], palette)
                 styles[place] = style._replace(
@@ -110,13 +116,27 @@ def with_styles(data: Labelled, colours: Mapping[str, str]) -> Labelled:
     return data
 
 
+def _pair_indices(data: xr.DataArray | xr.Dataset) -> Sequence[int]:
+    """Return the number of the style of each pair: one of its own for any two algorithms, in either order."""
+    if not set(PAIR_COLORS) <= set(data.coords):
+        return range(data.sizes["pair"])
+    a, b = (data[name].to_numpy() for name in PAIR_COLORS)
+    smaller, larger = np.minimum(a, b), np.maximum(a, b)
+    # Pairs of the first algorithms come first, so that a further algorithm changes none of them.
+    return [int(index) for index in larger * (larger - 1) // 2 + smaller]
+
+
 def _color_indices(data: xr.DataArray | xr.Dataset) -> Sequence[int]:
     """Return the number of the style of each algorithm."""
     n = data.sizes["algorithm"]
-    if COLOR_INDEX not in data.coords or data[COLOR_INDEX].dims != ("algorithm",):
+    if not has_color_index(data):
         return range(n)
     values = data[COLOR_INDEX].to_numpy()
-    if values.dtype.kind not in "iu" or (values < 0).any():
+    # Arrays that were put together can lack numbers, or have one twice: then the places count.
+    if len(np.unique(values)) < n or pd.isna(values).any():
+        return range(n)
+    is_whole = values.dtype.kind in "iuf" and (values % 1 == 0).all()
+    if not is_whole or (values < 0).any():
         raise ValueError(
             f"{COLOR_INDEX} must be whole numbers from 0 on, one of each algorithm; got {values[:3].tolist()}. "
             f"Give .assign_coords({COLOR_INDEX}=('algorithm', range({n})))"

@@ -18,7 +18,13 @@ from numpy.typing import NDArray
 from xcurves.array_types import Floats
 from xcurves.core import run_checks
 from xcurves.core.failed_runs import N_FAILED
-from xcurves.core.labels import COLOR_INDEX, DIMS, in_label_order, label_order
+from xcurves.core.labels import (
+    COLOR_INDEX,
+    DIMS,
+    has_color_index,
+    in_label_order,
+    label_order,
+)
 from xcurves.core.run_checks import Context, alike
 from xcurves.core.schema import Layout, ResultKind
 from xcurves.kernels.resampling.moments import count_levels
@@ -154,11 +160,7 @@ def per_task(
         kept[N_FAILED] = n_failed.sum(
             [dim for dim in n_failed.dims if dim not in used], keep_attrs=True
         )
-    if (
-        COLOR_INDEX in curves.coords
-        and "algorithm" in used
-        and curves.coords[COLOR_INDEX].dims == ("algorithm",)
-    ):
+    if "algorithm" in used and has_color_index(curves):
         # so that pictures of the result have the colours of the curves
         kept[COLOR_INDEX] = curves.coords[COLOR_INDEX]
     described = kind.attrs(

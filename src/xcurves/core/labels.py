@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 _Data = TypeVar("_Data", xr.DataArray, xr.Dataset)
 
 DIMS = ("algorithm", "run", "training")
-COLOR_INDEX = "color_index"  # the coordinate of algorithms that says by number which look each has in pictures
+# the coordinate of algorithms that says by number which look each has in pictures, and those of pairs
+COLOR_INDEX = "color_index"
+PAIR_COLORS = ("color_index_a", "color_index_b")
 # so that a plan does not depend on the order in which they come
 ORDERED = ("algorithm", "run")
 EVALUATION = "evaluation"  # stands for training where each run has its own levels
@@ -185,11 +187,34 @@ def pair_coords(
     """Return the coordinates of pairs of algorithms: their labels "a - b", and each of the two."""
     pairs = np.array(algorithm_pairs(curves, reference))
     first, second = curves["algorithm"].to_numpy()[pairs].T
-    return {
+    coords: dict[Hashable, Any] = {
         "pair": [f"{a} - {b}" for a, b in zip(first, second, strict=True)],
         "algorithm_a": ("pair", first),
         "algorithm_b": ("pair", second),
     }
+    if has_color_index(curves):
+        for name, places in zip(PAIR_COLORS, pairs.T, strict=True):
+            coords[name] = ("pair", curves[COLOR_INDEX].to_numpy()[places])
+    return coords
+
+
+def has_color_index(data: xr.DataArray | xr.Dataset) -> bool:
+    """Return whether the algorithms of data are numbered for their colours."""
+    return COLOR_INDEX in data.coords and data[COLOR_INDEX].dims == ("algorithm",)
+
+
+def with_color_index(data: _Data) -> _Data:
+    """Return data whose algorithms are numbered by their places, unless they are already."""
+    if "algorithm" not in data.dims or COLOR_INDEX in data.coords:
+        return data
+    places = np.arange(data.sizes["algorithm"])
+    attrs = {"long_name": "number of the colour in pictures"}
+    return data.assign_coords({COLOR_INDEX: ("algorithm", places, attrs)})
+
+
+def without_color_index(data: xr.Dataset) -> xr.Dataset:
+    """Return data without the numbers of colours, which no table shows."""
+    return data.drop_vars([COLOR_INDEX, *PAIR_COLORS], errors="ignore")
 
 
 def pick_one(dataset: xr.Dataset) -> str:

@@ -86,6 +86,8 @@ def beside_reference(fit: xr.Dataset, reference: Any) -> tuple[xr.Dataset, xr.Da
         )
     place = known.index(reference)
     others = [i for i in range(len(known)) if i != place]
+    # The others keep their colours although the reference is gone.
+    fit = labels.with_color_index(fit)
     return fit.isel(algorithm=others), fit.isel(algorithm=[place] * len(others))
 
 

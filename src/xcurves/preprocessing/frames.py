@@ -103,7 +103,8 @@ def to_dataarray(
         both NaN after a run's last score.
         Labels in sorted order (categories in theirs), so that the order of rows does not matter; NaN where the
         frame has no score. The name is `value`; every coordinate has its column's name as ``long_name`` and, where
-        given, units. ``attrs["history"]`` says what was dropped or chosen.
+        given, units. `color_index` numbers the algorithms, so that selections keep their colours in pictures.
+        ``attrs["history"]`` says what was dropped or chosen.
 
     Raises
     ------
@@ -217,7 +218,7 @@ def to_dataarray(
         ]
     for line in frame_rows.say_kept(every, rows, duplicates) + lines:
         curves = provenance.record(curves, line)
-    return curves
+    return labels.with_color_index(curves)
 
 
 def to_dataset(
@@ -309,12 +310,16 @@ def to_dataset(
     if columns is not None:
         held = of_each_value(tidy, names, columns)
     arrays = [
-        make(own, name, columns=of_own, **options)
+        # Each numbers the algorithms that it has: the merged ones are numbered anew.
+        make(own, name, columns=of_own, **options).drop_vars(
+            labels.COLOR_INDEX, errors="ignore"
+        )
         for name, (own, of_own) in held.items()
     ]
-    return xr.merge(
+    merged = xr.merge(
         arrays, join="outer", compat="no_conflicts", combine_attrs="override"
     )
+    return labels.with_color_index(merged)
 
 
 def _without_empty_rows(
