@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import oracles
-from xcurves.kernels.resampling import group_products, plans
+from xcurves.kernels.resampling import assignments, draws, group_products, plans
 
 
 def all_orders(plan):
@@ -33,7 +33,7 @@ def groups_of(order, sizes):
     ],
 )
 def test_number_of_distinct_assignments_is_the_papers(sizes, count):
-    assert plans.count_assignments(sizes) == count
+    assert assignments.count_assignments(sizes) == count
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,9 @@ def test_random_assignments_are_uniform(sizes, paired):
         sizes = (2, 2, 2)
     plan = plans.plan_runs(sizes, 8_000, paired=paired, allow_exact=False, entropy=3)
     drawn = (tuple(groups_of(order, sizes)) for order in all_orders(plan))
-    check_uniform(drawn, plans.count_assignments(sizes, paired=paired, labelled=True))
+    check_uniform(
+        drawn, assignments.count_assignments(sizes, paired=paired, labelled=True)
+    )
 
 
 class Coarse:
@@ -189,12 +191,12 @@ class Coarse:
 def test_ties_of_keys_at_a_boundary_are_redrawn():
     """Of several groups, and of two."""
     check_uniform(
-        map(tuple, plans._draw_partitions(Coarse(), 6_000, (2, 2)).tolist()), 6
+        map(tuple, draws.draw_partitions(Coarse(), 6_000, (2, 2)).tolist()), 6
     )
     check_uniform(
         map(
             tuple,
-            plans._draw_two_groups(Coarse(), 30_000, (2, 2), paired=False).tolist(),
+            draws.draw_two_groups(Coarse(), 30_000, (2, 2), paired=False).tolist(),
         ),
         6,
     )
@@ -220,11 +222,11 @@ def test_labels_of_many_groups_do_not_overflow():
     [((2, 2), False), ((1, 3), False), ((3, 1), False), ((2, 2), True)],
 )
 def test_two_groups_are_uniform(sizes, paired):
-    labels = plans._draw_two_groups(np.random.default_rng(0), 40_000, sizes, paired)
+    labels = draws.draw_two_groups(np.random.default_rng(0), 40_000, sizes, paired)
     np.testing.assert_array_equal(labels.sum(axis=1), sizes[1])
     check_uniform(
         map(tuple, labels.tolist()),
-        plans.count_assignments(sizes, paired=paired, labelled=True),
+        assignments.count_assignments(sizes, paired=paired, labelled=True),
     )
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
+from xcurves.kernels.resampling.assignments import Labels
 from xcurves.kernels.resampling.batches import CACHE, MEMORY, rows_that_fit, stretches
 from xcurves.kernels.resampling.engine import (
     Progress,
@@ -27,7 +28,7 @@ from xcurves.kernels.resampling.engine import (
     n_rare,
 )
 from xcurves.kernels.resampling.group_products import squares_over_groups
-from xcurves.kernels.resampling.plans import TIE, Labels, Plan, RunPlan
+from xcurves.kernels.resampling.plans import TIE, Plan, RunPlan
 
 # bytes up to which the table of levels by reassignments is held whole
 _TABLE = 3 * MEMORY

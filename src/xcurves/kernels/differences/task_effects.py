@@ -15,6 +15,7 @@ from xcurves.array_types import Floats
 from xcurves.kernels.differences import contrasts
 from xcurves.kernels.differences.task_plans import DealPlan, TaskCells
 from xcurves.kernels.differences.task_ranks import RankTest
+from xcurves.kernels.resampling.assignments import Labels
 from xcurves.kernels.resampling.batches import in_stretches, rows_that_fit, stretches
 from xcurves.kernels.resampling.engine import (
     Progress,
@@ -23,7 +24,7 @@ from xcurves.kernels.resampling.engine import (
     n_rare,
     ratio_reaches,
 )
-from xcurves.kernels.resampling.plans import TIE, Labels
+from xcurves.kernels.resampling.plans import TIE
 
 _ROUNDING = 64 * np.finfo(float).eps
 

@@ -16,15 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xcurves.array_types import Index
+from xcurves.kernels.resampling.assignments import (
+    Labels,
+    bits_of,
+    count_assignments,
+    every_assignment,
+)
 from xcurves.kernels.resampling.plans import (
     BLOCK,
     FEW,
-    Labels,
     Plan,
-    bits_of,
     ceiling,
-    count_assignments,
-    every_assignment,
     generator,
     plan_runs,
 )

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from xcurves.array_types import Floats, Index
 from xcurves.kernels.differences.task_plans import TABLED, DealPlan, TaskCells
+from xcurves.kernels.resampling.assignments import Labels, every_assignment
 from xcurves.kernels.resampling.batches import CACHE, rows_that_fit
 from xcurves.kernels.resampling.engine import ratio_reaches
-from xcurves.kernels.resampling.plans import Labels, every_assignment
 
 _ROUNDING = 1e-13
 _SAME = 64 * np.finfo(float).eps

@@ -14,10 +14,11 @@ import scipy
 
 from xcurves.array_types import Bools, Floats, Index
 from xcurves.kernels.resampling import group_products
+from xcurves.kernels.resampling.assignments import Labels
 from xcurves.kernels.resampling.batches import CACHE, rows_that_fit, stretches
 from xcurves.kernels.resampling.bisection import halve
 from xcurves.kernels.resampling.moments import factor_of, is_factor
-from xcurves.kernels.resampling.plans import TIE, Labels, Plan, RunPlan
+from xcurves.kernels.resampling.plans import TIE, Plan, RunPlan
 
 _PAIR_COST = 8  # of an entry of a sparse product, in multiply-adds of a dense one
 _LONG = 64  # reassignments for which a call for each member costs less than numpy's accumulate

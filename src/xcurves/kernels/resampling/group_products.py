@@ -14,8 +14,9 @@ import scipy
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats, Index
+from xcurves.kernels.resampling.assignments import Labels
 from xcurves.kernels.resampling.batches import CACHE, rows_that_fit, stretches
-from xcurves.kernels.resampling.plans import Labels, RunPlan
+from xcurves.kernels.resampling.plans import RunPlan
 
 DENSE = 6  # groups up to which squares take dense products: by them a profile of 28 takes three times as long
 # At least in a product: with fewer it takes several times as long for each.
