@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 import oracles
 from kernels.test_sums import design_of, random_groups
 from layers import every
-from xcurves.kernels.resampling import engine, group_products, moments, plans
+from xcurves.kernels.resampling import engine, group_products, moments, plans, shifts
 
 
 def sums_by_loops(groups, orders):
@@ -259,13 +259,13 @@ def made_test(states, most):
             bool,
         )
 
-    return engine.Test(reaches, shape, 0, most)
+    return shifts.Test(reaches, shape, 0, most)
 
 
 @pytest.mark.parametrize("scan", [False, True])
 def test_limits_are_where_the_last_needed_reassignment_stops(scan):
     ends = np.random.default_rng(0).exponential(3.0, (5, 40))
-    found, gap = engine.limits(
+    found, gap = shifts.limits(
         made_test([[[(0, end)] for end in row] for row in ends], 7),
         np.zeros(5),
         scan=scan,
@@ -280,14 +280,14 @@ def test_limits_find_an_outer_piece_and_say_that_there_is_a_gap():
         [[(0, 1)], [(0, 1.5)]],
         [[(0, np.inf)], [(0, 2)]],
     ]
-    found, gap = engine.limits(made_test(pieces, 0), np.zeros(3), scan=True)
+    found, gap = shifts.limits(made_test(pieces, 0), np.zeros(3), scan=True)
     np.testing.assert_allclose(found, [3, 1.5, np.inf], rtol=1e-14)
     assert gap.tolist() == [True, False, False]
 
 
 def test_a_distance_known_to_be_kept_is_within_the_limits():
     pieces = [[[(0, 1), (8, 9)]]]
-    assert engine.limits(made_test(pieces, 0), np.array([8.5]), scan=False)[
+    assert shifts.limits(made_test(pieces, 0), np.array([8.5]), scan=False)[
         0
     ] == pytest.approx(9)
 
@@ -295,6 +295,6 @@ def test_a_distance_known_to_be_kept_is_within_the_limits():
 def test_a_reassignment_that_stops_and_begins_within_a_bracket_is_not_missed():
     """Of two, one rejected stretch lies inside the bracket in which both ends are alike."""
     pieces = [[[(0, 1.30), (1.32, 1.31), (0, 1.33)], [(0, 1.34)]]]
-    assert engine.limits(made_test(pieces, 1), np.zeros(1), scan=False)[
+    assert shifts.limits(made_test(pieces, 1), np.zeros(1), scan=False)[
         0
     ] == pytest.approx(1.33)

@@ -22,16 +22,18 @@ from xcurves.kernels.resampling.batches import (
 )
 from xcurves.kernels.resampling.bisection import halve
 from xcurves.kernels.resampling.engine import (
-    Test,
     UpperTail,
     group_sums,
     label_batches,
-    limits,
-    may_leave_gaps,
     n_rare,
-    points_of_scan,
 )
 from xcurves.kernels.resampling.plans import TIE, RunPlan
+from xcurves.kernels.resampling.shifts import (
+    Test,
+    limits,
+    may_leave_gaps,
+    points_of_scan,
+)
 
 Alternative = Literal["two-sided", "less", "greater"]
 

@@ -20,11 +20,11 @@ from xcurves.kernels.resampling.batches import in_stretches, rows_that_fit, stre
 from xcurves.kernels.resampling.engine import (
     Progress,
     label_batches,
-    may_leave_gaps,
     n_rare,
     ratio_reaches,
 )
 from xcurves.kernels.resampling.plans import TIE
+from xcurves.kernels.resampling.shifts import may_leave_gaps
 
 _ROUNDING = 64 * np.finfo(float).eps
 

@@ -1,4 +1,4 @@
-"""The loop over reassignments: *sums over groups under a plan → a statistic → how many reach it → shifts not rejected*.
+"""The loop over reassignments: *sums over groups under a plan → a statistic → how many reach it*; see also `shifts`.
 
 What differs between tests are functions from sums to numbers. Of two groups only the first is summed.
 """
@@ -7,25 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
-import scipy
 
 from xcurves.array_types import Bools, Floats, Index
 from xcurves.kernels.resampling import group_products
 from xcurves.kernels.resampling.assignments import Labels
 from xcurves.kernels.resampling.batches import CACHE, rows_that_fit, stretches
-from xcurves.kernels.resampling.bisection import halve
 from xcurves.kernels.resampling.moments import factor_of, is_factor
 from xcurves.kernels.resampling.plans import TIE, Plan, RunPlan
 
 _PAIR_COST = 8  # of an entry of a sparse product, in multiply-adds of a dense one
 _LONG = 64  # reassignments for which a call for each member costs less than numpy's accumulate
-# Standard errors; a shift as large that is not rejected stands for all beyond.
-_FAR = 1e8
-_STEPS = 60  # of bisection
-_POINTS = 2**18  # evaluations of reassignments in a scan of shifts
 
 Progress = Callable[[Iterable[int]], Iterable[int]]
 
@@ -43,30 +36,44 @@ def label_batches(
 
 def group_sums(features: Floats, plan: RunPlan) -> Iterator[Floats]:
     """Yield sums of features, (task, feature, curve), over groups: (task, group, feature, reassignment)."""
-    n_tasks, n_features, n_curves = features.shape
-    n_groups = 1 if len(plan.sizes) == 2 else len(plan.sizes)
-    is_sparse = n_groups > group_products.DENSE
-    rows = rows_that_fit(
-        8
-        * max(
-            n_groups * n_tasks * n_features, n_curves * (1 if is_sparse else n_groups)
-        ),
-        CACHE,
-    )
     if plan.has_tables:
-        for left, right in group_products.subset_tables(features, plan, rows):
-            sums = left[..., np.newaxis] + right[..., np.newaxis, :]
-            yield sums.reshape(n_tasks, 1, n_features, -1)
-        return
+        yield from _sums_from_tables(features, plan)
+    elif len(plan.sizes) > group_products.DENSE:
+        yield from _sums_by_sparse_products(features, plan)
+    else:
+        yield from _sums_by_dense_products(features, plan)
+
+
+def _rows_of_sums(features: Floats, n_groups: int, numbers_each: int) -> int:
+    """Return of how many reassignments a cache holds the sums, or the numbers that select the members of groups."""
+    n_tasks, n_features, _ = features.shape
+    return rows_that_fit(8 * max(n_groups * n_tasks * n_features, numbers_each), CACHE)
+
+
+def _sums_from_tables(features: Floats, plan: RunPlan) -> Iterator[Floats]:
+    """Yield sums of the first of two groups: of each pair of a left and a right subset of the curves."""
+    n_tasks, n_features, n_curves = features.shape
+    rows = _rows_of_sums(features, 1, n_curves)
+    for left, right in group_products.subset_tables(features, plan, rows):
+        sums = left[..., np.newaxis] + right[..., np.newaxis, :]
+        yield sums.reshape(n_tasks, 1, n_features, -1)
+
+
+def _sums_by_sparse_products(features: Floats, plan: RunPlan) -> Iterator[Floats]:
+    """Yield sums of many groups: a curve is added to its own group only."""
+    n_groups, n_curves = len(plan.sizes), features.shape[-1]
+    for _, labels in label_batches(plan, _rows_of_sums(features, n_groups, n_curves)):
+        order = group_products.orders_of(labels)
+        add = group_products.sums_of_groups(order, plan.sizes, np.ones(n_groups))
+        yield add(features).transpose(2, 1, 3, 0)
+
+
+def _sums_by_dense_products(features: Floats, plan: RunPlan) -> Iterator[Floats]:
+    """Yield sums of few groups: products with ones for members and zeros for others."""
+    n_groups = 1 if len(plan.sizes) == 2 else len(plan.sizes)
     groups = np.arange(n_groups)[:, np.newaxis, np.newaxis]
-    for _, labels in label_batches(plan, rows):
-        if is_sparse:
-            order = group_products.orders_of(labels)
-            sums = group_products.sums_of_groups(order, plan.sizes, np.ones(n_groups))(
-                features
-            )
-            yield sums.transpose(2, 1, 3, 0)
-            continue
+    n_flags = n_groups * features.shape[-1]
+    for _, labels in label_batches(plan, _rows_of_sums(features, n_groups, n_flags)):
         members = (labels == groups).astype(np.float64)
         # One product for each task, so that its rounding does not depend on the other tasks.
         yield np.matmul(features[:, np.newaxis], members.swapaxes(1, 2))
@@ -81,43 +88,72 @@ def squared_sums(
     progress: Progress = lambda blocks: blocks,
 ) -> Iterator[Floats]:
     """Yield ``Σ_g s_g² / l_g``, (2, task, reassignment): of `alone`, and over `rank` features with these co-moments."""
-    n_tasks, n_curves = alone.shape
-    n_pairs = sum(size * (size + 1) // 2 for size in plan.sizes)
-    # Half the time for 50 tasks of 4 groups of 10 curves at 100 levels.
-    by_pairs = (
-        not plan.has_tables
-        and _PAIR_COST * n_pairs < n_curves * (len(plan.sizes) - 1) * rank
-    )
-    features = alone[:, np.newaxis]
-    if by_pairs:
-        products = (
-            comoment @ comoment.swapaxes(-1, -2) if is_factor(comoment) else comoment
-        )
-    else:
-        factor = comoment if is_factor(comoment) else factor_of(comoment, rank)
-        features = np.concatenate([features, factor.swapaxes(1, 2)], axis=1)
-    if plan.has_tables:
-        features *= np.sqrt(sum(1 / size for size in plan.sizes))
-        for tables in group_products.subset_tables(
-            features, plan, batch or CACHE // 8, progress
-        ):
-            yield group_products.squares_of_tables(*tables)
+    if not plan.has_tables and _is_less_by_pairs(plan.sizes, rank):
+        yield from _squares_by_pairs(alone, comoment, plan, batch, progress)
         return
-    each = 2 * n_pairs if by_pairs else 8 * max(n_tasks * (1 + rank), n_curves)
-    for _, labels in label_batches(
-        plan, min(batch or plan.rows, rows_that_fit(each, CACHE)), progress
-    ):
-        if by_pairs:
-            yield group_products.squares_of_pairs(
-                features, products, labels, plan.sizes
-            )
-            continue
+
+    # With co-moments C = F Fᵀ, Σ_{j,j'∈g} C_jj' = |Σ_{j∈g} F_j|²: sums of squares over columns of F. Nothing cancels.
+    factor = comoment if is_factor(comoment) else factor_of(comoment, rank)
+    features = np.concatenate([alone[:, np.newaxis], factor.swapaxes(1, 2)], axis=1)
+    if plan.has_tables:
+        yield from _squares_from_tables(features, plan, batch, progress)
+    else:
+        yield from _squares_by_features(features, plan, batch, progress)
+
+
+def _is_less_by_pairs(sizes: tuple[int, ...], rank: int) -> bool:
+    """Return whether summing co-moments of the pairs in groups is less work than summing features."""
+    # Half the time for 50 tasks of 4 groups of 10 curves at 100 levels.
+    n_pairs = sum(size * (size + 1) // 2 for size in sizes)
+    return _PAIR_COST * n_pairs < sum(sizes) * (len(sizes) - 1) * rank
+
+
+def _squares_by_pairs(
+    alone: Floats,
+    comoment: Floats,
+    plan: RunPlan,
+    batch: int | None,
+    progress: Progress,
+) -> Iterator[Floats]:
+    """Yield the squares from co-moments of all pairs of curves in one group."""
+    products = comoment
+    if is_factor(comoment):
+        products = comoment @ comoment.swapaxes(-1, -2)
+    n_pairs = sum(size * (size + 1) // 2 for size in plan.sizes)
+    # The numbers of pairs, of 4 bytes, fill two caches: they are read once, in a sparse product.
+    rows = min(batch or plan.rows, rows_that_fit(2 * n_pairs, CACHE))
+    for _, labels in label_batches(plan, rows, progress):
+        yield group_products.squares_of_pairs(
+            alone[:, np.newaxis], products, labels, plan.sizes
+        )
+
+
+def _squares_from_tables(
+    features: Floats, plan: RunPlan, batch: int | None, progress: Progress
+) -> Iterator[Floats]:
+    """Yield the squares of two groups from sums over subsets of the curves."""
+    # s_2 = -s_1, so that s_1² / l_1 + s_2² / l_2 = (1 / l_1 + 1 / l_2) s_1²
+    scaled = features * np.sqrt(sum(1 / size for size in plan.sizes))
+    n_held = batch or CACHE // 8
+    for tables in group_products.subset_tables(scaled, plan, n_held, progress):
+        yield group_products.squares_of_tables(*tables)
+
+
+def _squares_by_features(
+    features: Floats, plan: RunPlan, batch: int | None, progress: Progress
+) -> Iterator[Floats]:
+    """Yield the squares from sums of features: those of the first one, then those of all others together."""
+    n_tasks, n_features, n_curves = features.shape
+    bytes_each = 8 * max(n_tasks * n_features, n_curves)
+    rows = min(batch or plan.rows, rows_that_fit(bytes_each, CACHE))
+    for _, labels in label_batches(plan, rows, progress):
         squares = group_products.squares_over_groups(features, labels, plan.sizes)
         yield np.stack([squares[:, 0], squares[:, 1:].sum(axis=1)])
 
 
 def n_rare(plan: Plan, alpha: float) -> int:
     """Return how many reassignments, the observed one included, may reach a statistic that is significant."""
+    # 1e-9: alpha = .05 times 20 reassignments must be 1, whatever the product rounds to
     return int(np.floor(alpha * plan.n_total + 1e-9))
 
 
@@ -129,25 +165,37 @@ def tally(
     kept: list[Floats] | None = None,
 ) -> tuple[Floats, Floats]:
     """Count the reassignments that are at least `least` (NaN reaches), and return the value that `n_rare` reach."""
+    # Those below are counted: a comparison with NaN is false, so that NaN reaches.
     below = np.zeros(least.shape)
+    # If random, the observed one is among the rare ones, but in no batch.
     tail = UpperTail(n_rare(plan, alpha) + plan.exact)
     for values in batches:
         below += np.count_nonzero(values < least[..., np.newaxis], axis=-1)
         tail.add(values)
         if kept is not None:
             kept.append(values)
+    # The observed one reaches itself, whatever its own batch rounds it to.
     return np.maximum(plan.n_total - below, 1), tail.smallest(least.shape)
 
 
 def ratio_reaches(
-    square: Floats, variance: Floats, observed: Floats, own: Floats
+    square: Floats,
+    variance: Floats,
+    observed_square: Floats,
+    observed_variance: Floats,
 ) -> Bools:
-    """Return whether square / variance is at least observed / own up to `TIE`; x / 0 is beyond all, by the square."""
-    of_ratios = square * own * (1 + TIE) >= observed * variance * (1 - TIE)
-    beyond = np.where(own > 0, square > 0, square * (1 + TIE) >= observed)
-    return np.where(
-        observed == 0, True, np.where(variance > 0, (own > 0) & of_ratios, beyond)
+    """Return whether a ratio is at least the observed one up to `TIE`; x / 0 is beyond all others, by the square."""
+    # Multiplied out, so that nothing is divided by 0; both sides have their slack.
+    numbers = square * observed_variance * (1 + TIE)
+    of_ratios = numbers >= observed_square * variance * (1 - TIE)
+    # Without variance: beyond every observed ratio that has one; among those without one the squares decide.
+    beyond = np.where(
+        observed_variance > 0, square > 0, square * (1 + TIE) >= observed_square
     )
+    with_variance = (observed_variance > 0) & of_ratios
+    reaches = np.where(variance > 0, with_variance, beyond)
+    # everything is at least 0
+    return np.where(observed_square == 0, True, reaches)
 
 
 def compare_with_null(
@@ -164,32 +212,33 @@ def compare_with_null(
     kept: list[Floats] = []
     count, critical = tally(batches, least, plan, alpha, kept if keep else None)
     pvalue = count / plan.n_total
-    error = (
-        np.zeros_like(pvalue)
-        if plan.exact
-        else np.sqrt(pvalue * (1 - pvalue) / plan.n_resamples)
-    )
-    found = {
+    # binomial, of the drawn reassignments
+    error = np.sqrt(pvalue * (1 - pvalue) / plan.n_resamples)
+    if plan.exact:
+        error = np.zeros_like(pvalue)
+    tested = {
         "pvalue": pvalue,
         "pvalue_stderr": error,
         "critical_value": restate(critical),
     }
     if keep:
         null = restate(np.concatenate(kept, axis=-1))
-        found |= {"pvalue_rank": rank_pvalue(observed, null), "null_distribution": null}
-    for values in found.values():
+        tested["pvalue_rank"] = rank_pvalue(observed, null)
+        tested["null_distribution"] = null
+    for values in tested.values():
         values[np.isnan(observed)] = np.nan
-    return found
+    return tested
 
 
 def rank_pvalue(observed: Floats, null: Floats) -> Floats:
     """Return the paper's p = (z - rank of the null value closest to the observed one) / z; the lowest rank of ties."""
+    # A finite value is infinitely far from infinite ones: beyond the largest it is the largest that is closest. Equal
+    # infinities are 0 apart, though inf - inf is NaN.
     within = np.minimum(observed, null.max(axis=-1))[..., np.newaxis]
     with np.errstate(invalid="ignore"):
         distance = np.where(null == within, 0.0, np.abs(null - within))
-    closest = np.take_along_axis(
-        null, distance.argmin(axis=-1)[..., np.newaxis], axis=-1
-    )
+    place = distance.argmin(axis=-1)[..., np.newaxis]
+    closest = np.take_along_axis(null, place, axis=-1)
     rank = np.count_nonzero(null < closest, axis=-1) + 1
     return np.asarray((null.shape[-1] - rank) / null.shape[-1])
 
@@ -200,17 +249,19 @@ class UpperTail:
     def __init__(self, size: int) -> None:
         self.size = size
         self.parts: list[Floats] = []
-        self.held = 0
+        self.n_held = 0
 
     def add(self, values: Floats) -> None:
         """Add values; drop all but the largest when many more are held."""
         if self.size == 0:
             return
         self.parts.append(values)
-        self.held += values.shape[-1]
-        if self.held > 2 * self.size + rows_that_fit(8 * max(1, values[..., 0].size)):
+        self.n_held += values.shape[-1]
+        # Not at every batch: each selection goes through all that is held, and halves it at least.
+        n_spare = rows_that_fit(8 * max(1, values[..., 0].size))
+        if self.n_held > 2 * self.size + n_spare:
             self.parts = [self._largest().copy()]  # a view would keep it all
-            self.held = self.size
+            self.n_held = self.size
 
     def _largest(self) -> Floats:
         """Return the largest values, the smallest of them first."""
@@ -221,39 +272,46 @@ class UpperTail:
 
     def smallest(self, shape: tuple[int, ...]) -> Floats:
         """Return the smallest of the largest values; infinite if none is kept, as no value is large enough."""
-        return self._largest()[..., 0].copy() if self.parts else np.full(shape, np.inf)
+        if not self.parts:
+            return np.full(shape, np.inf)
+        return self._largest()[..., 0].copy()
 
 
 class StepDown:
     """Step-down adjustment for families of tests (Westfall & Young 1993, Algorithm 2.8), batch by batch."""
 
+    # A reassignment counts against a member if its largest statistic among this member and all that are less
+    # significant reaches the member's own: running maxima from the smallest observed statistic to the largest.
+
     def __init__(self, observed: Floats) -> None:
         self.order: Index = observed.argsort(axis=-1, kind="stable")
-        self.least = (
-            np.take_along_axis(observed, self.order, axis=-1)[..., np.newaxis] - TIE
-        )
+        in_order = np.take_along_axis(observed, self.order, axis=-1)
+        self.least = in_order[..., np.newaxis] - TIE
         self.reached = np.zeros(observed.shape)
 
     def add(self, values: Floats) -> None:
         """Add the values of some reassignments, shape (task, member, reassignment)."""
-        # members beside each other: a fourth of the time of 126 splits of 10^6 levels
         if values.shape[-1] < _LONG:
-            for task, (order, least) in enumerate(
-                zip(self.order, self.least, strict=True)
-            ):
-                reach = np.ascontiguousarray(values[task].T).take(order, axis=-1)
-                np.maximum.accumulate(reach, axis=-1, out=reach)
-                self.reached[task] += np.count_nonzero(reach >= least[:, 0], axis=0)
+            self._add_few(values)
             return
         # whole rows: faster than take_along_axis
-        reach = values[np.arange(len(values))[:, np.newaxis], self.order]
-        for smaller, member in pairwise(np.moveaxis(reach, 1, 0)):
+        largest = values[np.arange(len(values))[:, np.newaxis], self.order]
+        for smaller, member in pairwise(np.moveaxis(largest, 1, 0)):
             np.maximum(smaller, member, out=member)
-        self.reached += np.count_nonzero(reach >= self.least, axis=-1)
+        self.reached += np.count_nonzero(largest >= self.least, axis=-1)
+
+    def _add_few(self, values: Floats) -> None:
+        # members beside each other: a fourth of the time of 126 splits of 10^6 levels
+        for task, order in enumerate(self.order):
+            largest = np.ascontiguousarray(values[task].T).take(order, axis=-1)
+            np.maximum.accumulate(largest, axis=-1, out=largest)
+            reaches = largest >= self.least[task, :, 0]
+            self.reached[task] += np.count_nonzero(reaches, axis=0)
 
     @property
     def counts(self) -> Floats:
         """How many reassignments count against each member, shape (task, member)."""
+        # No member has a smaller p than one that is more significant.
         counts = np.empty_like(self.reached)
         at_least = np.maximum.accumulate(self.reached[:, ::-1], axis=-1)[:, ::-1]
         np.put_along_axis(counts, self.order, at_least, axis=-1)
@@ -262,102 +320,10 @@ class StepDown:
 
 def count_at_least(null: Floats, observed: Floats) -> Floats:
     """Return how many null values, shape (task, reassignment), are at least each observed one, (task, member)."""
+    # sorted once for all members
     ordered = np.sort(null, axis=-1)
     below = [
         np.searchsorted(row, values, side="left")
         for row, values in zip(ordered, observed, strict=True)
     ]
     return np.asarray(null.shape[-1] - np.array(below).reshape(observed.shape), float)
-
-
-class Test(NamedTuple):
-    """A test of a shift, for `limits`."""
-
-    # from numbers of (task, reassignment) in a flat array and their distances, or None and distances (..., task)
-    reaches: Callable[[Index | None, Floats], Bools]
-    shape: tuple[int, int]  # numbers of tasks and of reassignments
-    besides: int  # further reassignments, which reach it everywhere
-    most: float  # a shift is rejected if no more than this reach the observed statistic
-
-    def states(self, at: Floats) -> tuple[Bools, Bools]:
-        """Return which reassignments reach the statistic at distances (..., task), and which of these are kept."""
-        reached = self.reaches(None, at)
-        return reached, self.besides + np.count_nonzero(reached, axis=-1) > self.most
-
-
-def may_leave_gaps(*sizes: float) -> bool:
-    """Return whether shifts that are not rejected may lie in several pieces: seen with less than 4, or past 3:1."""
-    return min(sizes) < 4 or max(sizes) > 3 * min(sizes)
-
-
-def points_of_scan(n_resamples: int) -> int:
-    """Return at how many shifts so many reassignments are evaluated in a scan."""
-    return int(np.clip(_POINTS // n_resamples, 64, 4096))
-
-
-def limits(test: Test, known: Floats, *, scan: bool) -> tuple[Floats, Bools]:
-    """Return the largest distance that is not rejected (inf: all are kept), from `known` ones, and gaps in a `scan`."""
-    n_tasks, n_resamples = test.shape
-    inside, outside = known.copy(), np.full(n_tasks, _FAR)
-    unbounded = test.states(outside)[1]
-    gap = np.zeros(n_tasks, bool)
-    if scan:
-        number = points_of_scan(n_resamples)
-        grid = np.arange(number - 1, 0, -1) / number  # from outside in
-        steps = grid / (1 - grid)
-    else:
-        share = test.most / (test.besides + n_resamples)
-        # a little inside the usual limit
-        usual = np.clip(0.9 * scipy.special.ndtri(1 - share / 2), 0.1, 10)
-        steps = usual * 1.25 ** np.arange(11) ** 2  # outwards
-    for some in stretches(
-        len(steps), rows_that_fit(16 * n_tasks * n_resamples, CACHE) if scan else 1
-    ):
-        at = np.tile(steps[some, np.newaxis], n_tasks)
-        kept = test.states(at)[1]
-        inside = np.maximum(inside, np.where(kept, at, 0.0).max(axis=0))
-        outside = np.minimum(
-            outside, np.where(~kept & (at > inside), at, _FAR).min(axis=0)
-        )
-        gap |= (~kept & (at < inside)).any(axis=0)
-        if not scan and (unbounded | (outside < _FAR)).all():
-            break
-    inside = _bisect(test, inside, outside)
-    return np.where(unbounded, np.inf, inside), gap & ~unbounded & scan
-
-
-def _bisect(test: Test, inside: Floats, outside: Floats) -> Floats:
-    """Halve brackets of a kept and a rejected distance; only reassignments that differ at their ends are evaluated."""
-    n_tasks, n_resamples = test.shape
-    begin, end = inside, outside
-    at_inside, at_outside = (test.states(at)[0].ravel() for at in (inside, outside))
-    cells = np.flatnonzero(at_inside != at_outside)
-    task = cells // n_resamples
-    base = test.besides + np.count_nonzero(
-        (at_inside & at_outside).reshape(test.shape), axis=1
-    )
-    for _ in range(_STEPS):
-        middle = (inside + outside) / 2
-        if not ((middle > inside) & (middle < outside)).any():
-            break
-        reached = test.reaches(cells, middle[task])
-        kept = base + np.bincount(task, reached, n_tasks) > test.most
-        inside, outside = (
-            np.where(kept, middle, inside),
-            np.where(kept, outside, middle),
-        )
-        now_inside, now_outside = (
-            np.where(kept[task] == side, reached, before)
-            for side, before in ((True, at_inside[cells]), (False, at_outside[cells]))
-        )
-        at_inside[cells], at_outside[cells] = now_inside, now_outside
-        base = base + np.bincount(task, now_inside & now_outside, n_tasks)
-        differ = now_inside != now_outside
-        cells, task = cells[differ], task[differ]
-    # One that differs within a bracket, but not at its ends, is missed: where that matters all are evaluated.
-    wrong = (~test.states(inside)[1] | test.states(outside)[1]) & (inside > begin)
-    if wrong.any():
-        inside = np.where(
-            wrong, halve(lambda at: test.states(at)[1], begin, end)[0], inside
-        )
-    return inside
