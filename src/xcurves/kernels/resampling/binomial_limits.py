@@ -11,14 +11,19 @@ from xcurves.array_types import Floats, Index
 def clopper_pearson(k: Index, n: Index, alpha: float) -> tuple[Floats, Floats]:
     """Return exact limits of a probability from `k` successes in `n` trials."""
     k, n = np.broadcast_arrays(k, n)
-    # few values of k are distinct
-    codes, place = np.unique(n * (n.max(initial=0) + 1) + k, return_inverse=True)
-    trials, successes = np.divmod(codes, n.max(initial=0) + 1)
+    # Few pairs (k, n) are distinct, and the inverse takes long: each is computed once. In base (largest n) + 1 the
+    # two are digits of one number.
+    base = n.max(initial=0) + 1
+    codes, place = np.unique(n * base + k, return_inverse=True)
+    trials, successes = np.divmod(codes, base)
+
+    # The lower limit p has P(at least k successes) = α/2, and P(X >= k) is the beta distribution function I_p(k,
+    # n - k + 1); the upper one P(at most k) = α/2, and P(X <= k) is 1 - I_p(k + 1, n - k).
     inverse = scipy.special.betaincinv
     lower = inverse(np.maximum(successes, 1), trials - successes + 1, alpha / 2)
     upper = inverse(successes + 1, np.maximum(trials - successes, 1), 1 - alpha / 2)
-    limits = (
-        np.where(successes == 0, 0.0, lower),
-        np.where(successes == trials, 1.0, upper),
-    )
-    return limits[0][place].reshape(k.shape), limits[1][place].reshape(k.shape)
+
+    # Without a success, or without a failure, nothing bounds p on that side: `maximum` only keeps the inverse defined.
+    lower = np.where(successes == 0, 0.0, lower)
+    upper = np.where(successes == trials, 1.0, upper)
+    return lower[place].reshape(k.shape), upper[place].reshape(k.shape)

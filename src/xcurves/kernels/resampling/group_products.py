@@ -27,26 +27,28 @@ def squares_over_groups(
     features: Floats, labels: Labels, sizes: tuple[int, ...], out: Floats | None = None
 ) -> Floats:
     """Return ``Σ_g s_g² / l_g`` of centred features, shape (task, feature, reassignment), in parts that fit a cache."""
-    found = np.empty((*features.shape[:2], len(labels))) if out is None else out
-    width = max(
-        _FEATURES, rows_that_fit(8 * len(labels) * len(features) * len(sizes), CACHE)
-    )
-    square = (
-        _by_contrasts(labels, sizes)
-        if len(sizes) <= DENSE
-        else _in_order(labels, sizes)
-    )
+    if out is None:
+        out = np.empty((*features.shape[:2], len(labels)))
+    if len(sizes) <= DENSE:
+        write_squares = _by_contrasts(labels, sizes)
+    else:
+        write_squares = _in_order(labels, sizes)
+    # The sums of a part are still in the cache when they are squared.
+    bytes_of_sums = 8 * len(labels) * len(features) * len(sizes)
+    width = max(_FEATURES, rows_that_fit(bytes_of_sums, CACHE))
     for some in stretches(features.shape[1], width):
-        square(features[:, some], found[:, some])
-    return found
+        write_squares(features[:, some], out[:, some])
+    return out
 
 
 @lru_cache(maxsize=64)
 def _contrasts(sizes: tuple[int, ...]) -> Floats:
     """Return orthonormal contrasts of the groups, each divided by the root of its size, shape (contrast, group)."""
-    complete, _ = np.linalg.qr(
-        np.column_stack([np.sqrt(sizes), np.eye(len(sizes))[:, 1:]])
-    )
+    # With x_g = s_g / √l_g, Σ_g s_g² / l_g = |x|². Features are centred, so that Σ_g s_g = Σ_g √l_g x_g = 0: x has
+    # no part along (√l_1, ..., √l_m), and |x|² is the sum of squares of its parts along any orthonormal vectors that
+    # complete this one. QR of it beside unit vectors gives them, in its columns from the second on.
+    start = np.column_stack([np.sqrt(sizes), np.eye(len(sizes))[:, 1:]])
+    complete, _ = np.linalg.qr(start)
     return np.asarray(complete[:, 1:].T / np.sqrt(sizes))
 
 
@@ -55,15 +57,15 @@ def _by_contrasts(
 ) -> Callable[[Floats, Floats], None]:
     """Return what writes the squares by orthonormal contrasts of the groups, one less than these."""
     if len(sizes) == 2:
-        return partial(
-            _by_difference, labels.astype(np.float64).T, sum(1 / size for size in sizes)
-        )
+        # labels are 1 in the second group: they are its members' weights as they stand
+        scale = sum(1 / size for size in sizes)
+        return partial(_by_difference, labels.astype(np.float64).T, scale)
     weights = [contrast.take(labels).T for contrast in _contrasts(sizes)]
 
     def square(features: Floats, out: Floats) -> None:
         np.square(features @ weights[0], out=out)
-        for each in weights[1:]:
-            sums = features @ each
+        for of_contrast in weights[1:]:
+            sums = features @ of_contrast
             sums *= sums
             out += sums
 
@@ -72,6 +74,7 @@ def _by_contrasts(
 
 def _by_difference(second: Floats, scale: float, features: Floats, out: Floats) -> None:
     """Write the squares of two groups, given which curves are in the second."""
+    # s_1 = -s_2, so that s_1² / l_1 + s_2² / l_2 = (1 / l_1 + 1 / l_2) s_2²
     np.square(features @ second, out=out)
     out *= scale
 
@@ -93,18 +96,18 @@ def sums_of_groups(
     order: NDArray[Any], sizes: tuple[int, ...], weights: Floats
 ) -> Callable[[Floats], Floats]:
     """Return what sums features by the weights of groups, (reassignment, group, task, feature), in sparse products."""
+    n_curves = sum(sizes)
+    # A row of the matrix for each group of each reassignment: the curves of a group stand beside each other in the
+    # order, so that the order itself is the list of columns.
     starts = np.cumsum((0, *sizes[:-1]))
-    groups = _sparse(
-        np.tile(np.repeat(weights, sizes), len(order)), order, starts, sum(sizes)
-    )
+    entries = np.tile(np.repeat(weights, sizes), len(order))
+    groups = _sparse(entries, order, starts, n_curves)
 
     def add(features: Floats) -> Floats:
-        by_curve = np.ascontiguousarray(features.transpose(2, 0, 1)).reshape(
-            sum(sizes), -1
-        )
-        return np.asarray(groups @ by_curve).reshape(
-            len(order), len(sizes), *features.shape[:2]
-        )
+        # Rows of a curve in one piece: a sparse product adds whole rows.
+        by_curve = np.ascontiguousarray(features.transpose(2, 0, 1))
+        sums = np.asarray(groups @ by_curve.reshape(n_curves, -1))
+        return sums.reshape(len(order), len(sizes), *features.shape[:2])
 
     return add
 
@@ -113,20 +116,20 @@ def squares_of_pairs(
     alone: Floats, comoment: Floats, labels: Labels, sizes: tuple[int, ...]
 ) -> Floats:
     """Return ``Σ_g s_g² / l_g``, (2, task, reassignment): of `alone`, (task, 1, curve), and by pairs of co-moments."""
-    order, (first, second, weight) = (
-        orders_of(labels).astype(np.int32),
-        _pairs_of(sizes),
-    )
+    order = orders_of(labels).astype(np.int32)
     sums = sums_of_groups(order, sizes, 1 / np.sqrt(sizes))(alone)
+    of_alone = (sums[..., 0] ** 2).sum(axis=1).T
+
+    # Σ_g Σ_{j,j'∈g} C_jj' / l_g is linear in the co-moments: with these as rows, task beside task, one sparse product
+    # serves all tasks. Numbers of pairs are those of the flattened matrix, j N + j'.
+    first, second, weight = _pairs_of(sizes)
     pairs = order.take(first, axis=1)
     pairs *= np.int32(order.shape[1])
     pairs += order.take(second, axis=1)
     by_pair = np.ascontiguousarray(comoment.reshape(len(comoment), -1).T)
-    of_pairs = (
-        _sparse(np.tile(weight, len(pairs)), pairs, np.zeros(1, np.intp), len(by_pair))
-        @ by_pair
-    )
-    return np.stack([(sums[..., 0] ** 2).sum(axis=1).T, of_pairs.T])
+    entries = np.tile(weight, len(pairs))
+    all_pairs = _sparse(entries, pairs, np.zeros(1, np.intp), len(by_pair))
+    return np.stack([of_alone, (all_pairs @ by_pair).T])
 
 
 @lru_cache(maxsize=8)
@@ -134,11 +137,9 @@ def _pairs_of(sizes: tuple[int, ...]) -> tuple[Index, Index, Floats]:
     """Return the pairs of places in groups one after the other, each once, and the weights of their products."""
     group = np.repeat(np.arange(len(sizes)), sizes)
     first, second = np.nonzero(np.triu(group[:, np.newaxis] == group))
-    return (
-        first,
-        second,
-        np.where(first == second, 1.0, 2.0) / np.array(sizes)[group[first]],
-    )
+    # co-moments are symmetric: a pair of two curves stands for (j, j') and (j', j)
+    multiple = np.where(first == second, 1.0, 2.0)
+    return first, second, multiple / np.array(sizes)[group[first]]
 
 
 def _sparse(
@@ -146,9 +147,9 @@ def _sparse(
 ) -> scipy.sparse.csr_matrix:
     """Return a sparse matrix with several rows for each row of `columns`, which begin at `starts` in it."""
     n_rows, length = columns.shape
-    pointers = np.append(
-        np.add.outer(length * np.arange(n_rows), starts), columns.size
-    ).astype(columns.dtype)
+    begins = np.add.outer(length * np.arange(n_rows), starts)
+    # Of one type with the columns, so that SciPy has nothing to convert, which would copy.
+    pointers = np.append(begins, columns.size).astype(columns.dtype)
     return scipy.sparse.csr_matrix(
         (data, columns.ravel(), pointers), (n_rows * len(starts), width), copy=False
     )
@@ -156,18 +157,18 @@ def _sparse(
 
 def orders_of(labels: Labels) -> Index:
     """Return the curves of every reassignment group after group, in each by number, shape as `labels`."""
+    # stable: the curves of a group are added in one order, so that a sum is always rounded alike
     return np.asarray(labels.argsort(axis=-1, kind="stable"))
 
 
 def subset_sums(features: Floats) -> Floats:
     """Sum features over every subset of the curves, shape (..., subset); bit j of its number is curve j."""
     sums = np.zeros((*features.shape[:-1], 2 ** features.shape[-1]))
-    for curve, half in enumerate(2 ** np.arange(features.shape[-1])):
-        np.add(
-            sums[..., :half],
-            features[..., curve, np.newaxis],
-            out=sums[..., half : 2 * half],
-        )
+    # Each curve doubles the table: subsets with it are those without it, and its feature. One addition a subset.
+    for curve, n_before in enumerate(2 ** np.arange(features.shape[-1])):
+        without = sums[..., :n_before]
+        with_curve = sums[..., n_before : 2 * n_before]
+        np.add(without, features[..., curve, np.newaxis], out=with_curve)
     return sums
 
 
@@ -181,32 +182,35 @@ def subset_tables(
 
     At most so many pairs of a left and a right subset are in two tables.
     """
+    # A first group is a subset of the left half of the curves with one of the right half, of l_1 curves together: all
+    # C(N, l_1) sums are pairs of entries of two tables of 2^(N/2). Pairs are made by the number chosen on the left.
     n_curves, n_first = features.shape[-1], plan.sizes[0]
     half = n_curves // 2
-    left, right = subset_sums(features[..., :half]), subset_sums(features[..., half:])
-    n_left, n_right = (
-        np.bitwise_count(np.arange(2**n)) for n in (half, n_curves - half)
-    )
-    # then the first curve stays in the first group
-    alike = not plan.labelled and plan.sizes[0] == plan.sizes[1]
-    allowed = np.arange(len(n_left)) % 2 == 1 if alike else np.ones(len(n_left), bool)
-    for n_chosen in progress(
-        range(max(0, n_first - int(n_right.max())), min(half, n_first) + 1)
-    ):
-        some, others = (
-            left[..., (n_left == n_chosen) & allowed],
-            right[..., n_right == n_first - n_chosen],
-        )
-        columns = min(others.shape[-1], most)
-        for rows in stretches(some.shape[-1], most // columns):
-            for part in stretches(others.shape[-1], columns):
-                yield some[..., rows], others[..., part]
+    left = subset_sums(features[..., :half])
+    right = subset_sums(features[..., half:])
+    n_in_left = np.bitwise_count(np.arange(2**half))
+    n_in_right = np.bitwise_count(np.arange(2 ** (n_curves - half)))
+
+    allowed = np.ones(len(n_in_left), bool)
+    if not plan.labelled and plan.sizes[0] == plan.sizes[1]:
+        # Groups that can change their names: of each two splits the one with the first curve, bit 0, in the first.
+        allowed = np.arange(len(n_in_left)) % 2 == 1
+
+    fewest = max(0, n_first - (n_curves - half))
+    for n_chosen in progress(range(fewest, min(half, n_first) + 1)):
+        lefts = left[..., (n_in_left == n_chosen) & allowed]
+        rights = right[..., n_in_right == n_first - n_chosen]
+        n_columns = min(rights.shape[-1], most)
+        for rows in stretches(lefts.shape[-1], most // n_columns):
+            for columns in stretches(rights.shape[-1], n_columns):
+                yield lefts[..., rows], rights[..., columns]
 
 
 def squares_of_tables(left: Floats, right: Floats) -> Floats:
     """Return ``|a + b|² = |a|² + 2 ab + |b|²`` of all pairs: of the first feature, then of the others together."""
     first = left[:, 0, :, np.newaxis] + right[:, 0, np.newaxis]
     first *= first
+    # Of the others the products 2 ab are one matrix product, where a + b would be a number for each pair and feature.
     a, b = left[:, 1:], right[:, 1:]
     rest = np.matmul(2 * a.swapaxes(1, 2), b)
     rest += np.einsum("tfs,tfs->ts", a, a)[..., np.newaxis]

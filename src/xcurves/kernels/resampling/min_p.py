@@ -46,6 +46,9 @@ def step_down(
     statistic_at : function of indices, shape (data set,), and of values like `second`, shape (data set, step)
         The statistic of a member at which it has the second value.
     """
+    # From the least significant member to the most: at step s all members of steps >= s are left, and a reassignment
+    # counts against the member of step s if any of these is as significant in it, that is, if the first step that any
+    # of them reaches is s or an earlier one.
     n_sets, n_members = counts.shape
     rows = np.arange(n_sets)
     order = np.lexsort((-second, counts), axis=-1)  # the most significant first
@@ -53,19 +56,22 @@ def step_down(
     step_seconds = np.take_along_axis(second, order, axis=-1)
 
     reached = np.empty(counts.shape)
-    earliest: Index | None = (
-        None  # the first step that any member left reaches in each reassignment
-    )
+    # in each reassignment the first step that any member left reaches: none at first
+    earliest: Index | None = None
     for step in range(n_members - 1, -1, -1):
         member = order[:, step]
         values = values_of(member)
+        # Steps behind this one are less significant than the member itself: nothing is asked of them any more.
         least = _least_values(
             values,
             step_counts[:, : step + 1],
             statistic_at(member, step_seconds[:, : step + 1]),
         )
-        own = _first_step(values, least)
-        earliest = own if earliest is None else np.minimum(earliest, own)
+        first_step = _first_step(values, least)
+        if earliest is None:
+            earliest = first_step
+        else:
+            earliest = np.minimum(earliest, first_step)
         reached[rows, member] = np.count_nonzero(earliest <= step, axis=-1)
 
     # A test is not rejected before all that are more significant.
@@ -81,15 +87,19 @@ def _least_values(values: Floats, counts: Floats, statistic: Floats) -> Floats:
     A statistic is as significant as a step if fewer than its `counts` reach it, or as many and it is at least
     `statistic`.
     """
-    n = values.shape[-1]
+    # In ascending order the c statistics that reach the least wanted one stand behind n - c others. Where the one just
+    # below ties with it more than c would reach: the least one wanted is the first beyond all that tie with that one.
     ordered = np.sort(values, axis=-1)
-    beyond = n - counts.astype(np.intp)  # statistics below, where exactly so many reach
-    below = np.take_along_axis(ordered, np.maximum(beyond - 1, 0), axis=-1)
-    first = np.where(beyond > 0, _places(ordered, below + TIE, "right"), 0)
+    n_below = values.shape[-1] - counts.astype(np.intp)
+    highest_below = np.take_along_axis(ordered, np.maximum(n_below - 1, 0), axis=-1)
+    beyond_ties = _places(ordered, highest_below + TIE, "right")
+    first = np.where(n_below > 0, beyond_ties, 0)
 
+    # Where exactly c reach it the second value decides: if it is too small there, it takes the next larger statistic.
+    # Infinite ones at the end stand for "none".
     ended = np.concatenate([ordered, np.full((len(ordered), 1), np.inf)], axis=-1)
     least = np.take_along_axis(ended, first, axis=-1)
-    as_many = _places(ordered, least - TIE, "left") == beyond
+    as_many = _places(ordered, least - TIE, "left") == n_below
     next_least = np.take_along_axis(
         ended, _places(ordered, least + TIE, "right"), axis=-1
     )
@@ -101,6 +111,8 @@ def _first_step(values: Floats, least: Floats) -> Index:
 
     The least values fall from step to step.
     """
+    # Least values that rise, from the last step to the first, are searched: of r steps reached, the first is number
+    # (steps - r). With the running minimum they fall in spite of rounding.
     n_steps = least.shape[-1]
     rising = np.minimum.accumulate(least, axis=-1)[:, ::-1]
     return np.asarray(n_steps - _places(rising, values, "right"))
@@ -108,8 +120,8 @@ def _first_step(values: Floats, least: Floats) -> Index:
 
 def _places(ordered: Floats, values: Floats, side: Literal["left", "right"]) -> Index:
     """Return where values stand in ordered ones, row by row."""
-    found = [
-        np.searchsorted(row, each, side)
-        for row, each in zip(ordered, values, strict=True)
+    by_row = [
+        np.searchsorted(row, values_of_row, side)
+        for row, values_of_row in zip(ordered, values, strict=True)
     ]
-    return np.array(found, np.intp).reshape(values.shape)
+    return np.array(by_row, np.intp).reshape(values.shape)

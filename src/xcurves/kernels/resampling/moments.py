@@ -6,15 +6,17 @@ Where levels are fewer than curves a factor replaces co-moments: no array grows 
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
+from xcurves.kernels.resampling.batches import stretches
 
-_CACHE = 2**18  # doubles that fit comfortably into a core's cache
+_CACHE = 2**18  # doubles that fit comfortably into a core's cache: 2 MiB
+# Levels in a block at least, so that very many curves do not make blocks of a few levels each.
+_FEWEST_LEVELS = 64
 
 
 class Moments(NamedTuple):
@@ -23,9 +25,8 @@ class Moments(NamedTuple):
     n_levels: Floats  # (...): levels at which any curve has a value
     level_mean: Floats  # (...): of the pool's mean curve
     level_ss: Floats  # its sum of squared deviations
-    counts: (
-        Floats  # (..., N): values of a curve; infinite if one is, see `count_levels`
-    )
+    # (..., N): values of a curve; infinite if one is, see `count_levels`
+    counts: Floats
     means: Floats  # (..., N), of level-centred curves
     comoment: Floats  # (..., N, N), products of centred curves; or a factor (..., N, r)
 
@@ -38,34 +39,36 @@ def pack(moments: Moments) -> Floats:
 
 def unpack_moments(packed: Floats, n_curves: int) -> Moments:
     """Unpack what `pack` returned."""
-    counts, means, comoment = (
-        packed[..., i:j] for i, j in pairwise((3, 3 + n_curves, 3 + 2 * n_curves, None))
-    )
-    by_curve = comoment.reshape(
-        *comoment.shape[:-1], n_curves, comoment.shape[-1] // n_curves
-    )
-    return Moments(
-        packed[..., 0], packed[..., 1], packed[..., 2], counts, means, by_curve
-    )
+    # All parts are views of `packed`: `_measure_block` writes through them.
+    level_numbers = packed[..., 0], packed[..., 1], packed[..., 2]
+    counts = packed[..., 3 : 3 + n_curves]
+    means = packed[..., 3 + n_curves : 3 + 2 * n_curves]
+    flat = packed[..., 3 + 2 * n_curves :]
+    # the second axis tells co-moments (N) from a factor of them (r)
+    comoment = flat.reshape(*flat.shape[:-1], n_curves, flat.shape[-1] // n_curves)
+    return Moments(*level_numbers, counts, means, comoment)
 
 
 def is_factor(comoment: Floats) -> bool:
     """Return whether a factor of the co-moments is given, shape (..., N, r), rather than these."""
+    # No flag is needed: a factor is only made where it has fewer columns than curves.
     return bool(comoment.shape[-1] < comoment.shape[-2])
 
 
 def factor_of(comoment: Floats, rank: int) -> Floats:
     """Return a factor of co-moments of a known rank, shape (..., N, rank), so that sums of squares do not cancel."""
-    values, vectors = np.linalg.eigh(comoment)  # in ascending order
+    # C = V Λ Vᵀ = F Fᵀ with F = V √Λ. Beyond the rank eigenvalues are 0 but for rounding, which may be negative: only
+    # the largest are taken, eigh has them in ascending order.
+    values, vectors = np.linalg.eigh(comoment)
     first = values.shape[-1] - rank
-    return np.asarray(
-        vectors[..., first:] * np.sqrt(np.maximum(values[..., np.newaxis, first:], 0.0))
-    )
+    largest = np.maximum(values[..., np.newaxis, first:], 0.0)
+    return np.asarray(vectors[..., first:] * np.sqrt(largest))
 
 
 def trace(comoment: Floats) -> Floats:
     """Return the trace of co-moments, given as they are or by a factor."""
     if is_factor(comoment):
+        # tr F Fᵀ is the sum of the squares of all entries
         return np.asarray(np.einsum("...nr,...nr->...", comoment, comoment))
     return np.asarray(np.trace(comoment, axis1=-2, axis2=-1))
 
@@ -80,7 +83,8 @@ def of_curves(
     comoment = moments.comoment.take(curves, axis=1)
     if not is_factor(moments.comoment):
         comoment = comoment.take(curves, axis=2)
-    elif not is_factor(comoment):  # so many curves are absent
+    elif not is_factor(comoment):
+        # So many curves are absent that those left are no more than the columns of the factor.
         comoment = comoment @ comoment.swapaxes(-1, -2)
     return moments.means.take(curves, axis=1), comoment, len(curves) * pool_ss
 
@@ -91,6 +95,7 @@ def count_levels(curves: Floats) -> Floats:
     Counts of stretches of training add up to that of the whole.
     """
     counts: Floats = np.count_nonzero(~np.isnan(curves), axis=-1).astype(np.float64)
+    # inf + -inf is NaN, and stays so in sums over stretches
     with np.errstate(invalid="ignore"):
         counts += np.where(np.isneginf(curves).any(axis=-1), -np.inf, 0.0)
         counts += np.where(np.isposinf(curves).any(axis=-1), np.inf, 0.0)
@@ -99,43 +104,51 @@ def count_levels(curves: Floats) -> Floats:
 
 def packed_size(n_curves: int, rank: int | None = None) -> int:
     """Return the length of the packed moments of `n_curves` curves; `rank` is that of a factor, if there is one."""
-    return 3 + 2 * n_curves + n_curves * (n_curves if rank is None else rank)
+    n_columns = n_curves if rank is None else rank
+    return 3 + 2 * n_curves + n_curves * n_columns
 
 
 def measure_moments(curves: Floats, *, factored: bool = False) -> Floats:
     """Reduce curves, (..., curve, training), to packed moments, in blocks that fit the cache."""
     *lead, n_curves, n_levels = curves.shape
     tasks = curves.reshape(-1, n_curves, n_levels)
-    rank = n_levels - 1 if factored else None
-    out = np.empty((len(tasks), packed_size(n_curves, rank)))
+    rank = n_levels - 1 if factored else None  # `_without_sum` leaves one column out
+    packed = np.empty((len(tasks), packed_size(n_curves, rank)))
+
+    # Short curves: many tasks in a block. Long ones: one task in stretches of training, which are merged. Factors do
+    # not add up: they are made of all levels at once.
     n_tasks = max(1, _CACHE // (n_curves * n_levels))
-    width = n_levels if factored else max(64, _CACHE // n_curves)
+    width = n_levels if factored else max(_FEWEST_LEVELS, _CACHE // n_curves)
     # the caller refuses infinite and huge scores
     with np.errstate(over="ignore", invalid="ignore"):
-        for start in range(0, len(tasks), n_tasks):
-            some = tasks[start : start + n_tasks]
+        for some in stretches(len(tasks), n_tasks):
             parts = [
-                _measure_block(some[..., h : h + width], factored)
-                for h in range(0, n_levels, width)
+                _measure_block(tasks[some, :, levels], factored)
+                for levels in stretches(n_levels, width)
             ]
-            out[start : start + n_tasks] = (
-                merge_moments(np.stack(parts, axis=-2), n_curves)
-                if len(parts) > 1
-                else parts[0]
-            )
-    return out.reshape(*lead, -1)
+            packed[some] = parts[0]
+            if len(parts) > 1:
+                packed[some] = merge_moments(np.stack(parts, axis=-2), n_curves)
+    return packed.reshape(*lead, -1)
 
 
 def merge_moments(packed: Floats, n_curves: int) -> Floats:
     """Merge packed moments of disjoint stretches of training, shape (..., stretch, P) to (..., P)."""
+    # Chan, Golub & LeVeque: with n_p levels in stretch p, m̄ = Σ n_p m_p / n, and co-moments about m̄ are those within
+    # stretches plus Σ n_p (m_p - m̄)(m_p - m̄)ᵀ: deviations are squared, never sums subtracted.
     part = unpack_moments(packed, n_curves)
     n_levels = part.n_levels.sum(axis=-1)
+    # a stretch without levels has weight 0, and so have all where there are none
     weight = part.n_levels / np.maximum(n_levels, 1)[..., np.newaxis]
+
+    # of the pool's mean curve
     level_mean = (weight * part.level_mean).sum(axis=-1)
     shift = part.level_mean - level_mean[..., np.newaxis]
     level_ss = (part.level_ss + part.n_levels * shift**2).sum(axis=-1)
     with np.errstate(invalid="ignore"):  # of both infinities in one curve
         counts = part.counts.sum(axis=-2)
+
+    # of the curves
     means = (weight[..., np.newaxis] * part.means).sum(axis=-2)
     moved = part.means - means[..., np.newaxis, :]
     between = (moved * part.n_levels[..., np.newaxis]).swapaxes(-1, -2) @ moved
@@ -145,31 +158,36 @@ def merge_moments(packed: Floats, n_curves: int) -> Floats:
 
 def _measure_block(curves: Floats, factored: bool) -> Floats:
     """Reduce curves, those with absent ones (NaN along training), or levels that no curve has, pattern by pattern."""
+    # Without gaps first, as most tasks have none; a NaN or an infinite score shows in the mean over the levels.
     packed = _measure_whole(curves, factored)
     gaps = np.flatnonzero(~np.isfinite(packed[:, 1]))
     if gaps.size == 0:
         return packed
-    has = ~np.isnan(curves[gaps])
+
+    # Absent curves and levels count as 0 in sums.
     packed[gaps] = 0.0
-    every = unpack_moments(packed, curves.shape[1])  # views
-    every.counts[gaps] = count_levels(curves[gaps])
-    patterns, index = np.unique(
-        np.hstack([has.any(axis=2), has.any(axis=1)]), axis=0, return_inverse=True
+    moments = unpack_moments(packed, curves.shape[1])  # views
+    moments.counts[gaps] = count_levels(curves[gaps])
+
+    # Tasks with the same curves and levels are reduced together, as curves without gaps.
+    has_value = ~np.isnan(curves[gaps])
+    patterns, pattern_of_gap = np.unique(
+        np.hstack([has_value.any(axis=2), has_value.any(axis=1)]),
+        axis=0,
+        return_inverse=True,
     )
     for number, pattern in enumerate(patterns):
-        tasks, (present, levels) = (
-            gaps[index.ravel() == number],
-            np.split(pattern, [curves.shape[1]]),
-        )
-        if levels.any():
-            part = _measure_whole(curves[np.ix_(tasks, present, levels)], factored)
-            whole = unpack_moments(part, int(present.sum()))
-            packed[tasks, :3], every.means[np.ix_(tasks, present)] = (
-                part[:, :3],
-                whole.means,
-            )
-            columns = np.arange(whole.comoment.shape[2]) if factored else present
-            every.comoment[np.ix_(tasks, present, columns)] = whole.comoment
+        tasks = gaps[pattern_of_gap.ravel() == number]
+        present, levels = np.split(pattern, [curves.shape[1]])
+        if not levels.any():
+            continue
+        part = _measure_whole(curves[np.ix_(tasks, present, levels)], factored)
+        reduced = unpack_moments(part, int(present.sum()))
+        packed[tasks, :3] = part[:, :3]
+        moments.means[np.ix_(tasks, present)] = reduced.means
+        # a factor has fewer columns of fewer levels, co-moments a column for each curve
+        columns = np.arange(reduced.comoment.shape[2]) if factored else present
+        moments.comoment[np.ix_(tasks, present, columns)] = reduced.comoment
     return packed
 
 
@@ -180,9 +198,14 @@ def _measure_whole(curves: Floats, factored: bool) -> Floats:
     # and an offset of 1e9 loses no precision.
     apart = np.subtract(curves, curves[:, :1], order="C")
     means = apart.mean(axis=-1)
+
+    # the pool's mean curve, back on the scale of the scores
     pool = curves[:, 0] + apart.mean(axis=1)
     level_mean = pool.mean(axis=-1)
     level_ss = ((pool - level_mean[:, np.newaxis]) ** 2).sum(axis=-1)
+
+    # Curves less their means, then levels less those of the pool: in a factor the numbers themselves (those of a curve
+    # still add up to 0), in co-moments their rows and columns, which is the same and less work for long curves.
     apart -= means[..., np.newaxis]
     if factored:
         comoment = _without_sum(apart - apart.mean(axis=1, keepdims=True))
@@ -190,6 +213,7 @@ def _measure_whole(curves: Floats, factored: bool) -> Floats:
         comoment = apart @ apart.swapaxes(-1, -2)
         comoment -= comoment.mean(axis=-2, keepdims=True)
         comoment -= comoment.mean(axis=-1, keepdims=True)
+
     counts = np.full(means.shape, float(n_levels))
     means -= means.mean(axis=-1, keepdims=True)
     return pack(Moments(counts[:, 0], level_mean, level_ss, counts, means, comoment))
@@ -197,9 +221,10 @@ def _measure_whole(curves: Floats, factored: bool) -> Floats:
 
 def _without_sum(rows: Floats) -> Floats:
     """Reflect rows that add up to 0 so that ``(1, ..., 1) / √k`` is the first axis, and leave that column out."""
+    # A reflection keeps products of rows. The one that takes e = (1, ..., 1) / √k to the first axis is x - 2 v (v·x) /
+    # |v|², v = e - (1, 0, ..., 0). Rows add up to 0: e·x = 0 and v·x = -x_1; |v|² = 2 - 2/√k. Of the other columns, in
+    # which v is 1/√k, x_i + 2 x_1 / √k / (2 - 2/√k) = x_i + x_1 / (√k - 1) is left; the first becomes e·x = 0.
     k = rows.shape[-1]
-    return (
-        np.asarray(rows[..., 1:] + rows[..., :1] / (np.sqrt(k) - 1))
-        if k > 1
-        else rows[..., 1:]
-    )
+    if k == 1:
+        return rows[..., 1:]
+    return np.asarray(rows[..., 1:] + rows[..., :1] / (np.sqrt(k) - 1))
