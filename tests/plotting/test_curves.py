@@ -14,13 +14,13 @@ from matplotlib.legend import Legend
 import xcurves
 from pictures import curve_names, faults
 from strategies import absent, make_curves, simulate_errors
-from xcurves.core.axes import (
+from xcurves.kernels.distributions import bootstrap
+from xcurves.plotting.look import (
     ALGORITHM_COLOURS,
     OTHER_COLOURS,
     style_of,
     with_styles,
 )
-from xcurves.kernels.distributions import bootstrap
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from pictures import curve_names
 from strategies import make_curves, make_errors
 from synthetic_results import synthetic_result
 from xcurves import kinds
-from xcurves.core.axes import style_of
 from xcurves.core.schema import ALONG, caption_of
+from xcurves.plotting.look import style_of
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 import xcurves
 from browser import EXECUTABLE, Browser
 from strategies import make_curves
-from xcurves.core.axes import OTHER_COLOURS
+from xcurves.plotting.look import OTHER_COLOURS
 
 pytest.importorskip("plotly")
 

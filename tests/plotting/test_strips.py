@@ -9,10 +9,10 @@ from matplotlib import pyplot as plt
 from pictures import faults
 from strategies import make_curves
 from xcurves.__main__ import main
-from xcurves.core.axes import style_of
 from xcurves.core.schema import caption_of
 from xcurves.plotting.curve_lines import CURVES_CAPTION
 from xcurves.plotting.curves import curves_caption
+from xcurves.plotting.look import style_of
 
 NAMES = ["SAC", "TD3", "PPO"]
 

@@ -16,12 +16,12 @@ from xcurves.array_types import Floats
 from xcurves.core import labels, provenance, run_checks, validation
 from xcurves.core.driver import Group, is_lazy, per_task
 from xcurves.core.labels import in_label_order, pairs_in_label_order
-from xcurves.core.matrices import MOST_PAIRS
 from xcurves.core.run_checks import Context, as_float
 from xcurves.core.validation import check_curves
 from xcurves.kernels.differences import contrasts, level_tests
 from xcurves.kernels.resampling import sums
 from xcurves.kernels.resampling.adjustments import ADJUSTMENTS, may_be_best
+from xcurves.plotting.matrices import MOST_PAIRS
 
 
 def pairwise(

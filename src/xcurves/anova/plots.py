@@ -12,12 +12,17 @@ import xarray as xr
 from xcurves.anova.text import by_welch, tests_that_speak
 from xcurves.array_types import Floats
 from xcurves.core import labels, provenance
-from xcurves.core.axes import draw_rows, list_rows
-from xcurves.core.forest import draw_forest_of_pairs, n_forest_letters, n_forest_lines
-from xcurves.core.matrices import by_task, draw_signs, task_labels
 from xcurves.core.pairs import displayed_pairs, keeps_direction, lower_is_better
 from xcurves.core.verdict import score_name
 from xcurves.core.wording import with_units
+from xcurves.plotting.forest import (
+    draw_forest_of_pairs,
+    n_forest_letters,
+    n_forest_lines,
+)
+from xcurves.plotting.intervals import draw_rows
+from xcurves.plotting.matrices import by_task, draw_signs, task_labels
+from xcurves.plotting.names import list_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,9 +9,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core.applicability import NotApplicableError, is_lower_better
-from xcurves.core.axes import MOST_CURVES
 from xcurves.core.labels import CI_BOUNDS
-from xcurves.core.matrices import n_pair_columns, n_pair_rows
 from xcurves.core.schema import (
     PAIR_COORDS,
     Drawing,
@@ -23,6 +21,8 @@ from xcurves.core.schema import (
 )
 from xcurves.core.wording import span, units_of
 from xcurves.distributions import plots, text, tuning_text
+from xcurves.plotting.look import MOST_CURVES
+from xcurves.plotting.matrices import n_pair_columns, n_pair_rows
 from xcurves.preprocessing.alignment import align
 
 JORDAN = "Jordan, Cohen & Thomas, Using Cumulative Distribution Based Performance Analysis to Benchmark Models"

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from xcurves.core.axes import OTHER_COLOURS, bounds_of
 from xcurves.core.wording import label_of
 from xcurves.gating.replay import KEPT
+from xcurves.plotting.look import OTHER_COLOURS, bounds_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from xcurves.core.axes import OTHER_COLOURS
-from xcurves.core.matrices import (
+from xcurves.plotting.look import OTHER_COLOURS
+from xcurves.plotting.matrices import (
     by_task,
     draw_cells,
     draw_pairs,

@@ -6,7 +6,6 @@ from functools import partial
 
 import numpy as np
 
-from xcurves.core.axes import MOST_CURVES
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.schema import (
     PAIR_COORDS,
@@ -21,6 +20,7 @@ from xcurves.learning_curves import plots, scaling_text, tables, text
 from xcurves.learning_curves.curvefit import REASONS
 from xcurves.learning_curves.error_rates import applicable_errors
 from xcurves.learning_curves.scaling_laws import LAW_REASONS
+from xcurves.plotting.look import MOST_CURVES
 
 COMPARED = ("error_at_n", "data_reliance", "large_sample_error")
 _TASK = ("task",)

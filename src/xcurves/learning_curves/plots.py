@@ -10,24 +10,16 @@ import xarray as xr
 
 from xcurves import kinds
 from xcurves.array_types import Floats
-from xcurves.core.axes import (
-    IntervalGroup,
-    Style,
-    bounds_of,
-    draw_intervals,
-    fill_band,
-    list_rows,
-    scale_training,
-    short_level,
-    style_in,
-    wrapped,
-)
 from xcurves.core.wording import label_of, number, with_units
 from xcurves.kernels.laws import scaling_intervals
 from xcurves.learning_curves.curvefit import REASONS
 from xcurves.learning_curves.scaling_laws import COST, LAW_REASONS
 from xcurves.learning_curves.scaling_text import ONE_SIDED, amount
 from xcurves.learning_curves.text import MISSED
+from xcurves.plotting.intervals import IntervalGroup, draw_intervals
+from xcurves.plotting.look import Style, bounds_of, fill_band, style_in
+from xcurves.plotting.names import list_rows, wrapped
+from xcurves.plotting.ticks import scale_training, short_level
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

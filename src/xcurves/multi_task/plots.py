@@ -11,24 +11,7 @@ import xarray as xr
 
 from xcurves.array_types import Floats
 from xcurves.core import provenance
-from xcurves.core.axes import (
-    BLACK,
-    OWN,
-    IntervalGroup,
-    Style,
-    bounds_of,
-    draw_intervals,
-    fill_band,
-    list_rows,
-    style_in,
-    wrapped,
-)
-from xcurves.core.forest import draw_forest_of_pairs, n_forest_letters, n_forest_lines
 from xcurves.core.labels import each_of
-from xcurves.core.matrices import (
-    draw_pairs_along,
-    draw_probabilities,
-)
 from xcurves.core.pairs import (
     SWAPPED,
     TURNED,
@@ -43,6 +26,18 @@ from xcurves.core.verdict import score_name
 from xcurves.core.wording import with_units
 from xcurves.multi_task.claims import claims_of, of_claim, shown_of_claim
 from xcurves.multi_task.options import standard_errors
+from xcurves.plotting.forest import (
+    draw_forest_of_pairs,
+    n_forest_letters,
+    n_forest_lines,
+)
+from xcurves.plotting.intervals import IntervalGroup, draw_intervals
+from xcurves.plotting.look import BLACK, OWN, Style, bounds_of, fill_band, style_in
+from xcurves.plotting.matrices import (
+    draw_pairs_along,
+    draw_probabilities,
+)
+from xcurves.plotting.names import list_rows, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -17,10 +17,10 @@ from scipy.special import stdtrit
 
 from xcurves.array_types import Floats
 from xcurves.core import labels
-from xcurves.core.axes import Style, style_of, with_styles
 from xcurves.core.labels import escape_controls
 from xcurves.core.wording import label_of, number
 from xcurves.kernels.distributions import bootstrap
+from xcurves.plotting.look import Style, style_of, with_styles
 
 BANDS = ("pointwise", "simultaneous", "sd", "se")
 _LEAST_RUNS = 4  # of a band for all levels together

@@ -14,14 +14,6 @@ from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
 from xcurves.core import labels, provenance, run_checks, validation
-from xcurves.core.axes import (
-    LINES,
-    MOST_CURVES,
-    SHADE,
-    drawable,
-    scale_training,
-    wrapped,
-)
 from xcurves.core.validation import check_curves
 from xcurves.plotting.curve_lines import (
     BANDS,
@@ -35,9 +27,11 @@ from xcurves.plotting.curve_lines import (
     pictures_of,
 )
 from xcurves.plotting.facets import Room, check_dims, split
-from xcurves.plotting.look import rescale
+from xcurves.plotting.look import LINES, MOST_CURVES, SHADE
+from xcurves.plotting.names import drawable, wrapped
 from xcurves.plotting.panels import Canvas, Cell, draw_panels, styled
 from xcurves.plotting.strips import is_strip, strip_flags
+from xcurves.plotting.ticks import rescale, scale_training
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,7 +12,6 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels, validation
-from xcurves.core.axes import drawable
 from xcurves.core.schema import ResultKind, View
 from xcurves.plotting import curves, strips
 from xcurves.plotting.facets import (
@@ -24,7 +23,7 @@ from xcurves.plotting.facets import (
     import_pyplot,
     split,
 )
-from xcurves.plotting.look import rescale
+from xcurves.plotting.names import drawable
 from xcurves.plotting.panels import (
     Canvas,
     Cell,
@@ -33,6 +32,7 @@ from xcurves.plotting.panels import (
     draw_panels,
     styled,
 )
+from xcurves.plotting.ticks import rescale
 from xcurves.results import ask, kind_of, parts_of, prepare, views_of
 
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ import xarray as xr
 
 from xcurves.array_types import Floats
 from xcurves.core import labels, run_checks
-from xcurves.core.axes import Style, style_in, with_styles
 from xcurves.core.labels import CI_BOUNDS, each_of, escape_controls
 from xcurves.core.provenance import SCORE_NAME
 from xcurves.core.validation import check_curves
@@ -31,6 +30,7 @@ from xcurves.plotting.curve_lines import (
     panels_of,
     score_label,
 )
+from xcurves.plotting.look import Style, style_in, with_styles
 from xcurves.results import prepare
 
 if TYPE_CHECKING:

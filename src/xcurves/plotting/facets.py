@@ -12,9 +12,8 @@ from typing import Any, Generic
 import numpy as np
 from numpy.typing import NDArray
 
-from xcurves.core.axes import OWN
 from xcurves.core.validation import Labelled
-from xcurves.plotting.look import letters
+from xcurves.plotting.look import OWN, letters
 
 _KEPT = ("algorithm", "pair", "param")  # dims whose one label stays in a panel
 _SPELLED = 6  # panels whose titles have the names of dims

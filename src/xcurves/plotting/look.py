@@ -1,19 +1,65 @@
-"""The look of all pictures: spines, grid, letters; the widths of a paper; where names stand."""
+"""The look of all pictures: colours, lines and markers of algorithms, spines, grid, letters, the widths of a paper."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from xcurves.array_types import Floats
-from xcurves.core.axes import short_level
+from xcurves.core.labels import (
+    CI_BOUNDS,
+    COLOR_INDEX,
+    PAIR_COLORS,
+    has_color_index,
+)
+from xcurves.core.validation import Labelled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+OWN = "own"  # the gid of a figure that `plot` made, in which a picture may have further axes
+SHADE = 0.2
+PLAIN_LINES = 6  # algorithms that colours alone tell apart
+MOST_CURVES = 8  # that one panel shows; more have a panel each
+# The colours of Okabe and Ito, safe for colour-blind readers; wine replaces yellow, which is too light.
+ALGORITHM_COLOURS = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#000000",
+    "#56B4E9",
+    "#E69F00",
+    "#882255",
+)
+# Tol's colours, for pairs and profiles, as many as one panel shows.
+OTHER_COLOURS = (
+    "#332288",
+    "#117733",
+    "#AA4499",
+    "#999933",
+    "#CC6677",
+    "#44AA99",
+    "#6699CC",
+    "#882255",
+)
+LINES = ("-", "--", "-.", (0, (1, 1)), (0, (6, 1, 1, 1, 1, 1)))
+_MARKERS = "os^DvPX*"
+
+
+class Style(NamedTuple):
+    """Colour, line and marker of an algorithm; the first 40 differ, in colour and marker too."""
+
+    color: str
+    linestyle: Any
+    marker: str
+
+
 WIDTH_TEXT, WIDTH_COLUMN = 5.5, 3.25  # inches of a line of text, and of a column of two
-_ROUNDS = 100  # of moving names apart
 LOOK: dict[str, Any] = {
     "axes.axisbelow": True,
     "axes.edgecolor": "0.35",
@@ -35,34 +81,78 @@ def letters(width: float) -> dict[str, Any]:
     return LOOK | {"font.size": float(np.clip(2.4 * width, 6.5, 10))}
 
 
-def rescale(ax: Axes, xscale: str | None = None, yscale: str | None = None) -> None:
-    """Give axes scales; log ones have ticks at 1, 2 and 5, written as plain numbers."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
-    for axis, set_scale, scale in (
-        (ax.xaxis, ax.set_xscale, xscale),
-        (ax.yaxis, ax.set_yscale, yscale),
-    ):
-        if scale is None:
-            continue
-        set_scale(scale)
-        if scale == "log":
-            axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-            axis.set_major_formatter(FuncFormatter(lambda level, _: short_level(level)))
-            axis.set_minor_formatter(NullFormatter())
+def style_of(place: int, colours: Sequence[str] = ALGORITHM_COLOURS) -> Style:
+    """Return the style of the algorithm at a place in its coordinate, the same in every picture."""
+    turn, colour = divmod(place, len(colours))
+    line = "-" if place < PLAIN_LINES else LINES[place % len(LINES)]
+    return Style(colours[colour], line, _MARKERS[(place + turn) % len(_MARKERS)])
 
 
-def moved_apart(heights: Floats, least: float) -> Floats:
-    """Return heights of names, moved as little as they must be to stand `least` from each other."""
-    order = np.argsort(heights, kind="stable")
-    at = np.asarray(heights, float)[order]
-    for _ in range(_ROUNDS):
-        missing = least - np.diff(at)
-        if (missing <= 1e-6 * least).all():
-            break
-        shift = np.maximum(missing, 0) / 2
-        at[:-1] -= shift
-        at[1:] += shift
-    found = np.empty_like(at)
-    found[order] = at
-    return found
+BLACK = Style("black", "-", "o")
+
+
+def with_styles(data: Labelled, colours: Mapping[str, str]) -> Labelled:
+    """Return data with a style for each algorithm and pair, as coordinates; some colours are given.
+
+    The style is that of the place, or of the coordinate `color_index` of algorithms, which selections keep.
+    """
+    palettes = {"algorithm": ALGORITHM_COLOURS, "pair": OTHER_COLOURS}
+    numbered = {"algorithm": _color_indices, "pair": _pair_indices}
+    for dim, palette in palettes.items():
+        if dim in data.dims and dim in data.coords:
+            styles = np.empty(data.sizes[dim], dtype=object)
+            indices = numbered[dim](data)
+            for place, label in enumerate(data[dim].to_numpy().tolist()):
+                style = style_of(indices[place], palette)
+                styles[place] = style._replace(
+                    color=colours.get(str(label), style.color)
+                )
+            data = data.assign_coords({f"{dim}_style": (dim, styles)})
+    return data
+
+
+def _pair_indices(data: xr.DataArray | xr.Dataset) -> Sequence[int]:
+    """Return the number of the style of each pair: one of its own for any two algorithms, in either order."""
+    if not set(PAIR_COLORS) <= set(data.coords):
+        return range(data.sizes["pair"])
+    a, b = (data[name].to_numpy() for name in PAIR_COLORS)
+    smaller, larger = np.minimum(a, b), np.maximum(a, b)
+    # Pairs of the first algorithms come first, so that a further algorithm changes none of them.
+    return [int(index) for index in larger * (larger - 1) // 2 + smaller]
+
+
+def _color_indices(data: xr.DataArray | xr.Dataset) -> Sequence[int]:
+    """Return the number of the style of each algorithm."""
+    n = data.sizes["algorithm"]
+    if not has_color_index(data):
+        return range(n)
+    values = data[COLOR_INDEX].to_numpy()
+    # Arrays that were put together can lack numbers, or have one twice: then the places count.
+    if len(np.unique(values)) < n or pd.isna(values).any():
+        return range(n)
+    is_whole = values.dtype.kind in "iuf" and (values % 1 == 0).all()
+    if not is_whole or (values < 0).any():
+        raise ValueError(
+            f"{COLOR_INDEX} must be whole numbers from 0 on, one of each algorithm; got {values[:3].tolist()}. "
+            f"Give .assign_coords({COLOR_INDEX}=('algorithm', range({n})))"
+        )
+    return [int(value) for value in values]
+
+
+def style_in(part: xr.DataArray | xr.Dataset, dim: str = "algorithm") -> Style:
+    """Return the style of one algorithm or pair, which `with_styles` gave it."""
+    name = f"{dim}_style"
+    return part[name].item() if name in part.coords else style_of(0)
+
+
+def bounds_of(interval: xr.DataArray) -> Floats:
+    """Return the lower and the upper ends of intervals, shape (2, ...)."""
+    return np.asarray(
+        interval.sel(ci_bound=list(CI_BOUNDS)).transpose("ci_bound", ...).to_numpy()
+    )
+
+
+def fill_band(ax: Axes, x: Floats, bounds: Floats, color: Any) -> None:
+    """Shade between two curves, shape (2, x), where both are known."""
+    if np.isfinite(bounds).all(axis=0).any():
+        ax.fill_between(x, *bounds, color=color, alpha=SHADE, linewidth=0, gid="band")

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
 from xcurves.core import labels, validation
-from xcurves.core.axes import drawable, list_rows, short_level, style_in, wrapped
 from xcurves.core.validation import (
     NO_TRAINING,
     check_curves,
@@ -24,7 +23,10 @@ from xcurves.core.validation import (
 from xcurves.core.wording import label_of
 from xcurves.plotting.curve_lines import half_interval
 from xcurves.plotting.facets import Room, check_dims, split
+from xcurves.plotting.look import style_in
+from xcurves.plotting.names import drawable, list_rows, wrapped
 from xcurves.plotting.panels import Canvas, Cell, draw_panels, styled
+from xcurves.plotting.ticks import short_level
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,6 @@ import numpy as np
 
 from xcurves.core.applicability import comparable
 from xcurves.core.labels import CI_BOUNDS, EFFECTS
-from xcurves.core.matrices import view_along_training
 from xcurves.core.provenance import PIATER
 from xcurves.core.schema import (
     PAIR_COORDS,
@@ -19,6 +18,7 @@ from xcurves.core.schema import (
     View,
     captioned,
 )
+from xcurves.plotting.matrices import view_along_training
 from xcurves.profile import plots, text
 
 _BY_LEVEL = ("task", "effect", "training")

@@ -9,9 +9,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import provenance
-from xcurves.core.axes import scale_training, short_level, wrapped
-from xcurves.core.matrices import by_task, draw_cells, task_labels
 from xcurves.core.wording import label_of
+from xcurves.plotting.matrices import by_task, draw_cells, task_labels
+from xcurves.plotting.names import wrapped
+from xcurves.plotting.ticks import scale_training, short_level
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from xcurves.array_types import Floats
-from xcurves.core.axes import Style
 from xcurves.plotting.curve_lines import CurveLine, CurvesPicture, drawn, is_uneven
+from xcurves.plotting.look import Style
 from xcurves.reporting import markup
 
 _WIDE, _HIGH = 600, 340  # whole numbers suffice within

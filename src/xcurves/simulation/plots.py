@@ -10,8 +10,9 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Floats
-from xcurves.core.axes import bounds_of, style_of, wrapped
 from xcurves.core.wording import label_of
+from xcurves.plotting.look import bounds_of, style_of
+from xcurves.plotting.names import wrapped
 from xcurves.simulation.text import number_needed
 
 if TYPE_CHECKING:

@@ -8,18 +8,12 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Floats
-from xcurves.core.axes import (
-    IntervalGroup,
-    Style,
-    bounds_of,
-    draw_intervals,
-    list_rows,
-    style_in,
-    wrapped,
-)
 from xcurves.core.labels import each_of
 from xcurves.core.wording import label_of, number
 from xcurves.multi_task.plots import RowsOfTasks, draw_by_task, lines_of_tasks
+from xcurves.plotting.intervals import IntervalGroup, draw_intervals
+from xcurves.plotting.look import Style, bounds_of, style_in
+from xcurves.plotting.names import list_rows, wrapped
 from xcurves.target_times.display import DISPLAYED, displayed, is_one_sided
 
 if TYPE_CHECKING:

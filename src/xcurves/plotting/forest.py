@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import xarray as xr
 
-from xcurves.core.axes import IntervalGroup, Style, draw_intervals, style_in, wrapped
 from xcurves.core.pairs import (
     PairRow,
     between,
@@ -18,6 +17,9 @@ from xcurves.core.pairs import (
     rows_of,
 )
 from xcurves.core.wording import decimals_of, p_text, rounded
+from xcurves.plotting.intervals import IntervalGroup, draw_intervals
+from xcurves.plotting.look import Style, style_in
+from xcurves.plotting.names import wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

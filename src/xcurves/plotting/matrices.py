@@ -12,18 +12,13 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
-from xcurves.core.axes import (
-    bounds_of,
-    fill_band,
-    longest_line,
-    scale_training,
-    style_in,
-    wrapped,
-)
 from xcurves.core.labels import task_dims
 from xcurves.core.pairs import pairs_by_size
 from xcurves.core.schema import ALONG, Drawing, View
 from xcurves.core.wording import label_of
+from xcurves.plotting.look import bounds_of, fill_band, style_in
+from xcurves.plotting.names import longest_line, wrapped
+from xcurves.plotting.ticks import scale_training
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

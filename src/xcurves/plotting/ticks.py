@@ -1,0 +1,120 @@
+"""Scales and ticks: linear where levels are even, else logarithmic, with few plain numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import xarray as xr
+
+from xcurves.array_types import Floats
+from xcurves.core.wording import label_of
+from xcurves.plotting.names import longest_line, wrapped
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_EVEN = 4.0  # largest ratio of steps on a linear scale
+_LARGE = 10_000  # levels from here on are written short: 20k, 1.5M
+_NAMED = 12  # levels that get a tick each
+_LETTER = 0.52  # width of a small digit, of the height of a letter of labels
+
+
+def scale_training(
+    ax: Axes,
+    training: xr.DataArray,
+    grids: Sequence[Floats] | None = None,
+    *,
+    log: bool = False,
+) -> None:
+    """Label the x axis and scale it: linear if levels are even, unless `log`; else log, symlog if 0 is one of them.
+
+    `grids` has the levels of each algorithm, if they differ: a linear scale then needs all to be even and to end
+    at similar levels.
+    """
+    ax.set_xlabel(wrapped(label_of(training)))
+    levels = training.to_numpy()
+    grids = [levels] if grids is None else grids
+    ends = [grid[-1] for grid in grids]
+    if not log and all(map(_is_even, grids)) and max(ends) <= _EVEN * min(ends):
+        if np.abs(levels).max() >= _LARGE:
+            from matplotlib.ticker import EngFormatter
+
+            ax.xaxis.set_major_formatter(EngFormatter(sep=""))
+        return
+    if levels[0] < 0:
+        return
+    ax.set_xscale("log") if levels[0] > 0 else ax.set_xscale(
+        "symlog", linthresh=levels[1], linscale=0.5
+    )
+    if len(levels) <= _NAMED:
+        ax.set_xticks(levels, _tick_labels(levels, ax), fontsize="small")
+        ax.minorticks_off()
+    elif levels[0] == 0:
+        decades = np.arange(
+            np.ceil(np.log10(levels[1])), np.floor(np.log10(levels[-1])) + 1
+        )
+        ax.set_xticks([0, *10**decades])
+
+
+def _tick_labels(levels: Floats, ax: Axes) -> list[str]:
+    """Return labels of levels, "" where a label would touch the one before it or the last one."""
+    x = ax.xaxis.get_transform().transform(levels)
+    labels = [short_level(level) for level in levels]
+    # The longest label and a space, as a share of the axis.
+    letters = (
+        (longest_line(labels) + 1.5)
+        * _LETTER
+        * float(ax.xaxis.label.get_fontsize())
+        / 72
+        * ax.figure.dpi
+    )
+    least = letters / ax.get_window_extent().width * (x[-1] - x[0])
+    steps = np.diff(x)
+    # every second or third of even ones
+    if len(x) > 2 and steps.max() < 1.01 * steps.min():
+        stride = int(np.ceil(least / steps[0]))
+        return [
+            label if place % stride == 0 else "" for place, label in enumerate(labels)
+        ]
+    before = x[0]
+    for place in range(1, len(levels) - 1):
+        if min(x[place] - before, x[-1] - x[place]) >= least:
+            before = x[place]
+        else:
+            labels[place] = ""
+    return labels
+
+
+def short_level(level: float) -> str:
+    """Return a training level in few letters: 500, 20k, 1.5M."""
+    from matplotlib.ticker import EngFormatter
+
+    return (
+        EngFormatter(places=1, sep="")(level).replace(".0", "")
+        if level >= _LARGE
+        else f"{level:g}"
+    )
+
+
+def _is_even(levels: Floats) -> bool:
+    steps = np.diff(levels)
+    return steps.size == 0 or bool(steps.max() <= _EVEN * steps.min())
+
+
+def rescale(ax: Axes, xscale: str | None = None, yscale: str | None = None) -> None:
+    """Give axes scales; log ones have ticks at 1, 2 and 5, written as plain numbers."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    for axis, set_scale, scale in (
+        (ax.xaxis, ax.set_xscale, xscale),
+        (ax.yaxis, ax.set_yscale, yscale),
+    ):
+        if scale is None:
+            continue
+        set_scale(scale)
+        if scale == "log":
+            axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axis.set_major_formatter(FuncFormatter(lambda level, _: short_level(level)))
+            axis.set_minor_formatter(NullFormatter())
