@@ -308,8 +308,9 @@ def _f_of_share(design: AnovaDesign, share: Floats) -> Floats:
     share = np.minimum(share, 1.0)
     rest = 1 - share
     rest = np.where(rest <= sum(design.sizes) * np.finfo(float).eps, 0.0, rest)
-    ratio_of_df = np.expand_dims(df_error / df, tuple(range(2, share.ndim)))
+    # An interaction at one level has no degree of freedom.
     with np.errstate(divide="ignore", invalid="ignore"):
+        ratio_of_df = np.expand_dims(df_error / df, tuple(range(2, share.ndim)))
         return np.asarray(share / rest * ratio_of_df)
 
 
