@@ -23,7 +23,7 @@ from xcurves.core.weights import (
     weights_on,
 )
 from xcurves.kernels.differences import contrasts
-from xcurves.kernels.differences.contrasts import Alternative
+from xcurves.kernels.differences.shifted_contrasts import Alternative
 
 Weights = Mapping[Any, float] | pd.Series | xr.DataArray
 

@@ -1,26 +1,27 @@
 """Studentized contrasts ``T = Σ a_i ū_i / sqrt(Σ a_i² s_i² / l_i)`` of a number of every run, by relabelling runs.
 
 Paired, T is that of ``Σ a_i u_ij``. Right when variances differ too (Janssen 1997, doi:10.1016/S0167-7152(97)00043-6).
-A shift δ moves algorithm ``i`` by ``δ a_i / Σ a²``; the interval is that of all shifts that are not rejected. A margin
-is tested by the largest p of all shifts up to ``-margin``, as that of a single shift need not rise with it.
+A shift δ moves algorithm ``i`` by ``δ a_i / Σ a²``; the interval is that of all shifts that are not rejected.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from xcurves.array_types import Floats, Index
-from xcurves.kernels.resampling.batches import (
-    CACHE,
-    in_stretches,
-    rows_that_fit,
-    stretches,
+from xcurves.array_types import Bools, Floats
+from xcurves.kernels.differences.shifted_contrasts import (
+    Alternative,
+    ShiftedContrast,
+    not_below,
+    polynomials,
+    quartics,
+    reaches,
+    shift_test,
 )
-from xcurves.kernels.resampling.bisection import halve
+from xcurves.kernels.resampling.batches import CACHE, in_stretches, rows_that_fit
 from xcurves.kernels.resampling.engine import (
     UpperTail,
     group_sums,
@@ -28,18 +29,10 @@ from xcurves.kernels.resampling.engine import (
     n_rare,
 )
 from xcurves.kernels.resampling.plans import TIE, RunPlan
-from xcurves.kernels.resampling.shifts import (
-    Test,
-    limits,
-    may_leave_gaps,
-    points_of_scan,
-)
-
-Alternative = Literal["two-sided", "less", "greater"]
+from xcurves.kernels.resampling.shifts import limits, may_leave_gaps
 
 _EPS = np.finfo(float).eps
 _ROUNDING = 64 * _EPS
-_ROUNDS = 4  # of a search between neighbours on a grid
 _SAME = 1e-9  # slopes as close to 1 are those of the observed assignment, or of the one with groups exchanged
 
 
@@ -68,24 +61,13 @@ class ContrastDesign(NamedTuple):
     @property
     def direction(self) -> Floats:
         """What a shift by 1 adds to every curve, shape (curve,)."""
-        above = np.maximum(self.weights, 0.0)
-        of_group = (
-            (above > 0) / above.sum()
-            if self.one_side
-            else self.weights / (self.weights**2).sum()
-        )
+        # Either way the contrast moves by 1: Σ a_i a_i / Σ a² = 1, and Σ_{a_i > 0} a_i / Σ_{a_i > 0} a_i = 1.
+        if self.one_side:
+            above = np.maximum(self.weights, 0.0)
+            of_group = (above > 0) / above.sum()
+        else:
+            of_group = self.weights / (self.weights**2).sum()
         return np.repeat(of_group, self.sizes)
-
-
-class ShiftedContrast(NamedTuple):
-    """T of every reassignment after a shift by ``y`` standard errors: ``mean - slope y`` over the root of variance."""
-
-    mean: Floats  # (task, reassignment); as observed -y
-    variance: Floats  # plus linear y + square y²
-    linear: Floats
-    slope: Floats  # (reassignment,)
-    square: Floats
-    spread: Floats  # (task,): the variance as observed, 0 or 1
 
 
 def contrast_tests(
@@ -93,16 +75,16 @@ def contrast_tests(
 ) -> dict[str, Floats]:
     """Test the contrast in every task: `estimate_ci` is infinite where no shift is rejected, its gap 1 where one is."""
     design, scale = scaled(design)
-    found = in_stretches(
+    tested = in_stretches(
         lambda some: _contrast_panel(
             design._replace(u=design.u[some]), plan, alternative, alpha
         ),
         len(design.u),
         rows_that_fit(16 * plan.n_resamples),
     )
-    found["estimate"] *= scale
-    found["estimate_ci"] *= scale[:, np.newaxis]
-    return found
+    tested["estimate"] *= scale
+    tested["estimate_ci"] *= scale[:, np.newaxis]
+    return tested
 
 
 def pvalues_above(design: ContrastDesign, plan: RunPlan) -> Floats:
@@ -118,13 +100,17 @@ def pvalues_above(design: ContrastDesign, plan: RunPlan) -> Floats:
 
 def scaled(design: ContrastDesign) -> tuple[ContrastDesign, Floats]:
     """Return a design of centred numbers of size one, and what its estimates are to be multiplied with."""
+    # So squares neither overflow nor vanish, and one bound says what rounds. Only T matters, which no scale changes.
     scale = _power_of_two(np.abs(design.u).max(axis=-1))
-    largest = _power_of_two(np.abs(design.weights).max())
+    scale_of_weights = _power_of_two(np.abs(design.weights).max())
     u = design.u / scale[:, np.newaxis]
-    if design.paired:  # about the mean of a run
+
+    # About the mean of all curves, or if paired of each run, whose contrast does not change either: Σ a_i = 0.
+    if design.paired:
         u = u.reshape(len(u), len(design.sizes), design.sizes[0])
     u = (u - u.mean(axis=1, keepdims=True)).reshape(design.u.shape)
-    return design._replace(u=u, weights=design.weights / largest), scale * largest
+    in_units = design._replace(u=u, weights=design.weights / scale_of_weights)
+    return in_units, scale * scale_of_weights
 
 
 def _power_of_two(sizes: Floats) -> Floats:
@@ -135,176 +121,144 @@ def _power_of_two(sizes: Floats) -> Floats:
 def _contrast_panel(
     design: ContrastDesign, plan: RunPlan, alternative: Alternative, alpha: float
 ) -> dict[str, Floats]:
+    """Test the contrasts of some tasks, in units of `scaled`."""
     estimate, error = observed_contrast(design)
-    n_tasks, besides = len(estimate), plan.besides
+    n_tasks = len(estimate)
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = estimate / error
+    pvalue = np.full(n_tasks, np.nan)
     ends = np.tile([-np.inf, np.inf], (n_tasks, 1))
     gap = np.zeros(n_tasks, bool)
-    found = {
+
+    # a group of one run has no variance: nothing is tested
+    if min(design.groups[1]) >= 2:
+        sides = {"two-sided": (-1, 1), "greater": (-1,), "less": (1,)}[alternative]
+        unit = np.where(error > 0, error, 1.0)
+        if design.linear and len(sides) == 2:
+            count, distances = _invert_linear(design, plan, estimate, unit, alpha)
+        else:
+            count, distances, gap = _invert(
+                design, plan, alternative, sides, estimate, error, alpha
+            )
+        pvalue = np.where(np.isnan(statistic), np.nan, count / plan.n_total)
+        for side, distance in zip(sides, distances, strict=True):
+            # runs that do not differ say nothing of others
+            is_unknown = (error == 0) & np.isfinite(distance)
+            distance = np.where(is_unknown, np.nan, distance)
+            ends[:, max(side, 0)] = estimate + side * unit * distance
+
+    return {
         "statistic": statistic,
-        "pvalue": np.full(n_tasks, np.nan),
+        "pvalue": pvalue,
         "estimate": estimate,
         "estimate_ci": ends,
+        "estimate_ci_gap": gap.astype(float),
     }
-    if min(design.groups[1]) < 2:
-        return found | {"estimate_ci_gap": gap.astype(float)}
-    unit = np.where(error > 0, error, 1.0)
-    at, most = -estimate / unit, n_rare(plan, alpha)
-    sides = {"two-sided": (-1, 1), "greater": (-1,), "less": (1,)}[alternative]
-    if design.linear and len(sides) == 2:
-        numbers = (design.u - estimate[:, np.newaxis] * design.direction) / unit[
-            :, np.newaxis
-        ]
-        # with groups exchanged, |N_g| is the same
-        half = plan.unlabelled if plan.exact and plan.labelled else plan
-        alike = plan.n_resamples // half.n_resamples
-        count, *distances = _invert_linear(
-            design._replace(u=numbers), half, at, besides, most, alike
-        )
-    else:
-        shifted = shifted_contrast(design, plan, estimate, error)
-        coefs = quartics(shifted)
-        if len(sides) == 2:
-            count = besides + np.count_nonzero(
-                _polynomials(coefs, at[:, np.newaxis]) >= 0, axis=-1
-            )
-        else:
-            count = besides + np.count_nonzero(
-                reaches(shifted, at, alternative), axis=-1
-            )
-        distances, scan = [], may_leave_gaps(*design.groups[1].tolist())
-        for side in sides:
-            known = np.where(count > most, np.maximum(side * at, 0.0), 0.0)
-            test = shift_test(shifted, coefs, side, len(sides) == 1, besides, most)
-            furthest, gaps = limits(test, known, scan=scan)
-            inner = (count <= most) & (side * at > 0) & (side * at < furthest)
-            gap |= gaps | inner
-            distances.append(furthest)
-    found["pvalue"] = np.where(np.isnan(statistic), np.nan, count / plan.n_total)
-    for side, distance in zip(sides, distances, strict=True):
-        # runs that do not differ say nothing of others
-        distance[(error == 0) & np.isfinite(distance)] = np.nan
-        ends[:, max(side, 0)] = estimate + side * unit * distance
-    return found | {"estimate_ci_gap": gap.astype(float)}
 
 
-def hull(
-    shifted: ShiftedContrast, besides: int, mosts: Sequence[int], *, scan: bool
-) -> Floats:
-    """Return the outermost shifts that are not rejected, in standard errors from the estimate: (most, task, 2)."""
+def _invert(
+    design: ContrastDesign,
+    plan: RunPlan,
+    alternative: Alternative,
+    sides: tuple[int, ...],
+    estimate: Floats,
+    error: Floats,
+    alpha: float,
+) -> tuple[Floats, list[Floats], Bools]:
+    """Return how many reassignments reach the observed T, the distances not rejected to each side, and their gaps."""
+    at, most = -estimate / np.where(error > 0, error, 1.0), n_rare(plan, alpha)
+    shifted = shifted_contrast(design, plan, estimate, error)
     coefs = quartics(shifted)
-    known = np.zeros(len(shifted.mean))
-    ends = {
-        most: [
-            side
-            * limits(
-                shift_test(shifted, coefs, side, False, besides, most), known, scan=scan
-            )[0]
-            for side in (-1, 1)
-        ]
-        for most in set(mosts)
-    }
-    return np.asarray(np.moveaxis(np.array([ends[most] for most in mosts]), 1, -1))
+    # A shift of 0 is `at` standard errors from the estimate: the p-value is that of the test that is inverted.
+    if len(sides) == 2:
+        reached = polynomials(coefs, at[:, np.newaxis]) >= 0
+    else:
+        reached = reaches(shifted, at, alternative)
+    count = plan.besides + np.count_nonzero(reached, axis=-1)
 
-
-def shift_test(
-    shifted: ShiftedContrast,
-    coefs: Floats,
-    side: int,
-    one_sided: bool,
-    besides: int,
-    most: float,
-) -> Test:
-    """Return the test of shifts to a side, -1 or 1, for `limits`; one-sided, contrasts must have the sign ``-side``."""
-    _, n_tasks, n_resamples = coefs.shape
-    flat = coefs.reshape(5, -1)
-
-    def reaches(cells: Index | None, distance: Floats) -> NDArray[np.bool_]:
-        if cells is None:
-            some, mean, slope, distance = (
-                coefs,
-                shifted.mean,
-                shifted.slope,
-                distance[..., np.newaxis],
-            )
-        else:
-            some, mean, slope = (
-                flat.take(cells, axis=1),
-                shifted.mean.ravel()[cells],
-                shifted.slope[cells % n_resamples],
-            )
-        reached = _polynomials(some, side * distance) >= 0
-        return (
-            reached & (-side * mean + slope * distance >= 0) if one_sided else reached
-        )
-
-    return Test(reaches, (n_tasks, n_resamples), besides, most)
-
-
-def _polynomials(coefs: Floats, at: Floats) -> Floats:
-    """Return polynomials with coefficients in ascending order along the first axis."""
-    value = coefs[-1] * at
-    for coef in coefs[-2:0:-1]:
-        value += coef
-        value *= at
-    value += coefs[0]
-    return np.asarray(value)
+    distances, gap = [], np.zeros(len(estimate), bool)
+    scan = may_leave_gaps(*design.groups[1].tolist())
+    for side in sides:
+        # p and interval must agree: a shift of 0 that is not rejected is inside, and one that is rejected leaves a gap
+        # if others further out are not.
+        is_kept = count > most
+        known = np.where(is_kept, np.maximum(side * at, 0.0), 0.0)
+        test = shift_test(shifted, coefs, side, len(sides) == 1, plan.besides, most)
+        furthest, gap_of_side = limits(test, known, scan=scan)
+        is_inner = ~is_kept & (side * at > 0) & (side * at < furthest)
+        gap |= gap_of_side | is_inner
+        distances.append(furthest)
+    return count, distances, gap
 
 
 def _invert_linear(
-    design: ContrastDesign,
-    plan: RunPlan,
-    at: Floats,
-    besides: int,
-    most: int,
-    alike: int,
-) -> tuple[Floats, Floats, Floats]:
-    """Return how many reassignments reach the observed statistic after a shift, and the distances not rejected."""
+    design: ContrastDesign, plan: RunPlan, estimate: Floats, unit: Floats, alpha: float
+) -> tuple[Floats, list[Floats]]:
+    """Return how many reassignments reach the observed statistic, and the distances not rejected, down and up."""
     # Of two equal groups, or two within runs, squares add up to the same in every reassignment, so that |T_g| >= |T|
     # where |N_g| >= |N|: one distance on each side. 20 tasks of 10 v 10, exact: an eightieth of the time of `limits`.
-    numbers = np.concatenate([design.u, [design.direction]])
-    # the sum over the second group is minus that over the first
+    at = -estimate / unit
+    shifted_u = (design.u - estimate[:, np.newaxis] * design.direction) / unit[
+        :, np.newaxis
+    ]
+    # With groups exchanged |N_g| is the same: of labelled assignments one of two is enough, and counts twice.
+    half = plan.unlabelled if plan.exact and plan.labelled else plan
+    alike = plan.n_resamples // half.n_resamples
+
+    # N_g = a_1 s_1 / l + a_2 s_2 / l = (a_1 - a_2) / l s_1, as sums over both groups add up to 0.
+    numbers = np.concatenate([shifted_u, [design.direction]])
     scale = np.subtract(*design.weights) / design.sizes[0]
     contrasts = scale * (numbers - numbers.mean(axis=-1, keepdims=True))
-    upwards = (at > 0)[:, np.newaxis]
-    count = np.full(len(at), float(besides))
-    tails = [UpperTail((most - besides) // alike + 1) for _ in range(2)]
-    for sums in group_sums(contrasts[:, np.newaxis], plan):
-        mean, slope = sums[:-1, 0, 0], sums[-1, 0, 0]
-        towards = mean * slope
-        np.copysign(slope, towards, out=towards)  # the slope towards 0, or away from it
-        size, endless = np.abs(mean), np.flatnonzero(np.abs(slope) > 1 - _SAME)
-        distances = 1 - TIE - towards, np.add(1 - TIE, towards, out=towards)
-        for distance, tail in zip(distances, tails, strict=True):
-            np.divide(size, distance, out=distance)
-            distance[:, endless] = np.inf
-            tail.add(distance)
+
+    # A shift is rejected if no more than `most` reach it: the end is the smallest of the most + 1 largest distances.
+    most = n_rare(plan, alpha)
+    n_beyond = (most - plan.besides) // alike + 1
+    below, above = UpperTail(n_beyond), UpperTail(n_beyond)
+    count = np.full(len(at), float(plan.besides))
+    is_upwards = (at > 0)[:, np.newaxis]
+    for sums in group_sums(contrasts[:, np.newaxis], half):
+        downwards, upwards = _distances_reached(sums[:-1, 0, 0], sums[-1, 0, 0])
+        below.add(downwards)
+        above.add(upwards)
+        towards_zero = np.where(is_upwards, upwards, downwards)
         count += alike * np.count_nonzero(
-            np.where(upwards, *distances[::-1]) >= np.abs(at)[:, np.newaxis], axis=-1
+            towards_zero >= np.abs(at)[:, np.newaxis], axis=-1
         )
-    below, above = (tail.smallest(at.shape) for tail in tails)
-    return count, below, above
+    return count, [below.smallest(at.shape), above.smallest(at.shape)]
+
+
+def _distances_reached(mean: Floats, slope: Floats) -> tuple[Floats, Floats]:
+    """Return how far down and up every reassignment has ``|mean - y slope| >= |y|``, ties included."""
+    # With σ = slope · sign(mean), |σ| <= 1, |mean - y slope| = ||mean| - σ y| is at least |y| for all y from
+    # -|mean| / (1 - σ) to |mean| / (1 + σ). In place, as these arrays are the largest.
+    sigma = mean * slope
+    np.copysign(slope, sigma, out=sigma)
+    downwards = 1 - TIE - sigma
+    upwards = np.add(1 - TIE, sigma, out=sigma)
+    size = np.abs(mean)
+    # the observed assignment, and the one with groups exchanged, reach T everywhere
+    endless = np.flatnonzero(np.abs(slope) > 1 - _SAME)
+    for distance in (downwards, upwards):
+        np.divide(size, distance, out=distance)
+        distance[:, endless] = np.inf
+    return downwards, upwards
 
 
 def observed_contrast(design: ContrastDesign) -> tuple[Floats, Floats]:
     """Return the contrast and its standard error, NaN where a group has one curve."""
     weights, sizes = design.groups
     if design.paired:
-        groups = [
-            np.einsum(
-                "tgj,g->tj",
-                design.u.reshape(len(design.u), -1, design.sizes[0]),
-                design.weights,
-            )
-        ]
+        by_run = design.u.reshape(len(design.u), -1, design.sizes[0])
+        groups = [np.einsum("tgj,g->tj", by_run, design.weights)]
     else:
         groups = np.split(design.u, np.cumsum(design.sizes)[:-1], axis=-1)
     means = np.stack([group.mean(axis=-1) for group in groups], axis=-1)
-    apart = [
+    deviations = [
         group - mean[:, np.newaxis] for group, mean in zip(groups, means.T, strict=True)
     ]
-    squares = np.stack([(part**2).sum(axis=-1) for part in apart], axis=-1)
+    squares = np.stack([(part**2).sum(axis=-1) for part in deviations], axis=-1)
+
+    # Numbers are of size one: what is smaller than they round to is 0.
     squares[squares <= (_ROUNDING**2) * sizes] = 0.0
     estimate = means @ weights
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -316,47 +270,51 @@ def shifted_contrast(
     design: ContrastDesign, plan: RunPlan, estimate: Floats, error: Floats
 ) -> ShiftedContrast:
     """Sum the terms of T over every reassignment, relative to the estimate and in standard errors."""
+    # Numbers at the estimated shift, w, and what a further unit of shift takes from each, c. In a group with weight a
+    # and l members, sums S = Σ w and C = Σ c over those that a reassignment gives to it make up
+    #     N_g = Σ a (S - y C) / l   and   V_g = Σ a² [Σ (w - y c)² - (S - y C)² / l] / (l (l - 1)):
+    # polynomials in y. With f = a² / (l (l - 1)), V_g has the terms
+    #     Σ f [Σ w² - S² / l],   -2 Σ f [Σ w c - S C / l] y   and   Σ f [Σ c² - C² / l] y².
     unit = np.where(error > 0, error, 1.0)[:, np.newaxis]
     w = (design.u - estimate[:, np.newaxis] * design.direction) / unit
     weights, sizes = design.groups
-    of_mean, of_squares = weights / sizes, weights**2 / (sizes * (sizes - 1))
+    of_sum = weights / sizes
+    of_squares = weights**2 / (sizes * (sizes - 1))
     of_products = of_squares / sizes
-    # the sums over the second group are minus those over the first
+    # The sums over the second of two groups are minus those over the first: N_g is linear in them, V_g is not.
     if not design.paired and len(sizes) == 2:
-        of_mean, of_products = of_mean[:1] - of_mean[1:], of_products.sum(keepdims=True)
+        of_sum = of_sum[:1] - of_sum[1:]
+        of_products = of_products.sum(keepdims=True)
+
+    batches = _within_runs if design.paired else _between_groups
     parts = []
-    for u, c, uu, uc, cc in (_within_runs if design.paired else _between_groups)(
-        design, plan, w
-    ):
-        by_product = of_products[:, np.newaxis] * c
-        variance = uu - np.einsum("tgs,tgs,g->ts", u, u, of_products)
+    for s_w, s_c, ww, wc, cc in batches(design, plan, w):
+        weighted_c = of_products[:, np.newaxis] * s_c
         parts.append(
             [
-                np.einsum("tgs,g->ts", u, of_mean),
-                variance,
-                -2 * (uc - np.einsum("tgs,gs->ts", u, by_product)),
-                of_mean @ c,
-                cc - (by_product * c).sum(axis=0),
+                np.einsum("tgs,g->ts", s_w, of_sum),
+                ww - np.einsum("tgs,tgs,g->ts", s_w, s_w, of_products),
+                -2 * (wc - np.einsum("tgs,gs->ts", s_w, weighted_c)),
+                of_sum @ s_c,
+                cc - (weighted_c * s_c).sum(axis=0),
                 cc,
             ]
         )
+    # rows beside each other: twice as fast afterwards
     mean, variance, linear, slope, square, cc = (
-        np.ascontiguousarray(
-            # rows beside each other: twice as fast afterwards
-            np.concatenate(each, axis=-1)
-        )
-        for each in zip(*parts, strict=True)
+        np.ascontiguousarray(np.concatenate(batch, axis=-1))
+        for batch in zip(*parts, strict=True)
     )
-    square[square <= 1e-13 * cc] = (
-        0.0  # the observed assignment, or the one with groups exchanged
-    )
+
+    # In the observed assignment, and in the one with groups exchanged, c is the same all over a group: V_g has no y.
+    square[square <= 1e-13 * cc] = 0.0
     linear[:, square == 0] = 0.0
-    least = of_squares.max() * (
-        w.shape[-1] * _EPS * (w**2).sum(axis=-1, keepdims=True)
-        + (_ROUNDING / unit) ** 2
-    )
-    nothing = variance <= least
-    linear[nothing] = variance[nothing] = 0.0
+    # What is left of V_g and of N_g where they are 0: sums of n numbers round to n eps times these, and numbers of size
+    # one are known to `_ROUNDING`, in standard errors.
+    of_terms = w.shape[-1] * _EPS * (w**2).sum(axis=-1, keepdims=True)
+    is_rounding = variance <= of_squares.max() * (of_terms + (_ROUNDING / unit) ** 2)
+    linear[is_rounding] = 0.0
+    variance[is_rounding] = 0.0
     mean[np.abs(mean) <= 4 * _ROUNDING / unit] = 0.0
     return ShiftedContrast(mean, variance, linear, slope, square, np.sign(error))
 
@@ -369,77 +327,49 @@ def _between_groups(
 ) -> Iterator[_Sums]:
     """Yield the sums over groups of numbers and of the direction of the shift, and weighted sums of their products."""
     weights, sizes = design.groups
-    n_tasks, factors = len(w), weights**2 / (sizes * (sizes - 1))
+    n_tasks = len(w)
+    f = weights**2 / (sizes * (sizes - 1))
+    # Centred: of two groups the second has minus the sums of the first, and no offset makes squares cancel.
     w = w - w.mean(axis=-1, keepdims=True)
     c = design.direction - design.direction.mean()
+
+    # Products of all groups add up to a total P, so that Σ f_g P_g = f_m P + Σ (f_g - f_m) P_g, m the last group: of
+    # two groups the first one's sums are enough.
     products = np.concatenate([w * w, w * c, [c * c]])
-    fixed = factors[-1] * products.sum(axis=-1, keepdims=True)
+    fixed = f[-1] * products.sum(axis=-1, keepdims=True)
     for sums in group_sums(np.concatenate([w, [c], products])[:, np.newaxis], plan):
-        u, c, of_products = np.split(sums[:, :, 0], [n_tasks, n_tasks + 1])
-        weighted = fixed + np.einsum(
-            "rgs,g->rs", of_products, (factors - factors[-1])[: sums.shape[1]]
-        )
-        yield u, c[0], weighted[:n_tasks], weighted[n_tasks:-1], weighted[-1]
+        s_w, s_c, of_products = np.split(sums[:, :, 0], [n_tasks, n_tasks + 1])
+        beyond_last = (f - f[-1])[: sums.shape[1]]
+        weighted = fixed + np.einsum("rgs,g->rs", of_products, beyond_last)
+        yield s_w, s_c[0], weighted[:n_tasks], weighted[n_tasks:-1], weighted[-1]
 
 
 def _within_runs(design: ContrastDesign, plan: RunPlan, w: Floats) -> Iterator[_Sums]:
     """Yield the same sums of the contrasts within runs, which are one group."""
     shape = (len(design.sizes), design.sizes[0])
-    grid = np.concatenate([w, [design.direction]]).reshape(-1, *shape)
-    factor = 1 / (shape[1] * (shape[1] - 1))
-    for _, labels in label_batches(plan, rows_that_fit(8 * grid.size, CACHE)):
-        contrasts = np.einsum(
-            "sgj,fgj->fsj", design.weights[labels.reshape(-1, *shape)], grid
-        )
-        u, c = contrasts[:-1], contrasts[-1]
-        uu, uc, cc = (factor * part.sum(axis=-1) for part in (u * u, u * c, c * c))
-        yield u.sum(axis=-1)[:, np.newaxis], c.sum(axis=-1)[np.newaxis], uu, uc, cc
-
-
-def reaches(
-    shifted: ShiftedContrast, at: Floats, alternative: Alternative
-) -> NDArray[np.bool_]:
-    """Return which reassignments reach the observed T after a shift, (..., task, reassignment); 0 / 0 does."""
-    at = at[..., np.newaxis]
-    parts = (shifted.variance, at * shifted.linear, at**2 * shifted.square)
-    variance = parts[0] + parts[1] + parts[2]
-    variance[variance <= _ROUNDING * (parts[0] + np.abs(parts[1]) + parts[2])] = 0.0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = -at / shifted.spread[:, np.newaxis]
-        shuffled = (shifted.mean - at * shifted.slope) / np.sqrt(variance)
-        slack = np.where(np.isinf(t), 0.0, TIE * (1 + np.abs(t)))
-        return np.asarray(
-            ~(shuffled > t + slack)
-            if alternative == "less"
-            else ~(shuffled < t - slack)
-        )
-
-
-def quartics(shifted: ShiftedContrast) -> Floats:
-    """Return ``N_g² V - N² V_g`` of every reassignment, ties included: squared terms within `TIE` of their sum."""
-    coefs = np.empty((5, *shifted.mean.shape))
-    coefs[0] = shifted.mean
-    coefs[0] *= (1 + TIE) * shifted.spread[:, np.newaxis]
-    coefs[1] = -2 * shifted.slope
-    coefs[1] *= coefs[0]
-    coefs[0] *= shifted.mean
-    coefs[2] = shifted.variance
-    coefs[2] -= (1 + TIE) / (1 - TIE) * shifted.spread[:, np.newaxis] * shifted.slope**2
-    # so that 0 / 0 and equal infinities are ties
-    coefs[2] -= _ROUNDING * (shifted.spread == 0)[:, np.newaxis]
-    coefs[3], coefs[4] = shifted.linear, shifted.square
-    coefs[2:] *= TIE - 1
-    return coefs
+    by_run = np.concatenate([w, [design.direction]]).reshape(-1, *shape)
+    f = 1 / (shape[1] * (shape[1] - 1))
+    for _, labels in label_batches(plan, rows_that_fit(8 * by_run.size, CACHE)):
+        weights = design.weights[labels.reshape(-1, *shape)]
+        contrasts = np.einsum("sgj,fgj->fsj", weights, by_run)
+        d_w, d_c = contrasts[:-1], contrasts[-1]
+        ww = f * (d_w * d_w).sum(axis=-1)
+        wc = f * (d_w * d_c).sum(axis=-1)
+        cc = f * (d_c * d_c).sum(axis=-1)
+        yield d_w.sum(axis=-1)[:, np.newaxis], d_c.sum(axis=-1)[np.newaxis], ww, wc, cc
 
 
 def margin_tests(
     design: ContrastDesign, plan: RunPlan, margin: float, alpha: float
 ) -> dict[str, Floats]:
     """Test every contrast, at most ``-margin`` against more: p-values and limits, NaN where runs do not differ."""
-    design, scale = scaled(design._replace(one_side=True))
+    if min(design.groups[1]) < 2:
+        nothing = np.full(len(design.u), np.nan)
+        return {"margin_pvalue": nothing, "margin_limit": nothing}
+    in_units, scale = scaled(design._replace(one_side=True))
 
     def evaluate(some: slice) -> dict[str, Floats]:
-        part = design._replace(u=design.u[some])
+        part = in_units._replace(u=in_units.u[some])
         estimate, error = observed_contrast(part)
         varies = error > 0
         unit = np.where(varies, error, 1.0)
@@ -447,55 +377,11 @@ def margin_tests(
         shifted = shifted_contrast(part, plan, estimate, error)
         count, distance = not_below(shifted, at, plan.n_total, n_rare(plan, alpha))
         limit = (estimate - unit * distance) * scale[some]
-        pvalue = np.where(varies, count / plan.n_total, np.nan)
         return {
-            "margin_pvalue": pvalue,
+            "margin_pvalue": np.where(varies, count / plan.n_total, np.nan),
             "margin_limit": np.where(varies, limit, np.nan),
         }
 
-    if min(design.groups[1]) < 2:
-        return dict.fromkeys(
-            ("margin_pvalue", "margin_limit"), np.full(len(design.u), np.nan)
-        )
-    return in_stretches(evaluate, len(design.u), rows_that_fit(80 * plan.n_resamples))
-
-
-def not_below(
-    shifted: ShiftedContrast, at: Floats, n_total: int, most: int
-) -> tuple[Floats, Floats]:
-    """Test shifts of at most `at` standard errors: the largest count up to it, and how far down the limit lies."""
-    n_tasks, n_resamples = shifted.mean.shape
-    besides = n_total - n_resamples
-
-    def counts(shift: Floats) -> Floats:
-        reached = np.count_nonzero(reaches(shifted, shift, "greater"), axis=-1)
-        return np.asarray(reached + float(besides))
-
-    test = shift_test(shifted, quartics(shifted), -1, True, besides, most)
-    distance, _ = limits(test, np.zeros(n_tasks), scan=True)
-    number = points_of_scan(n_resamples)
-    shares = np.arange(number) / number
-    best, share = np.full(n_tasks, -1.0), np.zeros(n_tasks)
-    for some in stretches(number, rows_that_fit(64 * n_tasks * n_resamples, CACHE)):
-        found = counts(at - (shares[some] / (1 - shares[some]))[:, np.newaxis])
-        share = np.where(
-            found.max(axis=0) > best, shares[some][found.argmax(axis=0)], share
-        )
-        best = np.maximum(best, found.max(axis=0))
-    where, step = at - share / (1 - share), 1 / number / (1 - share) ** 2
-    for _ in range(_ROUNDS):
-        for fraction in np.linspace(-1, 1, 9):
-            shift = np.minimum(where + fraction * step, at)
-            found = counts(shift)
-            where, best = np.where(found > best, shift, where), np.maximum(best, found)
-        step /= 4
-    inside = counts(np.zeros(n_tasks)) > most
-    if not inside.all():
-        above, _ = halve(
-            lambda shift: counts(shift) > most, np.full(n_tasks, 2.0), np.zeros(n_tasks)
-        )
-        distance = np.where(inside, distance, -above)  # at levels of about one half
-    known = np.where((best > most) & (-where > distance), -where, distance)
-    below = np.isfinite(known) & (-known <= at)
-    best = np.where(below, np.maximum(best, counts(np.where(below, -known, at))), best)
-    return best, known
+    # five coefficients of quartics and five terms of T, of 8 bytes, for each reassignment
+    width = rows_that_fit(80 * plan.n_resamples)
+    return in_stretches(evaluate, len(in_units.u), width)

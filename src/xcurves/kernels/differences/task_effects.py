@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xcurves.array_types import Floats
-from xcurves.kernels.differences import contrasts
+from xcurves.kernels.differences import shifted_contrasts
 from xcurves.kernels.differences.task_plans import DealPlan, TaskCells
 from xcurves.kernels.differences.task_ranks import RankTest
 from xcurves.kernels.resampling.assignments import Labels
@@ -48,7 +48,7 @@ class Sums(NamedTuple):
 
     n: Floats  # estimate, e its slope by a shift
     e: Floats
-    v0: Floats  # variance, with v1 and v2 by a shift: see `contrasts.ShiftedContrast`
+    v0: Floats  # variance, with v1 and v2 by a shift: see `ShiftedContrast`
     v1: Floats
     v2: Floats
     spread: Floats  # numerator of R
@@ -159,7 +159,7 @@ def task_effect_tests(
         np.ascontiguousarray((each / unit**power).T[varies])
         for each, power in ((sums.n, 1), (sums.v0, 2), (sums.v1, 1))
     )
-    shifted = contrasts.ShiftedContrast(
+    shifted = shifted_contrasts.ShiftedContrast(
         mean, variance, linear, sums.e[:, 0], sums.v2[:, 0], np.ones(len(varies))
     )
     scan = any(may_leave_gaps(cells.n_a, cells.n_b) for cells in plan.cells)
@@ -167,7 +167,7 @@ def task_effect_tests(
     ends = np.full((len(x), len(mosts), 2), np.nan)
     if mosts:
         ends[varies] = np.moveaxis(
-            contrasts.hull(shifted, plan.besides, mosts, scan=scan), 0, 1
+            shifted_contrasts.hull(shifted, plan.besides, mosts, scan=scan), 0, 1
         )
     ends = estimate[:, np.newaxis, np.newaxis] + scale[:, np.newaxis, np.newaxis] * ends
     if margin is not None:
@@ -175,7 +175,7 @@ def task_effect_tests(
             mean=sign * shifted.mean, linear=sign * shifted.linear
         )
         own, error = sign * estimate[varies], scale[varies]
-        count, distance = contrasts.not_below(
+        count, distance = shifted_contrasts.not_below(
             turned, -(margin + own) / error, plan.n_total, mosts[0]
         )
         found["margin_pvalue"], found["margin_limit"] = np.full((2, len(x)), np.nan)
