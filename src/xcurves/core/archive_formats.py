@@ -52,7 +52,9 @@ def engines() -> list[Engine]:
 def engine_to_write(path: Path, *, is_tree: bool) -> Engine:
     """Return the engine that writes an archive at a path."""
     is_zarr = path.suffix == ".zarr"
-    return _engine(path, is_zarr) if is_zarr or is_tree or engines() else "scipy"
+    if is_zarr or is_tree or engines():
+        return _engine(path, is_zarr)
+    return "scipy"
 
 
 def engine_to_read(path: Path) -> Engine:
@@ -86,12 +88,16 @@ def _first_bytes(path: Path) -> bytes:
 
 
 def _engine(path: Path, is_zarr: bool) -> Engine:
-    if not ("zarr" in xr.backends.list_engines() if is_zarr else engines()):
-        needs = "zarr" if is_zarr else "netCDF4 or h5netcdf"
+    needs = "netCDF4 or h5netcdf"
+    usable = engines()
+    if is_zarr:
+        needs = "zarr"
+        usable = ["zarr"]
+    if not usable or usable[0] not in xr.backends.list_engines():
         raise ImportError(
             f"path {str(path)!r} needs {needs}. Install it: pip install 'xcurves[io]'"
         )
-    return "zarr" if is_zarr else engines()[0]
+    return usable[0]
 
 
 def is_store(folder: Path) -> bool:
@@ -104,50 +110,60 @@ def is_store(folder: Path) -> bool:
 def write_groups(groups: Groups, engine: Engine, part: Path) -> None:
     """Write Datasets by group, with their digest; refuse what would not be the same when read again."""
     _check_integers(groups)
-    digest, given = digest_of(content_of(groups)), content_of(groups, numbers=False)
+    digest = digest_of(content_of(groups))
+    given = content_of(groups, numbers=False)
     _rename(groups, _protected)
     groups["/"].attrs[DIGEST] = digest
-    data: Any = groups["/"] if len(groups) == 1 else xr.DataTree.from_dict(groups)
+    data: Any = groups["/"]
+    if len(groups) > 1:
+        data = xr.DataTree.from_dict(groups)
     if engine == "zarr":
         data.to_zarr(part, zarr_format=2, consolidated=True)
     else:
         data.to_netcdf(part, engine=engine)
+
+    read_back = _read_back(part, engine, has_groups=len(groups) > 1)
+    changed = sorted(name for name, _ in given.items() ^ read_back.items())
+    if changed:
+        raise ValueError(f"{changed[0]} would not be the same when read again")
+
+
+def _read_back(part: Path, engine: Engine, *, has_groups: bool) -> dict[str, str]:
+    """Return the content of what was written just now, without numbers."""
     # A backend itself makes no indexes, which takes xr.open_dataset half of its time.
     backend: Any = xr.backends.list_engines()[engine]
-    options = {"decode_times": False}
-    has_groups = len(groups) > 1
-    back = (
-        backend.open_groups_as_dict(part, **options)
-        if has_groups
-        else {"/": backend.open_dataset(part, **options)}
-    )
-    _rename(back, _original)
-    with back["/"]:
-        del back["/"].attrs[DIGEST]
+    if has_groups:
+        groups = backend.open_groups_as_dict(part, decode_times=False)
+    else:
+        groups = {"/": backend.open_dataset(part, decode_times=False)}
+    _rename(groups, _original)
+    with groups["/"]:
+        del groups["/"].attrs[DIGEST]
         # No engine changes a number; to read them back would take as long as to write them.
-        found = content_of(back, numbers=False)
-    if changed := sorted(name for name, _ in given.items() ^ found.items()):
-        raise ValueError(f"{changed[0]} would not be the same when read again")
+        return content_of(groups, numbers=False)
 
 
 def _check_integers(groups: Groups) -> None:
     """Refuse attributes that are integers of more than 64 bits, which netCDF does not have."""
     for dataset in groups.values():
-        owners = [("", dataset.attrs)]
-        owners += [
-            (f" of {name!r}", variable.attrs)
-            for name, variable in dataset.variables.items()
-        ]
-        for of, attrs in owners:
-            for name, value in attrs.items():
-                parts = value if isinstance(value, list | tuple) else [value]
-                if any(
-                    isinstance(part, int) and not -(2**63) <= part < 2**64
-                    for part in parts
-                ):
-                    raise ValueError(
-                        f"attrs[{name!r}]{of} is an integer of more than 64 bits; as text: str(value)"
-                    )
+        _check_integer_attrs(dataset.attrs)
+        for name, variable in dataset.variables.items():
+            _check_integer_attrs(variable.attrs, f" of {name!r}")
+
+
+def _check_integer_attrs(attrs: Mapping[Any, Any], owner: str = "") -> None:
+    """Refuse the same in the attributes of a Dataset or of a variable."""
+    for name, value in attrs.items():
+        numbers = [value]
+        if isinstance(value, list | tuple):
+            numbers = list(value)
+        if any(
+            isinstance(number, int) and not -(2**63) <= number < 2**64
+            for number in numbers
+        ):
+            raise ValueError(
+                f"attrs[{name!r}]{owner} is an integer of more than 64 bits; as text: str(value)"
+            )
 
 
 def open_groups(
@@ -167,16 +183,15 @@ def open_groups(
     if engine == "zarr":
         _check_store(path)
         options["consolidated"] = (path / ".zmetadata").exists()
-    source = (
-        BytesIO(path.read_bytes()) if engine == "scipy" and chunks is None else path
-    )
+    source: BytesIO | Path = path
+    if engine == "scipy" and chunks is None:
+        source = BytesIO(path.read_bytes())
+
     # Looking for groups takes longer than opening the root.
-    has_groups = is_tree and engine != "scipy"
-    groups = (
-        xr.open_groups(path, **options)
-        if has_groups
-        else {"/": xr.open_dataset(source, **options)}
-    )
+    if is_tree and engine != "scipy":
+        groups: Groups = xr.open_groups(path, **options)
+    else:
+        groups = {"/": xr.open_dataset(source, **options)}
     _rename(groups, _original)
     return groups
 
@@ -187,19 +202,9 @@ def load_groups(
     """Return the Datasets of a file or store in memory, if they take at most `max_bytes` there and are as written."""
     groups = open_groups(path, engine=engine)
     with groups["/"]:  # of all groups
-        files = path.rglob("*") if path.is_dir() else [path]
-        limit = (
-            max(_LEAST, _RATIO * sum(each.stat().st_size for each in files))
-            if max_bytes is None
-            else max_bytes
-        )
-        total = sum(dataset.nbytes for dataset in groups.values())
-        if total > limit:
-            allow = f"if the file is trusted, allow them: max_bytes={total}"
-            raise ValueError(
-                f"its variables take {total} bytes, more than max_bytes={limit}; {allow}"
-            )
+        _check_bytes(groups, path, max_bytes)
         groups = {name: dataset.load() for name, dataset in groups.items()}
+
     attrs = groups["/"].attrs
     marks = [
         name
@@ -214,17 +219,30 @@ def load_groups(
     return groups
 
 
+def _check_bytes(groups: Groups, path: Path, max_bytes: int | None) -> None:
+    """Refuse Datasets that take more memory than is allowed, as a rule in proportion to what is on disk."""
+    limit = max_bytes
+    if limit is None:
+        files = [path]
+        if path.is_dir():
+            files = list(path.rglob("*"))
+        limit = max(_LEAST, _RATIO * sum(file.stat().st_size for file in files))
+    total = sum(dataset.nbytes for dataset in groups.values())
+    if total > limit:
+        allow = f"if the file is trusted, allow them: max_bytes={total}"
+        raise ValueError(
+            f"its variables take {total} bytes, more than max_bytes={limit}; {allow}"
+        )
+
+
 def _check_store(folder: Path) -> None:
     """Refuse a zarr store whose codecs may run code, or whose metadata are not those that it lists."""
     for path in folder.rglob("*"):
         if path.name not in (".zarray", ".zmetadata", "zarr.json"):
             continue
-        metadata, name = (
-            json.loads(path.read_bytes()),
-            path.relative_to(folder).as_posix(),
-        )
-        for codec in _codecs(metadata):
+        for codec in _codecs(json.loads(path.read_bytes())):
             if not _CODECS.fullmatch(codec.removeprefix("numcodecs.")):
+                name = path.relative_to(folder).as_posix()
                 raise ValueError(
                     f"{name} asks for the codec {codec!r}; only codecs that run no code are decoded"
                 )
@@ -261,23 +279,33 @@ def _check_listed(folder: Path) -> None:
 
 def _codecs(metadata: Any, key: str = "") -> Iterator[str]:
     """Yield the names of codecs in the metadata of arrays, which may be nested; not what users wrote as attributes."""
-    for part in metadata if isinstance(metadata, list) else [metadata]:
-        if key in _CODEC_KEYS and part is not None:
-            yield str(
-                part.get("id", part.get("name")) if isinstance(part, dict) else part
-            )
-        for name, inner in part.items() if isinstance(part, dict) else ():
-            if name != "attributes" and not name.endswith(".zattrs"):
-                yield from _codecs(inner, name)
+    if isinstance(metadata, list):
+        for part in metadata:
+            yield from _codecs_of_part(part, key)
+    else:
+        yield from _codecs_of_part(metadata, key)
+
+
+def _codecs_of_part(part: Any, key: str) -> Iterator[str]:
+    """Yield the names of codecs in one part of metadata, found at this key, and in all parts inside it."""
+    is_codec = key in _CODEC_KEYS and part is not None
+    if not isinstance(part, dict):
+        if is_codec:
+            yield str(part)
+        return
+    if is_codec:
+        yield str(part.get("id", part.get("name")))
+    for name, inner in part.items():
+        if name != "attributes" and not name.endswith(".zattrs"):
+            yield from _codecs(inner, name)
 
 
 def _protected(name: str, value: Any) -> str:
+    """Return under which name an attribute is stored: another one where readers of netCDF interpret it."""
     is_date = name == "units" and isinstance(value, str) and "since" in value
-    return (
-        f"{_PREFIX}{name}"
-        if is_date or _ACTED_ON.fullmatch(name) or name.startswith(("_", _PREFIX))
-        else name
-    )
+    if is_date or _ACTED_ON.fullmatch(name) or name.startswith(("_", _PREFIX)):
+        return f"{_PREFIX}{name}"
+    return name
 
 
 def _original(name: str, _: Any) -> str:
@@ -337,25 +365,30 @@ def _of_values(variable: xr.Variable, is_coord: bool, numbers: bool) -> str:
         return about + _listed(variable.to_numpy())
     digest = hashlib.sha256(about.encode())
     if numbers:
-        plain = np.ascontiguousarray(variable, {"int": "<i8", "f": "<f8"}.get(kind))
-        if kind == "f" and np.isnan(plain).any():
-            plain = np.where(np.isnan(plain), np.nan, plain)  # of all NaNs one
-        digest.update(plain.data)
+        values = np.ascontiguousarray(variable, {"int": "<i8", "f": "<f8"}.get(kind))
+        # There are many NaNs, of which one is taken.
+        if kind == "f" and np.isnan(values).any():
+            values = np.where(np.isnan(values), np.nan, values)
+        digest.update(values.data)
     return digest.hexdigest()
 
 
 def _listed(value: Any) -> str:
     """Return an attribute or labels as text: engines turn bytes into text, and numbers into others."""
-    plain = value.decode() if isinstance(value, bytes) else value
-    if (
-        isinstance(plain, list | tuple)
-        and len({isinstance(one, str) for one in plain}) > 1
-    ):
-        return repr(list(plain))  # which numpy makes all text
-    if not isinstance(plain, str | bool | np.bool_):
-        each = np.ravel(plain).tolist()
-        plain = (
-            np.ndim(plain),
-            [float(one) if isinstance(one, int | float) else one for one in each],
-        )
-    return repr(plain)
+    if isinstance(value, bytes):
+        return repr(value.decode())
+    if isinstance(value, str | bool | np.bool_):
+        return repr(value)
+    # Of numbers and texts together numpy would make texts.
+    is_list = isinstance(value, list | tuple)
+    if is_list and len({isinstance(part, str) for part in value}) > 1:
+        return repr(list(value))
+    parts = [_as_stored(part) for part in np.ravel(value).tolist()]
+    return repr((np.ndim(value), parts))
+
+
+def _as_stored(part: Any) -> Any:
+    """Return a number as a float, anything else as it is."""
+    if isinstance(part, int | float):
+        return float(part)
+    return part

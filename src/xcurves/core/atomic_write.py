@@ -43,11 +43,9 @@ def check_place(path: Path, *, is_own: Callable[[Path], bool]) -> Path:
             f"path {str(path)!r}: there is no folder {path.parent}. Make it, or name another"
         )
     if os.path.lexists(target) and (target.is_dir() or not is_own(target)):
-        why = (
-            "folders are not replaced"
-            if target.is_dir()
-            else "xcurves did not write it, or it is damaged"
-        )
+        why = "xcurves did not write it, or it is damaged"
+        if target.is_dir():
+            why = "folders are not replaced"
         raise FileExistsError(
             f"path {str(path)!r} exists and is not replaced: {why}. Delete it, or name another"
         )
@@ -64,20 +62,21 @@ def one_line(path: Path, what: str, cure: str) -> Iterator[None]:
     except ImportError:
         raise
     except Exception as error:
-        # With a RuntimeError netCDF4 and h5netcdf say that a disk is full.
-        usual = OSError if isinstance(error, OSError | RuntimeError) else ValueError
-        kind = next(
-            (
-                kind
-                for kind in (FileNotFoundError, PermissionError)
-                if isinstance(error, kind)
-            ),
-            usual,
-        )
-        # in which xarray names the variable
+        # In its notes xarray names the variable.
         notes = [note[:60] for note in getattr(error, "__notes__", ())]
-        said = " ".join(" ".join([*notes, str(error)]).split())
-        reason = getattr(error, "strerror", None) or said[:300] or type(error).__name__
-        raise kind(
+        words = " ".join(" ".join([*notes, str(error)]).split())
+        reason = getattr(error, "strerror", None) or words[:300] or type(error).__name__
+        raise _plain_kind(error)(
             f"path {str(path)!r} {what}: {reason.removesuffix('.')}. {cure}"
         ) from error
+
+
+def _plain_kind(error: Exception) -> type[Exception]:
+    """Return the built-in kind of error that a user may expect where a library raised its own."""
+    for kind in (FileNotFoundError, PermissionError, OSError):
+        if isinstance(error, kind):
+            return kind
+    # With a RuntimeError netCDF4 and h5netcdf say that a disk is full.
+    if isinstance(error, RuntimeError):
+        return OSError
+    return ValueError

@@ -16,7 +16,9 @@ NO_RUN = "no run failed"
 
 def failed_score(higher_is_better: bool) -> float:
     """Return the score of a run that failed."""
-    return -np.inf if higher_is_better else np.inf
+    if higher_is_better:
+        return -np.inf
+    return np.inf
 
 
 def say_infinite(value: float, every: Floats) -> str:
@@ -26,20 +28,24 @@ def say_infinite(value: float, every: Floats) -> str:
     )
     if both:
         return "has infinite values, and there are both inf and -inf: one of them is no failed run. Correct it"
-    option, sides = "", "higher"
+    # Infinity is the worst score where lower is better.
+    better, fill, compare = "higher", "'worst'", ""
     if value > 0:
-        option, sides = "higher_is_better=False", "lower"
-    fill = ", ".join(["'worst'", option]) if option else "'worst'"
+        better = "lower"
+        fill = "'worst', higher_is_better=False"
+        compare = "higher_is_better=False"
     return (
-        f"has infinite values, {value:g}: a run that failed, if {sides} is better, and has no mean. Say what it counts "
-        f"as with .curves.fill_failed({fill}) or compare ranks with .curves.compare_distributions({option})"
+        f"has infinite values, {value:g}: a run that failed, if {better} is better, and has no mean. Say what it counts "
+        f"as with .curves.fill_failed({fill}) or compare ranks with .curves.compare_distributions({compare})"
     )
 
 
 def wrong_infinity(higher_is_better: bool, name: str = "scores") -> str:
     """Return why the other infinite score is refused, and what to do."""
     wrong = -failed_score(higher_is_better)
-    better, worse = ("higher", "lower") if higher_is_better else ("lower", "higher")
+    better, worse = "lower", "higher"
+    if higher_is_better:
+        better, worse = "higher", "lower"
     return (
         f"{name} has a value of {wrong:g}, which nothing scores where {better} is better. If {worse} is better it is a "
         f"failed run, higher_is_better={not higher_is_better}; otherwise correct it"
@@ -58,9 +64,8 @@ def refuse_wrong(
 def forgotten_step(curves: xr.DataArray | xr.Dataset) -> str | None:
     """Return the step of a history in which failed runs were filled, where only the coordinate still says so."""
     # Arithmetic drops attrs, but no coordinates.
-    if N_FAILED not in curves.coords or f"{FILLED}(" in str(
-        curves.attrs.get("history", "")
-    ):
+    is_recorded = f"{FILLED}(" in str(curves.attrs.get("history", ""))
+    if N_FAILED not in curves.coords or is_recorded:
         return None
     counts = curves[N_FAILED]
     if counts.chunks is None and not counts.any():
@@ -71,5 +76,9 @@ def forgotten_step(curves: xr.DataArray | xr.Dataset) -> str | None:
 def say_filled(result: xr.Dataset) -> Iterator[str]:
     """Yield what runs that failed count as, where they were filled: every summary says it."""
     steps = str(result.attrs.get("history", "")).split("\n")
-    said = [step.partition("): ")[2] for step in steps if step.startswith(f"{FILLED}(")]
-    yield from dict.fromkeys(f"{each}." for each in said if each and each != NO_RUN)
+    fillings = [
+        step.partition("): ")[2] for step in steps if step.startswith(f"{FILLED}(")
+    ]
+    for what in dict.fromkeys(fillings):
+        if what and what != NO_RUN:
+            yield f"{what}."

@@ -116,14 +116,18 @@ def native_labels(data: _Data) -> _Data:
     native = {}
     for dim, label in data.coords.variables.items():
         if dim in data.dims and not getattr(label.dtype, "isnative", False):
-            values, of_numpy = label.to_numpy(), isinstance(label.dtype, np.dtype)
-            values = (
-                values.astype(values.dtype.newbyteorder("="))
-                if of_numpy
-                else np.array(values.tolist())
-            )
-            native[dim] = (dim, values, label.attrs)
-    return data.assign_coords(native) if native else data
+            native[dim] = (dim, _native_values(label), label.attrs)
+    if not native:
+        return data
+    return data.assign_coords(native)
+
+
+def _native_values(label: xr.Variable) -> NDArray[Any]:
+    """Return labels as an array of numpy's own, in the machine's byte order."""
+    values = label.to_numpy()
+    if isinstance(label.dtype, np.dtype):
+        return np.asarray(values.astype(values.dtype.newbyteorder("=")))
+    return np.array(values.tolist())
 
 
 def plain_labels(values: Any) -> NDArray[Any]:
@@ -131,11 +135,10 @@ def plain_labels(values: Any) -> NDArray[Any]:
     labels = np.asarray(values)
     if labels.dtype.kind not in "OT":
         return labels
-    one_kind = any(
-        all(isinstance(label, kind) for label in labels.tolist())
-        for kind in (str, Real)
-    )
-    return np.array(labels.tolist()) if one_kind else labels.astype(object)
+    for kind in (str, Real):
+        if all(isinstance(label, kind) for label in labels.tolist()):
+            return np.array(labels.tolist())
+    return labels.astype(object)
 
 
 def extra_dims(
@@ -156,10 +159,12 @@ def task_prefixes(
     data: xr.DataArray | xr.Dataset, dims: Sequence[Hashable]
 ) -> list[str]:
     """Return a prefix for messages about each combination of labels of dims."""
+    if not dims:
+        return [""]
     labels = [
         [f"{dim} {label}" for label in words(data[dim].to_numpy())] for dim in dims
     ]
-    return [", ".join(parts) + ": " if parts else "" for parts in product(*labels)]
+    return [f"{', '.join(parts)}: " for parts in product(*labels)]
 
 
 def algorithm_pairs(
@@ -177,8 +182,8 @@ def algorithm_pairs(
             f"reference must be an algorithm of the curves; got {shown(reference)}. They have {known}"
             f"{did_you_mean(reference, algorithms)}"
         )
-    last = algorithms.index(reference)
-    return [(place, last) for place in range(len(algorithms)) if place != last]
+    second = algorithms.index(reference)
+    return [(first, second) for first in range(len(algorithms)) if first != second]
 
 
 def pair_coords(
@@ -233,7 +238,9 @@ def task_dims(
 def task_noun(variable: xr.DataArray, core: Collection[Hashable] = ()) -> str:
     """Return what a task of a result is called: the name of its dim, "task" where there are several."""
     dims = task_dims(variable, core)
-    return str(dims[0]) if len(dims) == 1 else "task"
+    if len(dims) == 1:
+        return str(dims[0])
+    return "task"
 
 
 def result_names(variable: xr.DataArray, core: Collection[Hashable] = ()) -> list[str]:
@@ -246,8 +253,8 @@ def tasks_of(
 ) -> Iterator[xr.Dataset]:
     """Yield the tasks of a result in C order; the variable has the dims of tasks."""
     dims = task_dims(result[variable], core)
-    for place in product(*(range(result.sizes[dim]) for dim in dims)):
-        yield result.isel(dict(zip(dims, place, strict=True)))
+    for indices in product(*(range(result.sizes[dim]) for dim in dims)):
+        yield result.isel(dict(zip(dims, indices, strict=True)))
 
 
 def named_tasks(
@@ -263,7 +270,7 @@ def named_tasks(
 
 def each_of(result: xr.Dataset, dim: str) -> Iterator[xr.Dataset]:
     """Yield the part of a result at each label of a dim."""
-    return (result.isel({dim: place}) for place in range(result.sizes[dim]))
+    return (result.isel({dim: index}) for index in range(result.sizes[dim]))
 
 
 def in_label_order(
@@ -271,7 +278,9 @@ def in_label_order(
 ) -> xr.DataArray:
     """Sort algorithms and runs that are core dims, so that a plan does not depend on the order in which they come."""
     unsorted = list(label_order(curves, core))
-    return curves.sortby(unsorted) if unsorted else curves
+    if not unsorted:
+        return curves
+    return curves.sortby(unsorted)
 
 
 def label_order(
@@ -296,4 +305,6 @@ def pairs_in_label_order(
     """Return the indices of both algorithms of every pair among those in label order, shape (pair, 2)."""
     pairs = np.array(algorithm_pairs(curves, reference))
     order = label_order(curves).get("algorithm")
-    return pairs if order is None else order[pairs]
+    if order is None:
+        return pairs
+    return np.asarray(order[pairs])

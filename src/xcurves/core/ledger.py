@@ -17,6 +17,7 @@ from xcurves.core import labels
 
 Digests = dict[str, dict[str, int]]  # of the runs that each algorithm has
 _BEFORE = "A plan is made before the first look"
+_NEW = "was not there"
 _DIGITS = ".12g"
 
 
@@ -41,17 +42,20 @@ def of(
         raise ValueError(
             f"previous must be a result of {name} with its run_digest. Give it whole"
         )
-    digests = result["run_digest"].transpose("algorithm", "run")
-    runs, rows = label_words(digests["run"]), digests.to_numpy().astype(int).tolist()
-    found = {
+    variable = result["run_digest"].transpose("algorithm", "run")
+    runs = label_words(variable["run"])
+    algorithms = label_words(variable["algorithm"])
+    rows = variable.to_numpy().astype(int).tolist()
+
+    # A digest of 0 stands for a run that is absent.
+    digests = {
         algorithm: {
             run: digest for run, digest in zip(runs, row, strict=True) if digest
         }
-        for algorithm, row in zip(label_words(digests["algorithm"]), rows, strict=True)
+        for algorithm, row in zip(algorithms, rows, strict=True)
     }
-    return Ledger(
-        {name: result.attrs.get(name) for name in plan}, n_done(result), found
-    )
+    values = {name: result.attrs.get(name) for name in plan}
+    return Ledger(values, n_done(result), digests)
 
 
 def read(path: str | os.PathLike[str]) -> Ledger:
@@ -113,32 +117,44 @@ def refuse_changes(
     `number` which one.
     """
     for name, given in now.plan.items():
-        was = before.plan.get(name)
-        if str(was) != str(given):
+        earlier = before.plan.get(name)
+        if str(earlier) != str(given):
             raise ValueError(
-                f"{name} must stay as it was at {when}, {labels.shown(was)}; got {given!r}. {_BEFORE}"
+                f"{name} must stay as it was at {when}, {labels.shown(earlier)}; got {given!r}. {_BEFORE}"
             )
     for algorithm in before.digests | now.digests:
-        was, found = before.digests.get(algorithm, {}), now.digests.get(algorithm, {})
-        for run in was | found:
-            if found.get(run) == was.get(run) or (
-                run not in was and may_be_new(algorithm, run)
-            ):
+        runs_before = before.digests.get(algorithm, {})
+        runs_now = now.digests.get(algorithm, {})
+        for run in runs_before | runs_now:
+            change = _change_of_run(run, runs_before, runs_now)
+            if change == "" or (change == _NEW and may_be_new(algorithm, run)):
                 continue
-            how = "differs" if run in found else "is gone"
-            how = "was not there" if run not in was else how
             raise ValueError(
-                f"previous: run {run} of algorithm {algorithm!r} {how} at {when}{number}, which a later one must "
+                f"previous: run {run} of algorithm {algorithm!r} {change} at {when}{number}, which a later one must "
                 "repeat. Give the runs, looks and scores that it had"
             )
 
 
+def _change_of_run(run: str, before: dict[str, int], now: dict[str, int]) -> str:
+    """Return what is different of a run, by the digests of an algorithm's runs; nothing if it is as it was."""
+    if before.get(run) == now.get(run):
+        return ""
+    if run not in before:
+        return _NEW
+    if run not in now:
+        return "is gone"
+    return "differs"
+
+
 def label_words(coordinate: xr.DataArray) -> list[str]:
     """Return labels as text, 1 and 1.0 alike."""
-    return [
-        label if isinstance(label, str) else f"{label:.17g}"
-        for label in coordinate.to_numpy().tolist()
-    ]
+    return [_label_word(label) for label in coordinate.to_numpy().tolist()]
+
+
+def _label_word(label: Any) -> str:
+    if isinstance(label, str):
+        return label
+    return f"{label:.17g}"
 
 
 def name_of_weights(weights: xr.DataArray | str | None) -> str | None:
@@ -150,10 +166,10 @@ def name_of_weights(weights: xr.DataArray | str | None) -> str | None:
         weights.to_numpy().tolist(),
         strict=True,
     )
-    said = ", ".join(
+    table = ", ".join(
         f"{level:{_DIGITS}}: {weight:{_DIGITS}}" for level, weight in levels if weight
     )
-    return f"given, digest {crc32(said.encode()):08x}"
+    return f"given, digest {crc32(table.encode()):08x}"
 
 
 def digests_of(curves: xr.DataArray, look: xr.DataArray) -> xr.DataArray:
@@ -161,10 +177,8 @@ def digests_of(curves: xr.DataArray, look: xr.DataArray) -> xr.DataArray:
 
     Curves have the dims algorithm and run, and others; `look` is a whole number of every run.
     """
-    others, salt = (
-        [dim for dim in curves.dims if dim not in labels.ORDERED],
-        xr.DataArray(0),
-    )
+    others = [dim for dim in curves.dims if dim not in labels.ORDERED]
+    salt = xr.DataArray(0)
     for dim in others:
         codes = [
             crc32(f"{dim} {word}".encode("utf-8", "replace"))
@@ -172,10 +186,12 @@ def digests_of(curves: xr.DataArray, look: xr.DataArray) -> xr.DataArray:
         ]
         salt = salt + xr.DataArray(codes, dims=[dim])
     # Rows along training; scores that have none are rows of one.
-    row = "training" if "training" in others else "_row"
     scores = curves.drop_vars(list(curves.coords))
+    row = "training"
     if row not in scores.dims:
-        scores, salt = scores.expand_dims(_row=1), salt.expand_dims(_row=1)
+        row = "_row"
+        scores = scores.expand_dims(_row=1)
+        salt = salt.expand_dims(_row=1)
     of_rows = xr.apply_ufunc(
         _digest_rows,
         scores,
@@ -212,4 +228,6 @@ def check_previous(
     of_result: Callable[[xr.Dataset], Ledger],
 ) -> Ledger:
     """Return the ledger of an earlier result, or of the file that the shell wrote of it."""
-    return of_result(previous) if isinstance(previous, xr.Dataset) else read(previous)
+    if isinstance(previous, xr.Dataset):
+        return of_result(previous)
+    return read(previous)

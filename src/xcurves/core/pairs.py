@@ -55,13 +55,17 @@ def lower_is_better(result: xr.Dataset) -> bool:
 
 def between(result: xr.Dataset) -> str:
     """Return the word between the two of a pair, the better first: "over", of low scores "below"."""
-    return "below" if lower_is_better(result) else "over"
+    if lower_is_better(result):
+        return "below"
+    return "over"
 
 
 def heading(result: xr.Dataset) -> str:
     """Return how an interval of several pairs is headed: "95 %, all pairs together"."""
     level = f"{round(100 * float(result.attrs['confidence_level']), 10):g} %"
-    return f"{level}, all pairs together" if result.sizes.get("pair", 1) > 1 else level
+    if result.sizes.get("pair", 1) > 1:
+        return f"{level}, all pairs together"
+    return level
 
 
 def is_shown(p: xr.DataArray, estimate: xr.DataArray, alpha: float) -> xr.DataArray:
@@ -100,39 +104,52 @@ def better_first(
     turns = not keeps_direction(result)
     negative = (size < 0) & turns
     # Of low scores that are better, the first of a negative difference is the better one already.
-    swapped = ((size > 0) if lower_is_better(result) else (size < 0)) & turns
+    swapped = negative
+    if lower_is_better(result):
+        swapped = (size > 0) & turns
+
     turned = {}
     for name in {*signed, *shares} & set(result.data_vars):
-        value = result[name]
-        mirrored = value
-        if "ci_bound" in value.dims:
-            mirrored = value.isel(ci_bound=slice(None, None, -1)).assign_coords(
-                ci_bound=value["ci_bound"]
-            )
-        turned[name] = value.where(
-            ~negative, 1 - mirrored if name in shares else -mirrored
-        )
-    labels = result["pair"].to_numpy().astype(str)
-    names: xr.DataArray = xr.DataArray(labels, dims="pair")
+        mirrored = _other_end_first(result[name])
+        if name in shares:
+            of_reverse = 1 - mirrored
+        else:
+            of_reverse = -mirrored
+        turned[name] = result[name].where(~negative, of_reverse)
+
+    names: xr.DataArray = xr.DataArray(
+        result["pair"].to_numpy().astype(str), dims="pair"
+    )
     if turns:
-        a, b = (_texts(result[side]) for side in ("algorithm_a", "algorithm_b"))
-        word = f" {between(result)} "
-        first_better = xr.DataArray(
-            [f"{one}{word}{two}" for one, two in zip(a, b, strict=True)], dims="pair"
-        )
-        second_better = xr.DataArray(
-            [f"{two}{word}{one}" for one, two in zip(a, b, strict=True)], dims="pair"
-        )
-        equal = xr.DataArray(
-            [f"{one} and {two}" for one, two in zip(a, b, strict=True)], dims="pair"
-        )
-        names = second_better.where(swapped, first_better).where(size != 0, equal)
+        names = _turned_names(result, size, swapped)
     return result.assign(turned).assign_coords(
         {TURNED: names.drop_vars("pair", errors="ignore"), SWAPPED: swapped}
     )
 
 
+def _other_end_first(value: xr.DataArray) -> xr.DataArray:
+    """Return a variable of which both ends of an interval, if it is one, have changed places."""
+    if "ci_bound" not in value.dims:
+        return value
+    reversed_ends = value.isel(ci_bound=slice(None, None, -1))
+    return reversed_ends.assign_coords(ci_bound=value["ci_bound"])
+
+
+def _turned_names(
+    result: xr.Dataset, size: xr.DataArray, swapped: xr.DataArray
+) -> xr.DataArray:
+    """Return the names of turned pairs: "better over other", of equal ones "first and second"."""
+    first, second = (_texts(result[side]) for side in ("algorithm_a", "algorithm_b"))
+    both = list(zip(first, second, strict=True))
+    word = between(result)
+    as_given = xr.DataArray([f"{a} {word} {b}" for a, b in both], dims="pair")
+    reverse = xr.DataArray([f"{b} {word} {a}" for a, b in both], dims="pair")
+    equal = xr.DataArray([f"{a} and {b}" for a, b in both], dims="pair")
+    return reverse.where(swapped, as_given).where(size != 0, equal)
+
+
 def _texts(labels: xr.DataArray) -> list[str]:
+    """Return labels as texts."""
     return [str(label) for label in labels.to_numpy().tolist()]
 
 
@@ -202,15 +219,16 @@ def rows_of_tasks(
             displayed[name].broadcast_like(displayed["amount"]).transpose(*dims, "pair")
         )
         every.append(values.to_numpy().reshape(-1, n_pairs).tolist())
-    found = []
+    rows_by_task = []
     for of_task in zip(*every, strict=True):
         rows = []
         for first, second, (low, high), amount, p, shown, swapped in zip(
             a, b, *of_task, strict=True
         ):
-            better, other = (second, first) if swapped else (first, second)
+            better, other = first, second
+            if swapped:
+                better, other = second, first
             rows.append(PairRow(better, other, amount, low, high, p, bool(shown)))
-        found.append(
-            sorted(rows, key=lambda row: (isnan(row.amount), -abs(row.amount)))
-        )
-    return found
+        rows.sort(key=lambda row: (isnan(row.amount), -abs(row.amount)))
+        rows_by_task.append(rows)
+    return rows_by_task

@@ -27,11 +27,14 @@ SCORE_NAME = "score_name"  # the attr with what the user calls the scores
 
 def warn(message: str) -> None:
     """Warn at the line outside this package that made the call."""
-    frame, level = sys._getframe(1), 2
-    while frame.f_back and frame.f_back.f_globals.get("__name__", "").startswith(
-        "xcurves."
-    ):
-        frame, level = frame.f_back, level + 1
+    frame = sys._getframe(1)
+    level = 2
+    while frame.f_back:
+        module = frame.f_back.f_globals.get("__name__", "")
+        if not module.startswith("xcurves."):
+            break
+        frame = frame.f_back
+        level += 1
     warnings.warn(message, UserWarning, stacklevel=level + 1)
 
 
@@ -42,11 +45,14 @@ def warn_of(
     things: str = "tasks",
 ) -> None:
     """Warn once of all that is affected: name the first, say why, count the others."""
-    if affected.any():
-        first, count = int(affected.argmax()), int(affected.sum())
-        warn(
-            names[first] + say(first) + (f" (in {count} {things})" if count > 1 else "")
-        )
+    if not affected.any():
+        return
+    first = int(affected.argmax())
+    count = int(affected.sum())
+    message = names[first] + say(first)
+    if count > 1:
+        message += f" (in {count} {things})"
+    warn(message)
 
 
 @cache
@@ -65,32 +71,37 @@ def result_attrs(
     **given: Any,
 ) -> dict[str, Any]:
     """Return the attrs of a result: what it is, where it comes from, and what the method was given."""
-    call = ", ".join(f"{name}={value}" for name, value in given.items())
+    attrs: dict[str, Any] = {"xcurves_result": name, "xcurves_version": _version()}
     score = getattr(curves, "name", None) or curves.attrs.get("long_name")
-    return {
-        "xcurves_result": name,
-        "xcurves_version": _version(),
-        **({SCORE_NAME: str(score)} if score else {}),
-        **({NO_TRAINING: 1} if NO_TRAINING in curves.attrs else {}),
-        "references": "; ".join(references),
-        "rng": str(entropy),
-        "confidence_level": float(confidence_level),
-        "history": history(curves, f"{name}({call})"),
-        **{
-            name: _storable(value) for name, value in given.items() if value is not None
-        },
-    }
+    if score:
+        attrs[SCORE_NAME] = str(score)
+    if NO_TRAINING in curves.attrs:
+        attrs[NO_TRAINING] = 1
+
+    attrs["references"] = "; ".join(references)
+    attrs["rng"] = str(entropy)
+    attrs["confidence_level"] = float(confidence_level)
+    call = ", ".join(f"{option}={value}" for option, value in given.items())
+    attrs["history"] = history(curves, f"{name}({call})")
+    for option, value in given.items():
+        if value is not None:
+            attrs[option] = _storable(value)
+    return attrs
 
 
-def add_comment(variable: xr.DataArray, said: str) -> None:
+def add_comment(variable: xr.DataArray, sentence: str) -> None:
     """Add a sentence to the attr `comment` of a variable."""
-    told = variable.attrs.get("comment")
-    variable.attrs["comment"] = f"{told}; {said}" if told else said
+    before = variable.attrs.get("comment")
+    if before:
+        sentence = f"{before}; {sentence}"
+    variable.attrs["comment"] = sentence
 
 
 def history(curves: xr.DataArray | xr.Dataset, step: str) -> str:
     """Return the steps that led to curves, and one more, a line each."""
-    steps = [str(curves.attrs["history"])] if "history" in curves.attrs else []
+    steps = []
+    if "history" in curves.attrs:
+        steps.append(str(curves.attrs["history"]))
     filled = failed_runs.forgotten_step(curves)
     if filled is not None:
         steps.append(filled)
@@ -106,8 +117,10 @@ def _storable(value: Any) -> str | int | float:
     """Convert a value to a type that every archive can store."""
     if isinstance(value, str):
         return value
-    whole = isinstance(value, int | np.integer | np.bool_)
-    return int(value) if whole and abs(int(value)) < 2**31 else float(value)
+    is_whole = isinstance(value, int | np.integer | np.bool_)
+    if is_whole and abs(int(value)) < 2**31:
+        return int(value)
+    return float(value)
 
 
 def references_of(results: Iterable[xr.Dataset]) -> list[str]:

@@ -156,36 +156,43 @@ def warn_of_copies(curves: xr.DataArray) -> None:
         return
     curves = curves.transpose(..., "algorithm", "run", last)
     n_runs = curves.sizes["algorithm"] * curves.sizes["run"]
-    found: dict[int, tuple[int, int]] = {}
-    for task, scores in enumerate(
-        curves.to_numpy().reshape(-1, n_runs, curves.sizes[last])
-    ):
-        known: dict[bytes, int] = {}
-        for run, own in enumerate(scores):
-            first = known.setdefault(own.tobytes(), run)
-            if first != run and len(np.unique(own[~np.isnan(own)])) >= _DIFFERENT:
-                found.setdefault(task, (first, run))
-    if found:
-        tasks, both = (
-            labels.task_names(curves),
-            (labels.words(curves[dim]) for dim in ("algorithm", "run")),
+    by_task = curves.to_numpy().reshape(-1, n_runs, curves.sizes[last])
+    copies = {}
+    for task, scores in enumerate(by_task):
+        pair = _first_copy(scores)
+        if pair is not None:
+            copies[task] = pair
+    if not copies:
+        return
+
+    affected = list(copies)
+    tasks = labels.task_names(curves)
+    both = (labels.words(curves[dim]) for dim in ("algorithm", "run"))
+    runs = [f"algorithm {algorithm}, run {run}" for algorithm, run in product(*both)]
+    first, second = (runs[run] for run in copies[affected[0]])
+    also = ""
+    if len(affected) > 1:
+        others = [tasks[task].removesuffix(": ") for task in affected[1:_NAMED]]
+        if len(affected) > _NAMED:
+            others.append("...")
+        also = (
+            f"; the same holds in {len(affected) - 1} more tasks: {', '.join(others)}"
         )
-        runs = [
-            f"algorithm {algorithm}, run {run}" for algorithm, run in product(*both)
-        ]
-        (name, *others), (first, second) = (
-            [tasks[task] for task in found],
-            next(iter(found.values())),
-        )
-        also = ""
-        if others:
-            named = [other.removesuffix(": ") for other in others[: _NAMED - 1]]
-            if len(found) > _NAMED:
-                named.append("...")
-            also = f"; the same holds in {len(others)} more tasks: {', '.join(named)}"
-        provenance.warn(
-            f"{name}{runs[first]} and {runs[second]} have the same score at every level. Were data copied?{also}"
-        )
+    provenance.warn(
+        f"{tasks[affected[0]]}{first} and {second} have the same score at every level. Were data copied?{also}"
+    )
+
+
+def _first_copy(scores: Floats) -> tuple[int, int] | None:
+    """Return the first two runs with the same scores, shape (run, level), that are not so by chance."""
+    first_with: dict[bytes, int] = {}
+    for run, levels in enumerate(scores):
+        first = first_with.setdefault(levels.tobytes(), run)
+        if first == run:
+            continue
+        if len(np.unique(levels[~np.isnan(levels)])) >= _DIFFERENT:
+            return first, run
+    return None
 
 
 def check_scored(curves: xr.DataArray) -> None:
@@ -331,8 +338,12 @@ def suggest(
         each[~np.isnan(each)] for each in (np.ravel(begins), np.ravel(ends))
     )
     for begin, end in zip(begins, ends, strict=True):
-        if begin > end or begin == end <= 0:  # no budget, so no fractions of it
-            nothing = "no level" if begin > end else "no other level"
+        nothing = ""
+        if begin > end:
+            nothing = "no level"
+        elif begin == end <= 0:  # no budget, so no fractions of it
+            nothing = "no other level"
+        if nothing:
             return f"Runs that end at {end:g} share {nothing} with those that begin at {begin:g}: leave either out"
     low, high = begins.max().item(), ends.min().item()
     n = max(2, min(FRACTIONS, fewest))
@@ -340,7 +351,9 @@ def suggest(
     has_fractions = (ends > 0).all() and ((1 - 1 / n) * ends >= begins).any()
     if not final and not has_fractions and low < high:
         grid = f"np.linspace({low!r}, {high!r}, {n}), method='linear'"
-        call = f"on={grid}" if frame else f".curves.align({grid})"
+        call = f".curves.align({grid})"
+        if frame:
+            call = f"on={grid}"
         return f"Bring runs to levels that all reach with {call}"
     which = "fractions"
     if final or not has_fractions:

@@ -25,7 +25,9 @@ def check_squares(squares: Floats, differ: Bools, names: Sequence[str]) -> None:
     refused = np.flatnonzero(vanishes | overflows)
     if refused.size:
         task = refused[0]
-        size = "small" if vanishes[task] else "large"
+        size = "large"
+        if vanishes[task]:
+            size = "small"
         raise ValueError(
             f"{names[task]}scores are too {size} to be squared. Rescale: curves / abs(curves).max()"
         )
@@ -47,7 +49,9 @@ def check_size(
     )
     if refused.size:
         task = refused[0]
-        size = "large" if largest[task] > 1 else "small"
+        size = "small"
+        if largest[task] > 1:
+            size = "large"
         raise ValueError(
             f"{names[task]}{name} has values too {size} to compute with, up to {largest[task]:.3g}. "
             f"Rescale: {name} / abs({name}).max()"

@@ -14,23 +14,26 @@ from xcurves.core.pairs import TURNED, heading, lower_is_better
 
 def cell_text(value: float) -> str:
     """Return a number of a printed table: four significant digits, and whole numbers up to 10 digits in full."""
-    return f"{value:.0f}" if 1e4 <= abs(value) < 1e10 else f"{value:.4g}"
+    if 1e4 <= abs(value) < 1e10:
+        return f"{value:.0f}"
+    return f"{value:.4g}"
 
 
 def without_controls(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table whose labels and texts have controls as escapes."""
 
     def cell(value: object) -> object:
-        return escape_controls(value) if isinstance(value, str) else value
+        if not isinstance(value, str):
+            return value
+        return escape_controls(value)
 
-    table = table.rename(index=cell).rename_axis(index=cell)
-    return table.assign(
-        **{
-            str(name): column.map(cell)
-            for name, column in table.items()
-            if column.dtype.kind == "O"
-        }
-    )
+    labelled = table.rename(index=cell).rename_axis(index=cell)
+    texts = {
+        str(name): column.map(cell)
+        for name, column in labelled.items()
+        if column.dtype.kind == "O"
+    }
+    return labelled.assign(**texts)
 
 
 def bounds(interval: xr.DataArray, prefix: str = "") -> dict[str, xr.DataArray]:
@@ -71,17 +74,20 @@ def frame_of_pairs(
     if "pair" not in size.dims:
         return frame
     whole = xr.broadcast(abs(size), names, *columns.values())[:2]
-    size_of, shown = (
+    sizes, pairs = (
         each.transpose(*frame.index.names).to_numpy().ravel() for each in whole
     )
-    levels = [
+
+    # Pairs have the names of turned ones.
+    last_level = pd.Index(pairs, name="pair", dtype=object)
+    outer_levels = [
         frame.index.get_level_values(level) for level in range(frame.index.nlevels - 1)
     ]
-    index = [*levels, pd.Index(shown, name="pair", dtype=object)]
-    frame.index = pd.MultiIndex.from_arrays(index) if levels else index[0]
-    return frame.iloc[
-        np.lexsort((-size_of, np.arange(len(frame)) // size.sizes["pair"]))
-    ]
+    frame.index = last_level
+    if outer_levels:
+        frame.index = pd.MultiIndex.from_arrays([*outer_levels, last_level])
+    task = np.arange(len(frame)) // size.sizes["pair"]
+    return frame.iloc[np.lexsort((-sizes, task))]
 
 
 def frame_of_displayed(displayed: xr.Dataset) -> pd.DataFrame:
@@ -104,7 +110,8 @@ def frame_of_algorithms(
     frame = frame_of(
         {**columns, "may_be_best": columns["may_be_best"] == 1}, ["algorithm"]
     )
-    mean = frame["mean"].to_numpy()
-    keys = mean if lower_is_better(result) else -mean
-    order = np.lexsort((keys, np.arange(len(frame)) // result.sizes["algorithm"]))
-    return frame.iloc[order]
+    best_first = frame["mean"].to_numpy()
+    if not lower_is_better(result):
+        best_first = -best_first
+    task = np.arange(len(frame)) // result.sizes["algorithm"]
+    return frame.iloc[np.lexsort((best_first, task))]

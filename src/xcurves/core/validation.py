@@ -68,26 +68,27 @@ def check_count(
     name: str, value: int | None, least: int = 1, most: int = 10**12
 ) -> int | None:
     """Return a whole number from `least` to `most`, or None."""
-    return (
-        None
-        if value is None
-        else _whole(name, value, "Leave it out for the default", least, most)
-    )
+    if value is None:
+        return None
+    return _whole(name, value, "Leave it out for the default", least, most)
 
 
 def _whole(name: str, value: int, cure: str, least: int, most: int) -> int:
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise TypeError(f"{name} must be a whole number; got {shown(value)}. {cure}")
     if not least <= value <= most:
-        bound = f"least {least}" if value < least else f"most {most:,}"
+        bound = f"most {most:,}"
+        if value < least:
+            bound = f"least {least}"
         raise ValueError(f"{name} must be at {bound}; got {shown(value)}. {cure}")
     return int(value)
 
 
 def check_number(name: str, value: float) -> float:
     """Return a finite number."""
-    # one of a short dtype has no 1e140
-    value = float(value) if isinstance(value, np.floating) else value
+    # A number of a short dtype cannot be compared with 1e140.
+    if isinstance(value, np.floating):
+        value = float(value)
     odd = not isinstance(value, Real) or isinstance(value, bool | np.timedelta64)
     if odd or not abs(value) <= LARGEST:
         raise ValueError(
@@ -124,13 +125,17 @@ def check_progress(
 
     With None there is one in a terminal or notebook, where tqdm is installed, for a long call; dask shows its own.
     """
-    wanted = is_watched() if progress is None else check_flag("progress", progress)
+    by_itself = progress is None
+    if progress is None:
+        wanted = is_watched()
+    else:
+        wanted = check_flag("progress", progress)
     if lazy or not wanted:
         return no_bar
     try:
         from tqdm.auto import tqdm
     except ImportError:
-        if progress is None:
+        if by_itself:
             return no_bar
         raise ImportError(
             "progress=True needs tqdm. Install it: pip install 'xcurves[progress]'"
@@ -138,9 +143,11 @@ def check_progress(
     begin = time()
 
     def bar(blocks: Iterable[Any], total: int | None = None) -> Iterable[Any]:
-        delay = begin + _LONG_CALL - time() if progress is None else 0.0
+        delay = 0.0
+        if by_itself:
+            delay = max(begin + _LONG_CALL - time(), 0.0)
         wrapped: Iterable[Any] = tqdm(
-            blocks, what, total, leave=False, unit=unit, delay=max(delay, 0.0)
+            blocks, what, total, leave=False, unit=unit, delay=delay
         )
         return wrapped
 
@@ -163,13 +170,11 @@ def is_watched() -> bool:
 def check_choice(name: str, value: str, choices: Sequence[str]) -> str:
     """Return one of the choices."""
     if not isinstance(value, str) or value not in choices:
-        said = (
-            f"{', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}"
-            if choices[1:]
-            else repr(choices[0])
-        )
+        allowed = repr(choices[-1])
+        if len(choices) > 1:
+            allowed = f"{', '.join(map(repr, choices[:-1]))} or {allowed}"
         raise ValueError(
-            f"{name} must be {said}; got {shown(value)}{did_you_mean(value, choices)}"
+            f"{name} must be {allowed}; got {shown(value)}{did_you_mean(value, choices)}"
         )
     return value
 
@@ -233,7 +238,9 @@ def numbers_of(values: Any) -> NDArray[np.float64] | None:
         numbers = np.asarray(values)
     except (TypeError, ValueError):  # such as lists of different lengths
         return None
-    return numbers.astype(np.float64) if numbers.dtype.kind in "biuf" else None
+    if numbers.dtype.kind not in "biuf":
+        return None
+    return numbers.astype(np.float64)
 
 
 def check_curves(
@@ -258,49 +265,65 @@ def check_curves(
         raise ValueError(
             f"{name}: runs have their own levels. Bring them to common ones: .curves.align(20)"
         )
+    taken = RESERVED.union(reserved)
     if own:
-        core = [EVALUATION if dim == "training" else dim for dim in core]
-    _check_dims(
-        curves,
-        core,
-        name,
-        (RESERVED - {EVALUATION} if own else RESERVED).union(reserved),
-    )
+        core = [{"training": EVALUATION}.get(dim, dim) for dim in core]
+        # The dim may be there, unless a result has a variable of that name.
+        taken = (RESERVED - {EVALUATION}).union(reserved)
+    _check_dims(curves, core, name, taken)
+
     curves = native_labels(curves)
-    values: dict[str, NDArray[Any]] = {
+    checked: dict[str, NDArray[Any]] = {
         dim: _checked_labels(curves, dim)
         for dim in ("algorithm", "run")
         if dim in curves.dims
     }
     if own:
         curves = _check_own_levels(curves, name)
-    elif "training" in (core if "training" not in curves.coords else curves.dims):
+    elif _needs_training(curves, core):
         _check_training(curves, name)
         if levels:
-            values["training"] = (
-                curves.coords.variables["training"].to_numpy().astype(np.float64)
-            )
+            training = curves.coords.variables["training"]
+            checked["training"] = training.to_numpy().astype(np.float64)
         else:
             curves = curves.drop_vars("training")
     for dim in curves.dims:
-        if dim not in (*core, *values) and dim in curves.xindexes:
+        if dim not in (*core, *checked) and dim in curves.xindexes:
             _check_unique(str(dim), curves.xindexes[dim].to_pandas_index())
-    known = curves.coords.variables
-    changed = {
-        dim: (dim, checked, known[dim].attrs if dim in known else {})
-        for dim, checked in values.items()
-        if dim not in known or known[dim].dtype != checked.dtype
-    }
-    # Assigning, transposing or casting without need would be most of the cost of this check.
-    curves = curves.assign_coords(changed) if changed else curves
-    curves = (
-        curves
-        if curves.dims[-len(core) :] == tuple(core)
-        else curves.transpose(..., *core)
-    )
-    curves = curves if curves.dtype == np.float64 else curves.astype(np.float64)
+
+    curves = _as_checked(curves, checked, core)
     if reserved and name in _DIFFERENCES and not any_offset:
         scales.check_range(curves, core, name)
+    return curves
+
+
+def _needs_training(curves: xr.DataArray, core: Sequence[str]) -> bool:
+    """Return whether curves must have levels: along a dim of theirs, or because the method takes levels."""
+    if "training" in curves.coords:
+        return "training" in curves.dims
+    return "training" in core
+
+
+def _as_checked(
+    curves: xr.DataArray, checked: dict[str, NDArray[Any]], core: Sequence[str]
+) -> xr.DataArray:
+    """Return curves as float64 with checked labels, the core dims last.
+
+    Assigning, transposing or casting without need would be most of the cost of the whole check.
+    """
+    known = curves.coords.variables
+    changed: dict[str, Any] = {}
+    for dim, values in checked.items():
+        if dim not in known:
+            changed[dim] = (dim, values)
+        elif known[dim].dtype != values.dtype:
+            changed[dim] = (dim, values, known[dim].attrs)
+    if changed:
+        curves = curves.assign_coords(changed)
+    if curves.dims[-len(core) :] != tuple(core):
+        curves = curves.transpose(..., *core)
+    if curves.dtype != np.float64:
+        curves = curves.astype(np.float64)
     return curves
 
 
@@ -379,9 +402,10 @@ def _check_dims(
         raise ValueError(
             f"{name}: dims must include 'training'; got {dims}. Scores have no training. {cure}"
         )
-    for needed in (
-        sorted(core, key=_ASKED_FIRST.index) if set(core) <= set(DIMS) else core
-    ):
+    in_order = core
+    if set(core) <= set(DIMS):
+        in_order = sorted(core, key=_ASKED_FIRST.index)
+    for needed in in_order:
         if needed not in dims:
             raise ValueError(
                 f"dims must include {needed!r}; got {dims}. {_cure_dims(curves, core, needed)}"
@@ -412,37 +436,47 @@ def _cure_dims(curves: xr.DataArray, core: Sequence[str], needed: str) -> str:
     """Return the call that gives curves a core dim that they lack, for an error message."""
     if needed in curves.coords:
         label = repr(curves[needed].to_numpy().item())
-        kept = (
-            "isel(training=[-1])"
-            if needed == "training"
-            else f"sel({needed}=[{label}, ...])"
-        )
-        return f"A selection dropped it; keep it with a list: da.{kept}"
-    missing = [name for name in core if name not in curves.dims]
-    strange = [str(name) for name in curves.dims if name not in DIMS]
-    renames = {
-        s: name
-        for name in missing
-        for s in strange
-        if s.lower() in SYNONYMS.get(name, "").split()
-    }
-    left = [s for s in strange if s not in renames and s.lower() not in USUAL_EXTRAS]
-    unmet = [name for name in missing if name not in renames.values()]
-    renames.update(zip(left, unmet, strict=False))
+        selection = f"sel({needed}=[{label}, ...])"
+        if needed == "training":
+            selection = "isel(training=[-1])"
+        return f"A selection dropped it; keep it with a list: da.{selection}"
+
+    renames = _likely_renames(curves, core)
     if needed not in renames.values():
-        example = -1 if needed == "training" else 0
+        example = 0
+        if needed == "training":
+            example = -1
         return f"Keep it when you select (da.isel({needed}=[{example}])) or add it: da.expand_dims({needed}=[0])"
+
+    # Names that are no keywords of Python go into a dict.
     names = {old: renames[str(old)] for old in curves.dims if str(old) in renames}
-    by_name = all(
+    arguments = repr(names)
+    if all(
         isinstance(old, str) and old.isidentifier() and not iskeyword(old)
         for old in names
-    )
-    said = (
-        ", ".join(f"{old}={new!r}" for old, new in names.items())
-        if by_name
-        else repr(names)
-    )
-    return f"Rename: da.rename({said})"
+    ):
+        arguments = ", ".join(f"{old}={new!r}" for old, new in names.items())
+    return f"Rename: da.rename({arguments})"
+
+
+def _likely_renames(curves: xr.DataArray, core: Sequence[str]) -> dict[str, str]:
+    """Return which core dim each dim with another name is likely to be: by synonyms, then in order."""
+    missing = [name for name in core if name not in curves.dims]
+    others = [str(dim) for dim in curves.dims if dim not in DIMS]
+    renames = {
+        other: name
+        for name in missing
+        for other in others
+        if other.lower() in SYNONYMS.get(name, "").split()
+    }
+    left = [
+        other
+        for other in others
+        if other not in renames and other.lower() not in USUAL_EXTRAS
+    ]
+    unmet = [name for name in missing if name not in renames.values()]
+    renames.update(zip(left, unmet, strict=False))
+    return renames
 
 
 def _check_unique(dim: str, labels: pd.Index) -> None:
@@ -462,18 +496,17 @@ def _checked_labels(curves: xr.DataArray, name: str) -> NDArray[Any]:
         raise TypeError(
             f"{mixed} a MultiIndex. Number them: da.reset_index({name!r}, drop=True)"
         )
-    known = curves.coords.variables
-    labels = plain_labels(
-        known[name].values if name in known else np.arange(curves.sizes[name])
-    )
+    given: Any = np.arange(curves.sizes[name])
+    if name in curves.coords.variables:
+        given = curves.coords.variables[name].values
+    labels = plain_labels(given)
     as_strings = f"Convert: da.assign_coords({name}=da.{name}.astype(str))"
     if labels.dtype.kind not in "Uiuf":
-        kinds = " and ".join(
-            sorted({type(label).__name__ for label in labels.tolist()})
-        )
-        raise TypeError(
-            f"{mixed} {kinds if labels.dtype == object else f'dtype {labels.dtype}'}. {as_strings}"
-        )
+        got = f"dtype {labels.dtype}"
+        if labels.dtype == object:
+            types = {type(label).__name__ for label in labels.tolist()}
+            got = " and ".join(sorted(types))
+        raise TypeError(f"{mixed} {got}. {as_strings}")
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise ValueError(
             f"{name} labels must be finite; got {labels[~np.isfinite(labels)][0]}. {as_strings}"
@@ -491,18 +524,24 @@ def _check_training(curves: xr.DataArray, name: str) -> None:
             f"{name} has no training coordinate. Say the amounts of training: da.assign_coords(training=[...])"
         )
     levels = curves.coords.variables["training"]
-    index = (
-        curves.xindexes["training"].to_pandas_index()
-        if "training" in curves.xindexes
-        else None
-    )
+    index = None
+    if "training" in curves.xindexes:
+        index = curves.xindexes["training"].to_pandas_index()
+    _check_amounts(levels, index)
+    # A range needs no memory, and stays one.
+    if isinstance(index, pd.RangeIndex) and (index.step > 0 or len(index) == 1):
+        return
+    _check_increasing(levels.to_numpy().astype(np.float64))
+
+
+def _check_amounts(levels: xr.Variable, index: pd.Index | None) -> None:
+    """Refuse training levels that are texts, durations, dates or combinations."""
     units = str(levels.attrs.get("units", levels.encoding.get("units", "")))
-    got, cure = str(levels.dtype), ""
+    got = str(levels.dtype)
+    cure = ""
     if index is not None and index.nlevels > 1:
-        got, cure = (
-            "a MultiIndex",
-            "Number it: da.reset_index('training', drop=True).assign_coords(training=[...])",
-        )
+        got = "a MultiIndex"
+        cure = "Number it: da.reset_index('training', drop=True).assign_coords(training=[...])"
     elif levels.dtype.kind == "m":
         cure = "Convert, here to hours: da.assign_coords(training=da.training / np.timedelta64(1, 'h'))"
     elif levels.dtype.kind == "M":
@@ -511,14 +550,16 @@ def _check_training(curves: xr.DataArray, name: str) -> None:
     elif levels.dtype.kind not in "iuf":
         cure = "Say the amounts of training: da.assign_coords(training=[...])"
     elif " since " in units:
-        got, cure = f"units {units!r}", "Name another unit"
+        got = f"units {units!r}"
+        cure = "Name another unit"
     if cure:
         raise TypeError(
             f"training must be numbers, amounts and no dates; got {got}. {cure}"
         )
-    if isinstance(index, pd.RangeIndex) and (index.step > 0 or len(index) == 1):
-        return  # a range needs no memory, and stays one
-    values = levels.to_numpy().astype(np.float64)
+
+
+def _check_increasing(values: NDArray[np.float64]) -> None:
+    """Refuse training levels that are not finite or do not increase strictly."""
     if not np.isfinite(values).all():
         raise ValueError(
             f"training must be finite; got {values[~np.isfinite(values)][0]}. "
@@ -526,7 +567,8 @@ def _check_training(curves: xr.DataArray, name: str) -> None:
         )
     falls = np.flatnonzero(values[1:] <= values[:-1])
     if falls.size:
-        before, after = values[falls[0]], values[falls[0] + 1]
+        before = values[falls[0]]
+        after = values[falls[0] + 1]
         cure = "da.sortby('training')"
         if before == after:
             cure = "da.drop_duplicates('training')"

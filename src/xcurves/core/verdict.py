@@ -5,7 +5,7 @@ For a reader without statistics, in at most 70 words; all numbers come from the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, isfinite, isnan
 
@@ -46,12 +46,16 @@ class Comparison:
     @property
     def better(self) -> str:
         """Return "higher", or "lower" where low scores are better."""
-        return "lower" if self.lower_is_better else "higher"
+        if self.lower_is_better:
+            return "lower"
+        return "higher"
 
     @property
     def worse(self) -> str:
         """Return the opposite of `better`."""
-        return "higher" if self.lower_is_better else "lower"
+        if self.lower_is_better:
+            return "higher"
+        return "lower"
 
     @property
     def best(self) -> str | None:
@@ -92,13 +96,14 @@ def named(result: xr.Dataset, variable: xr.DataArray) -> list[str]:
 
 
 def within_words(
-    said: Sequence[str], leave_first: Sequence[str]
+    sentences: Sequence[str], leave_first: Sequence[str]
 ) -> tuple[list[str], list[str]]:
     """Return the sentences of a verdict of at most `MOST_WORDS` words, and those that are left out for that.
 
     Of `leave_first` as many are left out as is needed, one after the other.
     """
-    kept, left = list(said), []
+    kept = list(sentences)
+    left = []
     for sentence in leave_first:
         if sum(len(each.split()) for each in kept) <= MOST_WORDS:
             break
@@ -113,19 +118,17 @@ def best_sentence(made: Comparison) -> str:
     best = made.best
     if best is None:
         return f"No pair could be compared: {UNTESTED}."
-    several = len(made.algorithms) > 2
-    most = (
-        {"higher": "highest", "lower": "lowest"}[made.better]
-        if several
-        else made.better
-    )
-    equal = [row for row in made.rows if row.amount == 0 and best in row[:2]]
-    value = f", {quantity(made.means[best], made.units)}" if best in made.means else ""
-    if not several and equal:
-        return (
-            f"{equal[0].better} and {equal[0].other} have the same {made.score}{value}."
-        )
-    return f"{best} has the {most} {made.score}{value}."
+    score = made.score
+    if best in made.means:
+        score += f", {quantity(made.means[best], made.units)}"
+    if len(made.algorithms) > 2:
+        most = {"higher": "highest", "lower": "lowest"}[made.better]
+        return f"{best} has the {most} {score}."
+
+    for row in made.rows:
+        if row.amount == 0 and best in row[:2]:
+            return f"{row.better} and {row.other} have the same {score}."
+    return f"{best} has the {made.better} {score}."
 
 
 def claim_sentences(made: Comparison) -> Iterator[str]:
@@ -136,28 +139,36 @@ def claim_sentences(made: Comparison) -> Iterator[str]:
     if len(made.algorithms) == 2:
         yield _two(made, best)
         return
-    on = f"{made.on} " if made.on else ""
     if all(isnan(row.p) for row in made.rows):
-        yield _sentence(f"{on}no difference could be tested: {UNTESTED}.")
+        yield _sentence(made, f"no difference could be tested: {UNTESTED}.")
         return
+
     shown = [row for row in made.over(best) if row.shown]
-    yield _sentence(f"{on}{_who_may_be_best(made, best, shown)}", made.algorithms)
-    own = [row for row in made.rows if best in row[:2]]
-    is_said = len(shown) == len(own)  # in the sentence before
-    if shown and not is_said:
+    yield _sentence(made, _who_may_be_best(made, best, shown), made.algorithms)
+
+    # By how much it is ahead of the nearest, unless the sentence before says so.
+    of_best = [row for row in made.rows if best in row[:2]]
+    if shown and len(shown) < len(of_best):
         yield f"{best} is {made.better} than {shown[0].other} by {_amount(shown[0])}."
-    untested = [
-        row.other if row.better == best else row.better for row in own if isnan(row.p)
-    ]
+    untested = [_beside(best, row) for row in of_best if isnan(row.p)]
     if untested:
         yield f"Untested beside {best}: {listed(untested, _MOST_NAMED)}; {UNTESTED}."
 
 
-def _sentence(said: str, names: Sequence[str] = ()) -> str:
-    """Return words as a sentence; the name of an algorithm keeps its letters."""
-    if any(said.startswith(name) for name in names):
-        return said
-    return f"{said[:1].upper()}{said[1:]}"
+def _beside(name: str, row: PairRow) -> str:
+    """Return the algorithm of a pair that is not the named one."""
+    if row.better == name:
+        return row.other
+    return row.better
+
+
+def _sentence(made: Comparison, words: str, names: Sequence[str] = ()) -> str:
+    """Return words as a sentence that says on what they hold; a name in front keeps its letters."""
+    if made.on:
+        words = f"{made.on} {words}"
+    if words.startswith(tuple(names)):
+        return words
+    return f"{words[:1].upper()}{words[1:]}"
 
 
 def _who_may_be_best(made: Comparison, best: str, shown: Sequence[PairRow]) -> str:
@@ -172,55 +183,69 @@ def _who_may_be_best(made: Comparison, best: str, shown: Sequence[PairRow]) -> s
     others = _others(made, candidates)
     if len(candidates) == 1:
         return f"only {candidates[0]} may be the best; {others} shown not to be."
-    first = [best] if best in candidates else []
-    names = first + [name for name in candidates if name != best]
-    return f"{_either(names)} may be the best; {others} shown not to be."
+    candidates.sort(key=lambda name: name != best)
+    return f"{_either(candidates)} may be the best; {others} shown not to be."
 
 
 def _others(made: Comparison, candidates: Sequence[str]) -> str:
     """Return those over whom another is shown to be better, with their verb: "the others are"."""
     excluded = dict.fromkeys(row.other for row in made.rows if row.shown)
+    verb = _is_or_are(excluded)
     # of the rest nothing is known
     if len(excluded) + len(candidates) < len(made.algorithms):
-        return (
-            f"{listed(excluded, _MOST_NAMED)} {'is' if len(excluded) == 1 else 'are'}"
-        )
-    return "the other is" if len(excluded) == 1 else "the others are"
+        return f"{listed(excluded, _MOST_NAMED)} {verb}"
+    if len(excluded) == 1:
+        return f"the other {verb}"
+    return f"the others {verb}"
+
+
+def _is_or_are(names: Collection[str]) -> str:
+    """Return the verb of so many names."""
+    if len(names) == 1:
+        return "is"
+    return "are"
 
 
 def _two(made: Comparison, best: str) -> str:
     """Return what is shown of two algorithms."""
     (row,) = made.rows
-    on = f"{made.on} " if made.on else ""
-    if row.amount == 0 or isnan(row.p):
-        said = f"{on}no difference is shown."
-        if isnan(row.p):
-            said = f"{on}no difference could be tested: {UNTESTED}."
-        return _sentence(said)
-    said_amount = f"by {_amount(row, pvalue(row.p))}"
+    if isnan(row.p):
+        return _sentence(made, f"no difference could be tested: {UNTESTED}.")
+    if row.amount == 0:
+        return _sentence(made, "no difference is shown.")
+
+    amount = f"by {_amount(row, pvalue(row.p))}"
     if row.shown:
-        said = f"{on}it is shown to be {made.better} than {row.other}, {said_amount}."
-    else:
-        said = (
-            f"{on}either may be the better one: {best} is {made.better} {said_amount}."
+        return _sentence(
+            made, f"it is shown to be {made.better} than {row.other}, {amount}."
         )
-    return _sentence(said)
+    return _sentence(
+        made, f"either may be the better one: {best} is {made.better} {amount}."
+    )
 
 
 def _amount(row: PairRow, *more: str) -> str:
     """Return by how much the first of a pair is better, with its interval and what else is said."""
     decimals = decimals_of(row.low, row.high, row.amount)
-    limits = open_interval(row.low, row.high, row.amount) if row.shown else _plain(row)
-    inside = "; ".join([limits, *more])
+    inside = "; ".join([_limits(row), *more])
     return f"{rounded(row.amount, decimals)} ({inside})"
 
 
+def _limits(row: PairRow) -> str:
+    """Return the interval of a pair; one that is shown may have an open end."""
+    if row.shown:
+        return open_interval(row.low, row.high, row.amount)
+    return _plain(row)
+
+
 def _plain(row: PairRow) -> str:
-    decimals = decimals_of(row.low, row.high, row.amount)
+    """Return both ends of the interval of a pair, or that it has none."""
     if isnan(row.low) or not (isfinite(row.low) or isfinite(row.high)):
-        return "interval unbounded" if row.low == -inf else "no interval"
-    ends = [rounded(end, decimals) for end in (row.low, row.high)]
-    return f"{ends[0]} to {ends[1]}"
+        if row.low == -inf:
+            return "interval unbounded"
+        return "no interval"
+    decimals = decimals_of(row.low, row.high, row.amount)
+    return f"{rounded(row.low, decimals)} to {rounded(row.high, decimals)}"
 
 
 def _either(names: Sequence[str]) -> str:
@@ -236,51 +261,58 @@ def these_sentence(made: Comparison, where: str) -> str | None:
     tested = [row for row in made.rows if best in row[:2] and not isnan(row.p)]
     if best is None or not tested:
         return None
-    shown = [row for row in tested if row.shown and row.better == best]
     n_others = len(made.algorithms) - 1
     if n_others == 1:
         (row,) = tested
-        if row.better != best and row.amount != 0:
-            return f"{where} {row.better} is {made.better} by {_amount(row, pvalue(row.p))}."
-        verdict = (
-            f"is shown to be {made.better}"
-            if shown
-            else f"is not shown to be {made.better}"
-        )
-        return f"{where} {best} {verdict} ({_limits(row)}; {pvalue(row.p)})."
-    if not shown:
+        return f"{where} {_this_pair(made, best, row)}."
+
+    n_shown = len([row for row in tested if row.shown and row.better == best])
+    if n_shown == 0:
         return f"{where} {best} is not shown to be {made.better} than any other."
-    whom = f"{len(shown)} of {n_others} others"
-    if len(shown) == n_others:
-        whom = "both others" if n_others == 2 else f"all {n_others} others"
+    whom = f"{n_shown} of {n_others} others"
+    if n_shown == n_others:
+        whom = f"all {n_others} others"
+    if n_shown == n_others == 2:
+        whom = "both others"
     return f"{where} {best} is shown to be {made.better} than {whom}."
 
 
-def _limits(row: PairRow) -> str:
-    return open_interval(row.low, row.high, row.amount) if row.shown else _plain(row)
+def _this_pair(made: Comparison, best: str, row: PairRow) -> str:
+    """Return what is shown of the only pair; the best elsewhere may be behind here."""
+    is_ahead = row.better == best
+    if not is_ahead and row.amount != 0:
+        return f"{row.better} is {made.better} by {_amount(row, pvalue(row.p))}"
+    shown = "is not shown"
+    if row.shown and is_ahead:
+        shown = "is shown"
+    return f"{best} {shown} to be {made.better} ({_limits(row)}; {pvalue(row.p)})"
 
 
 def reference_sentences(made: Comparison, reference: str) -> Iterator[str]:
     """Yield which algorithms differ from the reference, the largest difference first."""
-    rows = sorted(
-        (row for row in made.rows if not isnan(row.p)), key=lambda row: -abs(row.amount)
-    )
+    rows = [row for row in made.rows if not isnan(row.p)]
     if not rows:
         yield f"Nothing can be said beside {reference}: {UNTESTED}."
         return
-    groups: dict[str, list[str]] = {}
-    for row in rows:
-        side = "higher" if row.amount > 0 else "lower"
-        verdict = f"shown to be {side}" if row.shown else "not shown to differ"
-        groups.setdefault(verdict, []).append(f"{row.better} ({_signed(row)})")
-    said = []
-    for verdict in ("shown to be higher", "shown to be lower", "not shown to differ"):
-        names = groups.get(verdict, [])
+    rows.sort(key=lambda row: -abs(row.amount))
+    higher = [row for row in rows if row.shown and row.amount > 0]
+    lower = [row for row in rows if row.shown and not row.amount > 0]
+    unshown = [row for row in rows if not row.shown]
+
+    phrases = []
+    for group, verdict in (
+        (higher, "shown to be higher"),
+        (lower, "shown to be lower"),
+        (unshown, "not shown to differ"),
+    ):
+        names = [f"{row.better} ({_signed(row)})" for row in group]
         if names:
-            verb = "is" if len(names) == 1 else "are"
-            said.append(f"{listed(names, _MOST_NAMED)} {verb} {verdict}")
-    on = f" {made.on}" if made.on else ""
-    yield f"Beside {reference}, in {made.score}{on}: {'; '.join(said)}."
+            verb = _is_or_are(names)
+            phrases.append(f"{listed(names, _MOST_NAMED)} {verb} {verdict}")
+    where = f"in {made.score}"
+    if made.on:
+        where += f" {made.on}"
+    yield f"Beside {reference}, {where}: {'; '.join(phrases)}."
 
 
 def _signed(row: PairRow) -> str:
@@ -305,11 +337,9 @@ def floor_sentences(
     if n_tested == 1:
         yield f"With {few} no p can be below {smallest}: {more}."
         return
-    which = (
-        f"these {n_tested:,} pairs"
-        if n_beyond == n_tested
-        else f"{n_beyond:,} of {n_tested:,} pairs"
-    )
+    which = f"{n_beyond:,} of {n_tested:,} pairs"
+    if n_beyond == n_tested:
+        which = f"these {n_tested:,} pairs"
     yield (
         f"With {few} no adjusted p of {which} can be below {smallest}: compare fewer with reference=, or {more}."
     )

@@ -32,38 +32,22 @@ def weights_on(
             f"{argument} must have the dim {dim!r}; got {given.dims}. Name labels with a DataArray of it"
         )
     known: list[Any] = curves[dim].to_numpy().tolist()
-    names, values = known, given
-    if isinstance(given, Mapping | pd.Series):
-        pairs = list(given.items())
-        names, values = [name for name, _ in pairs], [weight for _, weight in pairs]
-    elif isinstance(given, xr.DataArray) and dim in given.coords:
-        names = given[dim].to_numpy().tolist()
+    names, values = _named_weights(given, dim, known)
     numbers = validation.numbers_of(values)
     if numbers is None:
         raise TypeError(f"{argument} must be numbers; got {labels.shown(values)}")
     if numbers.shape != (len(names),):
-        what = "levels" if dim == "training" else f"{dim}s"
+        things = f"{dim}s"
+        if dim == "training":
+            things = "levels"
         raise ValueError(
-            f"{argument} must have one weight for each of {len(known)} {what}; got shape {numbers.shape}. "
-            f"Name {what} with a DataArray of dim {dim!r}"
+            f"{argument} must have one weight for each of {len(known)} {things}; got shape {numbers.shape}. "
+            f"Name {things} with a DataArray of dim {dim!r}"
         )
-    got = labels.shown(numbers.tolist())
-    if not np.isfinite(numbers).all():
-        raise ValueError(f"{argument} must be finite; got {got}")
-    if numbers.size and np.abs(numbers).max() > validation.LARGEST:
-        raise ValueError(
-            f"{argument} must be at most {validation.LARGEST:g}; got {got}. Divide them by the largest"
-        )
+    _check_size_of_weights(numbers, argument)
+
     weight_of = dict(zip(names, numbers.tolist(), strict=True))
-    for name in weight_of.keys() - set(known):
-        words = list(labels.words(known[:_SHOWN]))
-        if len(known) > _SHOWN:
-            words.append("...")
-        has = ", ".join(words)
-        near = labels.did_you_mean(name, known) if isinstance(name, str) else ""
-        raise ValueError(
-            f"{argument} names {name!r}, which is no {dim} of the curves; they have {has}{near}"
-        )
+    _check_names_of_weights(weight_of.keys() - set(known), known, dim, argument)
     if len(weight_of) < len(names):
         raise ValueError(
             f"{argument} names a label of {dim} twice: {labels.shown(names)}. Name each once"
@@ -72,6 +56,45 @@ def weights_on(
         [weight_of.get(label, 0.0) for label in known],
         {dim: curves[dim].to_numpy()},
         (dim,),
+    )
+
+
+def _named_weights(given: Any, dim: str, known: list[Any]) -> tuple[list[Any], Any]:
+    """Return the labels that weights are for, and the weights; without labels they are for all known ones."""
+    if isinstance(given, Mapping | pd.Series):
+        pairs = list(given.items())
+        return [name for name, _ in pairs], [weight for _, weight in pairs]
+    if isinstance(given, xr.DataArray) and dim in given.coords:
+        return given[dim].to_numpy().tolist(), given
+    return known, given
+
+
+def _check_size_of_weights(numbers: Floats, argument: str) -> None:
+    """Refuse weights that cannot be computed with."""
+    got = labels.shown(numbers.tolist())
+    if not np.isfinite(numbers).all():
+        raise ValueError(f"{argument} must be finite; got {got}")
+    if numbers.size and np.abs(numbers).max() > validation.LARGEST:
+        raise ValueError(
+            f"{argument} must be at most {validation.LARGEST:g}; got {got}. Divide them by the largest"
+        )
+
+
+def _check_names_of_weights(
+    unknown: set[Any], known: list[Any], dim: str, argument: str
+) -> None:
+    """Refuse weights of labels that curves do not have."""
+    if not unknown:
+        return
+    name = next(iter(unknown))
+    examples = list(labels.words(known[:_SHOWN]))
+    if len(known) > _SHOWN:
+        examples.append("...")
+    near = ""
+    if isinstance(name, str):
+        near = labels.did_you_mean(name, known)
+    raise ValueError(
+        f"{argument} names {name!r}, which is no {dim} of the curves; they have {', '.join(examples)}{near}"
     )
 
 
@@ -180,18 +203,16 @@ class SumOfLevels:
 
     def numbers(self, group: Group) -> Floats:
         """Return the number of every curve of alike tasks, shape (task, curve); refuse weights on levels they lack."""
-        found: RunSums = group.data[0]
-        refused = np.flatnonzero(found.uncovered > 0)
+        of_curves: RunSums = group.data[0]
+        refused = np.flatnonzero(of_curves.uncovered > 0)
         if refused.size:
             raise ValueError(
                 f"{group.names[refused[0]]}training_weights gives weight to levels that no run has. "
                 "Give weight to the task's own training levels"
             )
-        return (
-            found.sums / found.n_levels[:, np.newaxis]
-            if self.weights is None
-            else found.sums
-        )
+        if self.weights is not None:
+            return of_curves.sums
+        return of_curves.sums / of_curves.n_levels[:, np.newaxis]
 
 
 def number_of_run(
@@ -201,11 +222,11 @@ def number_of_run(
     ranked: bool = False,
 ) -> xr.DataArray:
     """Reduce every curve to a number, dims (..., algorithm, run), NaN where there is no run; lazy if the curves are."""
-    weights = (
-        training_weights.to_numpy()
-        if isinstance(training_weights, xr.DataArray)
-        else training_weights
-    )
+    weights: Floats | str | None
+    if isinstance(training_weights, xr.DataArray):
+        weights = training_weights.to_numpy()
+    else:
+        weights = training_weights
     reduction = SumOfLevels(weights, ranked=ranked)
     dims = ("algorithm", "run")
     job = Job(
@@ -230,5 +251,5 @@ def number_of_run(
 
 
 def _numbers(group: Group, reduction: SumOfLevels) -> dict[str, Floats]:
-    found = reduction.numbers(group).reshape(-1, *group.present.shape)
-    return {"number": np.where(group.present, found, np.nan)}
+    numbers = reduction.numbers(group).reshape(-1, *group.present.shape)
+    return {"number": np.where(group.present, numbers, np.nan)}

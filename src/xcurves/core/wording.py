@@ -15,6 +15,7 @@ from xcurves.core.provenance import is_exact, significant
 
 MOST_NAMED = 12  # phrases of a list; of longer lists the rest is counted
 _LEAST_P = 0.001  # smaller p-values are not told apart
+_MOST_DECIMALS = 6  # of a p-value near .05
 _NOISE = 1e-15  # below it a number is the rounding error of others
 _SMALL, _LARGE = 1e-4, 1e9  # numbers from there on are written with a power of ten
 _EXPONENT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -36,19 +37,36 @@ def number(value: float, digits: int = 3) -> str:
         return "0"
     if size == round(size) and size < _LARGE:
         return f"{sign}{size:,.0f}"
-    rounded = float(f"{size:.{digits}g}") if size < 10**digits else float(round(size))
-    if _SMALL <= rounded < _LARGE:
-        places = max(0, digits - 1 - int(np.floor(log10(rounded))))
-        said = f"{rounded:,.{places}f}"
-        return sign + (said.rstrip("0").rstrip(".") if "." in said else said)
+    # Digits in front of the decimal point are all written.
+    nearest = float(round(size))
+    if size < 10**digits:
+        nearest = float(f"{size:.{digits}g}")
+    if _SMALL <= nearest < _LARGE:
+        places = max(0, digits - 1 - int(np.floor(log10(nearest))))
+        return sign + _without_trailing_zeros(f"{nearest:,.{places}f}")
+
     mantissa, _, power = f"{size:.{digits - 1}e}".partition("e")
-    mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
-    return f"{sign}{mantissa} × 10{str(int(power)).translate(_EXPONENT)}"
+    exponent = str(int(power)).translate(_EXPONENT)
+    return f"{sign}{_without_trailing_zeros(mantissa)} × 10{exponent}"
+
+
+def _without_trailing_zeros(digits: str) -> str:
+    """Return a number as text without zeros at the end of its decimals."""
+    if "." not in digits:
+        return digits
+    return digits.rstrip("0").rstrip(".")
 
 
 def quantity(value: float, units: object = "1", digits: int = 3) -> str:
     """Return a number with its unit; shares have none."""
-    return number(value, digits) + (f" {units}" if str(units) not in _NO_UNIT else "")
+    return f"{number(value, digits)}{_after_number(units)}"
+
+
+def _after_number(units: object) -> str:
+    """Return a unit with the space in front of it, nothing for a share."""
+    if str(units) in _NO_UNIT:
+        return ""
+    return f" {units}"
 
 
 def percent(share: float, digits: int = 3) -> str:
@@ -118,17 +136,13 @@ def open_interval(low: float, high: float, estimate: float) -> str:
     """Return the interval of a difference that is shown; an end of 0 is open: "more than 0 to 15.9"."""
     decimals = decimals_of(low, high, estimate)
     if low >= 0 and estimate > 0 and rounds_to_zero(low, decimals):
-        return (
-            f"more than 0 to {rounded(high, decimals)}"
-            if isfinite(high)
-            else "more than 0"
-        )
+        if not isfinite(high):
+            return "more than 0"
+        return f"more than 0 to {rounded(high, decimals)}"
     if high <= 0 and estimate < 0 and rounds_to_zero(high, decimals):
-        return (
-            f"{rounded(low, decimals)} to less than 0"
-            if isfinite(low)
-            else "less than 0"
-        )
+        if not isfinite(low):
+            return "less than 0"
+        return f"{rounded(low, decimals)} to less than 0"
     return interval(low, high, estimate=estimate)
 
 
@@ -136,15 +150,17 @@ def estimated(
     value: float, low: float, high: float, units: object = "1", digits: int = 3
 ) -> str:
     """Return an estimate with its interval, with the same decimals: "7.6 (3.5 to 11.7)"."""
-    said = rounded(value, decimals_of(low, high, value), digits)
-    unit = "" if str(units) in _NO_UNIT else f" {units}"
-    return f"{said}{unit} ({interval(low, high, digits, estimate=value)})"
+    estimate = rounded(value, decimals_of(low, high, value), digits)
+    limits = interval(low, high, digits, estimate=value)
+    return f"{estimate}{_after_number(units)} ({limits})"
 
 
 def ends_of(bounds: xr.DataArray, *, turned: bool = False) -> tuple[float, float]:
     """Return both ends of one interval; `turned`, of the negative."""
     low, high = (float(bounds.sel(ci_bound=bound).item()) for bound in CI_BOUNDS)
-    return (-high, -low) if turned else (low, high)
+    if turned:
+        return -high, -low
+    return low, high
 
 
 def pvalue(p: float, smallest: float = 0.0, n_random: int = 0, name: str = "p") -> str:
@@ -152,10 +168,14 @@ def pvalue(p: float, smallest: float = 0.0, n_random: int = 0, name: str = "p") 
     p = float(p)
     if isnan(p):
         return f"no {name}"
-    said = f"{name} {p_text(p)}" if p < _LEAST_P else f"{name} = {p_text(p)}"
+    # The text of a small p has its own sign, "<".
+    equals = "= "
+    if p < _LEAST_P:
+        equals = ""
+    words = f"{name} {equals}{p_text(p)}"
     if n_random and p <= smallest * 1.000001:
-        return f"{said} (the smallest that {n_random:,} reassignments can give)"
-    return said
+        words += f" (the smallest that {n_random:,} reassignments can give)"
+    return words
 
 
 def p_text(p: float) -> str:
@@ -165,41 +185,57 @@ def p_text(p: float) -> str:
         return ""
     if p < _LEAST_P:
         return "< .001"
-    said = f"{p:.3f}"
-    if float(said) == 1:
+    if float(f"{p:.3f}") == 1:
         return "1"
-    for decimals in range(3, 7):  # on which side of .05 must be seen
-        said = f"{p:.{decimals}f}"
-        if float(said) != 0.05 or abs(p - 0.05) < 1e-12:
-            break
-    return said.removeprefix("0")
+    decimals = 3
+    is_half_of_a_tenth = abs(p - 0.05) < 1e-12
+    # On which side of .05 a p is must be seen.
+    while (
+        not is_half_of_a_tenth
+        and float(f"{p:.{decimals}f}") == 0.05
+        and decimals < _MOST_DECIMALS
+    ):
+        decimals += 1
+    return f"{p:.{decimals}f}".removeprefix("0")
 
 
 def count(n: float, thing: str, things: str = "") -> str:
     """Return a number of things: "1 run", "9,999 reassignments"."""
-    return f"{number(n)} {thing if n == 1 else things or thing + 's'}"
+    if n == 1:
+        return f"{number(n)} {thing}"
+    return f"{number(n)} {things or thing + 's'}"
 
 
 def span(values: Iterable[float], digits: int = 3) -> str:
     """Return a number, or the smallest and the largest of several."""
-    ends = sorted(set(values))
-    said = dict.fromkeys(number(end, digits) for end in (ends[:1] + ends[-1:]))
-    return " to ".join(said)
+    ordered = sorted(set(values))
+    # Ends that are written alike are written once.
+    ends = dict.fromkeys(number(end, digits) for end in (ordered[:1] + ordered[-1:]))
+    return " to ".join(ends)
 
 
-def joined(said: Sequence[str], separator: str = ", ", most: int = MOST_NAMED) -> str:
+def joined(
+    phrases: Sequence[str], separator: str = ", ", most: int = MOST_NAMED
+) -> str:
     """Return phrases in one line, the first of many with the number of the others."""
-    more = f"{separator}and {len(said) - most:,} more" if len(said) > most else ""
-    return separator.join(said[:most]) + more
+    line = separator.join(phrases[:most])
+    if len(phrases) > most:
+        line += f"{separator}and {len(phrases) - most:,} more"
+    return line
 
 
 def listed(names: Collection[object], most: int = MOST_NAMED) -> str:
     """Return names as a list: "a, b and c", "a, b and 7 more"."""
-    said = [str(name) for name in names]
-    if len(said) > most:
-        said = [*said[:most], f"{len(said) - most:,} more"]
-    between = "; " if any(", " in name for name in said) else ", "
-    return " and ".join([between.join(said[:-1]), said[-1]] if len(said) > 1 else said)
+    items = [str(name) for name in names]
+    if len(items) > most:
+        items = [*items[:most], f"{len(items) - most:,} more"]
+    if len(items) < 2:
+        return "".join(items)
+
+    between = ", "
+    if any(", " in item for item in items):
+        between = "; "
+    return f"{between.join(items[:-1])} and {items[-1]}"
 
 
 def counted(pvalues: Floats, alpha: float, what: str, things: str) -> str:
@@ -207,8 +243,10 @@ def counted(pvalues: Floats, alpha: float, what: str, things: str) -> str:
     known = pvalues[~np.isnan(pvalues)]
     differ = np.count_nonzero(significant(known, alpha))
     unknown = len(pvalues) - len(known)
-    more = f" (nothing can be said of {unknown} more)" if unknown else ""
-    return f"In {differ} of {len(known)} {things} {what} differ at the {alpha:g} level{more}."
+    words = f"In {differ} of {len(known)} {things} {what} differ at the {alpha:g} level"
+    if unknown:
+        words += f" (nothing can be said of {unknown} more)"
+    return f"{words}."
 
 
 def unadjusted_over_tasks(n_tasks: int, task: str) -> Iterator[str]:
@@ -219,33 +257,36 @@ def unadjusted_over_tasks(n_tasks: int, task: str) -> Iterator[str]:
 
 def reassigned(result: xr.Dataset, what: str) -> str:
     """Return what p is the share of, with the numbers of reassignments of all tasks."""
-    made, exact = result["n_resamples"].to_numpy().ravel(), is_exact(result).ravel()
-    among = [
-        f"{which} {span(made[some].tolist())} {kind}"
-        for some, which, kind in (
-            (exact & (made > 0), "all", "distinct ones"),
-            (~exact, "", "random ones"),
-        )
-        if some.any()
-    ]
-    said = " or ".join(each.strip() for each in among) or "none"
-    return f"p is the share of reassignments of {what} with an F at least as large, among {said}."
+    n_made = result["n_resamples"].to_numpy().ravel()
+    exact = is_exact(result).ravel()
+    some_distinct = exact & (n_made > 0)
+
+    among = []
+    if some_distinct.any():
+        among.append(f"all {span(n_made[some_distinct].tolist())} distinct ones")
+    if not exact.all():
+        among.append(f"{span(n_made[~exact].tolist())} random ones")
+    evaluated = " or ".join(among) or "none"
+    return f"p is the share of reassignments of {what} with an F at least as large, among {evaluated}."
 
 
 def label_of(variable: xr.DataArray) -> str:
     """Return long_name, or the name, with the unit: "training (games)"; "step" in steps is "steps"."""
-    name, units = (
-        str(variable.attrs.get("long_name", variable.name or "score")),
-        units_of(variable),
-    )
+    name = str(variable.attrs.get("long_name", variable.name or "score"))
+    units = units_of(variable)
     if name == units or name.endswith(f" {units}"):
         return name
-    return units if units == f"{name}s" else with_units(name, variable)
+    if units == f"{name}s":
+        return units
+    return with_units(name, variable)
 
 
 def with_units(name: str, variable: xr.DataArray) -> str:
     """Return a name with the unit of a variable: "score (games)"."""
-    return name if units_of(variable) in _NO_UNIT else f"{name} ({units_of(variable)})"
+    units = units_of(variable)
+    if units in _NO_UNIT:
+        return name
+    return f"{name} ({units})"
 
 
 def units_of(variable: Any) -> str:

@@ -12,7 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
-from xcurves.core.labels import task_dims
+from xcurves.core.labels import each_of, task_dims
 from xcurves.core.pairs import pairs_by_size
 from xcurves.core.schema import ALONG, Drawing, View
 from xcurves.core.wording import label_of
@@ -65,33 +65,48 @@ def draw_cells(
         interpolation="none",
         gid="cells",
     )
+    if marked is None:
+        marked = np.zeros(values.shape, bool)
     size = _font(ax, values.shape)
-    shown = np.zeros(values.shape, bool) if marked is None else marked
     if form is not None and size >= _LEAST:
-        _write_numbers(ax, values, shown, form, image.to_rgba(values), size)
+        _write_numbers(ax, values, marked, form, image.to_rgba(values), size)
     else:
-        y, x = np.nonzero(shown)
+        y, x = np.nonzero(marked)
         if len(x):
             ax.plot(x, y, "o", color="black", markersize=min(3, size / 2), gid="bold")
         bar = ax.figure.colorbar(image, ax=ax, aspect=30)
-        bar.set_label(
-            fill(said, max(1, int(_letters(ax, ax.get_window_extent().height)))),
-            fontsize="small",
-        )
+        letters_in_line = max(1, int(_letters(ax, ax.get_window_extent().height)))
+        bar.set_label(fill(said, letters_in_line), fontsize="small")
         if steps:
             bar.set_ticks(list(steps), labels=list(steps.values()))
-    letters: dict[str, Any] = {
-        "fontsize": min(8.0, max(size, 5.5)) if len(rows) > _FEW else "small"
-    }
+    _name_cells(ax, rows, columns, size)
+
+
+def _name_cells(
+    ax: Axes, rows: Sequence[str], columns: Sequence[str], size: float
+) -> None:
+    """Write the names of rows and columns, those of columns upright where they have no room side by side."""
+    of_rows: dict[str, Any] = {"fontsize": "small"}
+    if len(rows) > _FEW:
+        of_rows["fontsize"] = min(8.0, max(size, 5.5))
+    ax.set_yticks(range(len(rows)), rows, **of_rows)
+
+    names = [_wrapped_once(name) for name in columns]
+    of_columns = dict(of_rows)
+    if any("\n" in name for name in names):
+        of_columns["fontsize"] = _NARROW
     beside = longest_line(rows) + len(columns) * (longest_line(columns) + 1)
-    lean: dict[str, Any] = (
-        {"rotation": 90} if beside > _letters(ax, ax.get_window_extent().width) else {}
-    )
-    names = [name if "\n" in name else wrapped(name, _LEANING) for name in columns]
-    narrow = {"fontsize": _NARROW} if any("\n" in name for name in names) else {}
-    ax.set_xticks(range(len(columns)), names, **lean, **letters | narrow)
-    ax.set_yticks(range(len(rows)), rows, **letters)
+    if beside > _letters(ax, ax.get_window_extent().width):
+        of_columns["rotation"] = 90
+    ax.set_xticks(range(len(columns)), names, **of_columns)
     ax.tick_params(length=0)
+
+
+def _wrapped_once(name: str) -> str:
+    """Return the name of a column in lines, unless it has lines already."""
+    if "\n" in name:
+        return name
+    return wrapped(name, _LEANING)
 
 
 def draw_pairs(
@@ -144,12 +159,16 @@ def draw_signs(
     }
     colours = colormaps[DIVERGING]([0.1, 0.33, 0.5, 0.67, 0.9])
     values = np.where(shown, 2.0, 1.0) * np.sign(by_task(difference, "pair"))
-    tasks, pairs = (
+    draw_cells(
+        ax,
+        values,
         task_labels(difference, ["pair"]),
         difference["pair"].to_numpy().tolist(),
+        limits=(-2.5, 2.5),
+        said="which one scores higher",
+        steps=steps,
+        cmap=ListedColormap(colours),
     )
-    draw_cells(ax, values, tasks, pairs, limits=(-2.5, 2.5), said="which one scores higher", steps=steps,
-               cmap=ListedColormap(colours))  # fmt: skip
 
 
 def task_labels(variable: xr.DataArray, core: Sequence[str]) -> list[str]:
@@ -170,17 +189,20 @@ def by_task(variable: xr.DataArray, dim: str) -> Floats:
 
 def n_pair_rows(result: xr.Dataset) -> float:
     """Return the number of rows of a picture of pairs: pairs, or algorithms where pairs are many."""
-    lines = 1.5 if any("\n" in str(name) for name in result["pair"].to_numpy()) else 1.0
-    return (
-        len(_algorithms_of(result))
-        if result.sizes["pair"] > MOST_ROWS
-        else lines * result.sizes["pair"]
-    )
+    n_pairs = result.sizes["pair"]
+    if n_pairs > MOST_ROWS:
+        return len(_algorithms_of(result))
+    # A name in two lines takes more room.
+    if any("\n" in str(name) for name in result["pair"].to_numpy()):
+        return 1.5 * n_pairs
+    return 1.0 * n_pairs
 
 
 def n_pair_columns(result: xr.Dataset) -> float:
     """Return the number of columns of a picture of pairs: none, or algorithms where pairs are many."""
-    return len(_algorithms_of(result)) if result.sizes["pair"] > MOST_ROWS else 0
+    if result.sizes["pair"] <= MOST_ROWS:
+        return 0
+    return len(_algorithms_of(result))
 
 
 def _letters(ax: Axes, pixels: float) -> float:
@@ -211,14 +233,16 @@ def _write_numbers(
     colours: Floats,
     size: float,
 ) -> None:
-    light = colours[..., :3] @ np.array(_LIGHTNESS)
+    """Write the number of each cell, white on dark ones."""
+    lightness = colours[..., :3] @ np.array(_LIGHTNESS)
     for row, column in np.argwhere(np.isfinite(values)):
-        said = form.format(values[row, column]).replace("0.", ".", 1)
-        look: dict[str, Any] = (
-            {"gid": "bold", "fontweight": "bold"} if bold[row, column] else {}
-        )
-        ax.text(column, row, said, ha="center", va="center", fontsize=size,
-                color="white" if light[row, column] < _DARK else "black", **look)  # fmt: skip
+        look: dict[str, Any] = {"fontsize": size, "color": "black"}
+        if lightness[row, column] < _DARK:
+            look["color"] = "white"
+        if bold[row, column]:
+            look |= {"gid": "bold", "fontweight": "bold"}
+        text = form.format(values[row, column]).replace("0.", ".", 1)
+        ax.text(column, row, text, ha="center", va="center", **look)
 
 
 def _algorithms_of(result: xr.Dataset) -> list[Any]:
@@ -293,32 +317,30 @@ def draw_pairs_along(
     result: xr.Dataset, ax: Axes, x: Floats, difference: str, band: str
 ) -> None:
     """Draw the difference of every pair with its band, turned so that its mean is positive, the largest first."""
-    given = str(result["pair"].values.flat[0])
+    name_as_given = str(result["pair"].values.flat[0])
     if "pair" in result.dims:
         size = result[difference].mean(
             [dim for dim in result[difference].dims if dim != "pair"]
         )
         result = pairs_by_size(result, size, [difference, band])
     ax.axhline(0, color="0.6", linewidth=1)
-    n = result.sizes["pair"]
-    for place in range(n):
-        own = result.isel(pair=place)
-        style = style_in(own, "pair")
-        fill_band(ax, x, bounds_of(own[band]), style.color)
-        marker = "." if np.isfinite(own[difference]).sum() == 1 else None
-        label = str(own["pair"].item()) if n > 1 else None
-        ax.plot(
-            x,
-            own[difference],
-            linestyle=style.linestyle,
-            marker=marker,
-            color=style.color,
-            label=label,
-        )
-    said, title = label_of(result[difference]), ax.get_title()
-    named = n == 1 and given in title
-    ax.set_ylabel(
-        wrapped(said if n > 1 or named else f"{said}\n{result['pair'].item()}")
-    )
-    if named:  # as it is turned here
-        ax.set_title(title.replace(given, str(result["pair"].item())))
+    for pair in each_of(result, "pair"):
+        style = style_in(pair, "pair")
+        fill_band(ax, x, bounds_of(pair[band]), style.color)
+        look: dict[str, Any] = {"color": style.color, "linestyle": style.linestyle}
+        if np.isfinite(pair[difference]).sum() == 1:
+            look["marker"] = "."
+        if result.sizes["pair"] > 1:
+            look["label"] = str(pair["pair"].item())
+        ax.plot(x, pair[difference], **look)
+
+    # The only pair is named in the title, if it is there, or beside the axis.
+    label = label_of(result[difference])
+    if result.sizes["pair"] == 1:
+        name = str(result["pair"].item())
+        title = ax.get_title()
+        if name_as_given in title:
+            ax.set_title(title.replace(name_as_given, name))
+        else:
+            label += f"\n{name}"
+    ax.set_ylabel(wrapped(label))
