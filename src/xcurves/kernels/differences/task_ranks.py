@@ -133,7 +133,7 @@ class RankTest:
         return np.roll(of_curves, -cells.n_a, axis=-1)
 
     @property
-    def found(self) -> dict[str, Floats]:
+    def results(self) -> dict[str, Floats]:
         """The numbers of every pair, shape (pair,)."""
         with np.errstate(divide="ignore", invalid="ignore"):
             statistic = np.where(
