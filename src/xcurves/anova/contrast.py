@@ -175,7 +175,6 @@ def contrast(
         why = f"reassignments allow no p of {context.alpha:g} or below, and the interval is unbounded"
         few = unbounded & (made > 0)  # no shift at all is rejected
         provenance.warn_of(few, context.names, lambda task: f"{made[task]} {why}")
-        provenance.record_exact_rng(result, rng)
     return result
 
 

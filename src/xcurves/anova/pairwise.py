@@ -161,7 +161,6 @@ def pairwise(
     )
     if not is_lazy(curves):
         _warn_pairs(result, context)
-        provenance.record_exact_rng(result, rng)
     return result
 
 

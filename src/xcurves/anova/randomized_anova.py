@@ -180,7 +180,6 @@ def randomized_anova(
     }
     if not lazy:
         _warn_of_anova(result, context)
-        provenance.record_exact_rng(result, rng)
     return result
 
 

@@ -15,6 +15,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
+from xcurves.kernels.resampling import streams
 
 if TYPE_CHECKING:
     from xcurves.core.driver import Job, Reduction
@@ -92,6 +93,8 @@ def apply(
     job: Job, curves: xr.DataArray, others: Sequence[xr.DataArray]
 ) -> dict[str, xr.Variable]:
     """Return the variables of a job on chunked curves and numbers of their tasks, by one `apply_ufunc`."""
+    # Whether anything is random is known when the blocks are computed.
+    streams.note_draw()
     core = job.core
     curves = coarsen(curves, core)
     lead = curves.dims[: -len(core)]

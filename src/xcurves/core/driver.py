@@ -27,6 +27,7 @@ from xcurves.core.labels import (
 )
 from xcurves.core.run_checks import Context, alike
 from xcurves.core.schema import Layout, ResultKind
+from xcurves.kernels.resampling import streams
 from xcurves.kernels.resampling.moments import count_levels
 
 Indices = NDArray[np.intp]
@@ -147,7 +148,8 @@ def per_task(
         trim=trim,
         order=label_order(curves, core),
     )
-    variables = compute(job, curves, *others, cure=cure)
+    with streams.watched() as watch:
+        variables = compute(job, curves, *others, cure=cure)
     used = {dim for each in variables.values() for dim in each.dims}
     reduced = set(core) - used.intersection([joined])
     kept = {
@@ -164,7 +166,10 @@ def per_task(
         # so that pictures of the result have the colours of the curves
         kept[COLOR_INDEX] = curves.coords[COLOR_INDEX]
     described = kind.attrs(
-        curves, context.entropy, context.confidence_level, **(attrs or {})
+        curves,
+        context.seed_to_record(drawn=watch.drawn),
+        context.confidence_level,
+        **(attrs or {}),
     )
     return kind.dataset(
         variables | dict(given or {}),

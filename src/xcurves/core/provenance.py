@@ -133,12 +133,6 @@ def references_of(results: Iterable[xr.Dataset]) -> list[str]:
     return [each for each in dict.fromkeys(every) if each]
 
 
-def record_exact_rng(result: xr.Dataset, rng: object) -> None:
-    """Record seed 0 where none was given and all assignments were evaluated: any seed repeats the result."""
-    if rng is None and bool(is_exact(result).all()):
-        result.attrs["rng"] = "0"
-
-
 def values_of(result: xr.Dataset, name: str, *last: Hashable) -> NDArray[Any]:
     """Return the values of a variable of a result, with some dims last."""
     return result.variables[name].transpose(..., *last).to_numpy()

@@ -40,6 +40,7 @@ class Context:
     confidence_level: float
     alpha: float
     entropy: int
+    seeded: bool = True  # whether the caller gave the seed
 
     @classmethod
     def of(
@@ -51,9 +52,10 @@ class Context:
         rng: validation.Rng = 0,
         *,
         least: int = 1,
+        random: bool = True,
         core: Collection[Hashable] = labels.DIMS,
     ) -> Context:
-        """Check the options that all randomization tests share."""
+        """Check the options that all randomization tests share; without `random` they leave nothing to draw."""
         words = {
             dim: labels.words(np.sort(curves.coords.variables[dim].to_numpy()))
             for dim in labels.ORDERED
@@ -67,8 +69,15 @@ class Context:
             validation.check_flag("paired", paired),
             confidence_level,
             validation.check_confidence_level(confidence_level),
-            validation.check_rng(rng),
+            validation.check_rng(rng, random=random),
+            seeded=rng is not None,
         )
+
+    def seed_to_record(self, *, drawn: bool) -> int:
+        """Return the seed that a result states: 0 where none was given and nothing was drawn."""
+        if self.seeded or drawn:
+            return self.entropy
+        return 0
 
     def plan(self, sizes: tuple[int, ...], **options: Any) -> plans.RunPlan:
         """Plan the reassignments of groups of `sizes`; the last plan is kept, with the reassignments that it made."""

@@ -197,8 +197,13 @@ def check_path(path: str | os.PathLike[str]) -> Path:
     return Path(path)
 
 
-def check_rng(rng: Rng) -> int:
-    """Return the seed of a plan: a given int itself, else one that is drawn from the generator."""
+def check_rng(rng: Rng, *, random: bool = True) -> int:
+    """Return the seed of a plan: a given int itself, else one that is drawn from the generator.
+
+    Where none is given and the options leave nothing `random`, it is 0: any seed gives the same result.
+    """
+    if rng is None and not random:
+        return 0
     if isinstance(rng, Integral) and not isinstance(rng, bool):
         if rng < 0:
             raise ValueError(

@@ -202,9 +202,7 @@ def compare_distributions(
         paired=paired,
         correction=correction,
         alpha=validation.check_confidence_level(confidence_level),
-        entropy=validation.check_rng(
-            rng if paired or stratified or rng is not None else 0
-        ),
+        entropy=validation.check_rng(rng, random=paired or stratified),
     )
     at = ("probability", HUNDREDTHS, {"long_name": labels.LONG_NAMES["probability"]})
     result = per_task(
@@ -212,7 +210,12 @@ def compare_distributions(
         kernel,
         scores,
         context=trial_checks.context_of(
-            scores, core, confidence_level, kernel.alpha, kernel.entropy
+            scores,
+            core,
+            confidence_level,
+            kernel.alpha,
+            kernel.entropy,
+            seeded=rng is not None,
         ),
         core=core,
         sizes={"pair": len(pairs), "probability": len(HUNDREDTHS)},

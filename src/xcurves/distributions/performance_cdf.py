@@ -256,7 +256,7 @@ def performance_cdf(
         n_resamples=validation.check_count("n_resamples", n_resamples)
         or DEFAULT_RESAMPLES,
         alpha=alpha,
-        entropy=validation.check_rng(0 if rng is None and interval == "exact" else rng),
+        entropy=validation.check_rng(rng, random=interval != "exact"),
     )
     given = {
         "threshold": threshold,
@@ -278,7 +278,12 @@ def performance_cdf(
         kernel,
         scores,
         context=trial_checks.context_of(
-            scores, design.core, confidence_level, alpha, kernel.entropy
+            scores,
+            design.core,
+            confidence_level,
+            alpha,
+            kernel.entropy,
+            seeded=rng is not None,
         ),
         core=design.core,
         sizes={str(name): len(values[1]) for name, values in coords.items()},

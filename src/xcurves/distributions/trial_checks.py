@@ -118,6 +118,8 @@ def context_of(
     confidence_level: float,
     alpha: float,
     entropy: int,
+    *,
+    seeded: bool = True,
 ) -> Context:
     """Return what all groups of trials share; words for algorithms are in the order of their labels."""
     algorithms = (
@@ -134,6 +136,7 @@ def context_of(
         confidence_level,
         alpha,
         entropy,
+        seeded,
     )
 
 

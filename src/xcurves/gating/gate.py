@@ -24,6 +24,7 @@ from xcurves.kernels.differences.mean_intervals import (
     mean_with_interval,
     welch_interval,
 )
+from xcurves.kernels.resampling import streams
 
 PLAN = (
     *(
@@ -173,7 +174,8 @@ def gate(
     numbers = sign * numbers_of_runs(values, weights, task, sign)
     scales.check_size(np.where(np.isinf(numbers), np.nan, numbers), [""], "scores")
     runs = _made_runs(numbers, values)
-    found = replay.replay(runs, first, order, rule)
+    with streams.watched() as watch:
+        found = replay.replay(runs, first, order, rule)
     _refuse_failed_champions(found, runs, names, values, sign)
 
     label = values["algorithm"].to_numpy()
@@ -197,7 +199,12 @@ def gate(
             "algorithm": values["algorithm"],
             "run": values["run"],
         },
-        GATE.attrs(scores, rule.context.entropy, confidence_level, **attrs),
+        GATE.attrs(
+            scores,
+            rule.context.seed_to_record(drawn=watch.drawn),
+            confidence_level,
+            **attrs,
+        ),
         values,
     )
     flags = {

@@ -249,8 +249,6 @@ def fit_power_law(
             fitter.predict_at,
             {"long_name": "training size", **size_units(errors)},
         )
-    if rng is None and not n_resamples:  # nothing is drawn
-        rng = 0
     when = []
     if model.quadratic:
         when.append("quadratic")
@@ -272,7 +270,11 @@ def fit_power_law(
         where,
         *aggregates,
         context=Context.of(
-            errors, confidence_level=confidence_level, rng=rng, core=core
+            errors,
+            confidence_level=confidence_level,
+            rng=rng,
+            random=n_resamples > 0,
+            core=core,
         ),
         core=("_fold", "training"),
         sizes={

@@ -169,8 +169,15 @@ def ss_profile(
         raise ValueError(
             f"cluster_threshold must be above 0; got {cluster_threshold}. Leave it out for the default"
         )
-    rng = 0 if rng is None and n_resamples == 0 else rng  # nothing is random
-    context = Context.of(curves, n_resamples, paired, confidence_level, rng, least=0)
+    context = Context.of(
+        curves,
+        n_resamples,
+        paired,
+        confidence_level,
+        rng,
+        least=0,
+        random=n_resamples != 0,
+    )
     lazy = is_lazy(curves)
     pairs = pairs_in_label_order(curves)
     few = n_resamples != 0 and 0 < len(pairs) <= MOST_PAIRS
@@ -218,7 +225,6 @@ def ss_profile(
     result = result.set_coords(["n_runs", "n_resamples", "n_assignments"])
     if not lazy:
         _warn_of_profile(result, context, options)
-        provenance.record_exact_rng(result, rng)
     return result
 
 

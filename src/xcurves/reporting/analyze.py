@@ -14,6 +14,7 @@ from xcurves.core import labels, provenance, run_checks, validation
 from xcurves.core.applicability import NotApplicableError, is_lower_better
 from xcurves.core.schema import ResultKind
 from xcurves.core.validation import check_curves
+from xcurves.kernels.resampling import streams
 from xcurves.results import by_reason
 
 
@@ -159,12 +160,22 @@ def analyze(
     validation.check_progress(progress)
     results: dict[str, xr.Dataset] = {}
     refused: dict[str, NotApplicableError] = {}
+    drawn = False
     for name, kind in known.items():
+        if name not in wanted:
+            continue
         try:
-            if name in wanted:
+            with streams.watched() as watch:
                 results[name] = _make(kind, curves, {**given, **for_some}, entropy)
         except NotApplicableError as why:
             refused[name] = why
+            continue
+        drawn |= watch.drawn
+        if rng is None and not watch.drawn:
+            # any seed gives the same, so that of its stream is not stated
+            results[name].attrs["rng"] = "0"
+    if rng is None and not drawn:
+        entropy = 0
     left_out = {
         name: str(why)
         for name, why in refused.items()

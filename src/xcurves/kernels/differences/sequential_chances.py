@@ -19,6 +19,7 @@ from scipy.special import ndtr, stdtr
 from xcurves.array_types import Floats, Index
 from xcurves.kernels.differences.sequential_pvalues import Spending, spent
 from xcurves.kernels.resampling.batches import stretches
+from xcurves.kernels.resampling.streams import make_generator
 
 N_CONTINUATIONS = 2000
 # chances below which a pair is futile: as seen, and at the better end of the interval
@@ -216,7 +217,7 @@ def chances(
             seen,
             tasks,
             shift,
-            np.random.default_rng([entropy, k, place]),
+            make_generator([entropy, k, place]),
         )
     with np.errstate(invalid="ignore", divide="ignore"):
         p = 2 * stdtr(np.where(v > 0, v**2 / squared_v, 1.0), -np.abs(d) / np.sqrt(v))

@@ -30,6 +30,7 @@ from xcurves.kernels.resampling.plans import (
     generator,
     plan_runs,
 )
+from xcurves.kernels.resampling.streams import make_generator
 
 TABLED = 20  # curves of which all deals are tabulated
 
@@ -221,7 +222,7 @@ class Look(DealPlan):
         ways = count_deals([(n_a, n_b)])
         if ways <= self.n_total:
             dtype = np.min_scalar_type(ways - 1)
-            index = np.random.default_rng(seed).integers(
+            index = make_generator(seed).integers(
                 0, ways, (len(tasks), self.n_total), dtype
             )
             return every_assignment((n_a, n_b), True)[index[:, 1:].T]

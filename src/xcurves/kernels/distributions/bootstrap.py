@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from xcurves.array_types import Floats, Ints
 from xcurves.kernels.distributions import ecdf
 from xcurves.kernels.resampling.batches import stretches
+from xcurves.kernels.resampling.streams import make_generator
 
 Observe = Callable[[Floats, Ints], Floats]
 _SORTED = 2**18  # scores of replicates that are sorted at once
@@ -49,7 +50,7 @@ class BootstrapDesign:
 
     def block(self, number: int, rows: int) -> Ints:
         """Return how often each unit is in the resamples of a block, shape (resample, unit)."""
-        rng = np.random.default_rng(
+        rng = make_generator(
             np.random.SeedSequence(self.entropy, spawn_key=(*self.sizes, number))
         )
         sizes = np.array(self.sizes)
@@ -347,7 +348,7 @@ def _replicates(
     n_levels, n_trials = means.shape
     rows = max(1, _SORTED // (n_trials * n_levels))
     whole = (residual**2).sum(axis=-1)
-    rng = np.random.default_rng(
+    rng = make_generator(
         np.random.SeedSequence(entropy, spawn_key=(n_trials, member.shape[1]))
     )
     statistics, spreads = [], []
@@ -416,9 +417,7 @@ def _residual_critical(
     once = 1 / n[:, 0]
     square = np.sqrt(1 / (n * n * (n - 1)))[..., np.newaxis]
     whole = (squares / (n * (n - 1))).sum(axis=0)
-    rng = np.random.default_rng(
-        np.random.SeedSequence(entropy, spawn_key=(n_tasks, n_runs))
-    )
+    rng = make_generator(np.random.SeedSequence(entropy, spawn_key=(n_tasks, n_runs)))
     largest = []
     for start in range(0, n_replicates, _REPLICATES):
         bits = rng.integers(0, 2, (n_tasks, _REPLICATES, n_runs), np.int8)[

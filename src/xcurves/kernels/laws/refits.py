@@ -16,6 +16,7 @@ from xcurves.array_types import Floats
 from xcurves.kernels.laws import powerlaw
 from xcurves.kernels.laws.learning import Fit, Model, Sizes
 from xcurves.kernels.resampling.batches import stretches
+from xcurves.kernels.resampling.streams import make_generator
 
 _FEWEST = 4  # sizes up to a cut
 _CUTS = 6  # half octaves
@@ -133,7 +134,7 @@ def _errors_of_cuts(
 
 def normal_draws(entropy: int, n_resamples: int, n_sizes: int) -> Floats:
     """Return standard normal draws that all curves share, shape (resample, size)."""
-    return np.random.default_rng([entropy, 0]).normal(size=(n_resamples, n_sizes))
+    return make_generator([entropy, 0]).normal(size=(n_resamples, n_sizes))
 
 
 def variance_ratios(entropy: int, n_resamples: int, folds: Floats) -> Floats:
@@ -141,7 +142,7 @@ def variance_ratios(entropy: int, n_resamples: int, folds: Floats) -> Floats:
     found = np.ones((len(folds), n_resamples, folds.shape[1]))
     for size, column in enumerate(folds.T):
         for count in np.unique(column[column > 1]).astype(int).tolist():
-            rng = np.random.default_rng([entropy, 1, size, count - 1])
+            rng = make_generator([entropy, 1, size, count - 1])
             found[column == count, :, size] = rng.chisquare(count - 1, n_resamples) / (
                 count - 1
             )

@@ -24,6 +24,7 @@ from xcurves.kernels.resampling.assignments import (
     permuted_labels,
 )
 from xcurves.kernels.resampling.batches import CACHE, MEMORY, rows_that_fit
+from xcurves.kernels.resampling.streams import make_generator
 
 # Up to so many assignments all are evaluated by default: 10 v 10 curves have 92,378, which take milliseconds.
 EXACT_LIMIT = 1_000_000
@@ -55,7 +56,7 @@ def ceiling(
 def generator(entropy: int, *key: int) -> np.random.Generator:
     """Return the generator of a plan's random numbers for one key: numbers of runs, then the number of the block."""
     # A key for each block: it is the same whichever blocks are drawn before it, and on whichever worker.
-    return np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=key))
+    return make_generator(np.random.SeedSequence(entropy, spawn_key=key))
 
 
 @dataclass(frozen=True, kw_only=True)

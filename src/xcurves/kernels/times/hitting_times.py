@@ -17,6 +17,7 @@ from xcurves.kernels.differences import task_flips
 from xcurves.kernels.resampling.batches import stretches
 from xcurves.kernels.resampling.bisection import halve
 from xcurves.kernels.resampling.plans import FlipPlan
+from xcurves.kernels.resampling.streams import make_generator
 from xcurves.kernels.times import mean_curves
 from xcurves.kernels.times.mean_curves import Tracks
 
@@ -109,7 +110,7 @@ def bootstrap_scores(
     entropy: int,
 ) -> Floats:
     """Return scores, (draw, algorithm), of runs of times (task, algorithm, run) drawn with replacement."""
-    rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(11,)))
+    rng = make_generator(np.random.SeedSequence(entropy, spawn_key=(11,)))
     drawn = np.full((n_draws, *times.shape), np.nan)
     n_runs = np.count_nonzero(~np.isnan(times), axis=-1)
     ordered = np.sort(times, axis=-1)
