@@ -124,58 +124,76 @@ def contrast(
     >>> int(test.n_assignments)
     184756
     """
-    given = validation.with_training(curves)
-    curves = check_curves(given, reserved=CONTRAST.reserved())
+    with_training = validation.with_training(curves)
+    scores = check_curves(with_training, reserved=CONTRAST.reserved())
     validation.check_choice(
         "alternative", alternative, ("two-sided", "less", "greater")
     )
-    over_algorithms, profile = check_weights(curves, weights, training_weights)
-    context = Context.of(curves, n_resamples, paired, confidence_level, rng)
-    of_algorithms = in_label_order(over_algorithms).to_numpy()
-    weighted = np.flatnonzero(of_algorithms)
-    none = xr.Variable("training", np.full(curves.sizes["training"], np.nan))
-    of_training = profile.variable if isinstance(profile, xr.DataArray) else none
-    of_levels = of_training.to_numpy() if isinstance(profile, xr.DataArray) else profile
+    over_algorithms, profile = check_weights(scores, weights, training_weights)
+    context = Context.of(scores, n_resamples, paired, confidence_level, rng)
+    validation.check_margin(margin)
+    sign = 1
+    if not validation.check_flag("higher_is_better", higher_is_better):
+        sign = -1
+    when: list[str] = []
+    if margin is not None:
+        when.append("margin")
+    attrs: dict[str, Any] = {
+        "n_resamples": n_resamples,
+        "paired": paired,
+        "alternative": alternative,
+        "higher_is_better": higher_is_better,
+        "margin": margin,
+    }
+
+    # "final" is an attr; the mean over each task's grid has no weights of levels either.
+    of_training = xr.Variable("training", np.full(scores.sizes["training"], np.nan))
+    of_levels: Floats | str | None = None
+    if isinstance(profile, xr.DataArray):
+        of_training = profile.variable
+        of_levels = of_training.to_numpy()
+    elif profile is not None:
+        of_levels = profile
+        attrs["training_weights"] = profile
+
     # Less what all have in common: no contrast depends on it, and close numbers keep their digits.
     reduction = SumOfLevels(of_levels, centred=True, paired=context.paired)
+    of_algorithms = in_label_order(over_algorithms).to_numpy()
+    weighted = np.flatnonzero(of_algorithms)
     result = per_task(
         CONTRAST,
         contrast_kernel,
-        curves,
+        scores,
         context=context,
-        when=[] if margin is None else ["margin"],
+        when=when,
         reduce=(reduction,),
         subsets=(weighted.tolist(),),
         options={
             "reduction": reduction,
             "weights": of_algorithms[weighted],
             "alternative": alternative,
-            "margin": validation.check_margin(margin),
-            "sign": 1
-            if validation.check_flag("higher_is_better", higher_is_better)
-            else -1,
-        },
-        attrs={
-            "n_resamples": n_resamples,
-            "paired": paired,
-            "alternative": alternative,
-            "higher_is_better": higher_is_better,
             "margin": margin,
-            **({"training_weights": profile} if isinstance(profile, str) else {}),
+            "sign": sign,
         },
-        coords={**over_algorithms.coords, "training": curves["training"]},
+        attrs=attrs,
+        coords={**over_algorithms.coords, "training": scores["training"]},
         given={"weights": over_algorithms.variable, "training_weights": of_training},
-        cure=given,
+        cure=with_training,
     )
-    if not is_lazy(curves):
-        made = result["n_resamples"].to_numpy().ravel()
-        unbounded = (
-            (abs(result["estimate_ci"]) == np.inf).all("ci_bound").to_numpy().ravel()
-        )
-        why = f"reassignments allow no p of {context.alpha:g} or below, and the interval is unbounded"
-        few = unbounded & (made > 0)  # no shift at all is rejected
-        provenance.warn_of(few, context.names, lambda task: f"{made[task]} {why}")
+    if not is_lazy(scores):
+        _warn_of_contrast(result, context)
     return result
+
+
+def _warn_of_contrast(result: xr.Dataset, context: Context) -> None:
+    """Warn of tasks whose intervals have no end, as no shift at all is rejected."""
+    n_resamples = result["n_resamples"].to_numpy().ravel()
+    has_no_end = (abs(result["estimate_ci"]) == np.inf).all("ci_bound")
+    unbounded = has_no_end.to_numpy().ravel() & (n_resamples > 0)
+    why = f"reassignments allow no p of {context.alpha:g} or below, and the interval is unbounded"
+    provenance.warn_of(
+        unbounded, context.names, lambda task: f"{n_resamples[task]} {why}"
+    )
 
 
 def contrast_kernel(
@@ -199,13 +217,15 @@ def contrast_kernel(
     )
     plan = context.plan(group.sizes, labelled=True)
     design = contrasts.ContrastDesign(numbers, group.sizes, weights, context.paired)
-    found = contrasts.contrast_tests(design, plan, alternative, context.alpha)
-    found.pop("estimate_ci_gap")
+    tests = contrasts.contrast_tests(design, plan, alternative, context.alpha)
+    tests.pop("estimate_ci_gap")
+
+    # The margin is of how much worse, whichever end of the scores is better.
     if margin is not None:
-        turned = design._replace(u=sign * numbers)
-        found |= contrasts.margin_tests(turned, plan, margin, context.alpha)
+        upward = design._replace(u=sign * numbers)
+        tests |= contrasts.margin_tests(upward, plan, margin, context.alpha)
     return {
-        **found,
+        **tests,
         "n_resamples": plan.n_resamples,
         "n_assignments": as_float(plan.n_assignments),
     }
@@ -250,9 +270,9 @@ def _separate(weights: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
             f"{weights.dims}. Try {{'a': 1, 'b': -1}}"
         )
     both = weights.transpose("algorithm", "training").fillna(0)
-    largest = both.isel(
-        algorithm=int((both**2).sum("training").to_numpy().argmax()), drop=True
-    )
+    # The profile over training is that of the algorithm with the largest weights.
+    sizes = (both**2).sum("training").to_numpy()
+    largest = both.isel(algorithm=int(sizes.argmax()), drop=True)
     norm = (largest**2).sum().item()
     over_algorithms = (both * largest).sum("training") / (norm or 1.0)
     if abs(both - over_algorithms * largest).max() > 1e-9 * abs(both).max():

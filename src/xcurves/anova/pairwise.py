@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from functools import partial
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -109,57 +109,68 @@ def pairwise(
     >>> bool((pairs.pvalue_adjusted >= pairs.pvalue).all())
     True
     """
-    given = validation.with_training(curves)
-    curves = check_curves(given, levels=False, reserved=PAIRWISE.reserved())
-    run_checks.warn_of_copies(curves)
-    adjust = ADJUSTMENTS[
-        validation.check_choice("correction", correction, tuple(ADJUSTMENTS))
-    ]
-    context = Context.of(curves, n_resamples, paired, confidence_level, rng)
-    pairs = pairs_in_label_order(curves, reference)
-    # the same sums in any chunks
-    whole = curves.chunk(dict.fromkeys(labels.DIMS, -1)) if is_lazy(curves) else curves
-    few = 0 < len(pairs) <= MOST_PAIRS
+    with_training = validation.with_training(curves)
+    scores = check_curves(with_training, levels=False, reserved=PAIRWISE.reserved())
+    run_checks.warn_of_copies(scores)
+    validation.check_choice("correction", correction, tuple(ADJUSTMENTS))
+    context = Context.of(scores, n_resamples, paired, confidence_level, rng)
+    pairs = pairs_in_label_order(scores, reference)
+    validation.check_flag("higher_is_better", higher_is_better)
+
+    # Means of lazy curves are the same sums in any chunks.
+    whole = scores
+    if is_lazy(scores):
+        whole = scores.chunk(dict.fromkeys(labels.DIMS, -1))
+    means = whole.mean(["run", "training"]).transpose(..., "algorithm")
+
+    # Differences along training are those of scores, which no reduction has.
+    of_levels: list[xr.DataArray] = []
+    when: list[str] = []
+    along = None
+    coords = labels.pair_coords(scores, reference)
+    if 0 < len(pairs) <= MOST_PAIRS:
+        of_levels.append(in_label_order(whole))
+        when.append("few pairs")
+        along = pairs
+        coords |= {"training": with_training["training"]}
+
+    named_reference = None
+    if reference is not None:
+        named_reference = str(reference)
+    verdict = _OverPairs(
+        adjust=ADJUSTMENTS[correction],
+        pairs=pairs,
+        has_reference=reference is not None,
+        higher_is_better=higher_is_better,
+        alpha=context.alpha,
+    )
     result = per_task(
         PAIRWISE,
         pair_kernel,
-        curves,
-        *([in_label_order(whole)] if few else []),
+        scores,
+        *of_levels,
         context=context,
-        when=["few pairs"] if few else [],
+        when=when,
         sizes={"pair": len(pairs)},
         reduce=reductions(paired=context.paired),
         subsets=pairs.tolist(),
-        finish=partial(
-            _over_pairs,
-            adjust,
-            pairs if reference is None else None,
-            1 if higher_is_better else -1,
-            context.alpha,
-        ),
+        finish=verdict.add,
         options={
             "alphas": (context.alpha, context.alpha / len(pairs)),
-            "pairs": pairs if few else None,
+            "pairs": along,
         },
         attrs={
             "n_resamples": n_resamples,
             "paired": paired,
-            "reference": None if reference is None else str(reference),
-            "higher_is_better": validation.check_flag(
-                "higher_is_better", higher_is_better
-            ),
+            "reference": named_reference,
+            "higher_is_better": higher_is_better,
             "correction": correction,
         },
-        coords=labels.pair_coords(curves, reference)
-        | ({"training": given["training"]} if few else {}),
-        given={
-            "score_mean": whole.mean(["run", "training"])
-            .transpose(..., "algorithm")
-            .variable
-        },
-        cure=given,
+        coords=coords,
+        given={"score_mean": means.variable},
+        cure=with_training,
     )
-    if not is_lazy(curves):
+    if not is_lazy(scores):
         _warn_pairs(result, context)
     return result
 
@@ -178,20 +189,25 @@ def pair_kernel(
         run_checks.check_groups(
             group.present, group.names[0], group.algorithms, context.runs, paired=True
         )
-    design = design_of(group if pairs is None else group._replace(data=group.data[:-1]))
+    # Scores, of the differences along training, stand behind the reductions.
+    reduced = group
+    if pairs is not None:
+        reduced = group._replace(data=group.data[:-1])
+    design = design_of(reduced)
     plan = context.plan(group.sizes)
-    found = sums.f_tests(design, plan, 0.0)  # p alone
+
+    # Shapes are tested by F, of which p alone is wanted; levels by T, whose |T| ignores the sign.
+    by_f = sums.f_tests(design, plan, 0.0)
     shifted = contrasts.ContrastDesign(
         design.means, group.sizes, np.array([1.0, -1.0]), context.paired
     )
-    # |T| ignores the sign.
     tests = {
         alpha: contrasts.contrast_tests(shifted, plan, "two-sided", alpha)
         for alpha in set(alphas)
     }
     by_shift, together = (tests[alpha] for alpha in alphas)
-    return {
-        "pvalue": np.stack([by_shift["pvalue"], found["pvalue"][:, 1, 1]], axis=-1),
+    compared = {
+        "pvalue": np.stack([by_shift["pvalue"], by_f["pvalue"][:, 1, 1]], axis=-1),
         "f": sums.f_ratios(design, sums.effect_sums(design))[:, 1, :, 0].T,
         "difference": by_shift["estimate"],
         "difference_ci": by_shift["estimate_ci"],
@@ -199,71 +215,82 @@ def pair_kernel(
         "difference_ci_gap": by_shift["estimate_ci_gap"],
         "n_resamples": plan.n_resamples,
         "n_assignments": as_float(plan.n_assignments),
-    } | ({} if pairs is None else _along_training(group, pairs))
+    }
+    if pairs is not None:
+        compared |= _along_training(group, pairs)
+    return compared
 
 
 def _along_training(group: Group, pairs: NDArray[np.intp]) -> dict[str, Floats]:
     """Return the differences of mean scores at every level of alike pairs, with a band for all levels of a pair."""
-    every = np.arange(len(group.data[-1]))[:, np.newaxis]
-    both = group.data[-1][every, pairs[group.subsets]]
-    out = {"curve_difference": np.full((len(both), both.shape[-1]), np.nan)}
-    out["curve_difference_band"] = np.full((*out["curve_difference"].shape, 2), np.nan)
-    levels = np.nonzero(np.isfinite(both).any(axis=(1, 2)))[1].reshape(len(both), -1)
-    some = both.reshape(len(both), -1, both.shape[-1])[:, group.curves]
-    curves = np.take_along_axis(some, levels[:, np.newaxis], axis=2)
+    tasks = np.arange(len(group.data[-1]))[:, np.newaxis]
+    both = group.data[-1][tasks, pairs[group.subsets]]
+    n_tasks, n_levels = len(both), both.shape[-1]
+
+    # Alike tasks have equally many levels, each its own.
+    levels = np.nonzero(np.isfinite(both).any(axis=(1, 2)))[1].reshape(n_tasks, -1)
+    present = both.reshape(n_tasks, -1, n_levels)[:, group.curves]
+    curves = np.take_along_axis(present, levels[:, np.newaxis], axis=2)
     plan = group.context.plan(group.sizes, work=levels.shape[1])
-    found = level_tests.level_differences(curves, plan)
-    out["curve_difference"][every, levels] = found.difference[:, 0]
-    out["curve_difference_band"][every, levels] = level_tests.bands(
-        found, plan, group.context.alpha
-    )[:, 0]
-    return out
+    along = level_tests.level_differences(curves, plan)
+    bands = level_tests.bands(along, plan, group.context.alpha)
+
+    difference = np.full((n_tasks, n_levels), np.nan)
+    difference[tasks, levels] = along.difference[:, 0]
+    band = np.full((n_tasks, n_levels, 2), np.nan)
+    band[tasks, levels] = bands[:, 0]
+    return {"curve_difference": difference, "curve_difference_band": band}
 
 
-def _over_pairs(
-    adjust: Callable[[Floats], Floats],
-    pairs: NDArray[np.intp] | None,
-    sign: int,
-    alpha: float,
-    found: dict[str, Any],
-) -> None:
-    """Adjust p over the pairs of every task; of all pairs, say which algorithms may be the best."""
-    found["pvalue_adjusted"] = adjust(found["pvalue"])
-    n_resamples, exact = (
-        found["n_resamples"],
-        found["n_resamples"] == found["n_assignments"],
-    )
-    with np.errstate(divide="ignore"):
-        least = np.where(
-            n_resamples > 0, 1 / np.where(exact, n_resamples, n_resamples + 1), np.nan
-        )
-    found["pvalue_adjusted_least"] = adjust(least)
-    if pairs is None:
-        return
-    for task, (difference, p) in enumerate(
-        zip(found["difference"], found["pvalue_adjusted"][:, 0], strict=True)
-    ):
-        found["may_be_best"][task] = may_be_best(
-            pairs, sign * difference, p, found["n_runs"].shape[1], alpha
-        )
+@dataclass(frozen=True, kw_only=True)
+class _OverPairs:
+    """What is said of all pairs of a task together."""
+
+    adjust: Callable[[Floats], Floats]
+    pairs: NDArray[np.intp]
+    has_reference: bool
+    higher_is_better: bool
+    alpha: float
+
+    def add(self, results: dict[str, Any]) -> None:
+        """Adjust p over the pairs of every task; of all pairs, say which algorithms may be the best."""
+        results["pvalue_adjusted"] = self.adjust(results["pvalue"])
+
+        # A random p counts the observed assignment once more.
+        n_resamples = results["n_resamples"]
+        is_exact = n_resamples == results["n_assignments"]
+        n_counted = np.where(is_exact, n_resamples, n_resamples + 1)
+        with np.errstate(divide="ignore"):
+            least = np.where(n_resamples > 0, 1 / n_counted, np.nan)
+        results["pvalue_adjusted_least"] = self.adjust(least)
+        if self.has_reference:
+            return
+
+        sign = 1
+        if not self.higher_is_better:
+            sign = -1
+        n_algorithms = results["n_runs"].shape[1]
+        of_level = results["pvalue_adjusted"][:, 0]
+        for task, difference in enumerate(results["difference"]):
+            results["may_be_best"][task] = may_be_best(
+                self.pairs, sign * difference, of_level[task], n_algorithms, self.alpha
+            )
 
 
 def _warn_pairs(result: xr.Dataset, context: Context) -> None:
     """Warn once of each thing in a computed result that a reader would not expect, and name the first task."""
     n_tasks = len(context.names)
-    smallest = provenance.values_of(result, "pvalue_adjusted_least", "pair").reshape(
-        n_tasks, -1
-    )
+    least = provenance.values_of(result, "pvalue_adjusted_least", "pair")
+    smallest = least.reshape(n_tasks, -1)
     exact = provenance.is_exact(result, "pair").ravel()
-    undefined = np.isnan(
-        provenance.values_of(result, "pvalue", "effect", "pair").reshape(
-            n_tasks, 2, -1
-        )[:, 0]
-    )
+    p = provenance.values_of(result, "pvalue", "effect", "pair")
+    undefined = np.isnan(p.reshape(n_tasks, 2, -1)[:, 0])
     unreachable = ~undefined & ~provenance.significant(smallest, context.alpha)
 
-    def unreached(place: int) -> str:
-        few = "runs are so few" if exact[place] else "n_resamples is so small"
+    def unreached(comparison: int) -> str:
+        few = "n_resamples is so small"
+        if exact[comparison]:
+            few = "runs are so few"
         return f"{few} that no adjusted p reaches {context.alpha:g}"
 
     where = [

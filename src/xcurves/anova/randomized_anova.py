@@ -141,38 +141,39 @@ def randomized_anova(
     >>> int(result.n_resamples)
     9999
     """
-    given, curves = (
-        curves,
-        check_curves(curves, levels=False, reserved=RANDOMIZED_ANOVA.reserved()),
-    )
-    context = Context.of(curves, n_resamples, paired, confidence_level, rng)
+    scores = check_curves(curves, levels=False, reserved=RANDOMIZED_ANOVA.reserved())
+    context = Context.of(scores, n_resamples, paired, confidence_level, rng)
     if level_test is not None:
         validation.check_choice("level_test", level_test, ("f", "welch"))
     if paired and level_test == "welch":
         raise ValueError(
             "level_test='welch' needs unpaired runs; paired ones have one group. Leave level_test out"
         )
-    keep_null, lazy = validation.check_flag("keep_null", keep_null), is_lazy(curves)
+    lazy = is_lazy(scores)
     # A lazy result keeps random reassignments, so that their number is known beforehand.
-    n_kept = (context.n_resamples or plans.DEFAULT_RESAMPLES) if keep_null else 0
+    n_kept = 0
+    when: list[str] = []
+    if validation.check_flag("keep_null", keep_null):
+        n_kept = context.n_resamples or plans.DEFAULT_RESAMPLES
+        when.append("keep_null")
     result = per_task(
         RANDOMIZED_ANOVA,
         anova_kernel,
-        curves,
+        scores,
         context=context,
         sizes={"resample": n_kept},
-        when=["keep_null"] if keep_null else [],
+        when=when,
         reduce=reductions(paired=context.paired),
         trim="resample",
         options={
             "level_test": level_test,
-            "keep": keep_null,
+            "keep": bool(keep_null),
             "allow_exact": not (keep_null and lazy),
             "batch": validation.check_count("batch", batch),
             "progress": validation.check_progress(progress, lazy=lazy),
         },
         attrs={"n_resamples": n_resamples, "paired": paired, "level_test": level_test},
-        cure=given,
+        cure=curves,
     )
     result["level_test"].attrs |= {
         "flag_values": np.arange(2, dtype=np.int8),
@@ -203,32 +204,38 @@ def anova_kernel(
     )
     design = design_of(group)
     plan = context.plan(group.sizes, allow_exact=allow_exact)
-    found = sums.f_tests(
+    moments_of_curves = group.data[0]
+    by_f = sums.sums_of_squares_table(design, moments_of_curves.level_ss)
+    by_f |= sums.f_tests(
         design, plan, context.alpha, keep=keep, batch=batch, progress=progress
     )
-    part = group.data[0]
-    by_f = sums.sums_of_squares_table(design, part.level_ss) | found
-    by_welch = (
-        {}
-        if context.paired
-        else welch.welch_tests(design.means, plan, context.alpha, keep=keep)
-    )
-    usual = "welch" if len(set(group.sizes)) > 1 else "f"
+
+    # Matched runs have one spread: Welch's statistic is of unpaired ones.
+    by_welch: dict[str, Floats] = {}
+    spreads: dict[str, Any] = {}
+    if not context.paired:
+        by_welch = welch.welch_tests(design.means, plan, context.alpha, keep=keep)
+        spreads = _spreads(design)
+    tests = {
+        name: _with_welch(values, by_welch.get(name)) for name, values in by_f.items()
+    }
     return {
-        **{
-            name: _with_welch(values, by_welch.get(name))
-            for name, values in by_f.items()
-        },
-        **({} if context.paired else _spreads(design)),
-        "level_test": int(
-            not context.paired
-            and min(group.sizes) > 1
-            and (level_test or usual) == "welch"
-        ),
-        "n_levels": part.n_levels,
+        **tests,
+        **spreads,
+        "level_test": int(_is_by_welch(group, level_test)),
+        "n_levels": moments_of_curves.n_levels,
         "n_resamples": plan.n_resamples,
         "n_assignments": as_float(plan.n_assignments),
     }
+
+
+def _is_by_welch(group: Group, level_test: str | None) -> bool:
+    """Return whether Welch's test of level speaks: where it was asked for, or numbers of runs are unequal."""
+    if group.context.paired or min(group.sizes) < 2:
+        return False
+    if level_test is None:
+        return len(set(group.sizes)) > 1
+    return level_test == "welch"
 
 
 def _with_welch(values: Floats, of_welch: Floats | None) -> Floats:
@@ -256,25 +263,21 @@ def _spreads(design: sums.AnovaDesign) -> dict[str, Any]:
 
 def _warn_of_anova(result: xr.Dataset, context: Context) -> None:
     """Warn once of each thing in a computed result that a reader would not expect, and name the first task."""
-    n_tasks, found = len(context.names), result.variables
-    n_levels = found["n_levels"].to_numpy().ravel()
-    sizes = found["n_runs"].to_numpy().reshape(n_tasks, -1)
+    n_tasks = len(context.names)
+    n_levels = result.variables["n_levels"].to_numpy().ravel()
+    sizes = result.variables["n_runs"].to_numpy().reshape(n_tasks, -1)
+    n_assignments = result.variables["n_assignments"].to_numpy().ravel()
     exact = provenance.is_exact(result).ravel()
     smallest = provenance.smallest_reachable(result).ravel()
-    f = found["f"].to_numpy().reshape(n_tasks, 2, 3)[..., :2]
-    undefined = (
-        np.isnan(f) & (n_levels[:, np.newaxis] > np.array([0, 1]))[..., np.newaxis]
-    )
+    too_small = ~provenance.significant(smallest, context.alpha) & (n_levels > 0)
 
-    def unreachable(task: int) -> str:
-        runs = " v ".join(str(size) for size in sizes[task] if size)
-        count = found["n_assignments"].to_numpy().ravel()[task]
-        few = (
-            f"{runs} runs allow {count:g} assignments"
-            if exact[task]
-            else "n_resamples is small"
-        )
-        return f"{few}; no p below {smallest[task]:.3g} exists"
+    # F is expected of the level from one training level, of the shape from two.
+    f = result.variables["f"].to_numpy().reshape(n_tasks, 2, 3)[..., :2]
+    has_effect = n_levels[:, np.newaxis] > np.array([0, 1])
+    undefined = np.isnan(f) & has_effect[..., np.newaxis]
+
+    def no_run(_: int) -> str:
+        return "no run has a value; the result is NaN"
 
     def zero_by_zero(task: int) -> str:
         effects = " and ".join(np.array(labels.EFFECTS)[undefined[task].any(axis=-1)])
@@ -282,15 +285,16 @@ def _warn_of_anova(result: xr.Dataset, context: Context) -> None:
             f"differences and error are both zero: F is 0 / 0 and p is NaN ({effects})"
         )
 
-    for affected, say in (
-        (n_levels == 0, lambda _: "no run has a value; the result is NaN"),
-        (undefined.any(axis=(1, 2)), zero_by_zero),
-        (
-            ~provenance.significant(smallest, context.alpha) & (n_levels > 0),
-            unreachable,
-        ),
-    ):
-        provenance.warn_of(affected, context.names, say)
+    def unreachable(task: int) -> str:
+        few = "n_resamples is small"
+        if exact[task]:
+            runs = " v ".join(str(size) for size in sizes[task] if size)
+            few = f"{runs} runs allow {n_assignments[task]:g} assignments"
+        return f"{few}; no p below {smallest[task]:.3g} exists"
+
+    provenance.warn_of(n_levels == 0, context.names, no_run)
+    provenance.warn_of(undefined.any(axis=(1, 2)), context.names, zero_by_zero)
+    provenance.warn_of(too_small, context.names, unreachable)
 
 
 @dataclass(frozen=True)
@@ -305,24 +309,27 @@ class CurveMoments:
 
     def size(self, shape: Shape) -> int:
         """Return the length of packed moments."""
-        return moments.packed_size(
-            shape[0] * shape[1], shape[2] - 1 if self.whole(shape) else None
-        )
+        rank = None
+        if self.whole(shape):
+            rank = shape[2] - 1
+        return moments.packed_size(shape[0] * shape[1], rank)
 
     def measure(self, curves: Floats, shape: Shape, _: slice, /) -> Floats:
         """Return the packed moments of some levels."""
+        measured = curves
         if self.within_runs:
             has = ~np.isnan(curves)
             total = np.where(has, curves, 0.0).sum(axis=-3, keepdims=True)
-            # infinite values are refused by their moments
+            count = np.maximum(has.sum(axis=-3, keepdims=True), 1)
+            # Infinite values are refused by their moments.
             with np.errstate(invalid="ignore"):
-                curves = curves - total / np.maximum(has.sum(axis=-3, keepdims=True), 1)
-        flat = curves.reshape(*curves.shape[:-3], -1, curves.shape[-1])
+                measured = curves - total / count
+        flat = measured.reshape(*curves.shape[:-3], -1, curves.shape[-1])
         return moments.measure_moments(flat, factored=self.whole(shape))
 
     def merge(self, numbers: Floats, shape: Shape) -> Floats:
         """Merge the moments of stretches of training."""
-        # huge scores are refused later
+        # Huge scores are refused later.
         with np.errstate(over="ignore", invalid="ignore"):
             return moments.merge_moments(numbers, shape[0] * shape[1])
 
@@ -333,23 +340,24 @@ class CurveMoments:
 
 def reductions(*, paired: bool) -> tuple[Reduction, ...]:
     """Return what the ANOVA needs of curves: moments, and if paired those within runs."""
-    return (
-        (CurveMoments(), CurveMoments(within_runs=True))
-        if paired
-        else (CurveMoments(),)
-    )
+    if paired:
+        return CurveMoments(), CurveMoments(within_runs=True)
+    return (CurveMoments(),)
 
 
 def design_of(group: Group) -> sums.AnovaDesign:
     """Return the design of tasks with the same runs; refuse those whose squares overflow or vanish."""
-    part, *within = group.data
+    of_all, *within_runs = group.data
+    largest = np.abs(of_all.means).max(axis=-1)
     with np.errstate(over="ignore", invalid="ignore"):
-        squares = np.abs(part.means).max(axis=-1) ** 2 + moments.trace(part.comoment)
-    scales.check_squares(
-        squares, np.abs(part.means).any(axis=-1) | (squares > 0), group.names
-    )
-    means, comoment, magnitude = moments.of_curves(part, group.curves)
-    by_run = moments.of_curves(within[0], group.curves)[:2] if within else None
+        squares = largest**2 + moments.trace(of_all.comoment)
+    has_scores = np.abs(of_all.means).any(axis=-1) | (squares > 0)
+    scales.check_squares(squares, has_scores, group.names)
+
+    means, comoment, magnitude = moments.of_curves(of_all, group.curves)
+    by_run = None
+    if within_runs:
+        by_run = moments.of_curves(within_runs[0], group.curves)[:2]
     return sums.make_design(
-        means, comoment, int(part.n_levels[0]), group.sizes, magnitude, by_run
+        means, comoment, int(of_all.n_levels[0]), group.sizes, magnitude, by_run
     )

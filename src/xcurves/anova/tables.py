@@ -41,12 +41,10 @@ def anova_table(result: xr.Dataset) -> pd.DataFrame:
     terms = result["error_term"].to_numpy()
     if "split_plot" in terms:
         rows = _split_plot_rows(result, paired=paired)
+    elif "pooled" in terms:
+        rows = _pooled_rows(result)
     else:
-        rows = (
-            _pooled_rows(result)
-            if "pooled" in terms
-            else {"algorithm": _effect(result, "algorithm", "welch")}
-        )
+        rows = {"algorithm": _effect(result, "algorithm", "welch")}
     columns = {
         column: xr.concat(
             [_table_cell(row, column) for row in rows.values()],
@@ -57,14 +55,18 @@ def anova_table(result: xr.Dataset) -> pd.DataFrame:
     frame = frame_of(columns, ["source"])
     frame["df"] = frame["df"].astype("Int64")
     source = frame.index.get_level_values("source")
-    for column in ("MS", "F", "p"):  # blank where a row has no such number
-        blank = [
-            name
-            for name, row in rows.items()
-            if column not in row and not (column == "MS" and name != "total")
-        ]
-        frame[column] = frame[column].astype(object).where(~source.isin(blank), "")
-    named = _PAIRED_ROWS if paired else _ROWS
+
+    # Blank where a row has no such number; a mean square all have but the total.
+    blank = {
+        "MS": ["total"],
+        "F": [name for name, row in rows.items() if "F" not in row],
+        "p": [name for name, row in rows.items() if "p" not in row],
+    }
+    for column, names in blank.items():
+        frame[column] = frame[column].astype(object).where(~source.isin(names), "")
+    named = _ROWS
+    if paired:
+        named = _PAIRED_ROWS
     if frame.index.nlevels > 1:
         return frame.rename(index=named, level="source")
     return frame.rename(index=named).rename_axis(None)
@@ -156,11 +158,11 @@ def _mean_square(row: Row) -> xr.DataArray:
 
 
 def _table_cell(row: Row, column: str) -> xr.DataArray:
-    return (
-        _mean_square(row)
-        if column == "MS"
-        else row.get(column, xr.full_like(row["SS"], np.nan))
-    )
+    if column == "MS":
+        return _mean_square(row)
+    if column not in row:
+        return xr.full_like(row["SS"], np.nan)
+    return row[column]
 
 
 def anova_digest(result: xr.Dataset) -> pd.DataFrame:
