@@ -62,7 +62,7 @@ _FUNCTIONS = {  # for all kinds of results; the functions of one kind are listed
     "report": "reporting.page",
     "summary": "results",
     "table": "results",
-    "time_to_target": "target_times.performance_profile",
+    "time_to_target": "target_times.time_to_target",
     "to_dataarray": "preprocessing.frames",
     "to_dataset": "preprocessing.frames",
     "to_frame": "tidy_frames",

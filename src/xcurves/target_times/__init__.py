@@ -10,7 +10,5 @@ if TYPE_CHECKING:
     from xcurves.target_times.performance_profile import (
         performance_profile as performance_profile,
     )
-    from xcurves.target_times.performance_profile import (
-        time_to_target as time_to_target,
-    )
     from xcurves.target_times.speedup import speedup as speedup
+    from xcurves.target_times.time_to_target import time_to_target as time_to_target

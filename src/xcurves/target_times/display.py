@@ -19,8 +19,9 @@ def displayed(result: xr.Dataset) -> xr.Dataset:
 
     A step-down test shows some differences whose simultaneous interval still holds 1: there the end on that side is 1.
     """
-    p, own = result["pvalue_adjusted"], result["speedup_ci"]
-    low, high = (own.sel(ci_bound=bound, drop=True) for bound in CI_BOUNDS)
+    p = result["pvalue_adjusted"]
+    by_itself = result["speedup_ci"]
+    low, high = (by_itself.sel(ci_bound=bound, drop=True) for bound in CI_BOUNDS)
     # where curves end first
     by_interval = (low >= 1).astype(float) - (high <= 1).astype(float)
     apart: xr.DataArray = result["speedup"] - 1
@@ -36,11 +37,9 @@ def displayed(result: xr.Dataset) -> xr.Dataset:
 def heading(result: xr.Dataset) -> str:
     """Return how the interval of several comparisons is headed."""
     level = f"{round(100 * float(result.attrs['confidence_level']), 10):g} %"
-    return (
-        f"{level}, all comparisons together"
-        if result.sizes.get("algorithm", 1) > 1
-        else level
-    )
+    if result.sizes.get("algorithm", 1) > 1:
+        return f"{level}, all comparisons together"
+    return level
 
 
 def ends_of_ratio(bounds: xr.DataArray) -> tuple[float, float]:
@@ -58,31 +57,26 @@ def is_one_sided(bounds: xr.DataArray) -> bool:
 def say_ratio(ratio: float, bounds: xr.DataArray, *, shown: bool = False) -> str:
     """Return a ratio of times with its interval: "2.03 times as fast (1.92 to 2.14)"; what is known without one."""
     low, high = ends_of_ratio(bounds)
-    said = _limits(low, high, ratio, shown=shown)
-    if np.isnan(ratio):
-        return (
-            f"{said} times as fast"
-            if np.isfinite(low) or np.isfinite(high)
-            else "nothing bounds how fast"
-        )
-    return f"{rounded(ratio, decimals_of(low, high, ratio))} times as fast ({said})"
+    limits = _limits(low, high, ratio, shown=shown)
+    if not np.isnan(ratio):
+        factor = rounded(ratio, decimals_of(low, high, ratio))
+        return f"{factor} times as fast ({limits})"
+    if np.isfinite(low) or np.isfinite(high):
+        return f"{limits} times as fast"
+    return "nothing bounds how fast"
 
 
 def _limits(low: float, high: float, ratio: float, *, shown: bool) -> str:
     """Return the interval of a ratio; an end at 1 of one that is shown is open."""
     decimals = decimals_of(low, high, ratio)
     if shown and low == 1:
-        return (
-            f"more than 1 to {rounded(high, decimals)}"
-            if np.isfinite(high)
-            else "more than 1"
-        )
+        if not np.isfinite(high):
+            return "more than 1"
+        return f"more than 1 to {rounded(high, decimals)}"
     if shown and high == 1:
-        return (
-            f"{rounded(low, decimals)} to less than 1"
-            if np.isfinite(low)
-            else "less than 1"
-        )
+        if not np.isfinite(low):
+            return "less than 1"
+        return f"{rounded(low, decimals)} to less than 1"
     return interval(low, high, estimate=ratio)
 
 

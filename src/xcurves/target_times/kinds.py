@@ -238,14 +238,20 @@ SPEEDUP = ResultKind(
     },
     overlaid=joined_dims,
 )
-EACH_SPEEDUP = replace(  # of each task by itself
+
+
+def _of_each_task(var: Var) -> Var:
+    """Return a variable of `SPEEDUP` as it is where each task stands by itself."""
+    dims = tuple(dim for dim in var.dims if dim not in (JOINED, "task_effect"))
+    if var.when == "each":
+        return replace(var, dims=dims, when=None)
+    return replace(var, dims=dims)
+
+
+EACH_SPEEDUP = replace(
     SPEEDUP,
     variables={
-        name: replace(
-            var,
-            dims=tuple(dim for dim in var.dims if dim not in (JOINED, "task_effect")),
-            when=None if var.when == "each" else var.when,
-        )
+        name: _of_each_task(var)
         for name, var in SPEEDUP.variables.items()
         if var.when != "task"
     },

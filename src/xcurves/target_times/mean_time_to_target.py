@@ -121,10 +121,11 @@ def mean_time_to_target(
 def mean_time_kernel(group: Group, *, log: bool, sign: float) -> dict[str, Any]:
     """Return the times of all algorithms in all tasks."""
     cells = Readings(group, log, sign)
-    found = cells.ranges(cells.best) | times_to_target(cells, group.context.alpha)[1]
+    _, times = times_to_target(cells, group.context.alpha)
+    variables = cells.ranges(cells.best) | times
     return {
-        name: each.reshape(-1, cells.n_algorithms, *each.shape[1:])
-        for name, each in found.items()
+        name: values.reshape(-1, cells.n_algorithms, *values.shape[1:])
+        for name, values in variables.items()
     }
 
 
@@ -139,43 +140,47 @@ def curves_and_target(
     """Return curves as kernels take them, their levels and targets; core dims; the options of `Readings`."""
     validation.check_flag("higher_is_better", higher)
     log = validation.check_choice("training_scale", scale, ("linear", "log")) == "log"
-    core: tuple[str, ...] = (*joined, "algorithm", "run")
-    # times, beside which their budgets may stand
     if not {"training", EVALUATION} & {*curves.dims}:
-        times = curves.drop_vars("budget", errors="ignore").transpose(..., *core)
-        budget = (
-            curves.coords.get("budget", xr.DataArray(0.0))
-            .astype(np.float64)
-            .drop_vars("budget", errors="ignore")
-        )
-        return (
-            [
-                times,
-                in_label_order(
-                    budget.broadcast_like(times).transpose(*times.dims), core
-                ),
-            ],
-            core,
-            {},
-        )
-    core, training = (*core, EVALUATION), curves["training"].reset_coords(drop=True)
+        core_of_times = (*joined, "algorithm", "run")
+        return _times_and_budgets(curves, core_of_times), core_of_times, {}
+
+    core = (*joined, "algorithm", "run", EVALUATION)
+    training = curves["training"].reset_coords(drop=True)
     bare = curves.drop_vars(["training", EVALUATION], errors="ignore")
     scores = bare.rename({curves.dims[-1]: EVALUATION}).transpose(..., *core)
+    if training.ndim == 1:
+        levels = xr.DataArray(training.data, dims=EVALUATION)
+    else:
+        levels = training.transpose(*scores.dims)
+
     of_task = scores.isel({"algorithm": 0, "run": 0, EVALUATION: 0}, drop=True)
-    wanted = check_reference(of_task, "target", 0.0 if target is None else target)
-    levels = (
-        xr.DataArray(training.data, dims=EVALUATION)
-        if training.ndim == 1
-        else training.transpose(*scores.dims)
-    )
+    # Kernels without a target of the user have one of their own.
+    level: Reference = 0.0
+    if target is not None:
+        level = target
+    targets = check_reference(of_task, "target", level).broadcast_like(of_task)
+
     # results take its unit
     scores = scores.assign_coords(training=xr.Variable((), 0.0, training.attrs))
-    targets = wanted.broadcast_like(of_task).transpose(*of_task.dims)
-    return (
-        [scores, in_label_order(levels, core), targets],
-        core,
-        {"log": log, "sign": 1.0 if higher else -1.0},
-    )
+    data = [
+        scores,
+        in_label_order(levels, core),
+        targets.transpose(*of_task.dims),
+    ]
+    sign = -1.0
+    if higher:
+        sign = 1.0
+    return data, core, {"log": log, "sign": sign}
+
+
+def _times_and_budgets(
+    times: xr.DataArray, core: tuple[str, ...]
+) -> list[xr.DataArray]:
+    """Return times, beside which their budgets may stand, and these, 0 where none are known."""
+    bare = times.drop_vars("budget", errors="ignore").transpose(..., *core)
+    budget = times.coords.get("budget", xr.DataArray(0.0)).astype(np.float64)
+    budgets = budget.drop_vars("budget", errors="ignore").broadcast_like(bare)
+    return [bare, in_label_order(budgets.transpose(*bare.dims), core)]
 
 
 class Readings:
@@ -187,41 +192,37 @@ class Readings:
 
     def __init__(self, group: Group, log: bool, sign: float) -> None:
         scores, levels, target = group.data
-        self.log, self.sign, self.n_algorithms = log, sign, scores.shape[-3]
+        self.log = log
+        self.sign = sign
+        self.n_algorithms = scores.shape[-3]
         self.target = sign * target.repeat(self.n_algorithms)
-        least = np.nanmin(levels, initial=np.inf)
-        if least < 0:
-            raise ValueError(
-                f"training must not be negative: ratios of times need a zero; got {least:g}. Subtract it"
-            )
-        if log and least == 0:
-            raise ValueError(
-                "training_scale='log' needs levels above 0; got 0. Leave it out: "
-                "curves.where(curves.training > 0, drop=True), or use 'linear'"
-            )
+        _check_levels(levels, log)
         scores = sign * scores
         _check_read(scores.reshape(-1, *scores.shape[-3:]), group)
-        if levels.ndim < scores.ndim:  # a grid that all share
-            levels = levels.reshape(len(levels), *[1] * (scores.ndim - 2), -1)
-        levels = np.broadcast_to(np.log(levels) if log else levels, scores.shape)
-        read = [
-            mean_curves.curve_of_runs(levels[cell], scores[cell])
+
+        # Levels as curves have them, of each run; a grid may be shared by all.
+        if levels.ndim < scores.ndim:
+            levels = np.expand_dims(levels, tuple(range(1, scores.ndim - 1)))
+        u = levels
+        if log:
+            u = np.log(levels)
+        u = np.broadcast_to(u, scores.shape)
+        self.curves = [
+            mean_curves.curve_of_runs(u[cell], scores[cell])
             for cell in np.ndindex(scores.shape[:-2])
         ]
+
         numbers = [
-            (len(each.runs), len(each.u), each.n_ended_early, each.last)
-            for each in read
+            (len(curve.runs), len(curve.u), curve.n_ended_early, curve.last)
+            for curve in self.curves
         ]
         self.n_runs, n_levels, self.n_ended_early, self.last = np.array(numbers).T
         none = np.where(n_levels == 0, Reason.NO_LEVELS_IN_COMMON, Reason.ESTIMATED)
         self.reason = np.where(self.n_runs < 2, Reason.FEWER_THAN_TWO_RUNS, none)
-        self.curves = [
-            NO_CURVE if why else curve
-            for curve, why in zip(read, self.reason, strict=True)
-        ]
-        self.best = (
-            np.where(np.isnan(scores), -np.inf, scores).max(axis=(-2, -1)).ravel()
-        )
+        for row in np.flatnonzero(self.reason):
+            self.curves[row] = NO_CURVE
+        known = np.where(np.isnan(scores), -np.inf, scores)
+        self.best = known.max(axis=(-2, -1)).ravel()
 
     def with_target(self, target: Floats) -> Readings:
         """Return the same readings with another level for each cell, higher being better."""
@@ -233,25 +234,50 @@ class Readings:
         """Return the variables that say how far runs get, and how many there are."""
         return {
             "score_best": self.sign * np.where(np.isinf(best), np.nan, best),
-            "training_last": np.exp(self.last) if self.log else self.last,
+            "training_last": self.training(self.last),
             "n_runs": self.n_runs,
             "n_ended_early": self.n_ended_early,
         }
 
+    def training(self, u: Floats) -> Floats:
+        """Return levels in units of training, given those at which curves are linear."""
+        if not self.log:
+            return u
+        return np.asarray(np.exp(u))
+
+
+def _check_levels(levels: Floats, log: bool) -> None:
+    """Refuse levels of training of which there are no ratios, or no logarithms."""
+    least = np.nanmin(levels, initial=np.inf)
+    if least < 0:
+        raise ValueError(
+            f"training must not be negative: ratios of times need a zero; got {least:g}. Subtract it"
+        )
+    if log and least == 0:
+        raise ValueError(
+            "training_scale='log' needs levels above 0; got 0. Leave it out: "
+            "curves.where(curves.training > 0, drop=True), or use 'linear'"
+        )
+
 
 def _check_read(scores: Floats, group: Group) -> None:
     """Refuse scores that are infinite or too large to be squared and, where runs are paired, runs that are lacking."""
-    context, n = group.context, len(scores)
-    names = group.names if len(group.names) == n else [""] * n
+    context = group.context
+    n_tasks = len(scores)
+    # Joined tasks have one name together.
+    names = group.names
+    if len(names) != n_tasks:
+        names = [""] * n_tasks
     scales.check_size(scores, names)
     counts = count_levels(scores)
     counts[np.isfinite(counts)] = 0.0  # runs may have levels of their own
-    run_checks.check_runs(counts, np.zeros(n), names, context.algorithms, context.runs)
+    run_checks.check_runs(
+        counts, np.zeros(n_tasks), names, context.algorithms, context.runs
+    )
+    if not context.paired:
+        return
     for name, present in zip(names, np.any(~np.isnan(scores), axis=-1), strict=True):
-        if context.paired:
-            run_checks.check_paired_runs(
-                present, name, context.algorithms, context.runs
-            )
+        run_checks.check_paired_runs(present, name, context.algorithms, context.runs)
 
 
 def times_of(
@@ -262,15 +288,15 @@ def times_of(
     The time is known to lie between `low` and `high`.
     """
     u, point = mean_curves.first_crossing(track)
-    hull, readable = (
-        mean_curves.hull_by_pvalue(track, alpha),
-        reason == Reason.ESTIMATED,
-    )
-    time, first, last, *ends = map(
-        track.training, (u, track.u[0], track.u[-1], hull.lower, hull.upper)
-    )
-    never, at_once = readable & (point < 0), readable & (point == 0)
-    time = np.where(readable, time, np.nan)
+    hull = mean_curves.hull_by_pvalue(track, alpha)
+    ends = [track.training(hull.lower), track.training(hull.upper)]
+    first, last = track.training(track.u[0]), track.training(track.u[-1])
+
+    # A curve that is there at once may have been earlier, one that never gets there may later.
+    readable = reason == Reason.ESTIMATED
+    never = readable & (point < 0)
+    at_once = readable & (point == 0)
+    time = np.where(readable, track.training(u), np.nan)
     why = [Reason.NOT_REACHED_WITHIN_ITS_BUDGET, Reason.THERE_FROM_ITS_FIRST_LEVEL_ON]
     return {
         "time": np.where(at_once, np.nan, time),

@@ -1,4 +1,4 @@
-"""Times of runs to a target; how often each algorithm is within a factor of the best, and the area under that."""
+"""How often each algorithm is within a factor of the best time, and the area under that."""
 
 from __future__ import annotations
 
@@ -9,23 +9,18 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Floats, Index
-from xcurves.core import labels, provenance, validation
+from xcurves.core import labels, validation
 from xcurves.core.driver import Group, per_task
 from xcurves.core.labels import pairs_in_label_order
-from xcurves.core.run_checks import LAST_LEVEL, Context
+from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.kernels.differences import task_flips
 from xcurves.kernels.resampling import plans
 from xcurves.kernels.times import hitting_times
 from xcurves.kernels.times.hitting_times import medians
 from xcurves.multi_task.options import check_task
-from xcurves.preprocessing.normalization import (
-    Reference,
-    check_reference,
-    say_reference,
-)
+from xcurves.target_times.comparisons import check_times
 from xcurves.target_times.kinds import PERFORMANCE_PROFILE
-from xcurves.target_times.speedup import check_times
 
 N_DRAWS = 2_000
 _N_TAU = 101  # factors at which the share is given
@@ -113,11 +108,9 @@ def performance_profile(
     if validation.check_number("tau_max", tau_max) <= 1:
         raise ValueError(f"tau_max must be above 1; got {tau_max:g}. Usual: 4")
     points = validation.check_count("points", points, 2, 100_000)
-    bases = (
-        None
-        if gates is None
-        else check_gates(times[task].to_numpy().tolist(), gates, task)
-    )
+    bases = None
+    if gates is not None:
+        bases = check_gates(times[task].to_numpy().tolist(), gates, task)
     core = (task, "algorithm", "run")
     bare = times.drop_vars("budget", errors="ignore").transpose(..., *core)
     pairs = pairs_in_label_order(times)
@@ -139,8 +132,10 @@ def performance_profile(
 def score_kernel(group: Group, **options: Any) -> dict[str, Any]:
     """Return the profiles of every benchmark, data of shape (benchmark, task, algorithm, run)."""
     check_times(group.data[0])
-    found = [_profile(each, group, **options) for each in group.data[0]]
-    return {name: np.stack([each[name] for each in found]) for name in found[0]}
+    profiles = [_profile(times, group, **options) for times in group.data[0]]
+    return {
+        name: np.stack([profile[name] for profile in profiles]) for name in profiles[0]
+    }
 
 
 def _profile(
@@ -151,34 +146,42 @@ def _profile(
     points: int | None,
     pairs: Index,
 ) -> dict[str, Any]:
-    alpha, entropy, tau_max = group.context.alpha, group.context.entropy, float(tau[-1])
-    found = hitting_times.ratios(medians(times), bases, tau_max)
-    u = hitting_times.contributions(found, tau_max, points).T
-    n_tasks = u.shape[1]
-    plan = plans.plan_flips(n_tasks, None, entropy)
+    """Return the profile of one benchmark, its area and the differences of areas, times (task, algorithm, run)."""
+    alpha = group.context.alpha
+    entropy = group.context.entropy
+    tau_max = float(tau[-1])
+    ratios = hitting_times.ratios(medians(times), bases, tau_max)
+    areas = hitting_times.contributions(ratios, tau_max, points).T  # (algorithm, task)
+    n_tasks = areas.shape[1]
+    first, second = pairs.T
+    differences = areas[first] - areas[second]
+
+    # For these tasks runs are drawn, for tasks like these the signs of tasks are flipped.
     drawn = hitting_times.bootstrap_scores(
         times, bases, tau_max, points, N_DRAWS, entropy
     )
-    first, second = pairs.T
-    between = u[first] - u[second]
-    pvalue, adjusted = task_flips.pvalues(between / n_tasks, plan)
+    plan = plans.plan_flips(n_tasks, None, entropy)
+    pvalue, adjusted = task_flips.pvalues(differences / n_tasks, plan)
 
-    def intervals(means: Floats, drawn: Floats, least: float) -> Floats:
-        of_runs = np.quantile(drawn, [alpha / 2, 1 - alpha / 2], axis=0).T
-        of_tasks = task_flips.flip_intervals(
-            means / n_tasks, np.full(means.shape, 1 / n_tasks), plan, alpha
+    def intervals(of_tasks: Floats, of_draws: Floats, least: float) -> Floats:
+        """Return both intervals of means over tasks, which lie between `least` and 1."""
+        fixed = np.quantile(of_draws, [alpha / 2, 1 - alpha / 2], axis=0).T
+        random = task_flips.flip_intervals(
+            of_tasks / n_tasks, np.full(of_tasks.shape, 1 / n_tasks), plan, alpha
         )[0]
-        return np.stack([of_runs, np.clip(of_tasks, least, 1.0)], axis=1)
+        return np.stack([fixed, np.clip(random, least, 1.0)], axis=1)
 
     return {
-        "score": u.mean(axis=1),
-        "score_ci": intervals(u, drawn, 0.0),
-        "share": (found[..., np.newaxis] <= tau).mean(axis=0),
-        "difference": between.mean(axis=1),
-        "difference_ci": intervals(between, drawn[:, first] - drawn[:, second], -1.0),
+        "score": areas.mean(axis=1),
+        "score_ci": intervals(areas, drawn, 0.0),
+        "share": (ratios[..., np.newaxis] <= tau).mean(axis=0),
+        "difference": differences.mean(axis=1),
+        "difference_ci": intervals(
+            differences, drawn[:, first] - drawn[:, second], -1.0
+        ),
         "pvalue": pvalue,
         "pvalue_adjusted": adjusted,
-        "n_reached": np.isfinite(found).sum(axis=0),
+        "n_reached": np.isfinite(ratios).sum(axis=0),
         "n_tasks": np.int64(n_tasks),
     }
 
@@ -200,112 +203,7 @@ def check_gates(names: list[Any], gates: Mapping[Any, Any], task: str) -> Index:
             raise ValueError(
                 f"gates: {labels.shown(base)} is a base and a variant. Name bases that are no variants"
             )
-    return np.array(
-        [names.index(base) if base != name else -1 for name, base in bases.items()]
-    )
-
-
-def time_to_target(
-    curves: xr.DataArray,
-    target: Reference,
-    *,
-    sustained: int = 1,
-    higher_is_better: bool = True,
-) -> xr.DataArray:
-    r"""Return the training level at which each run first reaches a target.
-
-    Parameters
-    ----------
-    curves : DataArray, dims (..., algorithm, run, training)
-        Scores, NaN where a run has none: levels that others have are no levels of its own. Or dims (..., algorithm,
-        run, evaluation), as ``to_dataarray(levels="run")`` makes them.
-    target : float or DataArray
-        Score to be reached: one for all, or one for each task, labelled like `curves`.
-    sustained : int, default 1
-        Number of evaluations in a row, from that one on, at which the score must meet the target.
-    higher_is_better : bool, default True
-        If False, low scores are good ones.
-
-    Returns
-    -------
-    DataArray, dims (..., algorithm, run)
-        Times in units of training: a level of the run, +inf where it does not reach the target within its budget, NaN
-        where there is no run. The coordinate `budget` has the last level of each run. ``attrs["history"]`` has the
-        step.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If dims or options are not as described, if `sustained` is more than the number of levels, or if `target` lacks
-        a label or is not finite.
-
-    Notes
-    -----
-    With the levels :math:`t_1 < \dots < t_k` of a run, scores :math:`y_j`, target c and s evaluations in a row,
-
-    .. math:: T = \min\{t_j : y_j, \dots, y_{j+s-1} \ge c\}, \quad T = \infty \text{ if there is none.}
-
-    A noisy run reaches a target early, the earlier the more often it is evaluated: compare runs that were evaluated
-    alike, or mean curves (`speedup`). How much longer than their budget runs take is not known: compare times by ranks,
-    medians and shares, with ``higher_is_better=False``.
-
-    References
-    ----------
-    .. [1] Dolan, E. D. & Moré, J. J. (2002). Benchmarking optimization software with performance profiles.
-       Mathematical Programming 91, 201-213. doi:10.1007/s101070100263
-
-    Examples
-    --------
-    >>> import xarray as xr, xcurves
-    >>> scores = xr.DataArray(
-    ...     [[[1.0, 5.0, 2.0, 6.0, 7.0], [1.0, 2.0, 3.0, 3.0, 4.0]]],
-    ...     dims=("algorithm", "run", "training"),
-    ...     coords={"algorithm": ["a"], "run": [0, 1], "training": [0, 10, 20, 30, 40]},
-    ... )
-    >>> scores.curves.time_to_target(5.0).to_numpy()
-    array([[10., inf]])
-    >>> scores.curves.time_to_target(5.0, sustained=2).to_numpy()
-    array([[30., inf]])
-    """
-    curves = check_curves(curves, own_levels=True)
-    validation.check_flag("higher_is_better", higher_is_better)
-    last = str(curves.dims[-1])
-    validation.check_total("sustained", sustained, "1", most=curves.sizes[last])
-    levels, scores = curves["training"].variable, curves.drop_vars("training")
-    core = ["algorithm", "run", last]
-    wanted = check_reference(
-        scores.isel(dict.fromkeys(core, 0), drop=True), "target", target
-    )
-    times, budget = xr.apply_ufunc(
-        hitting_times.first_times,
-        scores,
-        wanted,
-        levels,
-        input_core_dims=[core, [], core if levels.ndim > 1 else [last]],
-        output_core_dims=[core[:2], core[:2]],
-        kwargs={"sustained": int(sustained), "higher": bool(higher_is_better)},
-        dask="parallelized",
-        output_dtypes=[np.float64, np.float64],
-        dask_gufunc_kwargs={"allow_rechunk": True},
-    )
-    units = curves["training"].attrs.get("units")
-    of_training = {"units": units} if units else {}
-    during = ""
-    if sustained > 1:
-        during = f" at {sustained} evaluations in a row"
-    side, words = "at least" if higher_is_better else "at most", say_reference(target)
-    times.attrs = {
-        "long_name": f"training until the score is {side} {words}{during}",
-        "comment": "infinite where the target is not reached within the budget",
-        **of_training,
-        **{
-            name: curves.attrs[name]
-            for name in ("source", "history")
-            if name in curves.attrs
-        },
-    }
-    budget.attrs = {"long_name": LAST_LEVEL} | of_training
-    said = f"time_to_target(target={words}, sustained={sustained}, higher_is_better={higher_is_better})"
-    return provenance.record(
-        times.rename("time_to_target").assign_coords(budget=budget.variable), said
-    )
+    index_of = {name: index for index, name in enumerate(names)}
+    is_variant = np.array([base != name for name, base in bases.items()])
+    index_of_base = np.array([index_of[base] for base in bases.values()])
+    return np.where(is_variant, index_of_base, -1)

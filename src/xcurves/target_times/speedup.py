@@ -1,8 +1,4 @@
-"""How much sooner an algorithm reaches a score than a reference, in each task and over tasks.
-
-In kernels arrays have an item for each cell, the algorithms of a task one after the other, where no other shape is
-given. Ratios are known to lie between `low` and `high`, NaN where nothing is known.
-"""
+"""How much sooner an algorithm reaches a score than a reference, in each task and over tasks."""
 
 from __future__ import annotations
 
@@ -18,34 +14,22 @@ from xcurves.core import labels, validation
 from xcurves.core.driver import Group, is_lazy, per_task
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
-from xcurves.kernels.resampling import plans
 from xcurves.kernels.resampling.adjustments import holm
 from xcurves.kernels.resampling.plans import EXACT_LIMIT
-from xcurves.kernels.times import dealt_times, hitting_times, mean_curves
-from xcurves.kernels.times.hitting_times import LogTimes, medians
-from xcurves.kernels.times.mean_curves import NO_CURVE, MeanCurve
 from xcurves.multi_task.options import TaskGroups, check_task, check_task_groups
 from xcurves.preprocessing.normalization import Reference, say_reference
+from xcurves.target_times.claims_over_tasks import with_claims
+from xcurves.target_times.comparisons import (
+    BY_DESIGN,
+    DRAWN,
+    Compared,
+    of_given_times,
+    to_last_level,
+    to_target,
+)
 from xcurves.target_times.kinds import EACH_SPEEDUP, SPEEDUP
-from xcurves.target_times.mean_time_to_target import (
-    Readings,
-    curves_and_target,
-    times_of,
-    times_to_target,
-)
-from xcurves.target_times.text import Reason, described
-
-MOST_OF_RISE = 0.9  # of the reference, from its first to its last level
-DRAWN = 64  # levels of the mean curves that results keep
-# whatever the scores are
-BY_DESIGN = (
-    Reason.FEWER_THAN_TWO_RUNS,
-    Reason.NO_LEVELS_IN_COMMON,
-    Reason.LAST_LEVEL_OF_THE_REFERENCE_IS_0,
-    Reason.NOT_COMPARED,
-)
-# variables, and what claims about these tasks are made of
-Compared = tuple[dict[str, Any], LogTimes | None]
+from xcurves.target_times.mean_time_to_target import curves_and_target
+from xcurves.target_times.text import described
 
 
 def speedup(
@@ -159,38 +143,65 @@ def speedup(
     """
     validation.check_array("curves", curves)
     of_times = "training" not in curves.dims and labels.EVALUATION not in curves.dims
-    names = ("algorithm", "run") if of_times else labels.DIMS
+    names: tuple[str, ...] = labels.DIMS
+    if of_times:
+        names = ("algorithm", "run")
     curves = check_curves(
         curves, names, own_levels=not of_times, reserved=SPEEDUP.reserved()
     )
-    groups, joined = None, []
+    kind = EACH_SPEEDUP
+    groups = None
+    joined = []
     if task is not None:
+        kind = SPEEDUP
         curves, task = check_task(curves, task)
-        groups, joined = check_task_groups(curves, task, task_groups), [task]
+        groups = check_task_groups(curves, task, task_groups)
+        joined = [task]
     elif task_groups is not None:
         raise ValueError(
             "task_groups are families of tasks that are joined. Name the dim of tasks: task='task'"
         )
     _check_options(curves, reference, target, paired, ratio_test, of_times)
+
+    # What is compared: given times, or the times at which mean curves reach a target or a last score.
     data, core, options = curves_and_target(
         curves, target, training_scale, higher=higher_is_better, joined=joined
     )
-    compare: Callable[..., Compared] = of_given_times if of_times else to_target
-    if target is None and not of_times:
-        compare, options = (
-            to_last_level,
-            options | {"randomized": ratio_test == "randomization"},
-        )
+    compare: Callable[..., Compared] = to_target
     when = ["task"]
-    if target is None and not of_times and not joined:
-        when.append("last")
+    if of_times:
+        compare = of_given_times
+    elif target is None:
+        compare = to_last_level
+        options["randomized"] = ratio_test == "randomization"
+        if not joined:
+            when.append("last")
+
     order = np.sort(curves["algorithm"].to_numpy()).tolist()
-    families = None if groups is None else np.array(groups.numbers)
-    needs_none = ratio_test == "welch" and (
-        families is None or 2 ** len(set(families)) <= EXACT_LIMIT
-    )
+    options |= {
+        "compare": compare,
+        "reference": order.index(reference),
+        "families": None,
+    }
+    attrs: dict[str, Any] = {
+        "reference": reference,
+        "target": None,
+        "higher_is_better": higher_is_better,
+        "paired": paired,
+        "ratio_test": ratio_test,
+        "training_scale": training_scale,
+        "of_times": of_times or None,
+    }
+    coords = None
+    if target is not None:
+        attrs["target"] = say_reference(target)
+    if groups is not None:
+        options["families"] = np.array(groups.numbers)
+        attrs |= {"task": task, "task_groups": groups.name}
+        coords = groups.coord
+
     result = per_task(
-        SPEEDUP if joined else EACH_SPEEDUP,
+        kind,
         speedup_kernel,
         *data,
         context=Context.of(
@@ -199,30 +210,16 @@ def speedup(
             paired,
             confidence_level,
             rng,
-            random=not needs_none,
+            random=_is_random(ratio_test, options["families"]),
             core=core,
         ),
         core=core,
         joined=task,
         when=when,
         sizes={labels.EVALUATION: DRAWN},
-        options=options
-        | {
-            "compare": compare,
-            "reference": order.index(reference),
-            "families": families,
-        },
-        attrs={
-            "reference": reference,
-            "target": None if target is None else say_reference(target),
-            "higher_is_better": higher_is_better,
-            "paired": paired,
-            "ratio_test": ratio_test,
-            "training_scale": training_scale,
-            "of_times": True if of_times else None,
-            **({} if groups is None else {"task": task, "task_groups": groups.name}),
-        },
-        coords=None if groups is None else groups.coord,
+        options=options,
+        attrs=attrs,
+        coords=coords,
     )
     result = result.drop_vars("training", errors="ignore").drop_sel(
         algorithm=[reference]
@@ -238,6 +235,7 @@ def _check_options(
     ratio_test: str,
     of_times: bool,
 ) -> None:
+    """Refuse options that are not as described, or do not go together."""
     labels.algorithm_pairs(curves, reference)
     if reference is None:
         raise ValueError(
@@ -245,19 +243,35 @@ def _check_options(
         )
     validation.check_flag("paired", paired)
     validation.check_choice("ratio_test", ratio_test, ("welch", "randomization"))
-    for said, other in (
-        ("paired=True", paired),
-        ("ratio_test='randomization'", ratio_test == "randomization"),
-    ):
-        if target is not None and other:
-            raise ValueError(
-                f"{said} has no target: two times are read at different levels. Leave target= out"
-            )
-    if of_times and (target is not None or paired):
-        what = "target" if target is not None else "paired"
+    without_target = []
+    if paired:
+        without_target.append("paired=True")
+    if ratio_test == "randomization":
+        without_target.append("ratio_test='randomization'")
+    if target is not None and without_target:
         raise ValueError(
-            f"{what} is an option of curves; these are times, without training. Leave {what}= out"
+            f"{without_target[0]} has no target: two times are read at different levels. Leave target= out"
         )
+
+    of_curves = []
+    if target is not None:
+        of_curves.append("target")
+    if paired:
+        of_curves.append("paired")
+    if of_times and of_curves:
+        raise ValueError(
+            f"{of_curves[0]} is an option of curves; these are times, without training. Leave {of_curves[0]}= out"
+        )
+
+
+def _is_random(ratio_test: str, families: Index | None) -> bool:
+    """Return whether runs are dealt at random, or the signs of more families are flipped than can all be."""
+    if ratio_test != "welch":
+        return True
+    if families is None:
+        return False
+    n_families = len(set(families.tolist()))
+    return bool(2**n_families > EXACT_LIMIT)
 
 
 def speedup_kernel(
@@ -269,361 +283,36 @@ def speedup_kernel(
     **options: Any,
 ) -> dict[str, Any]:
     """Compare every algorithm with the reference, in each task by itself or over the tasks of `families`."""
-    shape = group.data[0].shape[: 2 if families is None else 3]
+    n_dims = 3
+    if families is None:
+        n_dims = 2
+    shape = group.data[0].shape[:n_dims]
     # of the reference in the task of each cell
     cells = np.arange(reference, prod(shape), shape[-1]).repeat(shape[-1])
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        found, log_times = compare(group, cells, **options)
-    found = {
-        name: value.reshape(*shape, *value.shape[1:]) for name, value in found.items()
+        of_cells, log_times = compare(group, cells, **options)
+    variables = {
+        name: value.reshape(*shape, *value.shape[1:])
+        for name, value in of_cells.items()
     }
     if families is None:
-        p = found["pvalue"]
-        # No p by design is outside the family, no p by outcome counts as 1.
-        adjusted = holm(
-            np.where(np.isnan(p) & ~np.isin(found["reason"], BY_DESIGN), 1.0, p)
+        variables["pvalue_adjusted"] = _adjusted(
+            variables["pvalue"], variables["reason"]
         )
-        found["pvalue_adjusted"] = np.where(np.isnan(p), np.nan, adjusted)
     else:
-        found = {
-            name: value
-            for name, value in found.items()
-            if not name.startswith(("rise_", "speedup_ci_"))
-        }
-        for name in ("speedup", "speedup_ci", "pvalue", "speedup_gap"):
-            found[f"task_{name}"] = found.pop(name, np.nan)
-        found |= _claims(found, log_times, families, group.context)
-    of_tasks = [
-        name
-        for name, dims in group.layout.dims.items()
-        if name in found and "algorithm" not in dims
-    ]
-    return found | {
-        name: found[name].take(reference, len(shape) - 1) for name in of_tasks
-    }
+        variables = with_claims(variables, log_times, families, group.context)
+
+    # What is said of a task is read where the reference is.
+    for name, dims in group.layout.dims.items():
+        if name in variables and "algorithm" not in dims:
+            variables[name] = variables[name].take(reference, n_dims - 1)
+    return variables
 
 
-def _of_curves(cells: Readings, reference: Index) -> tuple[dict[str, Any], Index]:
-    """Return what results have of all curves, and why cells are not compared."""
-    reason = np.where(
-        cells.reason == Reason.ESTIMATED, cells.reason[reference], cells.reason
-    )
-    reason[(cells.n_runs == 0) | (cells.n_runs[reference] == 0)] = Reason.NOT_COMPARED
-    reason[reference] = Reason.NOT_COMPARED
-    ends = np.array([curve.u[[0, -1]] for curve in cells.curves]).reshape(
-        -1, cells.n_algorithms, 2
-    )
-    u = np.linspace(
-        np.fmin.reduce(ends[..., 0], axis=1),
-        np.fmax.reduce(ends[..., 1], axis=1),
-        DRAWN,
-        axis=-1,
-    )
-    u = u.repeat(cells.n_algorithms, axis=0)
-    means = [
-        np.interp(at, curve.u, curve.runs.mean(axis=0), left=np.nan, right=np.nan)
-        for at, curve in zip(u, cells.curves, strict=True)
-    ]
-    scores = cells.sign * np.array(means)
-    drawn = {
-        "mean_curve": scores,
-        "reference_curve": scores,
-        "curve_training": np.exp(u) if cells.log else u,
-    }
-    return cells.ranges(np.maximum(cells.best, cells.best[reference])) | drawn, reason
-
-
-def _together(skipped: Index, n_algorithms: int, alpha: float) -> Floats:
-    """Return the level of intervals that hold for all comparisons of a task together, one for each cell."""
-    counted = ~np.isin(skipped, BY_DESIGN).reshape(-1, n_algorithms)
-    n_comparisons = np.maximum(counted.sum(axis=-1), 1)
-    return np.asarray(alpha / n_comparisons.repeat(n_algorithms))
-
-
-def _ratios(
-    skipped: Index, own: dict[str, Any], other: dict[str, Any]
-) -> dict[str, Any]:
-    """Return ratios of times, their bounds, and why there is none, given what both times lie between."""
-    of_other = np.where(
-        other["reason"] == Reason.ESTIMATED, Reason.ESTIMATED, other["reason"] + 2
-    )
-    of_both = np.where(own["reason"] == Reason.ESTIMATED, of_other, own["reason"])
-    reason = np.where(skipped == Reason.ESTIMATED, of_both, skipped)
-    low, high = other["low"] / own["high"], other["high"] / own["low"]
-    neither = np.isinf(own["high"]) & np.isinf(other["high"])
-    silent = (
-        neither
-        | ((low == high) & np.isin(low, (0, np.inf)))
-        | (skipped != Reason.ESTIMATED)
-    )
-    low, high = np.where(silent, np.nan, [low, high])
-    speedup = np.where(reason == Reason.ESTIMATED, low, np.nan)
-    return {"reason": reason, "speedup": speedup, "low": low, "high": high}
-
-
-def to_last_level(
-    group: Group, reference: Index, *, log: bool, sign: float, randomized: bool
-) -> Compared:
-    """Compare with the mean score of the reference at the last level that all of its runs have."""
-    cells = Readings(group, log, sign)
-    found, skipped = _of_curves(cells, reference)
-    others = [cells.curves[row] for row in reference]
-    last = [curve.runs[:, -1] for curve in others]
-    level, horizon = (
-        np.array([each.mean() for each in last]),
-        np.array([curve.u[-1] for curve in others]),
-    )
-    error = np.array([each.var(ddof=1) / len(each) for each in last])
-    end = np.exp(horizon) if log else horizon
-    skipped[(skipped == Reason.ESTIMATED) & (end == 0)] = (
-        Reason.LAST_LEVEL_OF_THE_REFERENCE_IS_0
-    )
-    compared = skipped == Reason.ESTIMATED
-    curves = [
-        curve if there else NO_CURVE
-        for curve, there in zip(cells.curves, compared, strict=True)
-    ]
-    if group.context.paired:
-        of_runs = [
-            each if there else np.nan
-            for each, there in zip(last, compared, strict=True)
-        ]
-        track = mean_curves.tracks(curves, of_runs, log=log)
-    else:
-        track = mean_curves.tracks(
-            curves, level.tolist(), error, [len(each) - 1 for each in last], log=log
-        )
-    alpha = group.context.alpha
-    of_all = _together(skipped, cells.n_algorithms, alpha)
-    found |= times_of(track, skipped, alpha)
-    times_together = times_of(track, skipped, of_all)["time_ci"]
-    found["pvalue"] = mean_curves.pvalue_of(track, horizon)
-    if randomized:
-        found |= _dealt(
-            compared, curves, last, horizon, group.context, np.full(len(curves), alpha)
-        )
-        found["time_ci"] = track.training(found["time_ci"])
-        together = _dealt(compared, curves, last, horizon, group.context, of_all)
-        times_together = track.training(together["time_ci"])
-    found |= _ratios(
-        skipped, found, {"low": end, "high": end, "reason": np.zeros_like(skipped)}
-    )
-    found |= {
-        "speedup_ci": end[:, np.newaxis] / found["time_ci"][:, ::-1],
-        "speedup_ci_simultaneous": end[:, np.newaxis] / times_together[:, ::-1],
-        "reference_level": sign * level,
-        "reference_time": end,
-        "reference_falls": np.array([curve.runs.mean(axis=0).max() for curve in others])
-        > level + np.sqrt(error),
-    }
-    found |= _to_most_of_rise(cells, reference, skipped, of_all, group)
-    return found, LogTimes(
-        track, np.arange(len(curves))[:, np.newaxis], np.array([-1.0]), np.log(end)
-    )
-
-
-def _to_most_of_rise(
-    cells: Readings, reference: Index, skipped: Index, of_all: Floats, group: Group
-) -> dict[str, Floats]:
-    """Compare the times to the level at which the reference had most of its rise, where curves are not yet flat."""
-    means = [cells.curves[row].runs.mean(axis=0) for row in reference]
-    level = np.array([mean[0] + MOST_OF_RISE * (mean[-1] - mean[0]) for mean in means])
-    rises = np.array([mean[-1] > mean[0] for mean in means])
-    if group.context.paired:  # the ratio of two times of matched runs has no interval
-        rises = np.zeros_like(rises)
-    cells = cells.with_target(np.where(rises, level, np.inf))
-    found, _ = _at_level(
-        cells,
-        reference,
-        np.where(rises, skipped, Reason.NOT_COMPARED),
-        group.context.alpha,
-        of_all,
-    )
-    return {
-        "rise_speedup": found["speedup"],
-        "rise_speedup_ci": np.where(
-            rises[:, np.newaxis], found["speedup_ci_simultaneous"], np.nan
-        ),
-        "rise_time": np.where(rises, found["time"], np.nan),
-        "rise_reference_time": np.where(rises, found["reference_time"], np.nan),
-        "rise_level": np.where(rises, cells.sign * level, np.nan),
-    }
-
-
-def _dealt(
-    compared: Index,
-    curves: list[MeanCurve],
-    last: list[Floats],
-    horizon: Floats,
-    context: Context,
-    alpha: Floats,
-) -> dict[str, Floats]:
-    """Return what the randomization test says in place of Welch's, the limits of times in u, by levels of cells."""
-    rows = np.full((len(curves), 5), [np.nan, np.nan, 0, np.nan, 0])
-    for row in np.flatnonzero(compared).tolist():
-        curve = curves[row]
-        plan = context.plan((len(curve.runs), len(last[row])))
-        dealt = dealt_times.dealt_times(
-            curve.u, curve.runs, last[row], horizon[row], plan, alpha[row]
-        )
-        rows[row] = *dealt, plan.n_resamples
-    return {
-        "time_ci": rows[:, :2],
-        "speedup_gap": rows[:, 2],
-        "pvalue": rows[:, 3],
-        "n_resamples": rows[:, 4],
-    }
-
-
-def to_target(group: Group, reference: Index, *, log: bool, sign: float) -> Compared:
-    """Compare the times at which mean curves reach a target."""
-    cells, alpha = Readings(group, log, sign), group.context.alpha
-    found, skipped = _of_curves(cells, reference)
-    beyond = np.maximum(cells.best, cells.best[reference]) < cells.target
-    skipped[(skipped == Reason.ESTIMATED) & beyond] = Reason.NO_RUN_REACHES_IT
-    compared, log_times = _at_level(
-        cells, reference, skipped, alpha, _together(skipped, cells.n_algorithms, alpha)
-    )
-    return found | compared, log_times
-
-
-def _at_level(
-    cells: Readings, reference: Index, skipped: Index, alpha: float, of_all: Floats
-) -> tuple[dict[str, Any], LogTimes]:
-    """Compare the times at which mean curves reach the target of their cells; `of_all` are levels for all together."""
-    track, times = times_to_target(cells, alpha)
-    found = times | _ratios(
-        skipped, times, {name: each[reference] for name, each in times.items()}
-    )
-    rows = np.stack([np.arange(len(reference)), reference], axis=-1)
-    log_times = LogTimes(track, rows, np.array([-1.0, 1.0]), np.zeros(len(reference)))
-    estimated = np.flatnonzero(found["reason"] == Reason.ESTIMATED)
-    pvalue = np.full(len(reference), np.nan)
-    levels = alpha, of_all[estimated]
-    own, pvalue[estimated] = log_times.geometric_means(
-        estimated, np.arange(len(estimated)), *levels
-    )
-    ends = [
-        _one_sided(track, cells, reference, skipped, level) for level in (alpha, of_all)
-    ]
-    for each, known in zip(ends, own, strict=True):
-        each[estimated] = known
-    found |= {
-        "speedup_ci": ends[0],
-        "speedup_ci_simultaneous": ends[1],
-        "pvalue": pvalue,
-        "speedup_gap": np.zeros(len(reference)),
-        "reference_time": times["time"],
-        "reference_time_ci": times["time_ci"],
-        "reference_level": cells.sign * cells.target,
-        "reference_falls": np.zeros(len(reference)),
-    }
-    return found, log_times
-
-
-def _one_sided(
-    track: mean_curves.Tracks,
-    cells: Readings,
-    reference: Index,
-    skipped: Index,
-    alpha: float | Floats,
-) -> Floats:
-    """Return what two intervals of times leave of their ratio, where there is no estimate: Bonferroni, of two times."""
-    half = times_of(track, cells.reason, alpha / 2)["time_ci"]
-    ends = half[reference] / half[:, ::-1]
-    ends = np.where(np.isnan(ends), [0.0, np.inf], ends)
-    ends[skipped != Reason.ESTIMATED] = np.nan
-    return ends
-
-
-def of_given_times(group: Group, reference: Index) -> Compared:
-    """Compare medians of given times, shape (..., algorithm, run), beside which their budgets may stand."""
-    times, budget = (each.reshape(-1, each.shape[-1]) for each in group.data)
-    check_times(times)
-    time = medians(times)
-    # A time that is not reached is at least its budget, of which 0 is all that is known where there is none.
-    last = medians(np.where(np.isinf(times), np.nan_to_num(budget, nan=0.0), times))
-    own = np.where(
-        np.isinf(time), Reason.NOT_REACHED_WITHIN_ITS_BUDGET, Reason.ESTIMATED
-    )
-    known = {"low": np.where(np.isinf(time), last, time), "high": time, "reason": own}
-    skipped = np.where(
-        np.isnan(time) | np.isnan(time[reference]),
-        Reason.NOT_COMPARED,
-        Reason.ESTIMATED,
-    )
-    skipped[reference] = Reason.NOT_COMPARED
-    found = _ratios(
-        skipped, known, {name: each[reference] for name, each in known.items()}
-    ) | {
-        "pvalue": np.full(len(time), np.nan),
-        "time": time,
-        "reference_time": time,
-        "n_runs": np.count_nonzero(~np.isnan(times), axis=-1),
-    }
-    return found, None
-
-
-def check_times(times: Floats) -> None:
-    """Refuse times before 0, of which ratios say nothing."""
-    if (times < 0).any():
-        raise ValueError(
-            f"times must not be negative; got {np.nanmin(times):g}. Subtract where they begin"
-        )
-
-
-def _claims(
-    found: dict[str, Any], log_times: LogTimes | None, families: Index, context: Context
-) -> dict[str, Any]:
-    """Return the variables of both claims, given those of the cells of joined tasks, (benchmark, task, algorithm)."""
-    reason = found["reason"]
-    over = (len(reason), reason.shape[-1])
-    ends, together = np.full((2, *over, 2, 2), np.nan)
-    pvalues = np.full((*over, 2), np.nan)
-    present = ~np.isnan(found["low"])
-    if log_times is not None:  # for these tasks, where none lacks an estimate
-        compared = reason != Reason.NOT_COMPARED
-        estimated = compared.any(axis=1) & (
-            ~compared | (reason == Reason.ESTIMATED)
-        ).all(axis=1)
-        cells = np.flatnonzero(compared & estimated[:, np.newaxis])
-        number = np.broadcast_to(
-            np.cumsum(estimated).reshape(len(reason), 1, -1) - 1, reason.shape
-        )
-        n_comparisons = np.broadcast_to(
-            present.any(axis=1).sum(axis=-1, keepdims=True), estimated.shape
-        )[estimated]
-        alphas = context.alpha, context.alpha / n_comparisons
-        made, pvalues[estimated, 0] = log_times.geometric_means(
-            cells, number.ravel()[cells], *alphas
-        )
-        ends[estimated, 0], together[estimated, 0] = made
-    plan = plans.plan_flips(int(families.max()) + 1, None, context.entropy)
-    bounds = (
-        np.array([found["low"], found["high"]])
-        .swapaxes(-1, -2)
-        .reshape(2, -1, len(families))
-    )
-    random, n_families = hitting_times.over_tasks(
-        bounds, families, plan, context.alpha, over[-1]
-    )
-    random = {
-        name: each.reshape(*over, *each.shape[1:]) for name, each in random.items()
-    }
-    ends[..., 1, :], pvalues[..., 1] = random["speedup_ci"], random["pvalue"]
-    together[..., 1, :] = random["speedup_ci_simultaneous"]
-    # A fixed p that is lacking by outcome counts as 1; a random one that can never be small is outside the family.
-    lacking = np.isnan(pvalues[..., 0])
-    counted = np.where(lacking & present.any(axis=1), 1.0, pvalues[..., 0])
-    reachable = 2.0 ** (1 - n_families.reshape(over)) <= context.alpha
-    adjusted = np.where(reachable, random["pvalue_adjusted"], np.nan)
-    return random | {
-        "speedup_ci": ends,
-        "speedup_ci_simultaneous": together,
-        "pvalue": pvalues,
-        "pvalue_adjusted": np.stack(
-            [np.where(lacking, np.nan, holm(counted)), adjusted], axis=-1
-        ),
-        "n_tasks": present.sum(axis=1),
-        "n_censored": (present & (found["low"] != found["high"])).sum(axis=1),
-    }
+def _adjusted(pvalue: Floats, reason: Index) -> Floats:
+    """Return p-values adjusted by Holm over the algorithms of each task."""
+    unknown = np.isnan(pvalue)
+    # No p by design is outside the family, no p by outcome counts as 1.
+    by_outcome = unknown & ~np.isin(reason, BY_DESIGN)
+    adjusted = holm(np.where(by_outcome, 1.0, pvalue))
+    return np.where(unknown, np.nan, adjusted)

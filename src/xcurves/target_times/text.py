@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import IntEnum
-from itertools import islice
 
 import numpy as np
 import pandas as pd
@@ -78,16 +77,16 @@ class Reason(IntEnum):
 def _cells(result: xr.Dataset, where: xr.DataArray) -> Iterator[tuple[str, xr.Dataset]]:
     """Yield the cells where something holds with their words: "task 'x', sac"."""
     for cell in np.argwhere(where.to_numpy()).tolist():
-        places = dict(zip(where.dims, cell, strict=True))
-        one = result.isel(places)
-        said = [
-            f"{dim} {result[dim][place].item()!r}"
-            for dim, place in places.items()
+        indices = dict(zip(where.dims, cell, strict=True))
+        selected = result.isel(indices)
+        words = [
+            f"{dim} {result[dim][index].item()!r}"
+            for dim, index in indices.items()
             if dim != "algorithm"
         ]
-        if not one["algorithm"].dims:
-            said.append(str(one["algorithm"].item()))
-        yield ", ".join(said), one
+        if not selected["algorithm"].dims:
+            words.append(str(selected["algorithm"].item()))
+        yield ", ".join(words), selected
 
 
 def _sorted(
@@ -103,98 +102,129 @@ def _sorted(
     )
 
 
-def _why(one: xr.Dataset) -> str:
-    return Reason(int(one["reason"].item())).words
+def _why(cell: xr.Dataset) -> str:
+    """Return why a cell has no estimate."""
+    return Reason(int(cell["reason"].item())).words
 
 
 def time_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield when each mean curve reaches the target."""
-    said = []
-    for name, one in _sorted(result, "time"):
-        time, units = one["time"].item(), units_of(one["time"])
-        low, high = ends_of_ratio(one["time_ci"])
+    phrases = []
+    for name, cell in _sorted(result, "time"):
+        time = cell["time"].item()
+        low, high = ends_of_ratio(cell["time_ci"])
         if np.isfinite(time):
-            said.append(f"{name} at {estimated(time, low, high, units)}")
+            when = estimated(time, low, high, units_of(cell["time"]))
+            phrases.append(f"{name} at {when}")
         else:
-            said.append(f"{name}: {_why(one)} ({interval(low, high)})")
-    sign = "at least" if result.attrs.get("higher_is_better", 1) else "at most"
-    answer = f"The mean score is {sign} {result.attrs['target']}: {joined(said, '; ', max(_MOST, 7 - len(said)))}."
+            phrases.append(f"{name}: {_why(cell)} ({interval(low, high)})")
+    side = "at most"
+    if result.attrs.get("higher_is_better", 1):
+        side = "at least"
+    times = joined(phrases, "; ", max(_MOST, 7 - len(phrases)))
+    answer = f"The mean score is {side} {result.attrs['target']}: {times}."
     yield from statements(answer, _ended_early(result), [_SKEWED])
 
 
 def speedup_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield how much sooner each algorithm is than the reference."""
-    attrs, reference, joins = (
-        result.attrs,
-        result.attrs["reference"],
-        "median_speedup" in result,
-    )
-    result = displayed(result)
-    compared = [
-        cell
-        for cell in _sorted(result, "speedup", -1)
-        if joins or cell[1]["reason"] != Reason.NOT_COMPARED
-    ]
+    reference = result.attrs["reference"]
+    with_intervals = displayed(result)
+    compared = _compared(with_intervals)
     if not compared:
         answer = f"Nothing is compared with {reference}: no other algorithm has runs where it has some."
         yield from statements(answer)
         return
-    if joins:
-        task = str(attrs["task"])
-        said = [f"{name}: {_over_tasks(one, task)}" for name, one in compared]
-        details = [
-            f"{name}: {text}."
-            for name, one in compared
-            for text in _of_tasks(one, task)
-        ][:_LINES]
+
+    where = _level(result)
+    if _joins_tasks(result):
+        task = str(result.attrs["task"])
+        where += f", geometric mean over {task}s"
+        phrases = [f"{name}: {_over_tasks(cell, task)}" for name, cell in compared]
+        details = _details_of_joined(compared, task)
     else:
-        compared.sort(key=lambda cell: not cell[1]["shown"])
-        said = [f"{name}: {_comparison(one)}" for name, one in compared]
+        phrases = [f"{name}: {_comparison(cell)}" for name, cell in compared]
         details = [
-            *_to_rise(result, compared),
-            *(f"{text}." for text in said[_MOST : _MOST + _LINES]),
+            *_to_rise(with_intervals, compared),
+            *[f"{phrase}." for phrase in phrases[_MOST : _MOST + _LINES]],
+            *_notes_on_each(with_intervals, compared),
         ]
-        if any(_is_too_flat(one) for _, one in compared):
-            details.append(_TOO_FLAT)
-        if attrs.get("of_times"):
-            details.append(_NO_INTERVAL)
-        noun = labels.task_noun(result["speedup"], ("algorithm",))
-        details += unadjusted_over_tasks(
-            result["speedup"].size // result.sizes.get("algorithm", 1), noun
-        )
-    if result.sizes.get("algorithm", 1) > 1 and not attrs.get("of_times"):
+    if result.sizes.get("algorithm", 1) > 1 and not result.attrs.get("of_times"):
         details.append(_TOGETHER)
-    cautions = []
-    if "target" not in attrs and not attrs.get("of_times"):
-        cautions.append(_NO_INVERSE)
+    answer = f"Against {reference}{where}: {joined(phrases, '; ', _MOST)}."
+    yield from statements(
+        answer, [*details, *_ended_early(result)], list(_cautions(result))
+    )
+
+
+def _joins_tasks(result: xr.Dataset) -> bool:
+    """Return whether speed-ups are over tasks."""
+    return "median_speedup" in result
+
+
+def _compared(result: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
+    """Return the cells that are compared with their words, the largest speed-up first, of single tasks those shown."""
+    cells = _sorted(result, "speedup", -1)
+    if _joins_tasks(result):
+        return cells
+    compared = [
+        (name, cell) for name, cell in cells if cell["reason"] != Reason.NOT_COMPARED
+    ]
+    return sorted(compared, key=lambda named: not named[1]["shown"])
+
+
+def _details_of_joined(compared: list[tuple[str, xr.Dataset]], task: str) -> list[str]:
+    """Return further facts about joined tasks, some of many."""
+    facts = [
+        f"{name}: {fact}." for name, cell in compared for fact in _of_tasks(cell, task)
+    ]
+    return facts[:_LINES]
+
+
+def _notes_on_each(
+    result: xr.Dataset, compared: list[tuple[str, xr.Dataset]]
+) -> Iterator[str]:
+    """Yield what holds for all tasks that stand by themselves."""
+    if any(_is_too_flat(cell) for _, cell in compared):
+        yield _TOO_FLAT
+    if result.attrs.get("of_times"):
+        yield _NO_INTERVAL
+    n_tasks = result["speedup"].size // result.sizes.get("algorithm", 1)
+    noun = labels.task_noun(result["speedup"], ("algorithm",))
+    yield from unadjusted_over_tasks(n_tasks, noun)
+
+
+def _cautions(result: xr.Dataset) -> Iterator[str]:
+    """Yield what a reader may take wrongly."""
+    if "target" not in result.attrs and not result.attrs.get("of_times"):
+        yield _NO_INVERSE
     if (result["reference_falls"] > 0).any():
-        cautions.append(f"{reference} {_FALLS}.")
-    mean = f", geometric mean over {attrs['task']}s" if joins else ""
-    answer = f"Against {reference}{_level(result)}{mean}: {joined(said, '; ', _MOST)}."
-    yield from statements(answer, [*details, *_ended_early(result)], cautions)
+        yield f"{result.attrs['reference']} {_FALLS}."
 
 
 def _level(result: xr.Dataset) -> str:
     """Return what is to be reached, of one task with the time that the reference takes."""
-    attrs, times = result.attrs, result["reference_time"]
+    attrs = result.attrs
+    times = result["reference_time"]
     if attrs.get("of_times"):
         return ", in the given times"
-    single = times.size == 1 and bool(np.isfinite(times).all())
-    when = f"at {quantity(times.item(), units_of(result['time']))}" if single else ""
-    if "target" in attrs:
-        return f", to {attrs['target']}" + (
-            f" (which it reaches {when})" if single else ""
-        )
+
     level = f", to the last mean score of {attrs['reference']}"
-    return level + (
-        f" ({number(result['reference_level'].item())} {when})" if single else ""
-    )
+    if "target" in attrs:
+        level = f", to {attrs['target']}"
+    if times.size != 1 or not np.isfinite(times).all():
+        return level
+    when = f"at {quantity(times.item(), units_of(result['time']))}"
+    if "target" in attrs:
+        return f"{level} (which it reaches {when})"
+    return f"{level} ({number(result['reference_level'].item())} {when})"
 
 
-def _is_too_flat(one: xr.Dataset) -> bool:
+def _is_too_flat(cell: xr.Dataset) -> bool:
     """Return whether an estimate stands without any limit: nothing else but slope and noise is the reason."""
-    low, high = ends_of_ratio(one[DISPLAYED])
-    return bool(one["reason"] == Reason.ESTIMATED and np.isinf(low) and np.isinf(high))
+    low, high = ends_of_ratio(cell[DISPLAYED])
+    is_estimated = cell["reason"] == Reason.ESTIMATED
+    return bool(is_estimated and np.isinf(low) and np.isinf(high))
 
 
 def _to_rise(
@@ -203,21 +233,20 @@ def _to_rise(
     """Yield the speed-ups to where the reference had most of its rise, if one to its last level is open at an end."""
     if "rise_speedup" not in result:
         return
-    if not any(is_one_sided(one[DISPLAYED]) for _, one in compared):
+    if not any(is_one_sided(cell[DISPLAYED]) for _, cell in compared):
         return
-    said = []
-    for name, one in compared:
-        low, high = ends_of_ratio(one["rise_speedup_ci"])
+    phrases = []
+    for name, cell in compared:
+        low, high = ends_of_ratio(cell["rise_speedup_ci"])
         if np.isnan(low) and np.isnan(high):
             continue
-        sooner = ""
+        ratio = say_ratio(cell["rise_speedup"].item(), cell["rise_speedup_ci"])
+        phrase = f"{name} {ratio}"
         if not low <= 1 <= high:
-            gain = one["rise_reference_time"].item() - one["rise_time"].item()
-            sooner = _amount(gain, units_of(one["rise_time"]))
-        said.append(
-            f"{name} {say_ratio(one['rise_speedup'].item(), one['rise_speedup_ci'])}{sooner}"
-        )
-    if not said:
+            gain = cell["rise_reference_time"].item() - cell["rise_time"].item()
+            phrase += _amount(gain, units_of(cell["rise_time"]))
+        phrases.append(phrase)
+    if not phrases:
         return
     where = ""
     if result["rise_level"].size == 1:
@@ -225,147 +254,184 @@ def _to_rise(
             result["rise_reference_time"].item(), units_of(result["rise_time"])
         )
         where = f" ({number(result['rise_level'].item())} at {time})"
-    yield f"To the level where {result.attrs['reference']} had 90 % of its rise{where}: {joined(said, '; ', _LINES)}."
+    ratios = joined(phrases, "; ", _LINES)
+    yield f"To the level where {result.attrs['reference']} had 90 % of its rise{where}: {ratios}."
 
 
 def _amount(gain: float, units: str) -> str:
     """Return how much sooner in units of training, behind a comma: ", 6,900 steps sooner"."""
     if not np.isfinite(gain) or gain == 0:
         return ""
-    word, size = ("sooner" if gain > 0 else "later"), quantity(abs(gain), units)
-    return f", {size} {word}" if units != "1" else f", {word} by {size}"
+    size = quantity(abs(gain), units)
+    word = "later"
+    if gain > 0:
+        word = "sooner"
+    if units == "1":
+        return f", {word} by {size}"
+    return f", {size} {word}"
 
 
-def _comparison(one: xr.Dataset) -> str:
+def _comparison(cell: xr.Dataset) -> str:
     """Return what is said of one comparison in one task."""
-    is_shown, p = bool(one["shown"]), one["pvalue_adjusted"].item()
-    said = say_ratio(one["speedup"].item(), one[DISPLAYED], shown=is_shown)
-    if one["reason"] != Reason.ESTIMATED:
-        said = f"{_why(one)}, {said}"
+    is_shown = bool(cell["shown"])
+    p = cell["pvalue_adjusted"].item()
+    words = say_ratio(cell["speedup"].item(), cell[DISPLAYED], shown=is_shown)
+    if cell["reason"] != Reason.ESTIMATED:
+        words = f"{_why(cell)}, {words}"
     if np.isnan(p):
-        return said
+        return words
     if not is_shown:
-        return f"{said}, not shown to differ, {pvalue(p)}"
-    gain = _amount(
-        one["reference_time"].item() - one["time"].item(), units_of(one["time"])
-    )
-    word = ", sooner" if one[DIRECTION] > 0 else ", later"
-    return f"{said}{gain or word}, {pvalue(p)}"
+        return f"{words}, not shown to differ, {pvalue(p)}"
+
+    # Where no amount is known, which of the two is sooner.
+    sooner = ", later"
+    if cell[DIRECTION] > 0:
+        sooner = ", sooner"
+    gain = cell["reference_time"].item() - cell["time"].item()
+    sooner = _amount(gain, units_of(cell["time"])) or sooner
+    return f"{words}{sooner}, {pvalue(p)}"
 
 
-def _over_tasks(one: xr.Dataset, task: str) -> str:
+def _over_tasks(cell: xr.Dataset, task: str) -> str:
     """Return both claims of one algorithm, or its median task where there is no mean."""
-    n, ratio = one["n_tasks"].item(), one["speedup"].item()
-    if not n:
+    ratio = cell["speedup"].item()
+    if not cell["n_tasks"].item():
         return f"no {task} says anything"
-    said = ""
-    if np.isnan(ratio):
-        bound = f"{number(one['n_censored'].item())} of {count(n, task)} bound the ratio on one side only"
-        said = (
-            "".join(f"{text}; " for text in _median(one, task)) + f"no mean, as {bound}"
-        )
     claims, decimals = [], []
-    for claim, where in (
+    for name, tasks in (
         ("fixed", f"these {task}s"),
         ("random", f"{task}s like these"),
     ):
-        own = one.sel(task_effect=claim) if claim in one["task_effect"] else None
-        if own is not None and own[DISPLAYED].notnull().all():
-            limits = say_limits(own[DISPLAYED], ratio, shown=bool(own["shown"]))
-            claims.append(f"{where}: {limits}, {pvalue(own['pvalue_adjusted'].item())}")
-            decimals.append(decimals_of(*ends_of_ratio(own[DISPLAYED]), ratio))
-    if not said:
-        supported = [each for each in decimals if each is not None]
-        said = f"{rounded(ratio, max(supported) if supported else None)} times as fast"
-    return said + (f" ({'; '.join(claims)})" if claims else "")
+        if name not in cell["task_effect"]:
+            continue
+        claim = cell.sel(task_effect=name)
+        if claim[DISPLAYED].notnull().all():
+            limits = say_limits(claim[DISPLAYED], ratio, shown=bool(claim["shown"]))
+            p = pvalue(claim["pvalue_adjusted"].item())
+            claims.append(f"{tasks}: {limits}, {p}")
+            decimals.append(decimals_of(*ends_of_ratio(claim[DISPLAYED]), ratio))
+
+    if np.isnan(ratio):
+        words = _without_mean(cell, task)
+    else:
+        supported = [places for places in decimals if places is not None]
+        words = f"{rounded(ratio, max(supported, default=None))} times as fast"
+    if claims:
+        words += f" ({'; '.join(claims)})"
+    return words
 
 
-def _median(one: xr.Dataset, task: str) -> Iterator[str]:
+def _without_mean(cell: xr.Dataset, task: str) -> str:
+    """Return the median task, and why there is no mean."""
+    n_censored = number(cell["n_censored"].item())
+    n_tasks = count(cell["n_tasks"].item(), task)
+    why = f"no mean, as {n_censored} of {n_tasks} bound the ratio on one side only"
+    return "; ".join([*_median(cell, task), why])
+
+
+def _median(cell: xr.Dataset, task: str) -> Iterator[str]:
     """Yield the ratio in the median task, unless nothing bounds it."""
-    ends = ends_of_ratio(one["median_speedup_ci"])
+    ends = ends_of_ratio(cell["median_speedup_ci"])
     if np.isfinite(ends).any():
-        yield f"in the median {task} {say_ratio(one['median_speedup'].item(), one['median_speedup_ci'])}"
+        ratio = say_ratio(cell["median_speedup"].item(), cell["median_speedup_ci"])
+        yield f"in the median {task} {ratio}"
 
 
-def _of_tasks(one: xr.Dataset, task: str) -> Iterator[str]:
+def _of_tasks(cell: xr.Dataset, task: str) -> Iterator[str]:
     """Yield the median task, and which tasks are bounded or say nothing."""
-    if one["speedup"].notnull():  # otherwise the answer has it
-        yield from _median(one, task)
-    if task in one["reason"].dims:
-        codes, names = one["reason"].to_numpy(), one[task].to_numpy()
-        for reason in Reason:
-            mine = names[codes == reason].tolist()
-            if mine and reason not in (Reason.ESTIMATED, Reason.NOT_COMPARED):
-                yield f"{reason.words} in {count(len(mine), task)} ({listed(mine, 4)})"
-        silent = int((codes != Reason.NOT_COMPARED).sum()) - int(one["n_tasks"].item())
-        if silent > 0:
-            yield f"without {count(silent, task)} that neither reaches"
+    if cell["speedup"].notnull():  # otherwise the answer has it
+        yield from _median(cell, task)
+    if task not in cell["reason"].dims:
+        return
+    codes = cell["reason"].to_numpy()
+    names = cell[task].to_numpy()
+    for reason in Reason:
+        affected = names[codes == reason].tolist()
+        if affected and reason not in (Reason.ESTIMATED, Reason.NOT_COMPARED):
+            n_affected = count(len(affected), task)
+            yield f"{reason.words} in {n_affected} ({listed(affected, 4)})"
+    n_compared = int((codes != Reason.NOT_COMPARED).sum())
+    n_silent = n_compared - int(cell["n_tasks"].item())
+    if n_silent > 0:
+        yield f"without {count(n_silent, task)} that neither reaches"
 
 
 def score_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield the scores of performance profiles, and which differences are shown for tasks like these."""
-    task, p = result.attrs["task"], result["pvalue_adjusted"].to_numpy()
-    said = [
-        f"{name} {estimated(one['score'].item(), *ends_of(one['score_ci'].sel(task_effect='random')))}"
-        for name, one in _sorted(result, "score", -1)
+    task = result.attrs["task"]
+    scores = []
+    for name, cell in _sorted(result, "score", -1):
+        ends = ends_of(cell["score_ci"].sel(task_effect="random"))
+        scores.append(f"{name} {estimated(cell['score'].item(), *ends)}")
+    best = f"Highest score up to {number(result.attrs['tau_max'])} times the best: {joined(scores[:_MOST])}"
+    answer = f"{best}; intervals are for {task}s like these."
+
+    p = result["pvalue_adjusted"].to_numpy()
+    n_shown = int(provenance.significant(p, provenance.alpha_of(result)).sum())
+    n_pairs = count(int((~np.isnan(p)).sum()), "pair")
+    verb = "are"
+    if n_shown == 1:
+        verb = "is"
+    details = [
+        f"{n_shown} of {n_pairs} {verb} shown to differ on {task}s like these (p adjusted over pairs)."
     ]
-    n_shown, n_pairs = (
-        int(provenance.significant(p, provenance.alpha_of(result)).sum()),
-        int((~np.isnan(p)).sum()),
-    )
-    best = f"Highest score up to {number(result.attrs['tau_max'])} times the best: {joined(said[:_MOST])}"
-    verb = "is" if n_shown == 1 else "are"
-    pairs = f"{n_shown} of {count(n_pairs, 'pair')} {verb} shown to differ"
-    differ = f"{pairs} on {task}s like these (p adjusted over pairs)."
-    details = [differ]
-    if len(said) > _MOST:
-        details.append(f"Then {joined(said[_MOST:])}.")
+    if len(scores) > _MOST:
+        details.append(f"Then {joined(scores[_MOST:])}.")
     caution = "A score depends on who takes part: the best of them on a task defines its unit."
-    yield from statements(
-        f"{best}; intervals are for {task}s like these.", details, [caution]
-    )
+    yield from statements(answer, details, [caution])
 
 
 def _ended_early(result: xr.Dataset) -> Iterator[str]:
     """Yield where the first curve that is cut ends, and how many more are."""
-    cut = result["n_ended_early"] > 0
-    for words, one in islice(_cells(result, cut), 1):
-        n, last = (
-            one["n_ended_early"].item(),
-            quantity(one["training_last"].item(), units_of(one["training_last"])),
-        )
-        ends = f"{number(n)} of its {number(one['n_runs'].item())} runs {'end' if n > 1 else 'ends'}"
-        sentence = f"{words} is read up to {last}: {ends} earlier than others"
-        if cut.sum() > 1:
-            sentence += f" (so {int(cut.sum()) - 1} more)"
-        yield f"{sentence}."
+    is_cut = result["n_ended_early"] > 0
+    if not is_cut.any():
+        return
+    words, cell = next(_cells(result, is_cut))
+    last = quantity(cell["training_last"].item(), units_of(cell["training_last"]))
+    n_ended = cell["n_ended_early"].item()
+    verb = "ends"
+    if n_ended > 1:
+        verb = "end"
+    ended = f"{number(n_ended)} of its {number(cell['n_runs'].item())} runs {verb}"
+    sentence = f"{words} is read up to {last}: {ended} earlier than others"
+    if is_cut.sum() > 1:
+        sentence += f" (so {int(is_cut.sum()) - 1} more)"
+    yield f"{sentence}."
 
 
 def described(result: xr.Dataset, *, lazy: bool) -> xr.Dataset:
     """Say what the numbers of `reason` mean, as CF does; warn of what a computed result has, of each thing once."""
     result["reason"].attrs["flag_meanings"] = " ".join(
-        each.name.lower() for each in Reason
+        reason.name.lower() for reason in Reason
     )
     if lazy:
         return result
-    beyond = result["reason"] == Reason.NO_RUN_REACHES_IT
-    for words, one in islice(_cells(result, beyond), 1):
-        more = ""
-        if beyond.sum() > 1:
-            more = f" (in {int(beyond.sum())} comparisons)"
-        best = quantity(one["score_best"].item(), units_of(one["score_best"]))
-        provenance.warn(
-            f"{words}: no run reaches the target (the best score is {best}), so that nothing is said of times{more}. "
-            "Name another one"
-        )
-    for said in _ended_early(result):
+
+    _warn_of_targets_beyond(result)
+    for sentence in _ended_early(result):
         cure = "To read further, leave out by name the runs that crashed"
         if "target" in result.attrs:
             cure += ", or compare time_to_target() of runs that stop at the target"
-        provenance.warn(f"{said} {cure}")
+        provenance.warn(f"{sentence} {cure}")
     if "reference_falls" in result and (result["reference_falls"] > 0).any():
         provenance.warn(f"{result.attrs['reference']} {_FALLS}")
     return result
+
+
+def _warn_of_targets_beyond(result: xr.Dataset) -> None:
+    """Warn of targets that no run reaches."""
+    is_beyond = result["reason"] == Reason.NO_RUN_REACHES_IT
+    if not is_beyond.any():
+        return
+    words, cell = next(_cells(result, is_beyond))
+    best = quantity(cell["score_best"].item(), units_of(cell["score_best"]))
+    more = ""
+    if is_beyond.sum() > 1:
+        more = f" (in {int(is_beyond.sum())} comparisons)"
+    provenance.warn(
+        f"{words}: no run reaches the target (the best score is {best}), so that nothing is said of times{more}. "
+        "Name another one"
+    )
 
 
 def time_table(result: xr.Dataset) -> pd.DataFrame:
@@ -393,10 +459,9 @@ def speedup_table(result: xr.Dataset) -> pd.DataFrame:
             }
     else:
         for claim in result["task_effect"].to_numpy().tolist():
-            own = shown.sel(task_effect=claim, drop=True)
-            columns |= bounds(own[DISPLAYED], f"{claim}_") | {
-                f"{claim}_p": own["pvalue_adjusted"]
-            }
+            of_claim = shown.sel(task_effect=claim, drop=True)
+            columns |= bounds(of_claim[DISPLAYED], f"{claim}_")
+            columns[f"{claim}_p"] = of_claim["pvalue_adjusted"]
         columns |= {
             "median": result["median_speedup"],
             **bounds(result["median_speedup_ci"], "median_"),
