@@ -14,7 +14,7 @@ import xcurves
 from lazy import refuse_to_compute
 from strategies import absent, make_curves
 from strategies import curves as any_curves
-from xcurves.kernels.differences import level_tests
+from xcurves.kernels.differences import level_differences, level_tests
 from xcurves.kernels.resampling import batches, engine, group_products, plans
 from xcurves.results import kind_of
 
@@ -793,11 +793,11 @@ def test_shuffled_shares_are_those_of_plain_loops_for_few_groups_and_many(sizes)
 def test_the_largest_difference_is_that_of_one_reassignment_at_all_levels_though_batches_differ(
     sizes, monkeypatch
 ):
-    for module in (level_tests, engine):
+    for module in (level_differences, engine):
         monkeypatch.setattr(module, "CACHE", 2**11)
     plan = plans.plan_runs(sizes, None)
     scores = np.random.default_rng(sum(sizes)).normal(size=(2, sum(sizes), 7))
-    found = level_tests.level_differences(scores, plan).largest
+    found = level_differences.level_differences(scores, plan).largest
     for task in range(2):
         parts = np.split(scores[task], np.cumsum(sizes)[:-1])
         residuals = np.concatenate([part - part.mean(axis=0) for part in parts])

@@ -18,7 +18,7 @@ from xcurves.core.driver import Group, is_lazy, per_task
 from xcurves.core.labels import in_label_order, pairs_in_label_order
 from xcurves.core.run_checks import Context, as_float
 from xcurves.core.validation import check_curves
-from xcurves.kernels.differences import contrasts, level_tests
+from xcurves.kernels.differences import contrasts, level_differences
 from xcurves.kernels.resampling import sums
 from xcurves.kernels.resampling.adjustments import ADJUSTMENTS, may_be_best
 from xcurves.plotting.matrices import MOST_PAIRS
@@ -232,8 +232,8 @@ def _along_training(group: Group, pairs: NDArray[np.intp]) -> dict[str, Floats]:
     present = both.reshape(n_tasks, -1, n_levels)[:, group.curves]
     curves = np.take_along_axis(present, levels[:, np.newaxis], axis=2)
     plan = group.context.plan(group.sizes, work=levels.shape[1])
-    along = level_tests.level_differences(curves, plan)
-    bands = level_tests.bands(along, plan, group.context.alpha)
+    along = level_differences.level_differences(curves, plan)
+    bands = level_differences.bands(along, plan, group.context.alpha)
 
     difference = np.full((n_tasks, n_levels), np.nan)
     difference[tasks, levels] = along.difference[:, 0]

@@ -15,7 +15,7 @@ from xcurves.core.driver import Group, is_lazy, per_task
 from xcurves.core.labels import pairs_in_label_order
 from xcurves.core.run_checks import Context, as_float
 from xcurves.core.validation import check_curves
-from xcurves.kernels.differences import level_tests
+from xcurves.kernels.differences import level_differences, level_tests
 from xcurves.kernels.resampling.batches import in_stretches, rows_that_fit
 from xcurves.kernels.resampling.engine import Progress
 from xcurves.kernels.resampling.plans import RunPlan
@@ -406,16 +406,16 @@ def _infer(
     }
     if options.margin is None and options.pairs is None:
         return found
-    apart = level_tests.level_differences(curves, plan)
+    apart = level_differences.level_differences(curves, plan)
     if options.margin is not None:
-        shown = level_tests.are_equivalent(
+        shown = level_differences.are_equivalent(
             apart, plan, group.context.alpha, options.margin
         )
         found["equivalent"] = np.where(total > 0, shown, np.nan)
     if options.pairs is not None:
         found |= _of_pairs(
             apart.difference,
-            level_tests.bands(apart, plan, group.context.alpha),
+            level_differences.bands(apart, plan, group.context.alpha),
             group,
             options.pairs,
         )
