@@ -260,6 +260,7 @@ def test_variables_are_those_declared_with_their_dims_names_and_types(kind):
         assert variable.attrs["long_name"]
         if name in kind.variables:
             assert variable.dtype == declared.dtype, name
+            assert (name in result.coords) == declared.coord, name
             assert not hasattr(xr.Dataset, name)
     assert kind.required() <= set(result.variables)
     for dim in result.dims:

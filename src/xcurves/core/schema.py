@@ -46,6 +46,9 @@ class Var:
     units: str = "1"  # "score" and "training": those of the scores and of training; "score^2"; or written out
     dtype: type = np.float64
     when: str | None = None  # the option that brings it
+    coord: bool = (
+        False  # whether it is a coordinate: it tells about the other variables
+    )
 
     @property
     def core(self) -> tuple[str, ...]:
@@ -324,6 +327,9 @@ class ResultKind:
                 found[name].attrs = _described(var, known.get(var.units, var.units))
         for dim in result.xindexes.keys() & LONG_NAMES.keys():
             found[dim].attrs.setdefault("long_name", LONG_NAMES[str(dim)])
+        beside = [name for name in described if self.variables[name].coord]
+        if beside:
+            return result.set_coords(beside)
         return result
 
     def check(self, result: Any, name: str) -> None:

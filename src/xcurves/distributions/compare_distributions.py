@@ -252,10 +252,7 @@ def compare_distributions(
             for name in names
         }
         result = result.assign(finite).assign_coords({BUDGET: budget})
-    counts = ["share_infinite_a", "share_infinite_b", "n_trials"]
-    if stratified:
-        counts.append("n_units")
-    return result.set_coords(counts)
+    return result
 
 
 def _warn(result: xr.Dataset, names: list[str], n_strata: int) -> None:

@@ -143,14 +143,17 @@ PERFORMANCE_CDF = ResultKind(
             when="tolerance",
         ),
         "share_infinite": Var(
-            _TASK, "share of trials that failed, or of times not reached"
+            _TASK,
+            "share of trials that failed, or of times not reached",
+            coord=True,
         ),
-        "n_trials": Var(_TASK, "number of trials", dtype=np.int64),
+        "n_trials": Var(_TASK, "number of trials", dtype=np.int64, coord=True),
         "n_units": Var(
             _TASK,
             "number of units in the smallest stratum",
             dtype=np.int64,
             when="strata or unit",
+            coord=True,
         ),
     },
     coords={
@@ -236,17 +239,24 @@ COMPARE_DISTRIBUTIONS = ResultKind(
             (*_PAIR, "probability"), "difference of scores", "score"
         ),
         "share_infinite_a": Var(
-            _PAIR, "share of trials of the first that failed, or of times not reached"
+            _PAIR,
+            "share of trials of the first that failed, or of times not reached",
+            coord=True,
         ),
         "share_infinite_b": Var(
-            _PAIR, "share of trials of the second that failed, or of times not reached"
+            _PAIR,
+            "share of trials of the second that failed, or of times not reached",
+            coord=True,
         ),
-        "n_trials": Var(("task", "algorithm"), "number of trials", dtype=np.int64),
+        "n_trials": Var(
+            ("task", "algorithm"), "number of trials", dtype=np.int64, coord=True
+        ),
         "n_units": Var(
             _PAIR,
             "number of trials in the smallest stratum of either",
             dtype=np.int64,
             when="strata",
+            coord=True,
         ),
         "quantile_difference_band": Var(
             (*_PAIR, "probability", "ci_bound"),
@@ -354,7 +364,9 @@ TUNING_CURVE = ResultKind(
         "trials_to_match_reversed_ci": Var(
             _PAIRS_CI, "trials of the second that may match k of the first", when=_MATCH
         ),
-        "n_trials": Var(("task", "algorithm"), "number of trials", dtype=np.int64),
+        "n_trials": Var(
+            ("task", "algorithm"), "number of trials", dtype=np.int64, coord=True
+        ),
     },
     coords={"pair": (), "trials": (), "ci_bound": CI_BOUNDS, **PAIR_COORDS},
     rows=("algorithm", "trials"),

@@ -339,9 +339,7 @@ def performance_cdf(
             for name in own
         }
         result = result.assign(known).assign_coords({BUDGET: budget})
-    return result.set_coords(
-        [name for name in ("share_infinite", "n_trials", "n_units") if name in result]
-    )
+    return result
 
 
 def _simultaneous_intervals(

@@ -190,8 +190,7 @@ def tuning_curve(
             "higher_is_better": higher_is_better,
         },
     )
-    result = result if budget is None else result.assign_coords({BUDGET: budget})
-    return result.set_coords("n_trials")
+    return result if budget is None else result.assign_coords({BUDGET: budget})
 
 
 def _with_algorithm(scores: xr.DataArray) -> xr.DataArray:

@@ -15,7 +15,6 @@ from xcurves.kernels.laws.scaling_intervals import Known
 from xcurves.learning_curves.error_rates import check_n
 from xcurves.learning_curves.kinds import COMPARE_SCALING_LAWS, FIT_SCALING_LAW
 from xcurves.learning_curves.scaling_laws import (
-    FLAGS,
     LARGEST,
     SIZES,
     check_pairs,
@@ -112,7 +111,7 @@ def compare_scaling_laws(
     own = [
         name
         for name, each in fit.coords.items()
-        if dim in each.dims and name not in (*SIZES, *FLAGS)
+        if dim in each.dims and name not in {*SIZES, *FIT_SCALING_LAW.variables}
     ]
     pairs = [
         fit.isel({dim: each}).drop_vars(own).rename({dim: "pair"}).assign_coords(coords)

@@ -287,8 +287,6 @@ def fit_power_law(
         coords=coords,
         units=rate_units(unit.written, errors)
         | {"objective": "percent^2" if scheme == "uniform" else "1"},
-    ).set_coords(
-        ["gamma_at_edge", "at_extrapolated", "mean_error", "unfit", "fitted_from"]
     )
     if not is_lazy(errors):
         of_folds = None

@@ -180,7 +180,6 @@ def fit_scaling_law(
         coords=coords,
         attrs={"delta": delta, laws.COST: cost},
     )
-    result = result.set_coords([name for name in laws.FLAGS if name in result])
     if not is_lazy(losses):
         unfit = result["unfit"].to_numpy().ravel()
         if (unfit != laws.FITTED).all():

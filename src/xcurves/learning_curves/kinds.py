@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -43,14 +44,19 @@ _HOFFMANN = (
 )
 
 
-def _one_where(dims: tuple[str, ...], words: str, when: str | None = None) -> Var:
-    return Var(dims, f"1 where {words}", dtype=np.int8, when=when)
+def _one_where(
+    dims: tuple[str, ...], words: str, when: str | None = None, *, coord: bool = False
+) -> Var:
+    return Var(dims, f"1 where {words}", dtype=np.int8, when=when, coord=coord)
 
 
 def _unfit(thing: str, reasons: dict[int, str]) -> Var:
     codes = ", ".join(f"{code} {why}" for code, why in reasons.items())
     return Var(
-        _TASK, f"why the {thing} is not fitted: 0 fitted, {codes}", dtype=np.int8
+        _TASK,
+        f"why the {thing} is not fitted: 0 fitted, {codes}",
+        dtype=np.int8,
+        coord=True,
     )
 
 
@@ -127,7 +133,10 @@ FIT_POWER_LAW = ResultKind(
             _TASK, "number of cuts at which the curve was backtested", dtype=np.int64
         ),
         "fitted_from": Var(
-            _TASK, "smallest size that the power law is fitted to", "training"
+            _TASK,
+            "smallest size that the power law is fitted to",
+            "training",
+            coord=True,
         ),
         "n_sizes_used": Var(
             _TASK, "number of sizes that the power law is fitted to", dtype=np.int64
@@ -161,11 +170,13 @@ FIT_POWER_LAW = ResultKind(
         "error_sd": Var(_SIZE, "standard deviation of the error of one fold", "rate"),
         "n_folds": Var(_SIZE, "number of folds", dtype=np.int64),
         "gamma_at_edge": _one_where(
-            _TASK, "the exponent is -0.99 or -0.01, an end of the grid"
+            _TASK, "the exponent is -0.99 or -0.01, an end of the grid", coord=True
         ),
         "unfit": _unfit("curve", REASONS),
-        "at_extrapolated": _one_where(_TASK, "N lies far outside the measured sizes"),
-        "mean_error": Var(_SIZE, "measured error, mean over folds", "rate"),
+        "at_extrapolated": _one_where(
+            _TASK, "N lies far outside the measured sizes", coord=True
+        ),
+        "mean_error": Var(_SIZE, "measured error, mean over folds", "rate", coord=True),
         **_predicted(*_ERRORS, when="predict_at"),
     },
     coords={"param": (), "cov_param": (), "ci_bound": CI_BOUNDS, "n": (), **_AT},
@@ -368,6 +379,13 @@ COMPARE_LEARNERS = ResultKind(
 )
 
 
+def _predicted_losses(dims: tuple[str, ...], when: str | None = None) -> dict[str, Var]:
+    """Return the variables of predicted losses; whether they are extrapolated is a coordinate."""
+    found = _predicted(dims, *_LOSSES, when)
+    found["extrapolated"] = replace(found["extrapolated"], coord=True)
+    return found
+
+
 def _allocated(when: str | None = None) -> dict[str, Var]:
     """Return the variables of an allocation of compute."""
     return {
@@ -387,7 +405,10 @@ def _allocated(when: str | None = None) -> dict[str, Var]:
             when=when,
         ),
         "ratio_extrapolated": _one_where(
-            _FLOP, "tokens per parameter are outside those of the runs", when
+            _FLOP,
+            "tokens per parameter are outside those of the runs",
+            when,
+            coord=True,
         ),
     }
 
@@ -425,7 +446,9 @@ FIT_SCALING_LAW = ResultKind(
         "covariance": Var(
             (*_PARAM, "cov_param"), "covariance of the parameters", _OF_BOTH
         ),
-        "at_bound": _one_where(_PARAM, "the parameter is at an end of what is fitted"),
+        "at_bound": _one_where(
+            _PARAM, "the parameter is at an end of what is fitted", coord=True
+        ),
         "backtest_error": Var(
             _TASK, "root mean squared log error, per root octave, at its own later runs"
         ),
@@ -438,11 +461,14 @@ FIT_SCALING_LAW = ResultKind(
         "delta": Var(_TASK, "log residual at which Huber's loss turns linear"),
         "objective": Var(_TASK, "sum of Huber's loss of log residuals"),
         "n_runs": Var(_TASK, "number of runs", dtype=np.int64),
-        **_predicted(_N, *_LOSSES, when="predict_at"),
-        "loss": Var(_RUN, "loss", "score"),
-        "fitted": Var(_RUN, "loss by the law", "score"),
+        **_predicted_losses(_N, when="predict_at"),
+        "loss": Var(_RUN, "loss", "score", coord=True),
+        "fitted": Var(_RUN, "loss by the law", "score", coord=True),
         "backtest_prediction": Var(
-            _RUN, "loss as the runs below the last cut before predict it", "score"
+            _RUN,
+            "loss as the runs below the last cut before predict it",
+            "score",
+            coord=True,
         ),
         "unfit": _unfit("law", LAW_REASONS),
     },
@@ -488,7 +514,7 @@ FIT_SCALING_LAW = ResultKind(
 PREDICT_LOSS = _of_law(
     name="predict_loss",
     question="Which losses are predicted?",
-    variables=_predicted(_TASK, *_LOSSES),
+    variables=_predicted_losses(_TASK),
     coords={"ci_bound": CI_BOUNDS},
     table=captioned(
         scaling_text.loss_table, "Predicted losses of a run, with intervals."

@@ -38,15 +38,6 @@ LAW_REASONS = {
 }
 # coordinates and their long names
 SIZES = {"model_size": "parameters of the model", "tokens": "tokens"}
-FLAGS = (
-    "at_bound",
-    "unfit",
-    "loss",
-    "fitted",
-    "backtest_prediction",
-    "extrapolated",
-    "ratio_extrapolated",
-)
 _READ = {  # what later methods read from a fit: core dims of variables
     "estimate": ("param",),
     "covariance": ("param", "cov_param"),
@@ -195,7 +186,7 @@ def of_laws(
     if compute is not None:
         n_budgets = len(compute)
         options["product"] = compute / fit.attrs[COST]
-    result = per_task(
+    return per_task(
         kind,
         _answered,
         *arrays,
@@ -207,7 +198,6 @@ def of_laws(
         attrs={**(attrs or {}), COST: fit.attrs[COST]},
         coords=flop_coords(compute),
     )
-    return result.set_coords([name for name in FLAGS if name in result])
 
 
 def _answered(

@@ -89,11 +89,13 @@ SS_PROFILE = ResultKind(
             "1 where every pairwise difference is shown to be within the margin",
             when="margin",
         ),
-        "n_runs": Var(("task", "algorithm"), "number of runs", dtype=np.int64),
-        "n_resamples": Var(
-            ("task",), "number of reassignments evaluated", dtype=np.int64
+        "n_runs": Var(
+            ("task", "algorithm"), "number of runs", dtype=np.int64, coord=True
         ),
-        "n_assignments": Var(("task",), "number of distinct assignments"),
+        "n_resamples": Var(
+            ("task",), "number of reassignments evaluated", dtype=np.int64, coord=True
+        ),
+        "n_assignments": Var(("task",), "number of distinct assignments", coord=True),
     },
     coords={
         "effect": ("simple", *EFFECTS),

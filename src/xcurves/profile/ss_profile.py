@@ -222,7 +222,6 @@ def ss_profile(
         coords=(stretches.coords() if len(stretches.left) else {})
         | (labels.pair_coords(curves) if few else {}),
     )
-    result = result.set_coords(["n_runs", "n_resamples", "n_assignments"])
     if not lazy:
         _warn_of_profile(result, context, options)
     return result
