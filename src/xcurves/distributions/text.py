@@ -77,96 +77,107 @@ _NO_MEAN = (
 
 def _never(result: xr.Dataset) -> str:
     """Return what trials with an infinite score are: times, which have a budget, or failures."""
-    return (
-        "infinite (not reached within the budget)"
-        if BUDGET in result.coords
-        else "failed"
-    )
+    if BUDGET in result.coords:
+        return "infinite (not reached within the budget)"
+    return "failed"
 
 
 def statistics(result: xr.Dataset) -> xr.DataArray:
     """Return the statistics of a performance distribution that it has, in the order of their intervals."""
-    found = {}
+    by_name = {}
     for name in result["param"].to_numpy().tolist():
-        variable, *level = name.split(" ")
-        values = result.get(variable)
-        # the level may be left out of the result, or the only one
-        if level and values is not None:
-            dim = "cvar_level" if variable in ("cvar", "cvar_lower") else "threshold"
-            values = values if dim in values.dims else values.expand_dims(dim)
-            places = np.flatnonzero(values[dim].to_numpy() == float(level[0]))
-            values = values.isel({dim: places[0]}, drop=True) if places.size else None
+        values = _statistic(result, name)
         if values is not None:
-            found[name] = values
+            by_name[name] = values
     joint = xr.concat(
-        list(found.values()),
+        list(by_name.values()),
         "param",
         coords="minimal",
         compat="override",
         combine_attrs="drop",
     )
-    return joint.assign_coords(param=list(found))
+    return joint.assign_coords(param=list(by_name))
+
+
+def _statistic(result: xr.Dataset, name: str) -> xr.DataArray | None:
+    """Return the values of a statistic, of "cvar 0.5" those at the level; None if a selection left them out."""
+    variable, _, level = name.partition(" ")
+    if variable not in result:
+        return None
+    values = result[variable]
+    if not level:
+        return values
+    dim = "threshold"
+    if variable in ("cvar", "cvar_lower"):
+        dim = "cvar_level"
+    if dim not in values.coords:
+        return None
+    # A single level that was selected is a coordinate without a dim.
+    at = np.flatnonzero(np.atleast_1d(values[dim].to_numpy()) == float(level))
+    if not at.size:
+        return None
+    if dim not in values.dims:
+        return values.drop_vars(dim)
+    return values.isel({dim: at[0]}, drop=True)
 
 
 def say_statistic(result: xr.Dataset, name: str) -> str:
     """Return a statistic in words: "cvar 0.5" is the mean of the best 50 %."""
     variable, _, level = name.partition(" ")
-    side = "at least" if result.attrs.get("higher_is_better", 1) else "at most"
-    return _WHAT[variable].format(
-        percent(1 - float(level), 6) if "cvar" in variable else f"{side} {level}"
-    )
+    if "cvar" in variable:
+        return _WHAT[variable].format(percent(1 - float(level), 6))
+    side = "at most"
+    if result.attrs.get("higher_is_better", 1):
+        side = "at least"
+    return _WHAT[variable].format(f"{side} {level}")
 
 
 def statistic_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield the means and medians, every statistic of a few groups of trials, and what the intervals are."""
-    groups = (
-        list(labels.named_tasks(result, "score_mean"))
-        if result["score_mean"].size <= _FEW
-        else []
-    )
-    said = [f"{name}{_described(group)}" for group, name in groups]
-    if {"tolerance"} <= result.keys() & result.attrs:
-        said += [f"{name}{_tolerance(group)}" for group, name in groups]
-    how = f"In brackets: {100 * float(result.attrs['confidence_level']):g} % intervals, if they exist. {_how(result)}"
+    groups: list[tuple[xr.Dataset, str]] = []
+    if result["score_mean"].size <= _FEW:
+        groups = list(labels.named_tasks(result, "score_mean"))
+    details = [f"{name}{_described(group)}" for group, name in groups]
+    if "tolerance" in result and "tolerance" in result.attrs:
+        details += [f"{name}{_tolerance(group)}" for group, name in groups]
+    level = 100 * float(result.attrs["confidence_level"])
+    details.append(f"In brackets: {level:g} % intervals, if they exist. {_how(result)}")
     without = result["score_mean"].isnull() & (result["share_infinite"] > 0)
     cautions = []
     if without.any():
         cautions.append(_NO_MEAN)
-    return statements(_means(result), [*said, how], cautions)
+    return statements(_means(result), details, cautions)
 
 
 def _described(group: xr.Dataset) -> str:
     """Return every statistic of a group of trials with its interval."""
-    n, infinite = group["n_trials"].item(), group["share_infinite"].item()
-    if n == 0 or group.get("n_units", group["n_trials"]).item() == 0:
-        return (
-            f"{n} trials, but none in a stratum: nothing can be said."
-            if n
-            else "no trial."
-        )
-    each = []
+    n = group["n_trials"].item()
+    if n == 0:
+        return "no trial."
+    if group.get("n_units", group["n_trials"]).item() == 0:
+        return f"{n} trials, but none in a stratum: nothing can be said."
+    share_infinite = group["share_infinite"].item()
+    values = []
     for value in statistics(group):
-        name, ends = (
-            value["param"].item(),
-            group["statistic_ci"].sel(param=value["param"]),
-        )
-        if not (infinite and np.isnan(value)):
-            limits = (
-                f" ({interval(*ends_of(ends), 4)})" if np.isfinite(ends).any() else ""
-            )
-            each.append(
-                f"{say_statistic(group, name)} {number(value.item(), 4)}{limits}"
-            )
-    never = f", {percent(infinite)} of them {_never(group)}" if infinite else ""
-    return f"{n} trials{never}: {'; '.join(each)}."
+        # Failed trials leave some statistics without a value.
+        if share_infinite and np.isnan(value):
+            continue
+        name = value["param"].item()
+        ends = group["statistic_ci"].sel(param=name)
+        limits = ""
+        if np.isfinite(ends).any():
+            limits = f" ({interval(*ends_of(ends), 4)})"
+        values.append(f"{say_statistic(group, name)} {number(value.item(), 4)}{limits}")
+    never = ""
+    if share_infinite:
+        never = f", {percent(share_infinite)} of them {_never(group)}"
+    return f"{n} trials{never}: {'; '.join(values)}."
 
 
 def _tolerance(group: xr.Dataset) -> str:
     """Return between which scores a share of all trials lies."""
-    share, (low, high) = (
-        percent(float(group.attrs["tolerance"])),
-        ends_of(group["tolerance"]),
-    )
+    share = percent(float(group.attrs["tolerance"]))
+    low, high = ends_of(group["tolerance"])
     if np.isnan(low):
         needed = number(group["tolerance_n"].item())
         return f"to say between which scores {share} of all trials lie takes {needed} trials."
@@ -179,41 +190,39 @@ def _tolerance(group: xr.Dataset) -> str:
 
 def _means(result: xr.Dataset) -> str:
     """Return the mean and the median of each group of trials."""
-    means, medians = (
-        result[name].to_numpy().ravel() for name in ("score_mean", "score_median")
-    )
+    means = result["score_mean"].to_numpy().ravel()
+    medians = result["score_median"].to_numpy().ravel()
     known = np.flatnonzero(~np.isnan(medians))
     if len(known) > _FEW:
-        spans = [
-            span(each[~np.isnan(each)].tolist(), 4) or "none"
-            for each in (means, medians)
-        ]
-        return f"Of {len(known)} groups of trials, the means are {spans[0]}, the medians {spans[1]}."
-    names = [
-        re.sub(r"^algorithm '(.*)': $", r"\1 ", name)
-        for name in labels.result_names(result["score_mean"])
-    ]
-    of_means = [
-        "no mean" if np.isnan(mean) else number(mean, 4) for mean in means.tolist()
-    ]
-    said = [
-        f"{names[group]}{of_means[group]} ({number(medians[group], 4)})"
-        for group in known
-    ]
-    return f"Mean (and median) score: {joined(said, '; ') or 'no trial'}."
+        of_means = span(means[~np.isnan(means)].tolist(), 4) or "none"
+        of_medians = span(medians[~np.isnan(medians)].tolist(), 4) or "none"
+        return f"Of {len(known)} groups of trials, the means are {of_means}, the medians {of_medians}."
+
+    names = labels.result_names(result["score_mean"])
+    groups = []
+    for group in known:
+        # An algorithm alone needs no words around its name.
+        name = re.sub(r"^algorithm '(.*)': $", r"\1 ", names[group])
+        mean = "no mean"
+        if not np.isnan(means[group]):
+            mean = number(means[group], 4)
+        groups.append(f"{name}{mean} ({number(medians[group], 4)})")
+    return f"Mean (and median) score: {joined(groups, '; ') or 'no trial'}."
 
 
 def _how(result: xr.Dataset) -> str:
     """Return what the intervals of statistics are."""
     if "simultaneous" in result.attrs:
         return _ALONG
-    how, unit = result.attrs.get("interval", "exact"), result.attrs.get("unit")
+    how = result.attrs.get("interval", "exact")
     if how == "exact":
         return _HOW[how] + _pool(result)
-    whole = (
-        f", of whole labels of {unit!r}" if unit and unit != result.attrs["dim"] else ""
-    )
-    within = f", within {result.attrs['strata']}" if "strata" in result.attrs else ""
+    whole, within = "", ""
+    unit = result.attrs.get("unit")
+    if unit and unit != result.attrs["dim"]:
+        whole = f", of whole labels of {unit!r}"
+    if "strata" in result.attrs:
+        within = f", within {result.attrs['strata']}"
     poor = "approximate, and too short for few trials, the more so for tails."
     return f"{_HOW[how]}{whole}{within}: {poor}{_pool(result)}"
 
@@ -221,28 +230,21 @@ def _how(result: xr.Dataset) -> str:
 def _pool(result: xr.Dataset) -> str:
     """Return that trials along several dims are taken for independent, where the call said so."""
     dim = str(result.attrs.get("dim", "run"))
-    pooled = (
-        ", " in dim
-        and "strata" not in result.attrs
-        and result.attrs.get("unit", dim) == dim
-    )
-    if not pooled:
+    has_units = result.attrs.get("unit", dim) != dim
+    if ", " not in dim or "strata" in result.attrs or has_units:
         return ""
     return f" Here all trials along {dim} are taken for independent ones of one distribution."
 
 
 def comparison_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield which algorithm is likeliest to score higher, every one of a few pairs, and what the intervals are."""
-    tasks = (
-        labels.named_tasks(result, "prob_greater")
-        if result["prob_greater"].size <= _FEW
-        else []
-    )
-    pairs = [
-        f"{name}{_compared(pair)}"
-        for task, name in tasks
-        for pair in labels.each_of(task, "pair")
-    ]
+    details = []
+    if result["prob_greater"].size <= _FEW:
+        details = [
+            f"{name}{_compared(pair)}"
+            for task, name in labels.named_tasks(result, "prob_greater")
+            for pair in labels.each_of(task, "pair")
+        ]
     how = _OF_STRATA
     if "ks_statistic" in result:
         how = (
@@ -250,7 +252,7 @@ def comparison_statements(result: xr.Dataset) -> Iterator[Statement]:
             f"bands for each pair by itself; p is adjusted ({result.attrs.get('correction', 'holm')}). "
             f"{_SAMPLES[bool(result.attrs.get('paired', 0))]}{_pool(result)}"
         )
-    return statements(_higher(result), [*pairs, how])
+    return statements(_higher(result), [*details, how])
 
 
 def _higher(result: xr.Dataset) -> str:
@@ -265,48 +267,63 @@ def _higher(result: xr.Dataset) -> str:
     if not known.any():
         return "No pair could be compared: trials are missing."
     if known.size > known.sizes["pair"]:
-        counted = f"In {int(shown.sum())} of {int(known.sum())} pairs within a {labels.task_noun(result['prob_greater'])}"
-        return f"{counted} one algorithm is shown to score higher more often, for all its pairs together."
-    one = above.squeeze([dim for dim in known.dims if dim != "pair"], drop=True)
-    rows = rows_of(_by_probability(one, shown.to_numpy().ravel()))
-    best = most_ahead(rows)
-    own = [row for row in rows if best in row[:2] and not np.isnan(row.amount)]
-    leads = sorted(
-        (_seen_from(str(best), row) for row in own), key=lambda row: row.amount
-    )
+        noun = labels.task_noun(result["prob_greater"])
+        return (
+            f"In {int(shown.sum())} of {int(known.sum())} pairs within a {noun} one algorithm is shown to score higher "
+            "more often, for all its pairs together."
+        )
+    pairs = above.squeeze([dim for dim in known.dims if dim != "pair"], drop=True)
+    return _likeliest(rows_of(_by_probability(pairs, shown.to_numpy().ravel())))
+
+
+def _likeliest(rows: list[PairRow]) -> str:
+    """Return which algorithm of one task is likeliest to score higher, and against whom that is shown."""
+    best = str(most_ahead(rows))
+    of_best = [
+        _seen_from(best, row)
+        for row in rows
+        if best in row[:2] and not np.isnan(row.amount)
+    ]
+    leads = sorted(of_best, key=lambda row: row.amount)
     ahead = [row for row in leads if row.shown and row.amount > 0]
     rest = [_against(row) for row in leads if row not in ahead]
-    others = " and ".join(rest[:2]) + (
-        f" and {len(rest) - 2} more" if len(rest) > 2 else ""
-    )
-    each = ", for all pairs together" if len(rows) > 1 else ""
+    others = " and ".join(rest[:2])
+    if len(rest) > 2:
+        others += f" and {len(rest) - 2} more"
+    together = ""
+    if len(rows) > 1:
+        together = ", for all pairs together"
     if not any(row.shown for row in rows):
-        nothing = "No algorithm is shown to score higher more often than another"
-        return f"{nothing}; the likeliest is {best}, beside {others}{each}."
+        return (
+            f"No algorithm is shown to score higher more often than another; the likeliest is {best}, beside "
+            f"{others}{together}."
+        )
+
     parts = []
     if len(ahead) > 2:
-        near, far = _against(ahead[0]), _against(ahead[-1])
         parts.append(
-            f"shown to score higher more often than {len(ahead)} of {len(leads)} others, {near} … {far}"
+            f"shown to score higher more often than {len(ahead)} of {len(leads)} others, {_against(ahead[0])} … "
+            f"{_against(ahead[-1])}"
         )
     elif ahead:
-        parts.append(
-            f"shown to score higher more often than {' and '.join(map(_against, ahead))}"
-        )
+        beaten = " and ".join(_against(row) for row in ahead)
+        parts.append(f"shown to score higher more often than {beaten}")
     if rest:
         parts.append(f"not shown to score higher more often than {others}")
-    return f"{best} is the likeliest to score higher: {'; '.join(parts)}{each}."
+    return f"{best} is the likeliest to score higher: {'; '.join(parts)}{together}."
 
 
 def _by_probability(above: xr.Dataset, shown: NDArray[np.bool_]) -> xr.Dataset:
     """Return pairs as they are displayed, by how much the probability that the first scores higher is above 1/2."""
     size = above["prob_greater"]
-    given = xr.Dataset(
-        {"amount": size, "interval": above["prob_greater_ci_simultaneous"]},
-        above.coords,
-    )
-    given = given.assign(p=("pair", np.where(shown, 0.0, 1.0)), shown=("pair", shown))
-    return better_first(given, size, ["amount", "interval"])
+    variables = {
+        "amount": size,
+        "interval": above["prob_greater_ci_simultaneous"],
+        "p": ("pair", np.where(shown, 0.0, 1.0)),
+        "shown": ("pair", shown),
+    }
+    pairs = xr.Dataset(variables, above.coords)
+    return better_first(pairs, size, ["amount", "interval"])
 
 
 def _seen_from(name: str, row: PairRow) -> PairRow:
@@ -317,9 +334,9 @@ def _seen_from(name: str, row: PairRow) -> PairRow:
 
 
 def _against(row: PairRow) -> str:
-    limits = (
-        f"; {interval(0.5 + row.low, 0.5 + row.high)}" if np.isfinite(row.low) else ""
-    )
+    limits = ""
+    if np.isfinite(row.low):
+        limits = f"; {interval(0.5 + row.low, 0.5 + row.high)}"
     return f"{row.other} (probability {number(0.5 + row.amount)}{limits})"
 
 
@@ -329,20 +346,22 @@ def _compared(pair: xr.Dataset) -> str:
     if pair["prob_greater"].isnull():
         return f"{a} - {b}: nothing can be said; trials are missing."
     low, high = ends_of(pair["prob_greater_ci_simultaneous"])
-    limits = f" ({number(low)} to {number(high)})" if np.isfinite(low) else ""
-    said = [
-        f"{a} scores higher than {b} with probability {number(pair['prob_greater'].item())}{limits}"
-    ]
-    shares = [pair[name].item() for name in ("share_infinite_a", "share_infinite_b")]
-    if any(shares):
-        said.append(
-            f"{_never(pair)}: {percent(shares[0])} of {a}, {percent(shares[1])} of {b}"
+    limits = ""
+    if np.isfinite(low):
+        limits = f" ({number(low)} to {number(high)})"
+    probability = number(pair["prob_greater"].item())
+    parts = [f"{a} scores higher than {b} with probability {probability}{limits}"]
+    share_a = pair["share_infinite_a"].item()
+    share_b = pair["share_infinite_b"].item()
+    if share_a or share_b:
+        parts.append(
+            f"{_never(pair)}: {percent(share_a)} of {a}, {percent(share_b)} of {b}"
         )
     if "dominance" in pair:
-        said.append(_VERDICTS[pair["dominance"].item()].format(a=a, b=b))
+        parts.append(_VERDICTS[pair["dominance"].item()].format(a=a, b=b))
         p = pvalue(pair["ks_pvalue_adjusted"].item())
-        said.append(f"KS distance {number(pair['ks_statistic'].item())}, {p}")
-    return f"{'; '.join(said)}."
+        parts.append(f"KS distance {number(pair['ks_statistic'].item())}, {p}")
+    return f"{'; '.join(parts)}."
 
 
 def statistic_table(result: xr.Dataset) -> pd.DataFrame:
@@ -364,6 +383,10 @@ def _marks(
     values: xr.DataArray, low: xr.DataArray, high: xr.DataArray, *, higher: bool
 ) -> xr.DataArray:
     """Return which algorithm has the "best" value of each statistic, and whose intervals overlap it, a "tie"."""
+    of_scores = 1
+    if not higher:
+        of_scores = -1
+    # 0: neither end is better.
     signs = {
         "score_std": 0,
         "optimality_gap": -1,
@@ -371,31 +394,28 @@ def _marks(
         "partial_mean_above": int(higher),
     }
     names = [name.split(" ")[0] for name in values["param"].to_numpy().tolist()]
-    sign = xr.DataArray(
-        [signs.get(name, 1 if higher else -1) for name in names], dims="param"
-    )
+    sign = xr.DataArray([signs.get(name, of_scores) for name in names], dims="param")
     upward = (values * sign.where(sign != 0)).fillna(-np.inf)
-    low, high = low.fillna(-np.inf), high.fillna(np.inf)
     best = upward.argmax("algorithm")
-    overlap = (low <= high.isel(algorithm=best)) & (high >= low.isel(algorithm=best))
+
+    # An end that is not known is no limit.
+    lower_ends = low.fillna(-np.inf)
+    upper_ends = high.fillna(np.inf)
+    overlap = (lower_ends <= upper_ends.isel(algorithm=best)) & (
+        upper_ends >= lower_ends.isel(algorithm=best)
+    )
     known = values.notnull() & (sign != 0)
     cases = [known & (upward == upward.max("algorithm")), known & overlap]
-    return values.copy(
-        data=np.select(
-            [case.transpose(*values.dims).to_numpy() for case in cases],
-            ["best", "tie"],
-            "",
-        )
-    )
+    in_order = [case.transpose(*values.dims).to_numpy() for case in cases]
+    return values.copy(data=np.select(in_order, ["best", "tie"], ""))
 
 
 def statistic_digest(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each task and algorithm: its statistics without intervals."""
     values = statistics(result)
     columns = {"trials": result["n_trials"]}
-    columns |= (
-        {"at training": result["training"]} if "training" in result.coords else {}
-    )
+    if "training" in result.coords:
+        columns["at training"] = result["training"]
     for name in values["param"].to_numpy():
         columns[say_statistic(result, str(name))] = values.sel(param=name, drop=True)
     return frame_of(columns)
@@ -404,19 +424,17 @@ def statistic_digest(result: xr.Dataset) -> pd.DataFrame:
 def comparison_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each pair, the clearest first."""
     size = result["prob_greater"] - 0.5
-    result = better_first(
+    shown = better_first(
         result, size, ["dominance"], ["prob_greater", "prob_greater_ci_simultaneous"]
     )
     columns = {
-        "prob_greater": result["prob_greater"],
-        **bounds(result["prob_greater_ci_simultaneous"]),
+        "prob_greater": shown["prob_greater"],
+        **bounds(shown["prob_greater_ci_simultaneous"]),
     }
-    if "ks_statistic" in result:
-        columns |= {
-            "dominance": result["dominance"],
-            "KS": result["ks_statistic"],
-            "p": result["ks_pvalue_adjusted"],
-        }
-    frame = frame_of_pairs(columns, size, result[TURNED])
-    frame.attrs["interval"] = heading(result)
+    if "ks_statistic" in shown:
+        columns["dominance"] = shown["dominance"]
+        columns["KS"] = shown["ks_statistic"]
+        columns["p"] = shown["ks_pvalue_adjusted"]
+    frame = frame_of_pairs(columns, size, shown[TURNED])
+    frame.attrs["interval"] = heading(shown)
     return frame

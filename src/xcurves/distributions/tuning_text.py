@@ -30,10 +30,10 @@ def tuning_table(result: xr.Dataset) -> pd.DataFrame:
     round_numbers = np.outer(10 ** np.arange(9), [1, 2, 5])
     shown = result.isel(trials=np.isin(trials, round_numbers) | (trials == trials[-1]))
     columns = {"median best": shown["best_median"]}
-    columns |= bounds(shown["best_median_band"]) if "best_median_band" in shown else {}
-    return frame_of(
-        columns | {"mean best": shown["best_mean"]}, ["algorithm", "trials"]
-    )
+    if "best_median_band" in shown:
+        columns |= bounds(shown["best_median_band"])
+    columns["mean best"] = shown["best_mean"]
+    return frame_of(columns, ["algorithm", "trials"])
 
 
 def tuning_statements(result: xr.Dataset) -> Iterator[Statement]:
@@ -45,48 +45,53 @@ def tuning_statements(result: xr.Dataset) -> Iterator[Statement]:
     if len(named) == 1:
         answer, matches = _ahead(named[0][0])
         return statements(answer, [*matches, *_reaches(named[0][0])], cautions)
-    each = [f"{name}{_ahead(task)[0]}" for task, name in named]
     noun = labels.task_noun(result["n_trials"], ["algorithm"])
-    return statements(
-        _best_of_tasks([task for task, _ in named], noun),
-        each if len(each) <= _MOST_TASKS else [],
-        cautions,
-    )
+    details = []
+    if len(named) <= _MOST_TASKS:
+        details = [f"{name}{_ahead(task)[0]}" for task, name in named]
+    answer = _best_of_tasks([task for task, _ in named], noun)
+    return statements(answer, details, cautions)
 
 
-def _best(result: xr.Dataset) -> tuple[int, xr.Dataset | None]:
-    """Return the number of trials to speak of, by its place, and the algorithm with the best median there, if any.
+def _usual_trials(result: xr.Dataset) -> int:
+    """Return which number of trials to speak of, by its index.
 
     It is the last up to ten of which every algorithm says enough, otherwise the first of which one does.
     """
     known = result["best_median"].notnull()
-    some = (
-        known.all("algorithm")
-        if known.all("algorithm").any()
-        else known.any("algorithm")
-    )
-    few = np.flatnonzero(some & (result["trials"] <= _USUAL))
-    place = int(few[-1] if few.size else some.argmax("trials"))
-    values = result["best_median"].isel(trials=place) * (
-        1 if result.attrs.get("higher_is_better", 1) else -1
-    )
-    return place, result.isel(
-        algorithm=int(values.fillna(-np.inf).argmax("algorithm"))
-    ) if some.any() else None
+    says_enough = known.any("algorithm")
+    if known.all("algorithm").any():
+        says_enough = known.all("algorithm")
+    few = np.flatnonzero(says_enough & (result["trials"] <= _USUAL))
+    if few.size:
+        return int(few[-1])
+    return int(says_enough.argmax("trials"))
+
+
+def _best(result: xr.Dataset, at: int) -> xr.Dataset | None:
+    """Return the algorithm with the best median after the number of trials `at` an index, with all its numbers."""
+    if result["best_median"].isnull().all():
+        return None
+    upward = result["best_median"].isel(trials=at)
+    if not result.attrs.get("higher_is_better", 1):
+        upward = -upward
+    best = upward.fillna(-np.inf).argmax("algorithm")
+    return result.isel(algorithm=int(best))
 
 
 def _ahead(result: xr.Dataset) -> tuple[str, list[str]]:
     """Return whose best score seen is best after some trials and by how much; how many trials others need to match."""
-    place, best = _best(result)
+    usual = _usual_trials(result)
+    best = _best(result, usual)
     if best is None:
         return _NOTHING, []
     name = best["algorithm"].item()
-    at_place = best.isel(trials=place)
+    after = best.isel(trials=usual)
     limits = ""
-    if "best_median_band" in at_place:
-        limits = f" ({interval(*ends_of(at_place['best_median_band']))})"
-    k = count(at_place["trials"].item(), "trial")
-    median = number(at_place["best_median"].item())
+    if "best_median_band" in after:
+        limits = f" ({interval(*ends_of(after['best_median_band']))})"
+    k = count(after["trials"].item(), "trial")
+    median = number(after["best_median"].item())
     answer = (
         f"After {k} the best score seen has a median of {median}{limits} for {name}"
     )
@@ -97,9 +102,9 @@ def _ahead(result: xr.Dataset) -> tuple[str, list[str]]:
             pair for pair in labels.each_of(result, "pair") if name in _sides(pair)
         ]
     # Matched is the best after half as many trials, so that others may need more and still have them.
-    most = max(1, at_place["trials"].item() // 2)
+    most = max(1, after["trials"].item() // 2)
     half = int(np.flatnonzero(result["trials"] <= most).max(initial=0))
-    behind = [_how_far_behind(pair.isel(trials=place), name) for pair in pairs]
+    behind = [_how_far_behind(pair.isel(trials=usual), name) for pair in pairs]
     needed = [_trials_to_match(pair.isel(trials=half), name) for pair in pairs]
     amounts = [each for each in behind if each]
     matches = [each for each in needed if each]
@@ -169,9 +174,14 @@ def _reaches(result: xr.Dataset) -> Iterator[str]:
     for n in np.unique(n_trials).tolist():
         alike = names[n_trials == n].tolist()
         whose = listed(alike)
-        each = " each" if len(alike) > 1 else ""
-        if n < 2:
-            yield f"{count(n, 'trial') if n else 'No trial'} of {whose}: nothing can be said."
+        each = ""
+        if len(alike) > 1:
+            each = " each"
+        if n == 0:
+            yield f"No trial of {whose}: nothing can be said."
+            continue
+        if n == 1:
+            yield f"{count(n, 'trial')} of {whose}: nothing can be said."
             continue
         reach = int(np.log(0.5) / np.log(1 - 1 / n) + 1e-9)
         yield f"{count(n, 'trial')}{each} of {whose} say how good the median best is up to {count(reach, 'trial')}."
@@ -179,13 +189,19 @@ def _reaches(result: xr.Dataset) -> Iterator[str]:
 
 def _best_of_tasks(tasks: list[xr.Dataset], noun: str) -> str:
     """Return in how many tasks each algorithm has the best median."""
-    best = [
-        own.isel(trials=place) for place, own in map(_best, tasks) if own is not None
-    ]
-    if not best:
+    numbers_of_trials = set()
+    n_best = Counter[str]()
+    for task in tasks:
+        usual = _usual_trials(task)
+        best = _best(task, usual)
+        if best is not None:
+            numbers_of_trials.add(best["trials"].to_numpy()[usual].item())
+            n_best[str(best["algorithm"].item())] += 1
+    if not n_best:
         return _NOTHING
-    ks = sorted({own["trials"].item() for own in best})
-    tally = Counter(str(own["algorithm"].item()) for own in best)
-    said = listed([f"{name} in {number(times)}" for name, times in tally.items()])
-    after = count(ks[0], "trial") if len(ks) == 1 else f"{listed(ks)} trials"
-    return f"After {after} the median best score seen is best of {said} of {len(tasks)} {noun}s."
+    ks = sorted(numbers_of_trials)
+    after = f"{listed(ks)} trials"
+    if len(ks) == 1:
+        after = count(ks[0], "trial")
+    counts = listed([f"{name} in {number(times)}" for name, times in n_best.items()])
+    return f"After {after} the median best score seen is best of {counts} of {len(tasks)} {noun}s."
