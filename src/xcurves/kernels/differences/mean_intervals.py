@@ -11,19 +11,23 @@ from xcurves.kernels.resampling.plans import TIE
 
 def mean_with_interval(runs: Floats, alpha: float) -> tuple[float, Floats]:
     """Return the mean of runs with Student's interval; NaN for fewer than two, or where none differs."""
-    return _around(
-        float(runs.mean()) if len(runs) else np.nan, *_squared_error(runs), alpha
-    )
+    if not len(runs):
+        return np.nan, np.full(2, np.nan)
+    squared_error, df = _squared_error(runs)
+    return _around(float(runs.mean()), squared_error, df, alpha)
 
 
 def welch_interval(some: Floats, others: Floats, alpha: float) -> tuple[float, Floats]:
     """Return the difference of the means of two groups of runs with Welch's interval, NaN as for a mean."""
-    (v, df_v), (w, df_w) = _squared_error(some), _squared_error(others)
-    difference = (
-        float(some.mean() - others.mean()) if min(len(some), len(others)) else np.nan
-    )
+    if not min(len(some), len(others)):
+        return np.nan, np.full(2, np.nan)
+    difference = float(some.mean() - others.mean())
+    v, df_v = _squared_error(some)
+    w, df_w = _squared_error(others)
+    # NaN of a single run, too, is not above 0
     if not v + w > 0:
-        return _around(difference, np.nan, np.nan, alpha)
+        return difference, np.full(2, np.nan)
+    # Welch & Satterthwaite: those of a χ² with the mean and the variance of v + w
     df = (v + w) ** 2 / (v**2 / df_v + w**2 / df_w)
     return _around(difference, v + w, df, alpha)
 
@@ -32,14 +36,18 @@ def _squared_error(runs: Floats) -> tuple[float, float]:
     """Return the squared standard error of a mean with its degrees of freedom."""
     if len(runs) < 2:
         return np.nan, np.nan
-    squares = float(runs.var(ddof=1))
-    nothing = squares <= (TIE * np.abs(runs).max()) ** 2
-    return (0.0 if nothing else squares / len(runs)), len(runs) - 1.0
+    variance = float(runs.var(ddof=1))
+    df = len(runs) - 1.0
+    # runs that only differ by rounding say nothing of a spread
+    if variance <= (TIE * np.abs(runs).max()) ** 2:
+        return 0.0, df
+    return variance / len(runs), df
 
 
 def _around(
     estimate: float, squared_error: float, df: float, alpha: float
 ) -> tuple[float, Floats]:
+    """Return an estimate with the interval of t around it, NaN where its error is unknown or 0."""
     if not squared_error > 0:
         return estimate, np.full(2, np.nan)
     half = float(scipy.special.stdtrit(df, 1 - alpha / 2) * np.sqrt(squared_error))

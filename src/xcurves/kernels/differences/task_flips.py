@@ -7,7 +7,7 @@ whose denominator no flip changes. Intervals are those of subset means (Hartigan
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import scipy
@@ -21,12 +21,13 @@ from xcurves.kernels.resampling.engine import label_batches, tally
 from xcurves.kernels.resampling.group_products import subset_sums
 from xcurves.kernels.resampling.plans import FlipPlan
 
-FEWEST_FAMILIES = 6  # of a band by residuals
-# Largest over smallest weight of families, up to which residuals make the band.
+FEWEST_FAMILIES = 6  # of a band by residuals: 2 / 2^6 is the first p below .05
+# Largest over smallest weight of families, up to which residuals make the band: of unlike ones it covers too little.
 ALIKE = 1.5
 NO_BAND, RESIDUALS, SUBSET_MEANS = 0, 1, 2  # how a band is made
 _MANY = 1e14  # degrees of freedom of F that stand for infinitely many
 ROUNDING = 64 * np.finfo(float).eps
+_LEVEL_TIE = 1e-12  # of a p-value and the level
 
 
 def _denominator(x: Floats) -> Floats:
@@ -38,17 +39,18 @@ def _denominator(x: Floats) -> Floats:
 
 def _ratio(total: Floats, scale: Floats) -> Floats:
     """Return R of flipped sums, shape (..., member) or (..., member, flip); 0 where all numbers are 0."""
-    n_flip_axes = total.ndim - scale.ndim
-    scale = scale[(..., *(np.newaxis,) * n_flip_axes)]
-    return np.divide(total**2, scale, out=np.zeros(total.shape), where=scale > 0)
+    # T² = (F - 1) R / (1 - R), with R = (Σ x)² / (F Σ x²): a flip changes the sum only.
+    flip_axes = tuple(range(scale.ndim, total.ndim))
+    by_flip = np.expand_dims(scale, flip_axes)
+    return np.divide(total**2, by_flip, out=np.zeros(total.shape), where=by_flip > 0)
 
 
 def _flipped_sums(x: Floats, plan: FlipPlan) -> Iterator[Floats]:
     """Yield the sums of flipped numbers, shape (..., member, flip)."""
-    filled = np.nan_to_num(x)
-    for _, labels in label_batches(
-        plan, rows_that_fit(8 * (math.prod(x.shape[:-1]) + x.shape[-1]))
-    ):
+    filled = np.nan_to_num(x)  # absent families add nothing, whatever their sign
+    # doubles of the sums of all members, and of the signs of all families
+    bytes_each = 8 * (math.prod(x.shape[:-1]) + x.shape[-1])
+    for _, labels in label_batches(plan, rows_that_fit(bytes_each)):
         yield filled @ (1.0 - 2.0 * labels).T
 
 
@@ -69,53 +71,61 @@ def pvalues(x: Floats, plan: FlipPlan, alpha: float = 1.0) -> tuple[Floats, Floa
     """
     n_members, n_families = x.shape[-2:]
     flat = x.reshape(-1, n_members, n_families)
+    # of all flips half, as the others are their mirrors: see `all_flipped_sums`
     n_values = 2 ** (n_families - 1) if plan.exact else plan.n_total
-    parts = [
-        _pvalues_of(flat[some], plan, alpha)
-        for some in stretches(len(flat), rows_that_fit(32 * n_values))
-    ]
-    found = np.concatenate(parts, axis=1) if parts else np.empty((2, *flat.shape[:-1]))
-    pvalue, adjusted = found.reshape(2, *x.shape[:-1])
+    both = np.empty((2, *flat.shape[:-1]))
+    for some in stretches(len(flat), rows_that_fit(32 * n_values)):
+        both[:, some] = _pvalues_of(flat[some], plan, alpha)
+    pvalue, adjusted = both.reshape(2, *x.shape[:-1])
     return pvalue, adjusted
 
 
 def _pvalues_of(x: Floats, plan: FlipPlan, alpha: float) -> Floats:
     """Return p-values and adjusted ones of some data sets, shape (2, data set, member)."""
-    n = np.count_nonzero(~np.isnan(x), axis=-1)
+    n_families = np.count_nonzero(~np.isnan(x), axis=-1)
     scale = _denominator(x)
-    found = np.full((2, *n.shape), np.nan)
+    sets = np.arange(len(x))
 
-    observed = np.empty(n.shape)
-    counts = np.empty(n.shape)
+    def values_of(member: Index) -> Floats:
+        """Return R of a member of each data set under all flips, the observed one first."""
+        return _ratio(all_flipped_sums(x[sets, member], plan), scale[sets, member])
+
+    observed, counts, n_total = _observed_and_counts(values_of, *n_families.shape)
+    pvalue = np.where(n_families > 1, counts / n_total, np.nan)
+
+    # All data sets are alike in families. A member whose smallest p, 2 / 2^F, is above the level cannot be shown: in
+    # the adjustment it would only cost the others.
+    of_member = n_families[0]
+    is_tested = (of_member > 1) & (2.0 ** (1 - of_member) <= alpha + _LEVEL_TIE)
+    tested = np.flatnonzero(is_tested)
+    adjusted = np.full(pvalue.shape, np.nan)
+    if len(tested) < 2:
+        adjusted[:, tested] = pvalue[:, tested]
+        return np.stack([pvalue, adjusted])
+    tails = TailsOfT(of_member[tested], observed[:, tested])
+    reached = min_p.step_down(
+        lambda member: values_of(tested[member]),
+        counts[:, tested],
+        tails.second,
+        tails.ratio_at,
+    )
+    adjusted[:, tested] = reached / n_total
+    return np.stack([pvalue, adjusted])
+
+
+def _observed_and_counts(
+    values_of: Callable[[Index], Floats], n_sets: int, n_members: int
+) -> tuple[Floats, Floats, int]:
+    """Return observed statistics, (data set, member), how many flips reach them, and how many flips there are."""
+    observed, counts = np.empty((2, n_sets, n_members))
     n_total = 0
-    for member in range(n.shape[-1]):
-        values = _ratio(all_flipped_sums(x[:, member], plan), scale[:, member])
+    # Member by member: the flips of one are held at a time.
+    for member in range(n_members):
+        values = values_of(np.full(n_sets, member))
         observed[:, member] = values[:, 0]
         counts[:, member] = min_p.count_reached(values, values[:, 0])
         n_total = values.shape[-1]
-    found[0] = np.where(n > 1, counts / n_total, np.nan)
-
-    of_member = n.reshape(-1, n.shape[-1])[0] if len(n) else np.zeros(n.shape[-1], int)
-    family = np.flatnonzero((of_member > 1) & (2.0 ** (1 - of_member) <= alpha + 1e-12))
-    if len(family) < 2:
-        found[1][:, family] = found[0][:, family]
-        return found
-    x, scale, observed, counts = (
-        x[:, family],
-        scale[:, family],
-        observed[:, family],
-        counts[:, family],
-    )
-    tails = TailsOfT(of_member[family], observed)
-    rows = np.arange(len(x))
-
-    def values_of(member: Index) -> Floats:
-        return _ratio(all_flipped_sums(x[rows, member], plan), scale[rows, member])
-
-    found[1][:, family] = (
-        min_p.step_down(values_of, counts, tails.second, tails.ratio_at) / n_total
-    )
-    return found
+    return observed, counts, n_total
 
 
 class TailsOfT:
@@ -123,22 +133,24 @@ class TailsOfT:
 
     def __init__(self, n_families: Index, observed: Floats) -> None:
         self.n_families = n_families
-        self.alike = bool(np.ptp(n_families) == 0)
-        # -log P rises with R: 1 - R is a beta quantile of P.
-        with np.errstate(divide="ignore"):
-            tail = scipy.special.betainc(
-                (n_families - 1) / 2, 0.5, np.clip(1 - observed, 0.0, 1.0)
-            )
-            self.second = observed if self.alike else -np.log(tail)
+        # then R itself has the order of P, and nothing is computed
+        self.are_alike = bool(np.ptp(n_families) == 0)
+        self.second = observed
+        if not self.are_alike:
+            # P(|t_{F-1}| > |T|) is the beta distribution function I_{1-R}((F - 1) / 2, 1/2). -log P rises with R.
+            rest = np.clip(1 - observed, 0.0, 1.0)
+            with np.errstate(divide="ignore"):
+                tail = scipy.special.betainc((n_families - 1) / 2, 0.5, rest)
+                self.second = -np.log(tail)
 
     def ratio_at(self, member: Index, second: Floats) -> Floats:
         """Return R of a member of each data set at second values, shape (data set, step)."""
-        if self.alike:
+        if self.are_alike:
             return second
-        degrees = (self.n_families[member] - 1) / 2
-        return 1 - np.asarray(
-            scipy.special.betaincinv(degrees[:, np.newaxis], 0.5, np.exp(-second))
-        )
+        half_df = (self.n_families[member] - 1) / 2
+        tail = np.exp(-second)
+        rest = scipy.special.betaincinv(half_df[:, np.newaxis], 0.5, tail)
+        return 1 - np.asarray(rest)
 
 
 def all_flipped_sums(x: Floats, plan: FlipPlan, *, both_signs: bool = False) -> Floats:
@@ -155,8 +167,9 @@ def all_flipped_sums(x: Floats, plan: FlipPlan, *, both_signs: bool = False) -> 
     if both_signs:
         sums = np.concatenate([sums, -sums], axis=-1)
     for family in range(1, filled.shape[-1]):
-        own = filled[:, family : family + 1]
-        sums = np.concatenate([sums + own, sums - own], axis=-1)
+        # each family doubles the flips: with one addition for each
+        number = filled[:, family : family + 1]
+        sums = np.concatenate([sums + number, sums - number], axis=-1)
     return sums
 
 
@@ -164,20 +177,23 @@ def flip_intervals(
     x: Floats, weights: Floats, plan: FlipPlan, *alphas: float
 ) -> Floats:
     """Return the intervals of weighted means, (alpha, member, 2), infinite where no p is so small."""
+    # A flip counts at a shift that lies between the means of the flipped and of the other families, ends included: the
+    # shifts that more than K flips count at lie between the K-th smallest of their lower means and the K-th largest of
+    # their upper ones. If all flips are enumerated, each subset of families is flipped in one and stays in another:
+    # among all means of subsets each flip stands twice, and K is half as large on each side.
     parts = []
     for low, high in _ends_of_flips(x, weights, plan):
-        rare = [
-            int(np.floor(alpha * (len(low) + 1) + 1e-9)) // (1 + plan.exact)
-            for alpha in alphas
-        ]
-        low.partition([each - 1 for each in rare if each] or 0)
-        high.partition([len(high) - each for each in rare if each] or 0)
-        parts.append(
-            [
-                (low[each - 1], high[-each]) if each else (-np.inf, np.inf)
-                for each in rare
-            ]
-        )
+        n_total = len(low) + 1  # with the observed flip, which has no subset
+        of_member = []
+        for alpha in alphas:
+            rare = int(np.floor(alpha * n_total + 1e-9)) // (1 + plan.exact)
+            if rare == 0:
+                of_member.append((-np.inf, np.inf))
+                continue
+            low.partition(rare - 1)
+            high.partition(len(high) - rare)
+            of_member.append((low[rare - 1], high[-rare]))
+        parts.append(of_member)
     return np.array(parts).reshape(-1, len(alphas), 2).swapaxes(0, 1)
 
 
@@ -186,43 +202,44 @@ def _ends_of_flips(
 ) -> Iterator[tuple[Floats, Floats]]:
     """Yield for each member the means of all subsets, twice, or of each random flip the lower and the higher mean."""
     if plan.exact:
+        # two arrays, each of which is partitioned
         yield from ((means, means.copy()) for means in subset_means(x, weights))
         return
     for means in drawn_means(x, weights, plan):
-        none = ~np.isfinite(means).all(axis=0)
-        yield (
-            np.where(none, -np.inf, means.min(axis=0)),
-            np.where(none, np.inf, means.max(axis=0)),
-        )
+        # a flip of no family or of all counts at every shift
+        is_trivial = ~np.isfinite(means).all(axis=0)
+        lower = np.where(is_trivial, -np.inf, means.min(axis=0))
+        upper = np.where(is_trivial, np.inf, means.max(axis=0))
+        yield lower, upper
 
 
 def drawn_means(x: Floats, weights: Floats, plan: FlipPlan) -> Iterator[Floats]:
     """Yield the means of the flipped and of the other families of each random flip, of none minus infinity."""
-    width = rows_that_fit(16 * plan.n_resamples)
-    for start in range(0, len(x), width):
-        numbers, of_families = (
-            np.nan_to_num(each[start : start + width]) for each in (x, weights)
-        )
-        means = np.empty((len(numbers), 2, plan.n_resamples))
-        for some, labels in label_batches(plan, rows_that_fit(8 * sum(numbers.shape))):
+    # two means of each flip, of 8 bytes
+    for members in stretches(len(x), rows_that_fit(16 * plan.n_resamples)):
+        sums = np.nan_to_num(x[members])
+        of_families = np.nan_to_num(weights[members])
+        means = np.empty((len(sums), 2, plan.n_resamples))
+        for some, labels in label_batches(plan, rows_that_fit(8 * sum(sums.shape))):
             for side in (0, 1):
-                chosen = (labels != side).T.astype(float)
+                is_chosen = (labels != side).T.astype(float)
                 with np.errstate(invalid="ignore", divide="ignore"):
-                    mean = (numbers @ chosen) / (of_families @ chosen)
+                    mean = (sums @ is_chosen) / (of_families @ is_chosen)
                 means[:, side, some] = np.where(np.isfinite(mean), mean, -np.inf)
         yield from means
 
 
 def subset_means(x: Floats, weights: Floats) -> Iterator[Floats]:
     """Yield the weighted means of all subsets of each member's families but the empty one."""
-    last, sums = None, np.empty(0)
-    for own, of_own in zip(x, weights, strict=True):
-        present = ~np.isnan(own)
+    known_weights, sums_of_weights = None, np.empty(0)
+    for of_member, weights_of_member in zip(x, weights, strict=True):
+        is_present = ~np.isnan(of_member)
+        present_weights = weights_of_member[is_present]
         # levels of a pair have the same weights
-        if last is None or not np.array_equal(of_own[present], last):
-            last = of_own[present]
-            sums = subset_sums(last)[1:]
-        yield subset_sums(own[present])[1:] / sums
+        if known_weights is None or not np.array_equal(present_weights, known_weights):
+            known_weights = present_weights
+            sums_of_weights = subset_sums(known_weights)[1:]
+        yield subset_sums(of_member[is_present])[1:] / sums_of_weights
 
 
 def profile_difference(
@@ -233,39 +250,62 @@ def profile_difference(
     Simultaneous intervals are those of subset means, for `n_tests` levels of all pairs together.
     """
     x = np.where(np.isnan(weights), np.nan, x)
-    estimate, n = np.nansum(x, axis=-1), np.count_nonzero(~np.isnan(weights))
+    estimate = np.nansum(x, axis=-1)
+    # each level at α / K, K of this pair's levels or of all pairs' (Bonferroni): exact, if wide
     alphas = alpha, alpha / max(1, len(x)), alpha / max(1, n_tests)
-    pointwise, band, together = flip_intervals(
+    pointwise, of_subsets, simultaneous = flip_intervals(
         x, np.broadcast_to(weights, x.shape), plan, *alphas
     )
-    band[~np.isfinite(band).all(axis=-1)] = np.nan
-    made = SUBSET_MEANS if np.isfinite(band).any() else NO_BAND
-    # A heavy family pulls the estimate towards itself: its residuals are too small, and so would be their band.
-    if n >= FEWEST_FAMILIES and np.nanmax(weights) <= ALIKE * np.nanmin(weights):
-        residual = x - weights * estimate[:, np.newaxis]
-        half = critical(residual, plan, alpha) * np.sqrt(
-            n / (n - 1) * np.nansum(residual**2, axis=-1)
-        )
-        band, made = np.stack([estimate - half, estimate + half], axis=-1), RESIDUALS
+
+    if _are_many_and_alike(weights):
+        band, method = _band_of_residuals(x, weights, estimate, plan, alpha), RESIDUALS
+    else:
+        is_known = np.isfinite(of_subsets).all(axis=-1, keepdims=True)
+        band = np.where(is_known, of_subsets, np.nan)
+        method = SUBSET_MEANS if is_known.any() else NO_BAND
     return {
         "difference": estimate,
         "difference_ci": pointwise,
-        "difference_ci_simultaneous": together,
+        "difference_ci_simultaneous": simultaneous,
         "difference_band": band,
-        "band_method": np.float64(made),
+        "band_method": np.float64(method),
     }
+
+
+def _are_many_and_alike(weights: Floats) -> bool:
+    """Return whether residuals make a band: of at least six families that weigh about the same."""
+    # A heavy family pulls the estimate towards itself: its residuals are too small, and so would be their band.
+    if np.count_nonzero(~np.isnan(weights)) < FEWEST_FAMILIES:
+        return False
+    return bool(np.nanmax(weights) <= ALIKE * np.nanmin(weights))
+
+
+def _band_of_residuals(
+    x: Floats, weights: Floats, estimate: Floats, plan: FlipPlan, alpha: float
+) -> Floats:
+    """Return the band of all levels by the largest |T| of flipped residuals, shape (level, 2)."""
+    # Δ ± c √(F / (F - 1) Σ (x - w Δ)²): the root is the standard error of a sum of F numbers
+    n_families = np.count_nonzero(~np.isnan(weights))
+    residual = x - weights * estimate[:, np.newaxis]
+    error = np.sqrt(n_families / (n_families - 1) * np.nansum(residual**2, axis=-1))
+    half = critical(residual, plan, alpha) * error
+    return np.stack([estimate - half, estimate + half], axis=-1)
 
 
 def critical(residual: Floats, plan: FlipPlan, alpha: float) -> float:
     """Return the value that the largest |T| over levels exceeds in a share of at most `alpha` of the flips."""
-    n, scale = np.count_nonzero(~np.isnan(residual[0])), _denominator(residual)
+    # On the scale of R, which rises with |T| and is finite: T² = (F - 1) R / (1 - R).
+    n_families, scale = np.count_nonzero(~np.isnan(residual[0])), _denominator(residual)
     largest = (
         _ratio(total, scale).max(axis=0, initial=0.0)
         for total in _flipped_sums(residual, plan)
     )
-    ratio = float(tally(largest, np.zeros(()), plan, alpha)[1])
+    _, critical_ratio = tally(largest, np.zeros(()), plan, alpha)
+    ratio = float(critical_ratio)
     rest = 1 - ratio
-    return float(np.sqrt((n - 1) * ratio / rest)) if rest > ROUNDING else np.inf
+    if rest <= ROUNDING:
+        return np.inf
+    return float(np.sqrt((n_families - 1) * ratio / rest))
 
 
 def spread_of_truth(
@@ -275,39 +315,36 @@ def spread_of_truth(
 
     That is the part of the variance between tasks that is due to the runs. NaN of a single task.
     """
+    # S² = var(d) has the mean τ² + v̄, v̄ the mean squared error of the d: S² / (τ² + v̄) is about F distributed, with T -
+    # 1 degrees of freedom and those of v̄, (Σ v)² over the sum of (s² / l)² / (l - 1) (Satterthwaite). So the ends of τ²
+    # are S² / F quantile - v̄; upwards not below what S² = v̄ gives.
     count = np.count_nonzero(~np.isnan(d), axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean, noise = (np.nansum(each, axis=-1) / count for each in (d, v))
-        square = np.nansum((d - mean[:, np.newaxis]) ** 2, axis=-1) / np.where(
-            count > 1, count - 1, np.nan
-        )
+        mean = np.nansum(d, axis=-1) / count
+        noise = np.nansum(v, axis=-1) / count
+        deviations = d - mean[:, np.newaxis]
+        df_tasks = np.where(count > 1, count - 1, np.nan)
+        variance = np.nansum(deviations**2, axis=-1) / df_tasks
         # 0 / 0 of errors that are exactly 0
-        dof = np.fmin((noise * count) ** 2 / uncertainty, _MANY)
-        upper, lower = (
-            scipy.special.fdtri(count - 1.0, dof, share)
-            for share in (1 - alpha / 2, alpha / 2)
-        )
-        low, high = square / upper - noise, np.maximum(square, noise) / lower - noise
-    ends = np.sqrt(np.maximum(np.stack([square - noise, low, high], axis=-1), 0.0))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        noise_share = np.minimum(noise / square, 1.0)
-    return ends[..., 0], ends[..., 1:], noise_share
+        df_noise = np.fmin((noise * count) ** 2 / uncertainty, _MANY)
+        upper = scipy.special.fdtri(count - 1.0, df_noise, 1 - alpha / 2)
+        lower = scipy.special.fdtri(count - 1.0, df_noise, alpha / 2)
+        low = variance / upper - noise
+        high = np.maximum(variance, noise) / lower - noise
+        noise_share = np.minimum(noise / variance, 1.0)
+    squares = np.stack([variance - noise, low, high], axis=-1)
+    spreads = np.sqrt(np.maximum(squares, 0.0))
+    return spreads[..., 0], spreads[..., 1:], noise_share
 
 
 def share_positive(x: Floats, alpha: float) -> tuple[Floats, Floats, NDArray[np.int64]]:
     """Return the share of positive numbers among those that are not 0, Clopper & Pearson's interval, and the zeros."""
     positive = np.count_nonzero(x > 0, axis=-1)
-    n = np.count_nonzero((x > 0) | (x < 0), axis=-1)
-    ends = np.where(
-        n[:, np.newaxis] > 0,
-        np.stack(clopper_pearson(positive, n, alpha), axis=-1),
-        np.nan,
-    )
-    return (
-        positive / np.where(n > 0, n, np.nan),
-        ends,
-        np.count_nonzero(x == 0, axis=-1),
-    )
+    n = np.count_nonzero((x > 0) | (x < 0), axis=-1)  # not NaN either
+    share = positive / np.where(n > 0, n, np.nan)
+    limits = np.stack(clopper_pearson(positive, n, alpha), axis=-1)
+    ends = np.where(n[:, np.newaxis] > 0, limits, np.nan)
+    return share, ends, np.count_nonzero(x == 0, axis=-1)
 
 
 def places(ranks: Floats, plan: FlipPlan, alpha: float) -> tuple[Floats, Floats]:
@@ -316,7 +353,10 @@ def places(ranks: Floats, plan: FlipPlan, alpha: float) -> tuple[Floats, Floats]
     The p-values, (algorithm, other), are those of a better mean rank of the first, adjusted by step-down over both
     directions of all pairs.
     """
-    first, second = np.triu_indices(len(ranks), 1)
+    # A rank of 1 is the best: the first of a pair is better where the second's rank is larger. Members are all pairs,
+    # then all pairs the other way round.
+    n_algorithms = len(ranks)
+    first, second = np.triu_indices(n_algorithms, 1)
     x = ranks[second] - ranks[first]
     scale = _denominator(x)
     n_pairs = len(x)
@@ -328,38 +368,44 @@ def places(ranks: Floats, plan: FlipPlan, alpha: float) -> tuple[Floats, Floats]
         directed = np.sign(sums) * _ratio(sums, scale[pair])
         return directed * np.where(member < n_pairs, 1.0, -1.0)[:, np.newaxis]
 
-    observed, counts = np.empty((2, 1, 2 * n_pairs))
-    n_total = 1
-    for member in range(2 * n_pairs):
-        values = values_of(np.array([member]))
-        observed[:, member] = values[:, 0]
-        counts[:, member] = min_p.count_reached(values, values[:, 0])
-        n_total = values.shape[-1]
+    observed, counts, n_total = _observed_and_counts(values_of, 1, 2 * n_pairs)
+    # All members have as many families: their statistics are on one scale, and decide between equal counts.
     reached = min_p.step_down(
         values_of, counts, observed, lambda _, statistic: statistic
     )
-    pvalues = np.ones((len(ranks), len(ranks)))
-    pvalues[first, second], pvalues[second, first] = (reached / n_total).reshape(2, -1)
-    better = pvalues <= alpha + 1e-12
-    return pvalues, np.stack(
-        [1.0 + better.sum(axis=0), len(ranks) - better.sum(axis=1)], axis=-1
-    )
+    one_way, other_way = (reached / max(1, n_total)).reshape(2, -1)
+    pvalues = np.ones((n_algorithms, n_algorithms))
+    pvalues[first, second] = one_way
+    pvalues[second, first] = other_way
+
+    # Behind all that are shown to be better, before all that are shown to be worse.
+    is_better = pvalues <= alpha + _LEVEL_TIE
+    best_place = 1.0 + is_better.sum(axis=0)
+    worst_place = n_algorithms - is_better.sum(axis=1)
+    return pvalues, np.stack([best_place, worst_place], axis=-1)
 
 
 def flip_margins(
     x: Floats, weights: Floats, plan: FlipPlan, margin: float, alpha: float
 ) -> tuple[Floats, Floats]:
     """Return the one-sided p of a weighted mean of at most ``-margin``, and its lower limit, shape (member,)."""
-    drawn = (one for one, _ in drawn_means(x, weights, plan))
-    every = subset_means(x, weights) if plan.exact else drawn
-    found = []
-    for means in every:
+    # Flipped about -margin, Σ (x + w margin), a flip reaches the observed sum where what is turned adds up to 0 or less:
+    # where the mean of the flipped families is at most -margin. The observed flip turns nothing, and counts.
+    if plan.exact:
+        flipped = subset_means(x, weights)
+    else:
+        flipped = (of_flipped for of_flipped, _ in drawn_means(x, weights, plan))
+    pvalues, limits = [], []
+    for means in flipped:
         n_total = len(means) + 1
         size = margin + np.abs(means[np.isfinite(means)]).max(initial=0.0)
-        pvalue = (1 + np.count_nonzero(means <= ROUNDING * size - margin)) / n_total
+        n_reached = 1 + np.count_nonzero(means <= ROUNDING * size - margin)
+        pvalues.append(n_reached / n_total)
+
+        # p <= α exactly where the limit, the K-th smallest mean, exceeds -margin
         rare = int(np.floor(alpha * n_total + 1e-9))
-        found.append(
-            (pvalue, np.partition(means, rare - 1)[rare - 1] if rare else -np.inf)
-        )
-    pvalues, limits = np.array(found).reshape(-1, 2).T
-    return pvalues, limits
+        limit = -np.inf
+        if rare:
+            limit = np.partition(means, rare - 1)[rare - 1]
+        limits.append(limit)
+    return np.array(pvalues), np.array(limits)

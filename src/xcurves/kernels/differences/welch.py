@@ -22,7 +22,9 @@ from xcurves.kernels.resampling.sums import squared_difference
 _ROUNDING = 64 * np.finfo(float).eps
 _PANEL = 32  # tasks evaluated together
 _NODES = 400  # of an integral
-_INFINITE = 1e200  # by which sums of squares between groups without spread are multiplied, to be ordered as W
+# By which sums of squares between groups without spread are multiplied, to be ordered among themselves, beyond all W of
+# groups with spread: numbers are of size one and what counts as spread is above `_ROUNDING`, so that these are far less.
+_INFINITE = 1e200
 
 
 def welch_tests(
@@ -39,24 +41,31 @@ def welch_tests(
 def _welch_panel(
     u: Floats, plan: RunPlan, alpha: float, keep: bool
 ) -> dict[str, Floats]:
-    u = u - u.mean(axis=-1, keepdims=True)
-    scale = np.abs(u).max(axis=-1, keepdims=True)
-    u = u / np.where(scale > 0, np.ldexp(1.0, np.frexp(scale)[1]), 1.0)
+    """Test the numbers of some tasks."""
+    # W changes neither with an offset nor with a scale; a power of two scales without rounding.
+    centred = u - u.mean(axis=-1, keepdims=True)
+    largest = np.abs(centred).max(axis=-1, keepdims=True)
+    unit = np.where(largest > 0, np.ldexp(1.0, np.frexp(largest)[1]), 1.0)
+    u = centred / unit
+
     starts = np.cumsum((0, *plan.sizes[:-1]))
-    first, second = (
-        np.add.reduceat(each, starts, axis=-1)[..., np.newaxis] for each in (u, u * u)
+    sums = np.add.reduceat(u, starts, axis=-1)[..., np.newaxis]
+    squares = np.add.reduceat(u * u, starts, axis=-1)[..., np.newaxis]
+    observed, df = _welch_statistic(sums, squares, plan.sizes)
+    w = _finite_w(observed[:, 0])
+    tested = compare_with_null(
+        _shuffled(u, plan),
+        observed[:, 0] * (1 - TIE),
+        plan,
+        alpha,
+        w,
+        _finite_w,
+        keep=keep,
     )
-    observed, df = (each[:, 0] for each in _welch_statistic(first, second, plan.sizes))
-    w = _finite_w(observed)
-    p = scipy.special.fdtrc(len(plan.sizes) - 1, df, w)
-    found = compare_with_null(
-        _shuffled(u, plan), observed * (1 - TIE), plan, alpha, w, _finite_w, keep=keep
-    )
-    return found | {
-        "f": w,
-        "pvalue_parametric": p,
-        "error_df": np.where(np.isnan(w), np.nan, df),
-    }
+    tested["f"] = w
+    tested["pvalue_parametric"] = scipy.special.fdtrc(len(plan.sizes) - 1, df[:, 0], w)
+    tested["error_df"] = np.where(np.isnan(w), np.nan, df[:, 0])
+    return tested
 
 
 def _finite_w(w: Floats) -> Floats:
@@ -66,22 +75,30 @@ def _finite_w(w: Floats) -> Floats:
 
 def _shuffled(u: Floats, plan: RunPlan) -> Iterator[Floats]:
     """Yield W of the reassignments of a plan; of two groups it is the square of Welch's t, in fewer steps."""
-    features = np.stack([u, u * u], axis=1)
-    if len(plan.sizes) > 2:
-        for sums in group_sums(features, plan):
-            yield _welch_statistic(sums[:, :, 0], sums[:, :, 1], plan.sizes)[0]
+    if len(plan.sizes) == 2:
+        yield from _shuffled_of_two(u, plan)
         return
+    for sums in group_sums(np.stack([u, u * u], axis=1), plan):
+        yield _welch_statistic(sums[:, :, 0], sums[:, :, 1], plan.sizes)[0]
+
+
+def _shuffled_of_two(u: Floats, plan: RunPlan) -> Iterator[Floats]:
+    """Yield the squares of Welch's t."""
     sizes = np.array(plan.sizes, float)
     total = (u * u).sum(axis=-1, keepdims=True)
-    alike = plan.sizes[0] == plan.sizes[1]
-    for sums in group_sums(features[:, :1] if alike else features, plan):
-        w, variance = squared_difference(
-            sums[:, 0, 0], None if alike else sums[:, 0, 1], total, plan.sizes
-        )
-        nothing = variance <= _ROUNDING / (sizes * (sizes - 1)).min() * total
-        if nothing.any():
-            w = np.where(nothing, _INFINITE * w * sizes.prod() / sizes.sum(), w)
-            variance[nothing] = 1.0
+    # Of groups of one size squares need not be summed: both have the same weight, and together they are the total.
+    are_equal = plan.sizes[0] == plan.sizes[1]
+    features = u[:, np.newaxis] if are_equal else np.stack([u, u * u], axis=1)
+    for sums in group_sums(features, plan):
+        squares = None if are_equal else sums[:, 0, 1]
+        w, variance = squared_difference(sums[:, 0, 0], squares, total, plan.sizes)
+        # As in `_welch_statistic`: l_1 l_2 / (l_1 + l_2) times the squared difference is the sum of squares between the
+        # groups.
+        is_rounding = variance <= _ROUNDING / (sizes * (sizes - 1)).min() * total
+        if is_rounding.any():
+            between = _INFINITE * w * sizes.prod() / sizes.sum()
+            w = np.where(is_rounding, between, w)
+            variance[is_rounding] = 1.0
         w /= variance
         yield w
 
@@ -105,51 +122,66 @@ def _welch_statistic(
     total = uu.sum(axis=1, keepdims=True)
     mean = u / size
     within = uu - u * mean
-    constant = within <= _ROUNDING * total
-    weight = np.where(
-        constant, 0.0, size * (size - 1) / np.where(constant, 1.0, within)
-    )
-    share = weight / np.maximum(weight.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-    some = constant.any(axis=1)
-    between = np.zeros(some.shape)
-    if some.any():
-        of_constant = np.where(constant, size, 0.0)
-        limit = of_constant / np.maximum(of_constant.sum(axis=1, keepdims=True), 1.0)
-        share = np.where(some[:, np.newaxis], limit, share)
-        centre = (limit * mean).sum(axis=1, keepdims=True)
-        between = (of_constant * (mean - centre) ** 2).sum(axis=1)
+    # w_i = l_i / s_i² = l_i (l_i - 1) / SS_i
+    is_constant = within <= _ROUNDING * total
+    weight = size * (size - 1) / np.where(is_constant, 1.0, within)
+    weight = np.where(is_constant, 0.0, weight)
+    all_weight = weight.sum(axis=1, keepdims=True)
+    share = weight / np.maximum(all_weight, np.finfo(float).tiny)
+
+    # The limit as their spread vanishes: groups without spread have all the weight, and the grand mean is that of them;
+    # the terms of the others, with their own weights, are left.
+    has_constant = is_constant.any(axis=1)
+    between = np.zeros(has_constant.shape)
+    if has_constant.any():
+        limit, between = _without_spread(np.where(is_constant, size, 0.0), mean)
         between[between <= _ROUNDING * total[:, 0]] = 0.0
+        share = np.where(has_constant[:, np.newaxis], limit, share)
+
     centre = (share * mean).sum(axis=1, keepdims=True)
     ratio = (weight * (mean - centre) ** 2).sum(axis=1) / (m - 1)
-    spread = ((1 - share) ** 2 / (size - 1)).sum(axis=1)
+    spread_of_shares = ((1 - share) ** 2 / (size - 1)).sum(axis=1)  # Λ
     with np.errstate(divide="ignore"):
-        df = (m * m - 1) / (3 * spread)
-    w = ratio / (1 + 2 * (m - 2) / (m * m - 1) * spread)
-    w[constant.all(axis=1) & (between == 0)] = np.nan
+        df = (m * m - 1) / (3 * spread_of_shares)
+    w = ratio / (1 + 2 * (m - 2) / (m * m - 1) * spread_of_shares)
+
+    # All groups without spread: 0 / 0 if their means are equal. Any such groups whose means differ: beyond all others.
+    w[is_constant.all(axis=1) & (between == 0)] = np.nan
     w[between > 0] = _INFINITE * between[between > 0]
     return w, df
+
+
+def _without_spread(size: Floats, mean: Floats) -> tuple[Floats, Floats]:
+    """Return shares by size, of groups without spread (others have size 0), and the sum of squares between them."""
+    share = size / np.maximum(size.sum(axis=1, keepdims=True), 1.0)
+    centre = (share * mean).sum(axis=1, keepdims=True)
+    return share, (size * (mean - centre) ** 2).sum(axis=1)
 
 
 @lru_cache(maxsize=1024)
 def ratio_quantile(sizes: tuple[int, ...], probability: float) -> float:
     """Return a quantile of the ratio of the largest to the smallest standard deviation of normal samples."""
-    # With F_i of the variance of sample i, P(ratio <= r) = Σ_i ∫ Π_{j≠i} [F_j(r F_i⁻¹(p)) - F_j(F_i⁻¹(p))] dp.
+    # With F_i of the variance of sample i, P(ratio <= r) = Σ_i ∫ Π_{j≠i} [F_j(r F_i⁻¹(p)) - F_j(F_i⁻¹(p))] dp: sample
+    # i has the smallest variance, F_i⁻¹(p), and all others lie between this and r times it. Samples of one size have
+    # the same term: it is computed once for each number of degrees of freedom.
     counts = Counter(size - 1 for size in sizes)
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-    p = (nodes + 1) / 2
+    p = (nodes + 1) / 2  # from (-1, 1) to (0, 1); weights are halved below
 
     def excess(log_ratio: float) -> float:
         total = 0.0
-        for smallest, count in counts.items():
-            x = 2 * scipy.special.gammaincinv(smallest / 2, p) / smallest
+        for df_smallest, count in counts.items():
+            # χ² / df is 2 / df times a gamma variable of shape df / 2
+            smallest = 2 * scipy.special.gammaincinv(df_smallest / 2, p) / df_smallest
+            largest = smallest * np.exp(log_ratio)
             product = np.ones(_NODES)
-            for df, n in counts.items():
-                upper, lower = (
-                    scipy.special.gammainc(df / 2, df * at / 2)
-                    for at in (x * np.exp(log_ratio), x)
-                )
-                product *= (upper - lower) ** (n - (df == smallest))
+            for df, n_samples in counts.items():
+                upper = scipy.special.gammainc(df / 2, df * largest / 2)
+                lower = scipy.special.gammainc(df / 2, df * smallest / 2)
+                n_others = n_samples - (df == df_smallest)
+                product *= (upper - lower) ** n_others
             total += count * float(weights @ product) / 2
         return total - probability
 
+    # ratios of variances up to e^60: the root is that of standard deviations
     return float(np.exp(scipy.optimize.brentq(excess, 1e-6, 60, xtol=1e-10) / 2))
