@@ -9,13 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from xcurves.array_types import Floats, Ints
+from xcurves.array_types import Bools, Floats, Ints
 from xcurves.kernels.distributions import ecdf
 
-_ROUNDING = 1e-13
-# first spans; then the upper tails at each level, then the lower ones
+_ROUNDING = 1e-13  # of mean squares less a squared mean, relative
+# spans of ranks: these, then the upper tails at each level, then the lower ones
 MEAN, MEDIAN, IQM = range(3)
 _DEVIATION = 2  # place of the standard deviation among the statistics
 
@@ -24,12 +23,10 @@ _DEVIATION = 2  # place of the standard deviation among the statistics
 class Summaries:
     """Which statistics are wanted."""
 
-    levels: (
-        Floats  # of CVaR: at level α, the mean of the best and of the worst share 1 - α
-    )
-    conditional: (
-        bool  # CVaR as E[Z | Z >= F⁻¹(α)], with the whole of the boundary trial
-    )
+    # of CVaR: at level α, the mean of the best and of the worst share 1 - α
+    levels: Floats
+    # CVaR as E[Z | Z >= F⁻¹(α)], with the whole of the boundary trial
+    conditional: bool
     thresholds: Floats  # of partial mean and share
     targets: Floats  # of the optimality gap, one or none
     higher: bool  # whether higher scores are better
@@ -37,13 +34,23 @@ class Summaries:
     @property
     def places(self) -> dict[str, slice]:
         """Where each statistic stands among all, by its name."""
-        levels, thresholds = len(self.levels), len(self.thresholds)
-        names = "score_mean score_median score_std iqm cvar cvar_lower partial_mean_above prob_above optimality_gap"
-        sizes = [1, 1, 1, 1, levels, levels, thresholds, thresholds, len(self.targets)]
-        ends = np.cumsum(sizes).tolist()
+        n_levels = len(self.levels)
+        n_thresholds = len(self.thresholds)
+        sizes = {
+            "score_mean": 1,
+            "score_median": 1,
+            "score_std": 1,
+            "iqm": 1,
+            "cvar": n_levels,
+            "cvar_lower": n_levels,
+            "partial_mean_above": n_thresholds,
+            "prob_above": n_thresholds,
+            "optimality_gap": len(self.targets),
+        }
+        stops = np.cumsum(list(sizes.values())).tolist()
         return {
-            name: slice(end - size, end)
-            for name, size, end in zip(names.split(), sizes, ends, strict=True)
+            name: slice(stop - size, stop)
+            for (name, size), stop in zip(sizes.items(), stops, strict=True)
         }
 
     @property
@@ -53,94 +60,107 @@ class Summaries:
 
     def spans(self, n: Floats) -> Floats:
         """Return the ranks between which F⁻¹ is averaged for samples of `n` trials, shape (..., span, 2)."""
-        zero, half = np.zeros_like(n), n / 2
+        zero = np.zeros_like(n)
+        half = n / 2
+        # of even n both middle trials, of odd n the one
+        median = (np.maximum(np.ceil(half) - 1, 0), np.floor(half) + 1)
+        # whole trials are cut off, as SciPy's trim_mean and rliable do
         quarter = np.floor(n / 4)
-        first = [
-            (zero, n),
-            (np.maximum(np.ceil(half) - 1, 0), np.floor(half) + 1),
-            (quarter, n - quarter),
-        ]
+        iqm = (quarter, n - quarter)
+
+        # A share of the boundary trial counts, but 10 (1 - 0.9) is one trial.
         cuts = [ecdf.whole(level * n, n) for level in self.levels]
-        tails = [(cut, n) for cut in cuts] + [(zero, n - cut) for cut in cuts]
-        return np.stack(
-            [
-                np.stack(np.broadcast_arrays(*span), axis=-1)
-                for span in [*first, *tails]
-            ],
-            axis=-2,
-        )
+        upper = [(cut, n) for cut in cuts]
+        lower = [(zero, n - cut) for cut in cuts]
+
+        spans = [(zero, n), median, iqm, *upper, *lower]
+        ends = [np.stack(np.broadcast_arrays(*span), axis=-1) for span in spans]
+        return np.stack(ends, axis=-2)
 
     def observe(self, x: Floats, sums: ecdf.CentredSums) -> Floats:
         """Return the statistics of sorted samples, shape (task, statistic); NaN of no trial."""
-        n, centre = sums.n, sums.centre
+        n = sums.n
+        size = n[:, np.newaxis]
         spans = self.spans(n.astype(float))
         if self.conditional:
-            counts = np.minimum(np.arange(1.0, x.shape[-1] + 1), n[:, np.newaxis])[
-                :, np.newaxis
-            ]
-            spans = self._whole_boundaries(spans[:, np.newaxis], x, counts)[:, 0]
-        met = ecdf.count_up_to(
-            x, self.thresholds[np.newaxis], "below" if self.higher else "up to"
+            up_to = np.minimum(np.arange(1.0, x.shape[-1] + 1), size)
+            spans = self._whole_boundaries(
+                spans[:, np.newaxis], x, up_to[:, np.newaxis]
+            )[:, 0]
+
+        means = _means_of_spans(spans, sums)
+        deviations = sums.deviations()[:, np.newaxis]
+        total = sums.up_to(size.astype(float))
+        partial, share = self._beyond_thresholds(x, sums, total)
+        gap = self._optimality_gap(x, sums, total)
+        statistics = self._in_order(means, deviations, partial, share, gap)
+
+        # `sums` have numbers in place of infinite trials: what these enter is set now.
+        above = n > sums.last_finite
+        reaches_above = spans[..., 1] > sums.last_finite[:, np.newaxis]
+        statistics = self._with_infinity(
+            statistics, reaches_above, above[:, np.newaxis], np.inf
         )
+        below = sums.first_finite > 0
+        reaches_below = spans[..., 0] < sums.first_finite[:, np.newaxis]
+        return self._with_infinity(
+            statistics, reaches_below, below[:, np.newaxis], -np.inf
+        )
+
+    def _beyond_thresholds(
+        self, x: Floats, sums: ecdf.CentredSums, total: Floats
+    ) -> tuple[Floats, Floats]:
+        """Return partial means and shares of the trials that meet thresholds, both of shape (task, threshold)."""
+        size = sums.n[:, np.newaxis]
+        thresholds = self.thresholds[np.newaxis]
+        # Sums are of the lowest trials: of those that meet a threshold from below, or the total less those that do not.
+        if self.higher:
+            missed = ecdf.count_up_to(x, thresholds, "below")
+            n_met = size - missed
+            sum_met = total - sums.up_to(missed.astype(float))
+        else:
+            n_met = ecdf.count_up_to(x, thresholds, "up to")
+            sum_met = sums.up_to(n_met.astype(float))
+        per = _positive(sums.n)[:, np.newaxis]
+        share = n_met / per
+        # Σ (z - centre) over those that meet it lacks their number times the centre
+        return sum_met / per + sums.centre * share, share
+
+    def _optimality_gap(
+        self, x: Floats, sums: ecdf.CentredSums, total: Floats
+    ) -> Floats:
+        """Return how far scores are from the target on average, those beyond it counting as 0, (task, target)."""
         reached = ecdf.count_up_to(x, self.targets[np.newaxis])
-        x = sums.x
-        most = ecdf.value_at(x, n[:, np.newaxis], n)
-        both = sums.up_to(spans.reshape(len(x), -1)).reshape(spans.shape)
-        below, of_target, total = (
-            sums.up_to(ranks.astype(float))
-            for ranks in (met, reached, n[:, np.newaxis])
-        )
-        per = _positive(n)[:, np.newaxis]
-        means = (
-            np.diff(both, axis=-1)[..., 0] / _positive(np.diff(spans, axis=-1)[..., 0])
-            + centre
-        )
-        means = np.clip(means, x[:, :1], most)  # rounding could exceed them
-        share = (n[:, np.newaxis] - met if self.higher else met) / per
-        partial = (total - below if self.higher else below) / per + centre * share
-        target = self.targets - centre
-        capped = (
-            of_target + target * (per - reached)
-            if self.higher
-            else target * reached + total - of_target
-        )
-        gap = np.abs(target - capped / per)
-        found = self._in_order(
-            means, sums.deviations()[:, np.newaxis], partial, share, gap
-        )
-        for some, tail, infinity in (
-            (
-                n > sums.last_finite,
-                spans[..., 1] > sums.last_finite[:, np.newaxis],
-                np.inf,
-            ),
-            (
-                sums.first_finite > 0,
-                spans[..., 0] < sums.first_finite[:, np.newaxis],
-                -np.inf,
-            ),
-        ):
-            found = self._with_infinity(found, tail, some[:, np.newaxis], infinity)
-        return found
+        per = _positive(sums.n)[:, np.newaxis]
+        of_target = sums.up_to(reached.astype(float))
+
+        # Σ min(z, target) over all trials, or Σ max(z, target), about the centre
+        target = self.targets - sums.centre
+        if self.higher:
+            capped = of_target + target * (per - reached)
+        else:
+            capped = target * reached + total - of_target
+        return np.asarray(np.abs(target - capped / per))
 
     def _whole_boundaries(self, spans: Floats, x: Floats, cumulative: Floats) -> Floats:
         """Take all trials tied with F⁻¹(α), or with F⁻¹(1 - α) below, into the tails' spans, by resample."""
-        padded = np.concatenate(
-            [np.zeros_like(cumulative[..., :1]), cumulative], axis=-1
-        )
+        none = np.zeros_like(cumulative[..., :1])
+        padded = np.concatenate([none, cumulative], axis=-1)
         padded = np.broadcast_to(padded, (len(x), *padded.shape[1:]))
         spans = np.broadcast_to(spans, (len(x), *spans.shape[1:])).copy()
+        last = x.shape[-1] - 1
+        first_lower = IQM + 1 + len(self.levels)
         for span in range(IQM + 1, spans.shape[2]):
-            end = int(span > IQM + len(self.levels))  # of the lower tails
+            # of upper tails the beginning moves down, of lower ones the end moves up
+            is_lower = span >= first_lower
+            end = int(is_lower)
             rank = np.maximum(np.ceil(spans[:, :, span, end]), 1)
-            place = np.count_nonzero(cumulative < rank[..., np.newaxis], axis=-1)
-            boundary = np.take_along_axis(
-                x, np.minimum(place, x.shape[-1] - 1), axis=-1
-            )
-            tied = ecdf.count_up_to(x, boundary, "up to" if end else "below")
-            spans[:, :, span, end] = np.take_along_axis(
-                padded, tied[..., np.newaxis], axis=-1
-            )[..., 0]
+            # the trial of that rank: the first up to which so many are counted
+            index = np.count_nonzero(cumulative < rank[..., np.newaxis], axis=-1)
+            boundary = np.take_along_axis(x, np.minimum(index, last), axis=-1)
+            tied = ecdf.count_up_to(x, boundary, "up to" if is_lower else "below")
+            moved = np.take_along_axis(padded, tied[..., np.newaxis], axis=-1)
+            spans[:, :, span, end] = moved[..., 0]
         return spans
 
     def _in_order(
@@ -151,152 +171,215 @@ class Summaries:
         share: Floats,
         gap: Floats,
     ) -> Floats:
-        size = len(self.levels)
+        """Put statistics, those of spans first, into the order of `places`."""
         tails = means[..., IQM + 1 :]
-        best_first = tails if self.higher else np.roll(tails, size, axis=-1)
+        if not self.higher:
+            # the best tail is the lower one, which stands second among the spans
+            tails = np.roll(tails, len(self.levels), axis=-1)
+        iqm = means[..., IQM : IQM + 1]
         return np.concatenate(
-            [
-                means[..., :IQM],
-                deviation,
-                means[..., IQM : IQM + 1],
-                best_first,
-                partial,
-                share,
-                gap,
-            ],
-            axis=-1,
+            [means[..., :IQM], deviation, iqm, tails, partial, share, gap], axis=-1
         )
 
     def _with_infinity(
-        self,
-        found: Floats,
-        tail: NDArray[np.bool_],
-        some: NDArray[np.bool_],
-        infinity: float,
+        self, statistics: Floats, tail: Bools, some: Bools, infinity: float
     ) -> Floats:
         """Return statistics, infinite or NaN where their span or the sample has such trials (`tail`, `some`)."""
         if not some.any():
-            return found
-        none = np.zeros((*some.shape[:-1], len(self.thresholds)), bool)
-        # it meets every threshold and every target
+            return statistics
+        # The best infinity meets every threshold, and the target at no distance; the other meets none, infinitely far.
         is_best = self.higher == (infinity > 0)
         partial = np.repeat(some & is_best, len(self.thresholds), axis=-1)
         gap = np.repeat(some & (not is_best), len(self.targets), axis=-1)
+        # shares are of ranks, and finite
+        none = np.zeros((*some.shape[:-1], len(self.thresholds)), bool)
         infinite = self._in_order(
-            *(each.astype(np.float64) for each in (tail, some, partial, none, gap))
+            *(mask.astype(np.float64) for mask in (tail, some, partial, none, gap))
         )
-        found = np.where((infinite > 0) & ~np.isnan(found), infinity, found)
+
+        changed = np.where((infinite > 0) & ~np.isnan(statistics), infinity, statistics)
+        # a gap is a distance
         gaps = self.places["optimality_gap"]
-        found[..., gaps] = np.abs(found[..., gaps])
-        found[..., _DEVIATION] = np.where(some[..., 0], np.nan, found[..., _DEVIATION])
-        return found
+        changed[..., gaps] = np.abs(changed[..., gaps])
+        # inf - inf
+        deviation = changed[..., _DEVIATION]
+        changed[..., _DEVIATION] = np.where(some[..., 0], np.nan, deviation)
+        return changed
 
     def resampled(self, x: Floats, cumulative: Floats) -> Floats:
         """Return the statistics of resamples, (task, resample, statistic), of which trials are counted."""
-        z = x
-        x, first, last = ecdf.finite(x, np.full(len(x), x.shape[-1]))
-        centre = x.mean(axis=-1, keepdims=True)
-        x = x - centre
-        total, inner = cumulative[..., -1], cumulative[..., :-1]
-        spans = self.spans(total)
+        width = x.shape[-1]
+        numbers, first, last = ecdf.finite(x, np.full(len(x), width))
+        # Small scores keep their digits next to large ones.
+        centre = numbers.mean(axis=-1, keepdims=True)
+        centred = numbers - centre
+        spans = self.spans(cumulative[..., -1])
         if self.conditional:
-            spans = self._whole_boundaries(spans, x, cumulative)
-        step = np.diff(x, axis=-1)[..., np.newaxis]
-        means = []
-        for span in range(spans.shape[-2]):
-            low, high = spans[..., span, :1], spans[..., span, 1:]
-            # half of the time of clip
-            below = inner if span == MEAN else np.maximum(np.minimum(inner, high), low)
-            whole = (x[:, -1:] * high[..., 0] - x[:, :1] * low[..., 0]) - (
-                below @ step
-            )[..., 0]
-            means.append(whole / (high - low)[..., 0] + centre)
-        # with numbers for infinite ones
-        z, raised = (z[..., np.newaxis], (x + centre)[..., np.newaxis])
-        met = (z >= self.thresholds) if self.higher else (z <= self.thresholds)
-        if self.higher:
-            capped = np.minimum(np.where(np.isneginf(z), raised, z), self.targets)
-        else:
-            capped = np.maximum(np.where(np.isposinf(z), raised, z), self.targets)
-        functions = np.concatenate(
-            [x[..., np.newaxis] ** 2, np.where(met, raised, 0.0), met, capped], axis=-1
+            # ties are the same among centred scores
+            spans = self._whole_boundaries(spans, centred, cumulative)
+
+        means = _resampled_means(centred, centre, spans, cumulative)
+        functions = self._functions(x, centred, centred + centre)
+        squares, partial, share, capped = self._resampled_functions(
+            functions, cumulative
         )
-        found = (
-            functions[:, np.newaxis, -1]
-            - (inner @ np.diff(functions, axis=1)) / total[..., np.newaxis]
-        )
-        edges = np.cumsum([1, len(self.thresholds), len(self.thresholds)])
-        squares, partial, share, capped = np.split(found, edges, axis=-1)
-        mean = means[MEAN][..., np.newaxis] - centre[..., np.newaxis]
-        n = total[..., np.newaxis]
+
+        n = cumulative[..., -1:]
+        mean = means[..., MEAN, np.newaxis] - centre[..., np.newaxis]
         with np.errstate(divide="ignore", invalid="ignore"):
             variance = squares - mean**2
-            deviation = np.sqrt(
-                np.where(variance > _ROUNDING * squares, variance, 0.0) * n / (n - 1)
-            )
+            # A resample of one trial many times has no spread, but for rounding.
+            varies = variance > _ROUNDING * squares
+            deviation = np.sqrt(np.where(varies, variance, 0.0) * n / (n - 1))
         gap = np.abs(self.targets - capped)
-        statistics = self._in_order(
-            np.stack(means, axis=-1), deviation, partial, share, gap
-        )
-        if (first == 0).all() and (last == x.shape[-1]).all():
+        statistics = self._in_order(means, deviation, partial, share, gap)
+        if (first == 0).all() and (last == width).all():
             return statistics
-        every = np.broadcast_to(cumulative, (len(x), *cumulative.shape[1:]))
 
-        def drawn_up_to(rank: Ints) -> Floats:
-            """Count the trials of each resample that are among the lowest of the sample."""
-            places = np.maximum(rank - 1, 0)[:, np.newaxis, np.newaxis]
-            return np.where(
-                rank[:, np.newaxis] > 0,
-                np.take_along_axis(every, places, axis=-1)[..., 0],
-                0.0,
-            )
-
-        below, up_to = drawn_up_to(first), drawn_up_to(last)
-        above = (total > up_to)[..., np.newaxis]
+        n_below = _drawn_up_to(first, cumulative, len(x))
+        up_to_last = _drawn_up_to(last, cumulative, len(x))
         statistics = self._with_infinity(
-            statistics, spans[..., 1] > up_to[..., np.newaxis], above, np.inf
+            statistics,
+            spans[..., 1] > up_to_last[..., np.newaxis],
+            (cumulative[..., -1] > up_to_last)[..., np.newaxis],
+            np.inf,
         )
-        failed = (below > 0)[..., np.newaxis]
         return self._with_infinity(
-            statistics, spans[..., 0] < below[..., np.newaxis], failed, -np.inf
+            statistics,
+            spans[..., 0] < n_below[..., np.newaxis],
+            (n_below > 0)[..., np.newaxis],
+            -np.inf,
         )
+
+    def _functions(self, x: Floats, centred: Floats, numbers: Floats) -> Floats:
+        """Return the functions of trials whose means are statistics, shape (task, trial, function)."""
+        # Thresholds are met by infinite trials too; what is summed has numbers for them.
+        x = x[..., np.newaxis]
+        numbers = numbers[..., np.newaxis]
+        if self.higher:
+            met = x >= self.thresholds
+            capped = np.minimum(np.where(np.isneginf(x), numbers, x), self.targets)
+        else:
+            met = x <= self.thresholds
+            capped = np.maximum(np.where(np.isposinf(x), numbers, x), self.targets)
+        squares = centred[..., np.newaxis] ** 2
+        return np.concatenate(
+            [squares, np.where(met, numbers, 0.0), met, capped], axis=-1
+        )
+
+    def _resampled_functions(
+        self, functions: Floats, cumulative: Floats
+    ) -> list[Floats]:
+        """Return means of functions over resamples, (task, resample, function): squares, partial, share, capped."""
+        # With C_i the count up to trial i and n = C_last, Σ_i g_i (C_i - C_{i-1}) = g_last n - Σ_i C_i (g_{i+1} - g_i):
+        # cumulative counts serve as they are, in one product of matrices.
+        steps = np.diff(functions, axis=1)
+        last = functions[:, np.newaxis, -1]
+        means = last - (cumulative[..., :-1] @ steps) / cumulative[..., -1:]
+        n_thresholds = len(self.thresholds)
+        edges = np.cumsum([1, n_thresholds, n_thresholds])
+        return np.split(means, edges, axis=-1)
 
     def bounds(
         self, x: Floats, sums: ecdf.CentredSums, alpha: float, low: float, high: float
     ) -> Floats:
         """Return limits from the band of F and scores between `low` and `high`, (task, statistic, 2); else NaN."""
-        upper, lower = (
-            [(level, 1.0) for level in self.levels],
-            [(0.0, 1 - level) for level in self.levels],
-        )
-        spans = [
-            (0.0, 1.0),
-            (0.25, 0.75),
-            *(upper + lower if self.higher else lower + upper),
+        upper = [(level, 1.0) for level in self.levels]
+        lower = [(0.0, 1 - level) for level in self.levels]
+        if self.higher:
+            tails = upper + lower
+        else:
+            tails = lower + upper
+        # shares of the distribution: mean, IQM, tails
+        spans = [(0.0, 1.0), (0.25, 0.75), *tails]
+        places = self.places
+        of_tails = slice(places["cvar"].start, places["cvar_lower"].stop)
+        of_spans = [
+            places["score_mean"].start,
+            places["iqm"].start,
+            *range(of_tails.start, of_tails.stop),
         ]
-        tails = slice(self.places["cvar"].start, self.places["cvar_lower"].stop)
-        places = [0, 3, *range(tails.start, tails.stop)]
-        both = np.full((len(x), self.length, 2), np.nan)
+
+        limits = np.full((len(x), self.length, 2), np.nan)
         for side, end in enumerate((low, high)):
             means = [
                 _mean_in_band(x, sums, alpha, span, end, is_low=side == 0)
                 for span in spans
             ]
-            both[:, places, side] = np.stack(means, axis=-1)
+            limits[:, of_spans, side] = np.stack(means, axis=-1)
             for target in self.targets:
-                limits = ecdf.band(x.shape[1], alpha)[1 - side]
-                rest = limits[0] if side == 0 else 1 - limits[-1]
-                beyond, most = (
-                    (target - each if self.higher else each - target)
-                    for each in (x, end)
-                )
-                both[:, -1, side] = weighted_mean(
-                    np.maximum(beyond, 0.0), np.diff(limits), rest, max(most, 0.0)
+                limits[:, -1, side] = self._gap_in_band(
+                    x, alpha, target, end, is_low=side == 0
                 )
         if self.conditional:
-            both[:, tails] = np.nan
-        both[:, self.places["optimality_gap"]].sort(axis=-1)
-        return both
+            # which trials a tail has depends on ties: no integral of F⁻¹ between shares
+            limits[:, of_tails] = np.nan
+        # where higher is better the lowest scores have the largest gap
+        limits[:, places["optimality_gap"]].sort(axis=-1)
+        return limits
+
+    def _gap_in_band(
+        self, x: Floats, alpha: float, target: float, end: float, *, is_low: bool
+    ) -> Floats:
+        """Return the gap of the lowest scores that the band allows, or of the highest, `end` without trials."""
+        # Scores are lowest where F is highest. Only one of both limits is kept: more memory takes time for many trials.
+        if is_low:
+            limits = ecdf.band(x.shape[1], alpha).upper
+            rest = limits[0]
+        else:
+            limits = ecdf.band(x.shape[1], alpha).lower
+            rest = 1 - limits[-1]
+        if self.higher:
+            short = target - x
+            short_at_end = target - end
+        else:
+            short = x - target
+            short_at_end = end - target
+        return weighted_mean(
+            np.maximum(short, 0.0), np.diff(limits), rest, max(short_at_end, 0.0)
+        )
+
+
+def _means_of_spans(spans: Floats, sums: ecdf.CentredSums) -> Floats:
+    """Return the means of F⁻¹ over spans of ranks, shape (task, span)."""
+    up_to = sums.up_to(spans.reshape(len(spans), -1)).reshape(spans.shape)
+    length = np.diff(spans, axis=-1)[..., 0]
+    means = np.diff(up_to, axis=-1)[..., 0] / _positive(length) + sums.centre
+    # rounding could exceed the trials
+    highest = ecdf.value_at(sums.x, sums.n[:, np.newaxis], sums.n)
+    clipped: Floats = np.clip(means, sums.x[:, :1], highest)
+    return clipped
+
+
+def _resampled_means(
+    centred: Floats, centre: Floats, spans: Floats, cumulative: Floats
+) -> Floats:
+    """Return the means of F⁻¹ over spans of ranks of resamples, shape (task, resample, span)."""
+    # Trial i has clip(C_i) - clip(C_{i-1}) ranks in a span from low to high, C_i being the count up to it. By parts,
+    #     Σ_i x_i (clip(C_i) - clip(C_{i-1})) = x_last high - x_first low - Σ_i clip(C_i) (x_{i+1} - x_i).
+    inner = cumulative[..., :-1]
+    steps = np.diff(centred, axis=-1)[..., np.newaxis]
+    means = []
+    for span in range(spans.shape[-2]):
+        low = spans[..., span, :1]
+        high = spans[..., span, 1:]
+        if span == MEAN:
+            clipped = inner  # the span has all ranks
+        else:
+            # half of the time of clip
+            clipped = np.maximum(np.minimum(inner, high), low)
+        ends = centred[:, -1:] * high[..., 0] - centred[:, :1] * low[..., 0]
+        total = ends - (clipped @ steps)[..., 0]
+        means.append(total / (high - low)[..., 0] + centre)
+    return np.stack(means, axis=-1)
+
+
+def _drawn_up_to(rank: Ints, cumulative: Floats, n_tasks: int) -> Floats:
+    """Count the trials of each resample that are among the lowest of the sample, shape (task, resample)."""
+    by_task = np.broadcast_to(cumulative, (n_tasks, *cumulative.shape[1:]))
+    index = np.maximum(rank - 1, 0)[:, np.newaxis, np.newaxis]
+    drawn = np.take_along_axis(by_task, index, axis=-1)[..., 0]
+    return np.where(rank[:, np.newaxis] > 0, drawn, 0.0)
 
 
 def _mean_in_band(
@@ -309,39 +392,54 @@ def _mean_in_band(
     is_low: bool,
 ) -> Floats:
     """Return the mean over a span of the lowest F⁻¹ that the band allows, or of the highest, `end` without trials."""
-    centre, n = sums.centre[:, 0], x.shape[1]
+    n = x.shape[1]
+    if n > ecdf.LARGEST:
+        return _mean_in_dkw_band(x, sums, alpha, span, end, is_low=is_low)
+    # Trial i has the shares of the span between its limit of F and that of the trial before; `end` has the rest. F⁻¹ is
+    # lowest where F is highest.
     start, stop = span
-    if n <= ecdf.LARGEST:
-        limits = np.clip(ecdf.band(n, alpha)[is_low], start, stop)
-        return weighted_mean(
-            x,
-            np.diff(limits),
-            limits[0] - start if is_low else stop - limits[-1],
-            end,
-            centre,
-        )
-    # parallel to F: arrays of limits would take twice as long for 3,000,000 trials
+    band = ecdf.band(n, alpha)
+    if is_low:
+        limits = np.clip(band.upper, start, stop)
+        rest = limits[0] - start
+    else:
+        limits = np.clip(band.lower, start, stop)
+        rest = stop - limits[-1]
+    return weighted_mean(x, np.diff(limits), rest, end, sums.centre[:, 0])
+
+
+def _mean_in_dkw_band(
+    x: Floats,
+    sums: ecdf.CentredSums,
+    alpha: float,
+    span: tuple[float, float],
+    end: float,
+    *,
+    is_low: bool,
+) -> Floats:
+    """Return the same for the band F ± ε."""
+    # The band is parallel to F: F⁻¹(p ∓ ε) over the span is F⁻¹ over the shifted span, what leaves 0 to 1 is at `end`.
+    # Arrays of limits would take twice as long for 3,000,000 trials.
+    n = x.shape[1]
+    centre = sums.centre[:, 0]
+    start, stop = span
     epsilon = ecdf.dkw(n, alpha)
-    rest = max(
-        min(epsilon, stop) - start if is_low else stop - max(1 - epsilon, start), 0.0
-    )
-    first, last = np.clip(
-        n * (np.array(span) + (-epsilon if is_low else epsilon)), 0, n
-    )
+    if is_low:
+        shift = -epsilon
+        rest = max(min(epsilon, stop) - start, 0.0)
+    else:
+        shift = epsilon
+        rest = max(stop - max(1 - epsilon, start), 0.0)
+    first, last = np.clip(n * (np.array(span) + shift), 0, n)
     total = np.diff(sums.up_to(np.full((len(x), 2), [first, last])))[:, 0] / n
-    total += rest * (end - centre) if rest else 0.0
-    total[
-        (sums.last_finite < n)
-        & (last > sums.last_finite)
-        & (first < n)
-        & (total > -np.inf)
-    ] = np.inf
-    total[
-        (sums.first_finite > 0)
-        & (first < sums.first_finite)
-        & (last > 0)
-        & (total < np.inf)
-    ] = -np.inf
+    if rest > 0:  # 0 · inf is NaN
+        total += rest * (end - centre)
+
+    # numbers stand for infinite trials in the sums; an infinite `end` of the other sign remains
+    above = (sums.last_finite < n) & (last > sums.last_finite) & (first < n)
+    total[above & (total > -np.inf)] = np.inf
+    below = (sums.first_finite > 0) & (first < sums.first_finite) & (last > 0)
+    total[below & (total < np.inf)] = -np.inf
     return np.asarray(total / (stop - start) + centre)
 
 
@@ -352,21 +450,26 @@ def weighted_mean(
     used = np.flatnonzero(weight > 0)
     if not used.size:
         return np.full(len(x), end)
+    # infinite trials at the ends that have no weight stay out: 0 · inf is NaN
     inside = slice(used[0], used[-1] + 1)
-    own, weight = x[:, inside], weight[inside]
+    trials = x[:, inside]
+    weights = weight[inside]
     with np.errstate(invalid="ignore"):
-        # BLAS rounds by the number of tasks
-        total = np.einsum("ti,i->t", own - np.reshape(centre, (-1, 1)), weight)
-        total += rest * (end - centre) if rest > 0 else 0.0
-        mean = total / (weight.sum() + rest) + centre
-    edges = np.stack(
-        [own[:, 0], own[:, -1], np.full(len(x), end) if rest > 0 else own[:, 0]]
-    )
-    # rounding exceeds them
-    return np.clip(
-        np.where(np.isnan(mean), end, mean), edges.min(axis=0), edges.max(axis=0)
-    )
+        # not by BLAS, which rounds by the number of tasks
+        total = np.einsum("ti,i->t", trials - np.reshape(centre, (-1, 1)), weights)
+        if rest > 0:
+            total += rest * (end - centre)
+        mean = total / (weights.sum() + rest) + centre
+
+    # a mean lies between what it is of; rounding exceeds that
+    edges = [trials[:, 0], trials[:, -1]]
+    if rest > 0:
+        edges.append(np.full(len(x), end))
+    between = np.stack(edges)
+    known = np.where(np.isnan(mean), end, mean)
+    return np.clip(known, between.min(axis=0), between.max(axis=0))
 
 
 def _positive(divisor: Floats | Ints) -> Floats:
+    """Return a divisor, NaN where it is 0."""
     return np.where(divisor > 0, divisor, np.nan)
