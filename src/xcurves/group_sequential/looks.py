@@ -17,6 +17,7 @@ from xcurves.kernels.differences.sequential_pvalues import Spending
 
 SPENDINGS = ("square", "linear")
 _BEFORE = "A plan is made before the first look"
+_BY_RUN = "Give the batch of every run: assign_looks({run: batch, ...})"
 PLAN = (
     *(
         "look",
@@ -88,7 +89,8 @@ def assign_looks(
         plan["n_looks"] = validation.check_total("n_looks", n_looks, "2 to 20")
     if spending is not None:
         plan["spending"] = validation.check_choice("spending", spending, SPENDINGS)
-    check_stored(curves["look"].attrs if "look" in curves.coords else {}, plan)
+    if "look" in curves.coords:
+        check_stored(curves["look"].attrs, plan)
     return curves.assign_coords(
         {"look": ("run", values, {"long_name": "number of the look"} | plan)}
     )
@@ -97,11 +99,12 @@ def assign_looks(
 def _by_column(curves: xr.DataArray, column: pd.Series[Any]) -> NDArray[np.int64]:
     """Return the numbers of batches that are whole numbers, ordered categories or dates."""
     first = column[~column.index.duplicated()]
-    for run, batch in column[
-        column.to_numpy() != first.reindex(column.index).to_numpy()
-    ][:1].items():
+    others = column[column.to_numpy() != first.reindex(column.index).to_numpy()]
+    if len(others):
+        run = others.index[0]
         raise ValueError(
-            f"by has batches {first[run]} and {batch} of run {run}. Give runs of different batches different labels"
+            f"by has batches {first[run]} and {others.iloc[0]} of run {run}. Give runs of different batches different "
+            "labels"
         )
     batches = first.reindex(curves["run"].to_numpy())
     lacking = batches.index[batches.isna()].tolist()
@@ -128,21 +131,30 @@ def _by_column(curves: xr.DataArray, column: pd.Series[Any]) -> NDArray[np.int64
 
 
 def _by_number(curves: xr.DataArray, size: int) -> NDArray[np.int64]:
-    by_run = "Give the batch of every run: assign_looks({run: batch, ...})"
+    """Return the numbers of batches of so many runs each, in the order of the labels of runs."""
     if curves["run"].dtype.kind not in "iuf":
         raise ValueError(
             f"run labels must be numbers for batches of {size}; got {labels.words(curves['run'])[0]}: texts have no "
-            f"order that stays when runs are added. {by_run}"
+            f"order that stays when runs are added. {_BY_RUN}"
         )
     order = np.argsort(curves["run"].to_numpy())
     scored = curves.notnull().any(
         [dim for dim in curves.dims if dim not in ("algorithm", "run")]
     )
     present = scored.transpose("algorithm", "run").to_numpy()[:, order]
-    runs, algorithms = (
-        labels.words(curves["run"][order]),
+    values = _numbered(
+        present,
+        size,
         labels.words(curves["algorithm"]),
+        labels.words(curves["run"][order]),
     )
+    return np.asarray(values[order.argsort()])
+
+
+def _numbered(
+    present: NDArray[np.bool_], size: int, algorithms: list[str], runs: list[str]
+) -> NDArray[np.intp]:
+    """Return the batch of each run, `present` of shape (algorithm, run), which must be that of all algorithms."""
     number = present.cumsum(axis=1)
     n_runs = number[:, -1:]
     gaps = np.argwhere(~present & (number > 0) & (number < n_runs))
@@ -150,7 +162,7 @@ def _by_number(curves: xr.DataArray, size: int) -> NDArray[np.int64]:
         a, run = gaps[0]
         raise ValueError(
             f"run {runs[run]} of algorithm {algorithms[a]} has no score, and later runs have: did it crash? Give it "
-            f"the score that a crash is worth. Or: {by_run}"
+            f"the score that a crash is worth. Or: {_BY_RUN}"
         )
     incomplete = np.flatnonzero(n_runs[:, 0] % size)
     if incomplete.size:
@@ -167,9 +179,10 @@ def _by_number(curves: xr.DataArray, size: int) -> NDArray[np.int64]:
         a, run = elsewhere[0]
         raise ValueError(
             f"run {runs[run]} would be in look {looks[a, run]} of algorithm {algorithms[a]}, but in look {values[run]} "
-            f"of another. {by_run}"
+            f"of another. {_BY_RUN}"
         )
-    return np.asarray(np.maximum(values, 1)[order.argsort()])
+    # A run that no algorithm has is of some batch too.
+    return np.asarray(np.maximum(values, 1))
 
 
 def check_stored(stored: Mapping[Any, Any], plan: Mapping[str, Any]) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 
-from xcurves.array_types import Floats, Index
+from xcurves.array_types import Bools, Floats, Index
 from xcurves.core import labels, ledger, provenance, scales, validation
 from xcurves.core.driver import Group, per_task
 from xcurves.core.labels import in_label_order, pairs_in_label_order
@@ -30,6 +31,14 @@ from xcurves.kernels.differences.task_plans import Look, nest
 from xcurves.kernels.resampling.adjustments import holm
 
 INTERVALS = ("difference_ci", "difference_ci_simultaneous")
+_OF_TESTS = (
+    "pvalue",
+    "statistic",
+    "critical_value",
+    "pvalue_stagewise",
+    "difference",
+    "n_assignments",
+)
 
 
 def sequential(
@@ -165,19 +174,42 @@ def sequential(
     )
     n_looks, spending = _plan_of(curves, look, n_looks, spending)
     validation.check_flag("higher_is_better", higher_is_better)
-    tasks, extra = [] if task is None else [task], labels.extra_dims(curves)
-    if task is not None and (not isinstance(task, Hashable) or task not in extra):
-        has = ", ".join(map(repr, extra)) or "none"
-        raise ValueError(
-            f"task must be an extra dim of curves; got {labels.shown(task)}. It has {has}"
-        )
+    tasks = _joined_tasks(curves, task)
     check_looks(curves, look, n_looks)
     core = (*tasks, "algorithm", "run")
-    checked_weights = check_training_weights(curves, training_weights)
+    weights = check_training_weights(curves, training_weights)
     numbers = number_of_run(
-        curves.drop_vars(look).transpose(..., *tasks, *labels.DIMS), checked_weights
+        curves.drop_vars(look).transpose(..., *tasks, *labels.DIMS), weights
     )
     pairs = pairs_in_label_order(curves, reference)
+    when = []
+    if validation.check_flag("repeated_intervals", repeated_intervals):
+        when.append("intervals")
+    options = {
+        "pairs": pairs,
+        "look": in_label_order(curves[look]).to_numpy().astype(np.intp) - 1,
+        "spending": spending,
+        "n_resamples": validation.check_total("n_resamples", n_resamples, "9999"),
+        "repeated_intervals": repeated_intervals,
+    }
+
+    attrs: dict[str, Any] = {
+        "look": look,
+        "n_looks": n_looks,
+        "spending": spending,
+        "task": task,
+        "reference": None,
+        "higher_is_better": higher_is_better,
+        "n_resamples": int(n_resamples),
+        "training_weights": ledger.name_of_weights(weights),
+    }
+    if reference is not None:
+        attrs["reference"] = str(reference)
+    of_looks = {"long_name": labels.LONG_NAMES["look"]}
+    coords: dict[Hashable, Any] = {
+        "look": ("look", np.arange(1, n_looks + 1), of_looks),
+        **labels.pair_coords(curves, reference),
+    }
     result = per_task(
         SEQUENTIAL,
         sequential_kernel,
@@ -185,60 +217,46 @@ def sequential(
         context=Context.of(numbers, None, False, confidence_level, rng, core=core),
         core=core,
         sizes={"pair": len(pairs), "look": n_looks},
-        when=["intervals"]
-        if validation.check_flag("repeated_intervals", repeated_intervals)
-        else [],
-        options={
-            "pairs": pairs,
-            "look": in_label_order(curves[look]).to_numpy().astype(np.intp) - 1,
-            "spending": spending,
-            "n_resamples": validation.check_total("n_resamples", n_resamples, "9999"),
-            "repeated_intervals": repeated_intervals,
-        },
-        attrs={
-            "look": look,
-            "n_looks": n_looks,
-            "spending": spending,
-            "task": task,
-            "reference": None if reference is None else str(reference),
-            "higher_is_better": higher_is_better,
-            "n_resamples": int(n_resamples),
-            "training_weights": ledger.name_of_weights(checked_weights),
-        },
-        coords={
-            "look": (
-                "look",
-                np.arange(1, n_looks + 1),
-                {"long_name": labels.LONG_NAMES["look"]},
-            ),
-            **labels.pair_coords(curves, reference),
-        },
+        when=when,
+        options=options,
+        attrs=attrs,
+        coords=coords,
     )
+
+    # A later look compares its runs with these.
+    digests = ledger.digests_of(curves, curves[look])
     long_name = SEQUENTIAL.variables["run_digest"].long_name
-    result = result.assign(
-        run_digest=ledger.digests_of(curves, curves[look]).assign_attrs(
-            long_name=long_name, units="1"
-        )
-    )
+    result["run_digest"] = digests.assign_attrs(long_name=long_name, units="1")
     if previous is not None:
         check_previous(previous, result, curves, look)
     return result
+
+
+def _joined_tasks(curves: xr.DataArray, task: Any) -> list[str]:
+    """Return the dim of tasks that are tested together, if there is one."""
+    if task is None:
+        return []
+    extra = labels.extra_dims(curves)
+    if not isinstance(task, Hashable) or task not in extra:
+        known = ", ".join(map(repr, extra)) or "none"
+        raise ValueError(
+            f"task must be an extra dim of curves; got {labels.shown(task)}. It has {known}"
+        )
+    return [str(task)]
 
 
 def _plan_of(
     curves: xr.DataArray, look: Hashable, n_looks: int | None, spending: Spending | None
 ) -> tuple[int, Spending]:
     """Return the number of looks and the spending that are given or stored with the curves, which must agree."""
-    stored = (
-        curves[look].attrs
-        if isinstance(look, Hashable) and look in curves.coords
-        else {}
-    )
-    given = {
-        name: each
-        for name, each in (("n_looks", n_looks), ("spending", spending))
-        if each is not None
-    }
+    stored = {}
+    if isinstance(look, Hashable) and look in curves.coords:
+        stored = curves[look].attrs
+    given: dict[str, Any] = {}
+    if n_looks is not None:
+        given["n_looks"] = n_looks
+    if spending is not None:
+        given["spending"] = spending
     plan = {"spending": "square"} | stored | given
     if "n_looks" not in plan:
         raise ValueError(
@@ -250,24 +268,16 @@ def _plan_of(
     return planned, plan["spending"]
 
 
-def sequential_kernel(group: Group, **plan: Any) -> dict[str, Floats]:
-    """Test every pair, given numbers of shape (task, [joined task,] algorithm, run)."""
-    scales.check_size(group.data[0], group.names)
-    nested: dict[bytes, list[Look]] = {}
-    every = group.layout.blank(len(group.names))
-    for place, (numbers, name) in enumerate(
-        zip(group.data[0], group.names, strict=True)
-    ):
-        out = {variable: values[place] for variable, values in every.items()}
-        _test_pairs(
-            out,
-            numbers.reshape(-1, *numbers.shape[-2:]),
-            name,
-            group.context,
-            nested,
-            **plan,
-        )
-    return every
+@dataclass(frozen=True)
+class Plan:
+    """What was planned before the first look, and what is compared."""
+
+    pairs: Index  # of algorithms, shape (pair, 2)
+    look: Index  # before which each run was made, from 0
+    n_looks: int
+    spending: Spending
+    n_resamples: int
+    repeated_intervals: bool
 
 
 class PairTest(NamedTuple):
@@ -276,123 +286,200 @@ class PairTest(NamedTuple):
     u: Floats  # numbers of both, (2, joined task, run)
     sizes: Index  # their batches, (look, joined task, 2)
     turned: bool  # whether the pair has them in the other order
-    found: dict[str, Floats]  # by look
+    by_look: dict[str, Floats]
 
     @property
     def sign(self) -> int:
         """What differences of the pair have to be multiplied by to be those of the test."""
-        return -1 if self.turned else 1
+        if self.turned:
+            return -1
+        return 1
+
+    def of_pair(self) -> dict[str, Floats]:
+        """Return what the test says, differences as the pair has them."""
+        if not self.turned:
+            return self.by_look
+        mirrored = {
+            name: -self.by_look[name][:, ::-1]
+            for name in INTERVALS
+            if name in self.by_look
+        }
+        mirrored["difference"] = -self.by_look["difference"]
+        return self.by_look | mirrored
 
 
-def _test_pairs(
-    out: dict[str, Floats],
+def sequential_kernel(group: Group, **options: Any) -> dict[str, Floats]:
+    """Test every pair, given numbers of shape (task, [joined task,] algorithm, run)."""
+    scales.check_size(group.data[0], group.names)
+    plan = Plan(n_looks=group.layout.shape("pvalue")[1], **options)
+    nested: dict[bytes, list[Look]] = {}
+    out = group.layout.blank(len(group.names))
+    for task, (numbers, name) in enumerate(
+        zip(group.data[0], group.names, strict=True)
+    ):
+        u = numbers.reshape(-1, *numbers.shape[-2:])
+        variables = _decide_task(u, name, plan, group.context, nested)
+        for variable, values in out.items():
+            values[task] = variables[variable]
+    return out
+
+
+def _decide_task(
     u: Floats,
     name: str,
+    plan: Plan,
     context: Context,
-    nested: dict[bytes, list[Look]],  # plans, by their numbers of runs
-    *,
-    pairs: Index,  # of algorithms
-    look: Index,  # before which each run was made, from 0
-    spending: Spending,
-    n_resamples: int,
-    repeated_intervals: bool,
-) -> None:
-    """Test every pair of one task, or of several joined, on numbers of shape (joined task, algorithm, run)."""
-    alpha, n_looks, present = context.alpha, out["pvalue"].shape[1], ~np.isnan(u)
+    nested: dict[bytes, list[Look]],
+) -> dict[str, Any]:
+    """Return the variables of one task, or of several joined, from numbers of shape (joined task, algorithm, run)."""
+    counts = _count_runs(u, name, plan)
+    tests = _test_pairs(u, counts, plan, context, nested)
+    variables: dict[str, Any] = _by_look(tests, plan)
+
+    # A pair is shown once its p, adjusted over pairs, is small enough.
+    pvalue = variables["pvalue"]
+    variables["pvalue_stagewise"][~_where_one_stops(pvalue, context.alpha)] = np.nan
+    adjusted = holm(pvalue.T).T
+    rejected = provenance.significant(adjusted, context.alpha)
+    variables |= {"pvalue_adjusted": adjusted, "rejected": rejected}
+    if plan.repeated_intervals:
+        variables |= _chances(variables, tests, plan, context)
+
+    # One that is not, though it was tested, needs more runs if a look is left.
+    latest = len(counts) - 1
+    undecided = ~np.isnan(pvalue[:, latest]) & ~rejected[:, latest]
+    if len(counts) == plan.n_looks:
+        undecided = np.zeros_like(undecided)
+    return variables | {"undecided": undecided} | _runs(counts, undecided, plan)
+
+
+def _count_runs(u: Floats, name: str, plan: Plan) -> Index:
+    """Return the numbers of runs, shape (look, joined task, algorithm), of the looks so far."""
+    present = ~np.isnan(u)
     if np.count_nonzero(present.any(axis=(0, 2))) < 2:
         raise ValueError(
             f"{name}fewer than two algorithms have runs; a comparison needs two. Add runs"
         )
-    # look, task, algorithm
-    by_look = np.stack([present[..., look == k].sum(axis=-1) for k in range(n_looks)])
-    n_done = int(np.flatnonzero(by_look.any(axis=(1, 2))).max()) + 1
-    batches = by_look[:n_done].sum(axis=1)
-    out["n_runs"][:, :n_done] = batches.cumsum(axis=0).T
-    meets = [by_look[:n_done, :, pair].any(axis=0).all(axis=-1).any() for pair in pairs]
-    n_intervals = int(np.count_nonzero(meets)) if repeated_intervals else 0
-    tests: dict[int, PairTest] = {}
-    for number in np.flatnonzero(meets).tolist():
-        a, b = pairs[number]
-        in_order = sorted((a, b))  # so that the order of the algorithms changes nothing
-        sizes = by_look[:n_done, :, in_order]
-        key = sizes.tobytes()
-        looks = nested[key] = nested.get(key) or nest(
-            sizes, n_resamples, context.entropy
-        )
-        numbers = u[:, in_order].swapaxes(0, 1)
-        share = spent(spending, n_looks)
-        found = sequential_tests(
-            numbers, look, looks, share, alpha, n_intervals=n_intervals
-        )
-        found["n_assignments"] = np.array([each.n_total for each in looks], float)
-        tests[number] = PairTest(numbers, sizes, bool(a > b), found)
-        for variable, values in _of_pair(tests[number]).items():
-            if variable in out:
-                out[variable][number, :n_done] = values
-    first = (
-        np.diff(provenance.significant(out["pvalue"], alpha).astype(int), prepend=0)
-        == 1
+    counts = np.stack(
+        [present[..., plan.look == k].sum(axis=-1) for k in range(plan.n_looks)]
     )
-    first[:, -1] = True
-    out["pvalue_stagewise"][~first] = np.nan
-    out["pvalue_adjusted"][:] = holm(out["pvalue"].T).T
-    out["rejected"][:] = provenance.significant(out["pvalue_adjusted"], alpha)
-    if repeated_intervals:
-        _add_chances(out, tests, look, spending, n_resamples, context)
-    latest = n_done - 1
-    open_pairs = (
-        ~np.isnan(out["pvalue"][:, latest])
-        & (out["rejected"][:, latest] == 0)
-        & (n_done < n_looks)
-    )
-    out["undecided"][:] = open_pairs
-    # of the latest batch of each
-    sizes = batches[latest - (batches > 0)[::-1].argmax(axis=0), np.arange(u.shape[1])]
-    out["n_runs_next"][:] = np.isin(np.arange(u.shape[1]), pairs[open_pairs]) * sizes
+    n_done = int(np.flatnonzero(counts.any(axis=(1, 2))).max()) + 1
+    return counts[:n_done]
 
 
-def _of_pair(test: PairTest) -> dict[str, Floats]:
-    """Return what a test found, differences as the pair has them."""
-    if not test.turned:
-        return test.found
-    mirrored = {
-        name: -test.found[name][:, ::-1] for name in INTERVALS if name in test.found
-    }
-    return test.found | mirrored | {"difference": -test.found["difference"]}
-
-
-def _add_chances(
-    out: dict[str, Floats],
-    tests: dict[int, PairTest],
-    look: Index,
-    spending: Spending,
-    n_resamples: int,
+def _test_pairs(
+    u: Floats,
+    counts: Index,
+    plan: Plan,
     context: Context,
-) -> None:
-    """Say of every pair that is open after a look how often the looks left show it, and whether that is futile."""
-    n_looks = out["pvalue"].shape[1]
-    # Holm's next step judges the pairs that are not shown yet at the level over their number.
-    n_open = np.count_nonzero(~np.isnan(out["pvalue"]) & (out["rejected"] == 0), axis=0)
+    nested: dict[bytes, list[Look]],
+) -> dict[int, PairTest]:
+    """Return the test of every pair that shares a task; `nested` has assignments by the numbers of runs."""
+    meets = [counts[:, :, pair].any(axis=0).all(axis=-1).any() for pair in plan.pairs]
+    n_intervals = 0
+    if plan.repeated_intervals:
+        n_intervals = int(np.count_nonzero(meets))
+    share = spent(plan.spending, plan.n_looks)
+    tests = {}
+    for number in np.flatnonzero(meets).tolist():
+        a, b = plan.pairs[number]
+        in_order = sorted((a, b))  # so that the order of the algorithms changes nothing
+        sizes = counts[:, :, in_order]
+        key = sizes.tobytes()
+        if key not in nested:
+            nested[key] = nest(sizes, plan.n_resamples, context.entropy)
+        looks = nested[key]
+        u_of_pair = u[:, in_order].swapaxes(0, 1)
+        by_look = sequential_tests(
+            u_of_pair, plan.look, looks, share, context.alpha, n_intervals=n_intervals
+        )
+        by_look["n_assignments"] = np.array([look.n_total for look in looks], float)
+        tests[number] = PairTest(u_of_pair, sizes, bool(a > b), by_look)
+    return tests
+
+
+def _by_look(tests: dict[int, PairTest], plan: Plan) -> dict[str, Floats]:
+    """Return what the tests say as arrays (pair, look) and (pair, look, ci_bound), NaN where there is no test."""
+    shape = (len(plan.pairs), plan.n_looks)
+    variables = {name: np.full(shape, np.nan) for name in _OF_TESTS}
+    if plan.repeated_intervals:
+        variables |= {name: np.full((*shape, 2), np.nan) for name in INTERVALS}
     for number, test in tests.items():
-        n_done = min(len(test.sizes), n_looks - 1)  # the last look leaves none
-        for k in np.flatnonzero(out["rejected"][number, :n_done] == 0).tolist():
-            difference, scale = test.found["difference"][k], test.found["scale"][k]
-            if not np.isfinite(scale):
-                continue
-            seen = sequential_chances.seen_by(test.u, look, k, difference, scale)
-            level = context.alpha / max(n_open[k], 1)
-            left = sequential_chances.levels_left(
-                seen, test.sizes[: k + 1], n_looks, spending, level, n_resamples
-            )
-            ends = test.sign * out["difference_ci_simultaneous"][number, k]
-            chance = sequential_chances.chances(
-                seen, left, [difference, *ends], context.entropy, k
-            )
-            out["chance"][number, k], out["chance_at_ci"][number, k] = (
-                chance[0],
-                chance[1:],
-            )
-    unlikely = out["chance"] < sequential_chances.UNLIKELY
-    out["futile"][:] = unlikely & (
-        out["chance_at_ci"].max(axis=-1) < sequential_chances.AT_BEST
+        for name, values in test.of_pair().items():
+            if name in variables:
+                variables[name][number, : len(values)] = values
+    return variables
+
+
+def _where_one_stops(pvalue: Floats, alpha: float) -> Bools:
+    """Return at which look each pair by itself is rejected first, and the last look."""
+    is_small = provenance.significant(pvalue, alpha).astype(int)
+    stops = np.diff(is_small, prepend=0) == 1
+    stops[:, -1] = True
+    return np.asarray(stops)
+
+
+def _runs(counts: Index, undecided: Bools, plan: Plan) -> dict[str, Any]:
+    """Return how many runs each algorithm has at each look, and how many it makes next."""
+    batches = counts.sum(axis=1)
+    n_done, n_algorithms = batches.shape
+    n_runs = np.full((n_algorithms, plan.n_looks), np.nan)
+    n_runs[:, :n_done] = batches.cumsum(axis=0).T
+
+    # As many as in the latest batch of each that has any.
+    algorithms = np.arange(n_algorithms)
+    latest_look = n_done - 1 - (batches > 0)[::-1].argmax(axis=0)
+    is_needed = np.isin(algorithms, plan.pairs[undecided])
+    n_next = np.where(is_needed, batches[latest_look, algorithms], 0)
+    return {"n_runs": n_runs, "n_runs_next": n_next}
+
+
+def _chances(
+    variables: dict[str, Any],
+    tests: dict[int, PairTest],
+    plan: Plan,
+    context: Context,
+) -> dict[str, Any]:
+    """Return how often the looks left show every pair that is open after a look, and whether that is futile."""
+    rejected = variables["rejected"]
+    intervals = variables["difference_ci_simultaneous"]
+    # Holm's next step judges the pairs that are not shown yet at the level over their number.
+    is_open = ~np.isnan(variables["pvalue"]) & ~rejected
+    levels = context.alpha / np.maximum(np.count_nonzero(is_open, axis=0), 1)
+    chance = np.full(rejected.shape, np.nan)
+    at_ends = np.full(intervals.shape, np.nan)
+    for number, test in tests.items():
+        n_done = min(len(test.sizes), plan.n_looks - 1)  # the last look leaves none
+        for k in np.flatnonzero(~rejected[number, :n_done]).tolist():
+            if np.isfinite(test.by_look["scale"][k]):
+                ends = test.sign * intervals[number, k]
+                of_pair = _chances_after(test, k, ends, levels[k], plan, context)
+                chance[number, k] = of_pair[0]
+                at_ends[number, k] = of_pair[1:]
+    is_unlikely = chance < sequential_chances.UNLIKELY
+    is_unlikely_at_best = at_ends.max(axis=-1) < sequential_chances.AT_BEST
+    return {
+        "chance": chance,
+        "chance_at_ci": at_ends,
+        "futile": is_unlikely & is_unlikely_at_best,
+    }
+
+
+def _chances_after(
+    test: PairTest, k: int, ends: Floats, level: float, plan: Plan, context: Context
+) -> Floats:
+    """Return how often the looks after look `k` show a pair: if the difference is as seen, and at both `ends`."""
+    difference = test.by_look["difference"][k]
+    scale = test.by_look["scale"][k]
+    seen = sequential_chances.seen_by(test.u, plan.look, k, difference, scale)
+    left = sequential_chances.levels_left(
+        seen,
+        test.sizes[: k + 1],
+        plan.n_looks,
+        plan.spending,
+        level,
+        plan.n_resamples,
+    )
+    return sequential_chances.chances(
+        seen, left, [difference, *ends], context.entropy, k
     )

@@ -30,7 +30,6 @@ from xcurves.core.wording import (
     interval,
     joined,
     listed,
-    number,
     open_interval,
     pvalue,
     rounded,
@@ -53,33 +52,38 @@ _CHANCE = (
 def sequential_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield what is shown and what to do next, every task, and what p and the intervals are not."""
     tasks = list(labels.named_tasks(result, "undecided"))
-    said = [
+    details = [
         f"{name}{text}"
         for task, name in tasks
         for text in (_after_look(task), *_notes(task))
     ]
-    tested = int(at_latest_look(result)["pvalue"].notnull().sum())
-    shown, noun = (
-        int((result["rejected"] == 1).any("look").sum()),
-        labels.task_noun(result["undecided"]),
-    )
-    answer = (
-        f"Of {tested} pairs within a {noun}, {shown} are shown to differ; {int(result['undecided'].sum())} are "
-        "undecided and need more runs."
-    )
-    cautions = [_TOO_LARGE] if (result["rejected"] == 1).any() else []
+    if len(tasks) == 1:
+        answer = _after_look(tasks[0][0])
+    else:
+        answer = _over_tasks(result)
+
+    cautions = []
+    if (result["rejected"] == 1).any():
+        cautions.append(_TOO_LARGE)
     cautions.append(_HOW)
     if "difference_ci" in result:
-        several = result.sizes.get("pair", 1) > 1
-        cautions.append(
-            _INTERVAL.format(
-                together=" and for all pairs together" if several else " together"
-            )
-        )
+        together = " together"
+        if result.sizes.get("pair", 1) > 1:
+            together = " and for all pairs together"
+        cautions.append(_INTERVAL.format(together=together))
     if "chance" in result and (result["undecided"] == 1).any():
         cautions.append(_CHANCE)
-    return statements(
-        _after_look(tasks[0][0]) if len(tasks) == 1 else answer, said, cautions
+    return statements(answer, details, cautions)
+
+
+def _over_tasks(result: xr.Dataset) -> str:
+    """Return how many pairs of several tasks are shown to differ, and how many need more runs."""
+    n_tested = int(at_latest_look(result)["pvalue"].notnull().sum())
+    n_shown = int((result["rejected"] == 1).any("look").sum())
+    noun = labels.task_noun(result["undecided"])
+    return (
+        f"Of {n_tested} pairs within a {noun}, {n_shown} are shown to differ; {int(result['undecided'].sum())} are "
+        "undecided and need more runs."
     )
 
 
@@ -116,62 +120,66 @@ class OpenPair(NamedTuple):
 
 def pairs_at(latest: xr.Dataset) -> list[OpenPair]:
     """Return the pairs of one task at its latest look, those shown with the largest difference first."""
-    intervals = "difference_ci_simultaneous" in latest
     blank = xr.full_like(latest["difference"], np.nan)
-    given = (
-        latest
-        if intervals
-        else latest.assign(
-            no_interval=blank.expand_dims(ci_bound=list(CI_BOUNDS), axis=-1)
-        )
-    )
-    interval_name = "difference_ci_simultaneous" if intervals else "no_interval"
+    with_intervals = latest
+    if "difference_ci_simultaneous" not in latest:
+        no_interval = blank.expand_dims(ci_bound=list(CI_BOUNDS), axis=-1)
+        with_intervals = latest.assign(difference_ci_simultaneous=no_interval)
     displayed = displayed_pairs(
-        given, "difference", interval_name, latest["pvalue_adjusted"]
+        with_intervals,
+        "difference",
+        "difference_ci_simultaneous",
+        latest["pvalue_adjusted"],
     )
-    sides = [
-        frozenset(pair)
-        for pair in zip(
-            *(_texts(latest[f"algorithm_{side}"]) for side in "ab"), strict=True
-        )
-    ]
-    is_open = dict(zip(sides, latest["undecided"].to_numpy() == 1, strict=True))
-    chance = dict(
-        zip(sides, latest.get("chance", blank).to_numpy().tolist(), strict=True)
+
+    # Rows are in the order of differences, and turned.
+    both = zip(
+        *(_texts(latest[f"algorithm_{side}"]) for side in "ab"),
+        strict=True,
     )
-    rows = ((row, frozenset((row.better, row.other))) for row in rows_of(displayed))
-    return [OpenPair(row, bool(is_open[pair]), chance[pair]) for row, pair in rows]
+    place_of = {frozenset(pair): index for index, pair in enumerate(both)}
+    is_open = latest["undecided"].to_numpy() == 1
+    chance = latest.get("chance", blank).to_numpy().tolist()
+    pairs = []
+    for row in rows_of(displayed):
+        index = place_of[frozenset((row.better, row.other))]
+        pairs.append(OpenPair(row, bool(is_open[index]), chance[index]))
+    return pairs
 
 
-def _texts(labels_of: xr.DataArray) -> list[str]:
-    return [str(label) for label in labels_of.to_numpy().tolist()]
+def _texts(coordinate: xr.DataArray) -> list[str]:
+    """Return labels as texts."""
+    return [str(label) for label in coordinate.to_numpy().tolist()]
 
 
 def _after_look(task: xr.Dataset) -> str:
-    done, planned = n_done(task), task.sizes["look"]
+    """Return what is shown of one task after its latest look, and what to do next."""
+    done = n_done(task)
+    planned = task.sizes["look"]
     latest = task.isel(look=done - 1)
-    with_pairs = latest if "pair" in latest.dims else latest.expand_dims("pair")
+    with_pairs = latest
+    if "pair" not in latest.dims:
+        with_pairs = latest.expand_dims("pair")
     pairs = pairs_at(with_pairs)
-    said = [
-        _say_shown(pair.row, latest)
-        for pair in pairs
-        if pair.row.shown and not pair.is_open
-    ]
-    left = [pair for pair in pairs if pair.is_open]
-    if left:
-        said.append(_say_open(left, len(pairs), next_batch(task), planned - done))
-    closed = [
+    is_open = [pair for pair in pairs if pair.is_open]
+    closed = [pair for pair in pairs if not pair.is_open]
+
+    phrases = [_say_shown(pair.row, latest) for pair in closed if pair.row.shown]
+    if is_open:
+        phrases.append(_say_open(is_open, len(pairs), next_batch(task), planned - done))
+    unshown = [
         f"{_versus(pair.row)}{_in_brackets(pair.row)}"
-        for pair in pairs
-        if not (pair.row.shown or pair.is_open)
+        for pair in closed
+        if not pair.row.shown
     ]
-    if closed:
-        said.append(f"not shown to differ: {joined(closed, ', ', 2)}")
-    runs = latest["n_runs"].fillna(0).to_numpy()
+    if unshown:
+        phrases.append(f"not shown to differ: {joined(unshown, ', ', 2)}")
+
+    runs = span(latest["n_runs"].fillna(0).to_numpy().tolist())
     sentences = [
-        f"After look {done} of {planned} ({span(runs.tolist())} runs each): {joined(said, '; ')}."
+        f"After look {done} of {planned} ({runs} runs each): {joined(phrases, '; ')}."
     ]
-    chances = _say_chances(left, planned - done)
+    chances = _say_chances(is_open, planned - done)
     if chances:
         sentences.append(chances)
     return " ".join(sentences)
@@ -181,16 +189,18 @@ def _say_open(
     left: list[OpenPair], n_pairs: int, sizes: dict[Hashable, int], more: int
 ) -> str:
     """Return which pairs are open, and what to run for them."""
-    which = (
-        listed([_versus(pair.row) for pair in left], 2)
-        if len(left) < 4
-        else f"{len(left)} of {n_pairs} pairs"
-    )
-    is_are, it = ("is", "it") if len(left) == 1 else ("are", "them")
-    looks = "the look that is left" if more == 1 else f"the {more} looks that are left"
-    each = f"{span(map(float, sizes.values()))} more of each of {listed(sizes, 3)}"
+    which = f"{len(left)} of {n_pairs} pairs"
+    if len(left) < 4:
+        which = listed([_versus(pair.row) for pair in left], 2)
+    verb, them = "are", "them"
+    if len(left) == 1:
+        verb, them = "is", "it"
+    looks = f"the {more} looks that are left"
+    if more == 1:
+        looks = "the look that is left"
+    of_each = f"{span(map(float, sizes.values()))} more of each of {listed(sizes, 3)}"
     most = f"at most {more * max(sizes.values())} of each in {looks}"
-    return f"{which} {is_are} still open: run {each} ({most}), or stop without a claim about {it}"
+    return f"{which} {verb} still open: run {of_each} ({most}), or stop without a claim about {them}"
 
 
 def _say_chances(left: list[OpenPair], more: int) -> str:
@@ -201,7 +211,9 @@ def _say_chances(left: list[OpenPair], more: int) -> str:
     )
     if not known:
         return ""
-    looks = "the look left shows" if more == 1 else f"the {more} looks left show"
+    looks = f"the {more} looks left show"
+    if more == 1:
+        looks = "the look left shows"
     if len(left) == 1:
         return f"If the difference is as seen, {looks} it in {_cases(known[0].chance)}."
     named = [f"{_versus(pair.row)} in {_cases(pair.chance)}" for pair in known]
@@ -219,86 +231,54 @@ def _versus(row: PairRow) -> str:
 
 def _say_shown(row: PairRow, latest: xr.Dataset) -> str:
     """Return which of a pair is better, it first, and by how much."""
-    if row.amount < 0:  # pairs with a reference keep their direction
-        word = "above" if lower_is_better(latest) else "below"
-    else:
-        word = "below" if lower_is_better(latest) else "above"
+    # Pairs with a reference keep their direction, of others the first is the better one.
+    is_above = (row.amount < 0) == lower_is_better(latest)
+    word = "below"
+    if is_above:
+        word = "above"
     decimals = decimals_of(row.low, row.high, row.amount)
-    by = (
-        f"by {rounded(abs(row.amount), decimals)}"
-        if decimals is not None
-        else f"by {number(abs(row.amount))}"
-    )
-    return f"{row.better} is {word} {row.other} {by}{_in_brackets(row)}"
+    amount = rounded(abs(row.amount), decimals)
+    return f"{row.better} is {word} {row.other} by {amount}{_in_brackets(row)}"
 
 
 def _in_brackets(row: PairRow) -> str:
+    """Return the interval of the size of a difference, if there is one, and p."""
     if math.isnan(row.p):
         return " (runs are missing)"
     low, high = row.low, row.high
     if row.amount < 0:
         low, high = -high, -low
-    limits = (
-        open_interval(low, high, abs(row.amount))
-        if row.shown
-        else interval(low, high, estimate=abs(row.amount))
-    )
-    said = [limits, pvalue(row.p)] if not math.isnan(low) else [pvalue(row.p)]
-    return f" ({'; '.join(said)})"
+    if math.isnan(low):
+        return f" ({pvalue(row.p)})"
+    if row.shown:
+        limits = open_interval(low, high, abs(row.amount))
+    else:
+        limits = interval(low, high, estimate=abs(row.amount))
+    return f" ({limits}; {pvalue(row.p)})"
 
 
 def _notes(task: xr.Dataset) -> Iterator[str]:
     """Yield which open pairs are unlikely to be shown, unusual batches, and which looks could reject nothing."""
-    done, names = n_done(task), task["algorithm"].to_numpy().tolist()
+    done = n_done(task)
     if "futile" in task:
-        unlikely = (
-            (task["futile"].isel(look=done - 1) == 1) & (task["undecided"] == 1)
-        ).to_numpy()
-        if unlikely.any():
-            pairs = joined(
-                np.atleast_1d(task["pair"].to_numpy())[np.atleast_1d(unlikely)].tolist()
-            )
-            yield (
-                f"Unlikely to be shown with the looks that are left: {pairs}. To stop there is allowed, never needed."
-            )
-    added = np.diff(
-        task["n_runs"].transpose("algorithm", "look").to_numpy()[:, :done], prepend=0
-    ).astype(int)
-    for name, row in zip(names, added, strict=True):
-        looks = np.flatnonzero(row) + 1
-        if looks.size and looks[0] > 1:
-            yield (
-                f"{name} has runs from look {looks[0]} on only: what is added because of results is not controlled for."
-            )
-        gaps = (
-            [str(look) for look in range(looks[0], looks[-1]) if look not in looks]
-            if looks.size
-            else []
-        )
-        if gaps:
-            yield f"{name} has no runs at look {joined(gaps)} and has some later: there its pairs stay as they were."
+        yield from _say_futile(task, done)
+
+    # Runs that were added at each look, shape (algorithm, look).
+    n_runs = task["n_runs"].transpose("algorithm", "look").to_numpy()[:, :done]
+    added = np.diff(n_runs, prepend=0).astype(int)
+    names = task["algorithm"].to_numpy().tolist()
+    for name, of_algorithm in zip(names, added, strict=True):
+        yield from _say_gaps(name, np.flatnonzero(of_algorithm) + 1)
     for look, sizes in enumerate(added.T.tolist(), 1):
-        if len({*sizes} - {0}) > 1:
-            each = joined(
-                [f"{name} {n}" for name, n in zip(names, sizes, strict=True) if n]
-            )
-            yield (
-                f"At look {look} the numbers of runs differ ({each}): with unlike spread the test then rejects too "
-                "often. A run that crashed counts with the score that a crash is worth."
-            )
-    n_assignments = (
-        task["n_assignments"].transpose("pair", "look").to_numpy()[:, :done].max(axis=0)
-    )
-    alike = (added == added[0]).all(axis=0).cumprod() == 1
-    options = (
+        yield from _say_unequal(look, dict(zip(names, sizes, strict=True)))
+
+    n_assignments = task["n_assignments"].transpose("pair", "look").to_numpy()
+    blind = _blind(
+        n_assignments[:, :done].max(axis=0),
+        (added == added[0]).all(axis=0).cumprod() == 1,
         task.attrs.get("spending", "square"),
         task.sizes["look"],
         task.sizes["pair"],
-    )
-    blind = _blind(
-        n_assignments,
-        alike,
-        *options,
         task.attrs.get("n_resamples", 9999),
         provenance.alpha_of(task),
     )
@@ -306,6 +286,40 @@ def _notes(task: xr.Dataset) -> Iterator[str]:
         yield (
             f"At look {joined(list(map(str, blind)))} no pair could be shown to differ, whatever its scores: there are "
             "too few assignments for so small a share of the level."
+        )
+
+
+def _say_futile(task: xr.Dataset, done: int) -> Iterator[str]:
+    """Yield which open pairs are unlikely to be shown."""
+    is_futile = task["futile"].isel(look=done - 1) == 1
+    unlikely = np.atleast_1d((is_futile & (task["undecided"] == 1)).to_numpy())
+    if unlikely.any():
+        pairs = np.atleast_1d(task["pair"].to_numpy())[unlikely].tolist()
+        yield (
+            f"Unlikely to be shown with the looks that are left: {joined(pairs)}. To stop there is allowed, never "
+            "needed."
+        )
+
+
+def _say_gaps(name: object, looks: NDArray[np.intp]) -> Iterator[str]:
+    """Yield that an algorithm begins late, or has looks without runs between those with some."""
+    if not looks.size:
+        return
+    if looks[0] > 1:
+        yield f"{name} has runs from look {looks[0]} on only: what is added because of results is not controlled for."
+    gaps = [str(look) for look in range(looks[0], looks[-1]) if look not in looks]
+    if gaps:
+        yield f"{name} has no runs at look {joined(gaps)} and has some later: there its pairs stay as they were."
+
+
+def _say_unequal(look: int, sizes: dict[object, int]) -> Iterator[str]:
+    """Yield that the batches of a look differ in size."""
+    made = {name: size for name, size in sizes.items() if size}
+    if len(set(made.values())) > 1:
+        numbers = joined([f"{name} {size}" for name, size in made.items()])
+        yield (
+            f"At look {look} the numbers of runs differ ({numbers}): with unlike spread the test then rejects too "
+            "often. A run that crashed counts with the score that a crash is worth."
         )
 
 
@@ -329,7 +343,10 @@ def planned_without_rejection(
         n_resamples,
         alpha,
     )
-    return sorted({*blind, *([1] if batch_size == 1 else [])})
+    # One run a side has no spread, so that nothing is tested yet.
+    if batch_size == 1:
+        blind.append(1)
+    return sorted(set(blind))
 
 
 def _blind(
@@ -354,7 +371,8 @@ def _blind(
 def sequential_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each pair, the better first, the largest difference in front, at the latest look."""
     latest = at_latest_look(result)
-    size, p = latest["difference"], latest["pvalue_adjusted"]
+    size = latest["difference"]
+    p = latest["pvalue_adjusted"]
     decided = result["look"].where(result["rejected"] == 1).min("look")
     columns: dict[str, xr.DataArray] = {}
     if "difference_ci_simultaneous" in latest:
