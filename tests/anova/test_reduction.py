@@ -6,7 +6,8 @@ from lazy import refuse_to_compute
 from strategies import make_curves
 from xcurves.anova.randomized_anova import CurveMoments
 from xcurves.core.chunking import reduce_chunks
-from xcurves.core.driver import Job, Layout
+from xcurves.core.jobs import Job
+from xcurves.core.layout import Layout
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.kernels.resampling import moments

@@ -16,7 +16,7 @@ import xarray as xr
 import xcurves
 from layers import slow
 from lazy import assert_identical_but_for_blas, refuse_to_compute
-from xcurves.core import chunking, driver, labels
+from xcurves.core import chunking, jobs, labels
 
 threadpoolctl = pytest.importorskip("threadpoolctl")
 
@@ -177,7 +177,7 @@ def test_chunks_are_computed_with_one_blas_thread_and_what_was_set_comes_back(
         return wrapper
 
     for name in ("measure", "results"):
-        monkeypatch.setattr(driver.Job, name, recorded(getattr(driver.Job, name)))
+        monkeypatch.setattr(jobs.Job, name, recorded(getattr(jobs.Job, name)))
     lazy = (
         drawn(40, 2).chunk(training=25).curves.randomized_anova(n_resamples=50, rng=0)
     )

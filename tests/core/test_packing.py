@@ -2,7 +2,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core.chunking import unpack_variables
-from xcurves.core.schema import Layout
+from xcurves.core.layout import Layout
 
 LAYOUT = Layout(
     {"a": (), "b": ("effect", "bound"), "c": ("effect",)}, {"effect": 2, "bound": 3}

@@ -12,7 +12,8 @@ import xarray as xr
 from xcurves.anova.kinds import CONTRAST
 from xcurves.array_types import Floats
 from xcurves.core import provenance, run_checks, validation
-from xcurves.core.driver import Group, is_lazy, per_task
+from xcurves.core.driver import is_lazy, per_task
+from xcurves.core.jobs import Group
 from xcurves.core.labels import in_label_order
 from xcurves.core.run_checks import Context, as_float
 from xcurves.core.validation import check_curves

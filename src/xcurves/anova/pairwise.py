@@ -14,7 +14,8 @@ from xcurves.anova.kinds import PAIRWISE
 from xcurves.anova.randomized_anova import design_of, reductions
 from xcurves.array_types import Floats
 from xcurves.core import labels, provenance, run_checks, validation
-from xcurves.core.driver import Group, is_lazy, per_task
+from xcurves.core.driver import is_lazy, per_task
+from xcurves.core.jobs import Group
 from xcurves.core.labels import in_label_order, pairs_in_label_order
 from xcurves.core.run_checks import Context, as_float
 from xcurves.core.validation import check_curves

@@ -11,7 +11,8 @@ import xarray as xr
 from xcurves.anova.kinds import RANDOMIZED_ANOVA
 from xcurves.array_types import Floats
 from xcurves.core import labels, provenance, run_checks, scales, validation
-from xcurves.core.driver import Group, Reduction, Shape, is_lazy, per_task
+from xcurves.core.driver import is_lazy, per_task
+from xcurves.core.jobs import Group, Reduction, Shape
 from xcurves.core.run_checks import Context, as_float
 from xcurves.core.validation import check_curves
 from xcurves.kernels.differences import welch

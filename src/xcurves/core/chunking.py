@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import cache, partial
 from math import prod
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
+from xcurves.core.jobs import Indices, Job, Reduction, Shape
+from xcurves.core.layout import Layout
 from xcurves.kernels.resampling import streams
-
-if TYPE_CHECKING:
-    from xcurves.core.driver import Job, Reduction
-    from xcurves.core.schema import Layout
 
 _TASKS = 100  # in a block, so that scheduling takes little of its time
 _BLOCKS = 100  # at least, so that a cluster can distribute them
@@ -48,16 +46,22 @@ def one_blas_thread() -> Iterator[None]:
     chunk sets it and the last one lifts it.
     """
     blas = _blas()
+    if blas is None:
+        yield
+        return
+
     with _lock:
-        _limits.append(
-            _limits[0] if _limits else blas and blas.limit(limits=1, user_api="blas")
-        )
+        if _limits:
+            limit = _limits[0]
+        else:
+            limit = blas.limit(limits=1, user_api="blas")
+        _limits.append(limit)
     try:
         yield
     finally:
         with _lock:
             limit = _limits.pop()
-            if limit and not _limits:
+            if not _limits:
                 _free(blas)
                 limit.restore_original_limits()
                 _free(blas)
@@ -75,18 +79,41 @@ def coarsen(array: xr.DataArray, core: Sequence[Hashable]) -> xr.DataArray:
     if array.chunks is None:
         return array
     extra = [dim for dim in array.dims if dim not in core]
-    n_tasks, n_blocks = (
-        prod(array.sizes[dim] for dim in extra),
-        prod(len(array.chunksizes[dim]) for dim in extra),
-    )
-    within = array.dtype.itemsize * prod(
-        max(array.chunksizes[dim]) for dim in array.dims if dim in core
-    )
-    wanted = min(_TASKS, n_tasks // _BLOCKS, _BYTES // within)
+    n_tasks = prod(array.sizes[dim] for dim in extra)
+    n_blocks = prod(len(array.chunksizes[dim]) for dim in extra)
+    longest = [max(array.chunksizes[dim]) for dim in array.dims if dim in core]
+    bytes_of_task = array.dtype.itemsize * prod(longest)
+
+    # Merging is worth its cost where it halves the number of blocks at least.
+    wanted = min(_TASKS, n_tasks // _BLOCKS, _BYTES // bytes_of_task)
     if wanted * n_blocks < 2 * n_tasks:
         return array
     axes = {array.dims.index(dim): "auto" for dim in extra}
-    return array.copy(data=array.data.rechunk(axes, block_size_limit=wanted * within))
+    limit = wanted * bytes_of_task
+    return array.copy(data=array.data.rechunk(axes, block_size_limit=limit))
+
+
+@dataclass(frozen=True)
+class _Block:
+    """What is done with a block of tasks."""
+
+    job: Job
+
+    def __call__(self, *arrays: Any) -> Floats:
+        """Return the variables of a block, packed, given arrays and the names of tasks, shape (..., name)."""
+        *blocks, names = arrays
+        lead = names.shape[:-1]
+        flat = [each.reshape(names.size, *each.shape[len(lead) :]) for each in blocks]
+        n_data = len(self.job.reduce) or 1
+        job = self.job.with_names(names.ravel().tolist())
+        with one_blas_thread():
+            found = job.results(flat[:n_data], flat[n_data:], padded=True)
+            return job.layout.pack(found, lead)
+
+    @property
+    def __name__(self) -> str:
+        """Name of the nodes in a dask graph."""
+        return self.job.name
 
 
 def apply(
@@ -95,33 +122,33 @@ def apply(
     """Return the variables of a job on chunked curves and numbers of their tasks, by one `apply_ufunc`."""
     # Whether anything is random is known when the blocks are computed.
     streams.note_draw()
-    core = job.core
-    curves = coarsen(curves, core)
-    lead = curves.dims[: -len(core)]
-    shape = [curves.sizes[dim] for dim in lead]
-    names = xr.DataArray(
-        np.array(job.context.names, object).reshape(*shape, 1), dims=[*lead, "_name"]
-    )
+
+    curves = coarsen(curves, job.core)
+    lead = curves.dims[: -len(job.core)]
     chunks = {dim: curves.chunksizes.get(dim, curves.sizes[dim]) for dim in lead}
-    reduced = [
-        xr.DataArray(
-            reduce_chunks(job, each, curves.data), dims=[*lead, "_subset", "_number"]
-        )
-        for each in job.reduce
+    data = [curves.drop_vars(curves.coords)]
+    core_of_data: list[list[Hashable]] = [list(job.core)]
+    if job.reduce:
+        numbers = ["_subset", "_number"]
+        data = [
+            xr.DataArray(reduce_chunks(job, each, curves.data), dims=[*lead, *numbers])
+            for each in job.reduce
+        ]
+        core_of_data = [[*numbers] for _ in data]
+
+    # Each block gets what there is of its own tasks, and their names.
+    beside = [
+        each.chunk({dim: chunks.get(dim, -1) for dim in each.dims}) for each in others
     ]
-    own = [[dim for dim in each.dims if dim not in lead] for each in others]
-    core_of_data = [list(core)]
-    if reduced:
-        core_of_data = [["_subset", "_number"] for _ in reduced]
+    core_of_others = [[dim for dim in each.dims if dim not in lead] for each in others]
+    shape = [curves.sizes[dim] for dim in lead]
+    names = np.array(job.context.names, object).reshape(*shape, 1)
     packed: xr.DataArray = xr.apply_ufunc(
-        replace(job, context=replace(job.context, names=[])),
-        *(reduced or [curves.drop_vars(curves.coords)]),
-        *(
-            each.chunk({dim: chunks.get(dim, -1) for dim in each.dims})
-            for each in others
-        ),
-        names.chunk(chunks),
-        input_core_dims=[*core_of_data, *own, ["_name"]],
+        _Block(job.without_names()),
+        *data,
+        *beside,
+        xr.DataArray(names, dims=[*lead, "_name"]).chunk(chunks),
+        input_core_dims=[*core_of_data, *core_of_others, ["_name"]],
         output_core_dims=[["_packed"]],
         dask="parallelized",
         output_dtypes=[np.float64],
@@ -144,17 +171,13 @@ def reduce_chunks(job: Job, reduction: Reduction, curves: Any) -> Any:
         together.append(training)
     curves = curves.rechunk(dict.fromkeys(together, -1))
     stretches = curves.chunks[training]
+    size = reduction.size(job.shape)
     parts = curves.map_blocks(  # to dims (..., subset, number, stretch)
         _measure_chunk,
         da.arange(sum(stretches), chunks=(stretches,)),
-        job=replace(job, context=replace(job.context, names=[])),
+        job=job.without_names(),
         reduction=reduction,
-        chunks=(
-            *curves.chunks[:-3],
-            len(job.subsets or [0]),
-            reduction.size(job.shape),
-            (1,) * len(stretches),
-        ),
+        chunks=(*curves.chunks[:-3], job.n_subsets, size, (1,) * len(stretches)),
         dtype=np.float64,
         meta=np.empty((0,) * curves.ndim),
     )
@@ -174,11 +197,10 @@ def reduce_chunks(job: Job, reduction: Reduction, curves: Any) -> Any:
 
 @one_blas_thread()
 def _measure_chunk(
-    curves: Floats, levels: NDArray[np.intp], *, job: Job, reduction: Reduction
+    curves: Floats, levels: Indices, *, job: Job, reduction: Reduction
 ) -> Floats:
-    return job.measure(reduction, curves, slice(levels[0], levels[-1] + 1))[
-        ..., np.newaxis
-    ]
+    stretch = slice(levels[0], levels[-1] + 1)
+    return job.measure(reduction, curves, stretch)[..., np.newaxis]
 
 
 def _keep(numbers: Floats, **_: Any) -> Floats:
@@ -190,14 +212,16 @@ def _merge(
     numbers: Floats,
     *,
     reduction: Reduction,
-    shape: tuple[int, int, int],
+    shape: Shape,
     keepdims: bool,
     **_: Any,
 ) -> Floats:
     if numbers.size == 0:  # dask infers the type of the output
         return np.asarray(numbers.sum(axis=-1, keepdims=keepdims))
     merged = reduction.merge(np.moveaxis(numbers, -1, -2), shape)
-    return merged[..., np.newaxis] if keepdims else merged
+    if keepdims:
+        return merged[..., np.newaxis]
+    return merged
 
 
 def unpack_variables(
@@ -207,17 +231,17 @@ def unpack_variables(
     lead = packed.dims[:-1]
     found = {}
     for name, start, stop, shape in layout.places:
-        kind = integers.get(name, float)
+        dtype = integers.get(name, float)
         part = packed.data.map_blocks(
             _packed_part,
             stretch=slice(start, stop),
             shape=shape,
-            kind=kind,
+            kind=dtype,
             drop_axis=len(lead),
             new_axis=[*range(len(lead), len(lead) + len(shape))],
             chunks=(*packed.data.chunks[:-1], *shape),
-            dtype=kind,
-            meta=np.empty((0,) * (len(lead) + len(shape)), kind),
+            dtype=dtype,
+            meta=np.empty((0,) * (len(lead) + len(shape)), dtype),
         )
         found[name] = xr.Variable((*lead, *layout.dims[name]), part)
     return found

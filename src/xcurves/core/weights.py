@@ -12,10 +12,11 @@ import xarray as xr
 
 from xcurves.array_types import Floats
 from xcurves.core import labels, validation
-from xcurves.core.driver import Group, Job, Shape, compute
+from xcurves.core.driver import compute
+from xcurves.core.jobs import Group, Job, Shape
 from xcurves.core.labels import label_order
+from xcurves.core.layout import Layout
 from xcurves.core.run_checks import Context
-from xcurves.core.schema import Layout
 from xcurves.kernels.resampling.moments import count_levels
 
 TrainingWeights = Literal["final"] | Sequence[float] | xr.DataArray | None

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from xcurves.array_types import Floats, Ints
 from xcurves.core import failed_runs, scales, validation
-from xcurves.core.driver import Group
+from xcurves.core.jobs import Group
 from xcurves.core.run_checks import equal_rows
 from xcurves.kernels.distributions import bootstrap, ecdf
 from xcurves.kernels.distributions.summaries import Summaries

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
 from xcurves.core import labels
-from xcurves.core.driver import Group, per_task
+from xcurves.core.driver import per_task
+from xcurves.core.jobs import Group
 from xcurves.core.run_checks import Context
 from xcurves.kernels.laws import compare, powerlaw
 from xcurves.kernels.laws.learning import Model

@@ -11,7 +11,8 @@ import xarray as xr
 
 from xcurves.array_types import Floats
 from xcurves.core import labels
-from xcurves.core.driver import Group, per_task
+from xcurves.core.driver import per_task
+from xcurves.core.jobs import Group
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.kernels.laws import powerlaw, wls

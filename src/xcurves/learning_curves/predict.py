@@ -10,7 +10,8 @@ import xarray as xr
 
 from xcurves.array_types import Floats
 from xcurves.core import labels, validation
-from xcurves.core.driver import Group, per_task
+from xcurves.core.driver import per_task
+from xcurves.core.jobs import Group
 from xcurves.core.run_checks import Context
 from xcurves.kernels.laws import powerlaw, wls
 from xcurves.kernels.laws.learning import Fit, Model, Sizes

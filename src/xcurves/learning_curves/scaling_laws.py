@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
 from xcurves.core import labels, provenance, validation
-from xcurves.core.driver import Group, per_task
+from xcurves.core.driver import per_task
+from xcurves.core.jobs import Group
 from xcurves.core.run_checks import Context
 from xcurves.core.schema import ResultKind
 from xcurves.kernels.laws.scaling_intervals import DISTINCT, Known, extent_of, loss

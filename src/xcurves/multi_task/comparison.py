@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from xcurves.array_types import Bools, Floats
 from xcurves.core import failed_runs, labels, run_checks, scales
-from xcurves.core.driver import Group, Indices
+from xcurves.core.jobs import Group, Indices
 from xcurves.core.labels import pairs_in_label_order
 from xcurves.core.run_checks import Context
 from xcurves.kernels.differences import (

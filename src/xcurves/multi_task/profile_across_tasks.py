@@ -11,10 +11,11 @@ import xarray as xr
 
 from xcurves.array_types import Bools, Floats
 from xcurves.core import labels, scales, validation
-from xcurves.core.driver import Group, Job, compute, is_lazy, per_task
+from xcurves.core.driver import compute, is_lazy, per_task
+from xcurves.core.jobs import Group, Job
 from xcurves.core.labels import DIMS, label_order
+from xcurves.core.layout import Layout
 from xcurves.core.run_checks import Context
-from xcurves.core.schema import Layout
 from xcurves.core.validation import check_curves
 from xcurves.core.weights import number_of_run
 from xcurves.kernels.differences import task_flips

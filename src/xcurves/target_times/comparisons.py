@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from xcurves.array_types import Floats, Index
-from xcurves.core.driver import Group
+from xcurves.core.jobs import Group
 from xcurves.core.run_checks import Context
 from xcurves.kernels.times import dealt_times, mean_curves
 from xcurves.kernels.times.hitting_times import LogTimes, medians

@@ -10,9 +10,9 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core.applicability import NotApplicableError, is_lower_better
-from xcurves.core.driver import JOINED
 from xcurves.core.labels import CI_BOUNDS, EVALUATION
 from xcurves.core.schema import (
+    JOINED,
     PAIR_COORDS,
     Drawing,
     Part,

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
 from xcurves.core import run_checks, scales, validation
-from xcurves.core.driver import Group, is_lazy, per_task
+from xcurves.core.driver import is_lazy, per_task
+from xcurves.core.jobs import Group
 from xcurves.core.labels import EVALUATION, in_label_order
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves

@@ -11,7 +11,8 @@ import xarray as xr
 
 from xcurves.array_types import Floats, Index
 from xcurves.core import labels, validation
-from xcurves.core.driver import Group, is_lazy, per_task
+from xcurves.core.driver import is_lazy, per_task
+from xcurves.core.jobs import Group
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.kernels.resampling.adjustments import holm
