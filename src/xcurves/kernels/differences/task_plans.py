@@ -32,7 +32,7 @@ from xcurves.kernels.resampling.plans import (
 )
 from xcurves.kernels.resampling.streams import make_generator
 
-TABLED = 20  # curves of which all deals are tabulated
+TABLED = 20  # curves of which all deals are tabulated: 184,756 rows at most, of 10 v 10
 
 
 class TaskCells(NamedTuple):
@@ -61,18 +61,23 @@ class DealPlan(Plan):
     @cached_property
     def cells(self) -> list[TaskCells]:
         """The tasks, by their numbers of runs."""
-        found: list[TaskCells] = []
-        for pair in sorted({pair for pair in self.runs if min(pair) > 0}):
-            tasks = np.flatnonzero([each == pair for each in self.runs])
-            start = found[-1].units.stop if found else 0
-            n_labels = len(tasks) * (pair[0] if self.paired else sum(pair))
-            found.append(TaskCells(tasks, *pair, slice(start, start + n_labels)))
-        return found
+        # Tasks alike in numbers of runs are arrays without gaps, and their labels stand beside each other.
+        all_cells: list[TaskCells] = []
+        start = 0
+        for n_a, n_b in sorted({pair for pair in self.runs if min(pair) > 0}):
+            tasks = np.flatnonzero([runs == (n_a, n_b) for runs in self.runs])
+            n_labels = n_a if self.paired else n_a + n_b
+            stop = start + len(tasks) * n_labels
+            all_cells.append(TaskCells(tasks, n_a, n_b, slice(start, stop)))
+            start = stop
+        return all_cells
 
     @property
     def n_units(self) -> int:
         """Number of labels."""
-        return self.cells[-1].units.stop if self.cells else 0
+        if not self.cells:
+            return 0
+        return int(self.cells[-1].units.stop)
 
     @property
     def rows(self) -> int:
@@ -82,10 +87,12 @@ class DealPlan(Plan):
     @property
     def observed(self) -> Labels:
         """The labels as observed, shape (1, unit)."""
-        rows = [np.zeros((1, self.n_units), np.int8)]
-        for cells in self.cells if not self.paired else ():
-            cells.of(rows[0])[..., cells.n_a :] = 1
-        return rows[0]
+        labels = np.zeros((1, self.n_units), np.int8)
+        if self.paired:
+            return labels
+        for cells in self.cells:
+            cells.of(labels)[..., cells.n_a :] = 1  # a view
+        return labels
 
     @property
     def least(self) -> float:
@@ -100,12 +107,12 @@ class DealPlan(Plan):
         for cells in self.cells:
             ways = count_deals((cells[1:3],), paired=self.paired)
             digits = index[:, np.newaxis] // ways ** np.arange(len(cells.tasks)) % ways
-            labels = (
-                bits_of(digits, cells.n_a)
-                if self.paired
-                else every_assignment(cells[1:3], True)[digits]
-            )
+            if self.paired:
+                labels = bits_of(digits, cells.n_a)
+            else:
+                labels = every_assignment(cells[1:3], True)[digits]
             parts.append(labels.reshape(len(index), -1))
+            # what is left are the digits of the other tasks, in another base
             index = index // ways ** len(cells.tasks)
         return np.concatenate(parts, axis=1)
 
@@ -116,10 +123,15 @@ class DealPlan(Plan):
         if self.is_turned and not self.paired:
             draw = self._draw_turned
         drawn = [draw(cells, number, rows).reshape(rows, -1) for cells in self.cells]
-        return drawn[0] if len(drawn) == 1 else np.concatenate(drawn, axis=1)
+        # most often one array, which need not be copied
+        if len(drawn) == 1:
+            return drawn[0]
+        return np.concatenate(drawn, axis=1)
 
     def _draw_turned(self, cells: TaskCells, number: int, rows: int) -> Labels:
         """Draw the labels of the second algorithm before the first, and name the curves and algorithms back."""
+        # Of b v a the same random numbers as of a v b make the same deals, with names exchanged: what is said of a pair
+        # does not depend on which of its algorithms stands first.
         n_a, n_b = cells.n_a, cells.n_b
         labels = self._draw(cells._replace(n_a=n_b, n_b=n_a), number, rows)
         of_second, of_first = labels[..., :n_b], labels[..., n_b:]
@@ -133,15 +145,16 @@ class DealPlan(Plan):
         if self.paired:
             return 1 - rng.integers(0, 2, (*shape, n_a), np.int8).swapaxes(0, 1)
         if n_a + n_b <= TABLED:
+            # one number for each deal instead of one for each curve
             table = every_assignment((n_a, n_b), True)[:, ::-1]
             return table[rng.integers(0, len(table), shape).T]
         if n_a + n_b <= FEW:
-            first = np.repeat(np.array([1, 0], np.int8), [n_a, n_b])
-            flags = rng.permuted(np.broadcast_to(first, (*shape, n_a + n_b)), axis=-1)
+            is_first = np.repeat(np.array([1, 0], np.int8), [n_a, n_b])
+            all_first = np.broadcast_to(is_first, (*shape, n_a + n_b))
+            flags = rng.permuted(all_first, axis=-1)
         else:
-            flags = draw_flags(rng, len(tasks) * rows, n_a, n_a + n_b).reshape(
-                *shape, -1
-            )
+            drawn = draw_flags(rng, len(tasks) * rows, n_a, n_a + n_b)
+            flags = drawn.reshape(*shape, -1)
         return 1 - flags.swapaxes(0, 1)
 
 
@@ -154,13 +167,13 @@ def plan_deals(
     entropy: int = 0,
 ) -> DealPlan:
     """Plan deals: all of them if they are within the `ceiling`, else random ones."""
-    exact, n = ceiling(count_deals(runs, paired=paired), n_resamples)
+    exact, n_evaluated = ceiling(count_deals(runs, paired=paired), n_resamples)
     return DealPlan(
         runs=runs,
         paired=paired,
         is_turned=is_turned,
         exact=exact,
-        n_resamples=n,
+        n_resamples=n_evaluated,
         entropy=entropy,
     )
 
@@ -178,19 +191,21 @@ def draw_flags(
     rng: np.random.Generator, rows: int, n_ones: int, n_curves: int
 ) -> NDArray[np.int8]:
     """Draw rows with so many ones, all alike likely: bits, then drawn ones or zeros that are too many turned."""
-    flags = (
-        rng.integers(0, 256, (rows, n_curves), np.uint8)
-        < round(256 * n_ones / n_curves)
-    ).view(np.int8)
+    # Independent bits, a byte each, have about the right number of ones; no curve differs from another in that. Then ones
+    # (or zeros) that are too many are turned at random places, which favours no curve either: all rows with so many
+    # ones are alike likely. Of n curves about √n have to be turned.
+    random_bytes = rng.integers(0, 256, (rows, n_curves), np.uint8)
+    flags = (random_bytes < round(256 * n_ones / n_curves)).view(np.int8)
     excess = flags.sum(axis=-1, dtype=np.int64) - n_ones
     todo = np.flatnonzero(excess)
     while todo.size:
+        # one place in each row that has too many; nothing happens where it has the other label
         place = rng.integers(0, n_curves, todo.size)
-        many = np.int8(1) * (excess[todo] > 0)
-        turned = flags[todo, place] == many
-        at, where = todo[turned], place[turned]
-        flags[at, where] ^= 1
-        excess[at] -= np.sign(excess[at])
+        too_many = (excess[todo] > 0).astype(np.int8)
+        is_turned = flags[todo, place] == too_many
+        row = todo[is_turned]
+        flags[row, place[is_turned]] ^= 1
+        excess[row] -= np.sign(excess[row])
         todo = todo[excess[todo] != 0]
     return flags
 
@@ -211,60 +226,65 @@ class Look(DealPlan):
     @cached_property
     def labels(self) -> Labels:
         """The labels of all assignments, shape (assignment, unit), number 0 the observed one."""
-        return np.concatenate(
-            [*([] if self.exact else [self.observed]), *self.blocks()]
-        )
+        if self.exact:
+            return np.concatenate(list(self.blocks()))
+        return np.concatenate([self.observed, *self.blocks()])
 
     def _draw(self, cells: TaskCells, _: int, rows: int) -> Labels:
         """Draw labels from the table of all, or where that is long, row by row."""
+        # The part of a batch is a function of the seed and of the batch: it stays when further batches come.
         tasks, n_a, n_b = cells[:3]
         seed = np.random.SeedSequence(self.entropy, spawn_key=(self.number, n_a, n_b))
         ways = count_deals([(n_a, n_b)])
         if ways <= self.n_total:
+            rng = make_generator(seed)
             dtype = np.min_scalar_type(ways - 1)
-            index = make_generator(seed).integers(
-                0, ways, (len(tasks), self.n_total), dtype
-            )
+            index = rng.integers(0, ways, (len(tasks), self.n_total), dtype)
+            # number 0 is the observed assignment, which is not drawn
             return every_assignment((n_a, n_b), True)[index[:, 1:].T]
+
         entropy = int.from_bytes(seed.generate_state(4).tobytes(), "little")
-        alone = plan_runs(
+        of_all_tasks = plan_runs(
             (n_a, n_b),
             len(tasks) * rows,
             labelled=True,
             allow_exact=False,
             entropy=entropy,
         )
-        return (
-            np.concatenate(list(alone.blocks()))
-            .reshape(len(tasks), rows, -1)
-            .swapaxes(0, 1)
-        )
+        labels = np.concatenate(list(of_all_tasks.blocks()))
+        return labels.reshape(len(tasks), rows, -1).swapaxes(0, 1)
 
 
 def nest(sizes: NDArray[np.intp], n_resamples: int, entropy: int) -> list[Look]:
     """Plan nested assignments of batches with `sizes` runs, (look, task, 2): exact as long as all fit, then random."""
     looks: list[Look] = []
-    count, exact = 1, True
+    n_before, exact = 1, True  # assignments of the batches so far
     for number, batch in enumerate(sizes):
         runs = tuple((int(a), int(b)) for a, b in batch)
-        every = count_deals(runs)
-        fits, n = ceiling(count * every, n_resamples) if exact else (False, n_resamples)
-        total = n + (not fits)
+        n_deals = count_deals(runs)
+        n_evaluated = n_resamples
+        if exact:  # until now
+            exact, n_evaluated = ceiling(n_before * n_deals, n_resamples)
+        n_assignments = n_evaluated + (not exact)  # with the observed one
+
         parent = None
-        if fits:
-            parent = None if every == 1 else np.arange(total) // every
-        elif count != total or number == 0:
-            parent = generator(entropy, number).integers(0, count, total)
+        if exact and n_deals > 1:
+            # each deal of this batch extends every assignment before
+            parent = np.arange(n_assignments) // n_deals
+        elif not exact and (n_before != n_assignments or number == 0):
+            # Where exact gives way to random, random ones are extended; the observed one by itself. From then on, where
+            # numbers are the same, each is extended once.
+            parent = generator(entropy, number).integers(0, n_before, n_assignments)
             parent[0] = 0
         looks.append(
             Look(
                 runs=runs,
                 number=number,
                 parent=parent,
-                exact=fits,
-                n_resamples=n,
+                exact=exact,
+                n_resamples=n_evaluated,
                 entropy=entropy,
             )
         )
-        count, exact = total, fits
+        n_before = n_assignments
     return looks

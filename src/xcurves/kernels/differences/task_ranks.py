@@ -6,6 +6,7 @@ runs of a task serves all deals: with R runs of both below a place and S of the 
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -15,13 +16,15 @@ from numpy.typing import NDArray
 from xcurves.array_types import Floats, Index
 from xcurves.kernels.differences.task_plans import TABLED, DealPlan, TaskCells
 from xcurves.kernels.resampling.assignments import Labels, every_assignment
-from xcurves.kernels.resampling.batches import CACHE, rows_that_fit
+from xcurves.kernels.resampling.batches import CACHE, rows_that_fit, stretches
 from xcurves.kernels.resampling.engine import ratio_reaches
 
-_ROUNDING = 1e-13
-_SAME = 64 * np.finfo(float).eps
-Table = tuple[Floats, Floats]
-# of alike tasks: labels, and their places in `every_assignment`
+_ROUNDING = 1e-13  # of θ, a weighted sum of numbers up to 1
+_SAME = (
+    64 * np.finfo(float).eps
+)  # of a task's largest number: runs that differ by no more tie
+Table = tuple[Floats, Floats]  # θ and its variance, (task, deal)
+# of alike tasks: labels, and their rows in `every_assignment`
 Deals = list[tuple[Labels, Index | None]]
 
 
@@ -42,85 +45,96 @@ class _Ties(NamedTuple):
         return np.asarray((self.first + self.last + 1) / 2)
 
 
+@dataclass
+class _Pattern:
+    """Pairs whose runs tie at the same places: θ of a deal of places is the same in all of them."""
+
+    ties: list[_Ties]  # of alike tasks
+    tables: list[Table | None]  # θ and its variance of all deals, once they are needed
+    pairs: list[int] = field(default_factory=list)
+
+
 class RankTest:
     """Counts of the deals whose T is at least the observed one, of pairs (pair, task, run) alike in numbers of runs."""
 
     def __init__(self, x: Floats, y: Floats, weights: Floats, plan: DealPlan) -> None:
         self.plan = plan
         self.weights = [weights[cells.tasks] for cells in plan.cells]
-        self.patterns: dict[
-            bytes, tuple[list[_Ties], list[Table | None], list[int]]
-        ] = {}
+        self.patterns: dict[bytes, _Pattern] = {}
         observed = []
-        for number in range(len(x)):
+        for pair in range(len(x)):
             ordered = [
-                _in_order(x[number, c.tasks, : c.n_a], y[number, c.tasks, : c.n_b])
-                for c in plan.cells
+                _in_order(
+                    x[pair, cells.tasks, : cells.n_a], y[pair, cells.tasks, : cells.n_b]
+                )
+                for cells in plan.cells
             ]
-            ties = [each for _, each in ordered]
-            key = b"".join(each.first.tobytes() for each in ties)
-            if key not in self.patterns:
-                self.patterns[key] = ties, [None] * len(ties), []
-            self.patterns[key][2].append(number)
+            pattern = self._pattern_of([ties for _, ties in ordered])
+            pattern.pairs.append(pair)
             labels: Deals = [(1 - first[np.newaxis], None) for first, _ in ordered]
-            observed.append(self._over_tasks(labels, *self.patterns[key][:2]))
+            observed.append(self._over_tasks(labels, pattern))
         self.theta, self.variance = np.array(observed)[..., 0].T
         self.count = np.zeros(len(x))
 
-    def _over_tasks(
-        self, deals: Deals, ties: list[_Ties], tables: list[Table | None]
-    ) -> tuple[Floats, Floats]:
+    def _pattern_of(self, ties: list[_Ties]) -> _Pattern:
+        """Return the pattern of these ties, which other pairs may have had."""
+        key = b"".join(of_tasks.first.tobytes() for of_tasks in ties)
+        if key not in self.patterns:
+            self.patterns[key] = _Pattern(ties, [None] * len(ties))
+        return self.patterns[key]
+
+    def _over_tasks(self, deals: Deals, pattern: _Pattern) -> tuple[Floats, Floats]:
         """Return θ and its variance, shape (deal,)."""
         theta, variance = np.zeros(1), np.zeros(1)
-        for place, ((labels, numbers), own, w) in enumerate(
-            zip(deals, ties, self.weights, strict=True)
-        ):
-            cells = self.plan.cells[place]
-            if (
-                numbers is not None
-                and (table := self._table(tables, place, own)) is not None
-            ):
-                shared = len(table[0]) == 1
-                of_task, of_error = (
-                    each[0][numbers]
-                    if shared
-                    else np.take_along_axis(each, numbers, axis=1)
-                    for each in table
+        for number, (labels, rows) in enumerate(deals):
+            table = None
+            if rows is not None:
+                table = self._table(pattern, number)
+            if rows is None or table is None:
+                cells = self.plan.cells[number]
+                of_task, of_error = _thetas(
+                    labels, pattern.ties[number], cells.n_a, cells.n_b
                 )
             else:
-                of_task, of_error = _thetas(labels, own, cells.n_a, cells.n_b)
-            theta, variance = theta + w @ of_task, variance + w**2 @ of_error
+                of_task, of_error = (_look_up(column, rows) for column in table)
+            w = self.weights[number]
+            theta = theta + w @ of_task
+            variance = variance + w**2 @ of_error
         return theta, variance
 
-    def _table(
-        self, tables: list[Table | None], place: int, ties: _Ties
-    ) -> Table | None:
+    def _table(self, pattern: _Pattern, number: int) -> Table | None:
         """Return θ and its variance of all deals of each task, if that is less work than of the plan's deals."""
-        _, m, n, _ = self.plan.cells[place]
-        if tables[place] is None:
-            if ties.none:
-                tables[place] = _without_ties(m, n)
-            elif len(every := every_assignment((m, n), True)) <= self.plan.n_resamples:
-                shape = (len(every), len(ties.first), m + n)
-                tables[place] = _thetas(
-                    np.broadcast_to(every[:, np.newaxis], shape), ties, m, n
-                )
-        return tables[place]
+        if pattern.tables[number] is not None:
+            return pattern.tables[number]
+        _, m, n, _ = self.plan.cells[number]
+        ties = pattern.ties[number]
+        if ties.none:
+            pattern.tables[number] = _without_ties(m, n)
+            return pattern.tables[number]
+        every_deal = every_assignment((m, n), True)
+        if len(every_deal) <= self.plan.n_resamples:
+            of_tasks = (len(every_deal), len(ties.first), m + n)
+            labels = np.broadcast_to(every_deal[:, np.newaxis], of_tasks)
+            pattern.tables[number] = _thetas(labels, ties, m, n)
+        return pattern.tables[number]
 
     def add(self, labels: Labels) -> None:
         """Count a block of deals."""
-        own = _squared_distance(self.theta)
+        observed_square = _squared_distance(self.theta)
         deals: Deals = []
         for cells in self.plan.cells:
             of_places = self._of_places(cells, labels)
-            deals.append((of_places, _places_of_deals(cells, of_places)))
-        for ties, tables, pairs in self.patterns.values():
-            theta, variance = self._over_tasks(deals, ties, tables)
-            square = _squared_distance(theta)[:, np.newaxis]
-            hits = ratio_reaches(
-                square, variance[:, np.newaxis], own[pairs], self.variance[pairs]
+            deals.append((of_places, _rows_of_deals(cells, of_places)))
+        for pattern in self.patterns.values():
+            theta, variance = self._over_tasks(deals, pattern)
+            # T² = (θ - 1/2)² over its variance
+            reached = ratio_reaches(
+                _squared_distance(theta)[:, np.newaxis],
+                variance[:, np.newaxis],
+                observed_square[pattern.pairs],
+                self.variance[pattern.pairs],
             )
-            self.count[pairs] += np.count_nonzero(hits, axis=0)
+            self.count[pattern.pairs] += np.count_nonzero(reached, axis=0)
 
     def _of_places(self, cells: TaskCells, labels: Labels) -> Labels:
         """Return labels of places in ascending order: any labels of curves serve, as all are alike likely.
@@ -136,11 +150,8 @@ class RankTest:
     def results(self) -> dict[str, Floats]:
         """The numbers of every pair, shape (pair,)."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            statistic = np.where(
-                _squared_distance(self.theta) == 0,
-                0.0,
-                (self.theta - 0.5) / np.sqrt(self.variance),
-            )
+            t = (self.theta - 0.5) / np.sqrt(self.variance)
+        statistic = np.where(_squared_distance(self.theta) == 0, 0.0, t)
         return {
             "prob_greater": self.theta,
             "prob_greater_statistic": statistic,
@@ -148,15 +159,24 @@ class RankTest:
         }
 
 
+def _look_up(column: Floats, rows: Index) -> Floats:
+    """Return the rows of a table, (task, deal), or of one that all tasks share."""
+    if len(column) == 1:
+        return np.asarray(column[0][rows])
+    return np.take_along_axis(column, rows, axis=1)
+
+
 def thetas(x: Floats, y: Floats) -> Floats:
     """Return P(X > Y) + P(X = Y) / 2 of samples of shape (..., run), NaN where runs are absent; NaN without runs."""
-    m, n = (np.count_nonzero(~np.isnan(each), axis=-1) for each in (x, y))
-    both = np.concatenate([x, y], axis=-1)
-    first, ties = _in_order(
-        both.reshape(-1, both.shape[-1])[:, : x.shape[-1]], y.reshape(-1, y.shape[-1])
-    )
-    known = np.arange(both.shape[-1]) < (m + n).reshape(-1, 1)  # NaN comes last
-    wins = (first * known * ties.below).sum(axis=-1).reshape(m.shape) - m**2 / 2
+    m = np.count_nonzero(~np.isnan(x), axis=-1)
+    n = np.count_nonzero(~np.isnan(y), axis=-1)
+    is_first, ties = _in_order(x.reshape(-1, x.shape[-1]), y.reshape(-1, y.shape[-1]))
+    # Below a run of the first sample stand runs of both, ties and itself half: all m of them have m² / 2 of their own
+    # sample below, so that the rest are wins over the other.
+    place = np.arange(x.shape[-1] + y.shape[-1])
+    is_run = place < (m + n).reshape(-1, 1)  # NaN comes last
+    n_below = (is_first * is_run * ties.below).sum(axis=-1)
+    wins = n_below.reshape(m.shape) - m**2 / 2
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(wins / (m * n))
 
@@ -172,16 +192,20 @@ def _in_order(x: Floats, y: Floats) -> tuple[NDArray[np.int8], _Ties]:
     both = np.concatenate([x, y], axis=-1)
     order = both.argsort(axis=-1, kind="stable")
     values = np.take_along_axis(both, order, axis=-1)
-    new = np.ones(values.shape, bool)
+    # neighbours tie, and so do theirs
+    begins_ties = np.ones(values.shape, bool)
     rounding = _SAME * np.fmax.reduce(np.abs(values), axis=1, initial=0.0)
     with np.errstate(invalid="ignore"):
-        new[:, 1:] = ~(np.diff(values, axis=1) <= rounding[:, np.newaxis])  # NaN is new
+        # NaN ties with nothing
+        begins_ties[:, 1:] = ~(np.diff(values, axis=1) <= rounding[:, np.newaxis])
+
+    # The nearest begin at or before a place, and the nearest end at or behind it; the first place is a begin, which
+    # rolled makes the last one an end.
     place = np.arange(values.shape[1])
-    first = np.maximum.accumulate(np.where(new, place, 0), axis=1)
-    ends = np.roll(new, -1, axis=1)
-    last = np.minimum.accumulate(np.where(ends, place, len(place))[:, ::-1], axis=1)[
-        :, ::-1
-    ]
+    first = np.maximum.accumulate(np.where(begins_ties, place, 0), axis=1)
+    ends_ties = np.roll(begins_ties, -1, axis=1)
+    ends = np.where(ends_ties, place, len(place))
+    last = np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]
     return (order < x.shape[-1]).astype(np.int8), _Ties(first, last)
 
 
@@ -189,57 +213,67 @@ def _in_order(x: Floats, y: Floats) -> tuple[NDArray[np.int8], _Ties]:
 def _without_ties(m: int, n: int) -> Table:
     """Return θ and its variance of all deals of runs that do not tie, shape (1, deal)."""
     places = np.arange(m + n)[np.newaxis]
-    return _thetas(
-        every_assignment((m, n), True)[:, np.newaxis], _Ties(places, places), m, n
-    )
+    every_deal = every_assignment((m, n), True)[:, np.newaxis]
+    return _thetas(every_deal, _Ties(places, places), m, n)
 
 
 @lru_cache(maxsize=16)
-def _place_of(m: int, n: int) -> NDArray[np.int32]:
-    """Return the place in `every_assignment` of a row with ones at the curves j, by the sum of 2^j."""
-    every, place = every_assignment((m, n), True), np.zeros(2 ** (m + n), np.int32)
-    place[every @ (1 << np.arange(m + n))] = np.arange(len(every))
-    return place
+def _row_by_code(m: int, n: int) -> NDArray[np.int32]:
+    """Return the number in `every_assignment` of a row with ones at the curves j, by the sum of 2^j."""
+    every_deal = every_assignment((m, n), True)
+    codes = every_deal @ (1 << np.arange(m + n))
+    row = np.zeros(2 ** (m + n), np.int32)
+    row[codes] = np.arange(len(every_deal))
+    return row
 
 
-def _places_of_deals(cells: TaskCells, labels: Labels) -> Index | None:
-    """Return the places of deals in `every_assignment`, shape (member, deal); None where there are too many."""
+def _rows_of_deals(cells: TaskCells, labels: Labels) -> Index | None:
+    """Return the numbers of deals in `every_assignment`, shape (member, deal); None where there are too many."""
     n_curves = cells.n_a + cells.n_b
     if n_curves > TABLED:
         return None
-    ones = np.zeros(labels.shape[:2], np.int32)
+    # curve by curve: a product would turn all labels into integers of the codes' size first
+    codes = np.zeros(labels.shape[:2], np.int32)
     for curve in range(n_curves):
-        ones += labels[..., curve] * np.int32(1 << curve)
-    return _place_of(cells.n_a, cells.n_b)[ones.T].astype(np.intp)
+        codes += labels[..., curve] * np.int32(1 << curve)
+    return _row_by_code(cells.n_a, cells.n_b)[codes.T].astype(np.intp)
 
 
 def _thetas(labels: Labels, ties: _Ties, m: int, n: int) -> Table:
     """Return θ of tasks and its variance, (member, deal), of labels (deal, member, curve): 0 is exactly 0."""
     n_deals, n_members, n_curves = labels.shape
-    found = np.empty((3, n_members, n_deals))
-    rows = rows_that_fit(4 * n_curves, CACHE)
+    sums = np.empty((3, n_members, n_deals))
     for member in range(n_members):
-        own = _Ties(ties.first[member], ties.last[member])
-        for start in range(0, n_deals, rows):
-            found[:, member, start : start + rows] = _placement_sums(
-                1 - labels[start : start + rows, member], own
-            )
-    wins, squares_a, squares_b = found
+        of_member = _Ties(ties.first[member], ties.last[member])
+        # counts of 4 bytes
+        for some in stretches(n_deals, rows_that_fit(4 * n_curves, CACHE)):
+            is_first = 1 - labels[some, member]
+            sums[:, member, some] = _placement_sums(is_first, of_member)
+
+    # The placement of a run is the share of the other sample below it: those of the first add up to W / n, those of the
+    # second to (m n - W) / m, W the wins. With s² their variances, θ has s_a² / m + s_b² / n, and s_a² / m is
+    # (Σ r² - W² / m) / n² / (m (m - 1)), r the ranks n times as large. In whole numbers, so that 0 is exactly 0.
+    wins, squares_a, squares_b = sums
     of_a = (m * squares_a - wins**2) / (m * m * (m - 1) * n * n)
     of_b = (n * squares_b - (m * n - wins) ** 2) / (n * n * (n - 1) * m * m)
     return wins / (m * n), of_a + of_b
 
 
 def _placement_sums(
-    deals: NDArray[np.int8], ties: _Ties
+    is_first: NDArray[np.int8], ties: _Ties
 ) -> tuple[Floats, Floats, Floats]:
     """Return the sum of the placements of the first sample and the sums of squares of both, of one task."""
-    upto, first = deals.cumsum(axis=-1, dtype=np.int32), deals.astype(float)
-    before = upto - deals
+    # Runs of the first sample up to each place and before it; among ties up to the last and before the first of them.
+    up_to = is_first.cumsum(axis=-1, dtype=np.int32)
+    before = up_to - is_first
     if not ties.none:
-        upto, before = upto[:, ties.last], before[:, ties.first]
-    of_first = (upto + before) / 2  # how many firsts stand below, ties half
+        up_to, before = up_to[:, ties.last], before[:, ties.first]
+
+    # The mean of the two counts ties half, and the run itself; the second's are what is left of all below.
+    of_first = (up_to + before) / 2
     of_second = ties.below - of_first
+    first = is_first.astype(float)
     wins = first * of_second
+    squares_a = np.einsum("di,di->d", wins, of_second)
     squares_b = np.einsum("di,di->d", (1 - first) * of_first, of_first)
-    return wins.sum(axis=-1), np.einsum("di,di->d", wins, of_second), squares_b
+    return wins.sum(axis=-1), squares_a, squares_b
