@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import xarray as xr
 from xcurves.anova.kinds import CONTRAST
 from xcurves.array_types import Floats
 from xcurves.core import provenance, run_checks, validation
-from xcurves.core.driver import is_lazy, per_task
+from xcurves.core.driver import per_task
 from xcurves.core.jobs import Group
 from xcurves.core.labels import in_label_order
 from xcurves.core.run_checks import Context, as_float
@@ -161,7 +162,7 @@ def contrast(
     reduction = SumOfLevels(of_levels, centred=True, paired=context.paired)
     of_algorithms = in_label_order(over_algorithms).to_numpy()
     weighted = np.flatnonzero(of_algorithms)
-    result = per_task(
+    return per_task(
         CONTRAST,
         contrast_kernel,
         scores,
@@ -180,10 +181,8 @@ def contrast(
         coords={**over_algorithms.coords, "training": scores["training"]},
         given={"weights": over_algorithms.variable, "training_weights": of_training},
         cure=with_training,
+        warn=partial(_warn_of_contrast, context=context),
     )
-    if not is_lazy(scores):
-        _warn_of_contrast(result, context)
-    return result
 
 
 def _warn_of_contrast(result: xr.Dataset, context: Context) -> None:

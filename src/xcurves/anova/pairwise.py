@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -145,7 +146,7 @@ def pairwise(
         higher_is_better=higher_is_better,
         alpha=context.alpha,
     )
-    result = per_task(
+    return per_task(
         PAIRWISE,
         pair_kernel,
         scores,
@@ -170,10 +171,8 @@ def pairwise(
         coords=coords,
         given={"score_mean": means.variable},
         cure=with_training,
+        warn=partial(_warn_pairs, context=context),
     )
-    if not is_lazy(scores):
-        _warn_pairs(result, context)
-    return result
 
 
 def pair_kernel(

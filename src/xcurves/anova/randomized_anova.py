@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -175,13 +176,12 @@ def randomized_anova(
         },
         attrs={"n_resamples": n_resamples, "paired": paired, "level_test": level_test},
         cure=curves,
+        warn=partial(_warn_of_anova, context=context),
     )
     result["level_test"].attrs |= {
         "flag_values": np.arange(2, dtype=np.int8),
         "flag_meanings": "f welch",
     }
-    if not lazy:
-        _warn_of_anova(result, context)
     return result
 
 

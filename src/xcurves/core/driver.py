@@ -56,6 +56,9 @@ def per_task(
     units: Mapping[str, str] | None = None,  # those that depend on the call
     # what advice about incomplete runs refers to; by default the curves
     cure: xr.DataArray | None = None,
+    budget: xr.DataArray | None = None,  # of times, beyond which nothing is known
+    # says what a reader would not expect, of a result that is in memory
+    warn: Callable[[xr.Dataset], None] | None = None,
 ) -> xr.Dataset:
     """Return the result of a kernel on all tasks of curves, lazy if these are.
 
@@ -117,13 +120,30 @@ def per_task(
         context.confidence_level,
         **(attrs or {}),
     )
-    return kind.dataset(
+    result = kind.dataset(
         variables | dict(given or {}),
         kept | dict(coords or {}),
         described,
         curves,
         units,
     )
+    if budget is not None:
+        result = _within_budget(kind, result, budget)
+    if warn is not None and not _any_lazy(curves, *others):
+        warn(result)
+    return result
+
+
+def _within_budget(
+    kind: ResultKind, result: xr.Dataset, budget: xr.DataArray
+) -> xr.Dataset:
+    """Return a result without what is not known within a budget of times, which becomes a coordinate."""
+    limited = {}
+    for name, var in kind.variables.items():
+        if name in result and var.known is not None:
+            values = result[name].where(var.known(result, budget))
+            limited[name] = values.transpose(*result[name].dims)
+    return result.assign(limited).assign_coords({run_checks.BUDGET: budget})
 
 
 def compute(
@@ -138,7 +158,7 @@ def compute(
         _for_tasks(each, {dim: curves.sizes[dim] for dim in lead}) for each in others
     ]
     with run_checks.with_cure(curves if cure is None else cure):
-        if is_lazy(curves) or any(map(is_lazy, others)):
+        if _any_lazy(curves, *others):
             return chunking.apply(job, ordered, beside)
         shape = tuple(curves.sizes[dim] for dim in lead)
         flat = [
@@ -163,6 +183,10 @@ def _for_tasks(other: xr.DataArray, tasks: Mapping[Hashable, int]) -> xr.DataArr
         **{dim: size for dim, size in other.sizes.items() if dim not in tasks},
     }
     return xr.DataArray(other.variable.set_dims(sizes))  # type: ignore[no-untyped-call]  # of xarray
+
+
+def _any_lazy(*arrays: xr.DataArray) -> bool:
+    return any(map(is_lazy, arrays))
 
 
 def is_lazy(array: xr.DataArray) -> bool:

@@ -44,9 +44,9 @@ class Var:
     units: str = "1"  # "score" and "training": those of the scores and of training; "score^2"; or written out
     dtype: type = np.float64
     when: str | None = None  # the option that brings it
-    coord: bool = (
-        False  # whether it is a coordinate: it tells about the other variables
-    )
+    coord: bool = False  # whether it is a coordinate, which tells about others
+    # where it is known of times that have a budget; elsewhere it is NaN
+    known: Callable[[xr.Dataset, xr.DataArray], xr.DataArray] | None = None
 
     @property
     def core(self) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from typing import Any, Literal
 
@@ -12,9 +13,9 @@ from numpy.typing import NDArray
 
 from xcurves.array_types import Floats, Ints
 from xcurves.core import labels, provenance, validation
-from xcurves.core.driver import is_lazy, per_task
+from xcurves.core.driver import per_task
 from xcurves.core.jobs import Group
-from xcurves.core.run_checks import BUDGET, within_budget
+from xcurves.core.run_checks import within_budget
 from xcurves.core.validation import check_curves
 from xcurves.distributions import trial_checks
 from xcurves.distributions.kinds import BAND, COMPARE_DISTRIBUTIONS
@@ -229,6 +230,10 @@ def compare_distributions(
             "correction": correction,
         }
         | {"higher_is_better": higher_is_better},
+        budget=budget,
+        warn=partial(
+            _warn, names=labels.task_names(scores, core), n_strata=kernel.n_strata
+        ),
     )
     how = "independent"
     if stratified:
@@ -242,17 +247,6 @@ def compare_distributions(
         result["quantile_difference_band"].attrs["interval"] = BAND
         for name in ("ks_pvalue", "ks_pvalue_adjusted"):
             result[name].attrs["method"] = _SWAPS if paired else _ASSIGNMENTS
-    if not is_lazy(scores):
-        _warn(result, labels.task_names(scores, core), kernel.n_strata)
-    # a quantile that one of them does not reach differs by an unknown time
-    if budget is not None:
-        known = np.isfinite(result["quantile_difference"])
-        names = result.keys() & {"quantile_difference", "quantile_difference_band"}
-        finite = {
-            name: result[name].where(known).transpose(*result[name].dims)
-            for name in names
-        }
-        result = result.assign(finite).assign_coords({BUDGET: budget})
     return result
 
 

@@ -91,6 +91,17 @@ _THRESHOLD = ("task", "threshold")
 _SCORE_CI = ("task", "score", "ci_bound")
 _DOMINANCE = "1: first higher somewhere outside the band, lower nowhere; -1: second; 2: each somewhere; 0: none"
 
+
+def _up_to_budget(result: xr.Dataset, budget: xr.DataArray) -> xr.DataArray:
+    """Return where the CDF of times is known; what comes later is not."""
+    return result["score"] <= budget
+
+
+def _both_reached(result: xr.Dataset, _: xr.DataArray) -> xr.DataArray:
+    """Return the quantiles that both reach: one that is not reached differs by an unknown time."""
+    return abs(result["quantile_difference"]) < inf
+
+
 PERFORMANCE_CDF = ResultKind(
     name="performance_cdf",
     question="How do runs spread?",
@@ -112,11 +123,22 @@ PERFORMANCE_CDF = ResultKind(
             ("task", "probability", "ci_bound"), "interval of the inverse CDF", "score"
         ),
         "cdf": Var(
-            ("task", "score"), "share of trials at or below the score", when="scores_at"
+            ("task", "score"),
+            "share of trials at or below the score",
+            when="scores_at",
+            known=_up_to_budget,
         ),
-        "cdf_ci": Var(_SCORE_CI, "confidence interval of the CDF", when="scores_at"),
+        "cdf_ci": Var(
+            _SCORE_CI,
+            "confidence interval of the CDF",
+            when="scores_at",
+            known=_up_to_budget,
+        ),
         "cdf_band": Var(
-            _SCORE_CI, "confidence band of the CDF", when="scores_at, interval='exact'"
+            _SCORE_CI,
+            "confidence band of the CDF",
+            when="scores_at, interval='exact'",
+            known=_up_to_budget,
         ),
         "partial_mean_above": Var(
             _THRESHOLD, "mean score, 0 below the threshold", "score", when="threshold"
@@ -236,7 +258,10 @@ COMPARE_DISTRIBUTIONS = ResultKind(
             _PAIR_CI, "interval of that probability, for all pairs together"
         ),
         "quantile_difference": Var(
-            (*_PAIR, "probability"), "difference of scores", "score"
+            (*_PAIR, "probability"),
+            "difference of scores",
+            "score",
+            known=_both_reached,
         ),
         "share_infinite_a": Var(
             _PAIR,
@@ -263,6 +288,7 @@ COMPARE_DISTRIBUTIONS = ResultKind(
             "confidence band of the difference of scores",
             "score",
             when="no strata",
+            known=_both_reached,
         ),
         "dominance": Var(_PAIR, _DOMINANCE, dtype=np.int8, when="no strata"),
         "ks_statistic": Var(_PAIR, "Kolmogorov-Smirnov distance", when="no strata"),

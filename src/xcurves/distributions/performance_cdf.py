@@ -14,7 +14,7 @@ import xarray as xr
 from xcurves.core import labels, provenance, validation
 from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.labels import LONG_NAMES
-from xcurves.core.run_checks import BUDGET, within_budget
+from xcurves.core.run_checks import within_budget
 from xcurves.core.validation import check_curves
 from xcurves.distributions import trial_checks
 from xcurves.distributions.kinds import (
@@ -302,6 +302,7 @@ def performance_cdf(
             "n_resamples": None if interval == "exact" else kernel.n_resamples,
             "simultaneous": simultaneous,
         },
+        budget=budget,
     )
     pointwise = "limit"
     if interval == "exact":
@@ -330,15 +331,6 @@ def performance_cdf(
         )
     if not is_lazy(scores):
         _warn_of_groups(result, kernel, labels.task_names(scores, design.dims))
-    if budget is not None:  # what comes later is not known
-        own = [name for name, each in result.data_vars.items() if "score" in each.dims]
-        known = {
-            name: result[name]
-            .where(result["score"] <= budget)
-            .transpose(*result[name].dims)
-            for name in own
-        }
-        result = result.assign(known).assign_coords({BUDGET: budget})
     return result
 
 

@@ -13,7 +13,7 @@ from xcurves.array_types import Floats, Ints
 from xcurves.core import labels, validation
 from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.jobs import Group
-from xcurves.core.run_checks import BUDGET, within_budget
+from xcurves.core.run_checks import within_budget
 from xcurves.core.validation import check_curves
 from xcurves.distributions import trial_checks
 from xcurves.distributions.kinds import TUNING_CURVE
@@ -173,7 +173,7 @@ def tuning_curve(
         coords |= labels.pair_coords(scores)
     if pairs and select is None:
         when.append("pairs, no select")
-    result = per_task(
+    return per_task(
         TUNING_CURVE,
         kernel,
         data,
@@ -190,8 +190,8 @@ def tuning_curve(
             else " to ".join(map(trial_checks.as_digits, kernel.bounds)),
             "higher_is_better": higher_is_better,
         },
+        budget=budget,
     )
-    return result if budget is None else result.assign_coords({BUDGET: budget})
 
 
 def _with_algorithm(scores: xr.DataArray) -> xr.DataArray:

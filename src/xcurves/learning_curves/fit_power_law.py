@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -263,7 +264,10 @@ def fit_power_law(
     }
     if not isinstance(at, xr.DataArray):
         attrs = {"at": at, **attrs}
-    result = per_task(
+    of_folds = None
+    if not aggregates and not fitter.known and scheme != "relative":
+        of_folds = folded
+    return per_task(
         FIT_POWER_LAW,
         fitter,
         folded,
@@ -287,13 +291,10 @@ def fit_power_law(
         coords=coords,
         units=rate_units(unit.written, errors)
         | {"objective": "percent^2" if scheme == "uniform" else "1"},
+        warn=partial(
+            _warn_of_fits, names=labels.task_names(errors, core), folded=of_folds
+        ),
     )
-    if not is_lazy(errors):
-        of_folds = None
-        if not aggregates and not fitter.known and scheme != "relative":
-            of_folds = folded
-        _warn_of_fits(result, labels.task_names(errors, core), of_folds)
-    return result
 
 
 def core_dims(errors: object) -> tuple[str, ...]:

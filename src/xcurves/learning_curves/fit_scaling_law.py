@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import xarray as xr
 
 from xcurves.array_types import Floats
 from xcurves.core import provenance
-from xcurves.core.driver import is_lazy, per_task
+from xcurves.core.driver import per_task
 from xcurves.core.jobs import Group
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
@@ -162,7 +163,7 @@ def fit_scaling_law(
     if len(budgets):
         when.append("compute")
         coords |= laws.flop_coords(budgets)
-    result = per_task(
+    return per_task(
         FIT_SCALING_LAW,
         _fit_laws,
         found,
@@ -180,18 +181,21 @@ def fit_scaling_law(
         options={"delta": width, "at": at.T, "product": budgets / cost},
         coords=coords,
         attrs={"delta": delta, laws.COST: cost},
+        warn=partial(_warn_of_laws, names=context.names),
     )
-    if not is_lazy(losses):
-        unfit = result["unfit"].to_numpy().ravel()
-        if (unfit != laws.FITTED).all():
-            why = int(unfit[0])
-            cure = _CURES.get(why, "Add runs of other sizes and amounts of tokens")
-            raise ValueError(
-                f"{context.names[0]}no law can be fitted: {laws.LAW_REASONS[why]}. {cure}"
-            )
-        for said in say_unfit(unfit, context.names, laws.LAW_REASONS, "law"):
-            provenance.warn(said)
-    return result
+
+
+def _warn_of_laws(result: xr.Dataset, names: list[str]) -> None:
+    """Warn once of laws that cannot be fitted; refuse a computed result without any."""
+    unfit = result["unfit"].to_numpy().ravel()
+    if (unfit != laws.FITTED).all():
+        why = int(unfit[0])
+        cure = _CURES.get(why, "Add runs of other sizes and amounts of tokens")
+        raise ValueError(
+            f"{names[0]}no law can be fitted: {laws.LAW_REASONS[why]}. {cure}"
+        )
+    for said in say_unfit(unfit, names, laws.LAW_REASONS, "law"):
+        provenance.warn(said)
 
 
 def _fit_laws(group: Group, **options: Any) -> dict[str, Any]:

@@ -217,7 +217,7 @@ def across_tasks(
     if levels is not None:
         given["training_weights"] = levels.variable
         of_levels["training"] = curves["training"].variable
-    result = per_task(
+    return per_task(
         ACROSS_TASKS,
         comparison,
         numbers,
@@ -242,10 +242,8 @@ def across_tasks(
         },
         coords=labels.pair_coords(curves, reference) | groups.coord | of_levels,
         given=given,
+        warn=_warn_of_benchmarks,
     )
-    if not is_lazy(curves):
-        _warn_of_benchmarks(result)
-    return result
 
 
 def _warn_of_benchmarks(result: xr.Dataset) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -205,7 +206,7 @@ def ss_profile(
         "margin": margin is not None,
         "few pairs": few,
     }
-    result = per_task(
+    return per_task(
         SS_PROFILE,
         profile_kernel,
         curves,
@@ -222,10 +223,8 @@ def ss_profile(
         },
         coords=(stretches.coords() if len(stretches.left) else {})
         | (labels.pair_coords(curves) if few else {}),
+        warn=partial(_warn_of_profile, context=context, options=options),
     )
-    if not lazy:
-        _warn_of_profile(result, context, options)
-    return result
 
 
 def _warn_of_profile(
