@@ -21,11 +21,12 @@ from xcurves.kernels.differences.sequential_pvalues import Spending, spent
 from xcurves.kernels.resampling.batches import stretches
 from xcurves.kernels.resampling.streams import make_generator
 
+# Of a chance of one half the standard error is .011.
 N_CONTINUATIONS = 2000
 # chances below which a pair is futile: as seen, and at the better end of the interval
 UNLIKELY, AT_BEST = (0.1, 0.5)
 _POINTS = 201  # at which the statistic's density is carried from look to look
-_FAR = 12.0  # standard deviations beyond which no statistic gets
+_FAR = 12.0  # standard deviations beyond which no statistic gets: a level of 4e-33
 _TASKS = 8  # whose runs are drawn at once
 
 
@@ -44,29 +45,33 @@ def seen_by(u: Floats, look: Index, k: int, difference: float, scale: float) -> 
 
     `scale` is what T is to be multiplied by to read it as a t statistic.
     """
+    # Less the mean of their batch, as the test has them; batches that lack one of the two do not count.
     batch = np.zeros((u.shape[1], 2), np.intp)
     centred = np.full(u.shape, np.nan)
     for number in range(k + 1):
-        there = look == number
-        of_batch = u[:, :, there]
+        is_in_batch = look == number
+        of_batch = u[:, :, is_in_batch]
         sizes = np.count_nonzero(~np.isnan(of_batch), axis=-1).T
-        both = (sizes > 0).all(axis=-1)
-        batch[both] = sizes[both]
+        has_both = (sizes > 0).all(axis=-1)
+        # the looks to come are taken to be as the last one that counted
+        batch[has_both] = sizes[has_both]
         with np.errstate(invalid="ignore", divide="ignore"):
             middle = np.nansum(of_batch, axis=(0, 2)) / sizes.sum(axis=-1)
-        of_batch = np.where(
-            both[:, np.newaxis], of_batch - middle[:, np.newaxis], np.nan
+        less_middle = of_batch - middle[:, np.newaxis]
+        centred[:, :, is_in_batch] = np.where(
+            has_both[:, np.newaxis], less_middle, np.nan
         )
-        centred[:, :, there] = of_batch
-    present = ~np.isnan(centred)
-    n_runs = present.sum(axis=-1).astype(float)
+
+    is_present = ~np.isnan(centred)
+    n_runs = is_present.sum(axis=-1).astype(float)
     with np.errstate(invalid="ignore", divide="ignore"):
-        totals = np.where(present, centred, 0.0).sum(axis=-1)
-        mean = totals / n_runs
-        squares = ((centred - mean[..., np.newaxis]) ** 2).sum(axis=-1, where=present)
+        mean = np.where(is_present, centred, 0.0).sum(axis=-1) / n_runs
+        deviations = centred - mean[..., np.newaxis]
+        squares = (deviations**2).sum(axis=-1, where=is_present)
+        # Batches take degrees of freedom: T is too large by 1 / scale, and so are standard deviations too small.
         sd = np.sqrt(squares / (n_runs - 1)) / scale
-    some = (batch > 0).all(axis=-1)
-    weights = np.asarray(some / max(int(np.count_nonzero(some)), 1))
+    has_runs = (batch > 0).all(axis=-1)
+    weights = np.asarray(has_runs / max(int(np.count_nonzero(has_runs)), 1))
     return Seen(difference, weights, n_runs.T, sd.T, batch)
 
 
@@ -74,33 +79,38 @@ def can_show(
     sizes: Index, share: Floats, alpha: float, n_resamples: int
 ) -> NDArray[np.bool_]:
     """Return at which looks, batches of `sizes` (look, task, 2), the smallest sequential p is at most the level."""
-    n_assignments, found, alike = 1, [], True
+    # The smallest q is 1 / (s_k B), B the assignments: as many as there are, or the random ones and the observed one. As
+    # long as all are enumerated and all batches have equal numbers, the observed one and its mirror have one statistic,
+    # and it is twice that.
+    n_assignments, are_equal = 1, True
+    shows = []
     for of_look, spent_by_then in zip(sizes.tolist(), share.tolist(), strict=True):
         dealt = [(a, b) for a, b in of_look if min(a, b) > 0]
-        n_assignments = min(
-            n_assignments * prod(comb(a + b, a) for a, b in dealt), n_resamples + 1
-        )
-        alike &= all(a == b for a, b in dealt)
-        # the observed and its mirror have one statistic
-        mirrored = alike and n_assignments <= n_resamples
-        found.append((1 + mirrored) / (spent_by_then * n_assignments) <= alpha)
-    return np.array(found)
+        n_deals = prod(comb(a + b, a) for a, b in dealt)
+        n_assignments = min(n_assignments * n_deals, n_resamples + 1)
+        are_equal &= all(a == b for a, b in dealt)
+        is_mirrored = are_equal and n_assignments <= n_resamples
+        n_least = 2 if is_mirrored else 1
+        shows.append(n_least / (spent_by_then * n_assignments) <= alpha)
+    return np.array(shows)
 
 
 def information_at(sizes: Index) -> Floats:
     """Return the precision of the difference until each look, batches of `sizes` (look, task, 2), 1 at the last."""
+    # The mean over T tasks of differences with the variances 1 / n_a + 1 / n_b has the variance Σ (…) / T².
     dealt = np.where((sizes > 0).all(axis=-1, keepdims=True), sizes, 0)
     n_runs = dealt.cumsum(axis=0)
-    some = (n_runs > 0).all(axis=-1)
+    has_runs = (n_runs > 0).all(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        variance = (
-            np.where(some, (1 / n_runs).sum(axis=-1), 0.0).sum(axis=-1)
-            / some.sum(axis=-1) ** 2
-        )
-        precision = np.where(some.any(axis=-1), 1 / variance, 0.0)
+        of_tasks = np.where(has_runs, (1 / n_runs).sum(axis=-1), 0.0)
+        variance = of_tasks.sum(axis=-1) / has_runs.sum(axis=-1) ** 2
+        precision = np.where(has_runs.any(axis=-1), 1 / variance, 0.0)
+    # a task that comes later must not take information away
     precision = np.maximum.accumulate(precision)
     last = float(precision[-1])
-    return np.asarray(precision / last) if last > 0 else precision
+    if last <= 0:
+        return precision
+    return np.asarray(precision / last)
 
 
 def levels_left(
@@ -131,14 +141,9 @@ def nominal_levels(
     `information` is the sum of the variances of independent increments until each look. A share of the level that is
     not spent at one look is at the next.
     """
-    return np.array(
-        _levels(
-            spending,
-            tuple(round(float(each), 9) for each in information),
-            tuple(map(bool, tested)),
-            alpha,
-        )
-    )
+    # rounded, so that plans that only differ by rounding have one entry in the cache
+    rounded = tuple(round(float(by_look), 9) for by_look in information)
+    return np.array(_levels(spending, rounded, tuple(map(bool, tested)), alpha))
 
 
 @lru_cache(maxsize=256)
@@ -148,42 +153,39 @@ def _levels(
     tested: tuple[bool, ...],
     alpha: float,
 ) -> tuple[float, ...]:
+    # Of the sum S of the increments so far, where no look has rejected: its density as masses at points x. A look is
+    # crossed by |S + increment| > end with the probability that may be spent since the last one; the new density within
+    # (-end, end) is the convolution with the increment's, at the nodes of Gauss's rule (Armitage et al.).
     share = alpha * spent(spending, len(information))
     nodes, weights = np.polynomial.legendre.leggauss(_POINTS)
     used, before = 0.0, 0.0
-    # of the sum of the increments so far, where no look has rejected
-    x, mass = (np.zeros(1), np.ones(1))
-    found = []
+    x, mass = np.zeros(1), np.ones(1)
+    levels = []
     for total, by_then, is_tested in zip(
         information, share.tolist(), tested, strict=True
     ):
         step = np.sqrt(max(total - before, 0.0))
         if not is_tested or step == 0.0:
-            found.append(0.0)
+            levels.append(0.0)
             continue
-
-        def excess(
-            end: float,
-            x: Floats = x,
-            mass: Floats = mass,
-            step: float = step,
-            rise: float = by_then - used,
-        ) -> float:
-            return (
-                float(mass @ (ndtr((x - end) / step) + ndtr((-x - end) / step))) - rise
-            )
-
-        end = brentq(excess, 0.0, _FAR * np.sqrt(total))
-        new = end * nodes
-        density = (
-            np.exp(-(((new[:, np.newaxis] - x) / step) ** 2) / 2)
-            @ mass
-            / (np.sqrt(2 * np.pi) * step)
-        )
-        x, mass = new, density * end * weights
+        far = _FAR * np.sqrt(total)
+        end = brentq(_excess_crossed, 0.0, far, args=(x, mass, step, by_then - used))
+        new_x = end * nodes
+        distance = (new_x[:, np.newaxis] - x) / step
+        density = np.exp(-(distance**2) / 2) @ mass / (np.sqrt(2 * np.pi) * step)
+        x, mass = new_x, density * end * weights
         used, before = by_then, total
-        found.append(float(2 * ndtr(-end / np.sqrt(total))))
-    return tuple(found)
+        # the two-sided level of a normal statistic of this variance
+        levels.append(float(2 * ndtr(-end / np.sqrt(total))))
+    return tuple(levels)
+
+
+def _excess_crossed(
+    end: float, x: Floats, mass: Floats, step: float, allowed: float
+) -> float:
+    """Return by how much the probability that ``|x + step z| > end``, z normal, exceeds what is allowed."""
+    crossed = ndtr((x - end) / step) + ndtr((-x - end) / step)
+    return float(mass @ crossed) - allowed
 
 
 def chances(
@@ -193,23 +195,24 @@ def chances(
 
     `levels` are those of the looks left. NaN where the runs so far do not tell a spread or the difference is not known.
     """
-    some = seen.weights > 0
+    has_runs = seen.weights > 0
     seen = Seen(
         seen.difference,
-        seen.weights[some],
-        seen.n_runs[some],
-        seen.sd[some],
-        seen.batch[some],
+        seen.weights[has_runs],
+        seen.n_runs[has_runs],
+        seen.sd[has_runs],
+        seen.batch[has_runs],
     )
     true = np.array(differences, float)
-    known = np.isfinite(true)
-    if not some.any() or not np.isfinite(seen.sd).all():
+    if not has_runs.any() or not np.isfinite(seen.sd).all():
         return np.full(len(true), np.nan)
-    shift = np.where(known, true - seen.difference, 0.0)[:, np.newaxis]
+
+    # Runs to come are like those so far, but for the true difference: by so much they are shifted.
+    shift = np.where(np.isfinite(true), true - seen.difference, 0.0)[:, np.newaxis]
     shape = (len(levels), len(true), N_CONTINUATIONS)
     d = np.full(shape, seen.difference)
     v, squared_v = np.zeros(shape), np.zeros(shape)
-    for place, tasks in enumerate(stretches(len(seen.weights), _TASKS)):
+    for number, tasks in enumerate(stretches(len(seen.weights), _TASKS)):
         _add_tasks(
             d,
             v,
@@ -217,8 +220,9 @@ def chances(
             seen,
             tasks,
             shift,
-            make_generator([entropy, k, place]),
+            make_generator([entropy, k, number]),
         )
+    # Welch's t with Satterthwaite's degrees of freedom, V² / Σ v² / (n - 1)
     with np.errstate(invalid="ignore", divide="ignore"):
         p = 2 * stdtr(np.where(v > 0, v**2 / squared_v, 1.0), -np.abs(d) / np.sqrt(v))
     shown = (p <= levels[:, np.newaxis, np.newaxis]).any(axis=0).mean(axis=-1)
@@ -237,32 +241,30 @@ def _add_tasks(
     rng: np.random.Generator,
 ) -> None:
     """Add some tasks to D, V and the denominator of the degrees of freedom, (look left, difference, continuation)."""
-    weights, n_runs, sd, batch = (
-        each[tasks, np.newaxis]
-        for each in (seen.weights, seen.n_runs, seen.sd, seen.batch)
-    )
-    # task, difference, continuation, algorithm; less that of the runs so far
-    mean = np.zeros((len(weights), 1, 1, 2))
-    n, size, spread = (
-        each[:, :, np.newaxis]
-        for each in (n_runs, batch.astype(float), np.nan_to_num(sd))
-    )
+    # (task, difference, continuation, algorithm): numbers so far, of the next batch, and standard deviations
+    w = seen.weights[tasks, np.newaxis, np.newaxis]
+    n = seen.n_runs[tasks, np.newaxis, np.newaxis]
+    size = seen.batch[tasks, np.newaxis, np.newaxis].astype(float)
+    spread = np.nan_to_num(seen.sd[tasks, np.newaxis, np.newaxis])
+    mean = np.zeros((len(w), 1, 1, 2))  # less that of the runs so far
     squares = spread**2 * (n - 1)
     # Numbers are less the mean of their batch: of a shift the first algorithm keeps the share of the other's runs.
     share = size[..., ::-1] / size.sum(axis=-1, keepdims=True)
     moved = shift[..., np.newaxis] * share * np.array([1.0, -1.0])
+    drawn = (len(w), 1, N_CONTINUATIONS, 2)
     for look in range(len(d)):
-        drawn = (len(weights), 1, N_CONTINUATIONS, 2)
+        # Of a batch of normal runs mean and sum of squares are drawn, not the runs: they are independent.
         noise = rng.normal(size=drawn) / np.sqrt(np.maximum(size, 1))
-        within = rng.chisquare(np.broadcast_to(np.maximum(size - 1, 1e-12), drawn))
+        df_within = np.maximum(size - 1, 1e-12)  # of a single run there is none
+        within = rng.chisquare(np.broadcast_to(df_within, drawn))
+
+        # Two samples together: their means differ by `apart`, which adds apart² n_1 n_2 / (n_1 + n_2) to the squares.
         apart = moved + spread * noise - mean
-        after = n + size
-        mean = mean + apart * size / after
-        squares = (
-            squares + spread**2 * within * (size > 1) + apart**2 * n * size / after
-        )
-        n = after
-        w = weights[..., np.newaxis]
+        n_after = n + size
+        mean = mean + apart * size / n_after
+        of_batch = spread**2 * within * (size > 1)
+        squares = squares + of_batch + apart**2 * n * size / n_after
+        n = n_after
         of_mean = squares / np.maximum(n - 1, 1) / n * w[..., np.newaxis] ** 2
         d[look] += (w * (mean[..., 0] - mean[..., 1])).sum(axis=0)
         v[look] += of_mean.sum(axis=(0, -1))

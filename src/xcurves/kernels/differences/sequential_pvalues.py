@@ -21,9 +21,8 @@ LEVEL_TIE = 1e-12  # of a p-value and the level
 
 def spent(spending: Spending, n_looks: int) -> Floats:
     """Return the share of the level that may be spent by each look."""
-    return np.asarray(
-        (np.arange(1, n_looks + 1) / n_looks) ** {"square": 2, "linear": 1}[spending]
-    )
+    power = {"square": 2, "linear": 1}[spending]
+    return np.asarray((np.arange(1, n_looks + 1) / n_looks) ** power)
 
 
 def tie_ranks(statistic: Floats) -> Index:
@@ -31,19 +30,19 @@ def tie_ranks(statistic: Floats) -> Index:
     order = statistic.argsort()
     ordered = statistic[order]
     with np.errstate(invalid="ignore"):  # inf - inf is a tie
-        apart = ordered[1:] - ordered[:-1] > TIE * np.maximum(1.0, ordered[:-1])
+        is_larger = ordered[1:] - ordered[:-1] > TIE * np.maximum(1.0, ordered[:-1])
     ranks = np.zeros(len(statistic), np.intp)
-    ranks[order[1:]] = apart.cumsum()
+    ranks[order[1:]] = is_larger.cumsum()
     return ranks
 
 
 def nested_pvalues(ranks: Index, before: Floats, budget: float) -> Floats:
     """Return ``q_k`` of every assignment, from ranks of the statistic, ``q_{k-1}`` and ``s_k B``."""
-    order = (-ranks).argsort()
-    last = np.append(np.diff(ranks[order]) != 0, True)
-    out = np.empty(len(ranks))
-    out[order] = _nested_counts(last, before[order], np.zeros(0), budget, 0) / budget
-    return np.minimum(before, out)
+    order = (-ranks).argsort()  # from the largest statistic
+    is_last = np.append(np.diff(ranks[order]) != 0, True)  # of those that tie
+    r = np.empty(len(ranks))
+    r[order] = _nested_counts(is_last, before[order], np.zeros(0), budget, 0) / budget
+    return np.minimum(before, r)
 
 
 def _nested_counts(
@@ -57,22 +56,24 @@ def _nested_counts(
         np.minimum(np.floor(q * budget * (1 + 1e-12) + 1e-9), most).astype(np.intp)
         for q in (before, beyond)
     )
-    # of those with smaller statistics
+    # How many assignments with smaller statistics have each value of q s_k B, and how many of them one below N.
     tally = np.bincount(others, minlength=most + 1).tolist()
-    number, smaller = most, len(beyond) - tally[most]
+    number, n_smaller = most, len(beyond) - tally[most]
     counts = [0] * n
     for place, value, ends in zip(
         range(n, 0, -1), values[::-1].tolist(), last[::-1].tolist(), strict=True
     ):
+        # `place` assignments have a statistic as large, if all that tie with this one stand before it.
         if ends:
-            while number > place + smaller:
+            while number > place + n_smaller:
                 number -= 1
-                smaller -= tally[number]
+                n_smaller -= tally[number]
             if number <= least:
                 break
         counts[place - 1] = number
+        # for the next one, whose statistic is larger, this is one of the smaller ones
         tally[value] += 1
-        smaller += value < number
+        n_smaller += value < number
     return np.array(counts)
 
 
@@ -103,29 +104,38 @@ def small_pvalues(
     limit: float,
 ) -> SmallPvalues:
     """Return the p-values of a look, from the few assignments that decide, up to `limit`."""
+    # From the largest statistic on. Infinite q of the look before only stand for "at least `known`": the first ones that
+    # are reached may be anything, as more than `spare` are needed to decide. Up to that one all p-values are exact, and
+    # its own r is a lower bound for all behind it.
     order = (-statistic).argsort()
     q = before[order]
     infinite = np.flatnonzero(np.isinf(q))
-    # r of this one is a lower bound
-    cut = min(int(infinite[spare]) if spare < len(infinite) else len(q), most)
+    cut = len(q)
+    if spare < len(infinite):
+        cut = int(infinite[spare])
+    cut = min(cut, most)
     top, beyond = order[: cut + 1], q[cut + 1 :]
+
     t = statistic[top]
-    last = np.append(t[:-1] - t[1:] > TIE * np.maximum(1.0, t[1:]), True)
-    rejects = int(np.floor(alpha * budget * (1 + 1e-12) + 1e-9))
-    counts = _nested_counts(
-        last, q[: cut + 1], beyond[beyond < np.inf], budget, rejects
-    )
-    n_rejected = len(top) - np.count_nonzero(counts)
-    new = np.flatnonzero(q[:n_rejected] > 0)
-    ends = np.flatnonzero(last)
-    below, above = (
-        _first_of_ties(top, ends, int(place))
-        for place in (n_rejected, new[-1] if new.size else len(top))
-    )
+    is_last = np.append(t[:-1] - t[1:] > TIE * np.maximum(1.0, t[1:]), True)
+    n_may_reject = int(np.floor(alpha * budget * (1 + 1e-12) + 1e-9))
+    finite_beyond = beyond[beyond < np.inf]
+    counts = _nested_counts(is_last, q[: cut + 1], finite_beyond, budget, n_may_reject)
     pvalues = before.copy()
     pvalues[top] = np.minimum(q[: cut + 1], counts / budget)
-    known = min(limit, known, counts[-1] / budget) if cut < len(q) else limit
+    if cut < len(q):
+        known = min(limit, known, counts[-1] / budget)
+    else:
+        known = limit
     pvalues[pvalues >= known] = np.inf
+
+    # Next to the boundary: a count of 0 rejects, and a q of 0 did so before.
+    n_rejected = len(top) - np.count_nonzero(counts)
+    rejected_now = np.flatnonzero(q[:n_rejected] > 0)
+    last_rejected = int(rejected_now[-1]) if rejected_now.size else len(top)
+    ends = np.flatnonzero(is_last)
+    below = _first_of_ties(top, ends, int(n_rejected))
+    above = _first_of_ties(top, ends, last_rejected)
     return SmallPvalues(pvalues, known, below, above)
 
 
@@ -133,5 +143,8 @@ def _first_of_ties(ordered: Index, ends: Index, place: int) -> int:
     """Return the smallest number of the assignments that share the statistic of one, -1 past the end."""
     if place >= len(ordered):
         return -1
-    cell = int(ends.searchsorted(place))
-    return int(ordered[ends[cell - 1] + 1 if cell else 0 : ends[cell] + 1].min())
+    number = int(
+        ends.searchsorted(place)
+    )  # of the ties, of which `ends` has the last places
+    start = ends[number - 1] + 1 if number else 0
+    return int(ordered[start : ends[number] + 1].min())

@@ -29,11 +29,11 @@ from xcurves.kernels.differences.sequential_pvalues import (
 )
 from xcurves.kernels.differences.task_plans import Look
 
-# ranges of the numbers at which a shift that is not rejected never will be
+# Ranges of the numbers at which a shift that is not rejected never will be: 20 doublings of the largest difference.
 _FAR = 2.0**20
 _WIDE = 2.0**4  # ranges of the numbers at which the search for an end begins
 _PRECISION = 2.0**-30  # of an end, in ranges of the numbers
-_TRIALS = 3  # before the bracket is halved
+_TRIALS = 3  # of crossings, before the bracket is halved where they did not halve it
 _NOISE = 4  # standard errors by which random assignments may exceed the share spent on enumerated ones
 _GROWTH = 1.1  # times the p-values that usually have to be known
 _FEW = 30  # assignments more at every look
@@ -55,50 +55,75 @@ def sequential_tests(
     `n_intervals` is of how many pairs all intervals together hold; 0: none are sought.
     """
     runs = centre_batches(u, look, looks)
-    found = studentized_terms(runs, looks)
-    out = {
-        name: np.full(len(looks), np.nan)
-        for name in ("statistic", "pvalue", "critical_value", "pvalue_stagewise")
-    }
+    terms = studentized_terms(runs, looks)
+    by_look: list[_LookTest] = []
     q = np.full(1, np.inf)
-    for k, each in enumerate(looks):
-        before = q if each.parent is None else q[each.parent]
-        now = found[k]
-        t = None if now is None else studentized_difference(runs, looks, now, k)
-        ranks = None if t is None else tie_ranks(t)
-        q = (
-            before
-            if ranks is None or not each.cells
-            else nested_pvalues(ranks, before, share[k] * len(before))
-        )
-        out["pvalue"][k] = min(q[0], 1.0)
-        crossed = before <= alpha + LEVEL_TIE
-        least = q <= alpha + LEVEL_TIE
-        crossing = (
-            np.inf if t is None else t.min(initial=np.inf, where=least & ~crossed)
-        )
-        out["critical_value"][k] = np.inf if crossing >= INFINITE else crossing
-        out["pvalue_stagewise"][k] = 1.0
-        if t is not None and ranks is not None:
-            out["statistic"][k] = np.inf if t[0] >= INFINITE else t[0]
-            out["pvalue_stagewise"][k] = np.count_nonzero(
-                crossed | (ranks >= ranks[0])
-            ) / len(t)
+    for k, plan in enumerate(looks):
+        # an assignment begins with the p-value of the one before that it extends
+        before = q if plan.parent is None else q[plan.parent]
+        t = None
+        terms_now = terms[k]
+        if terms_now is not None:
+            t = studentized_difference(runs, looks, terms_now, k)
+        # A batch without runs of both is a look without anything new: p-values stay.
+        has_new = bool(plan.cells)
+        q, tested = _test_look(t, before, share[k] * len(before), alpha, has_new)
+        by_look.append(tested)
+
+    out = {
+        name: np.array([getattr(tested, name) for tested in by_look])
+        for name in _LookTest._fields
+    }
     out["difference"] = runs.difference
     out["scale"] = normal_scale(runs)
     if n_intervals:
-        new = [
-            terms if look.cells else None
-            for terms, look in zip(found, looks, strict=True)
+        new_terms = [
+            of_look if plan.cells else None
+            for of_look, plan in zip(terms, looks, strict=True)
         ]
-        out["difference_ci"] = sequential_limits(
-            ShiftedRuns(runs, looks, new, share, alpha)
-        )
+        by_itself = ShiftedRuns(runs, looks, new_terms, share, alpha)
+        out["difference_ci"] = sequential_limits(by_itself)
         out["difference_ci_simultaneous"] = out["difference_ci"]
         if n_intervals > 1:
-            together = ShiftedRuns(runs, looks, new, share, alpha / n_intervals)
+            # all intervals hold together if each is at its part of the level (Bonferroni)
+            together = ShiftedRuns(runs, looks, new_terms, share, alpha / n_intervals)
             out["difference_ci_simultaneous"] = sequential_limits(together)
     return out
+
+
+class _LookTest(NamedTuple):
+    """What is said of the observed assignment at one look."""
+
+    statistic: float  # NaN where T is not defined
+    pvalue: float
+    critical_value: float  # infinite where no T crosses
+    pvalue_stagewise: float
+
+
+def _test_look(
+    t: Floats | None, before: Floats, budget: float, alpha: float, has_new: bool
+) -> tuple[Floats, _LookTest]:
+    """Return the sequential p-values of all assignments at a look, and what is said of the observed one."""
+    if t is None:
+        return before, _LookTest(np.nan, min(before[0], 1.0), np.inf, 1.0)
+    ranks = tie_ranks(t)
+    q = nested_pvalues(ranks, before, budget) if has_new else before
+
+    # The boundary is the smallest T of those that are rejected at this look; without variance T is infinite.
+    crossed_before = before <= alpha + LEVEL_TIE
+    crosses = (q <= alpha + LEVEL_TIE) & ~crossed_before
+    boundary = t.min(initial=np.inf, where=crosses)
+    # in stagewise order all that were rejected before come first, then those with a larger T now
+    n_as_extreme = np.count_nonzero(crossed_before | (ranks >= ranks[0]))
+    tested = _LookTest(
+        _finite_t(t[0]), min(q[0], 1.0), _finite_t(boundary), n_as_extreme / len(t)
+    )
+    return q, tested
+
+
+def _finite_t(t: float) -> float:
+    """Return T, infinite where there is no variance."""
+    return np.inf if t >= INFINITE else t
 
 
 class _Part(NamedTuple):
@@ -124,53 +149,59 @@ class ShiftedRuns:
     def __post_init__(self) -> None:
         exact = np.array([look.exact for look in self.looks])
         tested = np.array([terms is not None for terms in self.terms])
-        last = np.maximum.accumulate(np.where(tested, np.arange(len(tested)), -1))
-        last = np.append(-1, last[:-1])
-        # by the last look with something to test
-        self.spent = np.where(last < 0, 0.0, self.share[last])
+        # of each look the last one before it with something to test; -1 if there is none
+        latest = np.maximum.accumulate(np.where(tested, np.arange(len(tested)), -1))
+        before = np.append(-1, latest[:-1])
+        self.spent = np.where(before < 0, 0.0, self.share[before])
         # By how many standard errors more random assignments may be rejected than enumerated ones at that look.
-        self.noise = np.where((last >= 0) & exact[last] & ~exact, _NOISE, 0.0)
+        gives_way = (before >= 0) & exact[before] & ~exact
+        self.noise = np.where(gives_way, _NOISE, 0.0)
 
     @cached_property
     def enough(self) -> Floats:
         """Return up to which p-values usually have to be known at every look, less from look to look."""
+        # Those up to the level, of whose assignments a few more are known, so that a shift nearby needs no new ones.
         n = np.array([look.n_total for look in self.looks])
         share = self.share[: len(self.looks)]
-        out = self.alpha + _FEW / (share * n)
-        # less leaves none to spare
-        spare = self.noise**2 * self.spent / ((share - self.spent) ** 2 * n)
-        out[:-1] = np.maximum(out[:-1], spare[1:])
-        return np.maximum.accumulate(out[::-1])[::-1]
+        enough = self.alpha + _FEW / (share * n)
+        # Less leaves none to spare at the next look: with x known there, `spare` is x n (share - spent) - noise √(x n
+        # spent), which is positive from x = noise² spent / ((share - spent)² n) on.
+        none_to_spare = self.noise**2 * self.spent / ((share - self.spent) ** 2 * n)
+        enough[:-1] = np.maximum(enough[:-1], none_to_spare[1:])
+        # a look must know what later ones need
+        return np.maximum.accumulate(enough[::-1])[::-1]
 
     def spare(self, k: int, known: float) -> int:
         """Return how many assignments may reach a statistic without any p-value above `known` deciding."""
         n = self.looks[k].n_total
         if np.isinf(known):
             return n
-        # as many at most have an earlier p-value up to `known`
-        spent = known * float(self.spent[k]) * n
-        return math.floor(
-            known * float(self.share[k]) * n
-            - spent
-            - float(self.noise[k]) * math.sqrt(spent)
-        )
+        # Up to `known`, x s_k B assignments are allowed. As many as were allowed at the look before may have an earlier
+        # p-value up to it, and some more where that look enumerated and this one draws: a binomial number.
+        n_spent = known * float(self.spent[k]) * n
+        n_by_chance = float(self.noise[k]) * math.sqrt(n_spent)
+        return math.floor(known * float(self.share[k]) * n - n_spent - n_by_chance)
 
     def after(
-        self, found: SmallPvalues, shift: float, k: int, part: _Part
+        self, before: SmallPvalues, shift: float, k: int, part: _Part
     ) -> SmallPvalues | None:
         """Return the p-values of look `k`, of its part, from those of the look before; None if parts are too small."""
-        q = np.append(found.q, np.inf)[part.before]
+        # a parent that was left out has a p-value beyond what is known
+        q = np.append(before.q, np.inf)[part.before]
         if part.terms is None:
-            return found._replace(q=q)
-        spare = self.spare(k, found.known)
+            return before._replace(q=q)
+        spare = self.spare(k, before.known)
         if spare < 0:
             return None
         t = studentized_difference(self.runs, self.looks, part.terms, k, shift)
         budget, alpha = self.share[k] * self.looks[k].n_total, self.alpha + LEVEL_TIE
-        found = small_pvalues(
-            t, q, found.known, budget, alpha, spare, part.most, part.limit
+        now = small_pvalues(
+            t, q, before.known, budget, alpha, spare, part.most, part.limit
         )
-        return found if found.known > alpha else None
+        # not even what is rejected is known
+        if now.known <= alpha:
+            return None
+        return now
 
 
 @dataclass
@@ -194,93 +225,103 @@ class Nearby:
         """Return which assignments are rejected at look `k`; a new window reaches `width` to both sides."""
         if not self.low <= shift <= self.high:
             self._move(shift - width, shift + width, growth=_GROWTH)
-        while (found := self._evaluate(shift, k)) is None:
+        decided = self._evaluate(shift, k)
+        while decided is None:
             self._move(self.low, self.high, growth=2 * self.growth)
-        below, above = (
-            int(self.parts[k].rows[place]) if place >= 0 else -1 for place in found[2:]
+            decided = self._evaluate(shift, k)
+        # from places in the part to numbers of assignments; -1 stays
+        rows = np.append(self.parts[k].rows, -1)
+        return decided._replace(
+            below=int(rows[decided.below]), above=int(rows[decided.above])
         )
-        return found._replace(below=below, above=above)
 
     def _move(self, low: float, high: float, *, growth: float) -> None:
-        self.low, self.high, self.growth, self.parts, self.known = (
-            low,
-            high,
-            growth,
-            [],
-            {},
-        )
+        """Begin a window, of which nothing is known."""
+        self.low, self.high = low, high
+        self.growth = growth
+        self.parts = []
+        self.known = {}
         self.place, self.least = np.zeros(1, np.intp), np.full(1, np.inf)
 
     def _evaluate(self, shift: float, k: int) -> SmallPvalues | None:
         """Go on from the look until which a shift is known."""
-        start, found = self.known.get(
-            shift, (0, SmallPvalues(np.full(1, np.inf), np.inf, -1, -1))
-        )
+        # before the first look one assignment, the empty one, of which nothing is rejected
+        nothing = SmallPvalues(np.full(1, np.inf), np.inf, -1, -1)
+        start, latest = self.known.get(shift, (0, nothing))
         for number in range(start, k + 1):
             if number == len(self.parts):
                 self.parts.append(self._next())
-            following = self.test.after(found, shift, number, self.parts[number])
+            following = self.test.after(latest, shift, number, self.parts[number])
             if following is None:
                 return None
-            found = following
-        self.known[shift] = k + 1, found
-        return found
+            latest = following
+        self.known[shift] = k + 1, latest
+        return latest
 
     def _next(self) -> _Part:
         """Return the assignments that matter at the next look, and the observed one."""
         k, test = len(self.parts), self.test
-        look = test.looks[k]
-        found = test.terms[k]
+        look, terms = test.looks[k], test.terms[k]
         limit = self.growth * test.enough[k]
         before, least = self.place, self.least
         if look.parent is not None:
             before, least = before[look.parent], least[look.parent]
+
+        # r_k of an assignment is at least (the number with a larger T + 1) / s_k B. Those of which that may be small all
+        # over the window are kept, and those that were small before: their q never rises.
         most, tops = look.n_total, np.zeros(0, np.intp)
-        if found is not None:
-            budget = test.share[k] * most
-            most = min(int(limit * budget) + 1, most)
-            tops, larger = self._tops(found, k, most)
+        if terms is not None:
+            budget = test.share[k] * look.n_total
+            most = min(int(limit * budget) + 1, look.n_total)
+            tops, n_larger = self._tops(terms, k, most)
             least = least.copy()
-            least[tops] = np.minimum(least[tops], (larger + 1) / budget)
-            tops = tops[larger <= most]
+            least[tops] = np.minimum(least[tops], (n_larger + 1) / budget)
+            tops = tops[n_larger <= most]
         keep = least <= limit
-        keep[tops] = keep[0] = True
+        keep[tops] = True
+        keep[0] = True
         rows = np.flatnonzero(keep)
-        self.place, self.least = np.full(len(keep), len(rows)), least
+
+        self.least = least
+        self.place = np.full(len(keep), len(rows))  # of those that are left out
         self.place[rows] = np.arange(len(rows))
-        whole = most == look.n_total
+        is_whole = most == look.n_total
         return _Part(
             rows,
             before[rows],
-            found and found.take(rows),
-            most,
-            np.inf if whole else limit,
+            terms=None if terms is None else terms.take(rows),
+            most=most,
+            limit=np.inf if is_whole else limit,
         )
 
-    def _tops(self, found: Terms, k: int, most: int) -> tuple[Index, Index]:
+    def _tops(self, terms: Terms, k: int, most: int) -> tuple[Index, Index]:
         """Return assignments, and to each at least how many (up to `most`) have a larger T all over the window."""
-        least, largest = squared_range(self.test.runs, found, k, self.low, self.high)
+        # One whose largest T² is below the smallest of `most` + 1 others is behind all of these at every shift.
+        least, largest = squared_range(self.test.runs, terms, k, self.low, self.high)
         place = max(len(least) - 1 - most, 0)
-        tops = np.flatnonzero(
-            largest >= (1 - _SAME) * np.partition(least, place)[place]
-        )
+        surely_reached = (1 - _SAME) * np.partition(least, place)[place]
+        tops = np.flatnonzero(largest >= surely_reached)
         ordered = np.sort((1 - _SAME) * least[tops])
-        return tops, len(tops) - ordered.searchsorted(largest[tops], side="right")
+        n_larger = len(tops) - ordered.searchsorted(largest[tops], side="right")
+        return tops, n_larger
 
 
 def sequential_limits(test: ShiftedRuns) -> Floats:
     """Return the hull of the shifts not rejected by each look and all before, (look, 2), NaN where all are."""
     out = np.full((len(test.looks), 2), np.nan)
     ends = [-np.inf, np.inf]
+    # The centre and the ends move little from look to look: each has its own window of shifts.
     in_between, *outwards = (Nearby(test) for _ in range(3))
-    for k, found in enumerate(test.terms):
-        if found is not None:
-            centre = float(np.clip(found.d[0, 0] / found.d[1, 0], ends[0], ends[1]))
+    for k, terms in enumerate(test.terms):
+        if terms is not None:
+            # where T = 0, within what is left by the looks before
+            estimate = terms.d[0, 0] / terms.d[1, 0]
+            centre = float(np.clip(estimate, ends[0], ends[1]))
             at_centre = in_between.decide(centre, k, test.runs.range[k] / _WINDOW**2)
             if at_centre.rejected:
                 break
             ends = [
-                _End(nearby, found, k, centre, centre, end, at_centre).find()
+                _End(nearby, terms, k, centre, centre, end, at_centre).find()
                 for nearby, end in zip(outwards, ends, strict=True)
             ]
         out[k] = ends
@@ -302,14 +343,17 @@ class _End:
     def find(self) -> float:
         """Return the end, not rejected itself: that of the look before where this look does not reject it either."""
         before, unit = self.outside, self.nearby.test.runs.range[self.k]
-        side = np.sign(before - self.centre)
         if before == self.centre:
             return before
-        if not self._at(
-            self.centre + side * _FAR * unit if np.isinf(before) else before
-        ).rejected:
+        side = np.sign(before - self.centre)
+        outermost = before
+        if np.isinf(before):
+            outermost = self.centre + side * _FAR * unit
+        if not self._at(outermost).rejected:
             return before
-        distance = _WIDE * unit  # the outermost of distances that are halved
+
+        # Of an endless bracket an end that is not far out, by halving from `_WIDE` on.
+        distance = _WIDE * unit
         while np.isinf(before) and self._at(self.centre + side * distance).rejected:
             distance /= 2
         return self._close_in(side * _PRECISION * unit / 3)
@@ -327,47 +371,53 @@ class _End:
 
     def _close_in(self, step: float) -> float:
         """Try where T of the observed assignment crosses the boundary; halve the bracket where that does not help."""
-        width, trials = abs(self.outside - self.inside), 0
-        while abs(self.outside - self.inside) > 3 * abs(step):
+        width, n_trials = self._width, 0
+        while self._width > 3 * abs(step):
+            # a step behind the crossing, and if that is rejected as expected, one before it: the end is in between
             crossing = self._crossing()
-            if (
-                crossing is not None
-                and self._at(crossing + step).rejected
-                and self.boundary.above == 0
-            ):
-                self._at(crossing - step)
-            trials += 1
-            if trials == _TRIALS and abs(self.outside - self.inside) > width / 2:
-                self._at((self.inside + self.outside) / 2)
-            if trials == _TRIALS:
-                width, trials = abs(self.outside - self.inside), 0
+            if crossing is not None:
+                is_rejected = self._at(crossing + step).rejected
+                if is_rejected and self.boundary.above == 0:
+                    self._at(crossing - step)
+            n_trials += 1
+            if n_trials == _TRIALS:
+                if self._width > width / 2:
+                    self._at((self.inside + self.outside) / 2)
+                width, n_trials = self._width, 0
         return self.inside
+
+    @property
+    def _width(self) -> float:
+        return abs(self.outside - self.inside)
 
     def _crossing(self) -> float | None:
         """Return the shift nearest to the last one where T equals that of the assignment next to the boundary."""
-        other, at = (
-            (self.boundary.below, self.outside)
-            if self.boundary.rejected
-            else (self.boundary.above, self.inside)
-        )
+        # From a rejected shift inwards the observed T falls below that of the first assignment that is not rejected, from
+        # another one outwards it rises above the last one that is.
+        if self.boundary.rejected:
+            other, at = self.boundary.below, self.outside
+        else:
+            other, at = self.boundary.above, self.inside
         if other < 1:
             return None
+
+        # D and V of both as polynomials in the distance h from `at`, whose small roots are exact: D(at) - h d[1], and
+        # V(at) + 2 h (at v[2] - v[1]) + h² v[2].
         d, v = self.terms.d[:, [0, other]], self.terms.v[:, [0, other]]
-        # polynomials in the distance from `at`, whose small roots are exact
-        d = np.array([d[0] - at * d[1], -d[1]])
-        v = np.array([v[0] - at * (2 * v[1] - at * v[2]), 2 * (at * v[2] - v[1]), v[2]])
-        square = np.array([d[1] ** 2, 2 * d[0] * d[1], d[0] ** 2])
-        # of the quartic D_0² V_g - D_g² V_0
-        roots = np.roots(
-            np.convolve(square[:, 0], v[::-1, 1])
-            - np.convolve(square[:, 1], v[::-1, 0])
+        d_at, d_slope = d[0] - at * d[1], -d[1]
+        v_at = v[0] - at * (2 * v[1] - at * v[2])
+        v_falling = np.array([v[2], 2 * (at * v[2] - v[1]), v_at])
+        square_falling = np.array([d_slope**2, 2 * d_at * d_slope, d_at**2])
+
+        # T² of the two are equal where the quartic D_0² V_g - D_g² V_0 is 0.
+        quartic = np.convolve(square_falling[:, 0], v_falling[:, 1]) - np.convolve(
+            square_falling[:, 1], v_falling[:, 0]
         )
-        roots = (
-            at
-            + roots.real[
-                np.abs(roots.imag) <= 1e-6 * self.nearby.test.runs.range[self.k]
-            ]
-        )
+        roots = np.roots(quartic)
+        is_real = np.abs(roots.imag) <= 1e-6 * self.nearby.test.runs.range[self.k]
+        crossings = at + roots.real[is_real]
         low, high = sorted((self.inside, self.outside))
-        roots = roots[(roots > low) & (roots < high)]
-        return float(roots[np.abs(roots - at).argmin()]) if roots.size else None
+        inside = crossings[(crossings > low) & (crossings < high)]
+        if not inside.size:
+            return None
+        return float(inside[np.abs(inside - at).argmin()])
