@@ -170,13 +170,16 @@ def gate(
         Context.of(values, n_resamples, False, confidence_level, rng),
     )
 
-    sign = 1.0 if higher_is_better else -1.0
+    # Numbers are turned so that high ones are better.
+    sign = -1.0
+    if higher_is_better:
+        sign = 1.0
     numbers = sign * numbers_of_runs(values, weights, task, sign)
     scales.check_size(np.where(np.isinf(numbers), np.nan, numbers), [""], "scores")
     runs = _made_runs(numbers, values)
     with streams.watched() as watch:
-        found = replay.replay(runs, first, order, rule)
-    _refuse_failed_champions(found, runs, names, values, sign)
+        replayed = replay.replay(runs, first, order, rule)
+    _refuse_failed_champions(replayed, runs, names, values, sign)
 
     label = values["algorithm"].to_numpy()
     attrs = {
@@ -192,10 +195,13 @@ def gate(
     }
     digests = ledger.digests_of(values, xr.zeros_like(values["run"], dtype=np.int64))
     result = GATE.dataset(
-        _variables(found, runs, rule, sign) | {"run_digest": digests.variable},
+        _variables(replayed, runs, rule, sign) | {"run_digest": digests.variable},
         {
             "candidate": label[order],
-            "champion": ("candidate", label[[each.champion for each in found.judged]]),
+            "champion": (
+                "candidate",
+                label[[judged.champion for judged in replayed.judged]],
+            ),
             "algorithm": values["algorithm"],
             "run": values["run"],
         },
@@ -212,7 +218,7 @@ def gate(
         "flag_meanings": " ".join(replay.DECISIONS),
     }
     result["decision"].attrs |= flags
-    result.attrs["champion"] = str(names[found.champion])
+    result.attrs["champion"] = str(names[replayed.champion])
     if previous is not None:
         _check_previous(previous, result)
     return result
@@ -232,23 +238,24 @@ def _check_scores(scores: xr.DataArray, task: str | None) -> xr.DataArray:
         )
     others = [dim for dim in extra if dim != task]
     if others:
-        cure = (
-            f"scores.isel({others[0]}=0)"
-            if task
-            else f"average over it with task={others[0]!r}"
-        )
+        cure = f"average over it with task={others[0]!r}"
+        if task:
+            cure = f"scores.isel({others[0]}=0)"
         raise ValueError(
             f"scores have the dim {others[0]!r}; a decision needs one number of each run. Try {cure}"
         )
-    tasks = [] if task is None else [task]
-    return checked.transpose(*tasks, *core).compute()
+    if task is not None:
+        core = [task, *core]
+    return checked.transpose(*core).compute()
 
 
 def _check_label(argument: str, given: Any, names: list[Any]) -> int:
     """Return the number of an algorithm that was named."""
     if not isinstance(given, Hashable) or given not in names:
         known = ", ".join(map(repr, names[:10]))
-        near = labels.did_you_mean(given, names) if isinstance(given, str) else ""
+        near = ""
+        if isinstance(given, str):
+            near = labels.did_you_mean(given, names)
         raise ValueError(
             f"{argument} must be an algorithm of scores; got {labels.shown(given)}. They have {known}{near}"
         )
@@ -259,11 +266,11 @@ def _check_candidates(
     given: Sequence[Any] | None, baseline: int, names: list[Any]
 ) -> list[int]:
     """Return the numbers of the candidates in their order."""
-    wanted: Any = (
-        [name for name in names if name != names[baseline]] if given is None else given
-    )
-    if isinstance(wanted, np.ndarray | xr.DataArray):
-        wanted = np.atleast_1d(wanted).tolist()
+    wanted: Any = given
+    if given is None:
+        wanted = [name for name in names if name != names[baseline]]
+    elif isinstance(given, np.ndarray | xr.DataArray):
+        wanted = np.atleast_1d(given).tolist()
     if isinstance(wanted, str) or not isinstance(wanted, Sequence):
         raise TypeError(
             f"candidates must be a list of algorithms; got {labels.shown(given)}. Try candidates=[{names[-1]!r}]"
@@ -277,8 +284,8 @@ def _check_candidates(
         raise ValueError(
             f"candidates name the baseline {names[baseline]!r}, the first champion. Leave it out"
         )
-    for place, number in enumerate(order):
-        if number in order[:place]:
+    for index, number in enumerate(order):
+        if number in order[:index]:
             raise ValueError(
                 f"candidates name {names[number]!r} twice. Name each once: what is tried again needs a label of its own"
             )
@@ -293,14 +300,12 @@ def _check_rule(
     context: Context,
 ) -> Rule:
     """Return what is fixed before the first result."""
-    numbers = (
-        looks
-        if isinstance(looks, Sequence | np.ndarray) and not isinstance(looks, str)
-        else [looks]
-    )
+    numbers: Any = [looks]
+    if isinstance(looks, Sequence | np.ndarray) and not isinstance(looks, str):
+        numbers = looks
     checked = tuple(
-        validation.check_total("looks", each, "(1, 2, 4, 8)", most=_MOST_RUNS)
-        for each in numbers
+        validation.check_total("looks", number, "(1, 2, 4, 8)", most=_MOST_RUNS)
+        for number in numbers
     )
     if not checked or list(checked) != sorted(set(checked)):
         raise ValueError(
@@ -310,12 +315,13 @@ def _check_rule(
         raise ValueError(
             f"looks must end with 2 runs or more; got {labels.shown(looks)}. Try looks=(1, 2, 4, 8)"
         )
-    least = min(4, checked[-1]) if start is None else start
+    if start is None:
+        start = min(4, checked[-1])
     rule = Rule(
         looks=checked,
         level=validation.check_share("level", level, "0.2"),
         margin=validation.check_number("margin", margin),
-        start=validation.check_total("start", least, "4", least=2, most=_MOST_RUNS),
+        start=validation.check_total("start", start, "4", least=2, most=_MOST_RUNS),
         context=context,
     )
     rule.check_reachable(max(checked[-1], rule.start))
@@ -369,13 +375,15 @@ def numbers_of_runs(
 def _name_of_run(which: xr.DataArray, values: xr.DataArray) -> str:
     """Return the first cell of a mask as messages name it: "task 'x', algorithm 'a', run 0"."""
     dims = [dim for dim in which.dims if dim != "training"]
-    cells = which.any("training") if "training" in which.dims else which
+    cells = which
+    if "training" in which.dims:
+        cells = which.any("training")
     first = np.argwhere(cells.transpose(*dims).to_numpy())[0]
-    said = [
-        f"{dim} {labels.words(values[dim])[place]}"
-        for dim, place in zip(dims, first, strict=True)
+    words = [
+        f"{dim} {labels.words(values[dim])[index]}"
+        for dim, index in zip(dims, first, strict=True)
     ]
-    return ", ".join(said)
+    return ", ".join(words)
 
 
 def _made_runs(numbers: Floats, values: xr.DataArray) -> list[Floats]:
@@ -394,18 +402,22 @@ def _made_runs(numbers: Floats, values: xr.DataArray) -> list[Floats]:
 
 
 def _refuse_failed_champions(
-    found: Replay,
+    replayed: Replay,
     runs: Sequence[Floats],
     names: list[Any],
     values: xr.DataArray,
     sign: float,
 ) -> None:
     """Refuse a failed run of a champion among those that took part, or that measure progress."""
-    baseline = next(iter(found.used))
-    fill = "'worst'" if sign > 0 else "'worst', higher_is_better=False"
-    for champion, n_used in found.used.items():
-        is_measured = champion in (baseline, found.champion)
-        taken = runs[champion] if is_measured else runs[champion][:n_used]
+    baseline = next(iter(replayed.used))
+    fill = "'worst', higher_is_better=False"
+    if sign > 0:
+        fill = "'worst'"
+    for champion, n_used in replayed.used.items():
+        taken = runs[champion][:n_used]
+        # All runs of the first and of the present one measure progress.
+        if champion in (baseline, replayed.champion):
+            taken = runs[champion]
         failed = np.flatnonzero(np.isinf(taken))
         if failed.size:
             run = labels.words(values["run"])[failed[0]]
@@ -416,49 +428,60 @@ def _refuse_failed_champions(
 
 
 def _variables(
-    found: Replay, runs: Sequence[Floats], rule: Rule, sign: float
+    replayed: Replay, runs: Sequence[Floats], rule: Rule, sign: float
 ) -> dict[str, xr.Variable]:
     """Return the variables of a result; what was turned so that high is better is turned back."""
-    judged, alpha = found.judged, rule.context.alpha
     by_candidate = {
-        name: np.array([getattr(each, name) for each in judged])
+        name: np.array([getattr(judged, name) for judged in replayed.judged])
         for name in Judged.__dataclass_fields__
         if name not in ("champion", "difference_ci", "is_copy")
     }
     by_candidate["difference"] = sign * by_candidate["difference"]
     by_candidate["champion_mean"] = sign * by_candidate["champion_mean"]
-    by_candidate["same_scores"] = np.array([each.is_copy for each in judged])
-    intervals = np.array([turned(each.difference_ci, sign) for each in judged])
-
-    baseline = next(iter(found.used))
-    both = [runs[each][found.used[each] :] for each in (baseline, found.champion)]
-    means = [mean_with_interval(each, alpha) for each in both]
-    progress, progress_ci = welch_interval(both[1], both[0], alpha)
-    if found.champion == baseline:
-        progress, progress_ci = 0.0, np.full(2, np.nan)
-    elif not isfinite(progress) or min(map(len, both)) < 2:
-        progress = np.nan
-    used = runs[found.champion][: found.used[found.champion]]
-    scalars = {
-        "progress": progress,
-        "champion_moved_pvalue": replay.pvalue_apart(used, both[1], rule),
+    by_candidate["same_scores"] = np.array([each.is_copy for each in replayed.judged])
+    variables = {
+        name: xr.Variable("candidate", values) for name, values in by_candidate.items()
     }
+    intervals = [turned(judged.difference_ci, sign) for judged in replayed.judged]
+    variables["difference_ci"] = xr.Variable(
+        ("candidate", "ci_bound"), np.array(intervals)
+    )
+    return variables | _progress(replayed, runs, rule, sign)
+
+
+def _progress(
+    replayed: Replay, runs: Sequence[Floats], rule: Rule, sign: float
+) -> dict[str, xr.Variable]:
+    """Return what the runs say that decided nothing: the progress, and whether the champion's scores have moved."""
+    alpha = rule.context.alpha
+    baseline = next(iter(replayed.used))
+    champion = replayed.champion
+    audit = [runs[name][replayed.used[name] :] for name in (baseline, champion)]
+    means = [mean_with_interval(scores, alpha) for scores in audit]
+    progress, progress_ci = welch_interval(audit[1], audit[0], alpha)
+    if champion == baseline:
+        progress = 0.0
+        progress_ci = np.full(2, np.nan)
+    elif not isfinite(progress) or min(map(len, audit)) < 2:
+        progress = np.nan
+    deciding = runs[champion][: replayed.used[champion]]
+    moved = replay.pvalue_apart(deciding, audit[1], rule)
+    mean_cis = [turned(ends, sign) for _, ends in means]
     return {
-        **{name: xr.Variable("candidate", each) for name, each in by_candidate.items()},
-        "difference_ci": xr.Variable(("candidate", "ci_bound"), intervals),
-        **{name: xr.Variable((), each) for name, each in scalars.items()},
+        "progress": xr.Variable((), progress),
+        "champion_moved_pvalue": xr.Variable((), moved),
         "progress_ci": xr.Variable("ci_bound", progress_ci),
-        "n_runs_audit": xr.Variable("which", [len(each) for each in both]),
+        "n_runs_audit": xr.Variable("which", [len(scores) for scores in audit]),
         "audit_mean": xr.Variable("which", [sign * mean for mean, _ in means]),
-        "audit_mean_ci": xr.Variable(
-            ("which", "ci_bound"), [turned(ends, sign) for _, ends in means]
-        ),
+        "audit_mean_ci": xr.Variable(("which", "ci_bound"), mean_cis),
     }
 
 
 def turned(ends: Floats, sign: float) -> NDArray[np.float64]:
     """Return both ends of an interval, of the negative where the sign is negative."""
-    return ends if sign > 0 else -ends[::-1]
+    if sign > 0:
+        return ends
+    return -ends[::-1]
 
 
 def ledger_of(result: xr.Dataset) -> ledger.Ledger:
@@ -481,7 +504,8 @@ def _check_previous(
     previous: xr.Dataset | str | os.PathLike[str], result: xr.Dataset
 ) -> None:
     """Refuse another past: plan, order of candidates, or runs."""
-    before, now = ledger.check_previous(previous, ledger_of), ledger_of(result)
+    before = ledger.check_previous(previous, ledger_of)
+    now = ledger_of(result)
     # Candidates may be added at the end.
     order = now.plan["candidates"]
     known = str(before.plan.get("candidates"))

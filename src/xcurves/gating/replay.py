@@ -43,18 +43,19 @@ class Rule:
         plan = self.context.plan((n_last, n_champion), labelled=True)
         if 1 / plan.n_total <= self.level + 1e-12:
             return
-        said = f"level={self.level:g} cannot be reached: of {n_last} v {n_champion} runs no p is below "
-        said += f"{1 / plan.n_total:.3g}"
+        refused = f"level={self.level:g} cannot be reached: of {n_last} v {n_champion} runs no p is below "
+        refused += f"{1 / plan.n_total:.3g}"
         resamples = f"n_resamples={ceil(1 / self.level)}"
         if plan.n_assignments * self.level >= 1:
-            raise ValueError(f"{said}. Try {resamples}")
+            raise ValueError(f"{refused}. Try {resamples}")
+
         enough = next(n for n in count(n_last) if comb(2 * n, n) * self.level >= 1)
+        cure = f"looks={(*self.looks, enough)}"
         # So many runs may have more reassignments than are made: then their number counts too.
         further = self.context.plan((enough, enough), labelled=True)
-        more = "" if 1 / further.n_total <= self.level else f" and {resamples}"
-        raise ValueError(
-            f"{said}. Plan a further look: looks={(*self.looks, enough)}{more}"
-        )
+        if 1 / further.n_total > self.level:
+            cure += f" and {resamples}"
+        raise ValueError(f"{refused}. Plan a further look: {cure}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,21 +87,23 @@ def replay(
     runs: Sequence[Floats], baseline: int, candidates: Sequence[int], rule: Rule
 ) -> Replay:
     """Judge the candidates one after the other; `runs` has the scores of every algorithm in their order."""
-    champion, used, judged = baseline, {baseline: rule.start}, list[Judged]()
+    champion = baseline
+    used = {baseline: rule.start}
+    judged: list[Judged] = []
     is_open = False
     for candidate in candidates:
+        # After a candidate that needs more runs all others wait.
         if is_open:
             judged.append(Judged(decision=WAITING, champion=champion))
             continue
-        found, n_used = race(
+        latest, used[champion] = race(
             runs[candidate], runs[champion], champion, used[champion], rule
         )
-        used[champion] = n_used
-        judged.append(found)
-        is_open = found.decision == RUN_MORE
-        if found.decision == KEPT:
+        judged.append(latest)
+        is_open = latest.decision == RUN_MORE
+        if latest.decision == KEPT:
             champion = candidate
-            used[champion] = found.n_runs
+            used[champion] = latest.n_runs
     return Replay(judged, champion, used)
 
 
@@ -114,39 +117,50 @@ def race(
     for n_runs in rule.looks:
         n_champion = max(n_runs, n_used)
         failed = bool(np.isinf(candidate[:n_runs]).any())
-        lacks = max(n_runs - len(candidate), 0), max(n_champion - len(champion), 0)
+        n_lacking = max(n_runs - len(candidate), 0)
+        n_lacking_champion = max(n_champion - len(champion), 0)
         # A failed run decides by itself: the others of its look need not be made.
-        if any(lacks) and not failed:
-            return replace(
-                latest, runs_to_make=lacks[0], runs_to_make_champion=lacks[1]
-            ), n_used
+        if (n_lacking or n_lacking_champion) and not failed:
+            is_open = replace(
+                latest,
+                runs_to_make=n_lacking,
+                runs_to_make_champion=n_lacking_champion,
+            )
+            return is_open, n_used
+
         # The champion's runs of this look count as used even if they are not made: they would have been.
         n_used = n_champion
-        ours, theirs = candidate[:n_runs], champion[:n_champion]
+        ours = candidate[:n_runs]
+        theirs = champion[:n_champion]
         latest = _compared(latest, ours, theirs)
         if failed or not is_above(ours, theirs, rule.margin):
-            return _last_look(
-                replace(latest, decision=DROPPED), ours, theirs, rule
-            ), n_used
+            dropped = replace(latest, decision=DROPPED)
+            return _last_look(dropped, ours, theirs, rule), n_used
+
+    # What is better at every look is tested after the last.
     rule.check_reachable(len(theirs))
-    latest = replace(latest, pvalue=pvalue_above(ours, theirs, rule))
-    kept = latest.pvalue <= rule.level + 1e-12
-    return _last_look(
-        replace(latest, decision=KEPT if kept else DROPPED), ours, theirs, rule
-    ), n_used
+    pvalue = pvalue_above(ours, theirs, rule)
+    decision = DROPPED
+    if pvalue <= rule.level + 1e-12:
+        decision = KEPT
+    tested = replace(latest, pvalue=pvalue, decision=decision)
+    return _last_look(tested, ours, theirs, rule), n_used
 
 
 def _compared(judged: Judged, ours: Floats, theirs: Floats) -> Judged:
     """Return what is known of a candidate once the runs of a look are compared."""
-    champion_mean = float(theirs.mean()) if len(theirs) else np.nan
+    champion_mean = np.nan
+    if len(theirs):
+        champion_mean = float(theirs.mean())
+    difference = -np.inf
+    if not np.isinf(ours).any():
+        difference = float(ours.mean()) - champion_mean
     return replace(
         judged,
         n_runs=len(ours),
         n_runs_champion=len(theirs),
         champion_mean=champion_mean,
-        difference=-np.inf
-        if np.isinf(ours).any()
-        else float(ours.mean()) - champion_mean,
+        difference=difference,
     )
 
 
@@ -155,8 +169,8 @@ def _last_look(judged: Judged, ours: Floats, theirs: Floats, rule: Rule) -> Judg
     if len(ours) < rule.looks[-1] or np.isinf(ours).any():
         return judged
     plan = rule.context.plan((len(ours), len(theirs)), labelled=True)
-    found = contrast_tests(_design(ours, theirs), plan, "two-sided", rule.context.alpha)
-    return replace(judged, difference_ci=found["estimate_ci"][0])
+    tests = contrast_tests(_design(ours, theirs), plan, "two-sided", rule.context.alpha)
+    return replace(judged, difference_ci=tests["estimate_ci"][0])
 
 
 def is_above(ours: Floats, theirs: Floats, margin: float) -> bool:
@@ -177,14 +191,12 @@ def pvalue_apart(some: Floats, others: Floats, rule: Rule) -> float:
     if min(len(some), len(others)) < 2:
         return np.nan
     plan = rule.context.plan((len(some), len(others)), labelled=True)
-    return float(
-        contrast_tests(_design(some, others), plan, "two-sided", rule.context.alpha)[
-            "pvalue"
-        ][0]
-    )
+    tests = contrast_tests(_design(some, others), plan, "two-sided", rule.context.alpha)
+    return float(tests["pvalue"][0])
 
 
 def _design(some: Floats, others: Floats) -> ContrastDesign:
+    """Return the contrast of two groups of runs."""
     return ContrastDesign(
         np.concatenate([some, others])[np.newaxis],
         (len(some), len(others)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -36,12 +37,8 @@ _SELECTED = (
 def gate_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield what to do now; what was kept, and the progress; copies and changes of the champion."""
     decisions = result["decision"].to_numpy()
-    answer = " ".join(
-        [
-            _say_candidate(result.isel(candidate=current(result))),
-            *_say_waiting(decisions),
-        ]
-    )
+    judged = _say_candidate(result.isel(candidate=current(result)))
+    answer = " ".join([judged, *_say_waiting(decisions)])
     details = [_say_kept(result, decisions)]
     cautions = [*_say_copies(result), *_say_moved(result)]
     if (decisions == KEPT).any():
@@ -53,25 +50,29 @@ def current(result: xr.Dataset) -> int:
     """Return the place of the candidate that the answer is about: the open one, else the last."""
     decisions = result["decision"].to_numpy()
     is_open = np.flatnonzero(decisions == RUN_MORE)
-    return int(is_open[0]) if is_open.size else len(decisions) - 1
+    if is_open.size:
+        return int(is_open[0])
+    return len(decisions) - 1
 
 
-def _say_candidate(one: xr.Dataset) -> str:
+def _say_candidate(judged: xr.Dataset) -> str:
     """Return what to do with one candidate, and why."""
-    name, champion = str(one["candidate"].item()), str(one["champion"].item())
-    decision = one["decision"].item()
+    name = str(judged["candidate"].item())
+    champion = str(judged["champion"].item())
+    decision = judged["decision"].item()
     if decision == RUN_MORE:
-        return _say_more(
-            name, champion, int(one["runs_to_make"]), int(one["runs_to_make_champion"])
-        )
+        return _say_more(judged, name, champion)
     if decision == WAITING:
         return f"{name} waits."
     if decision == KEPT:
-        return f"Keep {name}: {_say_better(one, champion)}."
-    return f"Drop {name}: {_say_dropped(one, champion)}."
+        return f"Keep {name}: {_say_better(judged, champion)}."
+    return f"Drop {name}: {_say_dropped(judged, champion)}."
 
 
-def _say_more(name: str, champion: str, n: int, n_champion: int) -> str:
+def _say_more(judged: xr.Dataset, name: str, champion: str) -> str:
+    """Return how often to run a candidate and the champion."""
+    n = int(judged["runs_to_make"])
+    n_champion = int(judged["runs_to_make_champion"])
     if n and n_champion:
         return f"Run {name} {_times(n)}, {champion} {_times(n_champion)}."
     if n:
@@ -83,44 +84,52 @@ def _times(n: int) -> str:
     return count(n, "more time")
 
 
-def _say_better(one: xr.Dataset, champion: str) -> str:
+def _say_better(judged: xr.Dataset, champion: str) -> str:
     """Return by how much a kept candidate is better."""
-    margin, better = _margin(one), "worse" if _improvement(one) < 0 else "better"
-    said = f"{better} than {champion} by {_size(one)}"
+    margin = _margin(judged)
+    better = "better"
+    if _improvement(judged) < 0:
+        better = "worse"
+    words = f"{better} than {champion} by {_size(judged)}"
     if margin < 0:
-        said = f"not worse than {champion} by more than {number(-margin)} ({said})"
+        words = f"not worse than {champion} by more than {number(-margin)} ({words})"
     elif margin > 0:
-        said = f"{said}, shown to be more than {number(margin)}"
-    return f"{said} (selected: likely smaller; {pvalue(one['pvalue'].item())})"
+        words += f", shown to be more than {number(margin)}"
+    return f"{words} (selected: likely smaller; {pvalue(judged['pvalue'].item())})"
 
 
-def _say_dropped(one: xr.Dataset, champion: str) -> str:
-    """Return why a candidate is dropped."""
-    n = int(one["n_runs"])
-    if np.isinf(one["difference"].item()):
-        return f"{'its run' if n == 1 else f'one of its {n} runs'} failed"
-    after, beyond = f"after {count(n, 'run')}", _beyond(_margin(one))
-    if np.isnan(one["pvalue"].item()):
-        if not beyond:
-            which = "below"
-            if one["difference"].item() == 0:
-                which = "equal to"
-            elif _is_lower_better(one):
-                which = "above"
-            return f"{after} its mean is {which} {champion}'s"
+def _say_dropped(judged: xr.Dataset, champion: str) -> str:
+    """Return why a candidate is dropped: a run failed, its mean is no better, or that is not shown."""
+    n = int(judged["n_runs"])
+    if np.isinf(judged["difference"].item()):
+        if n == 1:
+            return "its run failed"
+        return f"one of its {n} runs failed"
+    after = f"after {count(n, 'run')}"
+    beyond = _beyond(_margin(judged))
+    if not np.isnan(judged["pvalue"].item()):
+        level = p_text(judged.attrs["level"]).rstrip("0")
+        return (
+            f"{after} it is not shown to be better than {champion}{beyond} (mean better by {_size(judged)}; "
+            f"{pvalue(judged['pvalue'].item())}, above {level})"
+        )
+    if beyond:
         return f"{after} its mean is not better than {champion}'s{beyond}"
-    level = p_text(one.attrs["level"]).rstrip("0")
-    return (
-        f"{after} it is not shown to be better than {champion}{beyond} (mean better by {_size(one)}; "
-        f"{pvalue(one['pvalue'].item())}, above {level})"
-    )
+    side = "below"
+    if judged["difference"].item() == 0:
+        side = "equal to"
+    elif _is_lower_better(judged):
+        side = "above"
+    return f"{after} its mean is {side} {champion}'s"
 
 
 def _beyond(margin: float) -> str:
     """Return what a margin asks for beyond being better."""
     if margin > 0:
         return f" by more than {number(margin)}"
-    return f" less {number(-margin)}" if margin < 0 else ""
+    if margin < 0:
+        return f" less {number(-margin)}"
+    return ""
 
 
 def _margin(result: xr.Dataset) -> float:
@@ -131,30 +140,34 @@ def _is_lower_better(result: xr.Dataset) -> bool:
     return not result.attrs["higher_is_better"]
 
 
-def _improvement(one: xr.Dataset) -> float:
+def _improvement(judged: xr.Dataset) -> float:
     """Return the difference, positive where the candidate is better."""
-    difference = float(one["difference"].item())
-    return -difference if _is_lower_better(one) else difference
+    difference = float(judged["difference"].item())
+    if _is_lower_better(judged):
+        return -difference
+    return difference
 
 
-def _size(one: xr.Dataset) -> str:
+def _size(judged: xr.Dataset) -> str:
     """Return the size of the difference in as many decimals as its interval supports."""
-    size = abs(_improvement(one))
-    return rounded(size, decimals_of(*ends_of(one["difference_ci"]), size))
+    size = abs(_improvement(judged))
+    return rounded(size, decimals_of(*ends_of(judged["difference_ci"]), size))
 
 
 def _say_waiting(decisions: Decisions) -> Iterator[str]:
+    """Yield how many candidates wait."""
     n = int(np.count_nonzero(decisions == WAITING))
-    if n:
-        yield f"{count(n, 'later candidate')} {'waits' if n == 1 else 'wait'}."
+    if n == 1:
+        yield "1 later candidate waits."
+    elif n:
+        yield f"{count(n, 'later candidate')} wait."
 
 
 def _say_kept(result: xr.Dataset, decisions: Decisions) -> str:
     """Return how many candidates were kept, who is the champion, and the progress."""
     champion = result.attrs["champion"]
-    n_judged, n_kept = (
-        int(np.isin(decisions, each).sum()) for each in ((DROPPED, KEPT), KEPT)
-    )
+    n_kept = int(np.count_nonzero(decisions == KEPT))
+    n_judged = n_kept + int(np.count_nonzero(decisions == DROPPED))
     if not n_judged:
         return f"No candidate is judged yet; {champion} is the champion."
     if not n_kept:
@@ -166,29 +179,30 @@ def _say_kept(result: xr.Dataset, decisions: Decisions) -> str:
 def _say_progress(result: xr.Dataset) -> str:
     """Return the progress since the first champion, or the runs that it takes to say it."""
     baseline, champion = (str(result.attrs[name]) for name in ("baseline", "champion"))
-    if np.isnan(result["progress"].item()):
-        sizes = result["n_runs_audit"].to_numpy().tolist()
-        lacks = [
-            (who, _LEAST_AUDIT - n)
-            for who, n in zip((baseline, champion), sizes, strict=True)
-        ]
-        runs = listed([f"{who} {_times(n)}" for who, n in lacks if n > 0])
-        return f"To state the progress since {baseline}, run {runs} beyond those that decide."
     progress = result["progress"].item()
-    plus = "+" if progress > 0 else ""
-    said = estimated(progress, *ends_of(result["progress_ci"]))
-    return f"Progress since {baseline}, measured by runs that decided nothing: {plus}{said}."
+    if np.isnan(progress):
+        sizes = result["n_runs_audit"].to_numpy().tolist()
+        runs = [
+            f"{name} {_times(_LEAST_AUDIT - size)}"
+            for name, size in zip((baseline, champion), sizes, strict=True)
+            if size < _LEAST_AUDIT
+        ]
+        return f"To state the progress since {baseline}, run {listed(runs)} beyond those that decide."
+    amount = estimated(progress, *ends_of(result["progress_ci"]))
+    if progress > 0:
+        amount = f"+{amount}"
+    return (
+        f"Progress since {baseline}, measured by runs that decided nothing: {amount}."
+    )
 
 
 def _say_copies(result: xr.Dataset) -> Iterator[str]:
     """Yield which candidates have the champion's scores."""
-    for place in np.flatnonzero(result["same_scores"].to_numpy() == 1).tolist():
-        one = result.isel(candidate=place)
-        n, name, champion = (
-            int(one["n_runs"]),
-            one["candidate"].item(),
-            one["champion"].item(),
-        )
+    for index in np.flatnonzero(result["same_scores"].to_numpy() == 1).tolist():
+        judged = result.isel(candidate=index)
+        name = judged["candidate"].item()
+        champion = judged["champion"].item()
+        n = int(judged["n_runs"])
         if n > 1:
             yield f"{name} has the same scores as {champion} in all of its {n} runs: it was not a change."
         else:
@@ -208,21 +222,21 @@ def _say_moved(result: xr.Dataset) -> Iterator[str]:
 
 def gate_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each candidate, in their order."""
-    decisions = [DECISIONS[int(each)] for each in result["decision"].to_numpy()]
-    columns = {
-        "decision": decisions,
-        "champion": result["champion"].to_numpy(),
-        "runs": result["n_runs"].to_numpy(),
-        "champion's runs": result["n_runs_champion"].to_numpy(),
-        "difference": result["difference"].to_numpy(),
-        **{
-            name: each.to_numpy()
-            for name, each in bounds(result["difference_ci"]).items()
-        },
-        "p": result["pvalue"].to_numpy(),
-        "to run": result["runs_to_make"].to_numpy(),
-        "champion to run": result["runs_to_make_champion"].to_numpy(),
+    variables = {
+        "champion": result["champion"],
+        "runs": result["n_runs"],
+        "champion's runs": result["n_runs_champion"],
+        "difference": result["difference"],
+        **bounds(result["difference_ci"]),
+        "p": result["pvalue"],
+        "to run": result["runs_to_make"],
+        "champion to run": result["runs_to_make_champion"],
     }
+    columns: dict[str, Any] = {
+        "decision": [DECISIONS[int(code)] for code in result["decision"].to_numpy()]
+    }
+    for name, values in variables.items():
+        columns[name] = values.to_numpy()
     return pd.DataFrame(
         columns, index=pd.Index(result["candidate"].to_numpy(), name="candidate")
     )

@@ -303,7 +303,9 @@ def _align_to_budgets(
 
     attrs = {"long_name": "fraction of the training budget", "units": "1"}
     made = grids.onto_levels(curves, block, at, attrs, core=["algorithm", "run"])
-    lines = [] if curves.chunks is not None else _left_out(curves, made)
+    lines = []
+    if curves.chunks is None:
+        lines = _left_out(curves, made)
     step = (
         f"align(on=[{', '.join(f'{each:.6g}' for each in at)}], relative_to='budget')"
     )

@@ -46,12 +46,10 @@ def as_pandas(frame: Any) -> pd.DataFrame:
         raise TypeError(
             f"frame has columns that pandas cannot hold: {why}. Cast them to Float64 or String"
         ) from None
-    cures = [
-        call for call in ("collect", "compute") if callable(getattr(frame, call, None))
-    ]
-    cure = (
-        f"Compute it: frame.{cures[0]}()" if cures else "Make one: pd.DataFrame(frame)"
-    )
+    cure = "Make one: pd.DataFrame(frame)"
+    for call in ("compute", "collect"):
+        if callable(getattr(frame, call, None)):
+            cure = f"Compute it: frame.{call}()"
     raise TypeError(
         f"frame must be a DataFrame, or one that Arrow reads; got {type(frame).__name__}. {cure}"
     )
@@ -63,7 +61,9 @@ def columns_named(argument: str, given: str | Sequence[str]) -> list[str]:
         raise TypeError(
             f"{argument} must be a list of columns; got {shown(given)}. Leave it out, or name one"
         )
-    return [given] if isinstance(given, str) else list(given)
+    if isinstance(given, str):
+        return [given]
+    return list(given)
 
 
 def names_of(given: str | Sequence[str], argument: str = "extra") -> list[str]:
@@ -94,26 +94,11 @@ def check_frame(
         twice = frame.columns[frame.columns.duplicated()][0]
         raise ValueError(f"frame has several columns {twice!r}. Rename all but one")
     asked = {"value": value, **columns}
-    named = [
-        (dim if dim in ("value", *DIMS) else "extra", column)
-        for dim, column in asked.items()
-    ]
-    named += [("coords", name) for name in kept]
-    for argument, column in named:
-        _check_name(argument, column)
-    for argument, column in named:
-        if column not in frame.columns:
-            has = ", ".join(map(repr, frame.columns))
-            cure = _cure_of_missing(frame, argument, column, asked)
-            raise KeyError(
-                f"{argument}={column!r} is no column of the frame. It has {has}{cure}"
-            )
-        if [each for _, each in named].count(column) > 1:
-            raise ValueError(
-                f"{argument}={column!r} is asked for twice. Name a column of its own for every dim"
-            )
+    named = _with_arguments(asked, kept)
+    _check_names(frame, named, asked)
     if frame.empty:
         raise ValueError("frame has no rows. Check how it was read or selected")
+
     units = [column for dim, column in columns.items() if dim != "training"]
     for argument, column in named:
         if argument in ("value", "training"):
@@ -132,16 +117,49 @@ def check_frame(
             )
 
 
+def _with_arguments(
+    asked: Mapping[str, str], kept: Sequence[str]
+) -> list[tuple[str, str]]:
+    """Return the columns that are asked for, each with the argument that names it."""
+    named = []
+    for dim, column in asked.items():
+        argument = "extra"
+        if dim in ("value", *DIMS):
+            argument = dim
+        named.append((argument, column))
+    return named + [("coords", name) for name in kept]
+
+
+def _check_names(
+    frame: pd.DataFrame, named: Sequence[tuple[str, str]], asked: Mapping[str, str]
+) -> None:
+    """Refuse names that are no columns of the frame, or asked for twice."""
+    for argument, column in named:
+        _check_name(argument, column)
+    columns = [column for _, column in named]
+    for argument, column in named:
+        if column not in frame.columns:
+            known = ", ".join(map(repr, frame.columns))
+            cure = _cure_of_missing(frame, argument, column, asked)
+            raise KeyError(
+                f"{argument}={column!r} is no column of the frame. It has {known}{cure}"
+            )
+        if columns.count(column) > 1:
+            raise ValueError(
+                f"{argument}={column!r} is asked for twice. Name a column of its own for every dim"
+            )
+
+
 def _check_name(argument: str, column: object) -> None:
-    if not pd.api.types.is_hashable(column):
-        several = (
-            f", several columns of scores: to_dataset({shown(column)}, ...)"
-            if argument == "value"
-            else ""
-        )
-        raise TypeError(
-            f"{argument} must be the name of a column; got {shown(column)}. Name one of frame.columns{several}"
-        )
+    """Refuse what cannot be the name of a column, such as a list."""
+    if pd.api.types.is_hashable(column):
+        return
+    cure = "Name one of frame.columns"
+    if argument == "value":
+        cure += f", several columns of scores: to_dataset({shown(column)}, ...)"
+    raise TypeError(
+        f"{argument} must be the name of a column; got {shown(column)}. {cure}"
+    )
 
 
 def _cure_of_missing(
@@ -156,7 +174,8 @@ def _cure_of_missing(
     usual = usual_columns(free, missing)
     if column is not None and column in frame.index.names:
         return ". Make columns of the index: frame.reset_index()"
-    if near := did_you_mean(column, free):
+    near = did_you_mean(column, free)
+    if near:
         return near
     if argument in ("algorithm", "run") and "name" in free:
         return (
@@ -170,15 +189,22 @@ def _cure_of_missing(
         return f". If it has a column for each {lost}: columns={pattern_of(list(map(str, scores)), lost)!r}"
     if argument != "run":
         return ""
-    rest = [name for name in there if name != asked["value"]] + unused_labels(
-        frame, there
-    )
+    return _cure_of_missing_run(frame, column, there, asked["value"])
+
+
+def _cure_of_missing_run(
+    frame: pd.DataFrame, column: Any, there: Sequence[str], value: str
+) -> str:
+    """Return advice how to number runs, whose rows may repeat or not."""
+    rest = [name for name in there if name != value] + unused_labels(frame, there)
+    # Settings have as many rows each.
     settings = [
         name
         for name in unused_numbers(frame, there)
         if frame.groupby(name).size().std() == 0
     ]
-    rest += settings if settings and frame.duplicated([*rest, *settings]).any() else []
+    if settings and frame.duplicated([*rest, *settings]).any():
+        rest += settings
     if frame.duplicated(rest).any():
         return (
             f". Rows repeat without it. If runs are in the same order at each {rest}: "
@@ -189,24 +215,32 @@ def _cure_of_missing(
 
 def usual_columns(columns: Iterable[Any], dims: Iterable[str]) -> dict[str, Any]:
     """Return the first column with a usual name of each dim; of a dim of tasks under "extra"."""
-    names, found = list(columns), dict[str, Any]()
+    names = list(columns)
+    first_of: dict[str, Any] = {}
     for dim in dims:
-        known = SYNONYMS[dim].split() if dim in DIMS else USUAL_EXTRAS
-        if usual := [name for name in names if str(name).casefold() in known]:
-            found[dim if dim in DIMS else "extra"] = usual[0]
-    return found
+        argument: str = "extra"
+        synonyms: Iterable[str] = USUAL_EXTRAS
+        if dim in DIMS:
+            argument = dim
+            synonyms = SYNONYMS[dim].split()
+        usual = [name for name in names if str(name).casefold() in synonyms]
+        if usual:
+            first_of[argument] = usual[0]
+    return first_of
 
 
 def unused_labels(frame: pd.DataFrame, used: Sequence[Any]) -> list[Any]:
     """Return the unused columns of several labels, text or categories: not many, but for usual names such as task."""
-    found = []
+    unused = []
     for name in frame.select_dtypes(
         exclude=["number", "bool", "datetime", "datetimetz"]
     ):
-        most = len(frame) if str(name).casefold() in USUAL_EXTRAS else _MOST
+        most = _MOST
+        if str(name).casefold() in USUAL_EXTRAS:
+            most = len(frame)
         if name not in used and 1 < _n_labels(frame[name]) <= most:
-            found.append(name)
-    return found
+            unused.append(name)
+    return unused
 
 
 def unused_numbers(frame: pd.DataFrame, used: Sequence[Any]) -> list[Any]:
@@ -276,7 +310,9 @@ def _has_numbers(column: pd.Series[Any]) -> bool:
 
 
 def _plain_label(label: object) -> str:
-    return repr(label.item() if isinstance(label, np.generic) else label)
+    if isinstance(label, np.generic):
+        return repr(label.item())
+    return repr(label)
 
 
 def label_codes(column: pd.Series[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:

@@ -90,64 +90,75 @@ def fill_failed(
     if isinstance(replacement, str):
         validation.check_choice("replacement", replacement, (_WORST,))
         fill = _worst(scores, failed, higher_is_better)
+        option = repr(replacement)
         counted = "count as the worst score of their task"
     else:
         fill = check_reference(scores, "replacement", replacement)
-        counted = (
-            "count as the given score of their task"
-            if fill.dims
-            else f"count as a score of {fill.item():g}"
-        )
+        option = say_reference(replacement)
+        counted = "count as the given score of their task"
+        if not fill.dims:
+            counted = f"count as a score of {fill.item():g}"
+    if not higher_is_better:
+        option += ", higher_is_better=False"
     filled = (
         scores.where(~failed, fill)
         .transpose(*scores.dims)
         .assign_attrs(scores.attrs)
         .rename(scores.name)
     )
-
-    levels = [dim for dim in _LEVELS if dim in scores.dims]
-    runs = [dim for dim in ("run",) if dim in scores.dims]
-    n_failed = failed.any(levels).sum(runs).astype(np.int64).reset_coords(drop=True)
-    if N_FAILED in scores.coords:
-        n_failed = n_failed + scores[N_FAILED]
-    n_failed = n_failed.drop_vars(
-        [name for name in n_failed.coords if name not in n_failed.dims]
-    )
+    outcome = _say_failures(scores, failed, counted)
+    recorded = provenance.record(filled, f"{FILLED}({option}): {outcome}")
+    n_failed = _count_failures(scores, failed)
     n_failed.attrs = {
         "long_name": "number of runs that failed",
         "units": "1",
         "comment": counted,
     }
-    said = f"Failed runs {counted}"
-    if not is_lazy(scores):
-        n_runs = int(scores.notnull().any(levels).sum())
-        n = int(failed.any(levels).sum())
-        said = NO_RUN
-        if n == 1:
-            said = f"1 of {n_runs:,} runs failed and {counted.replace('count', 'counts', 1).replace('their', 'its')}"
-        if n > 1:
-            said = f"{n:,} of {n_runs:,} runs failed and {counted}"
-    asked = (
-        repr(replacement)
-        if isinstance(replacement, str)
-        else say_reference(replacement)
+    return recorded.assign_coords({N_FAILED: n_failed.variable})
+
+
+def _count_failures(scores: xr.DataArray, failed: xr.DataArray) -> xr.DataArray:
+    """Return the number of runs that failed, with those that were filled before."""
+    levels = [dim for dim in _LEVELS if dim in scores.dims]
+    runs = [dim for dim in ("run",) if dim in scores.dims]
+    n_failed = failed.any(levels).sum(runs).astype(np.int64).reset_coords(drop=True)
+    if N_FAILED in scores.coords:
+        n_failed = n_failed + scores[N_FAILED]
+    return n_failed.drop_vars(
+        [name for name in n_failed.coords if name not in n_failed.dims]
     )
-    option = "" if higher_is_better else ", higher_is_better=False"
-    filled = provenance.record(filled, f"{FILLED}({asked}{option}): {said}")
-    return filled.assign_coords({N_FAILED: n_failed.variable})
+
+
+def _say_failures(scores: xr.DataArray, failed: xr.DataArray, counted: str) -> str:
+    """Return how many runs failed, if scores are in memory, and what they count as."""
+    if is_lazy(scores):
+        return f"Failed runs {counted}"
+    levels = [dim for dim in _LEVELS if dim in scores.dims]
+    n_runs = int(scores.notnull().any(levels).sum())
+    n_failed = int(failed.any(levels).sum())
+    if n_failed == 0:
+        return NO_RUN
+    if n_failed == 1:
+        of_one = counted.replace("count", "counts", 1).replace("their", "its")
+        return f"1 of {n_runs:,} runs failed and {of_one}"
+    return f"{n_failed:,} of {n_runs:,} runs failed and {counted}"
 
 
 def _worst(
     scores: xr.DataArray, failed: xr.DataArray, higher_is_better: bool
 ) -> xr.DataArray:
     """Return the worst finite score of each task, at each training level that has one."""
-    sign = 1 if higher_is_better else -1
+    sign = -1
+    if higher_is_better:
+        sign = 1
     finite = sign * scores.where(~failed)
     pooled = [
         dim for dim in ("algorithm", "run", labels.EVALUATION) if dim in scores.dims
     ]
     at_level = finite.min(pooled)
-    at_any = at_level.min("training") if "training" in scores.dims else at_level
+    at_any = at_level
+    if "training" in scores.dims:
+        at_any = at_level.min("training")
     if not is_lazy(scores):
         _refuse_without(
             at_any, failed.any([dim for dim in failed.dims if dim not in at_any.dims])

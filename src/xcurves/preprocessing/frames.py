@@ -333,7 +333,9 @@ def _without_empty_rows(
     ):
         return frame
     empty = frame[value].isna() & frame[training].isna()
-    return frame[~empty] if empty.any() else frame
+    if not empty.any():
+        return frame
+    return frame[~empty]
 
 
 def _check_asked(
@@ -344,7 +346,9 @@ def _check_asked(
     levels: str,
 ) -> Asked | None:
     check_choice("levels", levels, ("union", "run"))
-    given = f"method={method!r}" if method is not None else f"tolerance={tolerance!r}"
+    given = f"tolerance={tolerance!r}"
+    if method is not None:
+        given = f"method={method!r}"
     if on is None and method is None and tolerance is not None:
         raise ValueError(
             f"{given} has no meaning without levels and a method. Give both: on='union', method='nearest'"
@@ -354,15 +358,19 @@ def _check_asked(
             f"{given} needs the levels that runs are brought to. Give them: on='union' or on=[...]"
         )
     if training is None and (on is not None or levels == "run"):
-        what = "on=" if on is not None else "levels='run'"
+        option = "levels='run'"
+        if on is not None:
+            option = "on="
         raise ValueError(
-            f"{what} needs a column of training; got training=None. Name it: training='step'"
+            f"{option} needs a column of training; got training=None. Name it: training='step'"
         )
     if on is not None and levels == "run":
         raise ValueError(
             "levels='run' keeps each run's own levels, on= brings runs to common ones. Leave one out"
         )
-    return None if on is None else grids.check_asked(on, method, tolerance)
+    if on is None:
+        return None
+    return grids.check_asked(on, method, tolerance)
 
 
 def _runs(
@@ -414,9 +422,11 @@ def _coordinate(
         groups = pd.Series(column.array).groupby(codes)
         if groups.nunique().max() <= 1:
             shape = [runs.sizes[dim] for dim in dims]
-            made = groups.first().reindex(range(prod(shape))).to_numpy()
-            words = made.dtype == object and all(isinstance(each, str) for each in made)
-            return dims, (made.astype(str) if words else made).reshape(shape)
+            values = groups.first().reindex(range(prod(shape))).to_numpy()
+            is_object = values.dtype == object
+            if is_object and all(isinstance(value, str) for value in values):
+                values = values.astype(str)
+            return dims, values.reshape(shape)
     raise ValueError(
         f"coords column {column.name!r} has several values in one run. Name the column in which they differ in "
         "extra=, or leave it out of coords="

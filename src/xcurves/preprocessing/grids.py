@@ -35,18 +35,15 @@ class Asked(NamedTuple):
 
     def __str__(self) -> str:
         """Return the options of the call."""
-        on = repr(self.on) if isinstance(self.on, str) else f"[{_list(self.on)}]"
-        given = {"method": self.method, "tolerance": self.tolerance}
-        return ", ".join(
-            [
-                f"on={on}",
-                *(
-                    f"{name}={value!r}"
-                    for name, value in given.items()
-                    if value is not None
-                ),
-            ]
-        )
+        if isinstance(self.on, str):
+            options = [f"on={self.on!r}"]
+        else:
+            options = [f"on=[{_list(self.on)}]"]
+        if self.method is not None:
+            options.append(f"method={self.method!r}")
+        if self.tolerance is not None:
+            options.append(f"tolerance={self.tolerance!r}")
+        return ", ".join(options)
 
     @property
     def may_lack(self) -> bool:
@@ -85,17 +82,19 @@ def check_asked(
         raise ValueError(
             f"tolerance={got} has no meaning without a method. Name one, or leave it out"
         )
-    if tolerance is not None and not (
-        isinstance(tolerance, Real) and 0 <= tolerance < np.inf
-    ):
-        raise ValueError(
-            f"tolerance must be an amount of training from 0; got {labels.shown(tolerance)}"
-        )
-    grid = on if isinstance(on, str) and named else _check_levels(on)
-    return Asked(grid, method, None if tolerance is None else float(tolerance))
+    if tolerance is not None:
+        if not isinstance(tolerance, Real) or not 0 <= tolerance < np.inf:
+            raise ValueError(
+                f"tolerance must be an amount of training from 0; got {labels.shown(tolerance)}"
+            )
+        tolerance = float(tolerance)
+    if isinstance(on, str) and named:
+        return Asked(on, method, tolerance)
+    return Asked(_check_levels(on), method, tolerance)
 
 
 def _check_levels(on: Any) -> NDArray[np.float64]:
+    """Return the levels of a grid as floats, finite and in increasing order."""
     grid = validation.numbers_of(on)
     if grid is None:
         raise TypeError(
@@ -141,12 +140,17 @@ def onto_levels(
     core: Sequence[str] = (),
 ) -> xr.DataArray:
     """Return what `block` makes of scores and their levels, with the new levels `at`; lazily if the curves are lazy."""
-    last, levels = str(curves.dims[-1]), curves["training"]
+    last = str(curves.dims[-1])
+    levels = curves["training"]
+    # A grid may be shared by all runs.
+    core_of_levels = [*core, last]
+    if levels.ndim == 1:
+        core_of_levels = [last]
     made: xr.DataArray = xr.apply_ufunc(
         block,
         curves.drop_vars("training"),
         levels.variable,
-        input_core_dims=[[*core, last], [last] if levels.ndim == 1 else [*core, last]],
+        input_core_dims=[[*core, last], core_of_levels],
         output_core_dims=[[*core, "training"]],
         exclude_dims={last},
         dask="parallelized",
@@ -183,11 +187,15 @@ def choose(
         levels, lines = _leave_out_disjoint(
             asked, levels, names, runs, rows, frame=frame
         )
-    kept = levels.known if asked.on == "union" else levels.shared
-    if asked.on == "final":
+    kept = levels.shared
+    if asked.on == "union":
+        kept = levels.known
+    elif asked.on == "final":
+        # of the shared levels of each task, the last
         kept = kept & (kept[:, ::-1].cumsum(axis=1)[:, ::-1] == 1)
     some = kept.any(axis=0)
-    lines += _dropped(asked, levels, kept, names) if asked.method is None else []
+    if asked.method is None:
+        lines += _dropped(asked, levels, kept, names)
     return levels.values[some], kept[:, some], lines
 
 
@@ -201,46 +209,66 @@ def _leave_out_disjoint(
     frame: bool,
 ) -> tuple[GridLevels, list[str]]:
     """Return levels without the tasks whose runs share none, and the reasons; raise if no task has shared levels."""
-    met, known = levels.shared.sum(axis=1), levels.known.sum(axis=1)
-    disjoint = (met < (2 if asked.on == "intersection" else 1)) & (known > met)
+    n_shared = levels.shared.sum(axis=1)
+    n_known = levels.known.sum(axis=1)
+    least = 1
+    if asked.on == "intersection":
+        least = 2
+    disjoint = (n_shared < least) & (n_known > n_shared)
     if not disjoint.any():
         return levels, []
+
+    tasks = np.flatnonzero(disjoint).tolist()
     why = [
-        f"{name}on={asked.on!r} leaves {n} common training level{'' if n == 1 else 's'} of {every}"
-        for name, n, every in zip(
-            np.array(names)[disjoint], met[disjoint], known[disjoint], strict=True
-        )
+        _too_few(asked, names[task], n_shared[task], n_known[task]) for task in tasks
     ]
-    every_row = rows()
-    curve, first, last = ranges(every_row)
-    task_of = curve // (runs.sizes["algorithm"] * runs.sizes["run"])
-    has_levels = known[task_of] > 1
-    ends = pd.DataFrame({"begin": first, "end": last})[has_levels].groupby(
-        task_of[has_levels]
+    cure = _cure_of_disjoint(
+        rows(), n_known > 1, runs, frame=frame, final=asked.on == "final"
     )
-    n_of_run = np.bincount(
-        every_row.curve[~np.isnan(every_row.score)], minlength=runs.size
-    )[curve]
-    cure = run_checks.suggest(
-        ends["begin"].max().to_numpy(),
-        ends["end"].min().to_numpy(),
-        int(n_of_run[has_levels].min()),
-        frame=frame,
-        final=asked.on == "final",
-    )
-    if disjoint[known > 0].all():
-        others = [
-            names[task].removesuffix(": ")
-            for task in np.flatnonzero(disjoint)[1:].tolist()
-        ]
-        also = f". The same holds for {'; '.join(others)}" if others else ""
-        raise ValueError(f"{why[0]}. {cure}{also}")
+    if disjoint[n_known > 0].all():
+        message = f"{why[0]}. {cure}"
+        others = [names[task].removesuffix(": ") for task in tasks[1:]]
+        if others:
+            message += f". The same holds for {'; '.join(others)}"
+        raise ValueError(message)
     provenance.warn(
         f"left out, because runs have too few common levels: {'; '.join(why)}. {cure}"
     )
     rest = ~disjoint[:, np.newaxis]
     left = GridLevels(levels.values, levels.known & rest, levels.shared & rest)
     return left, [f"{reason}; left out" for reason in why]
+
+
+def _too_few(asked: Asked, name: str, n_shared: int, n_known: int) -> str:
+    """Return how many levels the runs of a task share."""
+    words = "training levels"
+    if n_shared == 1:
+        words = "training level"
+    return f"{name}on={asked.on!r} leaves {n_shared} common {words} of {n_known}"
+
+
+def _cure_of_disjoint(
+    rows: Rows,
+    has_levels: NDArray[np.bool_],  # whether a task has several
+    runs: xr.DataArray,
+    *,
+    frame: bool,
+    final: bool,
+) -> str:
+    """Return the call that brings runs to levels that they share."""
+    curve, first, last = ranges(rows)
+    task_of = curve // (runs.sizes["algorithm"] * runs.sizes["run"])
+    taken = has_levels[task_of]
+    ends = pd.DataFrame({"begin": first, "end": last})[taken].groupby(task_of[taken])
+    scored = rows.curve[~np.isnan(rows.score)]
+    n_levels = np.bincount(scored, minlength=runs.size)[curve]
+    return run_checks.suggest(
+        ends["begin"].max().to_numpy(),
+        ends["end"].min().to_numpy(),
+        int(n_levels[taken].min()),
+        frame=frame,
+        final=final,
+    )
 
 
 def _dropped(
@@ -253,12 +281,15 @@ def _dropped(
             f"some runs go up to {levels.values[levels.known[task]][-1]:.12g}"
             for task in np.flatnonzero(kept.any(axis=1)).tolist()
         ]
-    return [
-        f"{names[task]}kept {kept[task].sum()} of {levels.known[task].sum()} training levels, "
-        f"dropped {gone.size}: {_list(gone)}"
-        for task in np.flatnonzero((levels.known & ~kept).any(axis=1)).tolist()
-        for gone in [levels.values[levels.known[task] & ~kept[task]]]
-    ]
+    is_gone = levels.known & ~kept
+    lines = []
+    for task in np.flatnonzero(is_gone.any(axis=1)).tolist():
+        gone = levels.values[is_gone[task]]
+        lines.append(
+            f"{names[task]}kept {kept[task].sum()} of {levels.known[task].sum()} training levels, "
+            f"dropped {gone.size}: {_list(gone)}"
+        )
+    return lines
 
 
 def lacking(
@@ -274,7 +305,8 @@ def lacking(
     gaps: NDArray[np.bool_] = (
         present[..., np.newaxis] & kept[:, np.newaxis, np.newaxis] & np.isnan(scores)
     )
-    algorithms, run_names = labels.words(runs["algorithm"]), labels.words(runs["run"])
+    algorithms = labels.words(runs["algorithm"])
+    run_names = labels.words(runs["run"])
     short = np.argwhere(gaps.any(axis=-1))
     curves = [
         f"{names[task]}algorithm {algorithms[i]}, run {run_names[j]}"
@@ -290,15 +322,14 @@ def lacking(
         lines.append(
             f"{curve} lacks {gap.sum()} of {kept[task].sum()} training levels: {_list(grid[gap])}"
         )
-    return lines + (
-        [f"and {len(curves) - _SHOWN} more runs lack some"]
-        if len(curves) > _SHOWN
-        else []
-    )
+    if len(curves) > _SHOWN:
+        lines.append(f"and {len(curves) - _SHOWN} more runs lack some")
+    return lines
 
 
 def _list(levels: NDArray[np.float64]) -> str:
-    shown = [f"{level:.12g}" for level in levels]
-    return ", ".join(
-        shown if len(shown) <= _SHOWN else [*shown[: _SHOWN - 1], "...", shown[-1]]
-    )
+    """Return levels as text, of many the first and the last."""
+    words = [f"{level:.12g}" for level in levels]
+    if len(words) > _SHOWN:
+        words = [*words[: _SHOWN - 1], "...", words[-1]]
+    return ", ".join(words)

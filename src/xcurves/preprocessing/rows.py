@@ -24,13 +24,15 @@ _MANY = 50  # runs for each level, of at least two
 def order_of(curve: NDArray[np.int64], level: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return the order of curves, then of levels, then of rows."""
     # Small numbers are sorted in linear time, and in most logs the levels of a run are: a third of the whole call.
-    order = np.argsort(
-        curve.astype(np.uint16 if curve.max() < 2**16 else np.int64), kind="stable"
-    )
-    rises = (level[order][1:] >= level[order][:-1]) | (
-        curve[order][1:] != curve[order][:-1]
-    )
-    return order if rises.all() else np.lexsort((level, curve))
+    numbers: NDArray[Any] = curve
+    if curve.max() < 2**16:
+        numbers = curve.astype(np.uint16)
+    order = np.argsort(numbers, kind="stable")
+    levels_rise = level[order][1:] >= level[order][:-1]
+    another_curve = curve[order][1:] != curve[order][:-1]
+    if (levels_rise | another_curve).all():
+        return order
+    return np.lexsort((level, curve))
 
 
 def one_each(rows: Rows, duplicates: Duplicates) -> Rows:
@@ -137,7 +139,9 @@ def _telling_apart(
         return []
     for name in apart[::-1]:
         others = [other for other in apart if other != name]
-        apart = apart if frame.duplicated([*keys, *others]).any() else others
+        is_needed = frame.duplicated([*keys, *others]).any()
+        if not is_needed:
+            apart = others
     return apart
 
 
@@ -150,19 +154,23 @@ def warn_of_mixed_runs(
     duplicates: Duplicates,
 ) -> None:
     """Warn of a column, not used, that has several labels in one run, each in several rows, or starts it anew."""
-    texts, numbers = (
-        unused_labels(frame, used),
-        unused_numbers(frame, used) if duplicates != "mean" else [],
-    )
+    texts = unused_labels(frame, used)
+    numbers = []
+    if duplicates != "mean":
+        numbers = unused_numbers(frame, used)
     for name in [*texts, *numbers]:
         rows = pd.DataFrame(
             {"curve": curve, "code": pd.factorize(frame[name])[0], "level": level}
         )
         parts = rows.groupby(["curve", "code"])["level"].agg(["size", "min", "max"])
         mixed = parts[parts.index.get_level_values("curve").duplicated(keep=False)]
-        if len(mixed) and (
-            _starts_anew(rows, parts) if name in numbers else (mixed["size"] > 1).all()
-        ):
+        if not len(mixed):
+            continue
+        if name in numbers:
+            are_several = _starts_anew(rows, parts)
+        else:
+            are_several = bool((mixed["size"] > 1).all())
+        if are_several:
             runs = mixed.index.unique("curve")
             provenance.warn(
                 f"column {name!r} is not used and has several labels in one run "
@@ -205,25 +213,22 @@ def warn_of_episodes(
 
 
 def _why(frame: pd.DataFrame, columns: Mapping[str, str], rows: Rows) -> str:
-    run = columns["run"]
-    if _EPISODES.search(str(run)):
+    """Return why runs may be episodes: their name, one level each, or many of few levels."""
+    if _EPISODES.search(str(columns["run"])):
         return "its name says episodes"
     n_curves = int(np.count_nonzero(np.diff(rows.curve, prepend=-1)))
     # a run's levels differ, so there are as many at least
-    n_own = len(rows.curve) / max(n_curves, 1)
-    if n_own > 1 and n_curves <= _MANY * n_own:
+    n_levels_of_run = len(rows.curve) / max(n_curves, 1)
+    if n_levels_of_run > 1 and n_curves <= _MANY * n_levels_of_run:
         return ""
-    n_groups = len(
-        frame[
-            [
-                column
-                for dim, column in columns.items()
-                if dim not in ("run", "training")
-            ]
-        ].drop_duplicates()
-    )
+
+    groups = [
+        column for dim, column in columns.items() if dim not in ("run", "training")
+    ]
+    n_groups = len(frame[groups].drop_duplicates())
     n_levels = len(np.unique(rows.level))
-    if n_own == 1 and n_levels > 1 and n_curves > n_groups:
+    if n_levels_of_run == 1 and n_levels > 1 and n_curves > n_groups:
         return f"each of its {n_curves} runs has one training level, of {n_levels}"
-    many = n_levels > 1 and n_curves > _MANY * n_levels * n_groups
-    return f"it has {n_curves} runs of {n_levels} training levels" if many else ""
+    if n_levels > 1 and n_curves > _MANY * n_levels * n_groups:
+        return f"it has {n_curves} runs of {n_levels} training levels"
+    return ""

@@ -15,7 +15,7 @@ CONFIG = "config/"  # before the names of columns that hold the configuration of
 
 Columns = str | Mapping[str, Any]
 VALUE = "{value}"
-_ROW = "_xcurves_row"  # no column has this name
+_ROW, _COLUMN = "_xcurves_row", "_xcurves_column"  # no column has these names
 _BRACES = re.compile(r"\{(\w+)(?:,((?:[^{}]|\{[\d,]+\})+))?\}")
 
 
@@ -24,12 +24,16 @@ def compiled(names: str, argument: str = "names") -> re.Pattern[str]:
 
     The same part twice is equal text.
     """
-    text, *rest = _BRACES.split(names) if isinstance(names, str) else [""]
+    if not isinstance(names, str):
+        raise _no_pattern(names, argument)
+    text, *rest = _BRACES.split(names)
     made = re.escape(text)
     known = set[str]()
     for name, regex, after in zip(rest[::3], rest[1::3], rest[2::3], strict=True):
-        again = name in known and not regex
-        made += f"(?P={name})" if again else f"(?P<{name}>{regex or '[^/]+'})"
+        if name in known and not regex:
+            made += f"(?P={name})"
+        else:
+            made += f"(?P<{name}>{regex or '[^/]+'})"
         made += re.escape(after)
         known.add(name)
     try:
@@ -41,11 +45,16 @@ def compiled(names: str, argument: str = "names") -> re.Pattern[str]:
         or pattern.groups != len(pattern.groupindex)
         or "{" in "".join([text, *rest[2::3]])
     ):
-        raise ValueError(
-            f"{argument} must be a pattern of parts in braces, such as '{{algorithm}}_seed{{run}}.csv'; "
-            f"got {shown(names)}. Correct it"
-        )
+        raise _no_pattern(names, argument)
     return pattern
+
+
+def _no_pattern(names: object, argument: str) -> ValueError:
+    """Return the error about what is no pattern."""
+    return ValueError(
+        f"{argument} must be a pattern of parts in braces, such as '{{algorithm}}_seed{{run}}.csv'; "
+        f"got {shown(names)}. Correct it"
+    )
 
 
 def whole_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
@@ -54,11 +63,10 @@ def whole_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
     decimal = all(
         isinstance(word, str) and word.isdecimal() and len(word) < 19 for word in words
     )
-    return (
-        column.astype(np.int64)
-        if decimal and len({int(word) for word in words}) == len(words)
-        else column
-    )
+    # 1 and 01 are two labels.
+    if decimal and len({int(word) for word in words}) == len(words):
+        return column.astype(np.int64)
+    return column
 
 
 def to_long(
@@ -83,12 +91,11 @@ def to_long(
             f"columns={shown(columns)} makes a column {taken[0]!r}, which the frame has. Rename it, or drop it: "
             f"frame.drop(columns={taken[0]!r})"
         )
-    place = "_xcurves_column"
-    long = frame.melt(rest, list(parts.index), var_name=place, value_name=value)
+    long = frame.melt(rest, list(parts.index), var_name=_COLUMN, value_name=value)
     labels = (
         parts.rename(columns=made)
         .apply(whole_numbers)
-        .loc[long.pop(place)]
+        .loc[long.pop(_COLUMN)]
         .reset_index(drop=True)
     )
     tidy = pd.concat([labels, long], axis=1)
@@ -103,18 +110,18 @@ def of_each_value(
 
     `columns` is a pattern with the part ``{value}``, or maps each score to a pattern or to a mapping of one dim.
     """
-    own = _columns_of_values(values, columns)
+    columns_of = _columns_of_values(values, columns)
     held: dict[str, list[Any]] = {}
     # Of two scores that a name could begin with, accuracy and accuracy_top5, it is of the longer.
     for value in sorted(values, key=len, reverse=True):
         taken = [name for names in held.values() for name in names]
         left = frame.drop(columns=taken)
-        held[value] = list(_parts(left, own[value], ()).index)
+        held[value] = list(_parts(left, columns_of[value], ()).index)
     every = [name for names in held.values() for name in names]
     return {
         value: (
             frame.drop(columns=[name for name in every if name not in held[value]]),
-            own[value],
+            columns_of[value],
         )
         for value in values
     }
@@ -157,13 +164,12 @@ def to_long_of_values(
 ) -> pd.DataFrame:
     """Return one row, with a column for each of several scores, of a table whose columns hold one each."""
     numbered = frame.assign(**{_ROW: np.arange(len(frame))})
-    each = of_each_value(numbered, values, columns)
-    found = [
-        to_long(own, value, of_own, dims, [*kept, _ROW])
-        for value, (own, of_own) in each.items()
+    tables = [
+        to_long(table, value, of_value, dims, [*kept, _ROW])
+        for value, (table, of_value) in of_each_value(numbered, values, columns).items()
     ]
-    joined = found[0]
-    for other in found[1:]:
+    joined = tables[0]
+    for other in tables[1:]:
         joined = joined.merge(
             other, how="outer", on=[name for name in joined if name in other]
         )
@@ -196,21 +202,16 @@ def join_labels(frame: pd.DataFrame, columns: Sequence[str]) -> pd.Series[Any]:
 
 def pattern_of(names: Sequence[str], dim: str) -> str:
     """Return the pattern that names of columns have, such as seed{run}."""
-    prefix = re.match(r"\D*", _common_start(names))
-    return f"{prefix[0] if prefix and all(len(name) > prefix.end() for name in names) else ''}{{{dim}}}"
-
-
-def _common_start(names: Sequence[str]) -> str:
-    first, last = min(names), max(names)
-    n_same = next(
-        (
-            place
-            for place, (a, b) in enumerate(zip(first, last, strict=False))
-            if a != b
-        ),
-        len(first),
-    )
-    return first[:n_same]
+    # What all begin with, up to a digit: the first and the last name of all differ earliest.
+    prefix = ""
+    for a, b in zip(min(names), max(names), strict=False):
+        if a != b or a.isdecimal():
+            break
+        prefix += a
+    # Of a name that is the prefix itself nothing would be left.
+    if any(len(name) <= len(prefix) for name in names):
+        prefix = ""
+    return f"{prefix}{{{dim}}}"
 
 
 def _parts(frame: pd.DataFrame, columns: Columns, used: Sequence[str]) -> pd.DataFrame:
@@ -245,22 +246,22 @@ def _of_pattern(frame: pd.DataFrame, columns: str, used: Sequence[str]) -> pd.Da
     """Return what each column that fits says, a row for each."""
     pattern = compiled(columns, "columns")
     free = [name for name in frame.select_dtypes("number") if name not in used]
-    found = {
-        name: match.groupdict()
-        for name in free
-        if (match := pattern.fullmatch(str(name)))
-    }
-    if not found:
-        has = ", ".join(map(repr, frame.columns))
+    parts_of = {}
+    for name in free:
+        match = pattern.fullmatch(str(name))
+        if match:
+            parts_of[name] = match.groupdict()
+    if not parts_of:
+        known = ", ".join(map(repr, frame.columns))
         raise KeyError(
-            f"columns={columns!r} fits no column of numbers. The frame has {has}"
+            f"columns={columns!r} fits no column of numbers. The frame has {known}"
         )
     unusual = [part for part in pattern.groupindex if part in DIMS and part in frame]
     if unusual:
         raise ValueError(
             f"columns={columns!r} says {unusual[0]}, and so does the column of that name. Rename it"
         )
-    return pd.DataFrame(list(found.values()), index=list(found))
+    return pd.DataFrame(list(parts_of.values()), index=list(parts_of))
 
 
 def _short(name: object) -> str:
@@ -269,4 +270,7 @@ def _short(name: object) -> str:
 
 
 def _text(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float | np.floating) else str(value)
+    """Return a label as text, a whole number among floats without its point."""
+    if isinstance(value, float | np.floating):
+        return f"{value:g}"
+    return str(value)
