@@ -489,3 +489,21 @@ def test_tables_of_an_interactive_page_sort_and_filter(interactive, browser):
     browser.ask("(() => { const box = document.querySelector('.scores input'); box.value = 't11'; "
                 "box.dispatchEvent(new Event('input')) })()")  # fmt: skip
     assert len(browser.ask(column)) == 1
+
+
+def test_an_interactive_page_can_be_read_in_the_dark(interactive, browser):
+    dark = [{"name": "prefers-color-scheme", "value": "dark"}]
+    browser.call("Emulation.setEmulatedMedia", features=dark)
+    try:
+        browser.open(interactive, 1280)
+        ready = "new Promise(done => { const wait = () => document.documentElement.dataset.scripts ? done(1) : "
+        browser.ask(f"{ready} setTimeout(wait, 50); wait() }})")
+        # Of the figure as a whole the colours are turned once, and tables have the paper of the page.
+        figure = "getComputedStyle(document.querySelector('figure.plot > div')).filter"
+        assert browser.ask(figure) != "none"
+        inside = "[...document.querySelectorAll('.plot > div *, .plot figcaption')].every(one => getComputedStyle(one).filter === 'none')"
+        assert browser.ask(inside)
+        table = "getComputedStyle(document.querySelector('.scores .dt-container')).backgroundColor"
+        assert browser.ask(table) == "rgba(0, 0, 0, 0)"
+    finally:
+        browser.call("Emulation.setEmulatedMedia", features=[])

@@ -100,9 +100,9 @@ def _draw_null(ratios: Floats, row: int, ax: Axes) -> None:
 def draw_differences(result: xr.Dataset, ax: Axes) -> None:
     """Draw the difference of every pair with its interval and p, grouped by the better algorithm."""
     more = "lower" if lower_is_better(result) else "higher"
-    label = f"how much {more} the mean {score_name(result)} is"
+    label = f"how much {more} in mean {score_name(result)}"
     if keeps_direction(result):
-        label = f"difference of the mean {score_name(result)}"
+        label = f"difference of mean {score_name(result)}"
     draw_forest_of_pairs(
         ax, result, displayed_of(result), with_units(label, result["difference"])
     )

@@ -95,12 +95,11 @@ def draw_forest(result: xr.Dataset, ax: Axes) -> None:
         if displayed.attrs["claim"] == "random":
             which = f"{result.attrs['task']}s like these"
         more = "lower" if lower_is_better(result) else "higher"
-        label = f"how much {more} the mean {score_name(result)} is, {which}"
+        label = f"how much {more} in mean {score_name(result)}"
         if keeps_direction(result):
-            label = f"difference of the mean {score_name(result)}, {which}"
-        draw_forest_of_pairs(
-            ax, result, displayed, with_units(label, result["difference"])
-        )
+            label = f"difference of mean {score_name(result)}"
+        label = with_units(label, result["difference"])
+        draw_forest_of_pairs(ax, result, displayed, f"{label}\n{which}")
         return
     result = pairs_by_size(
         result,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_ROWS = 45  # pairs that have a row each; of more those of the best
+_OF_LABEL = 40  # letters in a line of the label, which has room below the columns too
 _OF_COLUMNS = 34  # letters of amount, interval and p with their spaces
 _GREY = "0.6"
 _LETTER = 0.64  # width of a letter, of its height
@@ -110,7 +111,7 @@ def draw_forest_of_pairs(
     ax.spines["left"].set_visible(False)
     ax.set_ylim(len(lines) - 0.5, -0.8)
     ax.grid(axis="x", color="0.9")
-    ax.set_xlabel(wrapped(xlabel))
+    ax.set_xlabel(wrapped(xlabel, _OF_LABEL))
     _write_columns(ax, lines, heading(result).replace(" together", ""), small=small)
     ax.yaxis.set_gid("pairs")
 
