@@ -487,7 +487,7 @@ def test_what_cannot_be_drawn_is_told_why(curves):
     refused(
         lambda: result.curves.plot(rng=0),
         ValueError,
-        "rng is for pictures of curves; a result has its own. Leave it out",
+        "rng is for pictures of curves, scores.curves.plot(rng=...); no view of a result takes it. Leave it out",
     )
 
 

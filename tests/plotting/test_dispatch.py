@@ -355,6 +355,8 @@ def test_results_along_the_budget_take_their_options_and_others_say_which_do():
         assert len(shaded) == 3
         bare = result.curves.plot(view, band=None)
         assert not [each for each in bare.collections if each.get_gid() == "band"]
+    dashed = result.curves.plot("mean_curve", linestyles=True)
+    assert [line.get_linestyle() for line in dashed.lines] == ["-", "--", "-."]
     with pytest.raises(
         ValueError, match=r"^band must be left out or None with a result, .*; got 'sd'$"
     ):
@@ -366,6 +368,8 @@ def test_results_along_the_budget_take_their_options_and_others_say_which_do():
         match=r"^yscale is .*; of performance_cdf these views take it: 'training'\. Leave",
     ):
         cdf.curves.plot("cdf", yscale="log")
+    lines = cdf.curves.plot("cdf", linestyles=True).lines
+    assert [line.get_linestyle() for line in lines[:3]] == ["-", "--", "-."]
     anova = one.curves.randomized_anova(n_resamples=99, rng=0)
     with pytest.raises(
         ValueError,

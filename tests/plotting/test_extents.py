@@ -85,14 +85,6 @@ def faults_of(name, view, n_algorithms, n_tasks, letters, width):
     return faults(drawn, at_least=0.3, sized=True)
 
 
-# Cases in which the size that is named is a little too small; all others must hold.
-TOO_SMALL = {
-    ("compare_learners", "difference"): {(2, 16, 25, 3.25), (6, 8, 25, 5.5)},
-    ("across_tasks", "prob_greater"): {(7, 60, 25, 3.25)},
-    ("pairwise", "difference"): {(9, 3, 25, 5.5)},
-}
-
-
 def test_each_two_values_are_covered():
     every = [
         (view, *case) for place, view in enumerate(VIEWS) for case in covering(place)
@@ -115,6 +107,5 @@ def test_texts_have_room(name, view, place, request):
         and "not slow" in request.config.option.markexpr
     ):
         cases = cases[::4]
-    known = TOO_SMALL.get((name, view), set())
-    found = {case: faults_of(name, view, *case) for case in cases if case not in known}
+    found = {case: faults_of(name, view, *case) for case in cases}
     assert {case: wrong for case, wrong in found.items() if wrong} == {}

@@ -100,8 +100,10 @@ def captioned(
     return make
 
 
-# options of `plot` for pictures along training or a budget
-ALONG = frozenset({"band", "xscale", "yscale"})
+# options of `plot` for pictures with a line for each algorithm or pair, with scales, and with bands of their own
+DASHED = frozenset({"linestyles"})
+SCALED = DASHED | {"xscale", "yscale"}
+ALONG = SCALED | {"band"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,7 @@ class Drawing:
     title: Callable[[xr.Dataset], str] | None = None
     # whether to draw it where nobody asked for it by name
     suits: Callable[[xr.Dataset], bool] = lambda _: True
-    # of `plot`, that not every picture takes: "band", "xscale", "yscale"
+    # of `plot`, that not every picture takes: "band", "linestyles", "xscale", "yscale"
     options: frozenset[str] = frozenset()
     beside: Callable[[xr.Dataset], float] | None = (
         None  # letters of the names and numbers beside a panel of rows

@@ -11,7 +11,9 @@ import xarray as xr
 from xcurves.core.applicability import NotApplicableError, is_lower_better
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.schema import (
+    DASHED,
     PAIR_COORDS,
+    SCALED,
     Drawing,
     Part,
     ResultKind,
@@ -209,12 +211,12 @@ PERFORMANCE_CDF = ResultKind(
     ),
     views={
         "inverse_cdf": View(
-            plots.draw_inverse_cdf,
+            Drawing(plots.draw_inverse_cdf, options=DASHED),
             "Score that a share of runs does not exceed, with pointwise intervals: the steeper, the more runs differ.",
             panels={"algorithm": MOST_CURVES},
         ),
         "cdf": View(
-            plots.draw_cdf,
+            Drawing(plots.draw_cdf, options=DASHED),
             "Share of trials at or below each score, with the band or, of a bootstrap, pointwise intervals.",
             default=False,
             panels={"algorithm": MOST_CURVES},
@@ -226,13 +228,13 @@ PERFORMANCE_CDF = ResultKind(
             panels={"param": 1},
         ),
         "profile": View(
-            plots.draw_profile,
+            Drawing(plots.draw_profile, options=DASHED),
             "Share of trials above each score, with the band or, of a bootstrap, pointwise intervals.",
             default=False,
             panels={"algorithm": MOST_CURVES},
         ),
         "training": View(
-            Drawing(plots.draw_along_training, options=frozenset({"xscale", "yscale"})),
+            Drawing(plots.draw_along_training, options=SCALED),
             "Statistics of scores against training: with simultaneous='training' each band holds at all levels "
             "together, otherwise the intervals are those of each level by itself.",
             default=False,
@@ -332,7 +334,7 @@ COMPARE_DISTRIBUTIONS = ResultKind(
             ),
         ),
         "quantile_difference": View(
-            plots.draw_quantile_difference,
+            Drawing(plots.draw_quantile_difference, options=DASHED),
             "Differences of the scores that a share of trials does not exceed, first minus second, with bands that "
             "hold everywhere at once.",
             default=False,
@@ -419,12 +421,12 @@ TUNING_CURVE = ResultKind(
     ),
     views={
         "best": View(
-            Drawing(plots.draw_best, options=frozenset({"xscale", "yscale"})),
+            Drawing(plots.draw_best, options=SCALED),
             "Median of the best score seen in so many trials, with bands that hold for all numbers of trials together.",
             panels={"algorithm": MOST_CURVES},
         ),
         "difference": View(
-            Drawing(plots.draw_difference, options=frozenset({"xscale"})),
+            Drawing(plots.draw_difference, options=DASHED | {"xscale"}),
             "Difference of the median best scores of two algorithms after equally many trials, first minus second.",
             default=False,
             panels={"pair": MOST_CURVES},

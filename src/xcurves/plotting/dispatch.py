@@ -23,6 +23,7 @@ from xcurves.plotting.facets import (
     import_pyplot,
     split,
 )
+from xcurves.plotting.look import with_dashes
 from xcurves.plotting.names import drawable
 from xcurves.plotting.panels import (
     Canvas,
@@ -42,7 +43,7 @@ _TWO_LINES = 2.0  # width of a column whose name has two lines, of that of other
 _ROWS_OF_NAMES = 5  # as high as long names of columns that lean
 _ROWS_OF_CURVES = 9  # as high as a picture of curves
 # options that pictures of results can take
-_OF_RESULTS = ("band", "xscale", "yscale", "title")
+_OF_RESULTS = ("band", "linestyles", "xscale", "yscale", "title")
 _MOST_IN_LEGEND = 12  # algorithms: more have a panel each, or are rows
 # that are drawn each in a panel, where a view has one for many
 _MOST_TASKS, _MOST_PANELS = (4, 30)
@@ -104,7 +105,8 @@ def plot(
     smooth : float, optional
         Of curves: weight of the past, below 1, in a debiased exponential mean of every run, before means and bands.
     linestyles : bool, optional
-        Of curves: whether lines differ in their dashes too, as they do from the seventh algorithm on.
+        Of curves, and of results with a line for each algorithm or pair: whether lines differ in their dashes too, as
+        they do from the seventh algorithm on.
     xscale, yscale : {"linear", "log"}, optional
         Of curves, and of results along training, a budget or trials: scales of the axes.
     title : str, optional
@@ -207,7 +209,8 @@ def plot(
     for name in of_curves:
         if name not in _OF_RESULTS:
             raise ValueError(
-                f"{name} is for pictures of curves; a result has its own. Leave it out"
+                f"{name} is for pictures of curves, scores.curves.plot({name}=...); no view of a result takes it. "
+                "Leave it out"
             )
     if band is not None and band != "own":
         raise ValueError(
@@ -315,6 +318,8 @@ def _plot_result(
         if name in options
     }
     data = drawable(styled(data, canvas.colors, canvas.order))
+    if options.get("linestyles"):
+        data = with_dashes(data)
 
     drawn = [_panels(kind, views[name], data, canvas) for name in names]
     longest = max(len(panel.title) for each in drawn for panel in each.panels)
@@ -387,7 +392,7 @@ def _views_with_option(
                 f"of {kind.name} these views take it: {', '.join(map(repr, taking))}"
             )
         raise ValueError(
-            f"{option} is for pictures of curves and results along training; {known}. Leave it out"
+            f"{option} is for pictures of curves and results with lines; {known}. Leave it out"
         )
     return names
 

@@ -73,7 +73,7 @@ def forest_lines(displayed: xr.Dataset) -> list[Line]:
 
 def n_forest_lines(displayed: xr.Dataset) -> float:
     """Return how many lines the forest has, its headings included."""
-    return len(forest_lines(displayed)) + 0.5
+    return len(forest_lines(displayed)) + 1.2
 
 
 def n_forest_letters(displayed: xr.Dataset) -> float:
@@ -109,7 +109,9 @@ def draw_forest_of_pairs(
         label.set_fontweight("bold" if line.row is None else "normal")
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
-    ax.set_ylim(len(lines) - 0.5, -0.8)
+    ax.set_ylim(
+        len(lines) - 0.5, -1.5
+    )  # with room for the headings of columns, below a title
     ax.grid(axis="x", color="0.9")
     ax.set_xlabel(wrapped(xlabel, _OF_LABEL))
     _write_columns(ax, lines, heading(result).replace(" together", ""), small=small)
@@ -161,7 +163,7 @@ def _write_columns(ax: Axes, lines: Sequence[Line], what: str, *, small: bool) -
     right = 0.0
     for texts in columns:
         right += _SPACE + _LETTER * size * max(map(len, texts))
-        for place, text in zip((-0.9, *range(len(lines))), texts, strict=True):
+        for place, text in zip((-1.0, *range(len(lines))), texts, strict=True):
             line = lines[place] if place >= 0 else None
             color = "0.35" if line is None or line.row is None else _ink(line.row)
             ax.annotate(text, (1, place), (right, 0), xycoords=ax.get_yaxis_transform(), textcoords="offset points",

@@ -111,6 +111,18 @@ def with_styles(data: Labelled, colours: Mapping[str, str]) -> Labelled:
     return data
 
 
+def with_dashes(data: Labelled) -> Labelled:
+    """Return data whose algorithms and pairs differ in their dashes too, whatever their number."""
+    for dim in ("algorithm", "pair"):
+        name = f"{dim}_style"
+        if name in data.coords:
+            styles = np.empty(data.sizes[dim], dtype=object)
+            for place, style in enumerate(data[name].to_numpy()):
+                styles[place] = style._replace(linestyle=LINES[place % len(LINES)])
+            data = data.assign_coords({name: (dim, styles)})
+    return data
+
+
 def _pair_indices(data: xr.DataArray | xr.Dataset) -> Sequence[int]:
     """Return the number of the style of each pair: one of its own for any two algorithms, in either order."""
     if not set(PAIR_COLORS) <= set(data.coords):

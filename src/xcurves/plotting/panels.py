@@ -350,6 +350,8 @@ def _fit_labels(panels: NDArray[Any], wide: float, high: float) -> None:
         for ax, text in long:
             middle = (ax.bbox.x0 + ax.bbox.x1) / 2
             room = min(2 * middle, 2 * (figure.bbox.width - middle), between)
+            # Anew from one line, not from the lines that it has.
+            label = " ".join(text.get_text().split("\n"))
             for _ in range(_TRIES):
                 extent = text.get_window_extent()
                 share = (
@@ -357,8 +359,8 @@ def _fit_labels(panels: NDArray[Any], wide: float, high: float) -> None:
                 )
                 if share >= 1:
                     break
-                said = text.get_text()
-                text.set_text(wrapped(said, share * longest_line([said])))
+                letters = share * longest_line([text.get_text()])
+                text.set_text(wrapped(label, letters))
 
 
 def _text_of(ax: Axes, of: str) -> Text:

@@ -12,6 +12,7 @@ import xarray as xr
 from xcurves.core.applicability import NotApplicableError, is_lower_better
 from xcurves.core.labels import CI_BOUNDS, EVALUATION
 from xcurves.core.schema import (
+    DASHED,
     JOINED,
     PAIR_COORDS,
     Drawing,
@@ -229,7 +230,12 @@ SPEEDUP = ResultKind(
             "like these.",
         ),
         "curves": View(
-            Drawing(plots.draw_levels, title=plots.against, suits=plots.has_curves),
+            Drawing(
+                plots.draw_levels,
+                title=plots.against,
+                suits=plots.has_curves,
+                options=DASHED,
+            ),
             "Mean curves, the score that is to be reached (dashed), and when each algorithm reaches it, with its "
             "interval; the distance to the black point, the reference, is the speed-up. Where that is open at an end, "
             "hollow markers say when each reaches the level where the reference had 90 % of its rise (dotted).",
@@ -312,7 +318,7 @@ PERFORMANCE_PROFILE = ResultKind(
     statements=text.score_statements,
     views={
         "profile": View(
-            plots.draw_profiles,
+            Drawing(plots.draw_profiles, options=DASHED),
             "The share of tasks in which each algorithm takes at most so many times as long as the best of them.",
         )
     },
