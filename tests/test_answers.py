@@ -8,7 +8,7 @@ import pytest
 from strategies import make_curves, make_scores
 from synthetic_results import synthetic_curves
 from xcurves import kinds
-from xcurves.reporting.page import counts
+from xcurves.reporting.curves_section import counts
 
 RNG = np.random.default_rng(0)
 
