@@ -27,28 +27,28 @@ def text(words: object) -> str:
 
 def paragraph(words: str, kind: str = "") -> str:
     """Return a paragraph of text."""
-    attribute = f' class="{kind}"' if kind else ""
+    attribute = ""
+    if kind:
+        attribute = f' class="{kind}"'
     return f"<p{attribute}>{_sentence(words)}</p>"
 
 
 def items(sentences: Iterable[str], *, plain: bool = False) -> str:
     """Return a list of sentences without code, nothing for none; `plain`, names in them are words."""
-    said = map(without_code, sentences)
-    lines = "".join(
-        f"<li>{_sentence(each.replace('_', ' ') if plain else each)}</li>"
-        for each in said
-    )
-    return f"<ul>{lines}</ul>" if lines else ""
+    texts = [without_code(sentence) for sentence in sentences]
+    if plain:
+        texts = [text_of.replace("_", " ") for text_of in texts]
+    if not texts:
+        return ""
+    lines = "".join(f"<li>{_sentence(text_of)}</li>" for text_of in texts)
+    return f"<ul>{lines}</ul>"
 
 
 def without_code(words: str) -> str:
     """Return a sentence without the parts that name Python: readers of a page have none."""
-    said = " ".join(
-        part
-        for part in re.split(r"(?<=[.:;]) ", _BY_OPTION.sub("", words))
-        if not _CODE.search(part)
-    )
-    return re.sub(r"[:;]$", ".", said)
+    parts = re.split(r"(?<=[.:;]) ", _BY_OPTION.sub("", words))
+    kept = " ".join(part for part in parts if not _CODE.search(part))
+    return re.sub(r"[:;]$", ".", kept)
 
 
 def _sentence(words: str) -> str:
@@ -67,17 +67,17 @@ def references(entries: Iterable[str]) -> str:
 
 def folded(title: str, body: str) -> str:
     """Return content that is shown when its title is clicked, nothing for none."""
-    return f"<details><summary>{text(title)}</summary>{body}</details>" if body else ""
+    if not body:
+        return ""
+    return f"<details><summary>{text(title)}</summary>{body}</details>"
 
 
 def section(anchor: str, title: str, body: str, *, is_open: bool = False) -> str:
     """Return a section with its heading, below which its content is folded; the anchor is never a label of the data."""
     heading = f'<h2 id="{anchor}-title">{text(title)}</h2>'
-    content = (
-        f"{heading}\n{body}"
-        if is_open
-        else f"<details><summary>{heading}</summary>\n{body}</details>"
-    )
+    content = f"<details><summary>{heading}</summary>\n{body}</details>"
+    if is_open:
+        content = f"{heading}\n{body}"
     return f'<section id="{anchor}" aria-labelledby="{anchor}-title">\n{content}\n</section>'
 
 
@@ -106,32 +106,33 @@ def html_table(
     `links` has the anchors that the first heading of a row leads to, by the first labels of the row; of rows that
     follow each other and lead to the same, the first has the link.
     """
-    named = not isinstance(frame.index, pd.RangeIndex)
-    heads = [name or "" for name in frame.index.names] if named else []
+    heads = []
+    if not isinstance(frame.index, pd.RangeIndex):
+        heads = [name or "" for name in frame.index.names]
     top = "".join(f'<th scope="col">{text(name)}</th>' for name in heads)
     top += "".join(
         f'<th scope="col" class="number">{text(name)}</th>' for name in frame
     )
-    n_labels = len(next(iter(links or {}), ()))
+    links = links or {}
+    n_labels = len(next(iter(links), ()))
     rows = ""
     last_anchor = None
-    for key, values in zip(
-        frame.index, frame.astype(object).to_numpy().tolist(), strict=True
-    ):
-        keys: tuple[Any, ...] = ()
-        if named:
-            keys = key if isinstance(key, tuple) else (key,)
-        names = [text(as_cell(each)) for each in keys]
-        anchor = links.get(keys[:n_labels]) if links else None
+    values_of_rows = frame.astype(object).to_numpy().tolist()
+    for key, values in zip(frame.index, values_of_rows, strict=True):
+        labels: tuple[Any, ...] = ()
+        if heads:
+            labels = key if isinstance(key, tuple) else (key,)
+        names = [text(as_cell(label)) for label in labels]
+        anchor = links.get(labels[:n_labels])
         if anchor and anchor != last_anchor:
             names[0] = f'<a href="#{anchor}">{names[0]}</a>'
         last_anchor = anchor
         cells = [f'<th scope="row">{name}</th>' for name in names]
         cells += [_td(value) for value in values]
         rows += f"<tr>{''.join(cells)}</tr>\n"
-    wide = " wide" if len(heads) + len(frame.columns) > _NARROW else ""
+    box = _box("box", len(heads) + len(frame.columns))
     return (
-        f'<div class="box{wide}" role="group" tabindex="0" aria-label="{text(caption)}"><table>\n'
+        f'<div class="{box}" role="group" tabindex="0" aria-label="{text(caption)}"><table>\n'
         f"<caption><span>{text(caption)}</span></caption>\n"
         f"<thead><tr>{top}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>"
     )
@@ -139,15 +140,18 @@ def html_table(
 
 def _td(value: Any) -> str:
     """Return a cell; numbers that are written with signs or commas are sorted by their value."""
-    said = text(as_cell(value))
-    is_plain = (
-        not isinstance(value, float)
-        or pd.isna(value)
-        or said.replace(".", "", 1).isdigit()
-    )
-    return (
-        f"<td>{said}</td>" if is_plain else f'<td data-order="{value:.6g}">{said}</td>'
-    )
+    cell = text(as_cell(value))
+    is_number = isinstance(value, float) and not pd.isna(value)
+    if is_number and not cell.replace(".", "", 1).isdigit():
+        return f'<td data-order="{value:.6g}">{cell}</td>'
+    return f"<td>{cell}</td>"
+
+
+def _box(classes: str, n_columns: int) -> str:
+    """Return the classes of a box, of which a narrow screen says where there are more columns than it shows."""
+    if n_columns > _NARROW:
+        return f"{classes} wide"
+    return classes
 
 
 def score_table(table: ScoreTable, links: Sequence[str]) -> str:
@@ -157,9 +161,9 @@ def score_table(table: ScoreTable, links: Sequence[str]) -> str:
     )
     body = "\n".join(html_rows(table, table.rows, links))
     foot = "\n".join(html_rows(table, table.last))
-    wide = " wide" if len(table.heads) >= _NARROW else ""
+    box = _box("box scores", 1 + len(table.heads))
     return (
-        f'<div class="box scores{wide}" role="group" tabindex="0" aria-label="{text(table.caption)}"><table>\n'
+        f'<div class="{box}" role="group" tabindex="0" aria-label="{text(table.caption)}"><table>\n'
         f"<caption><span>{text(table.caption)}</span></caption>\n"
         f'<thead><tr><th scope="col">{text(table.corner)}</th>{heads}</tr></thead>\n'
         f"<tbody>\n{body}\n</tbody>\n<tfoot>\n{foot}\n</tfoot></table></div>"
@@ -170,4 +174,6 @@ def as_cell(value: Any) -> str:
     """Return a value as it is written in a table: four digits of a number, a dash for none."""
     if pd.isna(value):
         return "–"
-    return wording.number(value, 4) if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return wording.number(value, 4)
+    return str(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import partial
 from html import escape
 from importlib.resources import files
@@ -24,6 +25,7 @@ from xcurves.reporting.score_table import (
     as_html,
     as_latex,
     as_markdown,
+    infinity,
     latex_text,
     score_table,
 )
@@ -159,9 +161,9 @@ def format_table(
             caption,
             label,
         )
-    return _table_of_rows(
-        result, to, best, ties, 3 if digits is None else digits, caption, label
-    )
+    if digits is None:
+        digits = 3
+    return _table_of_rows(result, to, best, ties, digits, caption, label)
 
 
 def _table_of_tasks(
@@ -188,7 +190,9 @@ def _table_of_tasks(
     made = score_table(scores, spread=spread, precision=digits, best=best, ties=ties)
     if to == "latex":
         return as_latex(made, caption, label)
-    return as_markdown(made, caption) if to == "markdown" else as_html(made, caption)
+    if to == "markdown":
+        return as_markdown(made, caption)
+    return as_html(made, caption)
 
 
 def _table_of_rows(
@@ -217,51 +221,81 @@ def _table_of_rows(
     units = {
         name: var.attrs.get("units", "1") for name, var in result.data_vars.items()
     }
-    named = not isinstance(frame.index, pd.RangeIndex)
-    levels = [str(name or "") for name in frame.index.names] if named else []
-    headers = (
-        f"{name} ({units[name]})" if units.get(name, "1") != "1" else str(name)
-        for name in frame.columns
-    )
-    whole = frame.reset_index(drop=not named, allow_duplicates=True)
+    is_named = not isinstance(frame.index, pd.RangeIndex)
+    levels: list[str] = []
+    if is_named:
+        levels = [str(name or "") for name in frame.index.names]
+    whole = frame.reset_index(drop=not is_named, allow_duplicates=True)
+    headers = [_with_unit(name, units.get(name, "1")) for name in frame.columns]
     whole.columns = pd.Index([*levels, *headers])
-    cell = partial(_cell, to=to, digits=digits)
-    sides = ["left"] * len(levels) + ["right"] * frame.shape[1]
     try:
         if to == "markdown":
-            written = whole.map(cell).rename(columns=cell)
-            for row, mark in marked.items():
-                written.iloc[row, len(levels)] = _MARKS[to][mark].format(
-                    written.iloc[row, len(levels)]
-                )
-            above = f"{cell(caption)}\n\n" if caption else ""
-            return above + str(
-                written.to_markdown(index=False, disable_numparse=True, colalign=sides)
-            )
-        styler = (
-            whole.style.hide(axis="index")
-            .format(cell, na_rep="", escape=to)
-            .format_index(cell, escape=to, axis=1)
-        )
-        looks = [
-            _MARKS[to][marked[row]] if row in marked else ""
-            for row in range(len(whole))
-        ]
-        styler = styler.apply(lambda _: looks, subset=[whole.columns[len(levels)]])
-        if to == "html":
-            return str(
-                (styler.set_caption(escape(caption)) if caption else styler).to_html()
-            )
-        said = None if caption is None else latex_text(caption)
-        columns = "".join(side[0] for side in sides)
-        latex: str = styler.to_latex(
-            hrules=True, column_format=columns, caption=said, label=label
-        )
-        return latex.replace(MINUS, "$-$").replace("∞", r"$\infty$")
+            return _markdown_table(whole, len(levels), marked, digits, caption)
+        return _styled_table(whole, len(levels), marked, digits, caption, label, to)
     except (ImportError, AttributeError):
         raise ImportError(
             "format_table needs jinja2 and tabulate. Install them: pip install 'xcurves[tables]'"
         ) from None
+
+
+def _with_unit(name: Any, unit: str) -> str:
+    """Return the heading of a column, with the unit of what it holds if that has one."""
+    if unit == "1":
+        return str(name)
+    return f"{name} ({unit})"
+
+
+def _markdown_table(
+    frame: pd.DataFrame,
+    n_levels: int,
+    marked: Mapping[int, Mark],
+    digits: int,
+    caption: str | None,
+) -> str:
+    """Return a frame, whose first columns are labels, as a table of Markdown below its caption."""
+    cell = partial(_cell, to="markdown", digits=digits)
+    written = frame.map(cell).rename(columns=cell)
+    for row, mark in marked.items():
+        value = written.iloc[row, n_levels]
+        written.iloc[row, n_levels] = _MARKS["markdown"][mark].format(value)
+    sides = ["left"] * n_levels + ["right"] * (frame.shape[1] - n_levels)
+    table_text = str(
+        written.to_markdown(index=False, disable_numparse=True, colalign=sides)
+    )
+    if caption:
+        return f"{cell(caption)}\n\n{table_text}"
+    return table_text
+
+
+def _styled_table(
+    frame: pd.DataFrame,
+    n_levels: int,
+    marked: Mapping[int, Mark],
+    digits: int,
+    caption: str | None,
+    label: str | None,
+    to: str,
+) -> str:
+    """Return a frame, whose first columns are labels, as a table of HTML or LaTeX."""
+    cell = partial(_cell, to=to, digits=digits)
+    styler = frame.style.hide(axis="index")
+    styler = styler.format(cell, na_rep="", escape=to)
+    styler = styler.format_index(cell, escape=to, axis=1)
+    looks = [""] * len(frame)
+    for row, mark in marked.items():
+        looks[row] = _MARKS[to][mark]
+    styler = styler.apply(lambda _: looks, subset=[frame.columns[n_levels]])
+    if to == "html":
+        if caption:
+            styler = styler.set_caption(escape(caption))
+        return str(styler.to_html())
+    if caption is not None:
+        caption = latex_text(caption)
+    columns = "l" * n_levels + "r" * (frame.shape[1] - n_levels)
+    latex: str = styler.to_latex(
+        hrules=True, column_format=columns, caption=caption, label=label
+    )
+    return latex.replace(MINUS, "$-$").replace("∞", r"$\infty$")
 
 
 def _without_infinite_columns(frame: pd.DataFrame) -> pd.DataFrame:
@@ -286,16 +320,21 @@ def _cell(value: Any, *, to: str, digits: int) -> str:
     if isinstance(value, str):
         if to == "markdown":
             return _MARKDOWN.sub(r"\\\g<0>", value)
-        return _STARTS.sub("{}", value.translate(_LATEX)) if to == "latex" else value
+        if to == "latex":
+            return _STARTS.sub("{}", value.translate(_LATEX))
+        return value
     if pd.isna(value):
         return ""
     if not isinstance(value, float):
         return str(value)
     if np.isinf(value):
-        return "∞" if value > 0 else f"{MINUS}∞"
-    rounded = f"{value:.{digits}f}"
-    said = rounded if value == 0 or float(rounded) else f"{value:.0e}"
-    return said.replace("-", MINUS, 1) if value < 0 else said
+        return infinity(value)
+    number = f"{value:.{digits}f}"
+    if value != 0 and float(number) == 0:
+        number = f"{value:.0e}"
+    if value < 0:
+        return number.replace("-", MINUS, 1)
+    return number
 
 
 def describe_methods(result: xr.Dataset) -> str:
@@ -328,13 +367,15 @@ def describe_methods(result: xr.Dataset) -> str:
     """
     kind, result = prepare(result)
     call = re.search(rf"{kind.name}\((.*)\)$", str(result.attrs.get("history", "")))
-    options = dict(re.findall(r"(\w+)=([^,]*)", call[1])) if call else {}
-    said = {
+    options: dict[Any, Any] = {}
+    if call:
+        options = dict(re.findall(r"(\w+)=([^,]*)", call[1]))
+    words = {
         str(name): _SAID.get(str(value), str(value))
         for name, value in (options | result.attrs).items()
     }
     papers = "; ".join(map(_cited, provenance.references_of([result])))
-    method, unit = (each.format_map(said) for each in kind.method)
+    method, unit = (sentence.format_map(words) for sentence in kind.method)
     if "weights" in result:  # of a contrast, whose other algorithms have no part in it
         result = result.sel(algorithm=result["weights"] != 0)
     counts = "; ".join(
@@ -345,14 +386,13 @@ def describe_methods(result: xr.Dataset) -> str:
         and name in result
         for values in [result[name].to_numpy()]
     )
-    matched = (
-        " Runs were matched over algorithms." if result.attrs.get("paired") else ""
-    )
-    version, level = (
-        result.attrs["xcurves_version"],
-        100 * float(result.attrs["confidence_level"]),
-    )
-    counted = f"{counts[:1].upper()}{counts[1:]}. " if counts else ""
+    matched, counted = "", ""
+    if result.attrs.get("paired"):
+        matched = " Runs were matched over algorithms."
+    if counts:
+        counted = f"{counts[:1].upper()}{counts[1:]}. "
+    version = result.attrs["xcurves_version"]
+    level = 100 * float(result.attrs["confidence_level"])
     calls = str(result.attrs.get("history", "")).replace("\n", " | ")
     repeated = [
         calls,
@@ -373,12 +413,10 @@ def _cited(reference: str) -> str:
     found = _MARK.match(reference)
     if found is None:
         return reference
-    many = reference[: found.end()].count(",") > 0
-    authors = (
-        f"{found['author']} et al."
-        if many
-        else f"{found['author']}{found['more'] or ''}"
-    )
+    authors = f"{found['author']}{found['more'] or ''}"
+    has_many = reference[: found.end()].count(",") > 0
+    if has_many:
+        authors = f"{found['author']} et al."
     parts = [authors, found["year"]]
     if "longer version" in reference:
         parts.append("longer version")
@@ -418,28 +456,28 @@ def bibtex(result: xr.Dataset | xr.DataTree) -> str:
       doi = {10.1080/00031305.2013.847865}
     }
     """
-    parts = (
-        parts_of(result).values()
-        if isinstance(result, xr.DataTree)
-        else [prepare(result)[1]]
-    )
-    text = (
-        files("xcurves.reporting")
-        .joinpath("references.bib")
-        .read_text(encoding="utf-8")
-    )
-    known = {
-        entry[entry.index("{") + 1 : entry.index(",")]: entry
-        for entry in text.strip().split("\n\n")
-    }
+    if isinstance(result, xr.DataTree):
+        parts = list(parts_of(result).values())
+    else:
+        parts = [prepare(result)[1]]
+    known = _known_entries()
     entries = []
     for number, reference in enumerate(provenance.references_of(parts), 1):
+        key = ""
         found = _MARK.match(reference)
-        key = f"{found['author']}{found['year'] or ''}" if found else ""
+        if found:
+            key = f"{found['author']}{found['year'] or ''}"
         note = re.sub("([&%$#_])", r"\\\1", reference)
         entries.append(
             known.get(key) or f"@misc{{reference{number},\n  note = {{{note}}}\n}}"
         )
-    version = next(iter(parts)).attrs["xcurves_version"]
+    version = parts[0].attrs["xcurves_version"]
     software = f"author = {{{{The xcurves developers}}}},\n  title = {{{{xcurves}}}},\n  note = {{Version {version}}}"
     return "\n\n".join([*entries, f"@misc{{xcurves,\n  {software}\n}}"])
+
+
+def _known_entries() -> dict[str, str]:
+    """Return the entries of the file of references by their keys."""
+    file = files("xcurves.reporting").joinpath("references.bib")
+    entries = file.read_text(encoding="utf-8").strip().split("\n\n")
+    return {entry[entry.index("{") + 1 : entry.index(",")]: entry for entry in entries}

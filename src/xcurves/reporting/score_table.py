@@ -67,11 +67,9 @@ def score_table(
 ) -> ScoreTable:
     """Return the table of scores; `precision` is the number of decimals, by default what the spread supports."""
     widths = _spread_of(scores, spread)
-    decimals = (
-        _decimals_of_tasks(scores.mean, widths)
-        if precision is None
-        else [precision] * len(scores.tasks)
-    )
+    decimals = [precision or 0] * len(scores.tasks)
+    if precision is None:
+        decimals = _decimals_of_tasks(scores.mean, widths)
     rows = []
     for task, name in enumerate(scores.tasks):
         cells = []
@@ -87,16 +85,9 @@ def score_table(
             )
         rows.append((name, cells))
     over_tasks = max(decimals, default=0)
-    last = [
-        (
-            "mean",
-            [
-                Cell(_written(value, over_tasks))
-                for value in scores.mean_over_tasks.tolist()
-            ],
-        ),
-        ("mean rank", [Cell(_written(value, 2)) for value in scores.rank.tolist()]),
-    ]
+    means = [Cell(_written(value, over_tasks)) for value in scores.mean_over_tasks]
+    ranks = [Cell(_written(value, 2)) for value in scores.rank]
+    last = [("mean", means), ("mean rank", ranks)]
     caption = _caption(scores, spread, best, ties)
     return ScoreTable(scores.task, scores.algorithms, rows, last, caption)
 
@@ -117,27 +108,30 @@ def _decimals_of_tasks(mean: Floats, widths: Floats) -> list[int]:
     decimals = []
     for means, spreads in zip(mean, widths, strict=True):
         known = spreads[np.isfinite(spreads) & (spreads > 0)]
-        decimals.append(
-            _decimals(float(np.median(known)))
-            if known.size
-            else _decimals_of_means(means)
-        )
-    if max(decimals, default=0) - min(decimals, default=0) <= _FEW:
-        return [int(np.median(decimals))] * len(decimals) if decimals else []
+        if known.size:
+            decimals.append(_decimals(float(np.median(known))))
+        else:
+            decimals.append(_decimals_of_means(means))
+    if decimals and max(decimals) - min(decimals) <= _FEW:
+        return [int(np.median(decimals))] * len(decimals)
     return decimals
 
 
 def _decimals(spread: float) -> int:
     """Return how many decimals a spread supports: two digits of one that begins with 1 to 3.5, else one."""
     power = int(np.floor(np.log10(spread)))
-    n_digits = 2 if spread / 10.0**power < 3.55 else 1
+    n_digits = 1
+    if spread / 10.0**power < 3.55:
+        n_digits = 2
     return min(max(n_digits - 1 - power, 0), _MOST_DECIMALS)
 
 
 def _decimals_of_means(means: Floats) -> int:
     """Return how many decimals give three digits of means that have no spread."""
     largest = np.fmax.reduce(np.abs(means), initial=0.0, where=np.isfinite(means))
-    return _decimals(float(largest)) + 1 if largest > 0 else 0
+    if largest == 0:
+        return 0
+    return _decimals(float(largest)) + 1
 
 
 def _written(value: float, decimals: int) -> str:
@@ -145,9 +139,17 @@ def _written(value: float, decimals: int) -> str:
     if np.isnan(value):
         return ""
     if np.isinf(value):
-        return "∞" if value > 0 else f"{MINUS}∞"
-    said = f"{round(float(value), decimals) + 0.0:.{decimals}f}"
-    return said.replace("-", MINUS)
+        return infinity(value)
+    # Adding 0 turns a rounded -0 into 0.
+    number = f"{round(float(value), decimals) + 0.0:.{decimals}f}"
+    return number.replace("-", MINUS)
+
+
+def infinity(value: float) -> str:
+    """Return an infinite number as tables write it."""
+    if value > 0:
+        return "∞"
+    return f"{MINUS}∞"
 
 
 def _caption(
@@ -160,28 +162,35 @@ def _caption(
         "se": "the standard error",
     }
     runs = sorted({int(n) for n in scores.n_runs.ravel() if n > 0})
-    n = f"{runs[0]} to {runs[-1]}" if len(runs) > 1 else "".join(map(str, runs))
-    noun = "run" if runs == [1] else "runs"
+    n_runs = "no runs"
+    if runs == [1]:
+        n_runs = "1 run"
+    elif len(runs) == 1:
+        n_runs = f"{runs[0]} runs"
+    elif runs:
+        n_runs = f"{runs[0]} to {runs[-1]} runs"
     first = f"{scores.score[:1].upper()}{scores.score[1:]}"
     if runs and runs[-1] > 1:
-        said = [f"{first}: mean of {n} {noun} ± {what[spread]}."]
+        sentences = [f"{first}: mean of {n_runs} ± {what[spread]}."]
     else:
-        said = [f"{first} of {n or 'no'} {noun}."]
+        sentences = [f"{first} of {n_runs}."]
     if best:
-        said.append(f"{_MARKED[best]}: the best of a {scores.task}.")
+        sentences.append(f"{_MARKED[best]}: the best of a {scores.task}.")
     if ties and scores.any_shown:
-        beside = f" (of pairs with {scores.compared})" if scores.compared else ""
-        said.append(
+        beside = ""
+        if scores.compared:
+            beside = f" (of pairs with {scores.compared})"
+        sentences.append(
             f"{_MARKED[ties]}: not shown to be worse than the best{beside}, by p adjusted over {scores.task}s."
         )
     elif ties:
-        said.append(
+        sentences.append(
             f"In no {scores.task} by itself is any shown to be worse than the best, by p adjusted over {scores.task}s."
         )
-    said.append(
+    sentences.append(
         f"Mean rank: 1 is the best, over the {scores.task}s that have all algorithms."
     )
-    return " ".join(said)
+    return " ".join(sentences)
 
 
 _MARKED = {"bold": "Bold", "italic": "Italic", "underline": "Underlined"}
@@ -236,9 +245,13 @@ def _latex_cell(cell: Cell, widest: str) -> str:
     if not widest:
         return number
     if not cell.spread:
-        return rf"{number}\phantom{{ $\pm$ {widest}}}" if number else ""
-    padding = "0" * (len(widest) - len(cell.spread))
-    space = rf"\phantom{{{padding}}}" if padding else ""
+        if not number:
+            return ""
+        return rf"{number}\phantom{{ $\pm$ {widest}}}"
+    space = ""
+    n_missing = len(widest) - len(cell.spread)
+    if n_missing:
+        space = rf"\phantom{{{'0' * n_missing}}}"
     return rf"{number} $\pm$ {space}{cell.spread}"
 
 
@@ -292,16 +305,12 @@ def _markdown(words: str) -> str:
 
 
 def _markdown_cell(cell: Cell, widest: str) -> str:
-    number = (
-        _MARKDOWN_MARKS[cell.mark] % cell.number
-        if cell.mark and cell.number
-        else cell.number
-    )
-    return (
-        f"{number} ± {cell.spread.rjust(len(widest), _FIGURE_SPACE)}"
-        if cell.spread
-        else number
-    )
+    number = cell.number
+    if cell.mark and number:
+        number = _MARKDOWN_MARKS[cell.mark] % number
+    if cell.spread:
+        number += f" ± {cell.spread.rjust(len(widest), _FIGURE_SPACE)}"
+    return number
 
 
 def as_html(table: ScoreTable, caption: str | None) -> str:
@@ -324,9 +333,9 @@ def html_rows(
     widest = _widest(table)
     made = []
     for place, (name, cells) in enumerate(rows):
-        head = (
-            f'<a href="#{links[place]}">{escape(name)}</a>' if links else escape(name)
-        )
+        head = escape(name)
+        if links:
+            head = f'<a href="#{links[place]}">{head}</a>'
         shown = [
             _html_cell(cell, width) for cell, width in zip(cells, widest, strict=True)
         ]
@@ -335,17 +344,14 @@ def html_rows(
 
 
 def _html_cell(cell: Cell, widest: str) -> str:
-    number = (
-        _HTML_MARKS[cell.mark] % cell.number
-        if cell.mark and cell.number
-        else cell.number
-    )
+    number = cell.number
+    if cell.mark and number:
+        number = _HTML_MARKS[cell.mark] % number
     if cell.spread:
         order = cell.number.replace(MINUS, "-")
         return f'<td data-order="{order}">{number} ± {cell.spread.rjust(len(widest), _FIGURE_SPACE)}</td>'
-    hidden = (
-        f'<span style="visibility: hidden"> ± {widest}</span>'
-        if widest and number
-        else ""
-    )
+    # The width of a spread, so that numbers stand below each other.
+    hidden = ""
+    if widest and number:
+        hidden = f'<span style="visibility: hidden"> ± {widest}</span>'
     return f"<td>{number}{hidden}</td>"
