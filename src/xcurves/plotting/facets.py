@@ -211,29 +211,26 @@ class Room:
         if n > _MOST_NAMED:
             return ""
         found: list[tuple[float, int, Size]] = []
-        columns = (
-            [self.grid.n_columns]
-            if self.grid.two_dims or self.by_row
-            else range(1, n + 1)
-        )
-        for n_columns in columns:
-            grid = replace(self.grid, n_rows=self.grid.n_rows, n_columns=n_columns)
-            if not self.grid.two_dims and not self.by_row:
-                grid = replace(grid, n_rows=ceil(n / n_columns))
-            least = replace(self, grid=grid)._least()
-            size = (
-                max(wide, _up(least[0])),
-                max(high, _up(least[1])),
-            )
+        can_wrap = not (self.grid.two_dims or self.by_row)
+        grids = [self.grid]
+        if can_wrap:
+            grids = [
+                replace(self.grid, n_rows=ceil(n / n_columns), n_columns=n_columns)
+                for n_columns in range(1, n + 1)
+            ]
+        for grid in grids:
+            least_wide, least_high = replace(self, grid=grid)._least()
+            size = (max(wide, _up(least_wide)), max(high, _up(least_high)))
             if max(size) <= _MOST_INCHES:
-                found.append(
-                    (log(size[0] / wide) + log(size[1] / high), n_columns, size)
-                )
+                growth = log(size[0] / wide) + log(size[1] / high)
+                found.append((growth, grid.n_columns, size))
         if not found:
             return ""
         _, n_columns, size = min(found)
-        said = f"figsize=({size[0]:g}, {size[1]:g})"
-        return said if len(columns) == 1 else f"{said}, col_wrap={n_columns}"
+        options = f"figsize=({size[0]:g}, {size[1]:g})"
+        if can_wrap and n > 1:
+            options += f", col_wrap={n_columns}"
+        return options
 
     def _usual_width(self) -> float:
         return min(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -99,19 +99,20 @@ def draw_forest_of_pairs(
         ],
     )
     small = len(lines) > _FEW
-    ax.set_yticks(
-        range(len(lines)),
-        [line.label for line in lines],
-        fontsize="x-small" if small else "small",
-    )
+    size = "small"
+    if small:
+        size = "x-small"
+    ax.set_yticks(range(len(lines)), [line.label for line in lines], fontsize=size)
     for label, line in zip(ax.get_yticklabels(), lines, strict=True):
-        label.set_color(_color(result, line) if line.row is None else _ink(line.row))
-        label.set_fontweight("bold" if line.row is None else "normal")
+        if line.row is None:
+            label.set_color(_color(result, line))
+            label.set_fontweight("bold")
+        else:
+            label.set_color(_ink(line.row))
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
-    ax.set_ylim(
-        len(lines) - 0.5, -1.5
-    )  # with room for the headings of columns, below a title
+    # The headings of columns stand in the free row on top, below a title.
+    ax.set_ylim(len(lines) - 0.5, -1.5)
     ax.grid(axis="x", color="0.9")
     ax.set_xlabel(wrapped(xlabel, _OF_LABEL))
     _write_columns(ax, lines, heading(result).replace(" together", ""), small=small)
@@ -129,7 +130,9 @@ def _color(result: xr.Dataset, line: Line) -> str:
 
 
 def _ink(row: PairRow) -> str:
-    return "black" if row.shown else "0.45"
+    if row.shown:
+        return "black"
+    return "0.45"
 
 
 def _interval(place: int, line: Line, color: str) -> IntervalGroup:
@@ -139,35 +142,43 @@ def _interval(place: int, line: Line, color: str) -> IntervalGroup:
     y, amount, low, high = (
         np.array([float(value)]) for value in (place, row.amount, row.low, row.high)
     )
-    flag = "shown" if row.shown else None
-    return IntervalGroup(
-        y,
-        amount,
-        low,
-        high,
-        Style(color if row.shown else _GREY, "-", "o"),
-        row.shown,
-        flag,
-    )
+    if row.shown:
+        style, flag = Style(color, "-", "o"), "shown"
+    else:
+        style, flag = Style(_GREY, "-", "o"), None
+    return IntervalGroup(y, amount, low, high, style, row.shown, flag)
 
 
 def _write_columns(ax: Axes, lines: Sequence[Line], what: str, *, small: bool) -> None:
     """Write amount, interval and p at the right of the panel, in columns of text."""
-    size = 0.833 * float(ax.xaxis.label.get_fontsize()) * (0.85 if small else 1.0)
+    size = 0.833 * float(ax.xaxis.label.get_fontsize())
+    if small:
+        size *= 0.85
     decimals = _common_decimals(lines)
-    columns = [
-        ["by", *(_amount(line.row, decimals) for line in lines)],
-        [what, *(_limits(line.row, decimals) for line in lines)],
-        ["p", *("" if line.row is None else p_text(line.row.p) for line in lines)],
-    ]
+    amounts, intervals, p = [], [], []
+    for line in lines:
+        amounts.append(_amount(line.row, decimals))
+        intervals.append(_limits(line.row, decimals))
+        p.append("")
+        if line.row is not None:
+            p[-1] = p_text(line.row.p)
+
     right = 0.0
-    for texts in columns:
-        right += _SPACE + _LETTER * size * max(map(len, texts))
-        for place, text in zip((-1.0, *range(len(lines))), texts, strict=True):
-            line = lines[place] if place >= 0 else None
-            color = "0.35" if line is None or line.row is None else _ink(line.row)
-            ax.annotate(text, (1, place), (right, 0), xycoords=ax.get_yaxis_transform(), textcoords="offset points",
-                        ha="right", va="center", fontsize=size, color=color, annotation_clip=False)  # fmt: skip
+    look: dict[str, Any] = {
+        "xycoords": ax.get_yaxis_transform(),
+        "textcoords": "offset points",
+        "ha": "right",
+        "va": "center",
+        "fontsize": size,
+        "annotation_clip": False,
+    }
+    for name, texts in (("by", amounts), (what, intervals), ("p", p)):
+        right += _SPACE + _LETTER * size * max(map(len, [name, *texts]))
+        ax.annotate(name, (1, -1), (right, 0), color="0.35", **look)
+        for index, (line, text) in enumerate(zip(lines, texts, strict=True)):
+            if line.row is not None:
+                color = _ink(line.row)
+                ax.annotate(text, (1, index), (right, 0), color=color, **look)
 
 
 def _common_decimals(lines: Sequence[Line]) -> int | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
 from xcurves.core.labels import (
@@ -45,58 +46,63 @@ def longest_line(names: Iterable[str]) -> int:
 
 def drawable(data: Labelled) -> Labelled:
     """Return data whose names can all be drawn: short ones, no two alike, pairs of long names in two lines."""
-    words = {
-        str(name): coord.to_numpy()
-        for name, coord in data.coords.items()
-        if coord.dtype.kind in "OUT"
+    names_of_coords = {
+        str(coord): values.to_numpy()
+        for coord, values in data.coords.items()
+        if values.dtype.kind in "OUT"
     }
-    short = {
-        label: _shortened(label)
-        for names in words.values()
-        for label in names.ravel().tolist()
-        if isinstance(label, str)
-    }
-    alike = {said for said, n in Counter(short.values()).items() if n > 1}
-    known = {
-        label: _safe(f"{said} ({place})" if said in alike else said)
-        for place, (label, said) in enumerate(short.items(), 1)
-    }
-    for name, names in words.items():
-        if (
-            name == "pair"
-            and set(_SIDES) <= words.keys()
-            and max(map(len, map(str, names.flat)), default=0) > _LONG
-        ):
-            sides = zip(*(words[side].flat for side in _SIDES), strict=True)
-            shown = np.array(
-                [f"{known.get(a, a)} -\n{known.get(b, b)}" for a, b in sides]
-            ).reshape(names.shape)
+    drawn_names = _drawn_names(names_of_coords.values())
+    for coord, names in names_of_coords.items():
+        are_pairs = coord == "pair" and set(_SIDES) <= names_of_coords.keys()
+        if are_pairs and longest_line(names.flat) > _LONG:
+            sides = zip(*(names_of_coords[side].flat for side in _SIDES), strict=True)
+            drawn = [
+                f"{drawn_names.get(a, a)} -\n{drawn_names.get(b, b)}" for a, b in sides
+            ]
         else:
-            shown = np.vectorize(
-                lambda label: known.get(label, label), otypes=[object]
-            )(names)
-        data = data.assign_coords(
-            {
-                name: data[name].copy(
-                    data=shown if names.dtype.kind == "O" else shown.astype(str)
-                )
-            }
-        )
-    variables: Any = data.variables if isinstance(data, xr.Dataset) else data.coords
+            drawn = [drawn_names.get(name, name) for name in names.ravel().tolist()]
+        values = np.empty(names.shape, dtype=object)
+        values.reshape(-1)[:] = drawn
+        if names.dtype.kind != "O":
+            values = values.astype(str)
+        data = data.assign_coords({coord: data[coord].copy(data=values)})
+
+    variables: Any = data.coords
+    if isinstance(data, xr.Dataset):
+        variables = data.variables
     for variable in (data, *variables.values()):
-        variable.attrs = {
-            key: _safe(said) if isinstance(said, str) else said
-            for key, said in variable.attrs.items()
+        texts = {
+            key: _safe(value)
+            for key, value in variable.attrs.items()
+            if isinstance(value, str)
         }
+        variable.attrs = {**variable.attrs, **texts}
     return data
+
+
+def _drawn_names(names_of_coords: Iterable[NDArray[Any]]) -> dict[str, str]:
+    """Return how each name is drawn: short, numbered where two would be alike, and safe."""
+    short = {
+        name: _shortened(name)
+        for names in names_of_coords
+        for name in names.ravel().tolist()
+        if isinstance(name, str)
+    }
+    n_alike = Counter(short.values())
+    drawn = {}
+    for number, (name, shortened) in enumerate(short.items(), 1):
+        if n_alike[shortened] > 1:
+            shortened += f" ({number})"
+        drawn[name] = _safe(shortened)
+    return drawn
 
 
 def _shortened(name: str) -> str:
     """Return a name without the middle of a long one."""
-    said = _with_escapes(name)
-    return (
-        said if len(said) <= _LONG else f"{said[: _LONG - _KEPT - 1]}…{said[-_KEPT:]}"
-    )
+    escaped = _with_escapes(name)
+    if len(escaped) <= _LONG:
+        return escaped
+    return f"{escaped[: _LONG - _KEPT - 1]}…{escaped[-_KEPT:]}"
 
 
 def _with_escapes(words: str) -> str:
@@ -114,16 +120,19 @@ def _safe(words: str) -> str:
             MathTextParser("path").parse(lines)
         except (ImportError, ValueError):
             lines = lines.replace("$", r"\$")
-    return f"\u200b{lines}" if not lines or lines.startswith("_") else lines
+    if not lines or lines.startswith("_"):
+        return f"\u200b{lines}"
+    return lines
 
 
 def list_rows(ax: Axes, names: Sequence[str]) -> None:
     """Name rows on the y axis, the first on top; long names of pairs stand in two lines."""
     if longest_line(names) > _LINE:
         names = [_PAIR_WORD.sub(r" \1\n", name, count=1) for name in names]
-    ax.set_yticks(
-        range(len(names)), names, fontsize="x-small" if len(names) > _FEW_ROWS else None
-    )
+    size = None
+    if len(names) > _FEW_ROWS:
+        size = "x-small"
+    ax.set_yticks(range(len(names)), names, fontsize=size)
     ax.set_ylim(len(names) - 0.5, -0.5)
 
 

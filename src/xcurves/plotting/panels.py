@@ -67,11 +67,20 @@ class Canvas(NamedTuple):
             return Grid(n, 1, n)
         suits = isqrt(n)
         if suits**2 < n:
-            suits = n if n <= _IN_A_ROW else ceil(sqrt((1.2 if n <= 20 else 0.8) * n))
+            suits = _columns_that_suit(n)
         if self.figsize is not None:
             suits = min(suits, max(1, int(self.figsize[0] / (SMALL * LEAST_WIDE))))
         n_columns = self.col_wrap or suits
         return Grid(ceil(n / n_columns), min(n, n_columns), n)
+
+
+def _columns_that_suit(n: int) -> int:
+    """Return in how many columns so many panels stand well: few in one row, many in a grid that is rather high."""
+    if n <= _IN_A_ROW:
+        return n
+    if n <= 20:
+        return ceil(sqrt(1.2 * n))
+    return ceil(sqrt(0.8 * n))
 
 
 class Cell(NamedTuple):
@@ -96,14 +105,19 @@ def draw_panels(
     `refusal` says why the panels have no room. Panels share both scales with `named`, that of x `by_column`.
     """
     if canvas.ax is not None:
-        _draw_all(cells, panels := _given_axes(canvas, len(cells)))
+        panels = _given_axes(canvas, len(cells))
+        _draw_all(cells, panels)
         _name_curves(panels, _names(named), canvas.legend, width=None)
         return canvas.ax
     size, grid = room.size(), room.grid
     if size is None:
         raise ValueError(refusal)
     with grid.letters(size):
-        share_x = "all" if named is not None else "col" if by_column else False
+        share_x: Any = False
+        if named is not None:
+            share_x = "all"
+        elif by_column:
+            share_x = "col"
         ratios = room.height_ratios()
         panels = grid.axes(
             size, sharex=share_x, sharey=named is not None, height_ratios=ratios
@@ -123,7 +137,9 @@ def draw_panels(
             )
         elif title and not cells[0].title:
             panels[0].set_title(wrapped(title, letters / 1.2 * size[0]))
-        widest = LARGEST if canvas.figsize is None else size[0]
+        widest = size[0]
+        if canvas.figsize is None:
+            widest = LARGEST
         _name_curves(panels, _names(named), canvas.legend, grid, width=widest)
         _fit_labels(panels, wide, high)
         figure = panels[0].figure
@@ -133,7 +149,10 @@ def draw_panels(
         _fit_rows(panels)
         if 0 < room.rows < _ONE_ROW and grid.n_rows == 1 and canvas.figsize is None:
             _lower(panels)
-    return panels.item() if len(panels) == 1 else grid.shaped(panels)
+    if len(panels) > 1:
+        return grid.shaped(panels)
+    only: Axes = panels.item()
+    return only
 
 
 def styled(
@@ -216,16 +235,17 @@ def _coloured(data: Labelled, colors: Colors) -> Labelled:
 
 
 def _labels(data: xr.DataArray | xr.Dataset, name: str) -> list[Any]:
-    return (
-        data[name].to_numpy().tolist()
-        if name in data.coords and data[name].ndim == 1
-        else []
-    )
+    if name not in data.coords or data[name].ndim != 1:
+        return []
+    labels: list[Any] = data[name].to_numpy().tolist()
+    return labels
 
 
 def check_legend(legend: Any) -> str | None:
     """Return where names of curves stand."""
-    return None if legend is None else check_choice("legend", legend, [*LEGENDS])
+    if legend is None:
+        return None
+    return check_choice("legend", legend, [*LEGENDS])
 
 
 def check_figsize(figsize: Any) -> tuple[float, float] | None:
@@ -277,13 +297,10 @@ def _draw_all(
 
 def _names(named: xr.DataArray | xr.Dataset | None) -> set[str]:
     """Return the names of algorithms and pairs that titles have."""
-    dims = ("algorithm", "pair")
-    found = (
-        []
-        if named is None
-        else [named[dim].to_numpy() for dim in dims if dim in named.coords]
-    )
-    return {str(name) for names in found for name in np.ravel(names)}
+    if named is None:
+        return set()
+    dims = [dim for dim in ("algorithm", "pair") if dim in named.coords]
+    return {str(name) for dim in dims for name in np.ravel(named[dim].to_numpy())}
 
 
 def _lower(panels: NDArray[Any]) -> None:
@@ -607,11 +624,9 @@ def _name_ends(ax: Axes, handles: dict[str, Any], widest: float) -> bool:
     digits = decimals_of(0, (high - low) / 5)
     heights = ax.transAxes.inverted().transform(np.column_stack([x, moved]))[:, 1]
     for height, (name, line) in zip(heights, handles.items(), strict=True):
-        last = (
-            f"  {rounded(line.get_ydata()[-1], digits)}"
-            if line.get_gid() == "mean"
-            else ""
-        )
+        last = ""
+        if line.get_gid() == "mean":
+            last = f"  {rounded(line.get_ydata()[-1], digits)}"
         ax.annotate(name + last, (1, height), (4, 0), xycoords="axes fraction", textcoords="offset points",
                     va="center", color=line.get_color(), fontsize=_SMALLER * _points(ax),
                     annotation_clip=False)  # fmt: skip
@@ -629,7 +644,9 @@ def _add_legend(panels: NDArray[Any], handles: list[Any], *, below: bool) -> Non
         for letters in (longest_line(names) * _LETTER + _LINES, _GAP)
     )
     columns = max(1, int((0.95 * figure.get_figwidth() + gap) / (column + gap)))
-    place = "outside lower center" if below else "outside upper center"
+    place = "outside upper center"
+    if below:
+        place = "outside lower center"
     figure.legend(
         handles=handles,
         loc=place,

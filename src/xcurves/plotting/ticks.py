@@ -35,7 +35,8 @@ def scale_training(
     """
     ax.set_xlabel(wrapped(label_of(training)))
     levels = training.to_numpy()
-    grids = [levels] if grids is None else grids
+    if grids is None:
+        grids = [levels]
     ends = [grid[-1] for grid in grids]
     if not log and all(map(_is_even, grids)) and max(ends) <= _EVEN * min(ends):
         if np.abs(levels).max() >= _LARGE:
@@ -45,9 +46,10 @@ def scale_training(
         return
     if levels[0] < 0:
         return
-    ax.set_xscale("log") if levels[0] > 0 else ax.set_xscale(
-        "symlog", linthresh=levels[1], linscale=0.5
-    )
+    if levels[0] > 0:
+        ax.set_xscale("log")
+    else:
+        ax.set_xscale("symlog", linthresh=levels[1], linscale=0.5)
     if len(levels) <= _NAMED:
         ax.set_xticks(levels, _tick_labels(levels, ax), fontsize="small")
         ax.minorticks_off()
@@ -63,21 +65,16 @@ def _tick_labels(levels: Floats, ax: Axes) -> list[str]:
     x = ax.xaxis.get_transform().transform(levels)
     labels = [short_level(level) for level in levels]
     # The longest label and a space, as a share of the axis.
-    letters = (
-        (longest_line(labels) + 1.5)
-        * _LETTER
-        * float(ax.xaxis.label.get_fontsize())
-        / 72
-        * ax.figure.dpi
-    )
-    least = letters / ax.get_window_extent().width * (x[-1] - x[0])
+    letter = _LETTER * float(ax.xaxis.label.get_fontsize()) / 72 * ax.figure.dpi
+    widest = (longest_line(labels) + 1.5) * letter
+    least = widest / ax.get_window_extent().width * (x[-1] - x[0])
     steps = np.diff(x)
     # every second or third of even ones
     if len(x) > 2 and steps.max() < 1.01 * steps.min():
         stride = int(np.ceil(least / steps[0]))
-        return [
-            label if place % stride == 0 else "" for place, label in enumerate(labels)
-        ]
+        kept = [""] * len(labels)
+        kept[::stride] = labels[::stride]
+        return kept
     before = x[0]
     for place in range(1, len(levels) - 1):
         if min(x[place] - before, x[-1] - x[place]) >= least:
@@ -91,11 +88,9 @@ def short_level(level: float) -> str:
     """Return a training level in few letters: 500, 20k, 1.5M."""
     from matplotlib.ticker import EngFormatter
 
-    return (
-        EngFormatter(places=1, sep="")(level).replace(".0", "")
-        if level >= _LARGE
-        else f"{level:g}"
-    )
+    if level < _LARGE:
+        return f"{level:g}"
+    return EngFormatter(places=1, sep="")(level).replace(".0", "")
 
 
 def _is_even(levels: Floats) -> bool:
