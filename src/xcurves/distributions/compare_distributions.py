@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from math import prod
-from typing import Any, Literal
+from typing import Literal
 
-import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
-from xcurves.array_types import Floats, Ints
 from xcurves.core import labels, provenance, validation
 from xcurves.core.driver import per_task
-from xcurves.core.jobs import Group
 from xcurves.core.run_checks import within_budget
 from xcurves.core.validation import check_curves
 from xcurves.distributions import trial_checks
 from xcurves.distributions.kinds import BAND, COMPARE_DISTRIBUTIONS
-from xcurves.distributions.trial_checks import HUNDREDTHS, Dims
-from xcurves.distributions.trials import (
-    Failed,
-    check_trials,
-    difference_band,
-    prefixes_of,
-)
-from xcurves.kernels.distributions import ecdf, twosample
+from xcurves.distributions.pair_comparison import PairComparison
+from xcurves.distributions.trial_checks import HUNDREDTHS, Design, Dims
+from xcurves.distributions.trials import Failed
 from xcurves.kernels.distributions.bootstrap import are_few
-from xcurves.kernels.resampling import plans
 from xcurves.kernels.resampling.adjustments import ADJUSTMENTS
-from xcurves.kernels.resampling.batches import in_stretches
-from xcurves.kernels.resampling.plans import DEFAULT_RESAMPLES
 
 _OF_PROBABILITY = {
     "independent": "Newcombe's method 5, for distributions of similar spread",
@@ -44,7 +31,6 @@ _FEW = (
 )
 _SWAPS = "permutation: the two trials of a run change places, all ways or a random sample of them"
 _UNKNOWN = "NaN where both are infinite: failed, or times not reached within the budget"
-_AT_ONCE, _STRATIFIED = 2**20, 256  # trials, or comparisons within strata, at once
 _ASSIGNMENTS = (
     "permutation, exact under ties, up to 10,000 trials in a pair or 100,000 if one has at most 500; beyond, "
     "Kolmogorov's limit, which is conservative under ties"
@@ -164,27 +150,16 @@ def compare_distributions(
     >>> pairs.dominance.values.tolist()
     [0, 0, 0]
     """
-    fixed = (
-        "dim={rest} to compare within each {task}"
-        if paired
-        else "strata={task!r} if its labels are a fixed set"
-    )
-    design = trial_checks.check_design(
-        dim, strata, unit, fixed, "dim={unit!r} of scores.mean({repeats})"
-    )
-    if design.units:
-        raise ValueError(
-            f"unit must name all dims of trials, {design.dims}, which says that every trial is independent; got "
-            f"{design.units}. Average the trials of each unit: scores.mean({list(design.trials)}), dim={design.units}"
-        )
-    stratified, core = bool(design.strata), ("algorithm", *design.core)
-    scores = check_curves(
+    design = _check_design(dim, strata, unit, paired=paired)
+    stratified = bool(design.strata)
+    core = ("algorithm", *design.core)
+    checked = check_curves(
         scores, core=core, name="scores", reserved=COMPARE_DISTRIBUTIONS.reserved()
     )
-    scores, budget = within_budget(scores, core)
-    scores = scores.transpose(..., *core)
+    checked, budget = within_budget(checked, core)
+    trials = checked.transpose(..., *core)
     validation.check_choice("correction", correction, tuple(ADJUSTMENTS))
-    pairs = labels.algorithm_pairs(scores, name="scores")
+    pairs = labels.algorithm_pairs(trials, name="scores")
     if validation.check_flag("paired", paired) and stratified:
         raise ValueError(
             "paired=True and strata were both given; one can be. Leave out strata to compare each task"
@@ -193,12 +168,12 @@ def compare_distributions(
         raise ValueError(
             f"nothing is random without paired or strata; got n_resamples={n_resamples}. Leave it out"
         )
-    kernel = _PairComparison(
+    kernel = PairComparison(
         failed=Failed.of(
             budget, higher=validation.check_flag("higher_is_better", higher_is_better)
         ),
-        pairs=labels.pairs_in_label_order(scores),
-        n_strata=prod(scores.sizes[name] for name in design.strata),
+        pairs=labels.pairs_in_label_order(trials),
+        n_strata=prod(trials.sizes[name] for name in design.strata),
         stratified=stratified,
         n_resamples=validation.check_count("n_resamples", n_resamples),
         paired=paired,
@@ -206,13 +181,16 @@ def compare_distributions(
         alpha=validation.check_confidence_level(confidence_level),
         entropy=validation.check_rng(rng, random=paired or stratified),
     )
+    when = "no strata"
+    if stratified:
+        when = "strata"
     at = ("probability", HUNDREDTHS, {"long_name": labels.LONG_NAMES["probability"]})
     result = per_task(
         COMPARE_DISTRIBUTIONS,
         kernel,
-        scores,
+        trials,
         context=trial_checks.context_of(
-            scores,
+            trials,
             core,
             confidence_level,
             kernel.alpha,
@@ -221,216 +199,72 @@ def compare_distributions(
         ),
         core=core,
         sizes={"pair": len(pairs), "probability": len(HUNDREDTHS)},
-        when=["strata" if stratified else "no strata"],
-        coords={**labels.pair_coords(scores), "probability": at},
+        when=[when],
+        coords={**labels.pair_coords(trials), "probability": at},
         attrs={
             **design.attrs,
             "n_resamples": n_resamples,
             "paired": paired,
             "correction": correction,
-        }
-        | {"higher_is_better": higher_is_better},
+            "higher_is_better": higher_is_better,
+        },
         budget=budget,
         warn=partial(
-            _warn, names=labels.task_names(scores, core), n_strata=kernel.n_strata
+            _warn, names=labels.task_names(trials, core), n_strata=kernel.n_strata
         ),
     )
+    _describe_intervals(result, paired=paired, stratified=stratified)
+    return result
+
+
+def _check_design(
+    dim: Dims, strata: Dims | None, unit: Dims | None, *, paired: bool
+) -> Design:
+    """Return what the dims of trials are; there are no units of several trials."""
+    fixed = "strata={task!r} if its labels are a fixed set"
+    if paired:
+        fixed = "dim={rest} to compare within each {task}"
+    design = trial_checks.check_design(
+        dim, strata, unit, fixed, "dim={unit!r} of scores.mean({repeats})"
+    )
+    if design.units:
+        raise ValueError(
+            f"unit must name all dims of trials, {design.dims}, which says that every trial is independent; got "
+            f"{design.units}. Average the trials of each unit: scores.mean({list(design.trials)}), dim={design.units}"
+        )
+    return design
+
+
+def _describe_intervals(result: xr.Dataset, *, paired: bool, stratified: bool) -> None:
+    """Say in the attrs of a result how its intervals and p-values are made."""
     how = "independent"
+    ks_method = _ASSIGNMENTS
     if stratified:
         how = "strata"
     elif paired:
         how = "paired"
+        ks_method = _SWAPS
     for name in ("prob_greater_ci", "prob_greater_ci_simultaneous"):
         result[name].attrs["interval"] = _OF_PROBABILITY[how]
     provenance.add_comment(result["quantile_difference"], _UNKNOWN)
     if not stratified:
         result["quantile_difference_band"].attrs["interval"] = BAND
-        for name in ("ks_pvalue", "ks_pvalue_adjusted"):
-            result[name].attrs["method"] = _SWAPS if paired else _ASSIGNMENTS
-    return result
+        result["ks_pvalue"].attrs["method"] = ks_method
+        result["ks_pvalue_adjusted"].attrs["method"] = ks_method
 
 
 def _warn(result: xr.Dataset, names: list[str], n_strata: int) -> None:
     """Warn once of each thing in a computed result that a reader would not expect, and name the first pair."""
-    where = [f"{name}{pair}: " for name in names for pair in result["pair"].to_numpy()]
+    pairs = [f"{name}{pair}: " for name in names for pair in result["pair"].to_numpy()]
     none = result["prob_greater"].transpose(..., "pair").isnull().to_numpy().ravel()
-    where_none = ""
-    if "n_units" in result:
-        where_none = " in a stratum"
-    lacking = f"no trial of one of them{where_none}; the result is NaN"
-    provenance.warn_of(none, where, lambda _: lacking, "comparisons")
-    if "n_units" in result:
-        n = result["n_units"].transpose(..., "pair").to_numpy().ravel()
-        provenance.warn_of(n == 1, where, lambda _: _ONE, "pairs")
-        few = (n > 1) & are_few(n * n_strata, n, stratified=True)
-        provenance.warn_of(few, where, lambda pair: f"{n[pair]} {_FEW}", "pairs")
+    if "n_units" not in result:
+        lacking = "no trial of one of them; the result is NaN"
+        provenance.warn_of(none, pairs, lambda _: lacking, "comparisons")
+        return
 
-
-@dataclass(frozen=True, kw_only=True)
-class _PairComparison:
-    """How pairs of algorithms are compared."""
-
-    failed: Failed
-    pairs: NDArray[np.intp]  # the indices of both algorithms of each pair
-    n_strata: int
-    stratified: bool
-    n_resamples: int | None
-    paired: bool
-    correction: str
-    alpha: float
-    entropy: int
-
-    def __call__(self, group: Group) -> dict[str, NDArray[Any]]:
-        """Compare pairs in tasks, given trials, shape (task, algorithm, *core), not too many at once."""
-        n_tasks, n_algorithms = lead = group.data[0].shape[:2]
-        trials = group.data[0].reshape(n_tasks * n_algorithms, self.n_strata, -1)
-        trials = np.sort(trials, axis=-1) if self.stratified else trials[:, 0]
-        x = np.sort(trials.reshape(len(trials), -1), axis=-1)
-        n = np.count_nonzero(~np.isnan(x), axis=-1)
-        check_trials(x, n, prefixes_of(group), self.failed)
-        rows = np.stack(
-            [
-                np.add.outer(n_algorithms * np.arange(n_tasks), side).ravel()
-                for side in self.pairs.T
-            ]
-        )
-
-        def compare(some: slice) -> dict[str, Floats]:
-            first, second = sides = rows[:, some]
-            found = self._quantiles(*x[sides], *n[sides])
-            for name, side in zip(
-                ("share_infinite_a", "share_infinite_b"), sides, strict=True
-            ):
-                found[name] = np.isinf(x[side]).sum(axis=-1) / np.where(
-                    n[side] > 0, n[side], np.nan
-                )
-            if self.stratified:
-                return found | self._by_stratum(*trials[sides])
-            apart = np.isnan(trials[first]) != np.isnan(trials[second])
-            if self.paired and apart.any():
-                pair = np.flatnonzero(apart.any(axis=-1))[0]
-                a, b = (group.algorithms[side[pair] % n_algorithms] for side in sides)
-                raise ValueError(
-                    f"{group.names[first[pair] // n_algorithms]}paired=True needs every trial in every algorithm; "
-                    f"{apart[pair].sum()} of {a} and {b} have no partner. Select the common runs, or use paired=False"
-                )
-            return found | self._distances(*trials[sides])
-
-        at_once = _STRATIFIED if self.stratified else max(1, _AT_ONCE // x.shape[-1])
-        found = in_stretches(compare, rows.shape[1], at_once)
-        out = {
-            name: values.reshape(n_tasks, -1, *values.shape[1:])
-            for name, values in found.items()
-        }
-        if self.stratified:
-            for values in out.values():
-                values[out["n_units"] == 0] = np.nan
-            out["n_units"] = np.nan_to_num(out["n_units"])
-        else:
-            out["ks_pvalue_adjusted"] = ADJUSTMENTS[self.correction](out["ks_pvalue"])
-        return out | {"n_trials": n.reshape(lead)}
-
-    def _quantiles(self, x: Floats, y: Floats, m: Ints, n: Ints) -> dict[str, Floats]:
-        """Return differences of inverse CDFs of sorted trials and their band, half of alpha for each sample."""
-        sides = []
-        for each, size in ((x, m), (y, n)):
-            ranks = (
-                ecdf.quantile_ranks(HUNDREDTHS, size),
-                *ecdf.ranks_in_band(HUNDREDTHS, size, self.alpha / 2),
-            )
-            sides.append(
-                np.stack(
-                    [ecdf.value_at(each, rank, np.maximum(size, 1)) for rank in ranks]
-                )
-            )
-        first, second = sides
-        # of two trials that are infinite there is no difference
-        with np.errstate(invalid="ignore"):
-            difference = first[0] - second[0]
-        found = {
-            "quantile_difference": difference,
-            "quantile_difference_band": difference_band(first[1:], second[1:]),
-        }
-        for values in found.values():
-            values[(m == 0) | (n == 0)] = np.nan
-        return found
-
-    def _by_stratum(self, x: Floats, y: Floats) -> dict[str, Floats]:
-        """Return the probability with its interval of sorted trials, shape (comparison, stratum, trial)."""
-        probability = twosample.stratified_probability(x, y)
-        # for the pair by itself, and for all pairs together
-        ends = np.full((2, len(x), 2), np.nan)
-        # swapped samples then have exactly the complementary interval
-        turned = probability < 0.5
-        x, y = (
-            np.where(turned[:, np.newaxis, np.newaxis], *each)
-            for each in ((y, x), (x, y))
-        )
-        sizes = np.concatenate(
-            [np.count_nonzero(~np.isnan(each), axis=-1) for each in (x, y)], axis=-1
-        )
-        n_units = sizes.min(axis=-1)
-        known = np.flatnonzero(n_units > 1)  # one trial shows no spread
-        for size in np.unique(sizes[known], axis=0):
-            tasks = known[(sizes[known] == size).all(axis=-1)]
-            n_resamples = self.n_resamples or DEFAULT_RESAMPLES
-            for each, alpha in zip(
-                ends, (self.alpha, self.alpha / len(self.pairs)), strict=True
-            ):
-                each[tasks] = twosample.stratified_interval(
-                    x[tasks], y[tasks], n_resamples, self.entropy, alpha
-                )
-        ends[:, turned] = 1 - ends[:, turned, ::-1]
-        own, together = ends
-        return {
-            "prob_greater": probability,
-            "prob_greater_ci": own,
-            "prob_greater_ci_simultaneous": together,
-            "n_units": n_units.astype(float),
-        }
-
-    def _distances(self, x: Floats, y: Floats) -> dict[str, Floats]:
-        """Return what is computed from the merged samples: the probability, the distance, and the verdict."""
-        merged = twosample.merge_samples(x, y)
-        m, n = merged.m[:, 0], merged.n[:, 0]
-        known = (m > 0) & (n > 0)
-        gap = twosample.gaps(merged)
-        first, second = twosample.outside_bands(merged, self.alpha / 2)
-        of_all_pairs = self.alpha / len(self.pairs)
-        if self.paired:
-            probability, interval = twosample.paired_probability(x, y, self.alpha)
-            together = twosample.paired_probability(x, y, of_all_pairs)[1]
-            pvalue = self._paired_pvalue(x, y, gap)
-        else:
-            probability = twosample.prob_greater(merged)
-            interval, together = (
-                twosample.newcombe(probability, m, n, each)
-                for each in (self.alpha, of_all_pairs)
-            )
-            pvalue = twosample.ks_pvalue(merged, gap)
-        return {
-            "prob_greater": probability,
-            "prob_greater_ci": interval,
-            "prob_greater_ci_simultaneous": together,
-            "dominance": np.where(
-                known, np.where(first & second, 2, first.astype(int) - second), 0
-            ).astype(float),
-            "ks_statistic": np.where(known, gap / np.where(known, m * n, 1), np.nan),
-            "ks_pvalue": pvalue,
-        }
-
-    def _paired_pvalue(self, x: Floats, y: Floats, gap: Ints) -> Floats:
-        """Return p-values of distances of matched samples, those of equally many runs by one plan."""
-        pvalue = np.full(len(gap), np.nan)
-        present = ~np.isnan(x)
-        n_runs = present.sum(axis=-1)
-        for size in np.unique(n_runs[n_runs > 0]).tolist():
-            tasks = np.flatnonzero(n_runs == size)
-            merged = twosample.merge_samples(
-                *(each[tasks][present[tasks]].reshape(-1, size) for each in (x, y))
-            )
-            plan = plans.plan_runs(
-                (size, size), self.n_resamples, paired=True, entropy=self.entropy
-            )
-            pvalue[tasks] = twosample.paired_ks_pvalue(merged, gap[tasks], plan)
-        return pvalue
+    lacking = "no trial of one of them in a stratum; the result is NaN"
+    provenance.warn_of(none, pairs, lambda _: lacking, "comparisons")
+    n = result["n_units"].transpose(..., "pair").to_numpy().ravel()
+    provenance.warn_of(n == 1, pairs, lambda _: _ONE, "pairs")
+    few = (n > 1) & are_few(n * n_strata, n, stratified=True)
+    provenance.warn_of(few, pairs, lambda pair: f"{n[pair]} {_FEW}", "pairs")

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import replace
-from functools import partial
 from math import prod
 from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
 
+from xcurves.array_types import Bools
 from xcurves.core import labels, provenance, validation
 from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.labels import LONG_NAMES
 from xcurves.core.run_checks import within_budget
 from xcurves.core.validation import check_curves
 from xcurves.distributions import trial_checks
+from xcurves.distributions.descriptions import Distributions, Interval
 from xcurves.distributions.kinds import (
     BAND,
     EFRON_1987,
@@ -26,8 +27,8 @@ from xcurves.distributions.kinds import (
     PERFORMANCE_CDF,
     WILKS,
 )
-from xcurves.distributions.trial_checks import Dims, Numbers, as_digits
-from xcurves.distributions.trials import Distributions, Failed, Interval
+from xcurves.distributions.trial_checks import Design, Dims, Numbers, as_digits
+from xcurves.distributions.trials import Failed
 from xcurves.kernels.distributions.bootstrap import are_few
 from xcurves.kernels.resampling.plans import DEFAULT_RESAMPLES
 
@@ -36,14 +37,16 @@ _PAPERS: dict[str, tuple[str, ...]] = {
     "percentile": (EFRON_1987,),
     "bca": (EFRON_1987,),
 }
+_LIMIT = "percentile bootstrap, limit of infinitely many resamples, pointwise"
+_WHOLE_UNITS = "percentile bootstrap of whole units, pointwise"
+# of the CDF, and of its inverse
 _POINTWISE = {
     "exact": (
         "exact binomial (Clopper-Pearson), pointwise",
         "order statistics, pointwise",
     ),
-    "limit": ("percentile bootstrap, limit of infinitely many resamples, pointwise",)
-    * 2,
-    "unit": ("percentile bootstrap of whole units, pointwise",) * 2,
+    "limit": (_LIMIT, _LIMIT),
+    "unit": (_WHOLE_UNITS, _WHOLE_UNITS),
 }
 _OF_STATISTICS = {
     "exact": "prob_above: exact binomial (Clopper-Pearson); score_median: order statistics; score_mean, iqm, cvar, "
@@ -211,60 +214,56 @@ def performance_cdf(
     >>> bool((cdf.cvar >= cdf.cvar_lower).all())
     True
     """
-    also = ", interval='percentile'" if interval == "exact" else ""
-    fixed, repeated = (
-        f"strata={{task!r}}{also} if its labels are a fixed set",
-        f"unit={{unit!r}}{also}",
-    )
-    design = trial_checks.check_design(dim, strata, unit, fixed, repeated)
-    scores = check_curves(
+    design = _check_design(dim, strata, unit, interval)
+    checked = check_curves(
         scores, core=design.dims, name="scores", reserved=PERFORMANCE_CDF.reserved()
     )
-    scores, budget = within_budget(scores, design.dims)
+    checked, budget = within_budget(checked, design.dims)
     trial_checks.check_resampling(design, interval, n_resamples)
-    training = trial_checks.check_simultaneous(simultaneous, scores, design, interval)
+    along_training = trial_checks.check_simultaneous(
+        simultaneous, checked, design, interval
+    )
+    share = None
     if tolerance is not None:
-        tolerance = validation.check_share(
+        share = validation.check_share(
             "tolerance", tolerance, "0.9, nine in ten trials"
         )
-        validation.check_choice("interval", interval, ("exact",))  # a tolerance is one
-    scores = scores.transpose(..., *design.core)
-    parts = (
-        design.strata,
-        design.units or design.trials,
-        design.trials if design.units else (),
-    )
-    sizes = [prod(scores.sizes[name] for name in names) for names in parts]
+        # A tolerance interval is one of order statistics.
+        validation.check_choice("interval", interval, ("exact",))
+    trials = checked.transpose(..., *design.core)
     wanted = trial_checks.check_statistics(
         cvar_level, cvar, threshold, target, higher_is_better
     )
     alpha = validation.check_confidence_level(confidence_level)
+    at_scores = np.zeros(0)
+    if scores_at is not None:
+        at_scores = trial_checks.check_numbers("scores_at", scores_at)
     kernel = Distributions(
-        shape=(sizes[0], sizes[1], sizes[2]),
+        shape=_shape_of(trials, design),
         stratified=bool(design.strata),
         by_unit=bool(design.units),
         wanted=wanted,
-        scores_at=np.zeros(0)
-        if scores_at is None
-        else trial_checks.check_numbers("scores_at", scores_at),
+        scores_at=at_scores,
         probabilities=trial_checks.check_probabilities(probabilities),
         failed=Failed.of(budget, higher=wanted.higher),
         bounds=trial_checks.check_bounds(bounds),
-        tolerance=tolerance,
+        tolerance=share,
         interval=interval,
-        simultaneous=training,
+        simultaneous=along_training,
         n_resamples=validation.check_count("n_resamples", n_resamples)
         or DEFAULT_RESAMPLES,
         alpha=alpha,
         entropy=validation.check_rng(rng, random=interval != "exact"),
     )
-    given = {
+
+    # What the result has depends on what was asked for.
+    options = {
         "threshold": threshold,
         "target": target,
         "tolerance": tolerance,
         "scores_at": scores_at,
     }
-    when = [option for option, value in given.items() if value is not None]
+    when = [name for name, value in options.items() if value is not None]
     if scores_at is not None and interval == "exact":
         when.append("scores_at, interval='exact'")
     if design.strata or design.units:
@@ -272,13 +271,28 @@ def performance_cdf(
     references = [JORDAN, *_PAPERS[interval]]
     if tolerance is not None:
         references.append(WILKS)
+    attrs: dict[str, Any] = {
+        **design.attrs,
+        "cvar": cvar,
+        "target": target,
+        "bounds": None,
+        "tolerance": share,
+        "higher_is_better": higher_is_better,
+        "interval": interval,
+        "n_resamples": None,
+        "simultaneous": simultaneous,
+    }
+    if bounds is not None:
+        attrs["bounds"] = " to ".join(map(as_digits, kernel.bounds))
+    if interval != "exact":
+        attrs["n_resamples"] = kernel.n_resamples
     coords = _coords_of(kernel, when)
     result = per_task(
         replace(PERFORMANCE_CDF, references=tuple(references)),
         kernel,
-        scores,
+        trials,
         context=trial_checks.context_of(
-            scores,
+            trials,
             design.core,
             confidence_level,
             alpha,
@@ -289,84 +303,103 @@ def performance_cdf(
         sizes={str(name): len(values[1]) for name, values in coords.items()},
         when=when,
         coords=coords,
-        attrs={
-            **design.attrs,
-            "cvar": cvar,
-            "target": target,
-            "bounds": None
-            if bounds is None
-            else " to ".join(map(as_digits, kernel.bounds)),
-            "tolerance": tolerance,
-            "higher_is_better": higher_is_better,
-            "interval": interval,
-            "n_resamples": None if interval == "exact" else kernel.n_resamples,
-            "simultaneous": simultaneous,
-        },
+        attrs=attrs,
         budget=budget,
     )
-    pointwise = "limit"
+    _describe_intervals(result, kernel)
+    if along_training:
+        bands = _simultaneous_intervals(
+            result, trials, design.core, kernel, confidence_level
+        )
+        result = result.assign(statistic_ci=bands)
+    if not is_lazy(trials):
+        _warn_of_groups(result, kernel, labels.task_names(trials, design.dims))
+    return result
+
+
+def _check_design(
+    dim: Dims, strata: Dims | None, unit: Dims | None, interval: str
+) -> Design:
+    """Return what the dims of trials are; strata and units are for a bootstrap, which advice names."""
+    also = ""
     if interval == "exact":
+        also = ", interval='percentile'"
+    fixed = f"strata={{task!r}}{also} if its labels are a fixed set"
+    repeated = f"unit={{unit!r}}{also}"
+    return trial_checks.check_design(dim, strata, unit, fixed, repeated)
+
+
+def _shape_of(trials: xr.DataArray, design: Design) -> tuple[int, int, int]:
+    """Return the numbers of strata, of units in a stratum and of trials in a unit."""
+    n_strata = prod(trials.sizes[name] for name in design.strata)
+    n_units = prod(trials.sizes[name] for name in design.units)
+    n_trials = prod(trials.sizes[name] for name in design.trials)
+    if design.units:
+        return n_strata, n_units, n_trials
+    return n_strata, n_trials, 1
+
+
+def _describe_intervals(result: xr.Dataset, kernel: Distributions) -> None:
+    """Say in the attrs of a result how its intervals are made."""
+    pointwise = "limit"
+    if kernel.interval == "exact":
         pointwise = "exact"
-    elif design.units:
+    elif kernel.by_unit:
         pointwise = "unit"
     of_cdf, of_quantiles = _POINTWISE[pointwise]
-    of_statistics = _OF_STATISTICS[interval]
+    of_statistics = _OF_STATISTICS[kernel.interval]
     if kernel.by_unit:
         of_statistics += " of whole units"
-    said = {
+    how = {
         "statistic_ci": of_statistics,
         "score_quantile_ci": of_quantiles,
         "cdf_ci": of_cdf,
         "cdf_band": BAND,
     }
-    for name in said.keys() & result.keys():
-        result[name].attrs["interval"] = said[name]
+    for name in how.keys() & result.keys():
+        result[name].attrs["interval"] = how[name]
     provenance.add_comment(
         result["score_std"],
         "NaN where a trial is infinite: failed, or a time not reached within the budget",
     )
-    if training:
-        result = _simultaneous_intervals(
-            result, scores, design.core, kernel, confidence_level
-        )
-    if not is_lazy(scores):
-        _warn_of_groups(result, kernel, labels.task_names(scores, design.dims))
-    return result
 
 
 def _simultaneous_intervals(
     result: xr.Dataset,
-    scores: xr.DataArray,
+    trials: xr.DataArray,
     core: Sequence[str],
     kernel: Distributions,
     confidence_level: float,
-) -> xr.Dataset:
-    """Return a result whose intervals of statistics hold at all training levels together."""
-    own = PERFORMANCE_CDF.variables["statistic_ci"]
+) -> xr.DataArray:
+    """Return intervals of statistics that hold at all training levels together."""
+    pointwise = result["statistic_ci"]
     dims = ["training", *core]
-    whole = scores.transpose(..., *dims)
-    ends = per_task(
-        replace(
-            PERFORMANCE_CDF,
-            variables={
-                "statistic_ci": replace(own, dims=("task", "training", *own.core))
-            },
-        ),
+    along = trials.transpose(..., *dims)
+    if is_lazy(along):
+        along = along.chunk(dict.fromkeys(dims, -1))
+    var = PERFORMANCE_CDF.variables["statistic_ci"]
+    of_levels = replace(var, dims=("task", "training", *var.core))
+    bands = per_task(
+        replace(PERFORMANCE_CDF, variables={"statistic_ci": of_levels}),
         kernel.bands,
-        whole if not is_lazy(whole) else whole.chunk(dict.fromkeys(dims, -1)),
+        along,
         context=trial_checks.context_of(
-            whole, dims, confidence_level, kernel.alpha, kernel.entropy
+            along, dims, confidence_level, kernel.alpha, kernel.entropy
         ),
         core=dims,
         sizes={"param": kernel.wanted.length},
     )["statistic_ci"]
-    without = _SHARES + _TAILS * (kernel.shape[0] == 1)
-    shares = [str(name).startswith(without) for name in result["param"].to_numpy()]
-    kept = result["statistic_ci"].copy(
-        data=ends.transpose(*result["statistic_ci"].dims).data
-    )
-    kept = kept.where(~xr.DataArray(shares, dims="param"))
-    return result.assign(statistic_ci=kept.assign_attrs(interval=_SIMULTANEOUS))
+
+    # Residual runs give no intervals of some statistics.
+    without: tuple[str, ...] = _SHARES
+    if kernel.shape[0] == 1:
+        without += _TAILS
+    has_band = [
+        not str(name).startswith(without) for name in result["param"].to_numpy()
+    ]
+    in_order = pointwise.copy(data=bands.transpose(*pointwise.dims).data)
+    kept = in_order.where(xr.DataArray(has_band, dims="param"))
+    return kept.assign_attrs(interval=_SIMULTANEOUS)
 
 
 def _coords_of(kernel: Distributions, when: Collection[str]) -> dict[Hashable, Any]:
@@ -375,22 +408,23 @@ def _coords_of(kernel: Distributions, when: Collection[str]) -> dict[Hashable, A
     marks = dict.fromkeys(["cvar", "cvar_lower"], wanted.levels)
     marks |= dict.fromkeys(["partial_mean_above", "prob_above"], wanted.thresholds)
     params = []
-    for name, place in wanted.places.items():
-        marked = [f"{name} {as_digits(each)}" for each in marks.get(name, [])]
-        params += marked or [name] * (place.stop - place.start)
-    every = {
+    for name, columns in wanted.places.items():
+        if name in marks:
+            params += [f"{name} {as_digits(mark)}" for mark in marks[name]]
+        elif columns.stop > columns.start:
+            params.append(name)
+    coords = {
         "cvar_level": wanted.levels,
         "param": params,
         "probability": kernel.probabilities,
     }
-    asked = {
-        "scores_at": ("score", kernel.scores_at),
-        "threshold": ("threshold", wanted.thresholds),
-    }
-    every |= dict(asked[option] for option in when if option in asked)
+    if "threshold" in when:
+        coords["threshold"] = wanted.thresholds
+    if "scores_at" in when:
+        coords["score"] = kernel.scores_at
     return {
         name: (name, values, {"long_name": LONG_NAMES[name]})
-        for name, values in every.items()
+        for name, values in coords.items()
     }
 
 
@@ -400,27 +434,33 @@ def _warn_of_groups(
     """Warn once of each thing that a reader of the result would not expect."""
     n_trials = result["n_trials"].to_numpy().ravel()
     n_units = result.get("n_units", result["n_trials"]).to_numpy().ravel()
-    what = "unit" if kernel.by_unit else "trial"
-    where = " in the smallest stratum" if kernel.stratified else ""
-    few = (n_units > 1) & are_few(n_trials, n_units, kernel.stratified)
-    said = f"{what}s{where} are few for a bootstrap: intervals are too short (coverage: see performance_cdf)"
-    if kernel.simultaneous:  # the replicates are no bootstrap
-        few = (n_trials > 1) & (n_trials < _FEW_IN_A_BAND) & (not kernel.stratified)
-        said = "runs of one group are few for a band along training, too narrow where scores are skewed or runs fail"
-    alike = (
-        kernel.simultaneous
-        & (n_trials > 1)
-        & (result["score_std"] == 0).to_numpy().ravel()
+    what = "trial"
+    if kernel.by_unit:
+        what = "unit"
+    where = ""
+    if kernel.stratified:
+        where = " in the smallest stratum"
+
+    def warn(affected: Bools, text: str) -> None:
+        provenance.warn_of(affected, names, lambda _: text, "groups")
+
+    warn(n_trials == 0, "no trial; the result is NaN")
+    warn(
+        (n_trials > 0) & (n_units == 0),
+        "no trial in a stratum; the result is NaN",
     )
-    drawn = kernel.interval != "exact"
-    for affected, text in (
-        (n_trials == 0, "no trial; the result is NaN"),
-        ((n_trials > 0) & (n_units == 0), "no trial in a stratum; the result is NaN"),
-        (
-            drawn & (n_units == 1),
-            f"one {what}{where} shows no spread; the intervals are NaN",
-        ),
-        (drawn & few, f"{n_units[few.argmax()]} {said}"),
-        (alike, "all runs share a score; this level has no interval"),
-    ):
-        provenance.warn_of(affected, names, partial(str.format, text), "groups")
+    if kernel.interval == "exact":
+        return
+    warn(n_units == 1, f"one {what}{where} shows no spread; the intervals are NaN")
+
+    # Random signs of residual runs, which make bands along training, are no bootstrap.
+    if kernel.simultaneous:
+        few = (n_trials > 1) & (n_trials < _FEW_IN_A_BAND) & (not kernel.stratified)
+        why = "runs of one group are few for a band along training, too narrow where scores are skewed or runs fail"
+    else:
+        few = (n_units > 1) & are_few(n_trials, n_units, kernel.stratified)
+        why = f"{what}s{where} are few for a bootstrap: intervals are too short (coverage: see performance_cdf)"
+    warn(few, f"{n_units[few.argmax()]} {why}")
+    if kernel.simultaneous:
+        alike = (n_trials > 1) & (result["score_std"] == 0).to_numpy().ravel()
+        warn(alike, "all runs share a score; this level has no interval")

@@ -55,61 +55,92 @@ def check_design(
         raise ValueError(
             f"dim must name one or more dims, each once; got {labels.shown(dim)}. Try dim='run'"
         )
-    within, outer = (
-        () if each is None else _names(name, each)
-        for name, each in (("strata", strata), ("unit", unit))
-    )
+    strata_dims: tuple[str, ...] = ()
+    unit_dims: tuple[str, ...] = ()
+    if strata is not None:
+        strata_dims = _names("strata", strata)
+    if unit is not None:
+        unit_dims = _names("unit", unit)
     if len(dims) > 1 and strata is None and unit is None:
-        task = next(name for name in dims if name != "run")
-        rest = tuple(name for name in dims if name != task)
-        cure = fixed.format(task=task, rest=rest)
-        repeats = [name for name in dims if name.lower().rstrip("s") in _REPEATS]
-        if len(repeats) == len(dims) - 1:
-            (whole,) = set(dims) - set(repeats)
-            why = f"{listed(repeats)} of one {whole} hang together"
-            cure = f"{repeated.format(unit=whole, repeats=repeats)} ({why})"
+        cure = _cure_of_pool(dims, fixed, repeated)
         raise ValueError(
             f"dim={dims} pools trials that may not be independent; got neither strata nor unit. "
             f"Give {cure}, or unit={dims} if every trial is independent"
         )
-    for argument, given, taken in (("strata", within, ()), ("unit", outer, within)):
-        strange = [name for name in given if name not in dims or name in taken]
-        if strange:
-            name = strange[0]
-            apart = ", and no stratum" if argument == "unit" else ""
+    _refuse_strange("strata", strata_dims, dims, f"dim={dims}", ())
+    _refuse_strange("unit", unit_dims, dims, f"dim={dims}, and no stratum", strata_dims)
+    if strata_dims and set(strata_dims) == set(dims):
+        raise ValueError(
+            f"strata leave nothing to resample; got strata={strata_dims} of dim={dims}. Leave a dim out"
+        )
+
+    # All dims that are no strata say that every trial is a unit.
+    attrs = {
+        "dim": ", ".join(dims),
+        "strata": ", ".join(strata_dims) or None,
+        "unit": None,
+    }
+    units = unit_dims
+    if set(unit_dims) == set(dims) - set(strata_dims):
+        units = ()
+    if unit is not None:
+        attrs["unit"] = ", ".join(units or dims)
+    return Design(dims, strata_dims, units, attrs)
+
+
+def _cure_of_pool(dims: tuple[str, ...], fixed: str, repeated: str) -> str:
+    """Return what to do with several dims: tasks are strata, several scores of a run have it for a unit."""
+    repeats = [name for name in dims if name.lower().rstrip("s") in _REPEATS]
+    if len(repeats) == len(dims) - 1:
+        (whole,) = set(dims) - set(repeats)
+        cure = repeated.format(unit=whole, repeats=repeats)
+        return f"{cure} ({listed(repeats)} of one {whole} hang together)"
+    task = next(name for name in dims if name != "run")
+    rest = tuple(name for name in dims if name != task)
+    return fixed.format(task=task, rest=rest)
+
+
+def _refuse_strange(
+    argument: str,
+    names: tuple[str, ...],
+    dims: tuple[str, ...],
+    allowed: str,
+    taken: tuple[str, ...],
+) -> None:
+    """Refuse names of strata or units that are no dims of trials, or taken."""
+    for name in names:
+        if name not in dims or name in taken:
             raise ValueError(
-                f"{argument} must be of the dims of trials, dim={dims}{apart}; got {labels.shown(name)}. Pool it too: "
+                f"{argument} must be of the dims of trials, {allowed}; got {labels.shown(name)}. Pool it too: "
                 f"dim={(name, *dims)}, {argument}={name!r}"
             )
-    if within and set(within) == set(dims):
-        raise ValueError(
-            f"strata leave nothing to resample; got strata={within} of dim={dims}. Leave a dim out"
-        )
-    units = () if set(outer) == set(dims) - set(within) else outer
-    said = None if unit is None else ", ".join(units or dims)
-    return Design(
-        dims,
-        within,
-        units,
-        {"dim": ", ".join(dims), "strata": ", ".join(within) or None, "unit": said},
-    )
 
 
 def check_resampling(design: Design, interval: str, n_resamples: int | None) -> None:
     """Refuse strata, units and resamples for exact intervals, which only a bootstrap has."""
     validation.check_choice("interval", interval, ("exact", "percentile", "bca"))
-    options = {
-        "strata": design.strata or None,
-        "unit": design.units or None,
-        "n_resamples": n_resamples,
-    }
-    for name, value in options.items():
-        if interval == "exact" and value is not None:
-            got = value[0] if isinstance(value, tuple) and len(value) == 1 else value
-            raise ValueError(
-                f"interval='exact' is for independent trials of one distribution and resamples nothing; got "
-                f"{name}={labels.shown(got)}. Use interval='percentile' or 'bca'"
-            )
+    if interval != "exact":
+        return
+    options: dict[str, object] = {}
+    if design.strata:
+        options["strata"] = _one_or_all(design.strata)
+    if design.units:
+        options["unit"] = _one_or_all(design.units)
+    if n_resamples is not None:
+        options["n_resamples"] = n_resamples
+    if options:
+        name, value = next(iter(options.items()))
+        raise ValueError(
+            f"interval='exact' is for independent trials of one distribution and resamples nothing; got "
+            f"{name}={labels.shown(value)}. Use interval='percentile' or 'bca'"
+        )
+
+
+def _one_or_all(names: tuple[str, ...]) -> str | tuple[str, ...]:
+    """Return dims as they were named: one by its name."""
+    if len(names) == 1:
+        return names[0]
+    return names
 
 
 def context_of(
@@ -122,11 +153,9 @@ def context_of(
     seeded: bool = True,
 ) -> Context:
     """Return what all groups of trials share; words for algorithms are in the order of their labels."""
-    algorithms = (
-        labels.words(np.sort(scores["algorithm"].to_numpy()))
-        if "algorithm" in core
-        else []
-    )
+    algorithms = []
+    if "algorithm" in core:
+        algorithms = labels.words(np.sort(scores["algorithm"].to_numpy()))
     return Context(
         labels.task_names(scores, core),
         algorithms,
@@ -143,7 +172,9 @@ def context_of(
 def as_digits(value: float) -> str:
     """Return a number as text without loss of digits."""
     short = f"{value:g}"
-    return short if float(short) == value else repr(float(value))
+    if float(short) == value:
+        return short
+    return repr(float(value))
 
 
 def check_statistics(
@@ -160,27 +191,27 @@ def check_statistics(
         raise ValueError(
             f"cvar_level must lie in [0, 1); got {wrong[0]:g}. 0.9 is the best tenth of trials"
         )
+    validation.check_choice("cvar", cvar, ("tail-mean", "conditional"))
+    thresholds = np.zeros(0)
+    if threshold is not None:
+        thresholds = _check_distinct("threshold", threshold)
+    targets = np.zeros(0)
+    if target is not None:
+        targets = np.array([validation.check_number("target", target)])
     return Summaries(
         levels=levels,
-        conditional=validation.check_choice("cvar", cvar, ("tail-mean", "conditional"))
-        == "conditional",
-        thresholds=np.zeros(0)
-        if threshold is None
-        else _check_distinct("threshold", threshold),
-        targets=np.zeros(0)
-        if target is None
-        else np.array([validation.check_number("target", target)]),
+        conditional=cvar == "conditional",
+        thresholds=thresholds,
+        targets=targets,
         higher=validation.check_flag("higher_is_better", higher_is_better),
     )
 
 
 def check_probabilities(probabilities: Numbers | None) -> Floats:
     """Return probabilities, by default each hundredth between 0 and 1."""
-    checked = (
-        HUNDREDTHS
-        if probabilities is None
-        else check_numbers("probabilities", probabilities)
-    )
+    if probabilities is None:
+        return HUNDREDTHS
+    checked = check_numbers("probabilities", probabilities)
     wrong = checked[(checked < 0) | (checked > 1)]
     if wrong.size:
         raise ValueError(
@@ -199,10 +230,8 @@ def check_bounds(bounds: tuple[float, float] | None) -> tuple[float, float]:
             f"bounds must be two numbers; got {labels.shown(bounds)}. Try bounds=(0, 1)"
         )
     low, high = ends.tolist()
-    if (
-        not low < high
-        or (np.isfinite(ends) & (np.abs(ends) > validation.LARGEST)).any()
-    ):
+    too_large = np.isfinite(ends) & (np.abs(ends) > validation.LARGEST)
+    if not low < high or too_large.any():
         raise ValueError(
             f"bounds must be a smaller and a larger score; got {labels.shown(bounds)}. Try bounds=(0, 1)"
         )
@@ -229,12 +258,12 @@ def check_simultaneous(
 
 def check_numbers(name: str, values: Numbers) -> Floats:
     """Return finite numbers in one dimension."""
-    numbers = np.asarray(values)
-    if numbers.dtype.kind not in "iuf":
+    as_given = np.asarray(values)
+    if as_given.dtype.kind not in "iuf":
         raise TypeError(
             f"{name} must be numbers; got {labels.shown(values)}. Give a number or a list of them"
         )
-    numbers = np.atleast_1d(numbers.astype(np.float64))
+    numbers = np.atleast_1d(as_given.astype(np.float64))
     if numbers.ndim > 1 or numbers.size == 0:
         raise ValueError(
             f"{name} must be a number or a list of them; got shape {numbers.shape}"
@@ -259,14 +288,15 @@ def _check_distinct(name: str, values: Numbers) -> Floats:
 
 
 def _names(argument: str, dims: Dims) -> tuple[str, ...]:
-    names = (
-        (dims,)
-        if isinstance(dims, str) or not isinstance(dims, Sequence)
-        else tuple(dims)
-    )
-    for name in names:
+    """Return names of dims: a text is one."""
+    given: Sequence[object] = [dims]
+    if isinstance(dims, Sequence) and not isinstance(dims, str):
+        given = dims
+    names = []
+    for name in given:
         if not isinstance(name, str):
             raise TypeError(
                 f"{argument} must name dims; got {labels.shown(name)}. Try dim='run'"
             )
-    return names
+        names.append(name)
+    return tuple(names)

@@ -129,19 +129,20 @@ def tuning_curve(
     design = trial_checks.check_design(
         dim, None, unit, "unit={task!r} if its labels are draws", "unit={unit!r}"
     )
-    dims, draws = design.dims, design.units or design.dims
-    scores = _with_algorithm(validation.check_array("scores", scores))
-    scores = check_curves(
-        scores,
-        core=("algorithm", *dims),
+    dims = ("algorithm", *design.dims)
+    checked = check_curves(
+        _with_algorithm(validation.check_array("scores", scores)),
+        core=dims,
         name="scores",
         reserved=TUNING_CURVE.reserved(),
     )
-    _check_search(scores.attrs)
-    scores, budget = within_budget(scores, ("algorithm", *dims))
-    pairs = labels.algorithm_pairs(scores) if scores.sizes["algorithm"] > 1 else []
+    _check_search(checked.attrs)
+    checked, budget = within_budget(checked, dims)
+    pairs = np.zeros((0, 2), int)
+    if checked.sizes["algorithm"] > 1:
+        pairs = labels.pairs_in_label_order(checked)
     kernel = _Tuning(
-        pairs=labels.pairs_in_label_order(scores) if pairs else np.zeros((0, 2), int),
+        pairs=pairs,
         trials=_check_trials(n_trials),
         failed=Failed.of(
             budget, higher=validation.check_flag("higher_is_better", higher_is_better)
@@ -151,45 +152,51 @@ def tuning_curve(
         alpha=validation.check_confidence_level(confidence_level),
         selecting=select is not None,
     )
-    inner = [name for name in dims if name not in draws]
-    data = (
-        scores
-        if select is None
-        else _with_selection(scores, select, ("algorithm", *dims))
-    )
+
+    draws = design.units or design.dims
     core: tuple[str, ...] = ("algorithm", *draws)
-    if kernel.selecting:
+    trials = checked
+    if select is not None:
+        trials = _with_selection(checked, select, dims)
         core = (*core, "_selection")
-    if inner:
-        data = data.mean(inner)
-    data = data.transpose(..., *core).assign_attrs(scores.attrs)
-    at = ("trials", kernel.trials, {"long_name": labels.LONG_NAMES["trials"]})
+    # Several scores of one draw are averaged.
+    repeats = [name for name in design.dims if name not in draws]
+    if repeats:
+        trials = trials.mean(repeats)
+    trials = trials.transpose(..., *core).assign_attrs(checked.attrs)
+
+    numbers = ("trials", kernel.trials, {"long_name": labels.LONG_NAMES["trials"]})
+    coords: dict[Hashable, Any] = {"trials": numbers}
     when = []
-    coords: dict[Hashable, Any] = {"trials": at}
     if select is None:
         when.append("no select")
-    if pairs:
+    if len(pairs):
         when.append("pairs")
-        coords |= labels.pair_coords(scores)
-    if pairs and select is None:
+        coords |= labels.pair_coords(checked)
+    if len(pairs) and select is None:
         when.append("pairs, no select")
+    attrs: dict[str, Any] = {
+        **design.attrs,
+        "select": None,
+        "bounds": None,
+        "higher_is_better": higher_is_better,
+    }
+    if select is not None:
+        attrs["select"] = True
+    if bounds is not None:
+        attrs["bounds"] = " to ".join(map(trial_checks.as_digits, kernel.bounds))
     return per_task(
         TUNING_CURVE,
         kernel,
-        data,
-        context=trial_checks.context_of(data, core, confidence_level, kernel.alpha, 0),
+        trials,
+        context=trial_checks.context_of(
+            trials, core, confidence_level, kernel.alpha, 0
+        ),
         core=core,
         sizes={"trials": len(kernel.trials), "pair": len(pairs)},
         when=when,
         coords=coords,
-        attrs={
-            **design.attrs,
-            "select": select is not None or None,
-            "bounds": None
-            if bounds is None
-            else " to ".join(map(trial_checks.as_digits, kernel.bounds)),
-            "higher_is_better": higher_is_better,
-        },
+        attrs=attrs,
         budget=budget,
     )
 
@@ -198,20 +205,17 @@ def _with_algorithm(scores: xr.DataArray) -> xr.DataArray:
     """Return scores with the dim algorithm; those of one algorithm, as of `experiments.dse`, may lack it."""
     if "algorithm" in scores.dims:
         return scores
-    label = (
-        scores["algorithm"].item()
-        if "algorithm" in scores.coords
-        else scores.name or "trials"
-    )
+    label = scores.name or "trials"
+    if "algorithm" in scores.coords:
+        label = scores["algorithm"].item()
     return scores.drop_vars("algorithm", errors="ignore").expand_dims(algorithm=[label])
 
 
 def _check_trials(n_trials: int | Sequence[int]) -> Ints:
     """Return numbers of trials in ascending order."""
     if isinstance(n_trials, int | np.integer):
-        return np.arange(
-            1, 1 + validation.check_total("n_trials", n_trials, "50", most=_MOST)
-        )
+        most = validation.check_total("n_trials", n_trials, "50", most=_MOST)
+        return np.arange(1, 1 + most)
     numbers = trial_checks.check_numbers("n_trials", n_trials)
     wrong = numbers[(numbers < 1) | (numbers % 1 > 0)]
     if wrong.size:
@@ -241,33 +245,35 @@ def _with_selection(
     scores: xr.DataArray, select: xr.DataArray, core: Sequence[str]
 ) -> xr.DataArray:
     """Return scores and those that select, last dim (_selection), each NaN where one of them is."""
-    by = check_curves(
+    selecting = check_curves(
         _with_algorithm(validation.check_array("select", select)),
         core=core,
         name="select",
     )
-    by = (
-        by.assign_coords(algorithm=scores["algorithm"])
-        if by.sizes["algorithm"] == 1
-        else by
-    )
+    if selecting.sizes["algorithm"] == 1:
+        selecting = selecting.assign_coords(algorithm=scores["algorithm"])
     try:
-        scores, by = xr.align(scores, by, join="exact")
-        by = by.transpose(*scores.dims)
+        first, second = xr.align(scores, selecting, join="exact")
+        second = second.transpose(*first.dims)
     except ValueError:
         raise ValueError(
-            f"select must have the dims and labels of scores, {dict(scores.sizes)}; got {dict(by.sizes)}. "
+            f"select must have the dims and labels of scores, {dict(scores.sizes)}; got {dict(selecting.sizes)}. "
             "Try xr.align(scores, select)"
         ) from None
-    lazy = is_lazy(scores) or is_lazy(by)
-    scores, by = (
-        each.chunk() if lazy and not is_lazy(each) else each for each in (scores, by)
-    )
-    both = [scores.where(by.notnull()), by.where(scores.notnull())]
+
+    # Where one of them is lazy both are, as one array.
+    lazy = is_lazy(first) or is_lazy(second)
+    if lazy and not is_lazy(first):
+        first = first.chunk()
+    if lazy and not is_lazy(second):
+        second = second.chunk()
+    both = [first.where(second.notnull()), second.where(first.notnull())]
     joined: xr.DataArray = xr.concat(
         both, "_selection", coords="minimal", compat="override"
     )
-    return joined.chunk({"_selection": -1}) if lazy else joined
+    if lazy:
+        return joined.chunk({"_selection": -1})
+    return joined
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -284,93 +290,110 @@ class _Tuning:
 
     def __call__(self, group: Group) -> dict[str, Any]:
         """Return curves of tasks, given trials, shape (task, algorithm, *core)."""
-        n_tasks, n_algorithms = lead = group.data[0].shape[:2]
+        n_tasks, n_algorithms = group.data[0].shape[:2]
         trials = group.data[0].reshape(n_tasks * n_algorithms, -1, 1 + self.selecting)
         n = np.count_nonzero(~np.isnan(trials[..., 0]), axis=-1)
-        check_trials(
-            np.sort(trials[..., 0], axis=-1),
-            n,
-            prefixes_of(group),
-            self.failed,
-            self.bounds,
-        )
-        scores, *by = np.moveaxis(trials if self.higher else -trials, -1, 0)
-        x = np.sort(scores, axis=-1)
-        if by:
-            both = tuning.selected(scores, by[0], self.trials, self._ends[0])
-            found = dict(zip(("best_median", "best_mean"), both, strict=True))
+        in_order = np.sort(trials[..., 0], axis=-1)
+        check_trials(in_order, n, prefixes_of(group), self.failed, self.bounds)
+        upward = trials
+        if not self.higher:
+            upward = -trials
+        x = np.sort(upward[..., 0], axis=-1)
+        if self.selecting:
+            curves = self._selected(upward)
         else:
-            found = self._curves(x, n)
-        if not self.failed.is_time:  # a mean that takes a failed trial in is none
-            without = np.isinf(found["best_mean"])
-            for name in found.keys() & {"best_mean", "best_mean_band"}:
-                found[name][without] = np.nan
+            curves = self._curves(x, n)
+
+        # A mean that takes a failed trial in is none.
+        if not self.failed.is_time:
+            without = np.isinf(curves["best_mean"])
+            for name in curves.keys() & {"best_mean", "best_mean_band"}:
+                curves[name][without] = np.nan
         out = {
-            name: values.reshape(*lead, *values.shape[1:])
-            for name, values in found.items()
+            name: values.reshape(n_tasks, n_algorithms, *values.shape[1:])
+            for name, values in curves.items()
         }
         if len(self.pairs):
+            first_of_task = n_algorithms * np.arange(n_tasks)
             first, second = (
-                np.add.outer(n_algorithms * np.arange(n_tasks), side).ravel()
-                for side in self.pairs.T
+                np.add.outer(first_of_task, side).ravel() for side in self.pairs.T
             )
-            # of two medians that are failures there is no difference
-            with np.errstate(invalid="ignore"):
-                paired = {
-                    "difference": found["best_median"][first]
-                    - found["best_median"][second]
-                }
-            paired |= {} if by else self._of_pairs(x, n, first, second)
-            out |= {
-                name: values.reshape(n_tasks, -1, *values.shape[1:])
-                for name, values in paired.items()
-            }
-        for name in [name for name in out if not self.higher and "match" not in name]:
-            out[name] = (
-                -out[name][..., ::-1] if name.endswith(("_ci", "_band")) else -out[name]
-            )
-        return out | {"n_trials": n.reshape(lead)}
+            of_pairs = self._of_pairs(curves["best_median"], x, n, first, second)
+            for name, values in of_pairs.items():
+                out[name] = values.reshape(n_tasks, -1, *values.shape[1:])
+        if not self.higher:
+            out = _turned_back(out)
+        out["n_trials"] = n.reshape(n_tasks, n_algorithms)
+        return out
 
     @property
     def _ends(self) -> tuple[float, float]:
         low, high = self.bounds
-        return (low, high) if self.higher else (-high, -low)
+        if self.higher:
+            return low, high
+        return -high, -low
+
+    def _selected(self, trials: Floats) -> dict[str, Floats]:
+        """Return curves of the scores of trials that others select, shape (row, trial, both)."""
+        scores, selecting = trials[..., 0], trials[..., 1]
+        median, mean = tuning.selected(scores, selecting, self.trials, self._ends[0])
+        return {"best_median": median, "best_mean": mean}
 
     def _curves(self, x: Floats, n: Ints) -> dict[str, Floats]:
         """Return curves and their limits, given sorted scores."""
-        estimate, *alone = tuning.best_medians(
+        median, *pointwise = tuning.best_medians(
             x, n, self.trials, self.alpha, together=False
         )
         _, *band = tuning.best_medians(x, n, self.trials, self.alpha, together=True)
         mean, mean_band = tuning.best_means(x, n, self.trials, self.alpha, *self._ends)
-        limits = {
-            "best_median_ci": np.stack(alone, axis=-1),
-            "best_median_band": np.stack(band, axis=-1),
-        }
         low, high = bounds_beside_failed(x, self._ends)
-        limits = {name: np.clip(values, low, high) for name, values in limits.items()}
         return {
-            "best_median": estimate,
+            "best_median": median,
             "best_mean": mean,
             "best_mean_band": mean_band,
-        } | limits
+            "best_median_ci": np.clip(np.stack(pointwise, axis=-1), low, high),
+            "best_median_band": np.clip(np.stack(band, axis=-1), low, high),
+        }
 
     def _of_pairs(
-        self, x: Floats, n: Ints, first: Ints, second: Ints
+        self, median: Floats, x: Floats, n: Ints, first: Ints, second: Ints
     ) -> dict[str, Floats]:
-        """Return bands of differences and trials to match, given sorted scores and the rows of each pair."""
+        """Return differences, their bands and trials to match, given sorted scores and the rows of each pair."""
+        # Of two medians that are failures there is no difference.
+        with np.errstate(invalid="ignore"):
+            difference = median[first] - median[second]
+        if self.selecting:
+            return {"difference": difference}
+
+        # Half of alpha for each side of a pair.
         medians = tuning.best_medians(x, n, self.trials, self.alpha / 2, together=True)
         low, high = (ends[:, :, 0] for ends in bounds_beside_failed(x, self._ends))
-        a, b = (
-            np.clip(medians[:, rows], low[rows], high[rows]) for rows in (first, second)
-        )
+        a = np.clip(medians[:, first], low[first], high[first])
+        b = np.clip(medians[:, second], low[second], high[second])
         known = ((n[first] > 0) & (n[second] > 0))[:, np.newaxis, np.newaxis]
-        matches = tuning.trials_to_match(x[first], n[first], b, self.alpha / 2)
-        reverse = tuning.trials_to_match(x[second], n[second], a, self.alpha / 2)
+        band = np.where(known, difference_band(a[1:], b[1:]), np.nan)
+        needed, ci = tuning.trials_to_match(x[first], n[first], b, self.alpha / 2)
+        reversed_needed, reversed_ci = tuning.trials_to_match(
+            x[second], n[second], a, self.alpha / 2
+        )
         return {
-            "difference_band": np.where(known, difference_band(a[1:], b[1:]), np.nan),
-            "trials_to_match": matches[0],
-            "trials_to_match_ci": matches[1],
-            "trials_to_match_reversed": reverse[0],
-            "trials_to_match_reversed_ci": reverse[1],
+            "difference": difference,
+            "difference_band": band,
+            "trials_to_match": needed,
+            "trials_to_match_ci": ci,
+            "trials_to_match_reversed": reversed_needed,
+            "trials_to_match_reversed_ci": reversed_ci,
         }
+
+
+def _turned_back(values: dict[str, Floats]) -> dict[str, Floats]:
+    """Return what was computed of scores with the other sign; numbers of trials have none."""
+    turned = {}
+    for name, of_turned in values.items():
+        if "match" in name:
+            turned[name] = of_turned
+        elif name.endswith(("_ci", "_band")):
+            turned[name] = -of_turned[..., ::-1]
+        else:
+            turned[name] = -of_turned
+    return turned
