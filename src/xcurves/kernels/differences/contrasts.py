@@ -103,12 +103,12 @@ def scaled(design: ContrastDesign) -> tuple[ContrastDesign, Floats]:
     # So squares neither overflow nor vanish, and one bound says what rounds. Only T matters, which no scale changes.
     scale = _power_of_two(np.abs(design.u).max(axis=-1))
     scale_of_weights = _power_of_two(np.abs(design.weights).max())
-    u = design.u / scale[:, np.newaxis]
-
     # About the mean of all curves, or if paired of each run, whose contrast does not change either: Σ a_i = 0.
+    together = design.u / scale[:, np.newaxis]
     if design.paired:
-        u = u.reshape(len(u), len(design.sizes), design.sizes[0])
-    u = (u - u.mean(axis=1, keepdims=True)).reshape(design.u.shape)
+        together = together.reshape(len(scale), len(design.sizes), design.sizes[0])
+    centred = together - together.mean(axis=1, keepdims=True)
+    u = centred.reshape(design.u.shape)
     in_units = design._replace(u=u, weights=design.weights / scale_of_weights)
     return in_units, scale * scale_of_weights
 

@@ -108,7 +108,7 @@ def information_at(sizes: Index) -> Floats:
     # a task that comes later must not take information away
     precision = np.maximum.accumulate(precision)
     last = float(precision[-1])
-    if last <= 0:
+    if not last > 0:
         return precision
     return np.asarray(precision / last)
 

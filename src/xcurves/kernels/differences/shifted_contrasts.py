@@ -39,18 +39,18 @@ class ShiftedContrast(NamedTuple):
 
 def reaches(shifted: ShiftedContrast, at: Floats, alternative: Alternative) -> Bools:
     """Return which reassignments reach the observed T after a shift, (..., task, reassignment); 0 / 0 does."""
-    at = at[..., np.newaxis]
     # V_g is a variance: what is small beside its terms is what these leave when they cancel.
+    y = at[..., np.newaxis]
     constant, linear, square = (
         shifted.variance,
-        at * shifted.linear,
-        at**2 * shifted.square,
+        y * shifted.linear,
+        y**2 * shifted.square,
     )
     variance = constant + linear + square
     variance[variance <= _ROUNDING * (constant + np.abs(linear) + square)] = 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = -at / shifted.spread[:, np.newaxis]
-        t_shuffled = (shifted.mean - at * shifted.slope) / np.sqrt(variance)
+        t = -y / shifted.spread[:, np.newaxis]
+        t_shuffled = (shifted.mean - y * shifted.slope) / np.sqrt(variance)
         # Infinite T tie with infinite ones only: inf - inf would be NaN.
         slack = np.where(np.isinf(t), 0.0, TIE * (1 + np.abs(t)))
         # Not the opposite comparison: with NaN it is false, so that 0 / 0 reaches.

@@ -46,15 +46,15 @@ def _welch_panel(
     centred = u - u.mean(axis=-1, keepdims=True)
     largest = np.abs(centred).max(axis=-1, keepdims=True)
     unit = np.where(largest > 0, np.ldexp(1.0, np.frexp(largest)[1]), 1.0)
-    u = centred / unit
+    scaled = centred / unit
 
     starts = np.cumsum((0, *plan.sizes[:-1]))
-    sums = np.add.reduceat(u, starts, axis=-1)[..., np.newaxis]
-    squares = np.add.reduceat(u * u, starts, axis=-1)[..., np.newaxis]
+    sums = np.add.reduceat(scaled, starts, axis=-1)[..., np.newaxis]
+    squares = np.add.reduceat(scaled * scaled, starts, axis=-1)[..., np.newaxis]
     observed, df = _welch_statistic(sums, squares, plan.sizes)
     w = _finite_w(observed[:, 0])
     tested = compare_with_null(
-        _shuffled(u, plan),
+        _shuffled(scaled, plan),
         observed[:, 0] * (1 - TIE),
         plan,
         alpha,
@@ -91,16 +91,15 @@ def _shuffled_of_two(u: Floats, plan: RunPlan) -> Iterator[Floats]:
     features = u[:, np.newaxis] if are_equal else np.stack([u, u * u], axis=1)
     for sums in group_sums(features, plan):
         squares = None if are_equal else sums[:, 0, 1]
-        w, variance = squared_difference(sums[:, 0, 0], squares, total, plan.sizes)
+        square, variance = squared_difference(sums[:, 0, 0], squares, total, plan.sizes)
         # As in `_welch_statistic`: l_1 l_2 / (l_1 + l_2) times the squared difference is the sum of squares between the
         # groups.
         is_rounding = variance <= _ROUNDING / (sizes * (sizes - 1)).min() * total
         if is_rounding.any():
-            between = _INFINITE * w * sizes.prod() / sizes.sum()
-            w = np.where(is_rounding, between, w)
+            between = _INFINITE * square * sizes.prod() / sizes.sum()
+            square = np.where(is_rounding, between, square)
             variance[is_rounding] = 1.0
-        w /= variance
-        yield w
+        yield np.divide(square, variance, out=square)
 
 
 def spread_ratio(u: Floats, sizes: tuple[int, ...]) -> Floats:
