@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
-from xcurves.array_types import Floats, Ints
+from xcurves.array_types import Bools, Floats, Index, Ints
 from xcurves.kernels.distributions import ecdf
 from xcurves.kernels.resampling.batches import stretches
 from xcurves.kernels.resampling.streams import make_generator
@@ -21,20 +20,21 @@ from xcurves.kernels.resampling.streams import make_generator
 Observe = Callable[[Floats, Ints], Floats]
 _SORTED = 2**18  # scores of replicates that are sorted at once
 _REPLICATES = 128  # of a mean curve whose signs are drawn at once
-_ROUNDING = 64 * np.finfo(float).eps
+_ROUNDING = 64 * np.finfo(float).eps  # of sums of residuals, relative
+# measured coverage falls short with fewer trials, or units of a stratum: a warning says so
 _FEW, _FEW_IN_STRATUM = 30, 10
 _AT_ONCE = 2**17  # counts of trials in one block of resamples
 _HELD = 2**22  # statistics of resamples held at once
-_TIE = 1e-12
+_TIE = 1e-12  # rounding of probabilities, and of statistics by their range
 
 Statistics = Callable[[Floats, Floats], Floats]
 
 
-def are_few(n_trials: Ints, n_units: Ints, stratified: bool) -> NDArray[np.bool_]:
+def are_few(n_trials: Ints, n_units: Ints, stratified: bool) -> Bools:
     """Return whether there are so few trials, or units in the smallest stratum, that a bootstrap gives a warning."""
-    return (np.where(stratified, n_trials, n_units) < _FEW) | (
-        n_units < (_FEW_IN_STRATUM if stratified else _FEW)
-    )
+    if stratified:
+        return (n_trials < _FEW) | (n_units < _FEW_IN_STRATUM)
+    return np.asarray(n_units < _FEW)
 
 
 @dataclass(frozen=True)
@@ -56,21 +56,22 @@ class BootstrapDesign:
         sizes = np.array(self.sizes)
         starts = np.cumsum(sizes) - sizes
         n_units = int(sizes.sum())
+        # One count over all resamples: unit u of resample i has the number u + i n_units.
         counts = np.zeros(rows * n_units, np.int64)
+        # strata of one size are drawn together
         for size in np.unique(sizes):
             first = starts[sizes == size] + n_units * np.arange(rows)[:, np.newaxis]
-            drawn = rng.integers(
-                size,
-                size=(*first.shape, size),
-                dtype=np.uint16 if size < 2**16 else np.int64,
-            )
-            counts += np.bincount(
-                (drawn + first[..., np.newaxis]).ravel(), minlength=len(counts)
-            )
+            # two bytes a draw suffice for most samples
+            dtype = np.uint16 if size < 2**16 else np.int64
+            drawn = rng.integers(size, size=(*first.shape, size), dtype=dtype)
+            numbers = (drawn + first[..., np.newaxis]).ravel()
+            counts += np.bincount(numbers, minlength=len(counts))
         return counts.reshape(rows, n_units)
 
     def cumulative(self, counts: Ints, order: Ints) -> Floats:
         """Return cumulative counts of trials in `order` of score, shape (task or 1, resample, trial)."""
+        # All tasks share the draws. Where the order of units does not matter, trials are numbered by rank: one array
+        # serves all tasks.
         if self.unit is None:
             return np.cumsum(counts, axis=-1, dtype=np.float64)[np.newaxis]
         by_trial = counts.T[self.unit[order]].swapaxes(-1, -2)
@@ -82,17 +83,20 @@ def resample(
 ) -> Floats:
     """Return `statistics`, of sorted trials and cumulative counts, of all resamples: (task, resample, statistic)."""
     rows = max(1, min(_AT_ONCE // x.shape[-1], design.n_resamples))
-    tasks = stretches(
-        len(x), len(x) if design.unit is None else max(1, 2**20 // (rows * x.shape[-1]))
-    )
+    if design.unit is None:
+        width = len(x)
+    else:
+        width = max(1, 2**20 // (rows * x.shape[-1]))  # counts differ by task
+    tasks = stretches(len(x), width)
+
     parts = []
     for number, some in enumerate(stretches(design.n_resamples, rows)):
         counts = design.block(number, some.stop - some.start)
-        parts.append(
-            np.concatenate(
-                [statistics(x[t], design.cumulative(counts, order[t])) for t in tasks]
-            )
-        )
+        of_tasks = [
+            statistics(x[part], design.cumulative(counts, order[part]))
+            for part in tasks
+        ]
+        parts.append(np.concatenate(of_tasks))
     return np.concatenate(parts, axis=1)
 
 
@@ -107,30 +111,32 @@ def bootstrap_intervals(
     bca: bool,
 ) -> Floats:
     """Return bootstrap intervals of statistics of sorted samples, shape (task, statistic, 2)."""
-    found = []
+    intervals = []
     for tasks in stretches(len(x), max(1, _HELD // (design.n_resamples * length))):
         drawn = resample(x[tasks], order[tasks], design, statistics)
-        tails = np.array([alpha / 2, 1 - alpha / 2])
         if bca:
             tails = _bca_tails(drawn, x[tasks], order[tasks], design, statistics, alpha)
-        found.append(bootstrap_percentiles(drawn, tails))
-    return np.concatenate(found)
+        else:
+            tails = np.array([alpha / 2, 1 - alpha / 2])
+        intervals.append(bootstrap_percentiles(drawn, tails))
+    return np.concatenate(intervals)
 
 
 def bootstrap_percentiles(drawn: Floats, tails: Floats) -> Floats:
     """Return percentiles over resamples, linear between them; `tails` has shape (..., 2), by task and statistic."""
-    drawn = np.sort(drawn, axis=1)
-    place = np.broadcast_to(tails, (drawn.shape[0], drawn.shape[2], 2)).swapaxes(
-        1, 2
-    ) * (drawn.shape[1] - 1)
+    # as `np.quantile`, which cannot have tails that differ by statistic
+    ordered = np.sort(drawn, axis=1)
+    n_tasks, n_resamples, n_statistics = ordered.shape
+    by_statistic = np.broadcast_to(tails, (n_tasks, n_statistics, 2)).swapaxes(1, 2)
+    place = by_statistic * (n_resamples - 1)
     below = np.floor(place).astype(np.int64)
-    low = np.take_along_axis(drawn, below, axis=1)
-    high = np.take_along_axis(drawn, np.minimum(below + 1, drawn.shape[1] - 1), axis=1)
+    above = np.minimum(below + 1, n_resamples - 1)
+    low = np.take_along_axis(ordered, below, axis=1)
+    high = np.take_along_axis(ordered, above, axis=1)
     with np.errstate(invalid="ignore"):  # of two infinite neighbours
         between = low + (place - below) * (high - low)
-    return np.asarray(
-        np.where((high == low) | (place == below), low, between).swapaxes(1, 2)
-    )
+    is_low = (high == low) | (place == below)
+    return np.asarray(np.where(is_low, low, between).swapaxes(1, 2))
 
 
 def _bca_tails(
@@ -144,25 +150,22 @@ def _bca_tails(
     """Return the percentiles of the bias-corrected and accelerated interval (Efron 1987), (task, statistic, 2)."""
     everything = np.ones((1, sum(design.sizes)), np.int64)
     observed = statistics(x, design.cumulative(everything, order))
-    slack = 4 * np.finfo(float).eps * np.abs(observed) + _TIE * np.ptp(
-        drawn, axis=1, keepdims=True
-    )
+
+    # z0, the normal quantile of the share of resamples below the estimate. Ties count half, as many resamples of few
+    # trials give the estimate again, up to rounding; a share of 0 or 1 would be infinite.
+    spread = np.ptp(drawn, axis=1, keepdims=True)
+    slack = 4 * np.finfo(float).eps * np.abs(observed) + _TIE * spread
     below = (drawn < observed - slack).mean(axis=1)
     tied = (np.abs(drawn - observed) <= slack).mean(axis=1)
     edge = 1 / (2 * drawn.shape[1])
-    bias = scipy.special.ndtri(np.clip(below + tied / 2, edge, 1 - edge))[
-        ..., np.newaxis
-    ]
+    share = np.clip(below + tied / 2, edge, 1 - edge)
+    bias = scipy.special.ndtri(share)[..., np.newaxis]
+
+    # Φ(z0 + (z0 + z) / (1 - a (z0 + z))), a the acceleration
+    acceleration = _jackknife_skewness(x, order, design, statistics)[..., np.newaxis]
     normal = bias + scipy.special.ndtri(np.array([alpha / 2, 1 - alpha / 2]))
-    tails = scipy.special.ndtr(
-        bias
-        + normal
-        / (
-            1
-            - _jackknife_skewness(x, order, design, statistics)[..., np.newaxis]
-            * normal
-        )
-    )
+    tails = scipy.special.ndtr(bias + normal / (1 - acceleration * normal))
+    # infinite influences have no skewness, and NaN is no place among resamples
     return np.where(np.isnan(tails), 0.5, tails)
 
 
@@ -171,19 +174,20 @@ def _jackknife_skewness(
 ) -> Floats:
     """Return the skewness of the jackknife's influences over 6, units of a stratum about their own mean."""
     sizes = np.array(design.sizes)
-    n_units, rows = int(sizes.sum()), max(1, _AT_ONCE // x.shape[-1])
+    n_units = int(sizes.sum())
+    rows = max(1, _AT_ONCE // x.shape[-1])
     without = []
-    for some in stretches(n_units, rows):  # one unit left out in turn
-        counts = 1 - np.eye(some.stop - some.start, n_units, some.start, dtype=np.int64)
-        without.append(statistics(x, design.cumulative(counts, order)))
+    for some in stretches(n_units, rows):
+        # one unit left out in turn
+        left_out = np.eye(some.stop - some.start, n_units, some.start, dtype=np.int64)
+        without.append(statistics(x, design.cumulative(1 - left_out, order)))
     jackknife = np.concatenate(without, axis=1)
-    mean = (
-        np.add.reduceat(jackknife, np.cumsum(sizes) - sizes, axis=1)
-        / sizes[:, np.newaxis]
-    )
-    influence = np.repeat((sizes - 1) / sizes, sizes)[:, np.newaxis] * (
-        np.repeat(mean, sizes, axis=1) - jackknife
-    )
+
+    starts = np.cumsum(sizes) - sizes
+    mean = np.add.reduceat(jackknife, starts, axis=1) / sizes[:, np.newaxis]
+    apart = np.repeat(mean, sizes, axis=1) - jackknife
+    # without its factor, units of small strata would count too much beside those of large ones
+    influence = np.repeat((sizes - 1) / sizes, sizes)[:, np.newaxis] * apart
     squares = (influence**2).sum(axis=1)
     cubes = (influence**3).sum(axis=1)
     with np.errstate(invalid="ignore"):
@@ -192,80 +196,97 @@ def _jackknife_skewness(
 
 def cdf_limits(counts: Ints, sizes: Ints, alpha: float) -> tuple[Floats, Floats]:
     """Return the percentile limits of F(z) for infinitely many resamples, of `counts` up to z, (..., stratum)."""
+    # The count up to z of a resample is binomial in each stratum, with the share of its trials there: percentiles are
+    # those of the sum, no resample is drawn.
     n = int(sizes.sum())
+    lower_tail, upper_tail = alpha / 2, 1 - alpha / 2
     if len(sizes) == 1:
         share = counts[..., 0] / n
-        return tuple(
-            scipy.stats.binom.ppf(tail, n, share) / n
-            for tail in (alpha / 2, 1 - alpha / 2)
-        )
+        lower = scipy.stats.binom.ppf(lower_tail, n, share) / n
+        return lower, scipy.stats.binom.ppf(upper_tail, n, share) / n
+
     flat = counts.reshape(-1, len(sizes))
     limits = np.empty((2, len(flat)))
     for some in stretches(len(flat), max(1, _HELD // (n + 1))):
         cumulative = np.cumsum(sum_of_binomials(flat[some], sizes), axis=-1)
-        for end, tail in zip(limits, (alpha / 2, 1 - alpha / 2), strict=True):
+        for end, tail in zip(limits, (lower_tail, upper_tail), strict=True):
+            # the smallest count whose probability reaches the tail
             end[some] = np.count_nonzero(cumulative < tail - _TIE, axis=-1) / n
-    return limits[0].reshape(counts.shape[:-1]), limits[1].reshape(counts.shape[:-1])
+    shape = counts.shape[:-1]
+    return limits[0].reshape(shape), limits[1].reshape(shape)
 
 
 def quantile_limits(
     ranks: Ints, sizes: Ints, counts_at: Callable[[Ints], Ints], alpha: float
 ) -> tuple[Ints, Ints]:
     """Return the ranks of the percentile limits of F⁻¹ for infinitely many resamples; `counts_at` a rank."""
+    # F*⁻¹ of a resample is at most the trial of rank r where its count up to that trial is at least the wanted rank.
+    # A limit is the smallest r for which that has a probability of at least the tail.
     n = int(sizes.sum())
     tails = (alpha / 2, 1 - alpha / 2)
     if len(sizes) == 1:
-        ends = [
-            np.ceil(n * scipy.special.betaincinv(ranks, n - ranks + 1, tail) - n * _TIE)
-            for tail in tails
-        ]
-        return tuple(np.clip(end, 1, n).astype(np.int64) for end in ends)
-    both = np.stack([ranks, ranks])
-    limit = np.array(tails)[:, np.newaxis, np.newaxis]
-    low, high = np.ones_like(both), np.full_like(both, n)
+        # P(Bin(n, q) >= rank) is the incomplete beta function at q = r / n: inverted
+        limits = []
+        for tail in tails:
+            share = scipy.special.betaincinv(ranks, n - ranks + 1, tail)
+            limit = np.ceil(n * share - n * _TIE)
+            limits.append(np.clip(limit, 1, n).astype(np.int64))
+        return limits[0], limits[1]
+
+    # r decides how many trials of each stratum are up to it: found by halving, both limits at once
+    wanted = np.stack([ranks, ranks])
+    least = np.array(tails)[:, np.newaxis, np.newaxis] - _TIE
+    low = np.ones_like(wanted)
+    high = np.full_like(wanted, n)
     for _ in range(n.bit_length()):
         middle = (low + high) // 2
-        reached = _at_least(counts_at(middle), sizes, both) >= limit - _TIE
-        low, high = (
-            np.where(reached | (low == high), low, middle + 1),
-            np.where(reached, middle, high),
-        )
+        reached = _at_least(counts_at(middle), sizes, wanted) >= least
+        low = np.where(reached | (low == high), low, middle + 1)
+        high = np.where(reached, middle, high)
     return high[0], high[1]
 
 
 def _at_least(counts: Ints, sizes: Ints, rank: Ints) -> Floats:
     """Return P(n F* >= rank), computed in pieces."""
-    flat, least = counts.reshape(-1, len(sizes)), rank.ravel()
+    flat = counts.reshape(-1, len(sizes))
+    least = rank.ravel()
     n = int(sizes.sum())
-    found = np.empty(least.shape)
+    probability = np.empty(least.shape)
     for some in stretches(len(flat), max(1, _HELD // (n + 1))):
-        here = np.arange(n + 1) >= least[some, np.newaxis]
-        found[some] = np.where(here, sum_of_binomials(flat[some], sizes), 0.0).sum(
-            axis=-1
-        )
-    return found.reshape(rank.shape)
+        is_reached = np.arange(n + 1) >= least[some, np.newaxis]
+        mass = sum_of_binomials(flat[some], sizes)
+        probability[some] = np.where(is_reached, mass, 0.0).sum(axis=-1)
+    return probability.reshape(rank.shape)
 
 
 def sum_of_binomials(counts: Ints, sizes: Ints) -> Floats:
     """Return the distribution of Σ Bin(size, count / size) over strata, shape (row, 0 .. Σ sizes), by FFT."""
+    # The transform of Bin(m, p) at the frequency j is (1 + p (w - 1))^m, w = exp(-2πij / (n + 1)); that of the sum is the
+    # product over strata. As logarithm and angle it is a sum, in which strata of one size and count stand together.
     n = int(sizes.sum())
-    turn = np.exp(-2j * np.pi * np.arange((n + 1) // 2 + 1) / (n + 1))
-    size_of = np.zeros((len(counts), len(turn)))
-    angle = np.zeros_like(size_of)
+    frequencies = np.arange(
+        (n + 1) // 2 + 1
+    )  # the others mirror them, as masses are real
+    rotation = np.exp(-2j * np.pi * frequencies / (n + 1))
+    log_modulus = np.zeros((len(counts), len(rotation)))
+    angle = np.zeros_like(log_modulus)
     for size in np.unique(sizes):
-        seen, place = np.unique(counts[:, sizes == size], return_inverse=True)
-        place = place.reshape(len(counts), np.count_nonzero(sizes == size))
-        places = place + len(seen) * np.arange(len(counts))[:, np.newaxis]
-        times = (
-            np.bincount(places.ravel(), minlength=len(seen) * len(counts))
-            .reshape(len(counts), len(seen))
-            .astype(float)
-        )
-        factor = 1 + (seen / size)[:, np.newaxis] * (turn - 1)
+        of_size = counts[:, sizes == size]
+        distinct, index = np.unique(of_size, return_inverse=True)
+        # how many strata of each row have each distinct count: one count over all rows
+        n_distinct = len(distinct)
+        row = np.arange(len(counts))[:, np.newaxis]
+        cells = (index.reshape(of_size.shape) + n_distinct * row).ravel()
+        occurring = np.bincount(cells, minlength=n_distinct * len(counts))
+        times = occurring.reshape(len(counts), n_distinct).astype(float)
+
+        factor = 1 + (distinct / size)[:, np.newaxis] * (rotation - 1)
         with np.errstate(divide="ignore"):
-            size_of += times @ np.maximum(size * np.log(np.abs(factor)), -1e4)
+            # not -inf for a factor of 0: times 0 it would be NaN
+            log_factor = np.maximum(size * np.log(np.abs(factor)), -1e4)
+        log_modulus += times @ log_factor
         angle += times @ (size * np.angle(factor))
-    mass = np.fft.irfft(np.exp(size_of + 1j * angle), n + 1, axis=-1)
+    mass = np.fft.irfft(np.exp(log_modulus + 1j * angle), n + 1, axis=-1)
     return np.maximum(mass, 0.0)
 
 
@@ -273,31 +294,27 @@ def resampled_points(
     x: Floats, cumulative: Floats, points: Floats, probabilities: Floats
 ) -> Floats:
     """Return F at points, and F⁻¹ at probabilities, of resamples of sorted trials."""
-    n_tasks, total = len(x), cumulative[..., -1:]
+    n_tasks = len(x)
+    total = cumulative[..., -1:]
+    # F at points: the count up to as many trials as the sample has there
     padded = np.concatenate([np.zeros_like(total), cumulative], axis=-1)
-    padded = np.broadcast_to(padded, (n_tasks, *padded.shape[1:]))
-    share = (
-        np.take_along_axis(
-            padded, ecdf.count_up_to(x, points[np.newaxis])[:, np.newaxis], axis=-1
-        )
-        / total
-    )
+    by_task = np.broadcast_to(padded, (n_tasks, *padded.shape[1:]))
+    up_to = ecdf.count_up_to(x, points[np.newaxis])[:, np.newaxis]
+    share = np.take_along_axis(by_task, up_to, axis=-1) / total
+
+    # F⁻¹: the first trial up to which the wanted rank is counted
     values = []
     for p in probabilities:
-        place = np.count_nonzero(
-            cumulative < np.maximum(np.ceil(p * total - _TIE * total), 1), axis=-1
-        )
-        values.append(
-            np.take_along_axis(
-                x, np.broadcast_to(place, (n_tasks, place.shape[1])), axis=-1
-            )
-        )
+        rank = np.maximum(np.ceil(p * total - _TIE * total), 1)
+        index = np.count_nonzero(cumulative < rank, axis=-1)
+        of_tasks = np.broadcast_to(index, (n_tasks, index.shape[1]))
+        values.append(np.take_along_axis(x, of_tasks, axis=-1))
     return np.concatenate([share, np.stack(values, axis=-1)], axis=-1)
 
 
 def statistic_bands(
     x: Floats,
-    sizes: NDArray[np.intp],
+    sizes: Index,
     observe: Observe,
     n_replicates: int,
     alpha: float,
@@ -307,32 +324,34 @@ def statistic_bands(
     stratum = np.repeat(np.arange(len(sizes)), sizes)
     member = (stratum[:, np.newaxis] == np.arange(len(sizes))).astype(float)
     means = (x @ member / sizes)[:, stratum]
+    # residuals from a mean of n trials are too small by √((n - 1) / n)
     residual = (x - means) * np.sqrt(sizes / (sizes - 1))[stratum]
-    residual[np.abs(residual) <= _ROUNDING * np.abs(x).max(axis=-1, keepdims=True)] = (
-        0.0  # means of equal scores round
-    )
+    # means of equal scores round
+    largest_score = np.abs(x).max(axis=-1, keepdims=True)
+    residual[np.abs(residual) <= _ROUNDING * largest_score] = 0.0
+
     estimate = observe(np.sort(x, axis=-1), np.full(len(x), x.shape[1]))
     deviation = np.empty(estimate.shape)
     largest = np.zeros((n_replicates, estimate.shape[1]))
+    # so that (signed sum of residuals)² / n is a square of a product
+    per_root = member / np.sqrt(sizes)
     for part in stretches(len(x), max(1, _HELD // (n_replicates * estimate.shape[1]))):
         drawn, spread = _replicates(
-            means[part],
-            residual[part],
-            member / np.sqrt(sizes),
-            observe,
-            n_replicates,
-            entropy,
+            means[part], residual[part], per_root, observe, n_replicates, entropy
         )
+        # Studentized: by the deviation over replicates, times how wide each replicate is.
         deviation[part] = drawn.std(axis=0)
         scale = deviation[part] * spread[..., np.newaxis]
         apart = np.abs(drawn - drawn.mean(axis=0))
-        some = apart > _ROUNDING * np.abs(drawn).max(axis=0)
+        differs = apart > _ROUNDING * np.abs(drawn).max(axis=0)
         with np.errstate(divide="ignore"):
-            t = np.divide(apart, scale, out=np.zeros_like(apart), where=some)
+            t = np.divide(apart, scale, out=np.zeros_like(apart), where=differs)
         np.maximum(largest, t.max(axis=1), out=largest)
+
+    # The largest over levels: the band holds at all of them at once.
     critical = _seldom_exceeded(largest, alpha)
     half = np.where(np.isfinite(critical), critical, np.nan) * deviation
-    half[~residual.any(axis=-1)] = np.nan
+    half[~residual.any(axis=-1)] = np.nan  # levels without spread
     return np.stack([estimate - half, estimate + half], axis=-1)
 
 
@@ -351,31 +370,27 @@ def _replicates(
     rng = make_generator(
         np.random.SeedSequence(entropy, spawn_key=(n_trials, member.shape[1]))
     )
-    statistics, spreads = [], []
+    statistics = []
+    spreads = []
     for some in stretches(n_replicates, rows):
-        signs = 1.0 - 2.0 * rng.integers(
-            0, 2, (some.stop - some.start, 1, n_trials), np.int8
-        )
-        signed = signs * residual
+        # one sign for all levels of a trial: whole curves are mirrored
+        n_drawn = some.stop - some.start
+        bits = rng.integers(0, 2, (n_drawn, 1, n_trials), np.int8)
+        signed = (1.0 - 2.0 * bits) * residual
         sample = np.sort((means + signed).reshape(-1, n_trials), axis=-1)
-        statistics.append(
-            observe(sample, np.full(len(sample), n_trials)).reshape(
-                len(signed), n_levels, -1
-            )
-        )
+        observed = observe(sample, np.full(len(sample), n_trials))
+        statistics.append(observed.reshape(n_drawn, n_levels, -1))
+
+        # Squares about the means of strata, Σ r² - Σ_s (Σ_s ± r)² / n_s, by those of the sample
         left = whole - ((signed @ member) ** 2).sum(axis=-1)
-        spreads.append(
-            np.sqrt(
-                np.where(
-                    left > _ROUNDING * whole, left / np.where(whole > 0, whole, 1), 0.0
-                )
-            )
-        )
+        share = left / np.where(whole > 0, whole, 1)
+        spreads.append(np.sqrt(np.where(left > _ROUNDING * whole, share, 0.0)))
     return np.concatenate(statistics), np.concatenate(spreads)
 
 
 def _seldom_exceeded(largest: Floats, alpha: float) -> Floats:
     """Return the ceil((1 - alpha)(n + 1))-th smallest of n replicates, along the first axis; infinite beyond them."""
+    # of n + 1 exchangeable values, the observed one among them, at most α (n + 1) are above it
     place = int(np.ceil((1 - alpha) * (len(largest) + 1) - 1e-9)) - 1
     if place >= len(largest):
         return np.full(largest.shape[1:], np.inf)
@@ -392,15 +407,17 @@ def mean_curve(
     means = filled.sum(axis=1) / n
     estimate = means.mean(axis=0)
     if (n < 2).any():
-        return {
-            "mean_curve": estimate,
-            "mean_curve_band": np.full((len(estimate), 2), np.nan),
-        }
-    residual = np.where(present[..., np.newaxis], filled - means[:, np.newaxis], 0.0)
-    own = (residual**2).sum(axis=1) / (n * (n - 1))
-    error = np.sqrt(own.sum(axis=0)) / len(curves)
-    largest = _residual_critical(residual, n, n_replicates, alpha, entropy)
-    half = largest * error if np.isfinite(largest) else np.full_like(error, np.nan)
+        # the variance of a task is not known
+        half = np.full_like(estimate, np.nan)
+    else:
+        residual = np.where(
+            present[..., np.newaxis], filled - means[:, np.newaxis], 0.0
+        )
+        # of the mean over tasks: √(Σ_t s_t² / n_t) / T
+        variances = (residual**2).sum(axis=1) / (n * (n - 1))
+        error = np.sqrt(variances.sum(axis=0)) / len(curves)
+        critical = _residual_critical(residual, n, n_replicates, alpha, entropy)
+        half = critical * error if np.isfinite(critical) else error * np.nan
     return {
         "mean_curve": estimate,
         "mean_curve_band": np.stack([estimate - half, estimate + half], axis=-1),
@@ -411,21 +428,25 @@ def _residual_critical(
     residual: Floats, n: Floats, n_replicates: int, alpha: float, entropy: int
 ) -> float:
     """Return the value that the largest studentized mean over levels of signed residual runs seldom exceeds."""
+    # With S_t the signed sum of the n_t residuals of a task, t² of a replicate is (Σ_t S_t / n_t)² over
+    #     Σ_t (Σ r² - S_t² / n_t) / (n_t (n_t - 1)) = Σ_t Σ r² / (n_t (n_t - 1)) - Σ_t S_t² / (n_t² (n_t - 1)),
+    # of which the first sum does not depend on signs. The number of tasks, squared, is in both and left out.
     n_tasks, n_runs, _ = residual.shape
     varies = residual.any(axis=(0, 1))
-    residual, squares = residual[..., varies], (residual[..., varies] ** 2).sum(axis=1)
-    once = 1 / n[:, 0]
-    square = np.sqrt(1 / (n * n * (n - 1)))[..., np.newaxis]
+    varying = residual[..., varies]
+    squares = (varying**2).sum(axis=1)
+    per_run = 1 / n[:, 0]
+    root_weight = np.sqrt(1 / (n * n * (n - 1)))[..., np.newaxis]
     whole = (squares / (n * (n - 1))).sum(axis=0)
     rng = make_generator(np.random.SeedSequence(entropy, spawn_key=(n_tasks, n_runs)))
     largest = []
     for start in range(0, n_replicates, _REPLICATES):
-        bits = rng.integers(0, 2, (n_tasks, _REPLICATES, n_runs), np.int8)[
-            :, : n_replicates - start
-        ]
-        sums = (1.0 - 2.0 * bits) @ residual  # (task, replicate, level)
-        mean = np.tensordot(once, sums, 1)
-        sums *= square
+        # whole blocks are drawn: the first replicates do not depend on how many there are
+        bits = rng.integers(0, 2, (n_tasks, _REPLICATES, n_runs), np.int8)
+        used = bits[:, : n_replicates - start]
+        sums = (1.0 - 2.0 * used) @ varying  # (task, replicate, level)
+        mean = np.tensordot(per_run, sums, 1)
+        sums *= root_weight
         variance = whole - np.einsum("trl,trl->rl", sums, sums)
         with np.errstate(divide="ignore", invalid="ignore"):
             t = mean**2 / np.where(variance <= _ROUNDING * whole, 0.0, variance)
