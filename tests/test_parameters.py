@@ -1,6 +1,7 @@
 """One parameter name has one meaning and one type over all public functions."""
 
 import inspect
+import re
 
 import pytest
 
@@ -18,6 +19,10 @@ EXCEPTIONS = {
     "task": "methods of one task take one dim, or none; methods over tasks take several",
     "test": "runs_needed takes the name of the test over tasks",
 }
+
+# What most functions have by default; where one has another, its docstring says why.
+DEFAULTS = {"rng": None, "n_resamples": None}
+REASON = "unlike elsewhere, since"
 
 
 def functions():
@@ -46,3 +51,31 @@ def test_a_parameter_has_one_type(name):
 def test_no_exception_is_left_over():
     found = types_by_name()
     assert {name for name in EXCEPTIONS if len(found.get(name, ())) < 2} == set()
+
+
+def entry(function, name):
+    """Return what the docstring of a function says of a parameter, in one line."""
+    lines = iter(inspect.getdoc(function).splitlines())
+    for line in lines:
+        names, colon, _ = line.partition(" : ")
+        if colon and name in re.split(", ?", names):
+            break
+    text = []
+    for line in lines:
+        if not line.startswith("    "):
+            break
+        text.append(line.strip())
+    return " ".join(text)
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+@pytest.mark.parametrize("function", functions(), ids=lambda each: each.__name__)
+def test_another_default_than_elsewhere_has_its_reason(function, name):
+    parameter = inspect.signature(function).parameters.get(name)
+    differs = parameter is not None and parameter.default != DEFAULTS[name]
+    assert (REASON in entry(function, name)) == differs
+
+
+def test_the_entry_of_a_parameter_is_found():
+    assert entry(xcurves.gate, "rng").startswith("Seed of random reassignments")
+    assert entry(xcurves.gate, "no_parameter") == ""

@@ -92,7 +92,8 @@ def gate(
     confidence_level : float, default 0.95
         Of the intervals.
     rng : int, Generator or None, default 0
-        Seed of random reassignments, where there are too many for all of them.
+        Seed of random reassignments, where there are too many for all of them. It is fixed, unlike elsewhere, since the
+        same curves must pass or fail again when a build is repeated.
 
     Returns
     -------

@@ -85,12 +85,14 @@ def sequential(
         What sentences call better; changes no number.
     n_resamples : int, default 9999
         All nested assignments are evaluated while they are at most so many, then as many random ones and the observed.
+        It is one number, unlike elsewhere, since every look extends the assignments of the look before.
     confidence_level : float, default 0.95
         1 - α: of the decisions, the boundary and the intervals.
     repeated_intervals : bool, default True
         Find intervals and the chances of the looks that are left, which takes three quarters of the time or more.
     rng : int, Generator or None, default 0
-        Seed of the random assignments. With the same at every look earlier looks repeat digit for digit.
+        Seed of the random assignments. It is fixed, unlike elsewhere, since with the same at every look earlier looks
+        repeat digit for digit.
 
     Returns
     -------

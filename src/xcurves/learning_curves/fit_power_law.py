@@ -96,7 +96,8 @@ def fit_power_law(
     predict_at : float or sequence, optional
         Sizes at which to predict errors.
     n_resamples : int, default 0
-        Number of bootstrap refits; with it intervals are percentiles of these.
+        Number of bootstrap refits; with it intervals are percentiles of these. None are made, unlike elsewhere, since
+        the intervals of the fit need none.
     confidence_level : float, default 0.95
         Of each interval.
     rng : int, Generator or None
