@@ -6,7 +6,7 @@ from lazy import refuse_to_compute
 from strategies import make_curves
 from xcurves.anova.randomized_anova import CurveMoments
 from xcurves.core.chunking import reduce_chunks
-from xcurves.core.jobs import Job
+from xcurves.core.jobs import Job, Reduce
 from xcurves.core.layout import Layout
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
@@ -26,7 +26,7 @@ def reduced(curves, subsets=None, *, within_runs=False):
         kernel=dict,
         context=Context.of(curves),
         layout=Layout({}, curves.sizes),
-        subsets=subsets,
+        reduce=Reduce(subsets=subsets),
     )
     reduction = CurveMoments(within_runs)
     if curves.chunks is None:

@@ -1,6 +1,7 @@
 """What every method gets from the driver, on toy kinds: groups of alike tasks, and results where they belong."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import dask
@@ -10,7 +11,8 @@ import xarray as xr
 
 from lazy import refuse_to_compute
 from strategies import make_curves
-from xcurves.core.driver import per_task
+from xcurves.core.driver import per_task, reduce_runs
+from xcurves.core.jobs import AtMost, Reduce
 from xcurves.core.run_checks import Context
 from xcurves.core.schema import Var
 from xcurves.core.validation import check_curves
@@ -67,12 +69,10 @@ def test_groups_of_whole_curves_come_back_at_their_tasks_levels_and_algorithms(
     with dask.config.set(scheduler=refuse_to_compute):
         found = per_task(
             toy("toy", OF_LEVELS),
-            by_level,
+            partial(by_level, scale=2.0),
             given,
             context=Context.of(curves, None, False, 0.9, 7),
-            sizes={"kept": 4},
-            trim="kept",
-            options={"scale": 2.0},
+            sizes={"kept": AtMost(4)},
             attrs={"scale": 2.0},
         )
     assert found.mean_score.dims == ("task", "algorithm", "training")
@@ -164,9 +164,7 @@ def test_pairs_are_reduced_by_themselves_chunk_by_chunk(curves, chunks):
             given,
             context=Context.of(curves, None, False, 0.95, 0),
             sizes={"pair": 2},
-            reduce=(WeightedSums(),),
-            subsets=([0, 1], [2, 0]),
-            finish=add_largest,
+            reduce=Reduce([WeightedSums()], [[0, 1], [2, 0]], add_largest),
         )
     total = (curves * np.arange(6)).sum(["run", "training"])
     expected = np.stack(
@@ -185,3 +183,26 @@ def test_pairs_are_reduced_by_themselves_chunk_by_chunk(curves, chunks):
         [0, 0, 0],
         [4, 4, 4],
     ]
+
+
+def ranges(group):
+    """Smallest and largest score of every run that is present."""
+    (values,) = group.data
+    found = np.full((len(values), group.present.size, 2), np.nan)
+    found[:, group.curves] = np.stack([values.min(axis=-1), values.max(axis=-1)], -1)
+    return {"range": found.reshape(len(values), *group.present.shape, 2)}
+
+
+@pytest.mark.parametrize("chunks", [None, {"task": 2, "run": 2}, {"training": 4}])
+def test_runs_become_other_arrays_in_the_order_that_was_given(curves, chunks):
+    given = curves.assign_coords(group=("task", list("ppqqr")))
+    if chunks is not None:
+        given = given.chunk(chunks)
+    with dask.config.set(scheduler=refuse_to_compute):
+        found = reduce_runs(
+            "range", ranges, given, ("algorithm", "run", "end"), sizes={"end": 2}
+        )
+    expected = xr.concat([curves.min("training"), curves.max("training")], "end")
+    assert found.dims == ("task", "algorithm", "run", "end")
+    np.testing.assert_array_equal(found, expected.transpose(*found.dims))
+    assert set(found.coords) == {"task", "algorithm", "run", "group"}

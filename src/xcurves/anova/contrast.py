@@ -14,7 +14,7 @@ from xcurves.anova.kinds import CONTRAST
 from xcurves.array_types import Floats
 from xcurves.core import provenance, run_checks, validation
 from xcurves.core.driver import per_task
-from xcurves.core.jobs import Group
+from xcurves.core.jobs import Group, Reduce
 from xcurves.core.labels import in_label_order
 from xcurves.core.run_checks import Context, as_float
 from xcurves.core.validation import check_curves
@@ -162,24 +162,28 @@ def contrast(
     reduction = SumOfLevels(of_levels, centred=True, paired=context.paired)
     of_algorithms = in_label_order(over_algorithms).to_numpy()
     weighted = np.flatnonzero(of_algorithms)
+    kernel = partial(
+        contrast_kernel,
+        reduction=reduction,
+        weights=of_algorithms[weighted],
+        alternative=alternative,
+        margin=margin,
+        sign=sign,
+    )
     return per_task(
         CONTRAST,
-        contrast_kernel,
+        kernel,
         scores,
         context=context,
         when=when,
-        reduce=(reduction,),
-        subsets=(weighted.tolist(),),
-        options={
-            "reduction": reduction,
-            "weights": of_algorithms[weighted],
-            "alternative": alternative,
-            "margin": margin,
-            "sign": sign,
-        },
+        reduce=Reduce(by=[reduction], subsets=[weighted.tolist()]),
         attrs=attrs,
-        coords={**over_algorithms.coords, "training": scores["training"]},
-        given={"weights": over_algorithms.variable, "training_weights": of_training},
+        coords={
+            **over_algorithms.coords,
+            "training": scores["training"],
+            "weights": over_algorithms.variable,
+            "training_weights": of_training,
+        },
         cure=with_training,
         warn=partial(_warn_of_contrast, context=context),
     )

@@ -16,7 +16,7 @@ from xcurves.anova.randomized_anova import design_of, reductions
 from xcurves.array_types import Floats
 from xcurves.core import labels, provenance, run_checks, validation
 from xcurves.core.driver import is_lazy, per_task
-from xcurves.core.jobs import Group
+from xcurves.core.jobs import Group, Reduce
 from xcurves.core.labels import in_label_order, pairs_in_label_order
 from xcurves.core.run_checks import Context, as_float
 from xcurves.core.validation import check_curves
@@ -146,21 +146,21 @@ def pairwise(
         higher_is_better=higher_is_better,
         alpha=context.alpha,
     )
+    alphas = (context.alpha, context.alpha / len(pairs))
+    kernel = partial(pair_kernel, alphas=alphas, pairs=along)
     return per_task(
         PAIRWISE,
-        pair_kernel,
+        kernel,
         scores,
         *of_levels,
         context=context,
         when=when,
         sizes={"pair": len(pairs)},
-        reduce=reductions(paired=context.paired),
-        subsets=pairs.tolist(),
-        finish=verdict.add,
-        options={
-            "alphas": (context.alpha, context.alpha / len(pairs)),
-            "pairs": along,
-        },
+        reduce=Reduce(
+            by=reductions(paired=context.paired),
+            subsets=pairs.tolist(),
+            finish=verdict.add,
+        ),
         attrs={
             "n_resamples": n_resamples,
             "paired": paired,
@@ -168,8 +168,7 @@ def pairwise(
             "higher_is_better": higher_is_better,
             "correction": correction,
         },
-        coords=coords,
-        given={"score_mean": means.variable},
+        coords=coords | {"score_mean": means.variable},
         cure=with_training,
         warn=partial(_warn_pairs, context=context),
     )

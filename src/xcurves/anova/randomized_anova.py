@@ -13,7 +13,7 @@ from xcurves.anova.kinds import RANDOMIZED_ANOVA
 from xcurves.array_types import Floats
 from xcurves.core import labels, provenance, run_checks, scales, validation
 from xcurves.core.driver import is_lazy, per_task
-from xcurves.core.jobs import Group, Reduction, Shape
+from xcurves.core.jobs import AtMost, Group, Reduce, Reduction, Shape
 from xcurves.core.run_checks import Context, as_float
 from xcurves.core.validation import check_curves
 from xcurves.kernels.differences import welch
@@ -158,22 +158,22 @@ def randomized_anova(
     if validation.check_flag("keep_null", keep_null):
         n_kept = context.n_resamples or plans.DEFAULT_RESAMPLES
         when.append("keep_null")
+    kernel = partial(
+        anova_kernel,
+        level_test=level_test,
+        keep=bool(keep_null),
+        allow_exact=not (keep_null and lazy),
+        batch=validation.check_count("batch", batch),
+        progress=validation.check_progress(progress, lazy=lazy),
+    )
     result = per_task(
         RANDOMIZED_ANOVA,
-        anova_kernel,
+        kernel,
         scores,
         context=context,
-        sizes={"resample": n_kept},
+        sizes={"resample": AtMost(n_kept)},
         when=when,
-        reduce=reductions(paired=context.paired),
-        trim="resample",
-        options={
-            "level_test": level_test,
-            "keep": bool(keep_null),
-            "allow_exact": not (keep_null and lazy),
-            "batch": validation.check_count("batch", batch),
-            "progress": validation.check_progress(progress, lazy=lazy),
-        },
+        reduce=Reduce(by=reductions(paired=context.paired)),
         attrs={"n_resamples": n_resamples, "paired": paired, "level_test": level_test},
         cure=curves,
         warn=partial(_warn_of_anova, context=context),

@@ -104,7 +104,7 @@ class _Block:
         *blocks, names = arrays
         lead = names.shape[:-1]
         flat = [each.reshape(names.size, *each.shape[len(lead) :]) for each in blocks]
-        n_data = len(self.job.reduce) or 1
+        n_data = len(self.job.reduce.by) or 1
         job = self.job.with_names(names.ravel().tolist())
         with one_blas_thread():
             found = job.results(flat[:n_data], flat[n_data:], padded=True)
@@ -128,11 +128,11 @@ def apply(
     chunks = {dim: curves.chunksizes.get(dim, curves.sizes[dim]) for dim in lead}
     data = [curves.drop_vars(curves.coords)]
     core_of_data: list[list[Hashable]] = [list(job.core)]
-    if job.reduce:
+    if job.reduce.by:
         numbers = ["_subset", "_number"]
         data = [
             xr.DataArray(reduce_chunks(job, each, curves.data), dims=[*lead, *numbers])
-            for each in job.reduce
+            for each in job.reduce.by
         ]
         core_of_data = [[*numbers] for _ in data]
 

@@ -15,7 +15,7 @@ import xarray as xr
 
 from xcurves.core import chunking, run_checks
 from xcurves.core.failed_runs import N_FAILED
-from xcurves.core.jobs import Job, Kernel, Reduction
+from xcurves.core.jobs import AtMost, Job, Kernel, Reduce
 from xcurves.core.labels import (
     COLOR_INDEX,
     DIMS,
@@ -25,8 +25,10 @@ from xcurves.core.labels import (
 )
 from xcurves.core.layout import Layout
 from xcurves.core.run_checks import Context
-from xcurves.core.schema import JOINED, ResultKind
+from xcurves.core.schema import JOINED, ResultKind, Var
 from xcurves.kernels.resampling import streams
+
+_EVERY_CURVE = Reduce()
 
 
 def per_task(
@@ -35,24 +37,16 @@ def per_task(
     curves: xr.DataArray,  # dims (..., *core)
     *others: xr.DataArray,  # what else there is of each task: dims that the tasks do not have are core dims
     context: Context,
-    core: Sequence[str] = DIMS,  # dims of one task
+    core: Sequence[
+        str
+    ] = DIMS,  # dims of one task; the first is `JOINED` in the kind, if it declares that
     # of dims of the result that neither the kind nor the curves have
     sizes: Mapping[str, int] | None = None,
-    # the core dim of tasks that are computed together; the kind declares it as `JOINED`
-    joined: str | None = None,
     when: Collection[str] = (),  # options that bring variables
-    reduce: Sequence[Reduction] = (),  # what the kernel gets in place of curves
-    # Algorithms, in the order of their labels, that are reduced together: several are the labels of the dim `pair`.
-    subsets: Sequence[Sequence[int]] | None = None,
-    # a dim that is only as long as its longest variable, where the result is not lazy
-    trim: str | None = None,
-    # Changes the variables of all tasks, shape (task, ...): of what needs all pairs of a task.
-    finish: Callable[[dict[str, Any]], None] | None = None,
-    options: Mapping[str, Any] | None = None,  # for the kernel
+    reduce: Reduce = _EVERY_CURVE,  # what the kernel gets in place of curves
     attrs: Mapping[str, Any] | None = None,
+    # of the result, and variables that the method was given
     coords: Mapping[Hashable, Any] | None = None,
-    # variables of the result that the method was given
-    given: Mapping[str, xr.Variable] | None = None,
     units: Mapping[str, str] | None = None,  # those that depend on the call
     # what advice about incomplete runs refers to; by default the curves
     cure: xr.DataArray | None = None,
@@ -62,68 +56,49 @@ def per_task(
 ) -> xr.Dataset:
     """Return the result of a kernel on all tasks of curves, lazy if these are.
 
-    ``kernel(group, **options)`` returns variables, shape (task, ...); what it leaves out is NaN, or 0 of counts. With
-    the core dims algorithm, run and training every run is checked to be whole or absent, tasks are grouped, and
-    `n_runs` (algorithm) is filled in; with others, all tasks are one group and the data as they are.
+    ``kernel(group)`` returns variables, shape (task, ...); what it leaves out is NaN, or 0 of counts. With the core
+    dims algorithm, run and training every run is checked to be whole or absent, tasks are grouped, and `n_runs`
+    (algorithm) is filled in; with others, all tasks are one group and the data as they are.
     """
     asked = {
         name: var
         for name, var in kind.variables.items()
         if var.when is None or var.when in when
     }
-    own = {JOINED: joined or JOINED}
-    dims = {
-        name: tuple(own.get(dim, dim) for dim in var.core)
-        for name, var in asked.items()
-    }
-    known = {dim: len(names) for dim, names in kind.own_dims().items()} | {
-        str(dim): curves.sizes[dim] for dim in core
-    }
+    joined = _joined_dim(asked, core)
     job = Job(
         name=kind.name,
         kernel=kernel,
-        finish=finish,
-        options=options or {},
         context=context,
-        layout=Layout(dims, known | dict(sizes or {})),
+        layout=_layout_of(kind, asked, curves, core, sizes or {}, joined),
+        core=tuple(core),
+        reduce=reduce,
+        trim=_dim_to_trim(sizes or {}),
         integers={
             name: var.dtype
             for name, var in kind.variables.items()
             if np.issubdtype(var.dtype, np.integer)
         },
-        core=tuple(core),
-        reduce=reduce,
-        subsets=subsets,
-        trim=trim,
         order=label_order(curves, core),
     )
     with streams.watched() as watch:
         variables = compute(job, curves, *others, cure=cure)
-    used = {dim for each in variables.values() for dim in each.dims}
-    reduced = set(core) - used.intersection([joined])
-    kept = {
-        name: each
-        for name, each in curves.coords.items()
-        if name in used or reduced.isdisjoint(each.dims)
-    }
-    if N_FAILED in curves.coords:
-        n_failed = curves.coords[N_FAILED]
-        kept[N_FAILED] = n_failed.sum(
-            [dim for dim in n_failed.dims if dim not in used], keep_attrs=True
-        )
-    if "algorithm" in used and has_color_index(curves):
-        # so that pictures of the result have the colours of the curves
-        kept[COLOR_INDEX] = curves.coords[COLOR_INDEX]
-    described = kind.attrs(
-        curves,
-        context.seed_to_record(drawn=watch.drawn),
-        context.confidence_level,
-        **(attrs or {}),
-    )
+
+    beside = _kept_coords(curves, variables, set(core) - {joined})
+    for name, each in (coords or {}).items():
+        if name in kind.variables:
+            variables[str(name)] = each
+        else:
+            beside[name] = each
     result = kind.dataset(
-        variables | dict(given or {}),
-        kept | dict(coords or {}),
-        described,
+        variables,
+        beside,
+        kind.attrs(
+            curves,
+            context.seed_to_record(drawn=watch.drawn),
+            context.confidence_level,
+            **(attrs or {}),
+        ),
         curves,
         units,
     )
@@ -132,6 +107,63 @@ def per_task(
     if warn is not None and not _any_lazy(curves, *others):
         warn(result)
     return result
+
+
+def _joined_dim(asked: Mapping[str, Var], core: Sequence[str]) -> str | None:
+    """Return the core dim of tasks that are computed together, if variables have it."""
+    for var in asked.values():
+        if JOINED in var.core:
+            return core[0]
+    return None
+
+
+def _layout_of(
+    kind: ResultKind,
+    asked: Mapping[str, Var],
+    curves: xr.DataArray,
+    core: Sequence[str],
+    sizes: Mapping[str, int],
+    joined: str | None,
+) -> Layout:
+    """Return the dims of the variables that are asked for in one task, and the sizes of all dims."""
+    dims = {name: var.core for name, var in asked.items()}
+    if joined is not None:
+        dims = {
+            name: tuple(joined if dim == JOINED else dim for dim in of_var)
+            for name, of_var in dims.items()
+        }
+    of_kind = {dim: len(names) for dim, names in kind.own_dims().items()}
+    of_curves = {str(dim): curves.sizes[dim] for dim in core}
+    of_call = {dim: int(size) for dim, size in sizes.items()}
+    return Layout(dims, {**of_kind, **of_curves, **of_call})
+
+
+def _dim_to_trim(sizes: Mapping[str, int]) -> str | None:
+    """Return the dim that may be shorter than its size, if there is one."""
+    for dim, size in sizes.items():
+        if isinstance(size, AtMost):
+            return dim
+    return None
+
+
+def _kept_coords(
+    curves: xr.DataArray, variables: Mapping[str, xr.Variable], core: set[str]
+) -> dict[Hashable, Any]:
+    """Return the coordinates of curves that their result has: of tasks, and of core dims that its variables have."""
+    used = {dim for each in variables.values() for dim in each.dims}
+    kept: dict[Hashable, Any] = {
+        name: each
+        for name, each in curves.coords.items()
+        if name in used or core.isdisjoint(each.dims)
+    }
+    if N_FAILED in curves.coords:
+        n_failed = curves.coords[N_FAILED]
+        reduced = [dim for dim in n_failed.dims if dim not in used]
+        kept[N_FAILED] = n_failed.sum(reduced, keep_attrs=True)
+    if "algorithm" in used and has_color_index(curves):
+        # so that pictures of the result have the colours of the curves
+        kept[COLOR_INDEX] = curves.coords[COLOR_INDEX]
+    return kept
 
 
 def _within_budget(
@@ -146,6 +178,37 @@ def _within_budget(
     return result.assign(limited).assign_coords({run_checks.BUDGET: budget})
 
 
+def reduce_runs(
+    name: str,
+    kernel: Kernel,
+    curves: xr.DataArray,
+    dims: tuple[str, ...],
+    *,
+    sizes: Mapping[str, int] | None = None,  # of dims that the curves do not have
+    reduce: Reduce = _EVERY_CURVE,  # what the kernel gets in place of curves
+) -> xr.DataArray:
+    """Return what a kernel makes of the curves of every task, dims (..., *dims), lazy if these are.
+
+    The kernel returns one variable, which it calls `name`. Its coordinates are those of the curves without training.
+    """
+    of_curves = {dim: curves.sizes[dim] for dim in DIMS}
+    job = Job(
+        name=name,
+        kernel=kernel,
+        context=Context.of(curves),
+        layout=Layout({name: dims}, {**of_curves, **(sizes or {})}),
+        reduce=reduce,
+        order=label_order(curves),
+    )
+    kept = {
+        each: coord
+        for each, coord in curves.coords.items()
+        if "training" not in coord.dims
+    }
+    values = compute(job, curves)[name]
+    return xr.DataArray(values, kept, name=curves.name, attrs=curves.attrs)
+
+
 def compute(
     job: Job,
     curves: xr.DataArray,
@@ -153,35 +216,47 @@ def compute(
     cure: xr.DataArray | None = None,
 ) -> dict[str, xr.Variable]:
     """Return the variables of a job on curves, dims (..., *core), lazy if these are."""
-    ordered, lead = in_label_order(curves, job.core), curves.dims[: -len(job.core)]
-    beside = [
-        _for_tasks(each, {dim: curves.sizes[dim] for dim in lead}) for each in others
-    ]
-    with run_checks.with_cure(curves if cure is None else cure):
+    if cure is None:
+        cure = curves
+    lead = curves.dims[: -len(job.core)]
+    tasks = {dim: curves.sizes[dim] for dim in lead}
+    ordered = in_label_order(curves, job.core)
+    beside = [_for_tasks(each, tasks) for each in others]
+    with run_checks.with_cure(cure):
         if _any_lazy(curves, *others):
             return chunking.apply(job, ordered, beside)
-        shape = tuple(curves.sizes[dim] for dim in lead)
-        flat = [
-            each.to_numpy().reshape(-1, *each.shape[len(lead) :])
-            for each in (ordered, *beside)
-        ]
-        reduced = [job.measure(each, flat[0], slice(None)) for each in job.reduce]
-        found = job.results(reduced or flat[:1], flat[1:])
-        return {
-            name: xr.Variable(
-                (*lead, *job.layout.dims[name]),
-                values.reshape((*shape, *values.shape[1:])),
-            )
-            for name, values in found.items()
-        }
+        return _in_memory(job, ordered, beside, tasks)
+
+
+def _in_memory(
+    job: Job,
+    curves: xr.DataArray,
+    others: Sequence[xr.DataArray],
+    tasks: Mapping[Hashable, int],
+) -> dict[str, xr.Variable]:
+    """Return the variables of a job on curves and other arrays in memory, all of dims (*tasks, ...)."""
+    flat = [
+        each.to_numpy().reshape(-1, *each.shape[len(tasks) :])
+        for each in (curves, *others)
+    ]
+    data = flat[:1]
+    if job.reduce.by:
+        every = slice(None)
+        data = [job.measure(reduction, flat[0], every) for reduction in job.reduce.by]
+    found = job.results(data, flat[1:])
+    return {
+        name: xr.Variable(
+            (*tasks, *job.layout.dims[name]),
+            values.reshape((*tasks.values(), *values.shape[1:])),
+        )
+        for name, values in found.items()
+    }
 
 
 def _for_tasks(other: xr.DataArray, tasks: Mapping[Hashable, int]) -> xr.DataArray:
     """Return numbers for each task, dims (*tasks, ...), without coordinates."""
-    sizes = {
-        **tasks,
-        **{dim: size for dim, size in other.sizes.items() if dim not in tasks},
-    }
+    own = {dim: size for dim, size in other.sizes.items() if dim not in tasks}
+    sizes = {**tasks, **own}
     return xr.DataArray(other.variable.set_dims(sizes))  # type: ignore[no-untyped-call]  # of xarray
 
 

@@ -49,7 +49,7 @@ class Group(NamedTuple):
         return np.flatnonzero(self.present)
 
 
-Kernel = Callable[..., Mapping[str, Any]]
+Kernel = Callable[[Group], Mapping[str, Any]]
 Shape = tuple[int, int, int]  # numbers of algorithms, runs and levels
 
 
@@ -72,6 +72,21 @@ class Reduction(Protocol):
         """Return a named tuple of arrays, the first axis task, with `n_levels` and `counts` of levels of each curve."""
 
 
+class AtMost(int):
+    """The size of a dim that is only as long as its longest variable, where the result is not lazy."""
+
+
+@dataclass(frozen=True)
+class Reduce:
+    """What a kernel gets in place of curves, and what is done with the variables of all tasks."""
+
+    by: Sequence[Reduction] = ()
+    # Algorithms, in the order of their labels, that are reduced together: several are the labels of the dim `pair`.
+    subsets: Sequence[Sequence[int]] | None = None
+    # Changes the variables of all tasks, shape (task, ...): of what needs all pairs of a task.
+    finish: Callable[[dict[str, Any]], None] | None = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Job:
     """What is done for every task; see `driver.per_task`."""
@@ -81,11 +96,8 @@ class Job:
     context: Context
     layout: Layout
     core: tuple[str, ...] = DIMS
-    reduce: Sequence[Reduction] = ()
-    subsets: Sequence[Sequence[int]] | None = None
-    trim: str | None = None
-    finish: Callable[[dict[str, Any]], None] | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    reduce: Reduce = field(default_factory=Reduce)
+    trim: str | None = None  # the dim that is as long as its longest variable
     # variables that are 0 where there is nothing, not NaN
     integers: Mapping[str, type] = field(default_factory=dict)
     # of dims, the index of each label in the order of all
@@ -95,16 +107,16 @@ class Job:
     def shape(self) -> Shape:
         """Numbers of algorithms, of runs and of levels that are reduced together."""
         n_algorithms, n_runs, n_levels = (self.layout.sizes[dim] for dim in DIMS)
-        if self.subsets:
-            n_algorithms = len(self.subsets[0])
+        if self.reduce.subsets:
+            n_algorithms = len(self.reduce.subsets[0])
         return n_algorithms, n_runs, n_levels
 
     @property
     def n_subsets(self) -> int:
         """Number of subsets of algorithms that are reduced, each by itself."""
-        if self.subsets is None:
+        if self.reduce.subsets is None:
             return 1
-        return len(self.subsets)
+        return len(self.reduce.subsets)
 
     @property
     def of_curves(self) -> bool:
@@ -121,11 +133,11 @@ class Job:
 
     def measure(self, reduction: Reduction, curves: Floats, levels: slice) -> Floats:
         """Reduce curves, shape (..., algorithm, run, training), to shape (..., subset, number)."""
-        if self.subsets is None:
+        if self.reduce.subsets is None:
             return reduction.measure(curves, self.shape, levels)[..., np.newaxis, :]
         numbers = [
             reduction.measure(curves[..., list(each), :, :], self.shape, levels)
-            for each in self.subsets
+            for each in self.reduce.subsets
         ]
         if len(numbers) == 1:
             # a stack would copy
@@ -138,7 +150,7 @@ class Job:
         """Return the variables of all tasks, given curves or what each reduction made of them."""
         groups, found = [], []
         for group in self._groups(data, others):
-            found.append(dict(self.kernel(group, **self.options)))
+            found.append(dict(self.kernel(group)))
             # copies of curves are held for one group at a time
             groups.append(group._replace(data=()))
 
@@ -154,8 +166,8 @@ class Job:
 
         if self.of_curves and self.layout.dims.get("n_runs") == ("algorithm",):
             self._count_runs(out["n_runs"], groups)
-        if self.finish:
-            self.finish(out)
+        if self.reduce.finish:
+            self.reduce.finish(out)
         self._reorder(out)
         return out
 
@@ -180,7 +192,7 @@ class Job:
         """Return a variable of all tasks, given what the kernel found in each group, None where it found nothing."""
         whole = (len(self.context.names), *shape)
         dtype = np.dtype(self.integers.get(name, np.float64))
-        if len(found) == 1 and not groups[0].grid.size and self.subsets is None:
+        if len(found) == 1 and not groups[0].grid.size and self.reduce.subsets is None:
             value = np.asarray(found[0])
             # One group of all tasks in their order: the variable is there already.
             fits = value.shape == whole and value.dtype == dtype
@@ -204,7 +216,7 @@ class Job:
         values: NDArray[Any],
     ) -> None:
         """Put the values of a group at the places of its tasks, and of its pairs or levels."""
-        if "pair" in dims and self.subsets is not None:
+        if "pair" in dims and self.reduce.subsets is not None:
             by_pair = np.moveaxis(out, 1 + dims.index("pair"), 1)
             by_pair[group.tasks, group.subsets] = values
         elif "training" in dims and group.grid.size:
@@ -220,8 +232,8 @@ class Job:
     def _count_runs(self, n_runs: NDArray[Any], groups: Sequence[Group]) -> None:
         """Fill in the numbers of runs, shape (task, algorithm)."""
         members = np.array([range(self.layout.sizes["algorithm"])])
-        if self.subsets:
-            members = np.array(self.subsets)
+        if self.reduce.subsets:
+            members = np.array(self.reduce.subsets)
         for group in groups:
             algorithms = members[group.subsets]
             count = group.present.sum(axis=1)
@@ -240,7 +252,7 @@ class Job:
         """Yield the groups of tasks that a kernel computes together."""
         if not self.of_curves:
             yield self._one_group((*data, *others))
-        elif self.reduce:
+        elif self.reduce.by:
             yield from self._groups_of_numbers(data, others)
         else:
             yield from self._groups_of_curves(data[0], others)
@@ -258,7 +270,7 @@ class Job:
         """Yield tasks, or pairs of algorithms in tasks, with what the reductions made of their curves."""
         numbers = [
             reduction.unpack(each.reshape(-1, each.shape[-1]), self.shape)
-            for reduction, each in zip(self.reduce, data, strict=True)
+            for reduction, each in zip(self.reduce.by, data, strict=True)
         ]
         n_levels = numbers[0].n_levels
         present = self._check_runs(numbers[0].counts, n_levels)
@@ -339,6 +351,6 @@ class Job:
     def _words(self, subset: int) -> list[str]:
         """Return the algorithms of a subset as messages write them."""
         words = self.context.algorithms
-        if self.subsets is None:
+        if self.reduce.subsets is None:
             return words
-        return [words[member] for member in self.subsets[subset]]
+        return [words[member] for member in self.reduce.subsets[subset]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -12,11 +13,8 @@ import xarray as xr
 
 from xcurves.array_types import Floats
 from xcurves.core import labels, validation
-from xcurves.core.driver import compute
-from xcurves.core.jobs import Group, Job, Shape
-from xcurves.core.labels import label_order
-from xcurves.core.layout import Layout
-from xcurves.core.run_checks import Context
+from xcurves.core.driver import reduce_runs
+from xcurves.core.jobs import Group, Reduce, Shape
 from xcurves.kernels.resampling.moments import count_levels
 
 TrainingWeights = Literal["final"] | Sequence[float] | xr.DataArray | None
@@ -229,28 +227,15 @@ def number_of_run(
     else:
         weights = training_weights
     reduction = SumOfLevels(weights, ranked=ranked)
-    dims = ("algorithm", "run")
-    job = Job(
-        name="number_of_run",
-        kernel=_numbers,
-        options={"reduction": reduction},
-        context=Context.of(curves),
-        layout=Layout(
-            {"number": dims}, {dim: curves.sizes[dim] for dim in labels.DIMS}
-        ),
-        reduce=(reduction,),
-        order=label_order(curves),
-    )
-    kept = {
-        name: each
-        for name, each in curves.coords.items()
-        if "training" not in each.dims
-    }
-    return xr.DataArray(
-        compute(job, curves)["number"], kept, name=curves.name, attrs=curves.attrs
+    return reduce_runs(
+        "number_of_run",
+        partial(_numbers, reduction=reduction),
+        curves,
+        ("algorithm", "run"),
+        reduce=Reduce([reduction]),
     )
 
 
 def _numbers(group: Group, reduction: SumOfLevels) -> dict[str, Floats]:
     numbers = reduction.numbers(group).reshape(-1, *group.present.shape)
-    return {"number": np.where(group.present, numbers, np.nan)}
+    return {"number_of_run": np.where(group.present, numbers, np.nan)}

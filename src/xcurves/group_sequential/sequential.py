@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -188,7 +189,7 @@ def sequential(
     when = []
     if validation.check_flag("repeated_intervals", repeated_intervals):
         when.append("intervals")
-    options = {
+    options: dict[str, Any] = {
         "pairs": pairs,
         "look": in_label_order(curves[look]).to_numpy().astype(np.intp) - 1,
         "spending": spending,
@@ -215,13 +216,12 @@ def sequential(
     }
     result = per_task(
         SEQUENTIAL,
-        sequential_kernel,
+        partial(sequential_kernel, **options),
         numbers,
         context=Context.of(numbers, None, False, confidence_level, rng, core=core),
         core=core,
         sizes={"pair": len(pairs), "look": n_looks},
         when=when,
-        options=options,
         attrs=attrs,
         coords=coords,
     )

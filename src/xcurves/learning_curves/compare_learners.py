@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from functools import partial
 
 import numpy as np
 import xarray as xr
@@ -115,9 +116,15 @@ def compare_learners(
         )
     first, *parts = curves.curves_of(chosen)
     where = _size_of(chosen, against, at)
+    kernel = partial(
+        _compare_group,
+        model=curves.model_of(fit),
+        known=fit.attrs["variances"] == "known",
+        n_comparisons=chosen.sizes["algorithm"],
+    )
     return per_task(
         COMPARE_LEARNERS,
-        _compare_group,
+        kernel,
         first,
         *parts,
         *curves.curves_of(against),
@@ -127,11 +134,6 @@ def compare_learners(
         ),
         core=("training",),
         sizes={"crossing": 2},
-        options={
-            "model": curves.model_of(fit),
-            "known": fit.attrs["variances"] == "known",
-            "n_comparisons": chosen.sizes["algorithm"],
-        },
         attrs={"reference": reference, "at": at, "units": fit.attrs["units"]},
         coords={"at": where.variable},
         units=curves.rate_units(first.attrs.get("units", "1"), fit),

@@ -165,7 +165,7 @@ def fit_scaling_law(
         coords |= laws.flop_coords(budgets)
     return per_task(
         FIT_SCALING_LAW,
-        _fit_laws,
+        partial(_fit_laws, delta=width, at=at.T, product=budgets / cost),
         found,
         *map(xr.DataArray, sizes.values()),
         context=context,
@@ -178,7 +178,6 @@ def fit_scaling_law(
             "flop": len(budgets),
         },
         when=when,
-        options={"delta": width, "at": at.T, "product": budgets / cost},
         coords=coords,
         attrs={"delta": delta, laws.COST: cost},
         warn=partial(_warn_of_laws, names=context.names),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -137,12 +138,11 @@ def leave_one_size_out(
     )
     return per_task(
         LEAVE_ONE_SIZE_OUT,
-        _try_variants,
+        partial(_try_variants, models=models, unit=unit, learners=learners),
         shaped,
         context=Context.of(shaped, core=dims),
         core=dims,
         sizes={"variant": len(models)},
-        options={"models": models, "unit": unit, "learners": learners},
         attrs={"variants": str(named), "units": unit.name, **numbers},
         coords={"variant": list(models)},
         units={"rate": unit.written},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -136,9 +137,16 @@ def predict(
         ]
     first, *parts = curves.curves_of(chosen)
     how = curves.rule_of(fit, rule)
+    kernel = partial(
+        _predict_group,
+        model=curves.model_of(fit),
+        sizes=sizes,
+        rule=how,
+        known=fit.attrs["variances"] == "known",
+    )
     result = per_task(
         PREDICT,
-        _predict_group,
+        kernel,
         first,
         *parts,
         *others,
@@ -149,12 +157,6 @@ def predict(
         core=("training",),
         sizes={"n": 1 if sizes is None else len(sizes)},
         when=when,
-        options={
-            "model": curves.model_of(fit),
-            "sizes": sizes,
-            "rule": how,
-            "known": fit.attrs["variances"] == "known",
-        },
         attrs={
             "rule": how["method"],
             "units": fit.attrs["units"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -189,13 +190,12 @@ def of_laws(
         options["product"] = compute / fit.attrs[COST]
     return per_task(
         kind,
-        _answered,
+        partial(_answered, kernel=kernel, alpha=context.alpha, **options),
         *arrays,
         context=context,
         core=["param"],
         sizes={"ci_bound": 2, "flop": n_budgets},
         when=when,
-        options={"kernel": kernel, "alpha": context.alpha, **options},
         attrs={**(attrs or {}), COST: fit.attrs[COST]},
         coords=flop_coords(compute),
     )

@@ -223,7 +223,6 @@ def across_tasks(
         numbers,
         context=context,
         core=core,
-        joined=task,
         sizes={"pair": len(comparison.pairs)},
         when=[] if margin is None else ["margin"],
         attrs={
@@ -240,8 +239,7 @@ def across_tasks(
             "pair_correction": PAIR_CORRECTION,
             "n_resamples": n_resamples,
         },
-        coords=labels.pair_coords(curves, reference) | groups.coord | of_levels,
-        given=given,
+        coords=labels.pair_coords(curves, reference) | groups.coord | of_levels | given,
         warn=_warn_of_benchmarks,
     )
 

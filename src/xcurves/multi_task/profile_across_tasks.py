@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,8 @@ import xarray as xr
 
 from xcurves.array_types import Bools, Floats
 from xcurves.core import labels, scales, validation
-from xcurves.core.driver import compute, is_lazy, per_task
-from xcurves.core.jobs import Group, Job
-from xcurves.core.labels import DIMS, label_order
-from xcurves.core.layout import Layout
+from xcurves.core.driver import is_lazy, per_task, reduce_runs
+from xcurves.core.jobs import Group
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.core.weights import number_of_run
@@ -289,27 +288,15 @@ def _with_means(curves: xr.DataArray, scores: xr.DataArray) -> xr.DataArray:
 
 def score_fractions(curves: xr.DataArray, fractions: Sequence[float]) -> xr.DataArray:
     """Return scores at fractions of each task's budget, dims (..., algorithm, run, budget_fraction)."""
-    sizes = {dim: curves.sizes[dim] for dim in DIMS} | {
-        "budget_fraction": len(fractions)
-    }
-    job = Job(
-        name="score_fractions",
-        kernel=_score_at,
-        options={
-            "levels": curves["training"].to_numpy(),
-            "fractions": np.array(fractions),
-        },
-        context=Context.of(curves),
-        layout=Layout({"score": ("algorithm", "run", "budget_fraction")}, sizes),
-        order=label_order(curves),
+    kernel = partial(
+        _score_at, levels=curves["training"].to_numpy(), fractions=np.array(fractions)
     )
-    kept = {
-        name: each
-        for name, each in curves.coords.items()
-        if "training" not in each.dims
-    }
-    return xr.DataArray(
-        compute(job, curves)["score"], kept, name=curves.name, attrs=curves.attrs
+    return reduce_runs(
+        "score_at",
+        kernel,
+        curves,
+        ("algorithm", "run", "budget_fraction"),
+        sizes={"budget_fraction": len(fractions)},
     )
 
 
@@ -318,4 +305,4 @@ def _score_at(group: Group, *, levels: Floats, fractions: Floats) -> dict[str, F
     scores[:, group.curves] = ragged.at_fractions(
         group.data[0], levels[group.grid], fractions
     )
-    return {"score": scores.reshape(len(scores), *group.present.shape, -1)}
+    return {"score_at": scores.reshape(len(scores), *group.present.shape, -1)}

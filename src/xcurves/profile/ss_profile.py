@@ -208,12 +208,11 @@ def ss_profile(
     }
     return per_task(
         SS_PROFILE,
-        profile_kernel,
+        partial(profile_kernel, options=options),
         curves,
         context=context,
         sizes={"interval": len(stretches.left), "pair": len(pairs)},
         when=[option for option, wanted in asked.items() if wanted],
-        options={"options": options},
         attrs={
             "n_resamples": n_resamples,
             "paired": paired,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -105,11 +106,10 @@ def mean_time_to_target(
     )
     result = per_task(
         MEAN_TIME_TO_TARGET,
-        mean_time_kernel,
+        partial(mean_time_kernel, **options),
         *data,
         context=Context.of(data[0], confidence_level=confidence_level, core=core),
         core=core,
-        options=options,
         attrs={
             "target": say_reference(target),
             "training_scale": training_scale,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -118,12 +119,11 @@ def performance_profile(
     tau = np.linspace(1.0, float(tau_max), _N_TAU)
     return per_task(
         PERFORMANCE_PROFILE,
-        score_kernel,
+        partial(score_kernel, bases=bases, tau=tau, points=points, pairs=pairs),
         bare,
         context=Context.of(bare, None, False, confidence_level, rng, core=core),
         core=core,
         sizes={"tau": _N_TAU, "pair": len(pairs)},
-        options={"bases": bases, "tau": tau, "points": points, "pairs": pairs},
         attrs={"task": task, "tau_max": float(tau_max), "points": points},
         coords=labels.pair_coords(times)
         | {"tau": ("tau", tau, {"long_name": labels.LONG_NAMES["tau"], "units": "1"})},

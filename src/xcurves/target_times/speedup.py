@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from math import prod
 from typing import Any, Literal
 
@@ -203,7 +204,7 @@ def speedup(
 
     result = per_task(
         kind,
-        speedup_kernel,
+        partial(speedup_kernel, **options),
         *data,
         context=Context.of(
             data[0],
@@ -215,10 +216,8 @@ def speedup(
             core=core,
         ),
         core=core,
-        joined=task,
         when=when,
         sizes={labels.EVALUATION: DRAWN},
-        options=options,
         attrs=attrs,
         coords=coords,
     )
