@@ -660,3 +660,18 @@ def test_numbers_of_colours_that_arrays_lost_or_have_twice_are_places(curves):
     twice = xr.concat([one, one.assign_coords(algorithm=["x", "y", "z"])], "algorithm")
     colours = [line.get_color() for line in means(twice.curves.plot()).values()]
     assert len(set(colours)) == 6
+
+
+def test_the_reference_and_the_others_have_the_colours_of_all_algorithms():
+    scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
+    usual = {
+        name: line.get_color() for name, line in means(scores.curves.plot()).items()
+    }
+    for curves in (scores, scores.drop_vars("color_index")):
+        result = curves.curves.speedup(reference="rate 0.1")
+        lines = result.curves.plot("curves").get_lines()
+        drawn = {
+            str(line.get_label()).removesuffix(" (reference)"): line.get_color()
+            for line in lines
+        }
+        assert {name: drawn[name] for name in usual} == usual

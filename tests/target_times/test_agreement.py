@@ -105,6 +105,7 @@ def test_p_is_at_least_that_of_welch_at_the_last_level():
 
 def test_turning_scores_scaling_training_and_the_order_of_algorithms_and_runs_change_nothing():
     curves = drawn(np.random.default_rng(6), 2, 5)
+    curves = curves.assign_coords(color_index=("algorithm", [0, 1]))
     made, turned = (
         quietly(curves, target=0.7),
         quietly(-curves, target=-0.7, higher_is_better=False),

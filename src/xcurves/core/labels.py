@@ -19,6 +19,7 @@ DIMS = ("algorithm", "run", "training")
 # the coordinate of algorithms that says by number which look each has in pictures, and those of pairs
 COLOR_INDEX = "color_index"
 PAIR_COLORS = ("color_index_a", "color_index_b")
+REFERENCE_COLOR = "color_index_reference"  # of a reference that is no label of a result
 # so that a plan does not depend on the order in which they come
 ORDERED = ("algorithm", "run")
 EVALUATION = "evaluation"  # stands for training where each run has its own levels
@@ -219,7 +220,8 @@ def with_color_index(data: _Data) -> _Data:
 
 def without_color_index(data: xr.Dataset) -> xr.Dataset:
     """Return data without the numbers of colours, which no table shows."""
-    return data.drop_vars([COLOR_INDEX, *PAIR_COLORS], errors="ignore")
+    numbers = [COLOR_INDEX, *PAIR_COLORS, REFERENCE_COLOR]
+    return data.drop_vars(numbers, errors="ignore")
 
 
 def pick_one(dataset: xr.Dataset) -> str:

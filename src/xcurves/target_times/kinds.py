@@ -237,7 +237,7 @@ SPEEDUP = ResultKind(
                 options=DASHED,
             ),
             "Mean curves, the score that is to be reached (dashed), and when each algorithm reaches it, with its "
-            "interval; the distance to the black point, the reference, is the speed-up. Where that is open at an end, "
+            "interval; the distance to the large marker, the reference, is the speed-up. Where that is open at an end, "
             "hollow markers say when each reaches the level where the reference had 90 % of its rise (dotted).",
             panels={EVALUATION: inf},
         ),

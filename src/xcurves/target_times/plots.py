@@ -8,11 +8,11 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Floats
-from xcurves.core.labels import each_of
+from xcurves.core.labels import REFERENCE_COLOR, each_of
 from xcurves.core.wording import label_of, number
 from xcurves.multi_task.plots import RowsOfTasks, draw_by_task, lines_of_tasks
 from xcurves.plotting.intervals import IntervalGroup, draw_intervals
-from xcurves.plotting.look import Style, bounds_of, style_in
+from xcurves.plotting.look import BLACK, Style, bounds_of, style_in, style_of
 from xcurves.plotting.names import list_rows, wrapped
 from xcurves.target_times.display import DISPLAYED, displayed, is_one_sided
 
@@ -64,9 +64,8 @@ def draw_levels(result: xr.Dataset, ax: Axes) -> None:
         result["reference_level"].item(),
         float(result["curve_training"].max()),
     )
-    parts = [
-        (result, "reference_", "reference_curve", Style("black", "-", "o"), 9, 0.15)
-    ]
+    of_reference = _style_of_reference(result)
+    parts = [(result, "reference_", "reference_curve", of_reference, 9, 0.15)]
     parts += [
         (one, "", "mean_curve", style_in(one), 5, 0.35)
         for one in _each_algorithm(result)
@@ -98,14 +97,24 @@ def draw_levels(result: xr.Dataset, ax: Axes) -> None:
                 alpha=alpha,
             )
         if np.isfinite(time):
+            size = 6
+            if which:
+                size = 9
             ax.plot(
-                time, level, style.marker, color=style.color, markersize=6, zorder=4
+                time, level, style.marker, color=style.color, markersize=size, zorder=4
             )
     ax.axhline(level, color="0.6", linewidth=1, linestyle="--")
     _draw_rise(result, parts, ax)
     ax.set_xlabel(label_of(result["time"].assign_attrs(long_name="training")))
     ax.set_ylabel(wrapped(label_of(result["mean_curve"])))
     ax.grid(alpha=0.3)
+
+
+def _style_of_reference(result: xr.Dataset) -> Style:
+    """Return the style that the reference has beside the others in every picture."""
+    if REFERENCE_COLOR not in result.coords:
+        return BLACK
+    return style_of(int(result[REFERENCE_COLOR].item()))
 
 
 def _draw_rise(

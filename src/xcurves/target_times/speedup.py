@@ -221,8 +221,11 @@ def speedup(
         attrs=attrs,
         coords=coords,
     )
-    result = result.drop_vars("training", errors="ignore").drop_sel(
-        algorithm=[reference]
+    # The reference is left out, and the colours stay those of all algorithms.
+    result = labels.with_color_index(result.drop_vars("training", errors="ignore"))
+    color = result[labels.COLOR_INDEX].sel(algorithm=reference, drop=True)
+    result = result.drop_sel(algorithm=[reference]).assign_coords(
+        {labels.REFERENCE_COLOR: color}
     )
     return described(result, lazy=is_lazy(curves))
 
