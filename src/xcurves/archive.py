@@ -156,7 +156,9 @@ def read(
     True
     """
     groups = _groups(check_path(path), max_bytes=max_bytes)
-    return xr.DataTree.from_dict(groups) if len(groups) > 1 else groups["/"]
+    if len(groups) > 1:
+        return xr.DataTree.from_dict(groups)
+    return groups["/"]
 
 
 def _groups(path: Path, *, chunks: Any = None, **options: Any) -> Groups:
@@ -224,14 +226,18 @@ def open_dataset(
         raise ImportError("chunks= needs dask. Install it: pip install 'xcurves[dask]'")
     if is_store(path) or not path.is_dir():
         return _open(path, engine=engine, chunks=chunks)
-    open_each = partial(_open, engine=engine, chunks=None if chunks is None else {})
-    labels = _labels_in_paths(path)
-    files = {
-        name: _with_labels(open_each(path / name), name, found)
-        for name, found in labels.items()
-    }
+    # Each file is one chunk at first.
+    of_file: dict[Any, Any] | None = None
+    if chunks is not None:
+        of_file = {}
+    files = {}
+    for name, in_path in _labels_in_paths(path).items():
+        data = _open(path / name, engine=engine, chunks=of_file)
+        files[name] = _with_labels(data, name, in_path)
     combined = _joined(files)
-    return combined.chunk(chunks) if chunks else combined
+    if chunks:
+        return combined.chunk(chunks)
+    return combined
 
 
 def _open(path: Path, **options: Any) -> xr.Dataset:
@@ -257,20 +263,20 @@ def _labels_in_paths(folder: Path) -> dict[str, dict[str, Any]]:
         raise ValueError(
             f"path {str(folder)!r} is no zarr store and has no .nc file and no .zarr store. Name another"
         )
-    labels = [
-        dict(_IN_PATH.findall(name.removesuffix(Path(name).suffix))) for name in names
-    ]
+    labels: dict[str, dict[str, Any]] = {
+        name: dict(_IN_PATH.findall(name.removesuffix(Path(name).suffix)))
+        for name in names
+    }
     texts = {
         dim
-        for each in labels
-        for dim, label in each.items()
+        for in_path in labels.values()
+        for dim, label in in_path.items()
         if not re.fullmatch("0|[1-9][0-9]*", label)
     }
-    typed = [
-        {dim: label if dim in texts else int(label) for dim, label in each.items()}
-        for each in labels
-    ]
-    return dict(zip(names, typed, strict=True))
+    for in_path in labels.values():
+        for dim in in_path.keys() - texts:
+            in_path[dim] = int(in_path[dim])
+    return labels
 
 
 def _with_labels(data: xr.Dataset, path: str, in_path: dict[str, Any]) -> xr.Dataset:
@@ -278,18 +284,21 @@ def _with_labels(data: xr.Dataset, path: str, in_path: dict[str, Any]) -> xr.Dat
     for dim in dict.fromkeys([*_LAST, "task", *in_path]):
         if dim in data.dims and dim not in in_path:
             continue
-        found = [in_path[dim]] if dim in in_path else []
+        # The label may stand in several places, which must agree.
+        labels = []
+        if dim in in_path:
+            labels.append(in_path[dim])
         if dim in (*_LAST, "task") and dim in data.attrs:
-            found += np.ravel(data.attrs.pop(dim)).tolist()
+            labels += np.ravel(data.attrs.pop(dim)).tolist()
         if dim in data.coords:
-            found += data[dim].to_numpy().ravel().tolist()
-        if len(set(map(str, found))) > 1:
-            both = f"{found[0]!r} and {found[-1]!r}"
+            labels += data[dim].to_numpy().ravel().tolist()
+        if len(set(map(str, labels))) > 1:
+            both = f"{labels[0]!r} and {labels[-1]!r}"
             raise ValueError(
                 f"path {path!r}: path, attributes and coordinates differ in {dim}: {both}. Rename it"
             )
-        if found and dim not in data.dims:
-            data = data.drop_vars(dim, errors="ignore").expand_dims({dim: found[-1:]})
+        if labels and dim not in data.dims:
+            data = data.drop_vars(dim, errors="ignore").expand_dims({dim: labels[-1:]})
     for dim in _LAST:
         if dim not in data.indexes:
             nothing = f"no coordinate, attribute or part of its path says its {dim}"
@@ -321,7 +330,8 @@ def _joined(files: Mapping[str, xr.Dataset]) -> xr.Dataset:
     )
     parts: dict[tuple[Any, ...], xr.Dataset] = {}
     for name, data in files.items():
-        if differ := sorted(dict(usual.items() ^ _description(data).items())):
+        differ = sorted(dict(usual.items() ^ _description(data).items()))
+        if differ:
             raise ValueError(
                 f"path {name!r}: its {', '.join(differ)} differ from {first}. Move it elsewhere"
             )
@@ -336,13 +346,17 @@ def _joined(files: Mapping[str, xr.Dataset]) -> xr.Dataset:
         alike: dict[tuple[Any, ...], list[xr.Dataset]] = {}
         for labels in sorted(parts):
             alike.setdefault(labels[:n], []).append(parts[labels])
-        parts = {
-            labels: xr.concat(each, dim, **_JOIN) if len(each) > 1 else each[0]
-            for labels, each in alike.items()
-        }
+        parts = {labels: _concatenated(each, dim) for labels, each in alike.items()}
         for index in (joined.indexes[dim] for joined in parts.values()):
             if not index.is_unique:
                 twice = index[index.duplicated()][0]
                 both = f"some hold {dim} {twice!r} alone and some with others"
                 raise ValueError(f"{', '.join(files)}: {both}. Separate them")
     return parts[()].transpose(*dims, ...)
+
+
+def _concatenated(parts: list[xr.Dataset], dim: str) -> xr.Dataset:
+    """Return parts one after the other along a dim; to copy a single one would take time."""
+    if len(parts) == 1:
+        return parts[0]
+    return xr.concat(parts, dim, **_JOIN)

@@ -126,10 +126,11 @@ def ask(
         n_labels = dict.fromkeys(used, 1) | {
             dim: max(1, len(labels)) for dim, labels in kind.own_dims().items()
         }
-        # of xarray, for labels that a dim does not have
-        asked = str(error) if isinstance(error, KeyError) else ""
         for dim, n in n_labels.items():
-            if (dim in used and result.sizes.get(dim, 0) < n) or repr(dim) in asked:
+            lacks_some = dim in used and result.sizes.get(dim, 0) < n
+            # xarray says so of labels that a dim does not have.
+            lacks_asked = isinstance(error, KeyError) and repr(dim) in str(error)
+            if lacks_some or lacks_asked:
                 cure = f"Select with lists, isel(dim=[0]), or take .curves.{name}() of the whole result"
                 raise ValueError(
                     f"{needs} all of dim {dim!r}. Some labels were selected away. {cure}"
@@ -231,18 +232,17 @@ def parts_of(tree: xr.DataTree) -> dict[str, xr.Dataset]:
         )
     nodes = {str(name): node.to_dataset() for name, node in tree.children.items()}
     nodes = nodes or {tree.name or "result": tree.to_dataset()}
-    found = {
-        name: kind for name, dataset in nodes.items() if (kind := find_kind(dataset))
-    }
-    if not found:
+    places = {}
+    for name, dataset in nodes.items():
+        kind = find_kind(dataset)
+        if kind is not None:
+            places[name] = kinds.NAMES.index(kind.name)
+    if not places:
         raise ValueError(
             f"this DataTree is no analysis: none of its groups ({', '.join(nodes)}) is a result of xcurves. "
             "Make one: curves.curves.analyze()"
         )
-    return {
-        name: nodes[name]
-        for name in sorted(found, key=lambda name: kinds.NAMES.index(found[name].name))
-    }
+    return {name: nodes[name] for name in sorted(places, key=places.__getitem__)}
 
 
 def summary_of_part(part: xr.Dataset) -> str:
@@ -251,16 +251,21 @@ def summary_of_part(part: xr.Dataset) -> str:
 
 
 def _final(part: xr.Dataset) -> list[str]:
-    return [say_final(part)] if "final" in part.attrs else []
+    """Return the line about the training level of a part, if it has one."""
+    if "final" not in part.attrs:
+        return []
+    return [say_final(part)]
 
 
 def _left(part: xr.Dataset) -> list[str]:
     """Return a line that names the first task left out and counts the others."""
     gone = left_out(part.attrs)
-    return [
-        f"Left out: {each}{f' (and {len(gone) - 1} more)' * (len(gone) > 1)}"
-        for each in gone[:1]
-    ]
+    if not gone:
+        return []
+    line = f"Left out: {gone[0]}"
+    if len(gone) > 1:
+        line += f" (and {len(gone) - 1} more)"
+    return [line]
 
 
 def _paragraphs(tree: xr.DataTree) -> Iterator[str]:
@@ -273,12 +278,10 @@ def _paragraphs(tree: xr.DataTree) -> Iterator[str]:
         )
     missing = missing_parts(tree.attrs)
     if missing:
-        more = (
-            [f"and {len(missing) - _MOST_MISSING} more"]
-            if len(missing) > _MOST_MISSING
-            else []
-        )
-        yield "\n".join(["Not in this analysis:", *missing[:_MOST_MISSING], *more])
+        lines = ["Not in this analysis:", *missing[:_MOST_MISSING]]
+        if len(missing) > _MOST_MISSING:
+            lines.append(f"and {len(missing) - _MOST_MISSING} more")
+        yield "\n".join(lines)
 
 
 def say_final(part: xr.Dataset) -> str:
@@ -303,7 +306,9 @@ def by_reason(reasons: Iterable[tuple[str, ...]]) -> list[str]:
 
 def left_out(attrs: Mapping[Any, Any]) -> list[str]:
     """Return what an analysis, or one of its parts, left out and why."""
-    return str(attrs["left_out"]).split("\n") if "left_out" in attrs else []
+    if "left_out" not in attrs:
+        return []
+    return str(attrs["left_out"]).split("\n")
 
 
 def methods_of(dataset: xr.Dataset) -> list[str]:
@@ -311,12 +316,14 @@ def methods_of(dataset: xr.Dataset) -> list[str]:
     kind = find_kind(dataset)
     if kind is None:
         return ["to_frame"]
-    taking = [other for other in kinds.NAMES if kinds.kind(other).argument == kind.name]
-    to_share = ["to_frame", "format_table", "describe_methods", "bibtex"]
-    drawn = ["plot"] if kind.views else []
+    methods = ["table", "summary"]
+    if kind.views:
+        methods.append("plot")
     if any({*each} <= set(dataset.data_vars) for each in kind.curves_with_bands()):
-        drawn.append("explore")
-    return ["table", "summary", *drawn, *taking, *to_share]
+        methods.append("explore")
+    # the methods that take such a result, then those that share it
+    methods += [name for name in kinds.NAMES if kinds.kind(name).argument == kind.name]
+    return [*methods, "to_frame", "format_table", "describe_methods", "bibtex"]
 
 
 def no_method(dataset: xr.Dataset, name: str) -> str:
@@ -335,10 +342,10 @@ def no_tree_method(tree: xr.DataTree, name: str) -> str:
         for child, node in tree.children.items()
         if find_kind(node.to_dataset()) is not None
     ]
-    one = names_of_results[0] if names_of_results else "/"
+    example = next(iter(names_of_results), "/")
     return (
         f"a DataTree has no .curves.{name}. It has .curves.table(), .curves.summary(), .curves.plot() and "
-        f".curves.report(path); of one result: tree[{one!r}].to_dataset().curves.{name}"
+        f".curves.report(path); of one result: tree[{example!r}].to_dataset().curves.{name}"
     )
 
 

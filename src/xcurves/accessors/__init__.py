@@ -88,9 +88,9 @@ class DatasetCurves(_Accessor):
     def __getattr__(self, name: str) -> object:
         from xcurves.results import no_method
 
-        raise AttributeError(
-            name if name.startswith("_") else no_method(self._data, name)
-        )
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise AttributeError(no_method(self._data, name))
 
     def __dir__(self) -> list[str]:
         from xcurves.results import methods_of
@@ -125,9 +125,9 @@ class DataTreeCurves(_Accessor):
     def __getattr__(self, name: str) -> object:
         from xcurves.results import no_tree_method
 
-        raise AttributeError(
-            name if name.startswith("_") else no_tree_method(self._data, name)
-        )
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise AttributeError(no_tree_method(self._data, name))
 
 
 @pd.api.extensions.register_dataframe_accessor("curves")
@@ -140,9 +140,9 @@ class DataFrameCurves(_Accessor):
     def __getattr__(self, name: str) -> object:
         from xcurves.tidy_frames import no_frame_method
 
-        raise AttributeError(
-            name if name.startswith("_") else no_frame_method(self._data, name)
-        )
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise AttributeError(no_frame_method(self._data, name))
 
 
 def register_polars() -> None:

@@ -34,13 +34,18 @@ def _option(match: re.Match[str]) -> str:
 def _argument(value: str) -> str:
     """Return a literal of Python as a shell takes it."""
     labels = re.findall(r"'([^']*)'", value)
-    if value[:1] in "[(" and labels:
+    if not labels:
+        return value
+    if value[:1] in "[(":
         return " ".join(map(_quoted, labels))
-    return _quoted(labels[0]) if labels else value
+    return _quoted(labels[0])
 
 
 def _quoted(text: str) -> str:
-    return text if re.fullmatch(r"[\w./:=,%+@-]+", text) else f"'{text}'"
+    """Return a word as a shell takes it."""
+    if re.fullmatch(r"[\w./:=,%+@-]+", text):
+        return text
+    return f"'{text}'"
 
 
 def _levels(match: re.Match[str]) -> str:
@@ -52,8 +57,9 @@ _FILL = r"fill_failed\('worst'(?P<lower>, higher_is_better=False)?\)"
 
 def _failed(match: re.Match[str]) -> str:
     """Return the option that says what failed runs count as, with the direction that makes them failures."""
-    direction = " --lower-is-better" if match["lower"] else ""
-    return f"--fill-failed worst{direction}"
+    if match["lower"]:
+        return "--fill-failed worst --lower-is-better"
+    return "--fill-failed worst"
 
 
 def _after_colon(match: re.Match[str]) -> str:
@@ -134,8 +140,8 @@ def command_that_cures(message: str, options: argparse.Namespace) -> str:
     given: list[str] = getattr(options, "given", [])
     if "Type" in message or "START:STOP:STEP" in message or not given:
         return ""
-    for found in _WHOLE.finditer(message):
-        option, _, value = found[0].partition(" ")
+    for match in _WHOLE.finditer(message):
+        option, _, value = match[0].partition(" ")
         if "'" in value:
             added = [option, value.strip("'")]
         else:
@@ -148,15 +154,19 @@ def command_that_cures(message: str, options: argparse.Namespace) -> str:
         kept = given
         if option in _GIVES_WAY:
             kept = _without(given, [option, *_GIVES_WAY[option]])
-        stop = "" if message.endswith((".", "!")) else "."
-        return f"{stop} Type: {command_with(argparse.Namespace(archive=options.archive, given=kept), added)}"
+        command = command_with(
+            argparse.Namespace(archive=options.archive, given=kept), added
+        )
+        if message.endswith((".", "!")):
+            return f" Type: {command}"
+        return f". Type: {command}"
     return ""
 
 
 def _values_of(given: list[str], option: str) -> list[str]:
     """Return the one value of an option, if it has one."""
-    place = given.index(option) + 1
-    return [value for value in given[place : place + 1] if not value.startswith("--")]
+    after = given.index(option) + 1
+    return [value for value in given[after : after + 1] if not value.startswith("--")]
 
 
 def _without(given: list[str], gone: list[str]) -> list[str]:
@@ -164,16 +174,11 @@ def _without(given: list[str], gone: list[str]) -> list[str]:
     kept = list(given)
     for option in gone:
         while option in kept:
-            place = kept.index(option)
-            n_values = len(_values_of(kept, option))
+            begin = kept.index(option)
+            end = begin + 1 + len(_values_of(kept, option))
             if option in _OF_SEVERAL:
-                n_values = next(
-                    (
-                        n
-                        for n, word in enumerate(kept[place + 1 :])
-                        if word.startswith("--")
-                    ),
-                    len(kept),
-                )
-            del kept[place : place + 1 + n_values]
+                end = begin + 1
+                while end < len(kept) and not kept[end].startswith("--"):
+                    end += 1
+            del kept[begin:end]
     return kept

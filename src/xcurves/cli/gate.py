@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from xcurves.cli.names import Table, command_with, read_names
 from xcurves.cli.options import Parser, add_direction, program
 from xcurves.cli.scales import filled, with_direction
 from xcurves.cli.sources import curves_of_options, open_archive, read_as, select
-from xcurves.core import ledger
+from xcurves.core import labels, ledger
 from xcurves.core.atomic_write import atomic_write
 from xcurves.core.labels import DIMS
 from xcurves.core.tables import bounds
@@ -111,11 +111,17 @@ def run_gate(options: argparse.Namespace) -> int:
     """Judge the candidates; return the exit status of the decision."""
     if options.archive is None:
         raise ValueError("ARCHIVE is missing. Name the log of all runs so far")
-    scores, how_read = _scores(options)
-    scores, _ = with_direction(scores, options)
+    numbers, how_read = _scores(options)
+    scores, _ = with_direction(numbers, options)
     lower = scores.attrs.get("higher_is_better", 1) == 0
     if lower:
         how_read += ", lower is better"
+    training_weights: Literal["final"] | None = None
+    if options.final:
+        training_weights = "final"
+    previous = None
+    if options.ledger and options.ledger.exists():
+        previous = options.ledger
     same = (
         "baseline",
         "level",
@@ -130,13 +136,13 @@ def run_gate(options: argparse.Namespace) -> int:
         candidates=options.candidate,
         looks=_looks(options.looks),
         task=options.task,
-        training_weights="final" if options.final else None,
+        training_weights=training_weights,
         higher_is_better=not lower,
-        previous=options.ledger if options.ledger and options.ledger.exists() else None,
+        previous=previous,
         **{name: getattr(options, name) for name in same},
     )
-    said = as_json(result, how_read)
-    text = json.dumps(said, allow_nan=False)
+    answer = as_json(result, how_read)
+    text = json.dumps(answer, allow_nan=False)
     if options.ledger:
         atomic_write(
             options.ledger,
@@ -147,7 +153,7 @@ def run_gate(options: argparse.Namespace) -> int:
         print(text)
     else:
         print(f"{how_read}\n\n{xcurves.summary(result)}")
-    return STATUS[said["decision"]]
+    return STATUS[answer["decision"]]
 
 
 def _is_ledger(path: Path) -> bool:
@@ -245,8 +251,7 @@ def _run_numbers(
 def as_json(result: xr.Dataset, how_read: str) -> dict[str, Any]:
     """Return what a script needs, with null for numbers that are unknown or infinite."""
     candidates = [
-        _of_candidate(result.isel(candidate=place))
-        for place in range(result.sizes["candidate"])
+        _of_candidate(judged) for judged in labels.each_of(result, "candidate")
     ]
     now = candidates[current(result)]
     to_make = {
@@ -267,17 +272,21 @@ def as_json(result: xr.Dataset, how_read: str) -> dict[str, Any]:
     }
 
 
-def _of_candidate(one: xr.Dataset) -> dict[str, Any]:
+def _of_candidate(judged: xr.Dataset) -> dict[str, Any]:
+    """Return what is said of one candidate."""
+    ends = bounds(judged["difference_ci"]).values()
     return {
-        "candidate": str(one["candidate"].item()),
-        "decision": DECISIONS[int(one["decision"])],
-        "champion": str(one["champion"].item()),
-        **{name: _plain(one[name]) for name in _OF_CANDIDATE},
-        "difference_ci": [_plain(end) for end in bounds(one["difference_ci"]).values()],
+        "candidate": str(judged["candidate"].item()),
+        "decision": DECISIONS[int(judged["decision"])],
+        "champion": str(judged["champion"].item()),
+        **{name: _plain(judged[name]) for name in _OF_CANDIDATE},
+        "difference_ci": [_plain(end) for end in ends],
     }
 
 
 def _plain(value: xr.DataArray) -> int | float | None:
     """Return a number of JSON."""
-    number = value.item()
-    return number if np.isfinite(number) else None
+    number: int | float = value.item()
+    if np.isfinite(number):
+        return number
+    return None

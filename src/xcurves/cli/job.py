@@ -43,45 +43,68 @@ def run_job(options: argparse.Namespace) -> list[Path]:
         what = "analysis"
     files = _files(options, what)
     opened = open_archive(options)
-    if isinstance(opened, Table):
-        print(f"Source: {opened.frame.attrs['source']}", flush=True)
-        if "named_by" in opened.frame.attrs:
-            print(f"Runs: {opened.frame.attrs['named_by']}", flush=True)
-    elif isinstance(opened, xr.DataTree):
-        if options.include is None and (options.output or not options.report):
-            said = f"ARCHIVE {options.archive} holds an analysis. Make its page: --report page.html, or analyse its "
-            raise ValueError(f"{said}curves again: --include all")
+    if isinstance(opened, xr.DataTree):
+        # The page of an analysis is made of it as it is.
         if options.include is None:
-            return [
-                _write_report(opened, options.report, interactive=options.interactive)
-            ]
-        opened = opened["curves"].to_dataset() if "curves" in opened else xr.Dataset()
-    elif kind := find_kind(opened):
-        said = f"ARCHIVE {options.archive} holds a result of {kind.name}, not curves. "
-        raise ValueError(f"{said}Name the archive that it was made from")
-    opened, said = read_as(select(opened, options), options)
-    if said:
-        print(said, flush=True)
+            return [_page_of_analysis(opened, options)]
+        opened = _curves_in(opened)
+    _introduce(opened, options)
+
+    named, how_read = read_as(select(opened, options), options)
+    if how_read:
+        print(how_read, flush=True)
     written: list[Path] = []
     try:
-        for value, scores in curves_of_options(opened, options):
+        for value, scores in curves_of_options(named, options):
             if len(files) > 1:
                 print(f"\n== {value} ==")
-            curves, how = _scored(scores, options)
-            if how:
-                print(*how, sep="\n")
-            if how or isinstance(opened, Table):
+            curves, how_scored = _scored(scores, options)
+            if how_scored:
+                print(*how_scored, sep="\n")
+            if how_scored or isinstance(named, Table):
                 print(flush=True)
             tree = _analysis(curves, options, what)
-            own = files.get(value, next(iter(files.values())))
-            written += _write(tree, own, options, what)
+            files_of_value = files.get(value, next(iter(files.values())))
+            written += _write(tree, files_of_value, options, what)
             print(f"{text_of(tree, _in_full(options))}\n")
-            for name, path in own.items():
+            for name, path in files_of_value.items():
                 if path is not None:
                     print(f"{_WRITTEN[name]}: {path}")
     except KeyboardInterrupt:
         raise KeyboardInterrupt(*written) from None
     return written
+
+
+def _introduce(opened: Table | xr.Dataset, options: argparse.Namespace) -> None:
+    """Print where a table comes from; refuse a result."""
+    if isinstance(opened, Table):
+        print(f"Source: {opened.frame.attrs['source']}", flush=True)
+        if "named_by" in opened.frame.attrs:
+            print(f"Runs: {opened.frame.attrs['named_by']}", flush=True)
+        return
+    kind = find_kind(opened)
+    if kind is not None:
+        raise ValueError(
+            f"ARCHIVE {options.archive} holds a result of {kind.name}, not curves. "
+            "Name the archive that it was made from"
+        )
+
+
+def _page_of_analysis(tree: xr.DataTree, options: argparse.Namespace) -> Path:
+    """Write the page of an analysis that was opened."""
+    if options.output or not options.report:
+        raise ValueError(
+            f"ARCHIVE {options.archive} holds an analysis. Make its page: --report page.html, or analyse its curves "
+            "again: --include all"
+        )
+    return _write_report(tree, options.report, interactive=options.interactive)
+
+
+def _curves_in(tree: xr.DataTree) -> xr.Dataset:
+    """Return the curves of an analysis, nothing if it has none."""
+    if "curves" not in tree:
+        return xr.Dataset()
+    return tree["curves"].to_dataset()
 
 
 _WRITTEN = {"output": "Results", "report": "Report", "figure": "Picture"}
@@ -90,11 +113,11 @@ Files = dict[str, Path | None]
 
 def _files(options: argparse.Namespace, what: str) -> dict[str, Files]:
     """Return the archive, page and picture that are written of each value; refuse what cannot be before the work."""
-    stem = (
-        EXAMPLE
-        if options.archive is None
-        else _ENDINGS.sub("", options.archive.resolve().name)
-    )
+    stem = EXAMPLE
+    taken: dict[str, str] = {}
+    if options.archive is not None:
+        stem = _ENDINGS.sub("", options.archive.resolve().name)
+        taken[os.path.realpath(options.archive)] = "the archive"
     given = {
         "output": options.output or Path(f"{stem}-{what}.nc"),
         "report": options.report,
@@ -105,33 +128,27 @@ def _files(options: argparse.Namespace, what: str) -> dict[str, Files]:
         raise ValueError(
             f"--value must name different scores; got {', '.join(values)}. Leave one out"
         )
-    taken = (
-        {}
-        if options.archive is None
-        else {os.path.realpath(options.archive): "the archive"}
-    )
     files: dict[str, Files] = {value: dict(given) for value in values}
     for value, (option, path) in product(values, given.items()):
         if path is None:
             continue
-        said = f"--{option}"
+        words = f"--{option}"
         if len(values) > 1:
-            path, said = (
-                path.with_stem(f"{path.stem}-{value.replace('/', '_')}"),
-                f"{said} for --value {value}",
-            )
-        said, real = f"{said} {path}", os.path.realpath(path)
+            path = path.with_stem(f"{path.stem}-{value.replace('/', '_')}")
+            words += f" for --value {value}"
+        words += f" {path}"
+        real = os.path.realpath(path)
         if real in taken:
             raise ValueError(
-                f"{said} is the file of {taken[real]}. Name another, or run one at a time"
+                f"{words} is the file of {taken[real]}. Name another, or run one at a time"
             )
-        files[value][option], taken[real] = path, said
+        files[value][option] = path
+        taken[real] = words
         try:
             _check_file(option, path, what)
         except (OSError, ImportError) as error:
-            raise type(error)(
-                said + str(error).removeprefix(f"path {str(path)!r}")
-            ) from error
+            reason = str(error).removeprefix(f"path {str(path)!r}")
+            raise type(error)(f"{words}{reason}") from error
     return files
 
 
@@ -165,6 +182,7 @@ def _scored(
 def _analysis(
     curves: xr.DataArray, options: argparse.Namespace, what: str
 ) -> xr.DataTree:
+    """Return the analysis that is asked for, for an answer its only part."""
     given = {
         name: getattr(options, name)
         for name in ("paired", "n_resamples", "confidence_level", "rng")
@@ -204,8 +222,10 @@ def _write(
     """Write the results, and the page and the picture where they are asked for."""
     output, report, figure = files["output"], files["report"], files["figure"]
     assert output is not None
-    first = next(iter(parts_of(tree).values()))
-    archive.write(first if what == "answer" else tree, output)
+    if what == "answer":
+        archive.write(next(iter(parts_of(tree).values())), output)
+    else:
+        archive.write(tree, output)
     written = [output]
     if report is not None:
         xcurves.report(tree, report, interactive=options.interactive)

@@ -54,13 +54,21 @@ def read_names(table: Table, options: argparse.Namespace) -> Table:
         raise ValueError(
             f"runs of {options.archive} are called {called!r}. Say how such names are made: {_PATTERN}"
         )
+    # Columns may be scores of algorithms, unless rows are or the score is given.
     is_long = reading.score is not None and reading.score not in frame
-    pattern = None if is_long or "score" in given else wide_pattern(frame, given)
+    pattern = None
+    if not is_long and "score" not in given:
+        pattern = wide_pattern(frame, given)
     if pattern is not None and (reading.missing or "{run}" in pattern.text):
         raise ValueError(_ask_of_columns(pattern, options))
     if reading.missing:
         raise ValueError(_ask(frame, reading.missing, options))
-    columns = {dim: name for dim in DIMS if (name := getattr(reading, dim)) is not None}
+
+    columns = {}
+    for dim in DIMS:
+        name = getattr(reading, dim)
+        if name is not None:
+            columns[dim] = name
     columns |= {name: name for name in reading.tasks}
     return Table(reading.frame, reading.score, columns, reading.said)
 
@@ -80,18 +88,19 @@ def _given(table: Table, options: argparse.Namespace) -> dict[str, Any]:
     tasks = [name for name in table.columns if name not in DIMS]
     if tasks:
         given["tasks"] = tasks
-    score = options.value[0] if options.value else table.value
-    if score is not None:
-        given["score"] = score
+    if options.value:
+        given["score"] = options.value[0]
+    elif table.value is not None:
+        given["score"] = table.value
     return given
 
 
 def _check_given(frame: pd.DataFrame, options: argparse.Namespace) -> None:
     """Refuse an option that names no column."""
     asked = {"value": options.value or [], "extra": options.extra}
-    asked |= {
-        dim: [name] for dim in DIMS if (name := getattr(options, dim)) is not None
-    }
+    for dim in DIMS:
+        if getattr(options, dim) is not None:
+            asked[dim] = [getattr(options, dim)]
     for option, names in asked.items():
         for name in names:
             if name not in frame and (option, name) != ("training", NO_TRAINING):
@@ -101,11 +110,12 @@ def _check_given(frame: pd.DataFrame, options: argparse.Namespace) -> None:
 
 
 def not_found(
-    said: str, name: str, known: Iterable[Any], other_names: Iterable[str] = ()
+    refusal: str, name: str, known: Iterable[Any], other_names: Iterable[str] = ()
 ) -> KeyError:
     """Return the error about a name that is unknown: the names that are known, and the nearest."""
-    has = ", ".join(map(repr, known))
-    return KeyError(f"{said}. It has {has}{did_you_mean(name, [*other_names, *known])}")
+    listed = ", ".join(map(repr, known))
+    near = did_you_mean(name, [*other_names, *known])
+    return KeyError(f"{refusal}. It has {listed}{near}")
 
 
 def _ask(
@@ -115,16 +125,10 @@ def _ask(
 ) -> str:
     """Return what could not be told, and the whole command that tells it."""
     impossible = [name for name, choices in missing.items() if not choices]
-    if "score" in impossible and (why := _text_among_numbers(frame)):
-        return f"{options.archive}: {why}"
     if impossible:
-        why = "; ".join(_NOTHING[name] for name in impossible)
-        n_columns = sum(pd.api.types.is_float_dtype(frame[name]) for name in frame)
-        if impossible == ["algorithm"] and n_columns > 1:
-            command = command_with(options, ["--columns", "{algorithm}"])
-            why = f"{why}, or, if columns are the algorithms, type: {command}"
-        return f"{options.archive}: {why}"
-    said = [f"the {name} ({_either(choices)})" for name, choices in missing.items()]
+        return f"{options.archive}: {_why_impossible(frame, impossible, options)}"
+
+    # The command names a column for each, another one where there is a choice.
     chosen: list[str] = []
     taken: list[str] = []
     for name, choices in missing.items():
@@ -134,20 +138,44 @@ def _ask(
         chosen += [_OPTIONS[name], free[0]]
         taken.append(free[0])
     command = command_with(options, chosen)
-    right = "these are" if len(said) > 1 else "this is"
-    return f"{options.archive} does not say which column is {' and '.join(said)}. Type, if {right} right: {command}"
+    unknown = [f"the {name} ({_either(choices)})" for name, choices in missing.items()]
+    these_are = "this is"
+    if len(unknown) > 1:
+        these_are = "these are"
+    return (
+        f"{options.archive} does not say which column is {' and '.join(unknown)}. "
+        f"Type, if {these_are} right: {command}"
+    )
+
+
+def _why_impossible(
+    frame: pd.DataFrame, impossible: Sequence[str], options: argparse.Namespace
+) -> str:
+    """Return what no column can be, and what to do."""
+    if "score" in impossible:
+        why = _text_among_numbers(frame)
+        if why:
+            return why
+    lacking = "; ".join(_NOTHING[name] for name in impossible)
+    n_columns = sum(pd.api.types.is_float_dtype(frame[name]) for name in frame)
+    if impossible == ["algorithm"] and n_columns > 1:
+        command = command_with(options, ["--columns", "{algorithm}"])
+        return f"{lacking}, or, if columns are the algorithms, type: {command}"
+    return lacking
 
 
 def _ask_of_columns(pattern: Pattern, options: argparse.Namespace) -> str:
     """Return that columns seem to be scores of algorithms or runs, and the whole command that reads them so."""
-    what = "algorithms and runs"
+    things = "algorithms and runs"
     if "{run}" not in pattern.text:
-        what = "algorithms"
+        things = "algorithms"
     elif "{algorithm}" not in pattern.text:
-        what = "runs"
-    value = ["--value", pattern.scores[0]] if pattern.scores else []
-    command = command_with(options, ["--columns", pattern.text, *value])
-    return f"{options.archive} has columns that seem to be scores of {what}. Type, if this is right: {command}"
+        things = "runs"
+    added = ["--columns", pattern.text]
+    if pattern.scores:
+        added += ["--value", pattern.scores[0]]
+    command = command_with(options, added)
+    return f"{options.archive} has columns that seem to be scores of {things}. Type, if this is right: {command}"
 
 
 def _text_among_numbers(frame: pd.DataFrame) -> str:
@@ -156,15 +184,20 @@ def _text_among_numbers(frame: pd.DataFrame) -> str:
         numbers = pd.to_numeric(frame[name], errors="coerce")
         strange = frame[name][numbers.isna() & frame[name].notna()]
         if 0 < len(strange) < len(frame) / 2:
-            rows = "a row" if len(strange) == 1 else f"{len(strange):,} rows"
+            rows = f"{len(strange):,} rows"
+            if len(strange) == 1:
+                rows = "a row"
             first = f"{strange.iloc[0]!r} in row {strange.index[0]}"
             return f"the column {name} has text in {rows}, first {first}. Correct it, or leave it empty for a gap"
     return ""
 
 
 def _either(choices: Sequence[str]) -> str:
-    more = [f"{len(choices) - _MOST} more"] if len(choices) > _MOST else []
-    return " or ".join([*choices[:_MOST], *more])
+    """Return columns joined by "or", the rest of many counted."""
+    words = list(choices[:_MOST])
+    if len(choices) > _MOST:
+        words.append(f"{len(choices) - _MOST} more")
+    return " or ".join(words)
 
 
 def command_with(options: argparse.Namespace, added: Sequence[str]) -> str:
@@ -190,5 +223,7 @@ def rename_dims(
             recognised[name] = usual
     renamed |= {name: dim for name, dim in recognised.items() if name not in renamed}
     renamed = {name: dim for name, dim in renamed.items() if name != dim}
-    said = ", ".join(f"{dim} = {name}" for name, dim in renamed.items())
-    return opened.rename(renamed), f"read as {said}" if said else ""
+    if not renamed:
+        return opened, ""
+    readings = ", ".join(f"{dim} = {name}" for name, dim in renamed.items())
+    return opened.rename(renamed), f"read as {readings}"

@@ -46,7 +46,9 @@ Nothing is filled, dropped or averaged unless an option asks for it. Equal calls
 
 def program() -> str:
     """Return how the program was called: the command `xcurves`, or `python -m xcurves`."""
-    return "xcurves" if Path(sys.argv[0]).stem == "xcurves" else "python -m xcurves"
+    if Path(sys.argv[0]).stem == "xcurves":
+        return "xcurves"
+    return "python -m xcurves"
 
 
 class Parser(argparse.ArgumentParser):
@@ -172,8 +174,9 @@ class Parser(argparse.ArgumentParser):
         choice = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
         if choice:
             message += did_you_mean(choice[1], re.findall(r"[\w-]+", choice[2]))
-        stop = "" if message.endswith((".", "?")) else "."
-        self.exit(2, f"{self.prog}: {message}{stop} Help: {self.prog} --help\n")
+        if not message.endswith((".", "?")):
+            message += "."
+        self.exit(2, f"{self.prog}: {message} Help: {self.prog} --help\n")
 
 
 def repeats_scores(options: argparse.Namespace) -> bool:

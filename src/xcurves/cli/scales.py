@@ -30,16 +30,13 @@ def with_direction(
             higher_is_better=int(not options.lower_is_better)
         ), ""
     if "higher_is_better" in curves.attrs:
-        said = (
-            ""
-            if curves.attrs["higher_is_better"]
-            else "lower is better, as ARCHIVE says (else: --higher-is-better)"
-        )
-        return curves, said
+        if curves.attrs["higher_is_better"]:
+            return curves, ""
+        return curves, "lower is better, as ARCHIVE says (else: --higher-is-better)"
     if not lower_is_better(curves.name):
         return curves, ""
-    said = f"lower is better, as the name {curves.name} says (else: --higher-is-better)"
-    return curves.assign_attrs(higher_is_better=0), said
+    why = f"lower is better, as the name {curves.name} says (else: --higher-is-better)"
+    return curves.assign_attrs(higher_is_better=0), why
 
 
 def filled(curves: xr.DataArray, options: argparse.Namespace) -> xr.DataArray:
@@ -49,7 +46,9 @@ def filled(curves: xr.DataArray, options: argparse.Namespace) -> xr.DataArray:
     higher_is_better = curves.attrs.get("higher_is_better", 1) != 0
     if options.fill_failed == WORST and repeats_scores(options):
         finite = curves.where(np.isfinite(curves))
-        worst = finite.min() if higher_is_better else finite.max()
+        worst = finite.max()
+        if higher_is_better:
+            worst = finite.min()
         raise ValueError(
             f"--fill-failed {WORST} changes with later runs, and every look must repeat the scores of earlier ones. "
             f"Give a number: --fill-failed {worst.item():g}"
@@ -61,18 +60,18 @@ def normalized(curves: xr.DataArray, how: str | None) -> tuple[xr.DataArray, str
     """Return scores on the scale that was asked for, and the words for it; after it higher is better."""
     if how is None:
         return curves, ""
-    is_lower = curves.attrs.get("higher_is_better", 1) == 0
     if how == MINMAX:
-        ends = (curves.min(list(DIMS)).compute(), curves.max(list(DIMS)).compute())
-        low, high = (ends[1], ends[0]) if is_lower else ends
-        said = "scores scaled in each task: its worst is 0, its best 1"
+        low = curves.min(list(DIMS)).compute()
+        high = curves.max(list(DIMS)).compute()
+        if curves.attrs.get("higher_is_better", 1) == 0:
+            low, high = high, low
+        words = "scores scaled in each task: its worst is 0, its best 1"
     else:
         low, high = _references(curves, Path(how))
-        said = f"scores scaled in each task by the references in {how}"
+        words = f"scores scaled in each task by the references in {how}"
     scaled = normalize(curves, low=low.drop_attrs(), high=high.drop_attrs())
-    return scaled.rename(f"normalized {curves.name}").assign_attrs(
-        higher_is_better=1
-    ), said
+    named = scaled.rename(f"normalized {curves.name}")
+    return named.assign_attrs(higher_is_better=1), words
 
 
 def _references(curves: xr.DataArray, path: Path) -> tuple[xr.DataArray, xr.DataArray]:
@@ -82,16 +81,7 @@ def _references(curves: xr.DataArray, path: Path) -> tuple[xr.DataArray, xr.Data
             f"--normalize takes minmax or a table (.csv); {path} is no file. Check the path"
         )
     table = pd.read_csv(path)
-    names = {str(name).strip().casefold(): name for name in table}
-    numbers = [str(name) for name in table.select_dtypes("number")]
-    ends = next(
-        (
-            [names[low], names[high]]
-            for low, high in _ENDS
-            if {low, high} <= names.keys()
-        ),
-        numbers,
-    )
+    ends = _columns_of_ends(table)
     dims = extra_dims(curves)
     if len(ends) != 2:
         raise not_found(
@@ -105,18 +95,31 @@ def _references(curves: xr.DataArray, path: Path) -> tuple[xr.DataArray, xr.Data
                 f"--normalize {path} has {len(table)} rows for scores of one task. Keep one row"
             )
         return xr.DataArray(table[ends[0]].item()), xr.DataArray(table[ends[1]].item())
+
+    # The column of tasks is the one that has the name of a dim, or else the first of labels.
     labels = [name for name in table if name not in ends]
-    task = next(
-        (name for name in labels if name in dims), labels[0] if labels else None
-    )
-    if task is None:
+    if not labels:
         raise not_found(
             f"--normalize {path} must have a column {dims[0]}",
             str(dims[0]),
             table.columns,
         )
-    dim = str(task) if task in dims else str(dims[0])
+    task = labels[0]
+    dim = str(dims[0])
+    for name in reversed(labels):
+        if name in dims:
+            task = name
+            dim = str(name)
     low, high = (
         table.set_index(task)[end].rename_axis(dim).to_xarray() for end in ends
     )
     return low, high
+
+
+def _columns_of_ends(table: pd.DataFrame) -> list[str]:
+    """Return the columns of low and high references, by their usual names, or else all columns of numbers."""
+    names = {str(name).strip().casefold(): str(name) for name in table}
+    for low, high in _ENDS:
+        if low in names and high in names:
+            return [names[low], names[high]]
+    return [str(name) for name in table.select_dtypes("number")]

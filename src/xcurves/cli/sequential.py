@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 import xarray as xr
@@ -127,10 +127,13 @@ def run_sequential(options: argparse.Namespace) -> int:
         "rng",
     )
     curves, direction = with_direction(_with_looks(opened, options), options)
+    training_weights: Literal["final"] | None = None
+    if options.final:
+        training_weights = "final"
     result = xcurves.sequential(
         filled(curves, options),
         n_looks=options.looks,
-        training_weights="final" if options.final else None,
+        training_weights=training_weights,
         higher_is_better=curves.attrs.get("higher_is_better", 1) != 0,
         **{name: getattr(options, name) for name in same},
     ).compute()
@@ -144,7 +147,9 @@ def run_sequential(options: argparse.Namespace) -> int:
         if direction:
             print(f"{direction}\n")
         print(xcurves.summary(result))
-    return MORE if bool((result["undecided"] == 1).any()) else 0
+    if (result["undecided"] == 1).any():
+        return MORE
+    return 0
 
 
 def _planned(options: argparse.Namespace) -> str:
@@ -153,19 +158,14 @@ def _planned(options: argparse.Namespace) -> str:
         raise ValueError(
             "ARCHIVE is missing. Name the log, or plan without one: --batch-size N"
         )
-    for name, least in {
-        "looks": 1,
-        "batch_size": 1,
-        "algorithms": 2,
-        "n_resamples": 1,
-    }.items():
-        most = 1000 if name == "looks" else _MOST
-        check_total(
-            f"--{name.replace('_', '-')}",
-            getattr(options, name),
-            least=least,
-            most=most,
-        )
+    for name, least, most in (
+        ("looks", 1, 1000),
+        ("batch_size", 1, _MOST),
+        ("algorithms", 2, _MOST),
+        ("n_resamples", 1, _MOST),
+    ):
+        option = f"--{name.replace('_', '-')}"
+        check_total(option, getattr(options, name), least=least, most=most)
     n_looks, size, n_algorithms = options.looks, options.batch_size, options.algorithms
     n_pairs = n_algorithms * (n_algorithms - 1) // 2
     if options.reference:
@@ -194,13 +194,16 @@ def _with_looks(
     look = options.look
     if look and isinstance(opened, Table) and look not in opened.frame:
         raise not_found(f"--look {look} is no column of ARCHIVE", look, opened.frame)
-    opened = log = select(opened, options)
+    selected = select(opened, options)
+    log = selected
     run = options.run or "run"
-    if isinstance(opened, Table):
-        # batches are no scores
-        frame = opened.frame.drop(columns=look) if look else opened.frame
-        log = read_names(opened._replace(frame=frame), options)
-        run = log.columns.get("run", run)
+    if isinstance(selected, Table):
+        frame = selected.frame
+        if look:
+            frame = frame.drop(columns=look)  # batches are no scores
+        named = read_names(selected._replace(frame=frame), options)
+        run = named.columns.get("run", run)
+        log = named
     curves, *more = [curves for _, curves in curves_of_options(log, options)]
     if more:
         raise ValueError(
@@ -208,13 +211,15 @@ def _with_looks(
         )
     if options.batch_size is not None:
         return xcurves.assign_looks(curves, options.batch_size)
-    if isinstance(opened, Table):
-        return xcurves.assign_looks(curves, opened.frame.set_index(run)[look])
+    if isinstance(selected, Table):
+        return xcurves.assign_looks(curves, selected.frame.set_index(run)[look])
     if look not in curves.coords:
         raise KeyError(
             f"--look {look} is no coordinate of ARCHIVE. Say how many runs: --batch-size 5"
         )
-    return curves.rename({look: "look"}) if look != "look" else curves
+    if look == "look":
+        return curves
+    return curves.rename({look: "look"})
 
 
 def _said(result: xr.Dataset) -> dict[str, Any]:

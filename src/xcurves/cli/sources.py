@@ -59,7 +59,9 @@ def open_archive(options: argparse.Namespace) -> Table | xr.Dataset | xr.DataTre
     if is_archive:
         return read_archive(path)
     # A pattern of columns is of the file as it is.
-    besides = readers.TABLES_OF_SCORES if options.columns else ()
+    besides: Sequence[Any] = ()
+    if options.columns:
+        besides = readers.TABLES_OF_SCORES
     with expanding_to(options.max_expanded):
         source = readers.recognize(path, options.source, besides=besides)
     how = {
@@ -67,20 +69,23 @@ def open_archive(options: argparse.Namespace) -> Table | xr.Dataset | xr.DataTre
         "names": options.names,
         "max_expanded": options.max_expanded,
     }
-    frame = readers.read(path, source=source.name, **how)
-    frame = _as_asked(frame, options)
+    frame = _as_asked(readers.read(path, source=source.name, **how), options)
     usual = {"algorithm": "algorithm", "run": "run", "training": source.training}
-    asked = {dim: name for dim in DIMS if (name := getattr(options, dim))}
-    columns = {
-        dim: name for dim, name in usual.items() if name is not None and name in frame
-    } | asked
+    columns: dict[str, Any] = {}
+    for dim, name in usual.items():
+        if getattr(options, dim):
+            columns[dim] = getattr(options, dim)
+        elif name is not None and name in frame:
+            columns[dim] = name
     named = options.folders or re.findall(r"{(\w+)", options.names or "")
     tasks = [
         *(name for name in (*named, *source.extra) if name in frame),
         *options.extra,
     ]
     columns |= {name: name for name in tasks if name not in (*DIMS, *columns.values())}
-    return Table(frame, source.value if source.value in frame else None, columns)
+    if source.value in frame:
+        return Table(frame, source.value, columns)
+    return Table(frame, None, columns)
 
 
 def _as_asked(frame: pd.DataFrame, options: argparse.Namespace) -> pd.DataFrame:
@@ -204,14 +209,12 @@ def curves_of_options(
             "--method and --tolerance are for --align LEVELS. Say them: --align 0,1000,2000"
         )
     steps = steps_of_budget(options.align)
-    grid = (
-        {}
-        if options.align is None or steps
-        else {"on": parse_levels(options.align), **how}
-    )
-    opened, _ = read_as(opened, options)
-    for value in options.value or [_only_score(opened, options)]:
-        curves = _read_curves(opened, value, options, grid)
+    grid = {}
+    if options.align is not None and not steps:
+        grid = {"on": parse_levels(options.align), **how}
+    named, _ = read_as(opened, options)
+    for value in options.value or [_only_score(named, options)]:
+        curves = _read_curves(named, value, options, grid)
         if steps:
             curves = align(curves, steps, relative_to="budget", **how)
         if options.align and not curves.notnull().any():
@@ -219,7 +222,9 @@ def curves_of_options(
                 f"--align {options.align} leaves no score of any run. Name levels that runs reach"
             )
         curves = _without_empty_tasks(curves, value)
-        yield value, drop_incomplete(curves) if options.drop_incomplete else curves
+        if options.drop_incomplete:
+            curves = drop_incomplete(curves)
+        yield value, curves
 
 
 def _only_score(opened: Table | xr.Dataset, options: argparse.Namespace) -> str:
@@ -245,20 +250,29 @@ def _read_curves(
     options: argparse.Namespace,
     grid: dict[str, Any],
 ) -> xr.DataArray:
+    """Return one of several scores as curves."""
     if isinstance(opened, xr.Dataset):
         if value not in opened:
             raise not_found(
                 f"--value {value} is no variable of ARCHIVE", value, opened.data_vars
             )
-        return align(opened[value], **grid) if grid else opened[value]
+        if grid:
+            return align(opened[value], **grid)
+        return opened[value]
+
     dims: dict[str, Any] = {dim: opened.columns.get(dim) for dim in DIMS}
     extra = [name for name in opened.columns if name not in DIMS]
     # Without training there are no levels, and a row is a run.
-    how: dict[str, Any] = grid if dims["training"] else {}
-    if dims["training"] and steps_of_budget(options.align):
-        how = {"levels": "run"}  # the levels of all runs may be too many for one array
-    if not dims["training"] and options.missing_scores == "absent":
+    how: dict[str, Any] = {}
+    if dims["training"]:
+        how = dict(grid)
+        # The levels of all runs may be too many for one array.
+        if steps_of_budget(options.align):
+            how = {"levels": "run"}
+    elif options.missing_scores == "absent":
         _warn_of_gaps(opened.frame, value)
+
+    # Which failure is the worst score depends on the direction.
     lower = options.lower_is_better
     if lower is None:
         lower = (
@@ -276,24 +290,27 @@ def _read_curves(
         if dim not in curves.dims and dim not in curves.coords
     ]
     curves = curves.expand_dims({dim: [0] for dim in lacking})
+    if dims["training"]:
+        return curves
     # There is no column of training, whatever the dims of tasks are called.
-    return curves if dims["training"] else at_one_level(curves)
+    return at_one_level(curves)
 
 
 def _warn_of_gaps(frame: pd.DataFrame, value: str) -> None:
     """Say how many runs have no score: to leave out those that failed would reward failing."""
-    n_gaps = int(frame[value].isna().sum()) if value in frame else 0
-    if n_gaps:
-        rows = (
-            "1 row has no score and counts"
-            if n_gaps == 1
-            else f"{n_gaps:,} rows have no score and count"
-        )
-        warnings.warn(
-            f"--value {value}: {rows} as no run. If such runs failed: --missing-scores failed --fill-failed worst",
-            UserWarning,
-            stacklevel=2,
-        )
+    if value not in frame:
+        return
+    n_gaps = int(frame[value].isna().sum())
+    if n_gaps == 0:
+        return
+    rows = f"{n_gaps:,} rows have no score and count"
+    if n_gaps == 1:
+        rows = "1 row has no score and counts"
+    warnings.warn(
+        f"--value {value}: {rows} as no run. If such runs failed: --missing-scores failed --fill-failed worst",
+        UserWarning,
+        stacklevel=2,
+    )
 
 
 def _without_empty_tasks(curves: xr.DataArray, value: str) -> xr.DataArray:
@@ -318,18 +335,16 @@ def matching(
     known = {str(value): value for value in dict.fromkeys(values.tolist())}
     chosen = np.zeros(len(values), dtype=np.bool_)
     for label in wanted:
-        number = (
-            pd.to_numeric(label, errors="coerce")
-            if values.dtype.kind in "iuf"
-            else label
-        )
-        found = values == known.get(label, number)
-        if not np.any(found):
+        equal: Any = label
+        if values.dtype.kind in "iuf":
+            equal = pd.to_numeric(label, errors="coerce")
+        is_wanted = values == known.get(label, equal)
+        if not np.any(is_wanted):
             near = labels.did_you_mean(label, known)
             raise ValueError(
                 f"--select {name}={label}: there is none. {name} has {listed(known, _SHOWN)}{near}"
             )
-        chosen |= found
+        chosen |= is_wanted
     return chosen
 
 
