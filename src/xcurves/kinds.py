@@ -54,10 +54,9 @@ def kind(name: str) -> ResultKind:
     """Return the declaration of a kind."""
     if name in _REGISTERED:
         return _REGISTERED[name]
-    found: ResultKind = getattr(
-        import_module(f"xcurves.{_FAMILIES[name]}.kinds"), name.upper()
-    )
-    return found
+    module = import_module(f"xcurves.{_FAMILIES[name]}.kinds")
+    declared: ResultKind = getattr(module, name.upper())
+    return declared
 
 
 def register(declared: ResultKind, function: Callable[..., Any] | None = None) -> None:
@@ -99,7 +98,6 @@ def function(name: str) -> Callable[..., Any]:
     """Return the public function of a kind, or that of a registered one."""
     if name in _FUNCTIONS:
         return _FUNCTIONS[name]
-    found: Callable[..., Any] = getattr(
-        import_module(f"xcurves.{_FAMILIES[name]}.{name}"), name
-    )
-    return found
+    module = import_module(f"xcurves.{_FAMILIES[name]}.{name}")
+    public: Callable[..., Any] = getattr(module, name)
+    return public

@@ -63,18 +63,18 @@ def gate_parser() -> argparse.ArgumentParser:
         "the plan, fixed before the first result"
     ).add_argument
     add("--baseline", required=True, metavar="NAME", help="the first champion")
-    said = "a candidate; may be repeated, in their order (default: all others, in the order of the log)"
-    add("--candidate", action="append", metavar="NAME", help=said)
+    words = "a candidate; may be repeated, in their order (default: all others, in the order of the log)"
+    add("--candidate", action="append", metavar="NAME", help=words)
     add(
         "--looks",
         default="1,2,4,8",
         metavar="N,N,...",
         help="runs of a candidate at each look (%(default)s)",
     )
-    said = "how often a candidate that is no better may be kept (%(default)s)"
-    add("--level", type=float, default=0.2, metavar="P", help=said)
-    said = "by how much it must be better; below 0, by how much it may be worse (%(default)s)"
-    add("--margin", type=float, default=0.0, metavar="M", help=said)
+    words = "how often a candidate that is no better may be kept (%(default)s)"
+    add("--level", type=float, default=0.2, metavar="P", help=words)
+    words = "by how much it must be better; below 0, by how much it may be worse (%(default)s)"
+    add("--margin", type=float, default=0.0, metavar="M", help=words)
     add(
         "--start",
         type=int,
@@ -99,8 +99,8 @@ def gate_parser() -> argparse.ArgumentParser:
         help="most reassignments (default: all up to 1e6, else 9,999)",
     )
     add = made.add_argument_group("what is written").add_argument
-    said = "file of the plan and the runs so far: read, checked (another past is refused) and replaced"
-    add("--ledger", type=Path, metavar="FILE", help=said)
+    words = "file of the plan and the runs so far: read, checked (another past is refused) and replaced"
+    add("--ledger", type=Path, metavar="FILE", help=words)
     add(
         "--json", action="store_true", help="print one JSON object instead of sentences"
     )
@@ -185,14 +185,14 @@ def _scores(options: argparse.Namespace) -> tuple[xr.DataArray, str]:
     opened = select(opened, options)
     if isinstance(opened, Table):
         opened = _numbered(opened, options)
-    read, said = read_as(opened, options)
-    scores, *more = [curves for _, curves in curves_of_options(read, options)]
+    named, how_read = read_as(opened, options)
+    scores, *more = [curves for _, curves in curves_of_options(named, options)]
     if more:
         raise ValueError(
             f"--value is given {1 + len(more)} times; a gate has one. Name one"
         )
     if not isinstance(opened, Table):
-        return scores, said or f"read from {options.archive}"
+        return scores, how_read or f"read from {options.archive}"
 
     if "training" not in opened.columns:
         scores = scores.isel(training=0, drop=True)
@@ -200,7 +200,7 @@ def _scores(options: argparse.Namespace) -> tuple[xr.DataArray, str]:
     order = dict.fromkeys(
         [*opened.frame[opened.columns["algorithm"]], *(options.candidate or [])]
     )
-    return scores.reindex(algorithm=list(order)), said
+    return scores.reindex(algorithm=list(order)), how_read
 
 
 def _numbered(opened: Table, options: argparse.Namespace) -> Table:

@@ -38,12 +38,12 @@ class Table(NamedTuple):
     frame: pd.DataFrame
     value: str | None
     columns: dict[str, str]
-    said: str = ""  # once names are read
+    how_read: str = ""  # once names are
 
 
 def read_names(table: Table, options: argparse.Namespace) -> Table:
     """Return a table with the columns of its score, dims and tasks; ask for all that cannot be told at once."""
-    if table.said:
+    if table.how_read:
         return table
     frame = table.frame
     given = _given(table, options)

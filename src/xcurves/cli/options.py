@@ -83,18 +83,18 @@ class Parser(argparse.ArgumentParser):
             help="show where in the program an error arose",
         )
         add = self.add_argument_group("names in ARCHIVE").add_argument
-        said = "column or variable of the scores; may be repeated: each has an analysis and files of its own"
-        add("--value", action="append", metavar="NAME", help=said)
-        said = "column or dim of algorithm, if it has another name; several columns whose labels are joined"
-        add("--algorithm", nargs="+", metavar="NAME", help=said)
+        words = "column or variable of the scores; may be repeated: each has an analysis and files of its own"
+        add("--value", action="append", metavar="NAME", help=words)
+        words = "column or dim of algorithm, if it has another name; several columns whose labels are joined"
+        add("--algorithm", nargs="+", metavar="NAME", help=words)
         for dim in ("run", "training"):
             add(
                 f"--{dim}",
                 metavar="NAME",
                 help=f"column or dim of {dim}, if it has another name",
             )
-        said = "of a wide table, how columns of scores are called: {algorithm}, {algorithm}_seed{run}"
-        add("--columns", metavar="PATTERN", help=said)
+        words = "of a wide table, how columns of scores are called: {algorithm}, {algorithm}_seed{run}"
+        add("--columns", metavar="PATTERN", help=words)
         add(
             "--extra",
             nargs="+",
@@ -103,56 +103,56 @@ class Parser(argparse.ArgumentParser):
             metavar="NAME",
             help="column, or columns, of tasks",
         )
-        said = f"what wrote ARCHIVE, if it is not recognised: {', '.join(source.name for source in SOURCES)}"
-        add("--source", metavar="NAME", help=said)
-        said = "what each level of folders names (default: algorithm run); those that are not dims are tasks"
-        add("--folders", nargs="+", metavar="NAME", help=said)
-        said = "in place of --folders, how the paths or names of runs are made: {algorithm}_seed{run}.csv"
-        add("--names", metavar="PATTERN", help=said)
-        said = "bytes to which a compressed log (gzip, npz) may expand (default: %(default)g)"
-        add("--max-expanded", type=float, default=1e9, metavar="BYTES", help=said)
+        words = f"what wrote ARCHIVE, if it is not recognised: {', '.join(source.name for source in SOURCES)}"
+        add("--source", metavar="NAME", help=words)
+        words = "what each level of folders names (default: algorithm run); those that are not dims are tasks"
+        add("--folders", nargs="+", metavar="NAME", help=words)
+        words = "in place of --folders, how the paths or names of runs are made: {algorithm}_seed{run}.csv"
+        add("--names", metavar="PATTERN", help=words)
+        words = "bytes to which a compressed log (gzip, npz) may expand (default: %(default)g)"
+        add("--max-expanded", type=float, default=1e9, metavar="BYTES", help=words)
         add = self.add_argument_group("what is compared, and where").add_argument
-        said = "keep this label of a dim or column: task=Hopper; may be repeated"
-        add("--select", action="append", default=[], metavar="NAME=LABEL", help=said)
-        said = (
+        words = "keep this label of a dim or column: task=Hopper; may be repeated"
+        add("--select", action="append", default=[], metavar="NAME=LABEL", help=words)
+        words = (
             "bring runs to common training levels, task by task: intersection (those that all runs have; the default), "
             "union, final (the last that all have), a list 0,1000,5000 or START:STOP:STEP; or budget[:N], N equal "
             f"fractions of the budget of each task ({FRACTIONS})"
         )
-        add("--align", nargs="?", const="intersection", metavar="LEVELS", help=said)
-        said = "with --align, the score between the levels of a run; never past its ends (default: none)"
-        add("--method", choices=("previous", "linear", "nearest", "mean"), help=said)
+        add("--align", nargs="?", const="intersection", metavar="LEVELS", help=words)
+        words = "with --align, the score between the levels of a run; never past its ends (default: none)"
+        add("--method", choices=("previous", "linear", "nearest", "mean"), help=words)
         add(
             "--tolerance",
             type=float,
             metavar="T",
             help="how far from a level --method may look",
         )
-        said = "which of several rows of one run at one level to keep (default %(default)s: none, refuse)"
+        words = "which of several rows of one run at one level to keep (default %(default)s: none, refuse)"
         add(
             "--duplicates",
             default="raise",
             choices=("raise", "first", "last", "mean"),
-            help=said,
+            help=words,
         )
-        said = "what rows of a table without a score mean: nothing was measured there, or the run failed (%(default)s)"
+        words = "what rows of a table without a score mean: nothing was measured there, or the run failed (%(default)s)"
         add(
             "--missing-scores",
             default="absent",
             choices=("absent", "failed"),
-            help=said,
+            help=words,
         )
         add(
             "--drop-incomplete",
             action="store_true",
             help="leave out runs that lack training levels",
         )
-        said = "what runs count as that failed, with the score -inf (inf where low is good): worst, or a number"
+        words = "what runs count as that failed, with the score -inf (inf where low is good): worst, or a number"
         add(
             "--fill-failed",
             type=_failed_score,
             metavar="SCORE",
-            help=f"{said}, which later runs do not change",
+            help=f"{words}, which later runs do not change",
         )
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
@@ -201,10 +201,10 @@ def _failed_score(given: str) -> str | float:
 def add_direction(made: Parser) -> Any:
     """Add which scores are the good ones; return what adds further options about scores."""
     group = made.add_argument_group("scores")
-    said = "a low score is a good one (default: by its name, such as loss or error)"
+    words = "a low score is a good one (default: by its name, such as loss or error)"
     either = group.add_mutually_exclusive_group()
     either.add_argument(
-        "--lower-is-better", action="store_true", default=None, help=said
+        "--lower-is-better", action="store_true", default=None, help=words
     )
     either.add_argument(
         "--higher-is-better",
@@ -232,11 +232,11 @@ def parser() -> argparse.ArgumentParser:
     )
     add = made.add_argument_group("what is done").add_argument
     better = add_direction(made)
-    said = "scale the scores of each task: minmax, its lowest to 0 and its highest to 1 (the default), or a table (.csv) "
-    said += "with a row for each task and the columns low and high"
-    better("--normalize", nargs="?", const="minmax", metavar="HOW", help=said)
-    said = f"make an analysis of the parts that fit of {', '.join(parts())}, or all (the default with --report)"
-    add("--include", nargs="+", choices=(*parts(), "all"), metavar="PART", help=said)
+    words = "scale the scores of each task: minmax, its lowest to 0 and its highest to 1 (the default), or a table (.csv) "
+    words += "with a row for each task and the columns low and high"
+    better("--normalize", nargs="?", const="minmax", metavar="HOW", help=words)
+    words = f"make an analysis of the parts that fit of {', '.join(parts())}, or all (the default with --report)"
+    add("--include", nargs="+", choices=(*parts(), "all"), metavar="PART", help=words)
     add(
         "--paired",
         action="store_true",
@@ -249,8 +249,8 @@ def parser() -> argparse.ArgumentParser:
         help="most reassignments (default: all up to 1e6, else 9,999)",
     )
     add = made.add_argument_group("what is written").add_argument
-    said = "archive of the results, .nc or .zarr (default: the name of ARCHIVE with -answer.nc or -analysis.nc, here)"
-    add("--output", type=Path, metavar="FILE", help=said)
+    words = "archive of the results, .nc or .zarr (default: the name of ARCHIVE with -answer.nc or -analysis.nc, here)"
+    add("--output", type=Path, metavar="FILE", help=words)
     add(
         "--report",
         type=Path,

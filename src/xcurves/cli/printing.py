@@ -33,25 +33,25 @@ def text_of(tree: xr.DataTree, in_full: Collection[str] = ()) -> str:
         (name for name, (kind, _) in parts.items() if kind.part and kind.part.pairs),
         None,
     )
-    said: list[str] = []
+    paragraphs: list[str] = []
     if verdict is not None and verdict not in in_full:
         kind, result = parts.pop(verdict)
-        said += [
+        paragraphs += [
             f"{kind.question}\n{_answer(kind, result)}",
             *_tables_of_verdict(verdict, kind, result),
         ]
     for name, (kind, result) in parts.items():
         if name in in_full:
-            said += [
+            paragraphs += [
                 f"{kind.question}\n{in_shell(summary_of_part(result))}",
                 _whole(table(result)),
             ]
         else:
-            said.append(f"{kind.question}\n{_answer(kind, result)}")
+            paragraphs.append(f"{kind.question}\n{_answer(kind, result)}")
     missing = left_out(tree.attrs)
     if missing:
-        said.append("\n".join(["Left out:", *map(in_shell, missing)]))
-    return "\n\n".join(said)
+        paragraphs.append("\n".join(["Left out:", *map(in_shell, missing)]))
+    return "\n\n".join(paragraphs)
 
 
 def _answer(kind: ResultKind, result: xr.Dataset) -> str:

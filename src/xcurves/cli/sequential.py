@@ -58,8 +58,8 @@ def sequential_parser() -> argparse.ArgumentParser:
     plan.add_argument(
         "--looks", type=int, required=True, metavar="K", help="number of looks planned"
     )
-    said = "what --json printed at an earlier look: another past is refused"
-    plan.add_argument("--previous", type=Path, metavar="FILE", help=said)
+    words = "what --json printed at an earlier look: another past is refused"
+    plan.add_argument("--previous", type=Path, metavar="FILE", help=words)
     batches = plan.add_mutually_exclusive_group(required=True)
     batches.add_argument(
         "--look",
@@ -72,8 +72,8 @@ def sequential_parser() -> argparse.ArgumentParser:
         metavar="N",
         help="runs in a batch, in the order of their labels",
     )
-    said = "without ARCHIVE: how many algorithms (default: %(default)s)"
-    plan.add_argument("--algorithms", type=int, default=2, metavar="M", help=said)
+    words = "without ARCHIVE: how many algorithms (default: %(default)s)"
+    plan.add_argument("--algorithms", type=int, default=2, metavar="M", help=words)
     plan.add_argument(
         "--spending",
         choices=("square", "linear"),
@@ -138,11 +138,10 @@ def run_sequential(options: argparse.Namespace) -> int:
         **{name: getattr(options, name) for name in same},
     ).compute()
     if options.json:
-        said = json.dumps(_said(result))
-        # infinite and NaN: null
-        print(
-            json.dumps(json.loads(said, parse_constant=lambda _: None), allow_nan=False)
-        )
+        text = json.dumps(_as_json(result))
+        # Infinite and unknown numbers are null.
+        plain = json.loads(text, parse_constant=lambda _: None)
+        print(json.dumps(plain, allow_nan=False))
     else:
         if direction:
             print(f"{direction}\n")
@@ -222,11 +221,11 @@ def _with_looks(
     return curves.rename({look: "look"})
 
 
-def _said(result: xr.Dataset) -> dict[str, Any]:
+def _as_json(result: xr.Dataset) -> dict[str, Any]:
     """Return what a script needs to continue."""
     dims = labels.task_dims(result["undecided"])
     tasks = [
-        {"task": {str(dim): task[dim].item() for dim in dims}} | _said_of_task(task)
+        {"task": {str(dim): task[dim].item() for dim in dims}} | _json_of_task(task)
         for task in labels.tasks_of(result, "undecided")
     ]
     open_pairs = [
@@ -255,7 +254,7 @@ def _said(result: xr.Dataset) -> dict[str, Any]:
     }
 
 
-def _said_of_task(task: xr.Dataset) -> dict[str, Any]:
+def _json_of_task(task: xr.Dataset) -> dict[str, Any]:
     done = n_done(task)
     latest = task.isel(look=done - 1)
     more = {str(name): size for name, size in next_batch(task).items()}

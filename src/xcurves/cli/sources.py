@@ -195,7 +195,7 @@ def read_as(
     """Return what was selected with its names known, and one line that says how it is read."""
     if isinstance(opened, Table):
         table = read_names(opened, options)
-        return table, table.said
+        return table, table.how_read
     return rename_dims(opened, options)
 
 

@@ -42,12 +42,12 @@ def comparable(
 
     why: dict[int, str] = {}  # of each task whose algorithms cannot be compared
     for task, name in enumerate(names):
-        one = slice(task, task + 1)
+        only = slice(task, task + 1)
         try:
             _check_levels(n_levels[task], least_levels, name)
             with run_checks.with_cure(curves):
                 (present,) = run_checks.check_runs(
-                    counts[one], n_levels[one], names[one], algorithms, runs
+                    counts[only], n_levels[only], names[only], algorithms, runs
                 )
             run_checks.check_groups(
                 present, name, algorithms, runs, paired=False, single_runs=single_runs

@@ -28,10 +28,11 @@ def names_options(function: Callable[P, Returned]) -> Callable[P, Returned]:
 
 
 def _without(function: str, option: str, known: list[str]) -> str:
+    """Return the message about an option that a function does not have."""
     near = did_you_mean(option, known)
-    said = f"{function}() has no option {option!r}"
+    refusal = f"{function}() has no option {option!r}"
     if near:
-        return f"{said}{near}"
+        return f"{refusal}{near}"
     if len(known) < 2:
-        return f"{said}. It has none"
-    return f"{said}. It has {', '.join(known[1:])}"
+        return f"{refusal}. It has none"
+    return f"{refusal}. It has {', '.join(known[1:])}"

@@ -137,12 +137,14 @@ def _levels(curves: xr.DataArray) -> GridLevels:
         return grids.levels_of_rows(
             _rows(curves), (n_tasks, curves.sizes["algorithm"], curves.sizes["run"])
         )
-    has = curves.notnull()
-    in_any = has.any(["algorithm", "run"])
-    in_all = ((has | ~has.any("training")) & in_any).all(["algorithm", "run"])
-    found = xr.Dataset({"known": in_any, "shared": in_all}).compute()
+    is_scored = curves.notnull()
+    in_any = is_scored.any(["algorithm", "run"])
+    # A run that is absent lacks no level.
+    lacks_none = is_scored | ~is_scored.any("training")
+    in_all = (lacks_none & in_any).all(["algorithm", "run"])
+    computed = xr.Dataset({"known": in_any, "shared": in_all}).compute()
     known, shared = (
-        found[name].to_numpy().reshape(n_tasks, -1) for name in ("known", "shared")
+        computed[name].to_numpy().reshape(n_tasks, -1) for name in ("known", "shared")
     )
     return GridLevels(curves["training"].to_numpy(), known, shared)
 
@@ -211,26 +213,29 @@ def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
     drop_incomplete(): algorithm 'b', run 0 (lacks 1 of 2 training levels)
     """
     curves = check_curves(curves)
-    has = curves.notnull()
-    there, n_levels = has.any("training"), has.any(["algorithm", "run"]).sum("training")
-    lacking = (n_levels - has.sum("training")).where(there, 0)
+    is_scored = curves.notnull()
+    is_there = is_scored.any("training")
+    n_levels = is_scored.any(["algorithm", "run"]).sum("training")
+    lacking = (n_levels - is_scored.sum("training")).where(is_there, 0)
     complete = curves.where(lacking == 0)
     if curves.chunks is not None:
         return provenance.record(complete, "drop_incomplete()")
-    names, (algorithms, runs) = (
-        labels.task_names(curves),
-        (labels.words(curves[dim]) for dim in ("algorithm", "run")),
-    )
+
+    # Of every run, shape (task, algorithm, run): how many levels it lacks, and whether it is left.
+    names = labels.task_names(curves)
+    algorithms = labels.words(curves["algorithm"])
+    runs = labels.words(curves["run"])
     missing, before = (
-        each.transpose(..., "algorithm", "run")
+        array.transpose(..., "algorithm", "run")
         .to_numpy()
         .reshape(len(names), len(algorithms), len(runs))
-        for each in (lacking, there)
+        for array in (lacking, is_there)
     )
     left = before & (missing == 0)
-    for task in np.flatnonzero(before.any(axis=(1, 2)) & ~left.any(axis=(1, 2))):
+    emptied_tasks = np.flatnonzero(before.any(axis=(1, 2)) & ~left.any(axis=(1, 2)))
+    if emptied_tasks.size:
         raise ValueError(
-            f"{names[task]}every run is incomplete. {run_checks.cure_incomplete(curves)}"
+            f"{names[emptied_tasks[0]]}every run is incomplete. {run_checks.cure_incomplete(curves)}"
         )
     gone = np.argwhere(before.any(axis=2) & ~left.any(axis=2))
     if len(gone):
@@ -238,10 +243,10 @@ def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
             f"{names[task]}algorithm {algorithms[i]}" for task, i in gone
         )
         provenance.warn(f"drop_incomplete() leaves no run of {emptied}")
-    of = n_levels.to_numpy().ravel()
+    n_levels_of_task = n_levels.to_numpy().ravel()
     lines = [
         f"{names[task]}algorithm {algorithms[i]}, run {runs[j]} "
-        f"(lacks {missing[task, i, j]} of {of[task]} training levels)"
+        f"(lacks {missing[task, i, j]} of {n_levels_of_task[task]} training levels)"
         for task, i, j in np.argwhere(missing)
     ]
     return provenance.record(

@@ -164,61 +164,88 @@ def to_dataarray(
     check_frame(frame, value, column_of, kept, duplicates)
     asked = _check_asked(on, method, tolerance, training, levels)
     runs, curve = _runs(frame, dims, kept)
-    used = [value, *column_of.values(), *kept]
-    level = np.zeros(len(frame)) if training is None else numbers(frame[training])
+    level = np.zeros(len(frame))
+    if training is not None:
+        level = numbers(frame[training])
     order = frame_rows.order_of(curve, level)
-    scores_of_rows = numbers(frame[value])
-    n_failed = 0
-    check_flag("higher_is_better", higher_is_better)
-    if check_choice("missing_scores", missing_scores, ("absent", "failed")) == "failed":
-        n_failed = int(np.isnan(scores_of_rows).sum())
-        scores_of_rows = np.where(
-            np.isnan(scores_of_rows), failed_score(higher_is_better), scores_of_rows
-        )
-    every = Rows(curve[order], level[order], scores_of_rows[order])
+    scores, n_failed = _scores_of_rows(
+        frame, value, missing_scores, higher_is_better=higher_is_better
+    )
+    all_rows = Rows(curve[order], level[order], scores[order])
+
+    # Rows of the same run and level become one, unless that is refused.
+    used = [value, *column_of.values(), *kept]
     if duplicates == "raise":
-        frame_rows.refuse_repeats(frame, every, order, column_of, used, names_of(extra))
-    rows = frame_rows.one_each(every, duplicates)
+        frame_rows.refuse_repeats(
+            frame, all_rows, order, column_of, used, names_of(extra)
+        )
+    rows = frame_rows.one_each(all_rows, duplicates)
     if training is not None and run is not None:
         frame_rows.warn_of_episodes(frame, column_of, rows)
         frame_rows.warn_of_mixed_runs(frame, curve, level, used, run, duplicates)
-    lines: list[str] = []
+
+    lines = frame_rows.say_kept(all_rows, rows, duplicates)
+    if n_failed:
+        lines.append(
+            f"to_dataarray(missing_scores='failed'): {n_failed:,} rows without a score are of failed runs"
+        )
     if levels == "run":
         curves = _at_own_levels(rows, runs)
+    elif asked is None:
+        grid = np.unique(all_rows.level)
+        curves = _at_grid(runs, grid, _dense(rows, runs, grid))
     else:
-        if asked is None:
-            grid = np.unique(every.level)
-            scores = _dense(rows, runs, grid)
-        else:
-            grid, scores, lines = _aligned(rows, runs, asked)
-        curves = runs.expand_dims(training=grid, axis=-1).copy(
-            data=scores.reshape(*runs.shape, -1)
-        )
+        grid, aligned, dropped = _aligned(rows, runs, asked)
+        curves = _at_grid(runs, grid, aligned)
+        lines += dropped
+
+    # A dim without a column is none, but for runs that are numbered here.
     without = {
         dim: 0
         for dim, column in dims.items()
         if column is None and dim not in runs.coords
     }
     curves = curves.isel(without, drop=True).rename(value)
-    for name, column in {**column_of, **dict(zip(kept, kept, strict=True))}.items():
-        curves[name].attrs = {"long_name": column} | _said_of(frame, column)
-    carried = {str(name): told for name, told in frame.attrs.items() if _lasts(told)}
-    # without a long_name of its own: another name is that of axes
-    curves.attrs = carried | _said_of(frame, value)
+    _describe(curves, frame, column_of | {name: name for name in kept})
     if training is not None:
-        run_checks.warn_of_copies(
-            curves.expand_dims(
-                [dim for dim in ("algorithm", "run") if dim not in curves.dims]
-            )
-        )
-    if n_failed:
-        lines = [
-            f"to_dataarray(missing_scores='failed'): {n_failed:,} rows without a score are of failed runs",
-            *lines,
-        ]
-    for line in frame_rows.say_kept(every, rows, duplicates) + lines:
+        lacking = [dim for dim in ("algorithm", "run") if dim not in curves.dims]
+        run_checks.warn_of_copies(curves.expand_dims(lacking))
+    for line in lines:
         curves = provenance.record(curves, line)
     return labels.with_color_index(curves)
+
+
+def _scores_of_rows(
+    frame: pd.DataFrame, value: str, missing_scores: str, *, higher_is_better: bool
+) -> tuple[NDArray[np.float64], int]:
+    """Return the score of each row, and how many rows without one are of runs that failed."""
+    scores = numbers(frame[value])
+    check_flag("higher_is_better", higher_is_better)
+    check_choice("missing_scores", missing_scores, ("absent", "failed"))
+    if missing_scores == "absent":
+        return scores, 0
+    is_missing = np.isnan(scores)
+    filled = np.where(is_missing, failed_score(higher_is_better), scores)
+    return filled, int(is_missing.sum())
+
+
+def _at_grid(
+    runs: xr.DataArray, grid: NDArray[np.float64], scores: NDArray[np.float64]
+) -> xr.DataArray:
+    """Return scores at levels that all runs share, (*extra, algorithm, run, training)."""
+    blank = runs.expand_dims(training=grid, axis=-1)
+    return blank.copy(data=scores.reshape(*runs.shape, -1))
+
+
+def _describe(
+    curves: xr.DataArray, frame: pd.DataFrame, columns: Mapping[str, str]
+) -> None:
+    """Give curves, and each of their coordinates, what the attrs of the frame say of its column."""
+    for name, column in columns.items():
+        curves[name].attrs = {"long_name": column} | _said_of(frame, column)
+    carried = {str(name): attr for name, attr in frame.attrs.items() if _lasts(attr)}
+    # without a long_name of its own: another name is that of axes
+    curves.attrs = carried | _said_of(frame, str(curves.name))
 
 
 def to_dataset(
@@ -445,17 +472,17 @@ def _at_own_levels(rows: Rows, runs: xr.DataArray) -> xr.DataArray:
 
 def _said_of(frame: pd.DataFrame, column: str) -> dict[str, str]:
     """Return what the attrs of a frame say of a column."""
-    told = {key: frame.attrs.get(key) for key in ("long_name", "units")}
-    return {
-        key: names[column]
-        for key, names in told.items()
-        if isinstance(names, Mapping) and column in names
-    }
+    attrs = {}
+    for key in ("long_name", "units"):
+        by_column = frame.attrs.get(key)
+        if isinstance(by_column, Mapping) and column in by_column:
+            attrs[key] = by_column[column]
+    return attrs
 
 
-def _lasts(told: object) -> bool:
+def _lasts(attr: object) -> bool:
     """Whether every archive can hold an attr."""
-    return isinstance(told, str | float) or (type(told) is int and abs(told) < 2**31)
+    return isinstance(attr, str | float) or (type(attr) is int and abs(attr) < 2**31)
 
 
 def _dense(

@@ -73,13 +73,9 @@ def normalize(scores: xr.DataArray, *, low: Reference, high: Reference) -> xr.Da
         "Rescale scores and references",
     )
     normalized = ((scores - lowest) / span).transpose(*scores.dims).rename(scores.name)
-    said = (
-        f"{name}={say_reference(value)}"
-        for name, value in (("low", low), ("high", high))
-    )
+    step = f"normalize(low={say_reference(low)}, high={say_reference(high)})"
     return provenance.record(
-        normalized.assign_attrs(scores.attrs | {"units": "1"}),
-        f"normalize({', '.join(said)})",
+        normalized.assign_attrs(scores.attrs | {"units": "1"}), step
     )
 
 
@@ -128,24 +124,23 @@ def _check_labels(
 
 
 def _refuse(where: Any, what: str, cure: str) -> None:
-    places = np.argwhere(where.to_numpy())
-    if not len(places):
+    """Refuse what holds somewhere, with the labels of the first cell."""
+    cells = np.argwhere(where.to_numpy())
+    if not len(cells):
         return
-    at = where.isel(dict(zip(where.dims, places[0].tolist(), strict=True)))
-    said = ", ".join(
-        f"{dim} {at[dim].item()!r}" for dim in where.dims if dim in at.coords
+    first = where.isel(dict(zip(where.dims, cells[0].tolist(), strict=True)))
+    name = ", ".join(
+        f"{dim} {first[dim].item()!r}" for dim in where.dims if dim in first.coords
     )
-    if said:
-        what = f"{said}: {what}"
+    if name:
+        what = f"{name}: {what}"
     raise ValueError(f"{what}. {cure}")
 
 
 def say_reference(reference: Reference) -> str:
     """Return a reference score in words: a number, or the dims that it differs along."""
-    if isinstance(reference, xr.DataArray):
-        return (
-            f"<by {', '.join(map(str, reference.dims))}>"
-            if reference.dims
-            else f"{reference.item():g}"
-        )
-    return f"{float(reference):g}"
+    if not isinstance(reference, xr.DataArray):
+        return f"{float(reference):g}"
+    if reference.dims:
+        return f"<by {', '.join(map(str, reference.dims))}>"
+    return f"{reference.item():g}"

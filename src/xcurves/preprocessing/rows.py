@@ -42,13 +42,9 @@ def one_each(rows: Rows, duplicates: Duplicates) -> Rows:
         rows = Rows(rows.curve[scored], rows.level[scored], rows.score[scored])
     if _changes(rows).all():
         return rows
-    found = (
-        pd.DataFrame(rows._asdict())
-        .groupby(["curve", "level"])["score"]
-        .agg(duplicates)
-        .reset_index()
-    )
-    return Rows(*(found[name].to_numpy() for name in Rows._fields))
+    by_level = pd.DataFrame(rows._asdict()).groupby(["curve", "level"])["score"]
+    joined = by_level.agg(duplicates).reset_index()
+    return Rows(*(joined[name].to_numpy() for name in Rows._fields))
 
 
 def _changes(rows: Rows) -> NDArray[np.bool_]:

@@ -194,14 +194,13 @@ def speedup(
         "training_scale": training_scale,
         "of_times": of_times or None,
     }
-    coords = None
     if target is not None:
         attrs["target"] = say_reference(target)
+    coords = None
     if groups is not None:
         options["families"] = np.array(groups.numbers)
         attrs |= {"task": task, "task_groups": groups.name}
         coords = groups.coord
-
     result = per_task(
         kind,
         partial(speedup_kernel, **options),
