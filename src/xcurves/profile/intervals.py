@@ -25,10 +25,10 @@ class Stretches(NamedTuple):
 
     def hold(self, levels: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Return which intervals contain levels of given indices, shape (..., level), as (..., interval, level)."""
-        levels = levels[..., np.newaxis, :]
-        return np.asarray(
-            (self.start[:, np.newaxis] <= levels) & (levels < self.stop[:, np.newaxis])
-        )
+        index = levels[..., np.newaxis, :]
+        begun = self.start[:, np.newaxis] <= index
+        ended = self.stop[:, np.newaxis] <= index
+        return np.asarray(begun & ~ended)
 
     def coords(self) -> dict[Hashable, Any]:
         """Return the coordinates of the dim `interval`."""
@@ -43,21 +43,25 @@ def check_intervals(
     intervals: Intervals | None, training: NDArray[np.float64]
 ) -> Stretches:
     """Return the intervals that edges or an IntervalIndex define; none for None."""
-    if intervals is None or isinstance(intervals, pd.IntervalIndex):
-        index = pd.IntervalIndex([]) if intervals is None else intervals
-        (left, right), closed = _check_index(index), str(index.closed)
-    else:
-        edges = _check_edges(intervals)
-        left, right, closed = edges[:-1], edges[1:], "left"
-    start = training.searchsorted(
-        left, "left" if closed in ("left", "both") else "right"
-    )
-    stop = training.searchsorted(
-        right, "right" if closed in ("right", "both") else "left"
-    )
-    if not isinstance(intervals, pd.IntervalIndex):
-        stop[-1:] = training.searchsorted(right[-1:], "right")
-    return Stretches(left, right, start, stop)
+    if intervals is None:
+        no_end, no_index = np.zeros(0), np.zeros(0, np.intp)
+        return Stretches(no_end, no_end, no_index, no_index)
+    if isinstance(intervals, pd.IntervalIndex):
+        left, right = _check_index(intervals)
+        start = training.searchsorted(left, "right")
+        stop = training.searchsorted(right, "left")
+        if intervals.closed in ("left", "both"):
+            start = training.searchsorted(left, "left")
+        if intervals.closed in ("right", "both"):
+            stop = training.searchsorted(right, "right")
+        return Stretches(left, right, start, stop)
+
+    # Between edges a level belongs to the interval that begins there, the last edge to the last interval.
+    edges = _check_edges(intervals)
+    start = training.searchsorted(edges[:-1], "left")
+    stop = training.searchsorted(edges[1:], "left")
+    stop[-1:] = training.searchsorted(edges[-1:], "right")
+    return Stretches(edges[:-1], edges[1:], start, stop)
 
 
 def _check_edges(edges: Any) -> NDArray[np.float64]:
@@ -76,9 +80,10 @@ def _check_edges(edges: Any) -> NDArray[np.float64]:
         )
     falls = np.flatnonzero(np.diff(values) <= 0)
     if falls.size:
-        place = falls[0]
+        before = values[falls[0]]
+        after = values[falls[0] + 1]
         raise ValueError(
-            f"intervals must have increasing edges; got {values[place + 1]:g} after {values[place]:g}. Sort them"
+            f"intervals must have increasing edges; got {after:g} after {before:g}. Sort them"
         )
     return values
 

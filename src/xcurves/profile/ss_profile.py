@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -10,7 +11,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.array_types import Floats
+from xcurves.array_types import Bools, Floats
 from xcurves.core import labels, provenance, run_checks, scales, validation
 from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.jobs import Group
@@ -158,33 +159,42 @@ def ss_profile(
     >>> profile.pvalue_adjusted.sizes
     Frozen({'training': 8})
     """
-    curves = check_curves(curves, reserved=SS_PROFILE.reserved(), any_offset=True)
-    n_resamples = validation.check_count("n_resamples", n_resamples, least=0)
-    if validation.check_margin(margin) is not None and n_resamples == 0:
+    scores = check_curves(curves, reserved=SS_PROFILE.reserved(), any_offset=True)
+    n_asked = validation.check_count("n_resamples", n_resamples, least=0)
+    if validation.check_margin(margin) is not None and n_asked == 0:
         raise ValueError(
             "margin needs reassignments; got n_resamples=0. Leave n_resamples out for the default"
         )
-    if (
-        cluster_threshold is not None
-        and validation.check_number("cluster_threshold", cluster_threshold) <= 0
-    ):
-        raise ValueError(
-            f"cluster_threshold must be above 0; got {cluster_threshold}. Leave it out for the default"
-        )
+    if cluster_threshold is not None:
+        threshold = validation.check_number("cluster_threshold", cluster_threshold)
+        if threshold <= 0:
+            raise ValueError(
+                f"cluster_threshold must be above 0; got {cluster_threshold}. Leave it out for the default"
+            )
+    inference = n_asked != 0
     context = Context.of(
-        curves,
-        n_resamples,
+        scores,
+        n_asked,
         paired,
         confidence_level,
         rng,
         least=0,
-        random=n_resamples != 0,
+        random=inference,
     )
-    lazy = is_lazy(curves)
-    pairs = pairs_in_label_order(curves)
-    few = n_resamples != 0 and 0 < len(pairs) <= MOST_PAIRS
-    training = curves["training"]
-    stretches = check_intervals(intervals, training.to_numpy())
+    training = scores["training"].to_numpy()
+    stretches = check_intervals(intervals, training)
+    has_intervals = len(stretches.left) > 0
+
+    # Differences along training are those of a few pairs, which a picture can show.
+    all_pairs = pairs_in_label_order(scores)
+    pairs = None
+    if inference and 0 < len(all_pairs) <= MOST_PAIRS:
+        pairs = all_pairs
+    coords: dict[Hashable, Any] = {}
+    if has_intervals:
+        coords |= stretches.coords()
+    if pairs is not None:
+        coords |= labels.pair_coords(scores)
     options = ProfileOptions(
         stretches=stretches,
         margin=margin,
@@ -194,34 +204,33 @@ def ss_profile(
             cluster_threshold,
         ),
         batch=validation.check_count("batch", batch),
-        training=training.to_numpy(),
-        progress=validation.check_progress(progress, lazy=lazy),
-        inference=n_resamples != 0,
-        pairs=pairs if few else None,
+        training=training,
+        progress=validation.check_progress(progress, lazy=is_lazy(scores)),
+        inference=inference,
+        pairs=pairs,
     )
-    asked = {
-        "inference": options.inference,
-        "intervals": len(stretches.left) > 0,
-        "interval tests": len(stretches.left) > 0 and options.inference,
+    conditions = {
+        "inference": inference,
+        "intervals": has_intervals,
+        "interval tests": has_intervals and inference,
         "margin": margin is not None,
-        "few pairs": few,
+        "few pairs": pairs is not None,
     }
     return per_task(
         SS_PROFILE,
         partial(profile_kernel, options=options),
-        curves,
+        scores,
         context=context,
-        sizes={"interval": len(stretches.left), "pair": len(pairs)},
-        when=[option for option, wanted in asked.items() if wanted],
+        sizes={"interval": len(stretches.left), "pair": len(all_pairs)},
+        when=[name for name, holds in conditions.items() if holds],
         attrs={
-            "n_resamples": n_resamples,
+            "n_resamples": n_asked,
             "paired": paired,
             "step_down": step_down,
             "margin": margin,
             "cluster_threshold": cluster_threshold,
         },
-        coords=(stretches.coords() if len(stretches.left) else {})
-        | (labels.pair_coords(curves) if few else {}),
+        coords=coords,
         warn=partial(_warn_of_profile, context=context, options=options),
     )
 
@@ -236,48 +245,53 @@ def _warn_of_profile(
     provenance.warn_of(
         ~profiled, context.names, lambda _: "no run has a value; the result is NaN"
     )
-    if len(options.stretches.left):
-        holds = options.stretches.hold(np.arange(in_grid.shape[1]))
-        empty = profiled[:, np.newaxis] & (in_grid.astype(float) @ holds.T == 0)
-        ends = list(zip(options.stretches.left, options.stretches.right, strict=True))
-        where = [
-            f"{name}interval {left:g} to {right:g}"
-            for name in context.names
-            for left, right in ends
-        ]
-        provenance.warn_of(
-            empty.ravel(),
-            where,
-            lambda _: " holds no training level; it is NaN",
-            "intervals",
-        )
+    _warn_of_intervals(in_grid, context, options.stretches)
     if not options.inference:
         return
+    _warn_of_levels(result, in_grid, context)
+    n_resamples = result["n_resamples"].to_numpy().ravel()
+    smallest = provenance.smallest_reachable(result).ravel()
+    too_large = smallest > context.alpha + 1e-12
+
+    def unreachable(task: int) -> str:
+        return (
+            f"{n_resamples[task]} reassignments allow no p below {smallest[task]:.3g}"
+        )
+
+    provenance.warn_of(profiled & too_large, context.names, unreachable)
+
+
+def _warn_of_intervals(in_grid: Bools, context: Context, stretches: Stretches) -> None:
+    """Warn of intervals that hold no level of a task that has some, `in_grid` of shape (task, training)."""
+    if not len(stretches.left):
+        return
+    holds = stretches.hold(np.arange(in_grid.shape[1]))
+    has_levels = np.asarray(in_grid.any(axis=1))[:, np.newaxis]
+    empty = has_levels & (in_grid.astype(float) @ holds.T == 0)
+    ends = list(zip(stretches.left, stretches.right, strict=True))
+    intervals = [
+        f"{name}interval {left:g} to {right:g}"
+        for name in context.names
+        for left, right in ends
+    ]
+    why = " holds no training level; it is NaN"
+    provenance.warn_of(empty.ravel(), intervals, lambda _: why, "intervals")
+
+
+def _warn_of_levels(result: xr.Dataset, in_grid: Bools, context: Context) -> None:
+    """Warn of levels at which F is undefined."""
     f = result["f"].transpose(..., "training").to_numpy().reshape(in_grid.shape)
     undefined = (in_grid & np.isnan(f)).ravel()
-    if undefined.any():
-        where = [
-            f"{name}training {level:g}: "
-            for name in context.names
-            for level in result["training"].to_numpy()
-        ]
-        provenance.warn_of(
-            undefined,
-            where,
-            lambda _: "all scores are equal; F and p are NaN there",
-            "levels",
-        )
-    n_resamples, smallest = (
-        result["n_resamples"].to_numpy().ravel(),
-        provenance.smallest_reachable(result).ravel(),
-    )
-    provenance.warn_of(
-        in_grid.any(axis=1) & (smallest > context.alpha + 1e-12),
-        context.names,
-        lambda task: (
-            f"{n_resamples[task]} reassignments allow no p below {smallest[task]:.3g}"
-        ),
-    )
+    # Names of all levels take long.
+    if not undefined.any():
+        return
+    levels = [
+        f"{name}training {level:g}: "
+        for name in context.names
+        for level in result["training"].to_numpy()
+    ]
+    why = "all scores are equal; F and p are NaN there"
+    provenance.warn_of(undefined, levels, lambda _: why, "levels")
 
 
 class ProfileOptions(NamedTuple):
@@ -295,7 +309,9 @@ class ProfileOptions(NamedTuple):
 
 def profile_kernel(group: Group, *, options: ProfileOptions) -> dict[str, Any]:
     """Profile alike tasks."""
-    context, curves, sizes = group.context, group.data[0], group.sizes
+    context = group.context
+    curves = group.data[0]
+    n_levels = curves.shape[-1]
     run_checks.check_groups(
         group.present,
         group.names[0],
@@ -303,46 +319,45 @@ def profile_kernel(group: Group, *, options: ProfileOptions) -> dict[str, Any]:
         context.runs,
         paired=context.paired,
     )
-    if curves.shape[-1] == 1:
+    if n_levels == 1:
         raise ValueError(
             f"{group.names[0]}there is one training level ({options.training[group.grid[0, 0]]:g}); a profile over "
             "training needs two. Use .curves.randomized_anova()"
         )
-    measured = level_tests.measure_levels(curves, sizes, paired=context.paired)
+    measured = level_tests.measure_levels(curves, group.sizes, paired=context.paired)
     squares = measured.simple.sum(axis=-1) + measured.error.sum(axis=-1)
-    scales.check_squares(
-        squares, np.asarray(measured.deviations.any(axis=(1, 2))), group.names
-    )
-    plan = context.plan(sizes, work=curves.shape[-1])
-    out: dict[str, Any] = dict(_describe_levels(group, measured, options.stretches))
-    out |= {
-        "n_resamples": plan.n_resamples,
-        "n_assignments": as_float(plan.n_assignments),
-    }
+    differ = np.asarray(measured.deviations.any(axis=(1, 2)))
+    scales.check_squares(squares, differ, group.names)
+    plan = context.plan(group.sizes, work=n_levels)
+    profile: dict[str, Any] = dict(_describe_levels(group, measured, options.stretches))
+    profile["n_resamples"] = plan.n_resamples
+    profile["n_assignments"] = as_float(plan.n_assignments)
     if not options.inference:
-        return out
-    df = _degrees_of_freedom(group)
+        return profile
+
+    between, within = _degrees_of_freedom(group)
     with np.errstate(divide="ignore", invalid="ignore"):
-        out["f"] = np.asarray(measured.simple * (df[1] / df[0]) / measured.error)
-    out["fraction_corrected"] = level_tests.corrected_share(
-        measured.simple, measured.error, df
+        profile["f"] = np.asarray(measured.simple * (within / between) / measured.error)
+    profile["fraction_corrected"] = level_tests.corrected_share(
+        measured.simple, measured.error, (between, within)
     )
-    width = rows_that_fit(
-        8 * plan.n_resamples * max(curves.shape[-1], len(options.stretches.left))
-    )
-    return out | in_stretches(
-        lambda some: _infer(group, measured, some, plan, options),
-        len(group.tasks),
-        width,
-    )
+
+    # Reassignments keep a number for each level or interval.
+    n_numbers = max(n_levels, len(options.stretches.left))
+    n_tasks = rows_that_fit(8 * plan.n_resamples * n_numbers)
+
+    def infer(tasks: slice) -> dict[str, Floats]:
+        return _infer(group, measured, tasks, plan, options)
+
+    return profile | in_stretches(infer, len(group.tasks), n_tasks)
 
 
 def _degrees_of_freedom(group: Group) -> tuple[float, float]:
-    """Return the degrees of freedom of the F of a level."""
-    sizes, between = group.sizes, len(group.sizes) - 1
-    return between, between * (sizes[0] - 1) if group.context.paired else sum(
-        sizes
-    ) - len(sizes)
+    """Return the degrees of freedom of the F of a level, between and within algorithms."""
+    between = len(group.sizes) - 1
+    if group.context.paired:
+        return between, between * (group.sizes[0] - 1)
+    return between, sum(group.sizes) - len(group.sizes)
 
 
 def _describe_levels(
@@ -350,16 +365,15 @@ def _describe_levels(
 ) -> dict[str, Floats]:
     """Return sums of squares and their shares, by level and by interval."""
     ss = level_tests.effects(measured, group.sizes)
-    fraction, cumulative = level_tests.shares(
-        ss, measured.simple.sum(axis=-1) + measured.error.sum(axis=-1)
-    )
-    out = {"ss": ss, "fraction": fraction, "cumulative_fraction": cumulative}
+    total = measured.simple.sum(axis=-1) + measured.error.sum(axis=-1)
+    fraction, cumulative = level_tests.shares(ss, total)
+    levels = {"ss": ss, "fraction": fraction, "cumulative_fraction": cumulative}
     if len(stretches.left):
         holds = stretches.hold(group.grid)
-        held = np.asarray(holds.any(axis=-1))[:, np.newaxis]
+        has_levels = np.asarray(holds.any(axis=-1))[:, np.newaxis]
         share = fraction @ holds.swapaxes(1, 2).astype(float)
-        out["interval_fraction"] = np.where(held, share, np.nan)
-    return out
+        levels["interval_fraction"] = np.where(has_levels, share, np.nan)
+    return levels
 
 
 def _infer(
@@ -370,70 +384,67 @@ def _infer(
     options: ProfileOptions,
 ) -> dict[str, Floats]:
     """Return the inference about some of the tasks."""
-    curves, levels_of, simple = (
-        group.data[0][tasks],
-        group.grid[tasks],
-        measured.simple[tasks],
-    )
-    total = simple + measured.error[tasks]
+    alpha = group.context.alpha
+    curves = group.data[0][tasks]
+    levels = group.grid[tasks]
+    total = measured.simple[tasks] + measured.error[tasks]
+
+    # The scores of every level in units of the root of its total sum of squares.
     with np.errstate(divide="ignore", invalid="ignore"):
-        scaled = level_tests.centre_groups(
+        centred = level_tests.centre_groups(
             curves, group.sizes, paired=group.context.paired
         )
-        scaled *= np.where(total > 0, 1 / np.sqrt(total), 0.0)[:, np.newaxis]
-        within = options.stretches.hold(levels_of) * total[:, np.newaxis]
-        scaled, share = np.ascontiguousarray(np.moveaxis(scaled, 1, 2)), simple / total
-    found = level_tests.profile_tests(
-        level_tests.ProfileDesign(scaled, share, within, _degrees_of_freedom(group)),
-        plan,
-        options.rules,
-        options.batch,
-        options.progress,
+        centred *= np.where(total > 0, 1 / np.sqrt(total), 0.0)[:, np.newaxis]
+        share = measured.simple[tasks] / total
+    design = level_tests.ProfileDesign(
+        np.ascontiguousarray(np.moveaxis(centred, 1, 2)),
+        share,
+        options.stretches.hold(levels) * total[:, np.newaxis],
+        _degrees_of_freedom(group),
+    )
+    tests = level_tests.profile_tests(
+        design, plan, options.rules, options.batch, options.progress
     )
     for name, critical in _BANDS.items():
-        found[name] = np.where(total > 0, total * found.pop(critical), np.nan)
-    marked = provenance.significant(found["pvalue_adjusted"], group.context.alpha)
-    at = options.training[levels_of]
-    ends = {
-        "first": np.where(marked, at, np.inf).min(axis=-1),
-        "last": np.where(marked, at, -np.inf).max(axis=-1),
-    }
-    found |= {
-        f"{which}_significant": np.where(np.isfinite(end), end, np.nan)
-        for which, end in ends.items()
-    }
+        tests[name] = np.where(total > 0, total * tests.pop(critical), np.nan)
+
+    # The first and the last level at which algorithms are shown to differ.
+    is_shown = provenance.significant(tests["pvalue_adjusted"], alpha)
+    training = options.training[levels]
+    first = np.where(is_shown, training, np.inf).min(axis=-1)
+    last = np.where(is_shown, training, -np.inf).max(axis=-1)
+    tests["first_significant"] = np.where(np.isfinite(first), first, np.nan)
+    tests["last_significant"] = np.where(np.isfinite(last), last, np.nan)
     if options.margin is None and options.pairs is None:
-        return found
-    apart = level_differences.level_differences(curves, plan)
+        return tests
+
+    differences = level_differences.level_differences(curves, plan)
     if options.margin is not None:
-        shown = level_differences.are_equivalent(
-            apart, plan, group.context.alpha, options.margin
+        equivalent = level_differences.are_equivalent(
+            differences, plan, alpha, options.margin
         )
-        found["equivalent"] = np.where(total > 0, shown, np.nan)
+        tests["equivalent"] = np.where(total > 0, equivalent, np.nan)
     if options.pairs is not None:
-        found |= _of_pairs(
-            apart.difference,
-            level_differences.bands(apart, plan, group.context.alpha),
-            group,
-            options.pairs,
-        )
-    return found
+        bands = level_differences.bands(differences, plan, alpha)
+        tests |= _of_pairs(differences.difference, bands, group, options.pairs)
+    return tests
 
 
 def _of_pairs(
     difference: Floats, band: Floats, group: Group, pairs: NDArray[np.intp]
 ) -> dict[str, Floats]:
     """Return differences along training and their bands for all pairs, given those of the groups that are present."""
-    present = np.flatnonzero(group.present.any(axis=1))
-    known = {
-        pair: place for place, pair in enumerate(combinations(present.tolist(), 2))
-    }
+    present = np.flatnonzero(group.present.any(axis=1)).tolist()
+    column = {pair: number for number, pair in enumerate(combinations(present, 2))}
     n_tasks, _, n_levels = difference.shape
-    found = np.full((n_tasks, len(pairs), n_levels), np.nan)
-    bands = np.full((*found.shape, 2), np.nan)
-    for place, (a, b) in enumerate(pairs.tolist()):
-        at = known.get((min(a, b), max(a, b)))
-        if at is not None:
-            found[:, place] = difference[:, at] if a < b else -difference[:, at]
-            bands[:, place] = band[:, at] if a < b else -band[:, at, :, ::-1]
-    return {"curve_difference": found, "curve_difference_band": bands}
+    of_pairs = np.full((n_tasks, len(pairs), n_levels), np.nan)
+    bands = np.full((n_tasks, len(pairs), n_levels, 2), np.nan)
+    for number, (a, b) in enumerate(pairs.tolist()):
+        # Those at hand are of the algorithm whose label is first.
+        if (a, b) in column:
+            of_pairs[:, number] = difference[:, column[a, b]]
+            bands[:, number] = band[:, column[a, b]]
+        elif (b, a) in column:
+            of_pairs[:, number] = -difference[:, column[b, a]]
+            bands[:, number] = -band[:, column[b, a], :, ::-1]
+    return {"curve_difference": of_pairs, "curve_difference_band": bands}

@@ -37,7 +37,7 @@ def profile_sentences(result: xr.Dataset) -> Iterator[str]:
         else:
             yield name + _UNTESTED
         if "interval_fraction" in task:
-            yield from (name + sentence for sentence in _said_of_intervals(here))
+            yield from (name + sentence for sentence in _interval_sentences(here))
         if "equivalent" in task:
             yield name + _equivalent(here)
     if "pvalue_adjusted" in result:
@@ -71,28 +71,34 @@ def _clusters(task: xr.Dataset) -> Iterator[str]:
             yield f"Somewhere in the stretch of {stretch} the curves differ (cluster mass, {pvalue(p)})."
 
 
-def _said_of_intervals(task: xr.Dataset) -> Iterator[str]:
+def _interval_sentences(task: xr.Dataset) -> Iterator[str]:
     for i in range(task.sizes["interval"]):
         interval = task.isel(interval=i)
         share = interval["interval_fraction"].sel(effect="simple").item()
-        p_value = (
-            interval["interval_pvalue_adjusted"].item()
-            if "interval_pvalue" in task
-            else np.nan
-        )
-        ends = " to ".join(
-            number(interval[f"interval_{side}"].item()) for side in ("left", "right")
-        )
-        if share != share:
-            yield f"Interval {ends}: nothing can be said; it has no training level, or the mean curves are equal."
+        left = number(interval["interval_left"].item())
+        right = number(interval["interval_right"].item())
+        if np.isnan(share):
+            yield (
+                f"Interval {left} to {right}: nothing can be said; it has no training level, or the mean curves are "
+                "equal."
+            )
             continue
-        p = "" if p_value != p_value else f", {pvalue(p_value)} adjusted"
-        yield f"Interval {ends}: {number(100 * share)} % of the observed difference (simple sum of squares){p}."
+        of_test = ""
+        if "interval_pvalue" in task:
+            p = interval["interval_pvalue_adjusted"].item()
+            if not np.isnan(p):
+                of_test = f", {pvalue(p)} adjusted"
+        yield (
+            f"Interval {left} to {right}: {number(100 * share)} % of the observed difference (simple sum of squares)"
+            f"{of_test}."
+        )
 
 
 def _equivalent(task: xr.Dataset) -> str:
-    margin, within = task.attrs.get("margin"), task["equivalent"].to_numpy() == 1
-    size = "the margin" if margin is None else f"{margin:g}"
+    within = task["equivalent"].to_numpy() == 1
+    size = "the margin"
+    if "margin" in task.attrs:
+        size = f"{task.attrs['margin']:g}"
     if not within.any():
         return f"No training level is shown to have all differences within ± {size}."
     return f"All differences are shown to lie within ± {size} at {_say_stretches(task, within)}."
@@ -110,34 +116,42 @@ def _say_stretches(task: xr.Dataset, chosen: NDArray[np.bool_]) -> str:
         first, last = levels[starts[longest]], levels[ends[longest] - 1]
         share = 100 * np.count_nonzero(chosen) / len(chosen)
         return f"{share:.0f} % of the training levels (longest stretch: {number(first)} to {number(last)})"
-    said = [
-        (number(levels[start]), number(levels[end - 1]))
-        for start, end in zip(starts, ends, strict=True)
-    ]
-    return "training " + ", ".join(
-        first if first == last else f"{first} to {last}" for first, last in said
-    )
+    stretches = []
+    for start, end in zip(starts, ends, strict=True):
+        first, last = number(levels[start]), number(levels[end - 1])
+        if first == last:
+            stretches.append(first)
+        else:
+            stretches.append(f"{first} to {last}")
+    return f"training {', '.join(stretches)}"
 
 
 def profile_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield where the curves differ, the shares, and what they do not say."""
-    said = list(profile_sentences(result))
+    sentences = list(profile_sentences(result))
     names = labels.result_names(result["fraction"], ("training",))
-    answer = said[0] if len(names) == 1 and "last_significant" in result else _UNTESTED
-    if len(names) > 1 and "last_significant" in result:
-        last = result["last_significant"].to_numpy().ravel()
-        noun = labels.task_noun(result["fraction"], ("training",))
-        found = f"In {np.count_nonzero(~np.isnan(last))} of {len(last)} {noun}s"
-        answer = (
-            f"{found} the curves differ at some training level, adjusted over levels."
-        )
+    if "last_significant" not in result:
+        answer = _UNTESTED
+    elif len(names) == 1:
+        answer = sentences[0]
+    else:
+        answer = _in_how_many(result)
+    details = sentences
+    # Many tasks stand in the table.
     if len(names) > _FEW:
-        # tasks stand in the table
-        said = [each for each in said if not each.startswith(tuple(names))]
+        details = [text for text in sentences if not text.startswith(tuple(names))]
     cautions = []
     if "pvalue_adjusted" in result:
         cautions.append(_LIMITS)
-    return statements(answer, said, cautions)
+    return statements(answer, details, cautions)
+
+
+def _in_how_many(result: xr.Dataset) -> str:
+    """Return in how many of several tasks the curves differ."""
+    last = result["last_significant"].to_numpy().ravel()
+    n_differ = np.count_nonzero(~np.isnan(last))
+    noun = labels.task_noun(result["fraction"], ("training",))
+    return f"In {n_differ} of {len(last)} {noun}s the curves differ at some training level, adjusted over levels."
 
 
 def profile_table(result: xr.Dataset) -> pd.DataFrame:
@@ -167,5 +181,5 @@ def profile_digest(result: xr.Dataset) -> pd.DataFrame:
         "first_significant": "first level that differs",
         "last_significant": "last level that differs",
     }
-    columns = {said: result[name] for name, said in names.items() if name in result}
+    columns = {head: result[name] for name, head in names.items() if name in result}
     return frame_of(columns)
