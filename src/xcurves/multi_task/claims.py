@@ -19,14 +19,16 @@ def claims_of(result: xr.Dataset) -> list[str]:
 
 def of_claim(result: xr.Dataset, claim: str) -> xr.Dataset:
     """Return the part of a result that is about one claim."""
-    return result.sel(task_effect=claim) if "task_effect" in result.dims else result
+    if "task_effect" not in result.dims:
+        return result
+    return result.sel(task_effect=claim)
 
 
 def shown_of_claim(result: xr.Dataset, claim: str) -> xr.Dataset:
     """Return what is shown of pairs by one claim, as `displayed_pairs` has it."""
-    own = of_claim(result, claim)
+    part = of_claim(result, claim)
     return displayed_pairs(
-        own, "difference", "difference_ci_simultaneous", own["pvalue_adjusted"]
+        part, "difference", "difference_ci_simultaneous", part["pvalue_adjusted"]
     )
 
 
@@ -38,4 +40,6 @@ def claim_of_verdict(result: xr.Dataset) -> str:
         for claim in claims
         if of_claim(result, claim)["pvalue_adjusted"].notnull().any()
     ]
-    return "random" if "random" in tested or "fixed" not in claims else "fixed"
+    if "random" in tested or "fixed" not in claims:
+        return "random"
+    return "fixed"

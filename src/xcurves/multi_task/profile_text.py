@@ -24,39 +24,43 @@ def aggregate_statements(result: xr.Dataset) -> Iterator[Statement]:
     task = result.attrs["task"]
     pairs = [
         (name, pair)
-        for one, name in named_tasks(result, "n_tasks")
-        for pair in each_of(one, "pair")
+        for benchmark, name in named_tasks(result, "n_tasks")
+        for pair in each_of(benchmark, "pair")
     ]
-    claims = (
-        [name + _profile_claim(pair) for name, pair in pairs]
-        if len(pairs) <= _FEW
-        else []
-    )
+    claims = []
+    if len(pairs) <= _FEW:
+        claims = [name + _profile_claim(pair) for name, pair in pairs]
+    details = [*claims, *_about_bands(result, task)]
     if len(pairs) == 1:
-        return statements(claims[0], _about_bands(result, task))
-    pairs.sort(
-        key=lambda named: -float(abs(named[1]["difference"]).max().fillna(-np.inf))
-    )
-    shown = [f"{name}{where}" for name, pair in pairs if (where := _where(pair))]
-    said = shown[:_NAMED]
+        return statements(claims[0], details[1:])
+    return statements(_over_pairs(pairs, task), details)
+
+
+def _over_pairs(pairs: list[tuple[str, xr.Dataset]], task: str) -> str:
+    """Return where some of several pairs differ, the largest difference first, and how many others do or do not."""
+
+    def largest(named: tuple[str, xr.Dataset]) -> float:
+        return float(abs(named[1]["difference"]).max().fillna(-np.inf))
+
+    shown = []
+    for name, pair in sorted(pairs, key=lambda named: -largest(named)):
+        where = _where(pair)
+        if where:
+            shown.append(f"{name}{where}")
     n_more = len(shown) - _NAMED
-    if n_more > 0:
-        said.append(
-            "and 1 more pair differs"
-            if n_more == 1
-            else f"and {n_more} more pairs differ"
-        )
     n_rest = len(pairs) - len(shown)
+    parts = shown[:_NAMED]
+    if n_more == 1:
+        parts.append("and 1 more pair differs")
+    elif n_more > 1:
+        parts.append(f"and {n_more} more pairs differ")
     if not shown:
-        said.append(
+        parts.append(
             f"none of {len(pairs)} pairs is shown to differ at any fraction of the budget"
         )
     elif n_rest:
-        said.append(f"{n_rest} of {len(pairs)} pairs are not shown to differ anywhere")
-    return statements(
-        f"Over {task}s like these, {'; '.join(said)}.",
-        [*claims, *_about_bands(result, task)],
-    )
+        parts.append(f"{n_rest} of {len(pairs)} pairs are not shown to differ anywhere")
+    return f"Over {task}s like these, {'; '.join(parts)}."
 
 
 def _about_bands(result: xr.Dataset, task: str) -> Iterator[str]:
@@ -89,12 +93,10 @@ def _about_bands(result: xr.Dataset, task: str) -> Iterator[str]:
 
 def _profile_claim(pair: xr.Dataset) -> str:
     """Return where a pair differs, with the smallest p."""
-    n, smallest = (
-        count(pair["n_tasks"].item(), pair.attrs["task"]),
-        pair["pvalue_adjusted"].min().item(),
-    )
+    n = count(pair["n_tasks"].item(), pair.attrs["task"])
+    smallest = pair["pvalue_adjusted"].min().item()
     a, b = pair["algorithm_a"].item(), pair["algorithm_b"].item()
-    if smallest != smallest:
+    if np.isnan(smallest):
         return f"{pair['pair'].item()}: nothing can be said of {n}."
     verdict = (
         _where(pair)
@@ -108,34 +110,38 @@ def _where(pair: xr.Dataset) -> str:
     known = pair.isel(budget_fraction=pair["pvalue_adjusted"].notnull().to_numpy())
     alpha = provenance.alpha_of(pair)
     shown = provenance.significant(known["pvalue_adjusted"].to_numpy(), alpha)
-    d, at = known["difference"].to_numpy(), known["budget_fraction"].to_numpy()
+    d = known["difference"].to_numpy()
+    at = known["budget_fraction"].to_numpy()
     a, b = pair["algorithm_a"].item(), pair["algorithm_b"].item()
-    sides = [(a, b, shown & (d > 0)), (b, a, shown & (d < 0))]
-    word = "higher"
+    # Who is better where the first of the pair scores more, and where it scores less.
     if lower_is_better(pair):
-        word = "lower"
-        sides = [(b, a, shown & (d > 0)), (a, b, shown & (d < 0))]
-    said = []
-    for first, second, marked in sides:
+        if_more, if_less = f"{b} is lower than {a}", f"{a} is lower than {b}"
+    else:
+        if_more, if_less = f"{a} is higher than {b}", f"{b} is higher than {a}"
+    parts = []
+    for is_better, marked in ((if_more, shown & (d > 0)), (if_less, shown & (d < 0))):
         stretches = _stretches(at, marked)
         if stretches:
-            said.append(
-                f"{first} is {word} than {second} at {joined(stretches)} of the budget"
-            )
+            parts.append(f"{is_better} at {joined(stretches)} of the budget")
     on_mean = bool(provenance.significant(pair["mean_pvalue_adjusted"].item(), alpha))
-    if said and not on_mean:
-        said[-1] += ", not on the mean of training"
-    if not said and on_mean and len(d):
-        first, second = (a, b) if (d.mean() > 0) != lower_is_better(pair) else (b, a)
-        said.append(f"{first} is {word} than {second} on the mean of training only")
-    return " and ".join(said)
+    if parts and not on_mean:
+        parts[-1] += ", not on the mean of training"
+    if not parts and on_mean and len(d):
+        is_better = if_less
+        if d.mean() > 0:
+            is_better = if_more
+        parts.append(f"{is_better} on the mean of training only")
+    return " and ".join(parts)
 
 
 def _stretches(at: Floats, marked: Bools) -> list[str]:
     """Return the stretches of marked fractions in per cent: "30 to 100 %", "5 %"."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], marked.astype(int), [0]])))
-    said = []
+    stretches = []
     for start, stop in edges.reshape(-1, 2).tolist():
         first, last = f"{100 * at[start]:.0f}", f"{100 * at[stop - 1]:.0f}"
-        said.append(f"{first} %" if first == last else f"{first} to {last} %")
-    return said
+        if first == last:
+            stretches.append(f"{first} %")
+        else:
+            stretches.append(f"{first} to {last} %")
+    return stretches

@@ -53,22 +53,21 @@ def across_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield the verdict for tasks like these and the claim for these very ones; then details and cautions."""
     task = result.attrs["task"]
     benchmarks = list(named_tasks(result, "difference"))
-    for one, name in benchmarks[:_MOST_NAMED]:
-        said, left = _verdict(one, task)
-        yield Statement("answer", f"{name}{' '.join(said)}")
-        yield from (Statement("detail", f"{name}{text}") for text in left)
-        yield from (
-            Statement("caution", f"{name}{text}") for text in _cautions(one, task)
-        )
+    for benchmark, name in benchmarks[:_MOST_NAMED]:
+        sentences, left = _verdict(benchmark, task)
+        yield Statement("answer", f"{name}{' '.join(sentences)}")
+        for text in left:
+            yield Statement("detail", f"{name}{text}")
+        for text in _cautions(benchmark, task):
+            yield Statement("caution", f"{name}{text}")
     if len(benchmarks) > _MOST_NAMED:
         yield Statement(
             "answer", f"And {len(benchmarks) - _MOST_NAMED} more: the table has all."
         )
     if len(benchmarks) == 1:
-        one, name = benchmarks[0]
-        yield from (
-            Statement("detail", f"{name}{text}") for text in _details_of_one(one, task)
-        )
+        benchmark, name = benchmarks[0]
+        for text in _details_of_one(benchmark, task):
+            yield Statement("detail", f"{name}{text}")
     if result.sizes["pair"] > 1:
         yield Statement(
             "detail",
@@ -88,86 +87,99 @@ def across_statements(result: xr.Dataset) -> Iterator[Statement]:
         )
 
 
-def _verdict(one: xr.Dataset, task: str) -> tuple[list[str], list[str]]:
+def _verdict(benchmark: xr.Dataset, task: str) -> tuple[list[str], list[str]]:
     """Return the verdict on one benchmark, and the sentences that it has no room for."""
-    if one["difference"].isnull().all():
-        if one["n_tasks"].any():
-            return [
-                "There is no mean difference, because some runs have no finite score."
-            ], []
-        return [f"Nothing can be said: no two algorithms have a {task} in common."], []
-    likes, these = (compared(one, claim, task) for claim in ("random", "fixed"))
-    unlike = _unlike_scales(one, task)
-    said = [unlike] if unlike else []
-    if "reference" in one.attrs and one.sizes["pair"] > 1:
-        for made in (likes, these):
-            if any(not np.isnan(row.p) for row in made.rows):
-                said += reference_sentences(made, str(one.attrs["reference"]))
-        return said, []
-    has_claim = any(not np.isnan(row.p) for row in likes.rows)
-    made = likes if has_claim else these
-    claims = list(claim_sentences(made))
-    said += [best_sentence(made), *claims]
-    if not has_claim:
-        floors = _floors(one, "random", task)
+    if benchmark["difference"].isnull().all() and benchmark["n_tasks"].any():
         return [
-            *said,
-            *(
-                f"For {task}s like these: {text[:1].lower()}{text[1:]}"
-                for text in floors
-            ),
+            "There is no mean difference, because some runs have no finite score."
         ], []
-    following = list(_what_next(one, made, task))
+    if benchmark["difference"].isnull().all():
+        return [f"Nothing can be said: no two algorithms have a {task} in common."], []
+    likes = compared(benchmark, "random", task)
+    these = compared(benchmark, "fixed", task)
+    sentences = []
+    unlike = _unlike_scales(benchmark, task)
+    if unlike:
+        sentences.append(unlike)
+    if "reference" in benchmark.attrs and benchmark.sizes["pair"] > 1:
+        for comparison in (likes, these):
+            if _has_claim(comparison):
+                sentences += reference_sentences(
+                    comparison, str(benchmark.attrs["reference"])
+                )
+        return sentences, []
+
+    # Without a claim for tasks like these, who is best is said of these very ones.
+    if not _has_claim(likes):
+        sentences += [best_sentence(these), *claim_sentences(these)]
+        sentences += [
+            f"For {task}s like these: {text[:1].lower()}{text[1:]}"
+            for text in _floors(benchmark, "random", task)
+        ]
+        return sentences, []
+    claims = list(claim_sentences(likes))
+    following = list(_what_next(benchmark, likes, task))
     of_these = these_sentence(these, f"On these very {task}s")
-    said += [
-        *following,
-        of_these
-        or f"On these very {task}s alone there is no claim: in some, an algorithm has a single run.",
-    ]
-    return within_words(said, [*following, *claims[1:]])
+    if not of_these:
+        of_these = f"On these very {task}s alone there is no claim: in some, an algorithm has a single run."
+    sentences += [best_sentence(likes), *claims, *following, of_these]
+    return within_words(sentences, [*following, *claims[1:]])
 
 
-def compared(one: xr.Dataset, claim: str, task: str) -> Comparison:
+def _has_claim(comparison: Comparison) -> bool:
+    """Return whether any pair was tested."""
+    return any(not np.isnan(row.p) for row in comparison.rows)
+
+
+def compared(benchmark: xr.Dataset, claim: str, task: str) -> Comparison:
     """Return what the verdict about one benchmark by one claim is made of."""
-    own = of_claim(one, claim)
-    n_tasks = span({int(n) for n in one["n_tasks"].to_numpy() if n} or {0})
-    weighted = "weighted mean" if "task_weights" in one else "mean"
+    part = of_claim(benchmark, claim)
+    may_be_best = []
+    if "may_be_best" in part:
+        may_be_best = named(benchmark, part["may_be_best"])
+    n_tasks = span({int(n) for n in benchmark["n_tasks"].to_numpy() if n} or {0})
+    mean = "mean"
+    if "task_weights" in benchmark:
+        mean = "weighted mean"
+    on = f"on these very {task}s"
+    if claim == "random":
+        on = f"on {task}s like these"
     return Comparison(
-        rows=rows_of(shown_of_claim(one, claim)),
-        algorithms=[str(label) for label in one["algorithm"].to_numpy().tolist()],
-        may_be_best=named(one, own["may_be_best"]) if "may_be_best" in own else [],
-        score=f"{weighted} {score_name(one)} over {n_tasks} {task}s",
-        units=units_of(one["difference"]),
-        means=means_of(one, "score_mean"),
-        on=f"on {task}s like these" if claim == "random" else f"on these very {task}s",
-        lower_is_better=lower_is_better(one),
+        rows=rows_of(shown_of_claim(benchmark, claim)),
+        algorithms=[str(label) for label in benchmark["algorithm"].to_numpy().tolist()],
+        may_be_best=may_be_best,
+        score=f"{mean} {score_name(benchmark)} over {n_tasks} {task}s",
+        units=units_of(benchmark["difference"]),
+        means=means_of(benchmark, "score_mean"),
+        on=on,
+        lower_is_better=lower_is_better(benchmark),
     )
 
 
-def _what_next(one: xr.Dataset, made: Comparison, task: str) -> Iterator[str]:
+def _what_next(benchmark: xr.Dataset, likes: Comparison, task: str) -> Iterator[str]:
     """Yield how many tasks it would take to tell the best from the nearest that may be the best too."""
-    floors = list(_floors(one, "random", task))
+    floors = list(_floors(benchmark, "random", task))
     if floors:
         yield floors[0]
         return
-    best = made.best
+    best = likes.best
     rivals = [
         row
-        for row in made.rows
+        for row in likes.rows
         if best in row[:2] and not row.shown and not np.isnan(row.p)
     ]
     if not rivals:
         return
     near = min(rivals, key=lambda row: abs(row.amount))
-    other = near.other if near.better == best else near.better
-    of_pair = (one["algorithm_a"].astype(str) == best) & (
-        one["algorithm_b"].astype(str) == other
-    )
-    of_pair |= (one["algorithm_a"].astype(str) == other) & (
-        one["algorithm_b"].astype(str) == best
-    )
-    wanted = one["tasks_to_show"].where(of_pair).max().item()
-    unit = _units_of_claim(one, task)
+    other = near.better
+    if near.better == best:
+        other = near.other
+    first = benchmark["algorithm_a"].astype(str)
+    second = benchmark["algorithm_b"].astype(str)
+    is_pair = (first == best) & (second == other)
+    is_reversed = (first == other) & (second == best)
+    wanted = benchmark["tasks_to_show"].where(is_pair | is_reversed).max().item()
+    unit = _units_of_claim(benchmark, task)
     if np.isinf(wanted):
         yield f"No number of {unit} within reach would tell {best} from {other}."
     elif not np.isnan(wanted):
@@ -179,97 +191,103 @@ def _about(count_of: float) -> str:
     return number(float(f"{count_of:.2g}"))
 
 
-def _floors(one: xr.Dataset, claim: str, task: str) -> Iterator[str]:
+def _floors(benchmark: xr.Dataset, claim: str, task: str) -> Iterator[str]:
     """Yield what is too few for a small p by one claim, with the cure."""
-    own = of_claim(one, claim)
-    least = own["pvalue_adjusted_least"]
-    p = own["pvalue"].where(least.notnull())
-    few, cure = f"{_runs_a_side(one)}", "run more"
+    part = of_claim(benchmark, claim)
+    least = part["pvalue_adjusted_least"]
+    p = part["pvalue"].where(least.notnull())
     if claim == "random":
-        few, cure = _number_of_families(one, task)
+        few, cure = _number_of_families(benchmark, task)
+    else:
+        few, cure = _runs_a_side(benchmark), "run more"
     yield from floor_sentences(
-        least.to_numpy(), p.to_numpy(), provenance.alpha_of(one), few, cure
+        least.to_numpy(), p.to_numpy(), provenance.alpha_of(benchmark), few, cure
     )
 
 
-def _number_of_families(one: xr.Dataset, task: str) -> tuple[str, str]:
+def _number_of_families(benchmark: xr.Dataset, task: str) -> tuple[str, str]:
     """Return how many tasks, or families of them, there are, and what to add."""
-    groups = one.attrs.get("task_groups")
-    if groups in one.coords:
-        n_families = len(np.unique(one[groups].to_numpy().astype(str)))
+    groups = benchmark.attrs.get("task_groups")
+    if groups in benchmark.coords:
+        n_families = len(np.unique(benchmark[groups].to_numpy().astype(str)))
         return count(
             n_families, f"family of {task}s", f"families of {task}s"
         ), "add families"
-    return f"{span(one['n_tasks'].to_numpy().tolist())} {task}s", f"add {task}s"
+    return f"{span(benchmark['n_tasks'].to_numpy().tolist())} {task}s", f"add {task}s"
 
 
-def _cautions(one: xr.Dataset, task: str) -> Iterator[str]:
+def _cautions(benchmark: xr.Dataset, task: str) -> Iterator[str]:
     """Yield what few runs cannot show on these very tasks, and whether other measures name another algorithm."""
-    for text in _floors(one, "fixed", task):
+    for text in _floors(benchmark, "fixed", task):
         yield f"For these very {task}s: {text[:1].lower()}{text[1:]}"
-    if one.sizes["pair"] > 1 or one["difference"].notnull().all():
-        yield from _disagreement(one, task)
+    if benchmark.sizes["pair"] > 1 or benchmark["difference"].notnull().all():
+        yield from _disagreement(benchmark, task)
 
 
-def _unlike_scales(one: xr.Dataset, task: str) -> str | None:
+def _unlike_scales(benchmark: xr.Dataset, task: str) -> str | None:
     """Return that scores of tasks are on unlike scales, which tasks make the mean, and who leads on one scale."""
-    carrying = carrying_tasks(one)
-    if task not in one.dims or not carrying:
+    carrying = carrying_tasks(benchmark)
+    if task not in benchmark.dims or not carrying:
         return None
-    ratio = number(task_spread_ratio(one).item(), 2)
-    who = leader_on_one_scale(one)
-    verb = "makes" if len(carrying) == 1 else "make"
-    leads = f"; normalized, {who} leads" if who else ""
+    ratio = number(task_spread_ratio(benchmark).item(), 2)
+    who = leader_on_one_scale(benchmark)
+    verb = "make"
+    if len(carrying) == 1:
+        verb = "makes"
+    leads = ""
+    if who:
+        leads = f"; normalized, {who} leads"
     return f"Scales differ {ratio}-fold between {task}s: {listed(carrying, _NAMED)} {verb} the mean{leads}."
 
 
-def leader_on_one_scale(one: xr.Dataset) -> str | None:
+def leader_on_one_scale(benchmark: xr.Dataset) -> str | None:
     """Return who leads if the means of every task are scaled to run from 0, the worst, to 1, the best."""
-    task = one.attrs["task"]
-    means = one["task_mean"]
+    task = benchmark.attrs["task"]
+    means = benchmark["task_mean"]
     low, high = means.min("algorithm"), means.max("algorithm")
     scaled = ((means - low) / (high - low).where(high > low)).mean(task)
-    if lower_is_better(one):
-        scaled = -scaled
     if scaled.isnull().all():
         return None
-    return str(
-        one["algorithm"].to_numpy()[int(scaled.fillna(-np.inf).argmax("algorithm"))]
-    )
+    upward = scaled
+    if lower_is_better(benchmark):
+        upward = -scaled
+    leader = int(upward.fillna(-np.inf).argmax("algorithm"))
+    return str(benchmark["algorithm"].to_numpy()[leader])
 
 
-def _disagreement(one: xr.Dataset, task: str) -> Iterator[str]:
+def _disagreement(benchmark: xr.Dataset, task: str) -> Iterator[str]:
     """Yield that ranks or probabilities name another algorithm than the mean does, and the task that carries it."""
-    likes = rows_of(shown_of_claim(one, "random"))
-    best = most_ahead(likes) if "reference" not in one.attrs else None
+    if "reference" in benchmark.attrs:
+        return
+    best = most_ahead(rows_of(shown_of_claim(benchmark, "random")))
     if best is None:
         return
-    sign = -1 if lower_is_better(one) else 1
-    by_theta = most_ahead(_rows_by(one, sign * (one["prob_greater"] - 0.5)))
-    by_rank = None
-    if one["rank_mean"].notnull().any():
-        by_rank = str(
-            one["algorithm"].to_numpy()[
-                int(one["rank_mean"].fillna(np.inf).argmin("algorithm"))
-            ]
-        )
-    measures = {
-        "mean ranks name": by_rank,
-        "the probability of scoring higher names": by_theta,
-    }
-    others = {
-        how: name for how, name in measures.items() if name is not None and name != best
-    }
-    if not others:
+    sign = 1
+    if lower_is_better(benchmark):
+        sign = -1
+
+    # Who is named by each measure that names another, in words.
+    others = {}
+    if benchmark["rank_mean"].notnull().any():
+        least = int(benchmark["rank_mean"].fillna(np.inf).argmin("algorithm"))
+        others["mean ranks name"] = str(benchmark["algorithm"].to_numpy()[least])
+    by_probability = most_ahead(
+        _rows_by(benchmark, sign * (benchmark["prob_greater"] - 0.5))
+    )
+    if by_probability is not None:
+        others["the probability of scoring higher names"] = by_probability
+    rivals = {how: name for how, name in others.items() if name != best}
+    if not rivals:
         return
-    said = "; ".join(f"{how} {name}" for how, name in others.items())
-    yield f"The mean names {best}, {said}{_carrier(one, task, best, next(iter(others.values())), sign)}."
+    first_rival = next(iter(rivals.values()))
+    measures = "; ".join(f"{how} {name}" for how, name in rivals.items())
+    yield f"The mean names {best}, {measures}{_carrier(benchmark, task, best, first_rival, sign)}."
 
 
-def _rows_by(one: xr.Dataset, size: xr.DataArray) -> list[PairRow]:
+def _rows_by(benchmark: xr.Dataset, size: xr.DataArray) -> list[PairRow]:
     """Return pairs with another size than the difference, without intervals."""
     a, b = (
-        one[side].to_numpy().astype(str).tolist()
+        benchmark[side].to_numpy().astype(str).tolist()
         for side in ("algorithm_a", "algorithm_b")
     )
     nothing = (np.nan, np.nan, np.nan, False)
@@ -279,50 +297,52 @@ def _rows_by(one: xr.Dataset, size: xr.DataArray) -> list[PairRow]:
     ]
 
 
-def _carrier(one: xr.Dataset, task: str, best: str, rival: str, sign: int) -> str:
+def _carrier(benchmark: xr.Dataset, task: str, best: str, rival: str, sign: int) -> str:
     """Return which task carries the lead of the best over a rival, "" if none does."""
-    a, b = (one[side].to_numpy().astype(str) for side in ("algorithm_a", "algorithm_b"))
+    a = benchmark["algorithm_a"].to_numpy().astype(str)
+    b = benchmark["algorithm_b"].to_numpy().astype(str)
+    # 1 for their pair, -1 where the rival is its first, 0 for others.
     ahead = ((a == best) & (b == rival)).astype(int) - ((a == rival) & (b == best))
-    if task not in one.dims or not ahead.any():
+    if task not in benchmark.dims or not ahead.any():
         return ""
-    leads = (
-        sign
-        * (one["task_difference"].fillna(0.0) * xr.DataArray(ahead, dims="pair"))
-        .sum("pair")
-        .to_numpy()
+    differences = benchmark["task_difference"].fillna(0.0) * xr.DataArray(
+        ahead, dims="pair"
     )
+    leads = sign * differences.sum("pair").to_numpy()
     if 0 < leads.sum() <= 2 * leads.max():
-        return f": {one[task].to_numpy()[int(leads.argmax())]} carries the lead over {rival}"
+        return f": {benchmark[task].to_numpy()[int(leads.argmax())]} carries the lead over {rival}"
     return ""
 
 
-def _runs_a_side(one: xr.Dataset) -> str:
-    counts = {int(n) for n in one["n_runs"].to_numpy().ravel() if n}
-    return f"{span(counts or {0})} {'run' if counts == {1} else 'runs'} a side"
+def _runs_a_side(benchmark: xr.Dataset) -> str:
+    counts = {int(n) for n in benchmark["n_runs"].to_numpy().ravel() if n}
+    if counts == {1}:
+        return f"{span(counts)} run a side"
+    return f"{span(counts or {0})} runs a side"
 
 
-def _details_of_one(one: xr.Dataset, task: str) -> Iterator[str]:
+def _details_of_one(benchmark: xr.Dataset, task: str) -> Iterator[str]:
     """Yield what is said of a single pair, or the ranks of many algorithms; margins; and what intervals do not hold."""
-    if one.sizes["pair"] == 1:
-        yield from _details_of_pair(one.isel(pair=0), task)
-    elif one["rank_mean"].notnull().any():
-        ranks = one["rank_mean"].sortby(one["rank_mean"])
+    if benchmark.sizes["pair"] == 1:
+        yield from _details_of_pair(benchmark.isel(pair=0), task)
+    elif benchmark["rank_mean"].notnull().any():
+        ranks = benchmark["rank_mean"].sortby(benchmark["rank_mean"])
         places = [f"{each['algorithm'].item()} {number(each.item())}" for each in ranks]
         yield f"Mean ranks over the {task}s that have all, 1 the best: {joined(places)}."
-    if "margin_pvalue" in one:
-        yield from _margins(one, task)
-    yield from _skewed(one, task)
-    yield from _missing(one, task)
-    yield from say_absent_runs(one, task)
+    if "margin_pvalue" in benchmark:
+        yield from _margins(benchmark, task)
+    yield from _skewed(benchmark, task)
+    yield from _missing(benchmark, task)
+    yield from say_absent_runs(benchmark, task)
 
 
-def _margins(one: xr.Dataset, task: str) -> Iterator[str]:
+def _margins(benchmark: xr.Dataset, task: str) -> Iterator[str]:
     """Yield which algorithms are shown not to be worse by more than the margin."""
-    margin = number(one.attrs["margin"])
+    margin = number(benchmark.attrs["margin"])
     for claim, on in (("random", f"{task}s like these"), ("fixed", f"these {task}s")):
-        p = of_claim(one, claim)["margin_pvalue_adjusted"]
-        shown = one.isel(
-            pair=provenance.significant(p.to_numpy(), provenance.alpha_of(one))
+        p = of_claim(benchmark, claim)["margin_pvalue_adjusted"]
+        shown = benchmark.isel(
+            pair=provenance.significant(p.to_numpy(), provenance.alpha_of(benchmark))
         )
         sides = zip(
             shown["algorithm_a"].to_numpy().tolist(),
@@ -330,19 +350,19 @@ def _margins(one: xr.Dataset, task: str) -> Iterator[str]:
             strict=True,
         )
         pairs = [f"{a} than {b}" for a, b in sides]
-        whom = listed(pairs, _MOST_NAMED) if pairs else "no first of a pair"
-        smallest = (
-            f" (smallest adjusted {pvalue(p.min().item())})"
-            if p.notnull().any()
-            else ""
-        )
+        whom = "no first of a pair"
+        if pairs:
+            whom = listed(pairs, _MOST_NAMED)
+        smallest = ""
+        if p.notnull().any():
+            smallest = f" (smallest adjusted {pvalue(p.min().item())})"
         yield f"On {on} shown not to be worse by more than {margin}: {whom}{smallest}."
 
 
-def _skewed(one: xr.Dataset, task: str) -> Iterator[str]:
+def _skewed(benchmark: xr.Dataset, task: str) -> Iterator[str]:
     """Yield the pairs whose differences are skewed over tasks."""
-    d = one["task_difference"]
-    if task not in d.dims or not (d.notnull().sum(task) == one["n_tasks"]).all():
+    d = benchmark["task_difference"]
+    if task not in d.dims or not (d.notnull().sum(task) == benchmark["n_tasks"]).all():
         return
     apart = d - d.mean(task)
     skewness = (apart**3).mean(task) / (apart**2).mean(task) ** 1.5
@@ -350,7 +370,7 @@ def _skewed(one: xr.Dataset, task: str) -> Iterator[str]:
         (skewness > _SKEWED, "above"),
         (skewness < -_SKEWED, "below"),
     ):
-        pairs = _labels_where(one, "pair", is_skewed)
+        pairs = _labels_where(benchmark, "pair", is_skewed)
         if pairs:
             yield (
                 f"Differences are skewed over {task}s ({pairs}): the interval for {task}s like these holds less often "
@@ -358,32 +378,38 @@ def _skewed(one: xr.Dataset, task: str) -> Iterator[str]:
             )
 
 
-def _missing(one: xr.Dataset, task: str) -> Iterator[str]:
+def _missing(benchmark: xr.Dataset, task: str) -> Iterator[str]:
     """Yield pairs without a mean difference, and tasks that some pairs lack."""
-    known = one["difference"].notnull()
+    known = benchmark["difference"].notnull()
     if not known.any():
         return
-    pairs = _labels_where(one, "pair", ~known & (one["n_tasks"] > 0))
+    pairs = _labels_where(benchmark, "pair", ~known & (benchmark["n_tasks"] > 0))
     if pairs:
         yield f"No mean difference, because some runs have no finite score: {pairs}."
-    d = one["task_difference"]
-    tasks = _labels_where(one, task, d.isnull().any("pair")) if task in d.dims else ""
+    d = benchmark["task_difference"]
+    tasks = ""
+    if task in d.dims:
+        tasks = _labels_where(benchmark, task, d.isnull().any("pair"))
     if tasks:
         yield f"Some pairs are without {tasks}, where one of the two has no run or none is finite."
 
 
-def _labels_where(one: xr.Dataset, dim: str, chosen: xr.DataArray) -> str:
+def _labels_where(benchmark: xr.Dataset, dim: str, chosen: xr.DataArray) -> str:
     """Return the labels of a dim that are chosen, some of many; "" if none is."""
-    names = one[dim].to_numpy()[chosen.to_numpy()].tolist()
-    return listed(names, _MOST_NAMED) if names else ""
+    names = benchmark[dim].to_numpy()[chosen.to_numpy()].tolist()
+    if not names:
+        return ""
+    return listed(names, _MOST_NAMED)
 
 
 def _details_of_pair(pair: xr.Dataset, task: str) -> Iterator[str]:
     """Yield in how many tasks a difference is shown, how much it varies, and how often the better one scores higher."""
     d = pair["task_difference"]
-    sign = -1 if pair["difference"] < 0 else 1
+    # The one with the higher mean comes first.
+    sign = 1
     first, second = pair["algorithm_a"].item(), pair["algorithm_b"].item()
-    if sign < 0:
+    if pair["difference"] < 0:
+        sign = -1
         first, second = second, first
     if task in pair.dims and d.notnull().sum() == pair["n_tasks"]:
         yield from _task_by_task(pair, task, first, sign)
@@ -416,9 +442,11 @@ def _spread_over_tasks(pair: xr.Dataset, task: str) -> Iterator[str]:
     p = pair["interaction_pvalue"].item()
     is_shown = bool(provenance.significant(p, alpha))
     test = ""
-    if not np.isnan(p) and is_shown == (low > 0):
-        verdict = "shown" if is_shown else "not shown"
-        test = f"; that it differs over {task}s is {verdict} ({pvalue(p)})"
+    agrees = is_shown == (low > 0)
+    if not np.isnan(p) and agrees and is_shown:
+        test = f"; that it differs over {task}s is shown ({pvalue(p)})"
+    elif not np.isnan(p) and agrees:
+        test = f"; that it differs over {task}s is not shown ({pvalue(p)})"
     yield (
         f"Over {_units_of_claim(pair, task)} the standard deviation of the true difference is estimated at "
         f"{estimated(pair['task_sd'].item(), low, high)}{test}."
@@ -434,7 +462,9 @@ def _how_often(
     """Yield how often a run of the better algorithm scores higher, and in which share of tasks it does."""
     theta = pair["prob_greater"].item()
     if not np.isnan(theta):
-        of_first = theta if sign > 0 else 1 - theta
+        of_first = theta
+        if sign < 0:
+            of_first = 1 - theta
         fixed, random = (
             pvalue(of_claim(pair, claim)["prob_greater_pvalue"].item())
             for claim in TASK_CLAIMS
@@ -447,17 +477,29 @@ def _how_often(
     if np.isnan(share):
         return
     low, high = ends_of(pair["share_better_ci"])
-    a_is_better = (sign > 0) != lower_is_better(pair)
-    better = pair["algorithm_a" if a_is_better else "algorithm_b"].item()
-    other = pair["algorithm_b" if a_is_better else "algorithm_a"].item()
-    if not a_is_better:
-        share, low, high = 1 - share, 1 - high, 1 - low
-    yield (
-        f"With so many runs {better} scores better than {other} in {percent(share, 2)} of "
+    a, b = pair["algorithm_a"].item(), pair["algorithm_b"].item()
+    if (sign > 0) != lower_is_better(pair):
+        yield _share_better(pair, task, (a, b), (share, low, high))
+    else:
+        yield _share_better(pair, task, (b, a), (1 - share, 1 - high, 1 - low))
+
+
+def _share_better(
+    pair: xr.Dataset,
+    task: str,
+    names: tuple[str, str],
+    estimate: tuple[float, float, float],
+) -> str:
+    """Return in which share of tasks the first of two names scores better, given the estimate and its ends."""
+    share, low, high = estimate
+    return (
+        f"With so many runs {names[0]} scores better than {names[1]} in {percent(share, 2)} of "
         f"{_units_of_claim(pair, task)} like these ({number(100 * low, 2)} to {number(100 * high, 2)} %)."
     )
 
 
 def _units_of_claim(pair: xr.Dataset, task: str) -> str:
     """Return what the claim for tasks like these counts: tasks, or families of them."""
-    return f"families of {task}s" if "task_groups" in pair.attrs else f"{task}s"
+    if "task_groups" in pair.attrs:
+        return f"families of {task}s"
+    return f"{task}s"
