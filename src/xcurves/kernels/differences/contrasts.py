@@ -100,7 +100,7 @@ def pvalues_above(design: ContrastDesign, plan: RunPlan) -> Floats:
 
 def scaled(design: ContrastDesign) -> tuple[ContrastDesign, Floats]:
     """Return a design of centred numbers of size one, and what its estimates are to be multiplied with."""
-    # So squares neither overflow nor vanish, and one bound says what rounds. Only T matters, which no scale changes.
+    # So squares neither overflow nor vanish, and one bound says what rounds; T has no scale.
     scale = _power_of_two(np.abs(design.u).max(axis=-1))
     scale_of_weights = _power_of_two(np.abs(design.weights).max())
     # About the mean of all curves, or if paired of each run, whose contrast does not change either: Σ a_i = 0.

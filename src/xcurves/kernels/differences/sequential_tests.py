@@ -29,7 +29,7 @@ from xcurves.kernels.differences.sequential_pvalues import (
 )
 from xcurves.kernels.differences.task_plans import Look
 
-# Ranges of the numbers at which a shift that is not rejected never will be: 20 doublings of the largest difference.
+# Ranges of the numbers at which a shift that is not rejected never will be: by then T is that of the labels alone.
 _FAR = 2.0**20
 _WIDE = 2.0**4  # ranges of the numbers at which the search for an end begins
 _PRECISION = 2.0**-30  # of an end, in ranges of the numbers
