@@ -220,8 +220,8 @@ def quantile_limits(
     ranks: Ints, sizes: Ints, counts_at: Callable[[Ints], Ints], alpha: float
 ) -> tuple[Ints, Ints]:
     """Return the ranks of the percentile limits of F⁻¹ for infinitely many resamples; `counts_at` a rank."""
-    # F*⁻¹ of a resample is at most the trial of rank r where its count up to that trial is at least the wanted rank.
-    # A limit is the smallest r for which that has a probability of at least the tail.
+    # F*⁻¹ of a resample is at most the trial of rank r where its count up to that trial is at least the wanted
+    # rank. A limit is the smallest r for which that has a probability of at least the tail.
     n = int(sizes.sum())
     tails = (alpha / 2, 1 - alpha / 2)
     if len(sizes) == 1:
@@ -261,8 +261,8 @@ def _at_least(counts: Ints, sizes: Ints, rank: Ints) -> Floats:
 
 def sum_of_binomials(counts: Ints, sizes: Ints) -> Floats:
     """Return the distribution of Σ Bin(size, count / size) over strata, shape (row, 0 .. Σ sizes), by FFT."""
-    # The transform of Bin(m, p) at the frequency j is (1 + p (w - 1))^m, w = exp(-2πij / (n + 1)); that of the sum is the
-    # product over strata. As logarithm and angle it is a sum, in which strata of one size and count stand together.
+    # The transform of Bin(m, p) at the frequency j is (1 + p (w - 1))^m, w = exp(-2πij / (n + 1)); that of the sum is
+    # the product over strata. As logarithm and angle it is a sum, in which strata of one size and count stand together.
     n = int(sizes.sum())
     frequencies = np.arange(
         (n + 1) // 2 + 1

@@ -25,14 +25,21 @@ def count_up_to(
     x: Floats, z: Floats, side: Literal["below", "up to"] = "up to"
 ) -> Ints:
     """Return how many trials of each row are at most `z`, shape (task or 1, point), or below it."""
+    # Halving in all rows at once, which `searchsorted` cannot do. NaN compare as false: they are above every score.
     shape = np.broadcast_shapes((len(x), 1), z.shape)
     low = np.zeros(shape, np.int64)
     high = np.full(shape, x.shape[-1])
     for _ in range(x.shape[-1].bit_length()):
         middle = (low + high) // 2
         value = np.take_along_axis(x, np.minimum(middle, x.shape[-1] - 1), axis=-1)
-        passed = (middle < high) & ((value <= z) if side == "up to" else (value < z))
-        low, high = np.where(passed, middle + 1, low), np.where(passed, high, middle)
+        if side == "up to":
+            is_counted = value <= z
+        else:
+            is_counted = value < z
+        # rows that have come to their end stay
+        passed = (middle < high) & is_counted
+        low = np.where(passed, middle + 1, low)
+        high = np.where(passed, high, middle)
     return low
 
 
@@ -67,7 +74,9 @@ def finite(x: Floats, n: Ints) -> tuple[Floats, Ints, Ints]:
     last = count_up_to(x, np.array([[np.inf]]), "below")[:, 0]
     if (first == 0).all() and (last == n).all():
         return x, first, last
-    row, some = np.arange(len(x)), last > first
+    # farther from the others than these are from each other: order, and sums in which they have no part, are kept
+    row = np.arange(len(x))
+    some = last > first
     most = np.where(some, x[row, np.maximum(last - 1, 0)], 0.0)
     least = np.where(some, x[row, np.minimum(first, x.shape[-1] - 1)], 0.0)
     beyond = most - least + 1
@@ -102,6 +111,7 @@ class CentredSums:
     def up_to(self, ranks: Floats) -> Floats:
         """Return the sums of all trials up to ranks, shape (task, rank), of which a part may be that of a trial."""
         _, n_pieces, width = self._pieces.shape
+        # whole pieces before it, and of its own piece each trial that is below the rank, the last one in part
         number = np.minimum(ranks // width, n_pieces - 1).astype(np.int64)
         piece = np.take_along_axis(self._pieces, number[..., np.newaxis], axis=1)
         share = np.clip(
@@ -116,6 +126,7 @@ class CentredSums:
         About the middle trial, from which the mean is no further than that: the mean itself has too few digits where
         scores are far from zero.
         """
+        # Σ (x - c)² - (Σ (x - c))² / n
         total = self._before[:, -1]
         squares = np.maximum(self.squares - total**2 / np.maximum(self.n, 1), 0.0)
         return np.sqrt(
@@ -125,6 +136,8 @@ class CentredSums:
 
 def tolerance_ranks(share: float, n: Ints, alpha: float) -> Ints:
     """Return the ranks r, r + w between which, and s above which, a share lies (Wilks 1941), or 0: (3, task)."""
+    # The share between ranks r and r + w is Beta(w, n + 1 - w): at most the wanted one with P(Bin(n, share) >= w). The
+    # smallest w is taken for which that is at most alpha, in the middle; one-sided, all that is left lies below.
     width = scipy.stats.binom.ppf(1 - alpha, n, share).astype(np.int64) + 1
     least = np.maximum(n + 1 - width, 0)
     low = least // 2
@@ -133,6 +146,7 @@ def tolerance_ranks(share: float, n: Ints, alpha: float) -> Ints:
 
 def trials_for_tolerance(share: float, alpha: float) -> int:
     """Return the least number of trials of which the lowest and the highest hold a share between them."""
+    # lowest to highest: w = n - 1, Beta(n - 1, 2)
     return bisect_left(
         range(2**62),
         True,
@@ -143,6 +157,7 @@ def trials_for_tolerance(share: float, alpha: float) -> int:
 
 def order_statistics(probabilities: Floats, n: Ints, alpha: float) -> tuple[Ints, Ints]:
     """Return the ranks between which F⁻¹(p) lies, by Bin(n, p); 0 or n + 1 where there are too few trials."""
+    # x_(r) <= F⁻¹(p) unless fewer than r trials are up to it, a count of Bin(n, p). Quantiles are slow: once a size.
     trials, place = np.unique(np.maximum(n, 1), return_inverse=True)
     lower = scipy.stats.binom.ppf(alpha / 2, trials[:, np.newaxis], probabilities)
     upper = (
@@ -185,6 +200,7 @@ def band(n: int, alpha: float, counts: Ints | None = None) -> CdfBand:
 
 @lru_cache(maxsize=512)
 def _equal_local_levels(n: int, alpha: float) -> CdfBand:
+    # Nothing bounds F below all trials from below. Upper limits mirror the lower ones: 1 - U_(i) is U_(n + 1 - i).
     lower = np.concatenate([[0.0], _lower_limits(n, local_level(n, alpha))])
     return CdfBand(lower, 1 - lower[::-1])
 
@@ -241,6 +257,7 @@ def coverage(n: int, level: float) -> float:
     order = times[early].argsort(kind="stable")
     times, is_lower = times[early][order], is_lower[early][order]
     rates = n * np.diff(times, prepend=0.0, append=0.5)[:, np.newaxis]
+    # points between neighbouring limits are Poisson; counts that are too unlikely to matter are left out
     most_steps = int(rates.max()) + 20
     while scipy.special.pdtrc(most_steps, rates.max()) > _NEGLIGIBLE:
         most_steps *= 2
@@ -256,6 +273,7 @@ def coverage(n: int, level: float) -> float:
             most += 1
         else:
             mass, least = mass[1:], least + 1
+    # k points in the first half and n - k in the second, over the Poisson probability of n points
     half = np.zeros(n + 1)
     mass = np.convolve(mass, moves[-1])[: most - least + 1]
     half[least : least + len(mass)] = mass
@@ -265,6 +283,8 @@ def coverage(n: int, level: float) -> float:
 
 def isotonic(rates: Floats) -> Floats:
     """Return the nearest rates that do not fall along the last axis (least squares): isotonic regression."""
+    # Fitted_m is the largest, over i <= m, of the smallest mean of rates i to k, over k >= m. Means, of all i and k at
+    # once, are differences of cumulated sums.
     known = np.nan_to_num(rates)
     n = rates.shape[-1]
     sums = np.concatenate(
@@ -283,10 +303,10 @@ def isotonic(rates: Floats) -> Floats:
 
 def first_reaching(rates: Floats, power: float, n_runs: Sequence[int]) -> Floats:
     """Return the smallest number of runs from which on rates reach the power: inf if none, NaN without p-values."""
+    # the number behind the last one that misses it; NaN miss it
     missed = ~(rates >= power)
-    first = np.where(
-        missed.any(axis=-1), len(n_runs) - missed[..., ::-1].argmax(axis=-1), 0
-    )
+    behind_last = len(n_runs) - missed[..., ::-1].argmax(axis=-1)
+    first = np.where(missed.any(axis=-1), behind_last, 0)
     found = np.append(np.array(n_runs, dtype=np.float64), np.inf)[first]
     return np.where(np.isnan(rates).all(axis=-1), np.nan, found)
 

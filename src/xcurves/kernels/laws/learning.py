@@ -12,8 +12,8 @@ from xcurves.array_types import Floats
 from xcurves.kernels.laws import powerlaw, wls
 
 _NOISY = 0.2  # coefficient of variation above which relative weights are those of the fitted curve
-_REWEIGHTINGS = 30
-_SAME = 1e-10
+_REWEIGHTINGS = 30  # at most
+_SAME = 1e-10  # relative change of a curve that has come to rest
 
 
 class Sizes(NamedTuple):
@@ -89,6 +89,7 @@ class Model:
         variance = self.known_variance(sizes)
         weights = self.factor * wls.size_weights(self.weights, sizes.folds, variance)
         fit = self._solve(at, weights, sizes.means)._replace(variance=variance)
+        # S / df about the curve, in each of its folds; a parameter at its bound is not fitted
         unknown = np.asarray(np.isnan(variance).any(axis=1))
         if unknown.any():
             squares = (
@@ -102,12 +103,15 @@ class Model:
                 )
             )
         if self.rescaled:
+            # 1 where χ² / df is less, or NaN for want of degrees of freedom
             scale = np.fmax(self._relative_variance(at, sizes, fit), 1.0)
             fit = fit._replace(variance=fit.variance * scale[:, np.newaxis])
         return fit
 
     def _fit_relative(self, at: Floats, sizes: Sizes) -> Fit:
         """Fit with weights 1 / mean², and 1 / curve² where the noise is above a fifth of the curve."""
+        # Noise relative to the error: 1 / mean² estimates the weight. A mean that is low by chance gets a high weight,
+        # which pulls noisy curves down; weights by the curve itself do not.
         has = sizes.folds > 0
         fit = self._solve(
             at,
@@ -115,7 +119,7 @@ class Model:
             sizes.means,
         )
         curves = np.flatnonzero(self._relative_variance(at, sizes, fit) > _NOISY**2)
-        # until they stay; not those that come to lie below 0
+        # until weights stay; not those that come to lie below 0
         for _ in range(_REWEIGHTINGS if curves.size else 0):
             fitted = powerlaw.curve(fit.theta[curves], self.n, at[curves])
             new = self._solve(
@@ -163,6 +167,7 @@ class Model:
                 self.n, weights, means, self.strength, **options, **kind
             )
         theta = wls.solve(self.n, at, weights, means, gammas, **kind)
+        # α < 0: an error below 0 at infinite size. With α = 0 the objective is least within the bound, it being convex.
         at_bound = self.nonnegative & (powerlaw.parameters(theta, at)[:, 3] < 0)
         if at_bound.any():
             some = (each[at_bound] for each in (at, weights, means, gammas))
@@ -170,15 +175,13 @@ class Model:
                 self.n, *some, quadratic=self.quadratic
             )
         if self.gamma is None:
+            # every exponent fits a constant: none is found
             has = weights > 0
-            low, high = (
-                np.where(has, means, np.inf).min(axis=1),
-                np.where(has, means, -np.inf).max(axis=1),
-            )
+            low = np.where(has, means, np.inf).min(axis=1)
+            high = np.where(has, means, -np.inf).max(axis=1)
             equal = high - low <= 1e-12 * np.abs(high)
-            theta[equal] = np.array(
-                [0.0, 0.0, np.nan, np.nan if self.quadratic else 0.0]
-            )
+            delta = np.nan if self.quadratic else 0.0
+            theta[equal] = np.array([0.0, 0.0, np.nan, delta])
             theta[equal, powerlaw.ERROR] = high[equal]
             at_bound &= ~equal
         return Fit(theta, weights, weights, at_bound)
@@ -202,17 +205,18 @@ class Model:
         self, folds: Floats, *, known: bool, at_bound: NDArray[np.bool_] | None = None
     ) -> Floats:
         """Return the degrees of freedom of the variances: infinite if they were known, else by folds or residuals."""
+        if known:
+            return np.full(len(folds), np.inf)
         bound = np.zeros(len(folds), dtype=bool) if at_bound is None else at_bound
-        total = folds.sum(axis=1)
-        by_folds = total - (folds > 0).sum(axis=1)
-        estimated = np.where(by_folds > 0, by_folds, total - self.n_parameters + bound)
         if self.weights == "relative":
             estimated = self._residual_degrees(folds, bound)
-        return (
-            np.full(len(folds), np.inf)
-            if known
-            else np.where(estimated > 0, estimated, np.nan)
-        )
+        else:
+            # variances within sizes, or about the curve where each size has one fold
+            total = folds.sum(axis=1)
+            by_folds = total - (folds > 0).sum(axis=1)
+            by_curve = total - self.n_parameters + bound
+            estimated = np.where(by_folds > 0, by_folds, by_curve)
+        return np.where(estimated > 0, estimated, np.nan)
 
 
 def _by_degrees(squares: Floats, degrees: Floats) -> Floats:

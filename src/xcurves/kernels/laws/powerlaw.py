@@ -19,13 +19,15 @@ ERROR, RELIANCE, GAMMA, DELTA = range(4)
 
 def basis(n: Floats, at: Floats, gamma: Floats) -> Floats:
     """Return v(n), shape (..., size), for `at` and `gamma` of shape (...)."""
+    # expm1: the difference to 1 keeps its digits for γ near 0
     exponent = gamma[..., np.newaxis]
     return np.asarray(np.expm1(exponent * np.log(n / at[..., np.newaxis])) / exponent)
 
 
 def squared(v: Floats, at: Floats, gamma: Floats) -> Floats:
     """Return (n^γ − N^γ)², what δ stands before."""
-    with np.errstate(over="ignore"):  # of no account where δ is 0
+    # n^γ - N^γ = γ N^γ v. No infinity: it would be NaN where δ is 0.
+    with np.errstate(over="ignore"):
         return np.asarray(
             np.minimum(
                 ((gamma * at**gamma)[..., np.newaxis] * v) ** 2, np.finfo(float).max
@@ -56,6 +58,7 @@ def gradient(theta: Floats, n: Floats, at: Floats) -> Floats:
     )
     log = np.log(n / at[..., np.newaxis])
     v = basis(n, at, theta[..., GAMMA])
+    # dv/dγ = ((n/N)^γ ln(n/N) - v) / γ, and (n/N)^γ = 1 + γ v
     power = at[..., np.newaxis] ** gamma
     difference = power * gamma * v  # n^γ − N^γ
     slope = power * (gamma * v * np.log(n) + log)  # its derivative by γ
@@ -71,6 +74,7 @@ def log_slope(theta: Floats, n: Floats, at: Floats) -> Floats:
     gamma, delta, reliance = (
         theta[..., i, np.newaxis] for i in (GAMMA, DELTA, RELIANCE)
     )
+    # dv / d ln n = (n/N)^γ = 1 + γ v; the square's is 2 (γ N^γ v) (γ N^γ) (1 + γ v)
     v = basis(n, at, theta[..., GAMMA])
     power = at[..., np.newaxis] ** gamma
     return np.asarray(
@@ -81,6 +85,7 @@ def log_slope(theta: Floats, n: Floats, at: Floats) -> Floats:
 def parameters(theta: Floats, at: Floats) -> Floats:
     """Return e_N, β_N, γ, α, η, δ, shape (..., 6)."""
     error, reliance, gamma, delta = np.moveaxis(theta, -1, 0)
+    # from β_N = -2 γ N^γ (η + 2 δ N^γ) and e_N = α + η N^γ + δ N^{2γ}
     power = at**gamma
     alpha = error + reliance / (2 * gamma) + delta * power**2
     eta = -reliance / (2 * gamma * power) - 2 * delta * power
@@ -159,6 +164,7 @@ def last_of(present: NDArray[np.bool_]) -> NDArray[np.intp]:
 
 def last_fall(n: Floats, means: Floats, present: NDArray[np.bool_]) -> LastFall:
     """Return the last fall of curves, means of shape (curve, size); NaN where errors there are not positive."""
+    # against the size that is nearest to half of the largest: an octave, or what is next to it
     log_n = np.where(present, np.log2(n), np.nan)
     curve = np.arange(len(means))
     last = last_of(present)
@@ -170,6 +176,7 @@ def last_fall(n: Floats, means: Floats, present: NDArray[np.bool_]) -> LastFall:
         slope = (log[curve, last] - log[curve, half]) / (
             log_n[curve, last] - log_n[curve, half]
         )
+    # A rise is not repeated, which is all that is done about humps.
     alone = present.sum(axis=1) < 2
     # as given: exp2(log2(n)) is below n for many sizes
     largest = np.where(present.any(axis=1), n[last], np.nan)
@@ -180,6 +187,7 @@ def last_fall(n: Floats, means: Floats, present: NDArray[np.bool_]) -> LastFall:
 
 def combine(law: Floats, fall: Floats, octaves: Floats) -> Floats:
     """Return the prediction of both rules, shape (curve, n): the law where the last fall is not known."""
+    # The law is worse than the last fall on curves of learners, better on scaling curves; their mean is best on both.
     share = _weight_of_fall(fall, octaves)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(share > 0, law ** (1 - share) * fall**share, law)
@@ -214,6 +222,7 @@ def added_width(
     alpha: float, rho: Floats, octaves: Floats, log_change: Floats
 ) -> Floats:
     """Return the half width in logarithms added beyond the largest size, (curve, n), by ρ and the predicted change."""
+    # backtest errors grow with the root of octaves; the change is scaled by z / 1.96, as a third is for 95 %
     z = t_quantile(alpha, _NORMAL)
     with np.errstate(invalid="ignore"):
         width = z * np.hypot(
@@ -229,14 +238,12 @@ def around(estimates: Floats, half_widths: Floats) -> Floats:
 
 def around_in_logs(estimates: Floats, half_widths: Floats) -> Floats:
     """Return the bounds of intervals, on a new last axis, of half widths in logarithms: one, or one of each end."""
-    half_widths = (
-        half_widths
-        if half_widths.ndim > estimates.ndim
-        else half_widths[..., np.newaxis]
-    )
+    halves = half_widths
+    if half_widths.ndim == estimates.ndim:
+        halves = half_widths[..., np.newaxis]
     with np.errstate(over="ignore", invalid="ignore"):  # an endless upper end
         return np.asarray(
-            estimates[..., np.newaxis] * np.exp(half_widths * np.array([-1.0, 1.0]))
+            estimates[..., np.newaxis] * np.exp(halves * np.array([-1.0, 1.0]))
         )
 
 
@@ -263,57 +270,52 @@ def predict_errors(
     octaves = np.log2(n / largest)
     beyond = np.maximum(octaves, 0.0)
     last = curves.fall.values(octaves)
-    prediction = {"combined": combine(law, last, beyond), "last-fall": last}.get(
-        method, law
-    )
-    prediction = np.clip(prediction, 0.0, cap) if nonnegative else prediction
+    weight_of_law = np.ones(last.shape)
+    if method == "combined":
+        prediction = combine(law, last, beyond)
+        weight_of_law -= _weight_of_fall(last, beyond)
+        rho = curves.rho
+    elif method == "last-fall":
+        prediction = last
+        rho = curves.rho_law
+    else:
+        prediction = law
+        rho = curves.rho_law
+    if nonnegative:
+        prediction = np.clip(prediction, 0.0, cap)
     change = prediction - error
-    of_law = 1 - (
-        _weight_of_fall(last, beyond) if method == "combined" else np.zeros(last.shape)
-    )
+
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where((prediction > 0) & (error > 0), prediction / error, np.nan)
+        # half widths of the law, of e(n) - e_N, and of ln e(n) - ln e_N, by the derivatives of each by θ
         by_ratio = slopes / law[..., np.newaxis] - ERROR_ALONE / error[..., np.newaxis]
         quantile = t_quantile(alpha, curves.degrees)[:, np.newaxis]
         half, half_change, half_ratio = (
-            quantile * np.sqrt(variance(each, curves.covariance))
-            for each in (slopes, slopes - ERROR_ALONE, by_ratio)
+            quantile * np.sqrt(variance(gradient_of, curves.covariance))
+            for gradient_of in (slopes, slopes - ERROR_ALONE, by_ratio)
         )
+
+        # What the law's own variance does not hold: its misses in backtests, and a part of the predicted change.
         top = values(curves.theta, largest, curves.at)
-        log_change = np.where(method == "linear", 0.0, np.log(prediction / top))
-        rho = curves.rho if method == "combined" else curves.rho_law
+        log_change = np.log(prediction / top)
+        if method == "linear":
+            log_change = np.zeros_like(log_change)
         added = added_width(alpha, rho, beyond, log_change) * nonnegative
-        by_law = around(law, half) if law_bounds is None else law_bounds
-        if nonnegative and method != "linear":
-            relative = np.where(law > 0, half / law, np.nan)[..., np.newaxis]
-            logs = (
-                relative
-                if law_bounds is None
-                else np.abs(np.log(law_bounds / law[..., np.newaxis]))
-            )
-            by_law = around_in_logs(law, logs)
-            interval = around_in_logs(
-                prediction,
-                np.hypot(of_law[..., np.newaxis] * logs, added[..., np.newaxis]),
-            )
-        else:
-            interval = (
-                around(prediction, np.hypot(half, added * prediction))
-                if nonnegative
-                else by_law
-            )
-        change_interval = around(
-            change, np.hypot(of_law * half_change, added * prediction)
+        by_law, interval = _law_and_interval(
+            law, half, prediction, weight_of_law, added, law_bounds, method, nonnegative
         )
-        ratio_interval = around_in_logs(ratio, np.hypot(of_law * half_ratio, added))
+        in_change = np.hypot(weight_of_law * half_change, added * prediction)
+        change_interval = around(change, in_change)
+        in_ratio = np.hypot(weight_of_law * half_ratio, added)
+        ratio_interval = around_in_logs(ratio, in_ratio)
     if method == "last-fall":
+        # not by the law in any part
         interval = _from_no_change_to_twice(curves.fall, octaves, alpha, noise)
-        change_interval, ratio_interval = (
-            interval - error[..., np.newaxis],
-            interval / error[..., np.newaxis],
-        )
+        change_interval = interval - error[..., np.newaxis]
+        ratio_interval = interval / error[..., np.newaxis]
     if nonnegative:
-        interval, by_law = np.clip(interval, 0.0, cap), np.clip(by_law, 0.0, cap)
+        interval = np.clip(interval, 0.0, cap)
+        by_law = np.clip(by_law, 0.0, cap)
     return {
         "prediction": prediction,
         "prediction_ci": interval,
@@ -326,6 +328,32 @@ def predict_errors(
         "change_ratio_ci": ratio_interval,
         "extrapolated": curves.far(n),
     }
+
+
+def _law_and_interval(
+    law: Floats,
+    half: Floats,
+    prediction: Floats,
+    weight_of_law: Floats,
+    added: Floats,
+    law_bounds: Floats | None,
+    method: str,
+    nonnegative: bool,
+) -> tuple[Floats, Floats]:
+    """Return the interval of the law by itself, and that of the prediction, both of shape (curve, n, 2)."""
+    by_law = around(law, half) if law_bounds is None else law_bounds
+    if not nonnegative:
+        return by_law, by_law
+    if method == "linear":
+        # may be negative: no logarithms
+        return by_law, around(prediction, np.hypot(half, added * prediction))
+    # In logs, of a law that is positive. A bootstrap's ends have distances of their own.
+    if law_bounds is None:
+        logs = np.where(law > 0, half / law, np.nan)[..., np.newaxis]
+    else:
+        logs = np.abs(np.log(law_bounds / law[..., np.newaxis]))
+    in_logs = np.hypot(weight_of_law[..., np.newaxis] * logs, added[..., np.newaxis])
+    return around_in_logs(law, logs), around_in_logs(prediction, in_logs)
 
 
 def law_of(curves: Curves, n: Floats, method: str) -> tuple[Floats, Floats]:
@@ -362,6 +390,7 @@ def differences(
     predicted: dict[str, Floats], reference: dict[str, Floats]
 ) -> dict[str, Floats]:
     """Return differences of independent predictions with intervals, from the squared distances to their ends."""
+    # root sum of squares of the distances that each end needs (MOVER)
     one, other = predicted["prediction"], reference["prediction"]
     (low, high), (other_low, other_high) = (
         np.moveaxis(each["prediction_ci"], -1, 0) for each in (predicted, reference)

@@ -21,7 +21,7 @@ from xcurves.kernels.resampling.streams import make_generator
 _FEWEST = 4  # sizes up to a cut
 _CUTS = 6  # half octaves
 _DENSE = 1.5  # sizes per octave from which cuts are half an octave apart
-_LEAST_HORIZON = 0.5  # octaves
+_LEAST_HORIZON = 0.5  # octaves; errors right behind a cut would count without bound
 _BLOCK = 4096  # refits at once
 _ALWAYS = 0.02  # log error of one more cut, which also serves where no cut is possible
 _LEAST_USED = 5  # sizes of a fit, however few octaves they span
@@ -44,6 +44,7 @@ def used_sizes(
     if octaves is None:
         return present
     largest = np.where(present, n, -np.inf).max(axis=1, keepdims=True)
+    # how many there are from each size on
     from_last = np.cumsum(present[:, ::-1], axis=1)[:, ::-1]
     return np.asarray(
         present & ((n >= _NEAR * largest / 2**octaves) | (from_last <= _LEAST_USED))
@@ -58,6 +59,7 @@ def cuts(n: Floats, present: NDArray[np.bool_]) -> NDArray[np.intp]:
     last = powerlaw.last_of(present)
     n_sizes = present.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
+        # sparse curves have no sizes for cuts half an octave apart
         dense = (n_sizes - 1) / (octaves[last] - octaves[first]) >= _DENSE
     step = np.where(dense, 0.5, 1.0)[:, np.newaxis] * np.arange(1, _CUTS + 1)
     # (curve, cut, size)
@@ -66,6 +68,7 @@ def cuts(n: Floats, present: NDArray[np.bool_]) -> NDArray[np.intp]:
     kept = np.take_along_axis(np.cumsum(present, axis=1), nearest, axis=1)
     repeated = np.zeros(nearest.shape, dtype=bool)
     repeated[:, 1:] = nearest[:, 1:] == nearest[:, :-1]  # nearest never rises with j
+    # within three octaves of the end in either case
     used = (
         (kept >= _FEWEST)
         & (nearest < last[:, np.newaxis])
@@ -78,16 +81,19 @@ def cuts(n: Floats, present: NDArray[np.bool_]) -> NDArray[np.intp]:
 def backtest(model: Model, at: Floats, sizes: Sizes, octaves: float | None) -> Backtest:
     """Return the backtest errors of the combined rule, of the law and of the last fall."""
     if model.weights == "relative":
+        # no relative weight of an error of 0
         sizes = sizes.where(sizes.means > 0)
     places = cuts(model.n, sizes.folds > 0)
     curve, cut = np.nonzero(places >= 0)
     rules = len(Backtest._fields) - 1
     squares = np.empty((rules, len(curve)))
+    # every cut of every curve is a curve of its own
     for some in stretches(len(curve), _BLOCK):
-        one = curve[some]
+        these = curve[some]
         squares[:, some] = _errors_of_cuts(
-            model, at[one], sizes.take(one), places[one, cut[some]], octaves
+            model, at[these], sizes.take(these), places[these, cut[some]], octaves
         )
+    # rules are compared on the same cuts
     known = ~np.isnan(squares).any(axis=0)
     counts = np.bincount(curve[known], minlength=len(at))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -100,6 +106,7 @@ def backtest(model: Model, at: Floats, sizes: Sizes, octaves: float | None) -> B
 
 def backtest_spread(error: Floats, n_cuts: NDArray[np.intp] | Floats) -> Floats:
     """Return ρ, by which intervals are widened: backtest errors with one more cut of 2 %, shape (curve,)."""
+    # Few cuts may all be close by chance; where there is none, this one is all that is assumed.
     total = np.where(n_cuts > 0, n_cuts * error**2, 0.0)
     return np.asarray(np.sqrt((total + _ALWAYS**2) / (n_cuts + 1)))
 
@@ -114,8 +121,10 @@ def _errors_of_cuts(
     """Return the mean of r² / max(h, 1/2) over the sizes behind `last` by each rule, shape (rule, curve)."""
     place = np.arange(len(model.n))
     later = (place > last[:, np.newaxis]) & (sizes.folds > 0) & (sizes.means > 0)
+    # As if the curve ended at the cut: its own last octaves, its own last fall.
     before = sizes.where(place <= last[:, np.newaxis])
     used = before.where(used_sizes(model.n, before.folds > 0, octaves))
+    # rescaling changes variances, not curves
     theta = replace(model, rescaled=False).fit(at, used).theta
     law = powerlaw.values(theta, model.n, at)
     fall = powerlaw.last_fall(model.n, before.means, before.folds > 0)
@@ -160,12 +169,14 @@ def refit_percentiles(
     alpha: float,
 ) -> tuple[Floats, Floats]:
     """Return percentile intervals of the parameters, shape (curve, 6, 2), and of the curve at sizes `n`."""
+    # With the prior on γ, replicates would vary less than fits do: intervals cover .84 to .93 instead of .93 to .94.
     refitted = replace(model, strength=0.0)
     standard = normal_draws(entropy, n_resamples, len(model.n))
     expected = powerlaw.curve(fit.theta, model.n, at)
     targets = np.empty((len(at), 6, 2)), np.empty((len(at), len(n), 2))
     for some in stretches(len(at), max(1, _BLOCK // n_resamples)):
         folds, variance = sizes.folds[some, np.newaxis], fit.variance[some, np.newaxis]
+        # means and variances of normal errors, drawn independently: no errors of single folds are needed
         ratio = variance_ratios(entropy, n_resamples, sizes.folds[some])
         means = expected[some, np.newaxis] + standard * np.sqrt(
             variance / np.maximum(folds, 1)

@@ -39,6 +39,7 @@ def know(
     runs: Runs, losses: Floats, present: Bools, delta: float | None
 ) -> tuple[Known, Law, Floats, Floats]:
     """Fit laws and backtest them; return also fitted losses and what the last cut before a run predicts, (law, run)."""
+    # Laws and their refits to the runs below cuts are fitted together: all of them share matrix products.
     law_of_cut, kept = _cuts(runs, present)
     every = scaling_law.fit(
         runs,
@@ -88,6 +89,7 @@ def extent_of(n: Floats, d: Floats) -> Floats:
 
 def _coefficients(law: Law, runs: Runs) -> Floats:
     """Return E, A, B, α, β."""
+    # A = A' N0^α and B = B' D0^β; the exponent of a term that is 0 says nothing
     found = law.theta.copy()
     factors = found[:, [A, B]]
     exponents = np.where(factors > 0, np.exp(found[:, ALPHA:]), np.nan)
@@ -105,6 +107,7 @@ def _cuts(runs: Runs, present: Bools) -> tuple[NDArray[np.intp], Bools]:
     patterns, which = np.unique(present, axis=0, return_inverse=True)
     laws = [np.empty(0, np.intp)]
     kept = [np.empty((0, len(product)), dtype=bool)]
+    # laws of the same runs have the same cuts
     for i, pattern in enumerate(patterns):
         below = np.unique(
             (product <= np.quantile(product[pattern], _CUTS)[:, np.newaxis]) & pattern,
@@ -137,6 +140,7 @@ def _backtest(
     extent: Floats,
 ) -> tuple[Floats, Floats, Floats]:
     """Return ρ, ν_a and ν_N, shape (law,), NaN where no cut is possible."""
+    # octaves beyond the kept runs, in whatever direction a run is furthest: by N D, N or D
     later = present[law] & ~kept
     beyond = [
         np.log2(each / np.where(kept, each, -np.inf).max(axis=1, keepdims=True))
@@ -144,7 +148,9 @@ def _backtest(
     ]
     horizon = np.maximum(np.max(beyond, axis=0, initial=-np.inf), _LEAST_OCTAVES)
     squares = np.log(np.where(later, losses[law], 1.0) / ahead) ** 2 / horizon
-    most, full = extent[law, -1:], estimate[law]
+    # Of the allocation there is no later truth: refits are compared with the whole law, at the largest N D.
+    most = extent[law, -1:]
+    full = estimate[law]
     octaves = np.maximum(
         np.where(present[law], beyond[0], -np.inf).max(axis=1, initial=-np.inf),
         _LEAST_OCTAVES,
@@ -171,9 +177,13 @@ def _root_mean(squares: Floats, law: NDArray[np.intp], n_laws: int) -> Floats:
 
 def _covariance(law: Law, runs: Runs, residuals: Floats) -> Floats:
     """Return the covariance of E, A, B, α, β, shape (law, 5, 5): Huber's, 0 for what is at a bound."""
-    has, turn = ~np.isnan(residuals), law.delta[:, np.newaxis]
+    # Huber: κ² [Σψ² / (k - p)] / m² · (XᵀX)⁻¹, ψ the residuals clipped at δ, m the share of those within δ, k runs, p
+    # free parameters, κ = 1 + (p / k) (1 - m) / m, X the derivatives of ln f.
+    has = ~np.isnan(residuals)
+    turn = law.delta[:, np.newaxis]
     residuals = np.where(has, residuals, 0.0)
-    count, n_free = has.sum(axis=1), law.free.sum(axis=1)
+    count = has.sum(axis=1)
+    n_free = law.free.sum(axis=1)
     share = (has & (np.abs(residuals) <= turn)).sum(axis=1) / count
     squares = (np.clip(residuals, -turn, turn) ** 2).sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -190,6 +200,7 @@ def _covariance(law: Law, runs: Runs, residuals: Floats) -> Floats:
     slopes = np.where(has[:, np.newaxis] & law.free[..., np.newaxis], slopes, 0.0)
     inverse = np.linalg.pinv(slopes @ slopes.swapaxes(-1, -2), hermitian=True)
     inverse *= law.free[:, np.newaxis] & law.free[..., np.newaxis]
+    # to E, A, B, α, β: A = A' N0^α, dA / dA' = A / A', dA / dα = A ln N0
     outward = np.tile(np.eye(5), (len(share), 1, 1))
     factors, coefficients = law.theta[:, [A, B]], _coefficients(law, runs)[:, [A, B]]
     outward[:, [A, B], [A, B]] = np.divide(
@@ -234,6 +245,7 @@ def exponent(estimate: Floats) -> Floats:
 
 def log_optimum(estimate: Floats, product: Floats) -> Floats:
     """Return ln N_opt where N D is `product`."""
+    # with D = P / N, d/dN (A N^-α + B D^-β) = 0 where α A N^-α = β B (P / N)^-β: N^(α+β) = α A / (β B) P^β
     _, a, b, alpha, beta = _columns(estimate)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(
@@ -245,6 +257,7 @@ def _half(
     known: Known, slopes: Floats, spread: Floats, octaves: Floats | float, alpha: float
 ) -> tuple[Floats, Floats]:
     """Return half the intervals of what has these slopes: by the law alone, and widened by a backtest error."""
+    # a variance is not negative but for rounding
     sd = np.sqrt(np.maximum(variance(slopes, known.covariance), 0.0))
     by_law = t_quantile(alpha, known.degrees)[:, np.newaxis] * sd
     return by_law, np.hypot(
@@ -259,6 +272,7 @@ def loss(known: Known, n: Floats, d: Floats, alpha: float) -> dict[str, Floats]:
         predicted_losses(known.estimate, n, d),
         _terms(known.estimate, n, d),
     )
+    # by E, A, B, α, β; divided by f below, of ln f
     slopes = np.stack(
         [
             np.ones_like(predicted),
@@ -269,6 +283,7 @@ def loss(known: Known, n: Floats, d: Floats, alpha: float) -> dict[str, Floats]:
         ],
         axis=-1,
     )
+    # One octave at least: misses of backtests hold the spread of single runs, which they have within the data too.
     least_n, most_n, least_d, most_d, _, _, most = known.extent.T[..., np.newaxis]
     octaves = np.maximum(
         np.log2(np.maximum(np.maximum(n / most_n, d / most_d), n * d / most)), 1.0
@@ -288,6 +303,7 @@ def loss(known: Known, n: Floats, d: Floats, alpha: float) -> dict[str, Floats]:
 def share_of_size(known: Known, alpha: float) -> tuple[Floats, Floats]:
     """Return the exponent a of compute in the best model size, and half its interval, shape (law,)."""
     alphas, betas = known.estimate[:, ALPHA], known.estimate[:, BETA]
+    # a = β / (α + β): da/dα = -β / (α + β)², da/dβ = α / (α + β)²
     zero = np.zeros_like(alphas)
     slopes = (
         np.stack([zero, zero, zero, -betas, alphas], axis=-1)
@@ -301,7 +317,9 @@ def share_of_size(known: Known, alpha: float) -> tuple[Floats, Floats]:
 def allocation(known: Known, alpha: float, product: Floats) -> dict[str, Floats]:
     """Return how to divide N D, shape (budget,), between N and D, and the exponent of that."""
     _, a, b, alphas, betas = _columns(known.estimate)
-    total, log_n = alphas + betas, log_optimum(known.estimate, product)
+    # of ln N_opt = [ln(α A) - ln(β B) + β ln P] / (α + β), by E, A, B, α, β
+    total = alphas + betas
+    log_n = log_optimum(known.estimate, product)
     least, most, largest = known.extent[:, 4:].T[..., np.newaxis]
     with np.errstate(divide="ignore", invalid="ignore"):
         by_exponents = [
@@ -313,6 +331,7 @@ def allocation(known: Known, alpha: float, product: Floats) -> dict[str, Floats]
     _, half = _half(
         known, slopes, known.nu_n, np.maximum(np.log2(product / largest), 1.0), alpha
     )
+    # N D is given: ln D errs as much as ln N, and ln(D / N) twice as much
     n = np.exp(log_n)
     d = product / n
     ratio = d / n
@@ -368,6 +387,7 @@ def multiplier(
         ratio = (at_optimum(other, here)["prediction"] - least) / (
             first["prediction"] - least
         )
+        # it never has a loss at or below its own E
         centre = np.where(first["prediction"] > least, np.log(ratio) / steep, np.nan)
     ends = np.exp(
         np.stack([_end(apart, centre, sign) for sign in (-1.0, 1.0)], axis=-1)
@@ -380,6 +400,7 @@ def _end(
     apart: Callable[[Floats], NDArray[np.bool_]], centre: Floats, sign: float
 ) -> Floats:
     """Return where, outwards from the centre, the difference first exceeds its half width: by steps, then halving."""
+    # Steps, as the difference need not be monotone: the first time it is shown ends the interval.
     inner, outer = centre, np.full(centre.shape, np.nan)
     with np.errstate(all="ignore"):
         for _ in range(int(np.ceil(_FARTHEST / _STEP))):

@@ -67,6 +67,7 @@ def fit(runs: Runs, losses: Floats, present: Bools, delta: float | None) -> Law:
     theta = np.concatenate(
         [_best_of_grid(logs, loss[i], present[i]) for i in stretches(len(loss), _LAWS)]
     )
+    # Relative least squares first: its residuals say where Huber's loss turns linear, and it is near the minimum.
     none = np.full(len(loss), np.inf)
     theta, _ = _minimise(theta, logs, loss, present, none, _relative_squares)
     residuals = np.abs(np.log(loss) - np.log(fitted_losses(theta, logs)))
@@ -74,6 +75,8 @@ def fit(runs: Runs, losses: Floats, present: Bools, delta: float | None) -> Law:
     if delta is None:
         typical = np.nanmedian(np.where(present, residuals, np.nan), axis=1)
         count = present.sum(axis=1)
+        # 1.4826 times the median is a normal standard deviation; five parameters make residuals too small. An exact
+        # law has no residuals to judge by: least squares in logs.
         with np.errstate(divide="ignore"):
             width = np.where(
                 typical < _EXACT,
@@ -101,6 +104,7 @@ def fitted_losses(theta: Floats, logs: Floats) -> Floats:
 
 def slopes_of(theta: Floats, logs: Floats) -> Floats:
     """Return the derivatives of f by θ, shape (law, 5, run)."""
+    # of A' exp(-α ln N/N0) by ln α: A' (-α ln N/N0) exp(-α ln N/N0), as dα / d ln α = α
     steep = -np.exp(theta[:, ALPHA:, np.newaxis]) * logs
     powers = np.exp(steep)
     by_exponents = theta[:, A : B + 1, np.newaxis] * steep * powers
@@ -109,6 +113,8 @@ def slopes_of(theta: Floats, logs: Floats) -> Floats:
 
 def _best_of_grid(logs: Floats, loss: Floats, present: Bools) -> Floats:
     """Return the best exponents of the grid with coefficients by nonnegative relative least squares, (law, 5)."""
+    # Given exponents the law is linear in E, A' and B', with columns 1, x and y: their products under the weights are
+    # matrix products for all laws and all exponents at once.
     weights = np.where(present, loss**-2.0, 0.0)
     x, y = (np.exp(-_GRID[:, np.newaxis] * log) for log in logs)
     gram = np.empty((3, 3, len(loss), len(_GRID), len(_GRID)))
@@ -135,6 +141,8 @@ def _best_of_grid(logs: Floats, loss: Floats, present: Bools) -> Floats:
 
 def nonnegative(gram: Floats, target: Floats) -> tuple[Floats, Floats]:
     """Return by how much nonnegative least squares, of (3, 3, ...), lower the sum of squares, and coefficients."""
+    # With normal equations G c = t solved, the sum of squares falls by c · t. Where a coefficient is negative, the
+    # solution is one of those with fewer columns: the best of the sets whose coefficients are all positive.
     found = _solve(gram, target)
     gain = (found * target).sum(axis=0)
     # all three where they are positive: seldom the rest
@@ -209,8 +217,12 @@ def _huber(
     with np.errstate(divide="ignore", invalid="ignore"):
         residual = np.where(present, np.log(loss / fitted), 0.0)
         turn = delta[:, np.newaxis]
-        slope, size = np.clip(residual, -turn, turn), np.abs(residual)
+        slope = np.clip(residual, -turn, turn)
+        size = np.abs(residual)
+        # height (size - height / 2) is r² / 2 up to δ, where height = size, and δ (|r| - δ / 2) beyond
         height = np.abs(slope)
+        # r = ln L - ln f: dH/df = -ψ / f, and d²H/df² = (ψ' + ψ) / f², with ψ' 1 up to δ and 0 beyond. Not exact: 1, or
+        # δ / |r| beyond δ, the curvature of a parabola that touches the loss from above; it is never negative.
         bounded = np.where(size > turn, turn / size, 1.0)
         curvature = np.where(exact[:, np.newaxis], (size <= turn) + slope, bounded)
         return (
@@ -229,6 +241,8 @@ def _minimise(
     objective: Objective,
 ) -> tuple[Floats, Bools]:
     """Return θ at the minimum within bounds, and what is free: damped Newton steps, all laws at once."""
+    # Levenberg's damping: a step that does not lower the objective is tried again shorter, and with a curvature that is
+    # surely positive; one that does makes the next step longer.
     theta = theta.copy()
     free_all = np.ones(theta.shape, dtype=bool)
     damping = np.full(len(theta), 1e-4)
@@ -238,6 +252,7 @@ def _minimise(
         here = theta[left]
         part = (loss[left], present[left], delta[left], exact[left])
         value, gradient, hessian, scale = _derivatives(here, logs, part, objective)
+        # what may not move has a row and a column of the unit matrix, and a gradient of 0: it stays
         free = _may_move(here, gradient)
         free_all[left] = free
         damped = np.where(free[:, :, np.newaxis] & free[:, np.newaxis], hessian, 0.0)
@@ -254,6 +269,7 @@ def _minimise(
             np.where(accepted, damping[left] / 10, damping[left] * 10), 1e-12, 1e10
         )
         exact[left] = accepted
+        # laws that have come to rest, or can go nowhere, leave
         moved = np.abs(trial - here).max(axis=1)
         left = left[(moved > _SAME) & (damping[left] < 1e10)]
         if not left.size:
@@ -273,6 +289,8 @@ def _derivatives(
     fitted = theta[:, E, np.newaxis] + (
         theta[:, A : B + 1, np.newaxis] * slopes[:, A : B + 1]
     ).sum(axis=1)
+    # Chain rule: Σ over runs of the first derivative times slopes, and of the second times products of slopes. What
+    # the second derivatives of f by θ add is in the loop below; without it the Hessian is Gauss-Newton's.
     value, first, second = objective(fitted, *part)
     gradient = (slopes * first[:, np.newaxis]).sum(axis=-1)
     hessian = (slopes * second[:, np.newaxis]) @ slopes.swapaxes(-1, -2)
@@ -280,6 +298,8 @@ def _derivatives(
     scale = np.maximum(scale, 1e-8 * scale.max(axis=1, keepdims=True) + 1e-300)
     exact = part[-1]
     for i in range(2):
+        # d² (A' x) / d ln α² = slope (1 - α ln N/N0), and d² (A' x) / dA' d ln α = slope / A': sums of the latter are
+        # the gradient by ln α over A'
         own = (curved[:, i] * first).sum(axis=-1)
         with np.errstate(divide="ignore", invalid="ignore"):
             mixed = np.where(
@@ -295,8 +315,10 @@ def _derivatives(
 
 def _may_move(theta: Floats, gradient: Floats) -> Bools:
     """Return what may move: not a coefficient at 0 or an exponent at an end that the objective pushes outwards."""
+    # of a term that is 0 the exponent does not matter: it stays
     free = np.ones(theta.shape, dtype=bool)
-    coefficients, exponents = slice(E, B + 1), slice(ALPHA, BETA + 1)
+    coefficients = slice(E, B + 1)
+    exponents = slice(ALPHA, BETA + 1)
     free[:, coefficients] = (theta[:, coefficients] > 0) | (
         gradient[:, coefficients] < 0
     )

@@ -32,6 +32,7 @@ def rows_of(scores: Floats, levels: Floats) -> Rows:
 def own_levels(rows: Rows, n_curves: int) -> tuple[Floats, Floats]:
     """Return scores and levels of curves, both of shape (curve, evaluation), NaN after the last of each curve."""
     counts = np.bincount(rows.curve, minlength=n_curves)
+    # number of the row less that of the first row of its curve
     place = np.arange(len(rows.curve)) - (counts.cumsum() - counts)[rows.curve]
     scores, levels = np.full((2, n_curves, max(int(counts.max(initial=0)), 1)), np.nan)
     scores[rows.curve, place], levels[rows.curve, place] = rows.score, rows.level
@@ -59,19 +60,20 @@ def at_levels(
         return np.full((n_curves, len(grid)), np.nan)
     if method == "mean":
         return _means(rows, n_curves, grid, tolerance or 0.0)
+    # Distances to the rows on both sides decide everything else.
     before, after, behind, ahead = _neighbours(rows, n_curves, grid)
     within = np.finfo(np.float64).max if tolerance is None else tolerance
     if method == "nearest":
         known = np.minimum(behind, ahead) <= within
-        return np.where(
-            known, rows.score[np.where(ahead < behind, after, before)], np.nan
-        )
+        nearest = np.where(ahead < behind, after, before)
+        return np.where(known, rows.score[nearest], np.nan)
     inside = np.isfinite(behind + ahead)  # not past an end of the curve
     if method == "previous":
         return np.where(inside & (behind <= within), rows.score[before], np.nan)
     low, high = rows.score[before], rows.score[after]
     with np.errstate(invalid="ignore"):
         share = np.where(behind > 0, behind / (behind + ahead), 0.0)
+        # as it is at a level of its own: 0 · inf is NaN
         made = np.where(share > 0, low + share * (high - low), low)
     # Where a neighbour is infinite so is what is between: -inf if either is, a run that failed.
     worst = np.where((low == -np.inf) | (high == -np.inf), -np.inf, np.inf)
@@ -93,11 +95,13 @@ def _neighbours(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats, Floats]:
     """Return the nearest rows on both sides of each level, (curve, level), and their distances, inf where none is."""
     _, counts = _bins(rows, n_curves, grid)
+    # Rows are in the order of curves and levels: those of curves before and those up to a level say which is next.
     totals = counts.sum(axis=1, keepdims=True)
     up_to = counts.cumsum(axis=1)[:, :-1]
     first = totals.cumsum(axis=0) - totals
     before = np.maximum(first + up_to - 1, 0)
     behind = np.where(up_to > 0, grid - rows.level[before], np.inf)
+    # at a level of the curve that row is on both sides
     after = np.where(
         behind == 0, before, np.minimum(first + up_to, len(rows.level) - 1)
     )
@@ -120,6 +124,7 @@ def _means(rows: Rows, n_curves: int, grid: Floats, tolerance: float) -> Floats:
 def at_fractions(curves: Floats, levels: Floats, fractions: Floats) -> Floats:
     """Interpolate curves, (task, curve, level), at fractions of the last of their levels; NaN below the first."""
     out = np.full((*curves.shape[:2], len(fractions)), np.nan)
+    # tasks with the same levels are read together
     kinds, kind = np.unique(levels, axis=0, return_inverse=True)
     for number, own in enumerate(kinds):
         tasks, wanted = kind.ravel() == number, fractions * own[-1]
