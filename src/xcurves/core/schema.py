@@ -118,9 +118,8 @@ class Drawing:
     suits: Callable[[xr.Dataset], bool] = lambda _: True
     # of `plot`, that not every picture takes: "band", "linestyles", "xscale", "yscale"
     options: frozenset[str] = frozenset()
-    beside: Callable[[xr.Dataset], float] | None = (
-        None  # letters of the names and numbers beside a panel of rows
-    )
+    # letters of the names and numbers beside a panel of rows
+    beside: Callable[[xr.Dataset], float] | None = None
     claims: str = ""  # the dim of claims, one of which it shows
 
     def __call__(self, result: xr.Dataset, ax: Axes) -> None:
@@ -151,7 +150,9 @@ class View:
     @property
     def drawing(self) -> Drawing:
         """What draws it."""
-        return self.draw if isinstance(self.draw, Drawing) else Drawing(self.draw)
+        if isinstance(self.draw, Drawing):
+            return self.draw
+        return Drawing(self.draw)
 
     @property
     def axes(self) -> list[str]:
@@ -174,17 +175,14 @@ class Part:
     refuses: bool = False
     opens: bool = False  # whether its answer opens a report: which algorithm is better, by how much, or where
     on_request: bool = False  # whether it is made only where it is asked for by name
-    digest: Callable[[xr.Dataset], pd.DataFrame] | None = (
-        None  # a short table of many tasks
-    )
+    # a short table of many tasks
+    digest: Callable[[xr.Dataset], pd.DataFrame] | None = None
     along: bool = False  # whether it is about where along training, for which there must be two levels
     over_tasks: bool = False  # whether it is one answer over several tasks; others are of each task by itself
-    algorithms: Callable[[xr.Dataset], pd.DataFrame] | None = (
-        None  # a row for each algorithm, the best first
-    )
-    pairs: Callable[[xr.Dataset], pd.DataFrame] | None = (
-        None  # pairs as the answer has them, "shown" where they are
-    )
+    # a row for each algorithm, the best first
+    algorithms: Callable[[xr.Dataset], pd.DataFrame] | None = None
+    # pairs as the answer has them, "shown" where they are
+    pairs: Callable[[xr.Dataset], pd.DataFrame] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,21 +208,21 @@ class ResultKind:
     core: tuple[str, ...] = ("algorithm", "run", "training")
     views: Mapping[str, View] = field(default_factory=dict)
     part: Part | None = None
-    by_task: Callable[[xr.Dataset], TaskScores] | None = (
-        None  # the scores of algorithms in every task
-    )
+    # the scores of algorithms in every task
+    by_task: Callable[[xr.Dataset], TaskScores] | None = None
     # Task dims that share a panel; None: all. A function of the result says which.
     overlaid: Collection[str] | Callable[[xr.Dataset], Collection[Hashable]] | None = ()
 
     def every_statement(self, result: xr.Dataset) -> list[Statement]:
         """Return all statements; what failed runs count as is part of the answer."""
-        said = list(self.statements(result))
+        of_method = list(self.statements(result))
         filled = [Statement("answer", text) for text in failed_runs.say_filled(result)]
-        return [*said, *filled]
+        return [*of_method, *filled]
 
     def said(self, result: xr.Dataset, role: Role) -> list[str]:
         """Return the statements of a role."""
-        return [each.text for each in self.every_statement(result) if each.role == role]
+        every = self.every_statement(result)
+        return [statement.text for statement in every if statement.role == role]
 
     def answer(self, result: xr.Dataset) -> str:
         """Return the answer to the question."""
@@ -263,43 +261,58 @@ class ResultKind:
         units: Mapping[str, str] | None = None,
     ) -> xr.Dataset:
         """Return a result in the units of what was `given`; `units` are those that depend on the call."""
-        known = _units(given) | dict(units or {})
+        # Units of single variables come first, then those that units in declarations stand for.
+        known_units = _units(given) | dict(units or {})
         described = {}
         for name, variable in variables.items():
             var = self.variables[name]
-            said = _described(var, known.get(name, known.get(var.units, var.units)))
+            units_of_var = known_units.get(var.units, var.units)
             described[name] = xr.Variable(
-                variable.dims, variable.data.astype(var.dtype, copy=False), said
+                variable.dims,
+                variable.data.astype(var.dtype, copy=False),
+                _described(var, known_units.get(name, units_of_var)),
             )
-        own = {
-            name: each.variable if isinstance(each, xr.DataArray) else each
-            for name, each in coords.items()
-        }
-        dims = {dim for variable in described.values() for dim in variable.dims}
-        labels = {
+
+        # Variables without coordinates of their own: those of a DataArray would come along.
+        bare: dict[Hashable, Any] = {}
+        for coord, each in coords.items():
+            bare[coord] = each
+            if isinstance(each, xr.DataArray):
+                bare[coord] = each.variable
+        result = xr.Dataset(described, self._labels(described) | bare, attrs)
+
+        variables_of_result = result.variables
+        for name, var in self.coordinates().items():
+            if name in variables_of_result and not variables_of_result[name].attrs:
+                units_of_var = known_units.get(var.units, var.units)
+                variables_of_result[name].attrs = _described(var, units_of_var)
+        for dim in result.xindexes.keys() & LONG_NAMES.keys():
+            long_name = LONG_NAMES[str(dim)]
+            variables_of_result[dim].attrs.setdefault("long_name", long_name)
+
+        declared = [name for name in described if self.variables[name].coord]
+        if declared:
+            # skipped where there are none: it copies the result
+            return result.set_coords(declared)
+        return result
+
+    def _labels(self, variables: Mapping[str, xr.Variable]) -> dict[Hashable, Any]:
+        """Return the labels of the dims of variables that only results have."""
+        dims = {dim for variable in variables.values() for dim in variable.dims}
+        return {
             dim: _index(dim, names)
             for dim, names in self.own_dims().items()
             if names and dim in dims
         }
-        result = xr.Dataset(described, labels | own, attrs)
-        found = result.variables
-        for name, var in self.coordinates().items():
-            if name in found and not found[name].attrs:
-                found[name].attrs = _described(var, known.get(var.units, var.units))
-        for dim in result.xindexes.keys() & LONG_NAMES.keys():
-            found[dim].attrs.setdefault("long_name", LONG_NAMES[str(dim)])
-        beside = [name for name in described if self.variables[name].coord]
-        if beside:
-            return result.set_coords(beside)
-        return result
 
     def check(self, result: Any, name: str) -> None:
         """Refuse what is no result of this kind, given as the argument `name`."""
         named = getattr(result, "attrs", {}).get("xcurves_result")
-        known = isinstance(result, xr.Dataset) and (
-            named or self.required() <= set(result.variables)
-        )
-        if not known or named not in (None, self.name):
+        is_result = False
+        if isinstance(result, xr.Dataset):
+            # without attrs, by what it has: `check_attrs` then says what is gone
+            is_result = bool(named) or self.required() <= set(result.variables)
+        if not is_result or named not in (None, self.name):
             got = named or type(result).__name__
             raise TypeError(
                 f"{name} must be a result of {self.name}; got {got}. Make one: {self.argument}.curves.{self.name}()"
@@ -316,20 +329,19 @@ class ResultKind:
 
     def curves_with_bands(self) -> list[tuple[str, str]]:
         """Return the variables that are curves of algorithms, then of pairs, each with the one that is its band."""
-        found = []
+        of_algorithms, of_pairs = [], []
         for name, variable in self.variables.items():
             band = f"{name}_band"
-            is_curve = len(variable.core) == 2 and variable.core[1] in (
-                "training",
-                "budget_fraction",
-            )
-            if (
-                is_curve
-                and band in self.variables
-                and variable.core[0] in ("algorithm", "pair")
-            ):
-                found.append((variable.core[0], name, band))
-        return [(name, band) for _, name, band in sorted(found)]
+            if band not in self.variables or len(variable.core) != 2:
+                continue
+            owner, along = variable.core
+            if along not in ("training", "budget_fraction"):
+                continue
+            if owner == "algorithm":
+                of_algorithms.append((name, band))
+            elif owner == "pair":
+                of_pairs.append((name, band))
+        return [*sorted(of_algorithms), *sorted(of_pairs)]
 
     def reserved(self) -> frozenset[str]:
         """Return the names that a dim or coordinate of what is given must not have."""
@@ -337,29 +349,26 @@ class ResultKind:
 
     def task_dims(self, result: xr.Dataset) -> tuple[Hashable, ...]:
         """Return the dims of a result that broadcast."""
-        own = {
-            *self.own_dims(),
-            *(dim for var in self.variables.values() for dim in var.core),
-        }
-        of_tasks = [
-            result[name]
-            for name, var in self.variables.items()
-            if name in result and TASK in var.dims
-        ]
-        return tuple(
-            dict.fromkeys(
-                dim for array in of_tasks for dim in array.dims if dim not in own
-            )
-        )
+        own = set(self.own_dims())
+        for var in self.variables.values():
+            own.update(var.core)
+        # a dict keeps the order in which dims come
+        dims: dict[Hashable, None] = {}
+        for name, var in self.variables.items():
+            if name in result and TASK in var.dims:
+                dims |= dict.fromkeys(result[name].dims)
+        return tuple(dim for dim in dims if dim not in own)
 
     def panel_dims(self, result: xr.Dataset) -> list[Hashable]:
         """Return the task dims of which every label has a panel of its own in a picture."""
-        together = self.overlaid(result) if callable(self.overlaid) else self.overlaid
-        return (
-            []
-            if together is None
-            else [dim for dim in self.task_dims(result) if dim not in together]
-        )
+        if self.overlaid is None:
+            return []
+        together: Collection[Hashable]
+        if callable(self.overlaid):
+            together = self.overlaid(result)
+        else:
+            together = self.overlaid
+        return [dim for dim in self.task_dims(result) if dim not in together]
 
     def task_names(self, result: xr.Dataset) -> list[str]:
         """Return the prefix of each task of a result in messages, in C order."""
@@ -367,9 +376,8 @@ class ResultKind:
 
     def required(self) -> frozenset[str]:
         """Return the variables that every result has."""
-        return frozenset(
-            name for name, var in self.variables.items() if var.when is None
-        )
+        every = self.variables.items()
+        return frozenset(name for name, var in every if var.when is None)
 
 
 @lru_cache
@@ -381,23 +389,19 @@ def _index(dim: str, names: tuple[str, ...]) -> xr.IndexVariable:
 def _units(given: xr.DataArray) -> dict[str, str]:
     """Return the units of scores and of training, "" where they have none."""
     score = str(given.attrs.get("units", ""))
-    training = (
-        str(given["training"].attrs.get("units", ""))
-        if "training" in given.coords
-        else ""
-    )
-    return {
-        "score": score,
-        "score^2": score if score in ("", "1") else f"({score})^2",
-        "training": training,
-    }
+    squared = score
+    if score not in ("", "1"):
+        squared = f"({score})^2"
+    training = ""
+    if "training" in given.coords:
+        training = str(given["training"].attrs.get("units", ""))
+    return {"score": score, "score^2": squared, "training": training}
 
 
 def _described(var: Var, units: str) -> dict[str, str]:
     """Return the attributes of a variable; words as its unit, which no unit library reads, go to `comment`."""
-    if units and " " not in units:
-        return {"long_name": var.long_name, "units": units}
-    return {
-        "long_name": var.long_name,
-        "comment": f"unit: {units}" if units else f"in the unit of {var.units}",
-    }
+    if not units:
+        return {"long_name": var.long_name, "comment": f"in the unit of {var.units}"}
+    if " " in units:
+        return {"long_name": var.long_name, "comment": f"unit: {units}"}
+    return {"long_name": var.long_name, "units": units}
