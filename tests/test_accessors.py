@@ -1,3 +1,4 @@
+import ast
 import copy
 import inspect
 import os
@@ -13,9 +14,10 @@ import pandas as pd
 import pytest
 import xarray as xr
 
+import stubs
 import xcurves
 from strategies import make_curves
-from xcurves import accessors
+from xcurves import accessors, public_names
 
 OBJECTS = {
     accessors.DataArrayCurves: ("curves", "errors", "scores", "times", "losses"),
@@ -49,6 +51,33 @@ def test_methods_have_the_signatures_of_their_functions():
         assert getattr(accessor, name).__doc__ == getattr(xcurves, name).__doc__, name
 
 
+def test_methods_are_those_of_the_table():
+    for accessor in OBJECTS:
+        type_name = accessor.__name__.removesuffix("Curves")
+        methods = [name for of, name in METHODS if of is accessor]
+        assert methods == public_names.methods_of(type_name), accessor
+
+
+def content(stub):
+    """Return the imports of a stub and what else it has, but no layout."""
+    body = ast.parse(stub).body
+    imports = {
+        (type(node), getattr(node, "module", None), alias.name, alias.asname)
+        for node in body
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    rest = [node for node in body if not isinstance(node, ast.Import | ast.ImportFrom)]
+    return imports, [ast.dump(node) for node in rest]
+
+
+def test_what_editors_read_is_up_to_date():
+    for path, text in stubs.texts().items():
+        assert content(path.read_text(encoding="utf-8")) == content(text), (
+            f"{path} is no longer what the functions are. Write it anew: python tests/stubs.py"
+        )
+
+
 def test_every_function_of_curves_frames_or_results_is_a_method():
     functions = {
         name for name in xcurves.__all__ if inspect.isfunction(getattr(xcurves, name))
@@ -63,9 +92,11 @@ def test_editors_and_help_see_the_function():
 
     curves = make_curves(np.zeros((2, 2, 2)))
     options = list(inspect.signature(xcurves.pairwise).parameters)[1:]
-    for found in jedi.Interpreter(
+    signatures = jedi.Interpreter(
         "curves.curves.pairwise(", [{"curves": curves}]
-    ).get_signatures():
+    ).get_signatures()
+    assert signatures
+    for found in signatures:
         assert [each.name for each in found.params] == options
     offered = jedi.Interpreter(
         "curves.curves.pairwise(", [{"curves": curves}]
@@ -80,6 +111,40 @@ def test_editors_and_help_see_the_function():
     shown = pydoc.render_doc(curves.curves.pairwise, renderer=pydoc.plaintext)
     assert "pairwise(*, n_resamples" in shown
     assert inspect.getdoc(xcurves.pairwise).splitlines()[0] in shown
+
+
+@pytest.mark.slow
+def test_an_editor_completes_methods_in_a_script_that_is_not_run():
+    jedi = pytest.importorskip("jedi")
+    begin = "from xcurves.accessors import DataArrayCurves\nDataArrayCurves(scores)."
+    completed = {each.name for each in jedi.Script(begin).complete()}
+    assert {"pairwise", "across_tasks", "plot"} <= completed
+    (signature,) = jedi.Script(f"{begin}pairwise(").get_signatures()
+    assert [each.name for each in signature.params] == list(
+        inspect.signature(xcurves.pairwise).parameters
+    )[1:]
+    assert inspect.getdoc(xcurves.pairwise).splitlines()[0] in signature.docstring()
+
+
+def test_what_type_checkers_read_is_what_runs():
+    stub = Path(accessors.__file__).with_suffix(".pyi")
+    classes = {
+        node.name: node
+        for node in ast.parse(stub.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef)
+    }
+    told = {
+        (accessor, node.name): [
+            each.arg for each in (*node.args.args, *node.args.kwonlyargs)
+        ]
+        for accessor in OBJECTS
+        for node in classes[accessor.__name__].body
+        if isinstance(node, ast.FunctionDef) and node.name != "__init__"
+    }
+    assert set(told) == set(METHODS)
+    for (accessor, name), parameters in told.items():
+        runs = list(inspect.signature(getattr(xcurves, name)).parameters)
+        assert parameters == ["self", *runs[1:]], (accessor, name)
 
 
 def test_a_result_completes_only_what_applies_to_it():
@@ -155,9 +220,9 @@ def test_a_misspelt_option_is_an_error_of_mypy(tmp_path):
         text=True,
         check=False,
     )
-    found = {
-        int(at): said for at, said in re.findall(r"asked\.py:(\d+): (.*)", done.stdout)
-    }
+    said = re.findall(r"asked\.py:(\d+): (.*)", done.stdout)
+    # a note on where a method is defined follows its error
+    found = {int(at): first for at, first in reversed(said)}
     assert sorted(found) == [4, 5, 6, 7, 8], done.stdout + done.stderr
     assert "Dataset" in found[4]
     assert '"builtins.str"' in found[5] or '"str"' in found[5]

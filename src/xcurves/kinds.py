@@ -1,7 +1,7 @@
 """The list of all kinds of results.
 
-A kind "family.name" is the public function `name` in the module ``xcurves.family.name``, and its declaration `NAME` in
-the module ``xcurves.family.kinds``. Nothing is imported before it is used.
+A kind is the public function `name` in the module ``xcurves.family.name`` of `public_names.KINDS`, and its declaration
+`NAME` in the module ``xcurves.family.kinds``. Nothing is imported before it is used.
 """
 
 from __future__ import annotations
@@ -11,40 +11,12 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from xcurves.public_names import KINDS
+
 if TYPE_CHECKING:
     from xcurves.core.schema import ResultKind
 
-KINDS = (  # in the order of a report
-    "multi_task.across_tasks",
-    "multi_task.profile_across_tasks",
-    "anova.randomized_anova",
-    "anova.pairwise",
-    "anova.contrast",
-    "profile.ss_profile",
-    "group_sequential.sequential",
-    "gating.gate",
-    "target_times.speedup",
-    "target_times.mean_time_to_target",
-    "target_times.performance_profile",
-    "learning_curves.fit_power_law",
-    "learning_curves.predict",
-    "learning_curves.leave_one_size_out",
-    "learning_curves.compare_learners",
-    "learning_curves.fit_scaling_law",
-    "learning_curves.predict_loss",
-    "learning_curves.optimal_allocation",
-    "learning_curves.compare_scaling_laws",
-    "distributions.performance_cdf",
-    "distributions.compare_distributions",
-    "distributions.tuning_curve",
-    "simulation.type_i_error",
-    "simulation.power",
-    "simulation.runs_needed",
-)
-_FAMILIES = {
-    name: family for family, _, name in (kind.partition(".") for kind in KINDS)
-}
-NAMES = tuple(_FAMILIES)
+NAMES = tuple(KINDS)  # in the order of a report
 _REGISTERED: dict[str, ResultKind] = {}
 _FUNCTIONS: dict[str, Callable[..., Any]] = {}  # of registered kinds
 
@@ -54,7 +26,8 @@ def kind(name: str) -> ResultKind:
     """Return the declaration of a kind."""
     if name in _REGISTERED:
         return _REGISTERED[name]
-    module = import_module(f"xcurves.{_FAMILIES[name]}.kinds")
+    family = KINDS[name].module.partition(".")[0]
+    module = import_module(f"xcurves.{family}.kinds")
     declared: ResultKind = getattr(module, name.upper())
     return declared
 
@@ -89,15 +62,10 @@ def register(declared: ResultKind, function: Callable[..., Any] | None = None) -
     NAMES = (*NAMES, declared.name)
 
 
-def is_built_in(name: str) -> bool:
-    """Return whether a name is that of a kind of this package, whose function is public."""
-    return name in _FAMILIES
-
-
 def function(name: str) -> Callable[..., Any]:
     """Return the public function of a kind, or that of a registered one."""
     if name in _FUNCTIONS:
         return _FUNCTIONS[name]
-    module = import_module(f"xcurves.{_FAMILIES[name]}.{name}")
+    module = import_module(f"xcurves.{KINDS[name].module}")
     public: Callable[..., Any] = getattr(module, name)
     return public

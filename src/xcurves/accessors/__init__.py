@@ -1,4 +1,8 @@
-"""`.curves` of arrays, results, analyses and tidy frames: one line for each method, no logic and no state."""
+"""`.curves` of arrays, results, analyses and tidy frames: one line for each method, no logic and no state.
+
+The methods are those of the table `public_names`, which a test compares. They are written out because editors that
+look at objects, as in notebooks, read them here; those that look at files read ``__init__.pyi``.
+"""
 
 from __future__ import annotations
 

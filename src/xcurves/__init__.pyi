@@ -1,0 +1,123 @@
+"""Compare machine-learning algorithms by their performance curves."""
+
+# Written by tests/stubs.py from public_names.py.
+from xcurves import archive as archive
+from xcurves import readers as readers
+from xcurves import simulation as simulation
+from xcurves import tutorial as tutorial
+from xcurves.accessors import register_polars as register_polars
+from xcurves.anova.contrast import contrast as contrast
+from xcurves.anova.pairwise import pairwise as pairwise
+from xcurves.anova.randomized_anova import randomized_anova as randomized_anova
+from xcurves.distributions.compare_distributions import (
+    compare_distributions as compare_distributions,
+)
+from xcurves.distributions.performance_cdf import performance_cdf as performance_cdf
+from xcurves.distributions.trials import trials_needed as trials_needed
+from xcurves.distributions.tuning_curve import tuning_curve as tuning_curve
+from xcurves.gating.gate import gate as gate
+from xcurves.group_sequential.looks import assign_looks as assign_looks
+from xcurves.group_sequential.sequential import sequential as sequential
+from xcurves.learning_curves.compare_learners import (
+    compare_learners as compare_learners,
+)
+from xcurves.learning_curves.compare_scaling_laws import (
+    compare_scaling_laws as compare_scaling_laws,
+)
+from xcurves.learning_curves.fit_power_law import fit_power_law as fit_power_law
+from xcurves.learning_curves.fit_scaling_law import fit_scaling_law as fit_scaling_law
+from xcurves.learning_curves.leave_one_size_out import (
+    leave_one_size_out as leave_one_size_out,
+)
+from xcurves.learning_curves.optimal_allocation import (
+    optimal_allocation as optimal_allocation,
+)
+from xcurves.learning_curves.predict import predict as predict
+from xcurves.learning_curves.predict_loss import predict_loss as predict_loss
+from xcurves.multi_task.across_tasks import across_tasks as across_tasks
+from xcurves.multi_task.profile_across_tasks import (
+    profile_across_tasks as profile_across_tasks,
+)
+from xcurves.plotting.benchmark import plot_benchmark as plot_benchmark
+from xcurves.plotting.dispatch import plot as plot
+from xcurves.plotting.explore import explore as explore
+from xcurves.preprocessing.alignment import align as align
+from xcurves.preprocessing.alignment import drop_incomplete as drop_incomplete
+from xcurves.preprocessing.failures import fill_failed as fill_failed
+from xcurves.preprocessing.frames import to_dataarray as to_dataarray
+from xcurves.preprocessing.frames import to_dataset as to_dataset
+from xcurves.preprocessing.normalization import normalize as normalize
+from xcurves.profile.ss_profile import ss_profile as ss_profile
+from xcurves.reporting.analyze import analyze as analyze
+from xcurves.reporting.page import report as report
+from xcurves.reporting.paper import bibtex as bibtex
+from xcurves.reporting.paper import describe_methods as describe_methods
+from xcurves.reporting.paper import format_table as format_table
+from xcurves.results import summary as summary
+from xcurves.results import table as table
+from xcurves.simulation.power import power as power
+from xcurves.simulation.runs_needed import runs_needed as runs_needed
+from xcurves.simulation.type_i_error import type_i_error as type_i_error
+from xcurves.target_times.mean_time_to_target import (
+    mean_time_to_target as mean_time_to_target,
+)
+from xcurves.target_times.performance_profile import (
+    performance_profile as performance_profile,
+)
+from xcurves.target_times.speedup import speedup as speedup
+from xcurves.target_times.time_to_target import time_to_target as time_to_target
+from xcurves.tidy_frames import to_frame as to_frame
+
+__version__: str
+__all__ = [
+    "across_tasks",
+    "align",
+    "analyze",
+    "archive",
+    "assign_looks",
+    "bibtex",
+    "compare_distributions",
+    "compare_learners",
+    "compare_scaling_laws",
+    "contrast",
+    "describe_methods",
+    "drop_incomplete",
+    "explore",
+    "fill_failed",
+    "fit_power_law",
+    "fit_scaling_law",
+    "format_table",
+    "gate",
+    "leave_one_size_out",
+    "mean_time_to_target",
+    "normalize",
+    "optimal_allocation",
+    "pairwise",
+    "performance_cdf",
+    "performance_profile",
+    "plot",
+    "plot_benchmark",
+    "power",
+    "predict",
+    "predict_loss",
+    "profile_across_tasks",
+    "randomized_anova",
+    "readers",
+    "register_polars",
+    "report",
+    "runs_needed",
+    "sequential",
+    "simulation",
+    "speedup",
+    "ss_profile",
+    "summary",
+    "table",
+    "time_to_target",
+    "to_dataarray",
+    "to_dataset",
+    "to_frame",
+    "trials_needed",
+    "tuning_curve",
+    "tutorial",
+    "type_i_error",
+]

@@ -1,0 +1,85 @@
+"""The one table of public names: the module of each function, and whose `.curves` has it as a method.
+
+`__init__.pyi` here and in `accessors`, which editors and type checkers read, are written from it by
+``python tests/stubs.py``. Tests compare the classes of `accessors` and the pages of the reference with it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+CURVES, RESULT, TREE, FRAME = "DataArray", "Dataset", "DataTree", "DataFrame"
+
+
+class Public(NamedTuple):
+    """Where a public function is, and the types of objects whose `.curves` has it."""
+
+    module: str
+    objects: tuple[str, ...] = ()
+
+
+# The functions that make results, in the order of a report. Each has a module of its name, and its declaration is in
+# the module `kinds` beside it.
+KINDS = {
+    "across_tasks": Public("multi_task.across_tasks", (CURVES,)),
+    "profile_across_tasks": Public("multi_task.profile_across_tasks", (CURVES,)),
+    "randomized_anova": Public("anova.randomized_anova", (CURVES,)),
+    "pairwise": Public("anova.pairwise", (CURVES,)),
+    "contrast": Public("anova.contrast", (CURVES,)),
+    "ss_profile": Public("profile.ss_profile", (CURVES,)),
+    "sequential": Public("group_sequential.sequential", (CURVES,)),
+    "gate": Public("gating.gate", (CURVES,)),
+    "speedup": Public("target_times.speedup", (CURVES,)),
+    "mean_time_to_target": Public("target_times.mean_time_to_target", (CURVES,)),
+    "performance_profile": Public("target_times.performance_profile", (CURVES,)),
+    "fit_power_law": Public("learning_curves.fit_power_law", (CURVES,)),
+    "predict": Public("learning_curves.predict", (RESULT,)),
+    "leave_one_size_out": Public("learning_curves.leave_one_size_out", (CURVES,)),
+    "compare_learners": Public("learning_curves.compare_learners", (RESULT,)),
+    "fit_scaling_law": Public("learning_curves.fit_scaling_law", (CURVES,)),
+    "predict_loss": Public("learning_curves.predict_loss", (RESULT,)),
+    "optimal_allocation": Public("learning_curves.optimal_allocation", (RESULT,)),
+    "compare_scaling_laws": Public("learning_curves.compare_scaling_laws", (RESULT,)),
+    "performance_cdf": Public("distributions.performance_cdf", (CURVES,)),
+    "compare_distributions": Public("distributions.compare_distributions", (CURVES,)),
+    "tuning_curve": Public("distributions.tuning_curve", (CURVES,)),
+    "type_i_error": Public("simulation.type_i_error"),
+    "power": Public("simulation.power"),
+    "runs_needed": Public("simulation.runs_needed", (CURVES,)),
+}
+
+# What prepares curves, and what all kinds of results have.
+FUNCTIONS = {
+    "align": Public("preprocessing.alignment", (CURVES,)),
+    "analyze": Public("reporting.analyze", (CURVES,)),
+    "assign_looks": Public("group_sequential.looks", (CURVES,)),
+    "bibtex": Public("reporting.paper", (RESULT, TREE)),
+    "describe_methods": Public("reporting.paper", (RESULT,)),
+    "drop_incomplete": Public("preprocessing.alignment", (CURVES,)),
+    "explore": Public("plotting.explore", (CURVES, RESULT)),
+    "fill_failed": Public("preprocessing.failures", (CURVES,)),
+    "format_table": Public("reporting.paper", (RESULT,)),
+    "normalize": Public("preprocessing.normalization", (CURVES,)),
+    "plot": Public("plotting.dispatch", (CURVES, RESULT, TREE)),
+    "plot_benchmark": Public("plotting.benchmark", (CURVES,)),
+    "register_polars": Public("accessors"),
+    "report": Public("reporting.page", (TREE,)),
+    "summary": Public("results", (RESULT, TREE)),
+    "table": Public("results", (RESULT, TREE)),
+    "time_to_target": Public("target_times.time_to_target", (CURVES,)),
+    "to_dataarray": Public("preprocessing.frames", (FRAME,)),
+    "to_dataset": Public("preprocessing.frames", (FRAME,)),
+    "to_frame": Public("tidy_frames", (CURVES, RESULT)),
+    "trials_needed": Public("distributions.trials"),
+}
+
+MODULES = ("archive", "readers", "simulation", "tutorial")
+
+
+def methods_of(type_name: str) -> list[str]:
+    """Return the names of the functions that are methods of `.curves` of objects of a type."""
+    return sorted(
+        name
+        for name, public in (KINDS | FUNCTIONS).items()
+        if type_name in public.objects
+    )
