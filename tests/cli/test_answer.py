@@ -179,6 +179,27 @@ def test_what_no_option_can_mend_is_said_without_a_command(capsys, columns, said
 
 
 @pytest.mark.parametrize(
+    ("column", "form", "said"),
+    [
+        ("score", "{:.0f} %", "'score' as numbers: it has text, such as '7 %'."),
+        ("result", "{} ± 1", "'result' as numbers: it has text, such as '7.0 ± 1'."),
+        ("note", "good", "'note' as numbers: it has text, such as 'good'."),
+    ],
+)
+def test_a_column_of_text_that_could_be_the_score_is_named(capsys, column, form, said):
+    frame = log(algo=["a", "b"], seed=range(3), step=[1, 2])
+    frame["comment"] = "none"
+    frame[column] = [form.format(7.0) for _ in frame["y"]]
+    if column == "note":
+        frame = frame.drop(columns="comment")
+    frame.drop(columns="y").to_csv("mine.csv", index=False)
+    assert main(["mine.csv"]) == 2
+    err = capsys.readouterr().err.splitlines()[-1]
+    assert "no column of numbers could be the score: add one, or write the" in err
+    assert said in err
+
+
+@pytest.mark.parametrize(
     ("name", "options", "lower"),
     [
         ("val_loss", [], True),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from shlex import join
+from textwrap import shorten
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -12,7 +14,12 @@ import xarray as xr
 
 from xcurves.cli.options import program
 from xcurves.core.labels import DIMS, did_you_mean
-from xcurves.readers.guess import dim_of, guess_names, wide_pattern
+from xcurves.readers.guess import (
+    dim_of,
+    guess_names,
+    looks_like_score,
+    wide_pattern,
+)
 from xcurves.readers.wide_columns import Pattern
 
 NO_TRAINING = "none"  # of --training: scores have no training
@@ -25,6 +32,7 @@ _OPTIONS = {
 _NAME = "name"  # the column of logs that name their runs
 _PATTERN = "--names '{algorithm}-{run}'"
 _MOST = 6  # columns that a message names
+_WIDEST = 40  # letters of a value that a message shows
 _NOTHING = {
     "algorithm": "no column could be the algorithm, with a label for each of two or more: add one",
     "run": "rows repeat and no column tells the runs apart: add one, such as seed",
@@ -157,6 +165,8 @@ def _why_impossible(
         if why:
             return why
     lacking = "; ".join(_NOTHING[name] for name in impossible)
+    if "score" in impossible:
+        lacking += _nearest_text(frame)
     n_columns = sum(pd.api.types.is_float_dtype(frame[name]) for name in frame)
     if impossible == ["algorithm"] and n_columns > 1:
         command = command_with(options, ["--columns", "{algorithm}"])
@@ -190,6 +200,27 @@ def _text_among_numbers(frame: pd.DataFrame) -> str:
             first = f"{strange.iloc[0]!r} in row {strange.index[0]}"
             return f"the column {name} has text in {rows}, first {first}. Correct it, or leave it empty for a gap"
     return ""
+
+
+def _nearest_text(frame: pd.DataFrame) -> str:
+    """Return which column of text is nearest to a score, with one of its values, "" if none."""
+    texts: list[tuple[bool, bool, str, str]] = []
+    for name in frame.select_dtypes(exclude=["number", "bool"]):
+        values = frame[name].dropna().astype(str)
+        if dim_of(name) is None and len(values):
+            first = values.iloc[0]
+            begins = re.match(r"\W*\d", first) is not None
+            texts.append((looks_like_score(name), begins, str(name), first))
+    if not texts:
+        return ""
+
+    # by its name first, then by values that begin as numbers do; of several the first
+    _, _, name, first = max(texts, key=lambda text: text[:2])
+    shown = repr(shorten(first, _WIDEST, placeholder=" ..."))
+    return (
+        f", or write the column {name!r} as numbers: it has text, such as {shown}. "
+        "A number has a point and no unit, 0.5"
+    )
 
 
 def _either(choices: Sequence[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,6 +43,19 @@ _MARKS = {  # the first letters of attributes that samplers store with trials an
     "gp:": "GPSampler",
     "qmc": "QMCSampler",
     "botorch": "BoTorchSampler",
+}
+
+_WRONG = {  # what is wrong with a database in which a query finds a row
+    "a trial has no number": "SELECT 1 FROM trials WHERE typeof(number) <> 'integer' OR number < 0",
+    "two trials of a study have one number": "SELECT 1 FROM trials GROUP BY study_id, number HAVING count(*) > 1",
+    "a study has no direction": "SELECT 1 FROM studies WHERE study_id NOT IN (SELECT study_id FROM study_directions)",
+    "a finished trial has no value": "SELECT 1 FROM trials WHERE state = 'COMPLETE' "
+    "AND trial_id NOT IN (SELECT trial_id FROM trial_values)",
+    "a value is no number": "SELECT 1 FROM trial_values WHERE typeof(value) IN ('text', 'blob')",
+    "a parameter is no number": "SELECT 1 FROM trial_params WHERE typeof(param_value) NOT IN ('real', 'integer')",
+    "a parameter has no name": "SELECT 1 FROM trial_params WHERE typeof(param_name) <> 'text' OR param_name = ''",
+    "a reported value is no number": "SELECT 1 FROM trial_intermediate_values "
+    "WHERE typeof(intermediate_value) IN ('text', 'blob')",
 }
 
 
@@ -190,6 +204,16 @@ def _stored(path: Path) -> dict[str, Any]:
             return _from_database(optuna, address, path)
 
 
+def _check_rows(address: str) -> None:
+    """Refuse rows that Optuna does not write, such as trials of no study: it would read past them or fail."""
+    with closing(connect(address)) as database:
+        for table, _, belongs_to, _ in database.execute("PRAGMA foreign_key_check"):
+            raise ValueError(f"a row of {table} belongs to none of {belongs_to}")
+        for what, query in _WRONG.items():
+            if database.execute(f"{query} LIMIT 1").fetchone():
+                raise ValueError(what)
+
+
 def _from_database(optuna: Any, address: str, path: Path) -> dict[str, Any]:
     """Read a database through connections that cannot write it."""
     storage = optuna.storages.RDBStorage(
@@ -205,6 +229,7 @@ def _from_database(optuna: Any, address: str, path: Path) -> dict[str, Any]:
                 f"{path} is of another version of Optuna ({version}); {optuna.__version__} reads "
                 f"{storage.get_head_version()}. Copy it and run: optuna storage upgrade --storage sqlite:///COPY"
             )
+        _check_rows(address)
         return _read(storage, path)
     finally:
         storage.remove_session()
