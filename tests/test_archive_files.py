@@ -1,7 +1,9 @@
 """Archives on disk: written whole or not at all, read back identical, refused in one line where they are not."""
 
 import os
+import re
 import signal
+import socket
 import subprocess
 import sys
 import warnings
@@ -412,6 +414,71 @@ def test_what_is_no_file_is_refused_at_once(result, tmp_path):
             match=r"exists and is not replaced: xcurves did not write it",
         ):
             write(result, path)
+
+
+def put_in_the_way(what, path):
+    """Put something of somebody else's at a path."""
+    if what == "socket":
+        with socket.socket(socket.AF_UNIX) as listening:
+            listening.bind(path.name)  # names of sockets are short
+    elif what == "link to a socket":
+        put_in_the_way("socket", path.with_name("s"))
+        path.symlink_to("s")
+    elif what == "link to itself":
+        path.symlink_to(path.name)
+    elif what == "empty folder":
+        path.mkdir()
+    elif what == "folder":
+        path.mkdir()
+        (path / "theirs.txt").write_text("theirs")
+    elif what == "link to a folder":
+        put_in_the_way("folder", path.with_name("theirs"))
+        path.symlink_to("theirs")
+    else:
+        path.write_text(what)
+
+
+@pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="no such sockets here")
+@pytest.mark.parametrize("name", ["a.nc", "a.zarr"])
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        ("socket", "it is no file but a device, a pipe or a socket"),
+        ("link to a socket", "it is no file but a device, a pipe or a socket"),
+        ("link to itself", "Too many levels of symbolic links"),
+        ("empty folder", "it is a folder"),
+        ("folder", "it is a folder"),
+        ("link to a folder", "it is a folder"),
+        ("", "it does not begin as a netCDF file does"),
+        ("a file of text", "it does not begin as a netCDF file does"),
+    ],
+)
+def test_what_others_put_at_the_path_is_refused_and_stays(
+    result, tmp_path, monkeypatch, name, what, said
+):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / name
+    put_in_the_way(what, path)
+
+    def standing():
+        return {
+            each: (each.lstat().st_mode, each.lstat().st_mtime_ns)
+            for each in tmp_path.rglob("*")
+        }
+
+    before = standing()
+    with pytest.raises((OSError, ValueError), match=said) as refused:
+        read(path)
+    with pytest.raises((OSError, ValueError), match=re.escape(name)) as unopened:
+        open_dataset(path)
+    with pytest.raises(
+        OSError, match=r"is not replaced|cannot be written"
+    ) as unwritten:
+        write(result, path)
+    for caught in (refused, unopened, unwritten):
+        assert str(caught.value).startswith(f"path {str(path)!r} ")
+        assert "\n" not in str(caught.value)
+    assert standing() == before
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self/status")

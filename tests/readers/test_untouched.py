@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from xcurves import readers
-from xcurves.readers import hydra, optuna
+from xcurves.readers import hydra, mlflow, optuna
 from xcurves.readers.open_files import LogError, open_database, read_bytes
 
 LOGS = Path(__file__).parent / "logs"
@@ -258,6 +258,28 @@ def test_a_database_with_rows_that_optuna_does_not_write_is_refused(
     with pytest.raises(ValueError, match=f"^{path} .*{said}") as caught:
         optuna.trials(path)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+@pytest.mark.parametrize(
+    "read",
+    [
+        optuna.trials,
+        optuna.intermediate_values,
+        mlflow.metric_history,
+        read_bytes,
+    ],
+    ids=lambda read: f"{read.__module__}.{read.__name__}",
+)
+def test_pipes_and_devices_are_refused_at_once(tmp_path, read):
+    if read.__module__.endswith("optuna"):
+        pytest.importorskip("optuna")
+    os.mkfifo(tmp_path / "pipe.db")
+    for path in (tmp_path / "pipe.db", Path("/dev/zero")):
+        with pytest.raises(
+            ValueError, match=f"^{path} is no file but a device, a pipe or a socket"
+        ):
+            read(path)
 
 
 VALUES = [

@@ -42,10 +42,13 @@ def check_place(path: Path, *, is_own: Callable[[Path], bool]) -> Path:
         raise NotADirectoryError(
             f"path {str(path)!r}: there is no folder {path.parent}. Make it, or name another"
         )
-    if os.path.lexists(target) and (target.is_dir() or not is_own(target)):
-        why = "xcurves did not write it, or it is damaged"
+    why = ""
+    with one_line(path, *_UNWRITABLE):
         if target.is_dir():
             why = "folders are not replaced"
+        elif os.path.lexists(target) and not is_own(target):
+            why = "xcurves did not write it, or it is damaged"
+    if why:
         raise FileExistsError(
             f"path {str(path)!r} exists and is not replaced: {why}. Delete it, or name another"
         )

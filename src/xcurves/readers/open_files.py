@@ -62,9 +62,18 @@ def check_name(path: Path) -> None:
         ) from None
 
 
+def opened(path: Path) -> io.BufferedReader:
+    """Open a file for reading bytes, not what would make its reader wait or never ends."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise LogError(
+            f"{path} is no file but a device, a pipe or a socket. Name a file, or copy what it gives into one"
+        )
+    return path.open("rb")
+
+
 def read_bytes(path: Path) -> bytes:
     """Return the content of a file, decompressed if it is of gzip, whatever its name."""
-    with path.open("rb") as file:
+    with opened(path) as file:
         if not file.peek(1).startswith(_GZIP):
             return file.read()
         if path.stat().st_size * _MOST_EXPANSION > _limit.get():
@@ -93,7 +102,7 @@ def check_text(data: bytes, path: Path) -> None:
 
 def beginning(path: Path, size: int = _PIECE) -> bytes:
     """Return the first bytes of a file, decompressed if it is of gzip."""
-    with path.open("rb") as file:
+    with opened(path) as file:
         if not file.peek(1).startswith(_GZIP):
             return file.read(size)
         with gzip.open(file) as expanded:
@@ -137,7 +146,7 @@ def _too_large(path: Path) -> LogError:
 @contextmanager
 def open_arrays(path: Path, data: bytes | None = None) -> Iterator[Any]:
     """Open an .npz file of arrays, or what it held before gzip, if no array claims more than it holds or is allowed."""
-    with path.open("rb") if data is None else io.BytesIO(data) as file:
+    with opened(path) if data is None else io.BytesIO(data) as file:
         with zipfile.ZipFile(file) as members:
             if sum(member.file_size for member in members.infolist()) > _limit.get():
                 raise _too_large(path)
@@ -150,7 +159,7 @@ def open_arrays(path: Path, data: bytes | None = None) -> Iterator[Any]:
 
 def array_shapes(path: Path) -> list[tuple[int, ...]]:
     """Return the shapes of the arrays in an .npz file, of which only the headers are read."""
-    with path.open("rb") as file:
+    with opened(path) as file:
         compressed = file.peek(1).startswith(_GZIP)
     with zipfile.ZipFile(
         io.BytesIO(read_bytes(path)) if compressed else path
@@ -183,7 +192,7 @@ def _header_of(
 
 def is_database(path: Path) -> bool:
     """Return whether a file is an SQLite database, by its first bytes."""
-    with path.open("rb") as file:
+    with opened(path) as file:
         return file.read(len(_SQLITE)) == _SQLITE
 
 
@@ -211,7 +220,7 @@ def check_database(address: str) -> None:
 def database_address(path: Path) -> Iterator[str]:
     """Yield the address by which SQLite reads a database and nothing else."""
     path = path.resolve()
-    with path.open("rb") as file:
+    with opened(path) as file:
         has_log = file.read(19)[18:] == _WAL
     if _journals(path):
         # SQLite would play a journal back into the file itself
