@@ -72,8 +72,11 @@ def forest_lines(displayed: xr.Dataset) -> list[Line]:
 
 
 def n_forest_lines(displayed: xr.Dataset) -> float:
-    """Return how many lines the forest has, its headings included."""
-    return len(forest_lines(displayed)) + 1.2
+    """Return how many lines the forest has, its headings included; a single pair is as low as can be."""
+    n_lines = len(forest_lines(displayed))
+    if n_lines == 1:
+        return 1.5
+    return n_lines + 1.2
 
 
 def n_forest_letters(displayed: xr.Dataset) -> float:

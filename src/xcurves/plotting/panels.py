@@ -428,11 +428,22 @@ def _thin_numbers(panels: NDArray[Any]) -> None:
                     if not _touch(axis):
                         break
                     locator.set_params(nbins=most)
+                if _touch(axis):
+                    _keep_one_tick(axis)
             elif isinstance(locator, LogLocator):
                 for factors in ((1.0, 3.0), (1.0,)):
                     if not _touch(axis):
                         break
                     locator.set_params(subs=factors)
+
+
+def _keep_one_tick(axis: Any) -> None:
+    """Leave one tick of an axis that has room for no two: at 0 if that is in view, else the first."""
+    low, high = sorted(axis.get_view_interval())
+    in_view = [tick for tick in axis.get_ticklocs() if low <= tick <= high]
+    if 0.0 in in_view:
+        in_view = [0.0]
+    axis.set_ticks(in_view[:1])
 
 
 def _touch(axis: Any) -> bool:
