@@ -108,6 +108,7 @@ def test_the_first_page_has_twelve_pictures_of_the_gallery(monkeypatch):
     assert all(question.endswith("?") for question in questions.values())
 
 
+@pytest.mark.slow
 def test_the_gallery_draws_every_view_with_code_that_fits(monkeypatch):
     pytest.importorskip("sphinx")
     drawn = []

@@ -18,7 +18,11 @@ from xcurves.kernels.differences.group_sequential import (
     normal_scale,
     studentized_terms,
 )
-from xcurves.kernels.differences.sequential_chances import nominal_levels
+from xcurves.kernels.differences.sequential_chances import (
+    Seen,
+    chances,
+    nominal_levels,
+)
 from xcurves.kernels.differences.sequential_pvalues import (
     nested_pvalues,
     small_pvalues,
@@ -454,3 +458,24 @@ def test_tasks_equal_the_reference(case):
     ]
     found, looks = evaluated(batches, spent("square", case["K"]))
     compare(found, looks, case["looks"], "T_F")
+
+
+def test_a_task_that_lacks_runs_does_not_change_the_chances():
+    lacking = Seen(
+        difference=1.0,
+        weights=np.array([1.0, 0.0]),
+        n_runs=np.array([[5.0, 5.0], [0.0, 3.0]]),
+        sd=np.array([[1.0, 1.2], [np.nan, 0.5]]),
+        batch=np.array([[4, 4], [0, 0]]),
+    )
+    alone = lacking._replace(
+        weights=lacking.weights[:1],
+        n_runs=lacking.n_runs[:1],
+        sd=lacking.sd[:1],
+        batch=lacking.batch[:1],
+    )
+    levels, differences = np.array([0.02, 0.04]), [0.5, 1.0]
+    expected = chances(alone, levels, differences, entropy=1, k=1)
+    assert ((expected > 0) & (expected < 1)).all()
+    found = chances(lacking, levels, differences, entropy=1, k=1)
+    np.testing.assert_array_equal(found, expected)

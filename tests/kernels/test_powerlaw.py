@@ -63,3 +63,10 @@ def test_log_slope_is_the_derivative_by_ln_n():
     )
     at_n = powerlaw.log_slope(THETA, np.array([400.0]), np.full(4, 400.0))[:, 0]
     np.testing.assert_allclose(at_n, -THETA[:, 1] / 2)  # β_N = -2 de/d ln n
+
+
+def test_intervals_in_logs_are_a_factor_and_its_inverse():
+    bounds = powerlaw.around_in_logs(np.array([8.0, 10.0]), np.log([2.0, 5.0]))
+    np.testing.assert_allclose(bounds, [[4, 16], [2, 50]])
+    ends = powerlaw.around_in_logs(np.array([8.0]), np.log([[2.0, 4.0]]))
+    np.testing.assert_allclose(ends, [[4, 32]])
