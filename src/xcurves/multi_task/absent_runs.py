@@ -13,9 +13,9 @@ from xcurves.core.wording import listed, number
 _NAMED = 3  # largest lacks
 
 
-def say_absent_runs(one: xr.Dataset, task: str) -> Iterator[str]:
+def say_absent_runs(benchmark: xr.Dataset, task: str) -> Iterator[str]:
     """Yield how many cells of a benchmark lack runs that another algorithm has in their task, and the largest lacks."""
-    n_runs = one["n_runs"]
+    n_runs = benchmark["n_runs"]
     if set(n_runs.dims) != {task, "algorithm"}:
         return
     counts = n_runs.transpose(task, "algorithm").to_numpy()
@@ -25,13 +25,18 @@ def say_absent_runs(one: xr.Dataset, task: str) -> Iterator[str]:
     if not n_lacking:
         return
     largest = np.argsort(-lacking, axis=None, kind="stable")[: min(_NAMED, n_lacking)]
-    tasks, algorithms = labels.words(one[task]), labels.words(one["algorithm"])
-    said = []
-    for place in largest.tolist():
-        row, column = divmod(place, counts.shape[1])
-        said.append(
+    tasks = labels.words(benchmark[task])
+    algorithms = labels.words(benchmark["algorithm"])
+    lacks = []
+    for cell in largest.tolist():
+        row, column = divmod(cell, counts.shape[1])
+        lacks.append(
             f"{algorithms[column]} {lacking[row, column]} of {most[row, 0]} in {task} {tasks[row]}"
         )
-    cells = f"{number(n_lacking)} of {number(counts.size)} cells of {task} and algorithm lack runs that others have"
-    which = "the largest lacks: " if n_lacking > _NAMED else ""
-    yield f"{cells}: {which}{listed(said)}. Runs that crashed are no missing runs: give them a failed score."
+    which = ""
+    if n_lacking > _NAMED:
+        which = "the largest lacks: "
+    yield (
+        f"{number(n_lacking)} of {number(counts.size)} cells of {task} and algorithm lack runs that others have: "
+        f"{which}{listed(lacks)}. Runs that crashed are no missing runs: give them a failed score."
+    )

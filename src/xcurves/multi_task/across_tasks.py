@@ -180,43 +180,54 @@ def across_tasks(
     >>> answer.pair.item(), answer.pvalue.sel(task_effect="random").item()
     ('new - old', 0.0078125)
     """
-    curves = check_curves(
+    checked = check_curves(
         validation.with_training(curves), reserved=ACROSS_TASKS.reserved()
     )
-    run_checks.warn_of_copies(curves)
-    curves, task = options.check_task(curves, task)
-    curves, budget = within_budget(curves, DIMS)
+    run_checks.warn_of_copies(checked)
+    checked, dim = options.check_task(checked, task)
+    checked, budget = within_budget(checked, DIMS)
     validation.check_flag("higher_is_better", higher_is_better)
-    weights = options.check_task_weights(curves, task, task_weights)
-    asked = check_training_weights(curves, training_weights)
-    levels = asked if isinstance(asked, xr.DataArray) else None
+    weights = options.check_task_weights(checked, dim, task_weights)
+    levels = check_training_weights(checked, training_weights)
     validation.check_choice("task_correction", task_correction, tuple(CORRECTIONS))
-    groups = options.check_task_groups(curves, task, task_groups)
-    core = (task, "algorithm", "run")
-    numbers = number_of_run(curves, asked, ranked=True).transpose(..., *core)
+    groups = options.check_task_groups(checked, dim, task_groups)
+    core = (dim, "algorithm", "run")
+    numbers = number_of_run(checked, levels, ranked=True).transpose(..., *core)
     context = Context.of(numbers, n_resamples, paired, confidence_level, rng, core=core)
+
+    # Which end of the scores is better, and which infinite score a run has that failed or did not reach.
+    sign = 1
+    if not higher_is_better:
+        sign = -1
+    failed = failed_runs.failed_score(higher_is_better)
+    if budget is not None:
+        failed = np.inf
     comparison = Comparison.of(
-        curves,
+        checked,
         context,
-        task,
+        dim,
         reference,
         groups,
-        weights=weights or [1.0] * curves.sizes[task],
+        weights=weights or [1.0] * checked.sizes[dim],
         all_pairs=reference is None,
-        sign=1 if higher_is_better else -1,
-        failed=np.inf
-        if budget is not None
-        else failed_runs.failed_score(higher_is_better),
+        sign=sign,
+        failed=failed,
         margin=validation.check_margin(margin),
         task_correction=task_correction,
-        progress=validation.check_progress(progress, "deals", lazy=is_lazy(curves)),
+        progress=validation.check_progress(progress, "deals", lazy=is_lazy(checked)),
     )
-    given, of_levels = {}, {}
+    when = []
+    if margin is not None:
+        when.append("margin")
+    coords = labels.pair_coords(checked, reference) | groups.coord
     if weights is not None:
-        given["task_weights"] = xr.Variable(task, weights)
-    if levels is not None:
-        given["training_weights"] = levels.variable
-        of_levels["training"] = curves["training"].variable
+        coords["task_weights"] = xr.Variable(dim, weights)
+    if isinstance(levels, xr.DataArray):
+        coords["training_weights"] = levels.variable
+        coords["training"] = checked["training"].variable
+    named_weights = None
+    if isinstance(training_weights, str):
+        named_weights = training_weights
     return per_task(
         ACROSS_TASKS,
         comparison,
@@ -224,12 +235,10 @@ def across_tasks(
         context=context,
         core=core,
         sizes={"pair": len(comparison.pairs)},
-        when=[] if margin is None else ["margin"],
+        when=when,
         attrs={
-            "task": task,
-            "training_weights": training_weights
-            if isinstance(training_weights, str)
-            else None,
+            "task": dim,
+            "training_weights": named_weights,
             "task_groups": groups.name,
             "paired": paired,
             "reference": reference,
@@ -239,34 +248,35 @@ def across_tasks(
             "pair_correction": PAIR_CORRECTION,
             "n_resamples": n_resamples,
         },
-        coords=labels.pair_coords(curves, reference) | groups.coord | of_levels | given,
+        coords=coords,
         warn=_warn_of_benchmarks,
     )
 
 
 def _warn_of_benchmarks(result: xr.Dataset) -> None:
     """Warn once of each thing in a computed result that a reader would not expect."""
-    task, every = result.attrs["task"], list(labels.named_tasks(result, "difference"))
-    unlike = [
-        (name, task_spread_ratio(one).item())
-        for one, name in every
-        if carrying_tasks(one)
-    ]
-    if unlike:
-        name, ratio = unlike[0]
-        provenance.warn(
-            f"{name}runs differ {ratio:.0f} times as much in one {task} as in another, so that the mean difference is "
-            "that of few. Bring scores to one scale: .curves.normalize(), or read prob_greater, which has no scale"
-        )
-    alpha, known = provenance.alpha_of(result), result["difference"].notnull()
-    none = known.any("pair") & ~(
-        known & result["pvalue_adjusted"].sel(task_effect="random").notnull()
-    ).any("pair")
-    without = np.flatnonzero(none.to_numpy())
+    task = result.attrs["task"]
+    benchmarks = list(labels.named_tasks(result, "difference"))
+    for benchmark, name in benchmarks:
+        if carrying_tasks(benchmark):
+            ratio = task_spread_ratio(benchmark).item()
+            provenance.warn(
+                f"{name}runs differ {ratio:.0f} times as much in one {task} as in another, so that the mean difference "
+                "is that of few. Bring scores to one scale: .curves.normalize(), or read prob_greater, which has no "
+                "scale"
+            )
+            break
+
+    # Benchmarks with a mean difference of which no pair has a p for tasks like these.
+    known = result["difference"].notnull()
+    has_p = result["pvalue_adjusted"].sel(task_effect="random").notnull()
+    lacking = known.any("pair") & ~(known & has_p).any("pair")
+    without = np.flatnonzero(lacking.to_numpy())
     if without.size:
+        _, name = benchmarks[without[0]]
         provenance.warn(
-            f"{every[without[0]][1]}so few tasks or families that no p for tasks like these reaches {alpha:g}. Add "
-            "tasks, or read the claim for these tasks (fixed)"
+            f"{name}so few tasks or families that no p for tasks like these reaches {provenance.alpha_of(result):g}. "
+            "Add tasks, or read the claim for these tasks (fixed)"
         )
 
 
@@ -286,31 +296,34 @@ def many_pvalues(
     ordered = labels.in_label_order(scores.transpose(..., *core), core)
     # No p depends on which algorithm of a pair is named first.
     first, second = np.sort(labels.pairs_in_label_order(scores), axis=1).T
-    lead, (n_tasks, _, n_runs) = ordered.shape[:-3], ordered.shape[-3:]
+    n_tasks, _, n_runs = ordered.shape[-3:]
+    lead = (*ordered.shape[:-3], len(first))
     by_algorithm = ordered.to_numpy().swapaxes(-3, -2)
-    x, y = (
-        by_algorithm[..., each, :, :].reshape(-1, n_tasks, n_runs)
-        for each in (first, second)
-    )
-    weights, entropy = np.full(n_tasks, 1 / n_tasks), validation.check_rng(rng)
-    of_ranks, adjusted = name.startswith("prob_greater"), name.endswith("_adjusted")
+    x = by_algorithm[..., first, :, :].reshape(-1, n_tasks, n_runs)
+    y = by_algorithm[..., second, :, :].reshape(-1, n_tasks, n_runs)
+    weights = np.full(n_tasks, 1 / n_tasks)
+    entropy = validation.check_rng(rng)
+    of_ranks = name.startswith("prob_greater")
 
+    # For these tasks.
     deals = task_plans.plan_deals(
         ((n_runs, n_runs),) * n_tasks, n_resamples, entropy=entropy
     )
-    found = task_effects.task_effect_tests(x, y, weights, deals, (), ranks=of_ranks)
-    fixed = found[name.removesuffix("_adjusted")].reshape(*lead, len(first))
+    tests = task_effects.task_effect_tests(x, y, weights, deals, (), ranks=of_ranks)
+    fixed = tests[name.removesuffix("_adjusted")].reshape(lead)
 
-    of_tasks = (
-        task_ranks.thetas(x, y) - 0.5
-        if of_ranks
-        else task_effects.task_differences(x, y, paired=False)[0]
-    )
+    # For tasks like these.
+    if of_ranks:
+        of_tasks = task_ranks.thetas(x, y) - 0.5
+    else:
+        of_tasks, _ = task_effects.task_differences(x, y, paired=False)
     flips = plans.plan_flips(n_tasks, n_resamples, entropy)
-    by_pair = (weights * of_tasks).reshape(*lead, len(first), n_tasks)
-    random = task_flips.pvalues(by_pair, flips, 0.05)[int(adjusted)]
+    by_pair = (weights * of_tasks).reshape(*lead, n_tasks)
+    random, random_adjusted = task_flips.pvalues(by_pair, flips, 0.05)
 
-    values = np.stack([holm(fixed) if adjusted else fixed, random], axis=-1)
+    values = np.stack([fixed, random], axis=-1)
+    if name.endswith("_adjusted"):
+        values = np.stack([holm(fixed), random_adjusted], axis=-1)
     coords = {
         dim: each
         for dim, each in scores.coords.items()

@@ -52,12 +52,11 @@ def check_task(
         raise ValueError(
             f"task must be a dim of tasks; got {labels.shown(task)}, which is that of {task}s"
         )
-    cure = (
-        f". Name one: task={extra[0]!r}"
-        if extra
-        else ". Add one: curves.expand_dims(task=['name'])"
-    )
-    cure = labels.did_you_mean(task, extra) or cure
+    cure = labels.did_you_mean(task, extra)
+    if not cure and extra:
+        cure = f". Name one: task={extra[0]!r}"
+    elif not cure:
+        cure = ". Add one: curves.expand_dims(task=['name'])"
     raise ValueError(
         f"task={labels.shown(task)} is no dim of curves, which have {tuple(curves.dims)}{cure}"
     )
@@ -85,47 +84,55 @@ def check_task_groups(
     curves: xr.DataArray, task: str, groups: TaskGroups | None
 ) -> TaskFamilies:
     """Return the family of each task."""
-    n_tasks, name = curves.sizes[task], groups if isinstance(groups, str) else GROUP
+    n_tasks = curves.sizes[task]
     if groups is None:
         return TaskFamilies(None, list(range(n_tasks)), {})
-    if isinstance(groups, str):
-        known = [
-            str(each)
-            for each, coord in curves.coords.items()
-            if coord.dims == (task,) and each != task
-        ]
-        if groups not in known:
-            has = (
-                ", ".join(map(repr, known))
-                or "none; give the labels, one for each task"
-            )
-            raise ValueError(
-                f"task_groups={groups!r} is no coordinate of dim {task!r}. It has {has}"
-            )
-        groups = curves[groups]
-    elif (
-        isinstance(groups, xr.DataArray)
-        and task in groups.indexes
-        and task in curves.indexes
-    ):
-        groups = groups.reindex({task: curves[task].to_numpy()})
-    values = np.asarray(groups)
-    if values.shape != (n_tasks,) or (
-        isinstance(groups, xr.DataArray) and groups.dims != (task,)
-    ):
+    families = _families_of(curves, task, groups)
+    values = np.asarray(families)
+    has_other_dims = isinstance(families, xr.DataArray) and families.dims != (task,)
+    if values.shape != (n_tasks,) or has_other_dims:
         raise ValueError(
             f"task_groups must have a label for each of {n_tasks} tasks; got shape {values.shape}"
         )
     missing = pd.isna(values)
     if missing.any():
-        place = labels.words(curves[task])[int(missing.argmax())]
+        label = labels.words(curves[task])[int(missing.argmax())]
         raise ValueError(
-            f"task_groups has no family for {task} {place}. Name one for every task"
+            f"task_groups has no family for {task} {label}. Name one for every task"
         )
-    numbers = np.unique(values.astype(str), return_inverse=True)[1].ravel()
-    return TaskFamilies(
-        name, numbers.tolist(), {GROUP: (task, values)} if name == GROUP else {}
-    )
+    _, numbers = np.unique(values.astype(str), return_inverse=True)
+    name = GROUP
+    if isinstance(groups, str):
+        name = groups
+    coord: dict[Hashable, Any] = {}
+    if name == GROUP:
+        coord[GROUP] = (task, values)
+    return TaskFamilies(name, numbers.ravel().tolist(), coord)
+
+
+def _families_of(
+    curves: xr.DataArray, task: str, groups: TaskGroups
+) -> Sequence[Any] | xr.DataArray:
+    """Return the labels of families: of the coordinate that was named, or those given, in the order of the tasks."""
+    if isinstance(groups, str):
+        known = [
+            str(name)
+            for name, coord in curves.coords.items()
+            if coord.dims == (task,) and name != task
+        ]
+        if groups not in known:
+            has = ", ".join(map(repr, known))
+            if not known:
+                has = "none; give the labels, one for each task"
+            raise ValueError(
+                f"task_groups={groups!r} is no coordinate of dim {task!r}. It has {has}"
+            )
+        return curves[groups]
+    if not isinstance(groups, xr.DataArray):
+        return groups
+    if task in groups.indexes and task in curves.indexes:
+        return groups.reindex({task: curves[task].to_numpy()})
+    return groups
 
 
 def task_spread_ratio(result: xr.Dataset) -> Floats:
@@ -154,21 +161,20 @@ def standard_errors(pair: xr.Dataset) -> xr.DataArray:
     return error.drop_vars("algorithm", errors="ignore").where(not is_paired)
 
 
-def carrying_tasks(one: xr.Dataset) -> list[object]:
+def carrying_tasks(benchmark: xr.Dataset) -> list[object]:
     """Return the tasks of one benchmark that make its mean difference, where scales of tasks are unlike.
 
     They are the fewest that make up nine tenths of all differences; none if scores were normalized, if runs differ at
     most ten times as much in one task as in another, or if most tasks are needed.
     """
-    if (
-        "normalize(" in one.attrs.get("history", "")
-        or task_spread_ratio(one) <= _UNLIKE
-    ):
+    if "normalize(" in benchmark.attrs.get("history", ""):
         return []
-    task = one.attrs["task"]
-    sizes = np.nan_to_num(abs(one["task_difference"]).mean("pair").to_numpy())
+    if task_spread_ratio(benchmark) <= _UNLIKE:
+        return []
+    task = benchmark.attrs["task"]
+    sizes = np.nan_to_num(abs(benchmark["task_difference"]).mean("pair").to_numpy())
     largest = np.argsort(-sizes, kind="stable")
     n = int(np.searchsorted(sizes[largest].cumsum(), 0.9 * sizes.sum() - 1e-12)) + 1
     if n > len(sizes) / 2:
         return []
-    return list(one[task].to_numpy()[largest[:n]].tolist())
+    return list(benchmark[task].to_numpy()[largest[:n]].tolist())

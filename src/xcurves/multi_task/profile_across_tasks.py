@@ -180,37 +180,43 @@ class _Profile(JoinedTasks):
     def fill(self, out: Mapping[str, Floats], scores: Floats, name: str) -> None:
         """Fill in the variables of one benchmark, scores of shape (task, algorithm, run, fraction), the mean last."""
         scales.check_size(scores, [f"{name}{each}: " for each in self.tasks])
-        scores, of_curves = scores[..., :-1], scores[..., -1:]
+        at_fractions = scores[..., :-1]
+        of_curves = scores[..., -1:]
         for count_of in ("n_tasks", "n_resamples", "band_method"):
             out[count_of][:] = 0
-        has = np.asarray(~np.isnan(scores).all(axis=-1))
-        begun = np.asarray(
-            ~(np.isnan(scores) & has[..., np.newaxis]).any(axis=(0, 1, 2))
-        )
+
+        # Fractions at which every run that there is has a score.
+        has = np.asarray(~np.isnan(at_fractions).all(axis=-1))
+        lacks = np.isnan(at_fractions) & has[..., np.newaxis]
+        begun = np.asarray(~lacks.any(axis=(0, 1, 2)))
         count = has.sum(axis=-1)
-        means, of_training = (
-            _means_of_runs(each, count) for each in (scores, of_curves)
-        )
-        self._pairs(out, means[..., begun], of_training, count > 0, begun)
-        complete = (count > 0).all(axis=1)
+        means = _means_of_runs(at_fractions, count)[..., begun]
+        of_training = _means_of_runs(of_curves, count)
+        self._pairs(out, means, of_training, count > 0, begun)
+        self._mean_curves(out, at_fractions, has, begun)
+
+    def _mean_curves(
+        self, out: Mapping[str, Floats], scores: Floats, has: Bools, begun: Bools
+    ) -> None:
+        """Fill in mean curves over the tasks that have all algorithms, at fractions `begun`."""
+        complete = np.asarray(has.any(axis=-1)).all(axis=1)
         if not complete.any():
             return
+        # Runs in front, and NaN behind.
         front = np.argsort(~has, axis=-1, kind="stable")[..., np.newaxis]
         compact = np.take_along_axis(scores, front, axis=2)[complete][..., begun]
-        n_replicates = (
-            DEFAULT_RESAMPLES
-            if self.context.n_resamples is None
-            else self.context.n_resamples
-        )
+        n_replicates = self.context.n_resamples
+        if n_replicates is None:
+            n_replicates = DEFAULT_RESAMPLES
         for algorithm in range(scores.shape[1]):
-            own = bootstrap.mean_curve(
+            curve = bootstrap.mean_curve(
                 compact[:, algorithm],
                 n_replicates,
                 self.context.alpha,
                 self.context.entropy,
             )
-            for name, values in own.items():
-                out[name][algorithm][begun] = values
+            for variable, values in curve.items():
+                out[variable][algorithm][begun] = values
 
     def _pairs(
         self,
@@ -245,18 +251,17 @@ class _Profile(JoinedTasks):
         )[1]
         n_families = np.count_nonzero(~np.isnan(weights), axis=-1)
         n_tests = int(np.count_nonzero(n_families)) * int(begun.sum())
-        for number in self.progress(
-            np.flatnonzero(n_families), total=np.count_nonzero(n_families)
-        ):
-            own = task_flips.profile_difference(
-                x[number], weights[number], plan, self.context.alpha, n_tests
+        tested_pairs = np.flatnonzero(n_families)
+        for pair in self.progress(tested_pairs, total=len(tested_pairs)):
+            out["n_resamples"][pair] = plan.n_resamples
+            if plan.exact:
+                out["n_resamples"][pair] = 2 ** n_families[pair]
+            difference = task_flips.profile_difference(
+                x[pair], weights[pair], plan, self.context.alpha, n_tests
             )
-            out["band_method"][number] = own.pop("band_method")
-            out["n_resamples"][number] = (
-                2 ** n_families[number] if plan.exact else plan.n_resamples
-            )
-            for name, values in own.items():
-                out[name][number][begun] = values
+            out["band_method"][pair] = difference.pop("band_method")
+            for name, values in difference.items():
+                out[name][pair][begun] = values
 
     def _contributions(self, means: Floats, share: Floats) -> Floats:
         """Return the sums over families of weighted differences of pairs, shape (pair, fraction, family)."""

@@ -49,19 +49,23 @@ def aggregate_table(result: xr.Dataset) -> pd.DataFrame:
 
     The algorithm that is better on the mean of the fractions is first.
     """
-    p = result["pvalue_adjusted"]
-    shown = is_shown(p, result["difference"], alpha_of(result))
+    adjusted = result["pvalue_adjusted"]
+    shown = is_shown(adjusted, result["difference"], alpha_of(result))
     together = shown_interval(
         result["difference"], result["difference_ci_simultaneous"], shown
     )
     mean = result["difference"].mean("budget_fraction")
-    turned = better_first(
-        result.assign(together=together), mean, ["difference", "together"]
+    ordered = better_first(
+        result.assign(together=together, p=adjusted), mean, ["difference", "together"]
     )
-    if turned[TURNED].ndim == 1:
-        turned = turned.assign_coords(pair=turned[TURNED].to_numpy())
-        p = p.assign_coords(pair=turned["pair"])
-    columns = {"difference": turned["difference"], **bounds(turned["together"]), "p": p}
+    # Pairs are named with the better first, where that is the same in all tasks.
+    if ordered[TURNED].ndim == 1:
+        ordered = ordered.assign_coords(pair=ordered[TURNED].to_numpy())
+    columns = {
+        "difference": ordered["difference"],
+        **bounds(ordered["together"]),
+        "p": ordered["p"],
+    }
     frame = frame_of(columns, ["pair", "budget_fraction"])
     level = heading(result).partition(",")[0]
     frame.attrs["interval"] = f"{level}, all pairs and fractions together"
@@ -73,20 +77,20 @@ def pairs_of_verdict(result: xr.Dataset) -> pd.DataFrame:
     claim = claim_of_verdict(result)
     frame = frame_of_displayed(shown_of_claim(result, claim))
     task = result.attrs["task"]
-    frame.attrs["caption"] = (
-        f"on {task}s like these" if claim == "random" else f"on these very {task}s"
-    )
+    frame.attrs["caption"] = f"on these very {task}s"
+    if claim == "random":
+        frame.attrs["caption"] = f"on {task}s like these"
     return frame
 
 
 def algorithm_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each algorithm: its mean over tasks with an interval for these tasks, rank, may be the best."""
-    own = of_claim(result, claim_of_verdict(result))
+    part = of_claim(result, claim_of_verdict(result))
     columns = {"mean": result["score_mean"]}
     interval = mean_over_tasks_ci(result)
     if interval.notnull().any():
         columns |= bounds(interval)
-    columns |= {"mean_rank": result["rank_mean"], "may_be_best": own["may_be_best"]}
+    columns |= {"mean_rank": result["rank_mean"], "may_be_best": part["may_be_best"]}
     frame = frame_of_algorithms(result, columns)
     level = heading(result).partition(",")[0]
     frame.attrs["interval"] = f"{level}, these {result.attrs['task']}s"
@@ -111,10 +115,10 @@ def mean_over_tasks_ci(result: xr.Dataset) -> xr.DataArray:
     ).where(used, 0.0)
     total = variance.sum(task, skipna=False)
     degrees = total**2 / (variance**2 / (n_runs - 1).where(n_runs > 1, 1)).sum(task)
-    half = xr.apply_ufunc(
-        t.ppf, (1 + float(result.attrs["confidence_level"])) / 2, degrees
-    ) * np.sqrt(total)
-    half = half.where(total > 0, total)  # runs that do not differ at all
+    level = (1 + float(result.attrs["confidence_level"])) / 2
+    half = xr.apply_ufunc(t.ppf, level, degrees) * np.sqrt(total)
+    # Runs that do not differ at all leave no degrees of freedom.
+    half = half.where(total > 0, total)
     mean = result["score_mean"]
     ends = xr.concat(
         [mean - half, mean + half], dim=pd.Index(CI_BOUNDS, name="ci_bound")

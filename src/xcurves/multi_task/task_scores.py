@@ -56,9 +56,11 @@ def _labels(result: xr.Dataset, dim: str) -> list[str]:
 
 def _best_of_each(mean: Floats, *, lower_is_better: bool) -> Bools:
     """Return which algorithm has the best mean of each task; several where they are equal, none where none has runs."""
-    good = -mean if lower_is_better else mean
-    highest = np.fmax.reduce(good, axis=1, keepdims=True)
-    return np.asarray(good == highest)
+    upward = mean
+    if lower_is_better:
+        upward = -mean
+    highest = np.fmax.reduce(upward, axis=1, keepdims=True)
+    return np.asarray(upward == highest)
 
 
 def _compare_with_best(result: xr.Dataset, best: Bools) -> tuple[Bools, bool]:
