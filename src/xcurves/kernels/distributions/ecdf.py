@@ -51,18 +51,18 @@ def whole(ranks: Floats, n: Ints | Floats) -> Floats:
 
 def quantile_ranks(probabilities: Floats, n: Ints) -> Ints:
     """Return the rank of F⁻¹(p), the smallest z with F(z) >= p, shape (task, probability); of p = 0 the first."""
+    # p n is rounded to a whole number first: F(z) >= p holds where they are equal
     per_task = np.maximum(n, 1)[:, np.newaxis]
-    return np.clip(
-        np.ceil(whole(probabilities * per_task, per_task)), 1, per_task
-    ).astype(np.int64)
+    ranks = np.ceil(whole(probabilities * per_task, per_task))
+    return np.clip(ranks, 1, per_task).astype(np.int64)
 
 
 def value_at(x: Floats, ranks: Ints, n: Ints) -> Floats:
     """Return the trials at ranks 1 .. n; below them minus infinity, above them infinity."""
-    inside = np.take_along_axis(x, np.clip(ranks - 1, 0, x.shape[-1] - 1), axis=-1)
-    return np.where(
-        ranks < 1, -np.inf, np.where(ranks > n[:, np.newaxis], np.inf, inside)
-    )
+    index = np.clip(ranks - 1, 0, x.shape[-1] - 1)
+    values = np.take_along_axis(x, index, axis=-1)
+    up_to_last = np.where(ranks > n[:, np.newaxis], np.inf, values)
+    return np.where(ranks < 1, -np.inf, up_to_last)
 
 
 def finite(x: Floats, n: Ints) -> tuple[Floats, Ints, Ints]:
@@ -80,8 +80,10 @@ def finite(x: Floats, n: Ints) -> tuple[Floats, Ints, Ints]:
     most = np.where(some, x[row, np.maximum(last - 1, 0)], 0.0)
     least = np.where(some, x[row, np.minimum(first, x.shape[-1] - 1)], 0.0)
     beyond = most - least + 1
-    x = np.where(np.isposinf(x), (most + beyond)[:, np.newaxis], x)
-    return np.where(np.isneginf(x), (least - beyond)[:, np.newaxis], x), first, last
+    highest = (most + beyond)[:, np.newaxis]
+    lowest = (least - beyond)[:, np.newaxis]
+    numbers = np.where(np.isposinf(x), highest, x)
+    return np.where(np.isneginf(x), lowest, numbers), first, last
 
 
 class CentredSums:
@@ -89,7 +91,7 @@ class CentredSums:
 
     def __init__(self, x: Floats, n: Ints) -> None:
         self.n = n
-        # ranks, as of `finite`
+        # first and last are ranks, as of `finite`
         self.x, self.first_finite, self.last_finite = finite(x, n)
         self.centre = np.asarray(
             self.x[np.arange(len(x)), np.maximum(n - 1, 0) // 2][:, np.newaxis]
@@ -102,11 +104,11 @@ class CentredSums:
         )
         if np.isnan(apart[:, -1]).any():
             apart[np.isnan(apart)] = 0.0
+        # `apart` is a part of `pieces`: what is set to 0 is so in both
         self.squares = np.einsum("ti,ti->t", apart, apart)
-        self._pieces, self._before = (
-            pieces,
-            np.pad(pieces.sum(axis=-1).cumsum(axis=-1), ((0, 0), (1, 0))),
-        )
+        self._pieces = pieces
+        sums_up_to = pieces.sum(axis=-1).cumsum(axis=-1)
+        self._before = np.pad(sums_up_to, ((0, 0), (1, 0)))
 
     def up_to(self, ranks: Floats) -> Floats:
         """Return the sums of all trials up to ranks, shape (task, rank), of which a part may be that of a trial."""
@@ -140,7 +142,7 @@ def tolerance_ranks(share: float, n: Ints, alpha: float) -> Ints:
     # smallest w is taken for which that is at most alpha, in the middle; one-sided, all that is left lies below.
     width = scipy.stats.binom.ppf(1 - alpha, n, share).astype(np.int64) + 1
     least = np.maximum(n + 1 - width, 0)
-    low = least // 2
+    low = least // 2  # 0: there is no such interval
     return np.stack([low, (low + width) * (low > 0), least])
 
 
@@ -193,9 +195,10 @@ def band(n: int, alpha: float, counts: Ints | None = None) -> CdfBand:
         known = _equal_local_levels(n, alpha)
         return CdfBand(known.lower[counts], known.upper[counts])
     share = counts / n
-    return CdfBand(
-        np.maximum(share - dkw(n, alpha), 0.0), np.minimum(share + dkw(n, alpha), 1.0)
-    )
+    epsilon = dkw(n, alpha)
+    lower = np.maximum(share - epsilon, 0.0)
+    upper = np.minimum(share + epsilon, 1.0)
+    return CdfBand(lower, upper)
 
 
 @lru_cache(maxsize=512)
@@ -218,6 +221,7 @@ def ranks_in_band(probabilities: Floats, n: Ints, alpha: float) -> tuple[Ints, I
     """Return the ranks of the lowest and highest F⁻¹ in the bands, (task, probability); 0 below all trials."""
     ranks = np.zeros((2, len(n), len(probabilities)), np.int64)
     for size in np.unique(n[n > 0]).tolist():
+        # F⁻¹ is lowest where F is highest; k trials are up to z from rank k on, so that the index is the rank
         limits = band(size, alpha)
         ranks[0, n == size] = np.searchsorted(limits.upper, probabilities)
         ranks[1, n == size] = np.searchsorted(limits.lower, probabilities)

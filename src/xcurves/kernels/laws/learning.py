@@ -32,10 +32,10 @@ class Sizes(NamedTuple):
 
     def take(self, curves: NDArray[np.intp]) -> Sizes:
         """Return some of the curves."""
-        variance = None if self.variance is None else self.variance[curves]
-        return Sizes(
-            self.folds[curves], self.means[curves], self.spread[curves], variance
-        )
+        taken = Sizes(self.folds[curves], self.means[curves], self.spread[curves])
+        if self.variance is None:
+            return taken
+        return taken._replace(variance=self.variance[curves])
 
 
 class Fit(NamedTuple):
@@ -118,9 +118,12 @@ class Model:
             np.where(has, 1 / np.where(has, sizes.means, 1.0) ** 2, 0.0),
             sizes.means,
         )
-        curves = np.flatnonzero(self._relative_variance(at, sizes, fit) > _NOISY**2)
+        is_noisy = self._relative_variance(at, sizes, fit) > _NOISY**2
+        curves = np.flatnonzero(is_noisy)
         # until weights stay; not those that come to lie below 0
-        for _ in range(_REWEIGHTINGS if curves.size else 0):
+        for _ in range(_REWEIGHTINGS):
+            if not curves.size:
+                break
             fitted = powerlaw.curve(fit.theta[curves], self.n, at[curves])
             new = self._solve(
                 at[curves],
@@ -132,8 +135,6 @@ class Model:
             for target, values in zip(fit, new, strict=True):
                 target[curves[positive]] = values[positive]
             curves = curves[positive & (np.abs(again / fitted - 1).max(axis=1) > _SAME)]
-            if not curves.size:
-                break
         noise = self._relative_variance(at, sizes, fit)[:, np.newaxis]
         with np.errstate(divide="ignore", invalid="ignore"):
             return fit._replace(

@@ -372,18 +372,16 @@ def _from_no_change_to_twice(
     fall: LastFall, octaves: Floats, alpha: float, noise: Floats | None
 ) -> Floats:
     """Return the interval of the last fall: from no change to twice the fall, each end with the noise of the mean."""
-    ends = np.sort(
-        np.stack([fall.values(octaves, 0.0), fall.values(octaves, 2.0)], axis=-1),
-        axis=-1,
-    )
+    # within the data, at less than no octaves, twice the fall is the higher end
+    unchanged = fall.values(octaves, 0.0)
+    twice = fall.values(octaves, 2.0)
+    ends = np.sort(np.stack([unchanged, twice], axis=-1), axis=-1)
     if noise is None:
         return ends
-    return np.asarray(
-        ends
-        * around_in_logs(np.ones(noise.shape), t_quantile(alpha, _NORMAL) * noise)[
-            :, np.newaxis
-        ]
-    )
+    # both ends start from the last mean error, which is in doubt by its standard error
+    half = t_quantile(alpha, _NORMAL) * noise
+    factors = around_in_logs(np.ones(noise.shape), half)
+    return np.asarray(ends * factors[:, np.newaxis])
 
 
 def differences(
@@ -395,6 +393,7 @@ def differences(
     (low, high), (other_low, other_high) = (
         np.moveaxis(each["prediction_ci"], -1, 0) for each in (predicted, reference)
     )
+    # the difference is lowest where the first is low and the second high
     ends = [
         -np.hypot(one - low, other_high - other),
         np.hypot(high - one, other - other_low),

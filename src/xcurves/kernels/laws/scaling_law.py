@@ -71,8 +71,9 @@ def fit(runs: Runs, losses: Floats, present: Bools, delta: float | None) -> Law:
     none = np.full(len(loss), np.inf)
     theta, _ = _minimise(theta, logs, loss, present, none, _relative_squares)
     residuals = np.abs(np.log(loss) - np.log(fitted_losses(theta, logs)))
-    width = none if delta is None else np.full(len(loss), float(delta))
-    if delta is None:
+    if delta is not None:
+        width = np.full(len(loss), float(delta))
+    else:
         typical = np.nanmedian(np.where(present, residuals, np.nan), axis=1)
         count = present.sum(axis=1)
         # 1.4826 times the median is a normal standard deviation; five parameters make residuals too small. An exact

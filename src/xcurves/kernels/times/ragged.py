@@ -23,19 +23,22 @@ class Rows(NamedTuple):
 
 def rows_of(scores: Floats, levels: Floats) -> Rows:
     """Return the rows of curves, `scores` of shape (curve, level), NaN for gaps; `levels` alike, or (level,)."""
-    curve, level = np.nonzero(~np.isnan(scores))
-    return Rows(
-        curve, np.broadcast_to(levels, scores.shape)[curve, level], scores[curve, level]
-    )
+    curve, index = np.nonzero(~np.isnan(scores))
+    of_curves = np.broadcast_to(levels, scores.shape)
+    return Rows(curve, of_curves[curve, index], scores[curve, index])
 
 
 def own_levels(rows: Rows, n_curves: int) -> tuple[Floats, Floats]:
     """Return scores and levels of curves, both of shape (curve, evaluation), NaN after the last of each curve."""
     counts = np.bincount(rows.curve, minlength=n_curves)
     # number of the row less that of the first row of its curve
-    place = np.arange(len(rows.curve)) - (counts.cumsum() - counts)[rows.curve]
-    scores, levels = np.full((2, n_curves, max(int(counts.max(initial=0)), 1)), np.nan)
-    scores[rows.curve, place], levels[rows.curve, place] = rows.score, rows.level
+    first = counts.cumsum() - counts
+    place = np.arange(len(rows.curve)) - first[rows.curve]
+    # one evaluation, of NaN, if no curve has any
+    width = max(int(counts.max(initial=0)), 1)
+    scores, levels = np.full((2, n_curves, width), np.nan)
+    scores[rows.curve, place] = rows.score
+    levels[rows.curve, place] = rows.level
     return scores, levels
 
 
@@ -51,6 +54,7 @@ def at_levels(
 ) -> Floats:
     """Return scores of shape (curve, level) at the levels of a grid, NaN where a curve has none."""
     if method is None:
+        # what lies on the grid, and nothing else; levels beyond its end are compared with the last of it
         place = np.minimum(np.searchsorted(grid, rows.level), len(grid) - 1)
         hit = grid[place] == rows.level
         scores = np.full((n_curves, len(grid)), np.nan)
@@ -62,7 +66,10 @@ def at_levels(
         return _means(rows, n_curves, grid, tolerance or 0.0)
     # Distances to the rows on both sides decide everything else.
     before, after, behind, ahead = _neighbours(rows, n_curves, grid)
-    within = np.finfo(np.float64).max if tolerance is None else tolerance
+    # without tolerance any distance will do but that to no row, which is infinite
+    within = float(np.finfo(np.float64).max)
+    if tolerance is not None:
+        within = tolerance
     if method == "nearest":
         known = np.minimum(behind, ahead) <= within
         nearest = np.where(ahead < behind, after, before)
@@ -70,7 +77,9 @@ def at_levels(
     inside = np.isfinite(behind + ahead)  # not past an end of the curve
     if method == "previous":
         return np.where(inside & (behind <= within), rows.score[before], np.nan)
-    low, high = rows.score[before], rows.score[after]
+    # linear between both rows
+    low = rows.score[before]
+    high = rows.score[after]
     with np.errstate(invalid="ignore"):
         share = np.where(behind > 0, behind / (behind + ahead), 0.0)
         # as it is at a level of its own: 0 · inf is NaN
@@ -85,6 +94,7 @@ def _bins(
     rows: Rows, n_curves: int, grid: Floats
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return each row's bin, flat over curves, and how many rows are in each: above grid[b - 1] up to grid[b]."""
+    # one more bin than levels: what is above the last of them
     flat = rows.curve * (len(grid) + 1) + np.searchsorted(grid, rows.level)
     counts = np.bincount(flat, minlength=n_curves * (len(grid) + 1))
     return flat, counts.reshape(n_curves, len(grid) + 1)
@@ -116,9 +126,10 @@ def _means(rows: Rows, n_curves: int, grid: Floats, tolerance: float) -> Floats:
     ends = np.full((n_curves, 1), -np.inf)
     ends[rows.curve, 0] = rows.level  # the last one written is the highest
     reached = (counts[:, :-1] > 0) & (grid <= ends + tolerance)
-    # NaN where scores of a bin are -inf and inf
+    # NaN where scores of a bin are -inf and inf: a run that failed
     means = sums[:, :-1] / np.maximum(counts[:, :-1], 1)
-    return np.where(reached, np.where(np.isnan(means), -np.inf, means), np.nan)
+    known = np.where(np.isnan(means), -np.inf, means)
+    return np.where(reached, known, np.nan)
 
 
 def at_fractions(curves: Floats, levels: Floats, fractions: Floats) -> Floats:
@@ -126,14 +137,17 @@ def at_fractions(curves: Floats, levels: Floats, fractions: Floats) -> Floats:
     out = np.full((*curves.shape[:2], len(fractions)), np.nan)
     # tasks with the same levels are read together
     kinds, kind = np.unique(levels, axis=0, return_inverse=True)
-    for number, own in enumerate(kinds):
-        tasks, wanted = kind.ravel() == number, fractions * own[-1]
-        near = own[np.abs(wanted[:, np.newaxis] - own).argmin(axis=1)]
-        # 0.1 · 30 is not 3
-        wanted = np.where(
-            np.abs(wanted - near) <= _ROUNDING * np.abs(own).max(), near, wanted
-        )
-        flat = curves[tasks].reshape(-1, len(own))
-        read = at_levels(rows_of(flat, own), len(flat), wanted, "linear", None)
+    for number, of_kind in enumerate(kinds):
+        tasks = kind.ravel() == number
+        fractions_of_last = fractions * of_kind[-1]
+        # A fraction that rounding moved off a level, as 0.1 · 30 is not 3, is at the level.
+        distance = np.abs(fractions_of_last[:, np.newaxis] - of_kind)
+        nearest = of_kind[distance.argmin(axis=1)]
+        rounding = _ROUNDING * np.abs(of_kind).max()
+        is_level = np.abs(fractions_of_last - nearest) <= rounding
+        wanted = np.where(is_level, nearest, fractions_of_last)
+
+        flat = curves[tasks].reshape(-1, len(of_kind))
+        read = at_levels(rows_of(flat, of_kind), len(flat), wanted, "linear", None)
         out[tasks] = read.reshape(-1, *out.shape[1:])
     return out
