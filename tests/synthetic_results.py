@@ -28,6 +28,23 @@ _BODIES = ("walker", "cheetah", "finger", "hopper", "humanoid", "quadruped")
 TASKS = [f"{body}-{move}" for body in _BODIES for move in _MOVES]
 LEVELS = np.linspace(0, 1e6, 20)
 SIZES = np.array([25, 50, 100, 200, 400, 800])
+# Kinds whose results are not filled at random: their pictures need numbers that fit together.
+REAL = {
+    "gate",
+    "speedup",
+    "mean_time_to_target",
+    "performance_profile",
+    "fit_scaling_law",
+    "tuning_curve",
+}
+VIEWS_OF_RESULTS = [
+    (name, view)
+    for name in kinds.NAMES
+    if name not in REAL
+    for view in kinds.kind(name).views
+]
+# of whose pairs a result has what a view shows
+MOST_ALGORITHMS = {"curve_difference": 4}
 PARAMS = {
     "performance_cdf": ["score_mean", "score_median", "score_std", "iqm", "cvar 0.5", "cvar 0.9", "cvar_lower 0.5",
                         "cvar_lower 0.9", "optimality_gap"],

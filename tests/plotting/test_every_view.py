@@ -11,37 +11,24 @@ from matplotlib import pyplot as plt
 
 from layers import every
 from pictures import SMALL_PANEL, draw, draw_as_told, faults, page
-from synthetic_results import synthetic_curves, synthetic_result
+from synthetic_results import (
+    MOST_ALGORITHMS,
+    REAL,
+    VIEWS_OF_RESULTS,
+    synthetic_curves,
+    synthetic_result,
+)
 from test_kinds import made
 from xcurves import kinds
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*folds vary:UserWarning")
-# no random
-REAL = {
-    "gate",
-    "speedup",
-    "mean_time_to_target",
-    "performance_profile",
-    "fit_scaling_law",
-    "tuning_curve",
-}
-VIEWS = [
-    ("curves", "runs"),
-    *(
-        (name, v)
-        for name in kinds.NAMES
-        if name not in REAL
-        for v in kinds.kind(name).views
-    ),
-]
+VIEWS = [("curves", "runs"), *VIEWS_OF_RESULTS]
 SIZES = list(product((1, 5, 20, 60), (2, 8, 28)))  # tasks and algorithms
 FEW_SIZES = [(5, 28), (20, 8), (60, 2)]
 ONE_ROW = 0.39  # inches of one interval, which is a line
 IN_COLUMN = 0.44  # inches of a panel of the size that is named for a column
 COLUMN = 3.3  # inches of a column of a paper
 IN_A_COLUMN = [2, 8]  # algorithms of one task
-# of whose pairs a result has what a view shows
-MOST_ALGORITHMS = {"curve_difference": 4}
 
 
 def synthetic(name, view, n_tasks, n_algorithms):

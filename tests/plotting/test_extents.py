@@ -10,36 +10,22 @@ import pytest
 
 from layers import slow
 from pictures import draw, draw_as_told, faults, figsize_in
-from synthetic_results import named_with, synthetic_curves, synthetic_result
+from synthetic_results import (
+    MOST_ALGORITHMS,
+    VIEWS_OF_RESULTS,
+    named_with,
+    synthetic_curves,
+    synthetic_result,
+)
 from xcurves import kinds
 
-# no random
-REAL = {
-    "gate",
-    "speedup",
-    "mean_time_to_target",
-    "performance_profile",
-    "fit_scaling_law",
-    "tuning_curve",
-}
-VIEWS = [
-    ("curves", None),
-    ("strips", None),
-    *(
-        (name, view)
-        for name in kinds.NAMES
-        if name not in REAL
-        for view in kinds.kind(name).views
-    ),
-]
+VIEWS = [("curves", None), ("strips", None), *VIEWS_OF_RESULTS]
 ALGORITHMS, TASKS, LETTERS, WIDTHS = (
     range(2, 11),
     (1, 3, 8, 16, 60),
     (5, 25),
     (3.25, 5.5, 6.75),
 )
-# of whose pairs a result has what a view shows
-MOST_ALGORITHMS = {"curve_difference": 4}
 
 
 def covering(place):
@@ -96,7 +82,7 @@ def test_each_two_values_are_covered():
 
 
 @pytest.mark.parametrize(("name", "view", "place"), [
-    (*each, place) if place % 8 == 0 else slow(*each, place) for place, each in enumerate(VIEWS)
+    (*each, place) if place % 16 == 0 else slow(*each, place) for place, each in enumerate(VIEWS)
 ])  # fmt: skip
 def test_texts_have_room(name, view, place, request):
     cases = list(covering(place))
