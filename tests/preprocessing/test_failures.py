@@ -120,6 +120,68 @@ def test_every_summary_says_what_failed_runs_count_as(curves, value, sentence):
     assert results[-1].n_failed.dims == ("task", "algorithm")
 
 
+SAID = "2 of 36 runs failed and count as the worst score of their task."
+OF_MEANS = {
+    "ss_profile": lambda filled: filled.curves.ss_profile(n_resamples=99, rng=0),
+    "sequential": lambda filled: filled.curves.assign_looks(
+        3, n_looks=2
+    ).curves.sequential(rng=0),
+    "profile_across_tasks": lambda filled: filled.curves.profile_across_tasks(
+        n_resamples=99, rng=0
+    ),
+    "gate": lambda filled: filled.isel(training=-1).curves.gate(
+        baseline="a0", task="task", rng=0
+    ),
+    "performance_profile": lambda filled: filled.isel(
+        training=-1
+    ).curves.performance_profile(rng=0),
+    "mean_time_to_target": lambda filled: filled.curves.mean_time_to_target(12.0),
+    "speedup": lambda filled: filled.curves.speedup(reference="a0"),
+    "runs_needed": lambda filled: filled.isel(task=0).curves.runs_needed(
+        n_runs=[4], n_replications=9, replace=True, rng=0
+    ),
+    "normalized": lambda filled: (
+        filled.curves.normalize(low=0.0, high=20.0)
+        .curves.align([1.0, 2.0])
+        .curves.pairwise(n_resamples=99, rng=0)
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def filled():
+    """Three tasks of two algorithms with six runs, of which two failed, one late."""
+    levels = np.array([1.0, 2, 4, 8, 16, 32])
+    values = 10 + np.log(levels) + np.random.default_rng(0).normal(size=(3, 2, 6, 6))
+    values[0, 0, 1] = -INF
+    values[1, 1, 2, 3:] = -INF
+    return make_curves(values, levels, task=["x", "y", "z"]).curves.fill_failed()
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("method", OF_MEANS)
+def test_every_other_method_says_it_too(filled, method):
+    assert SAID in OF_MEANS[method](filled).curves.summary().splitlines()
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_fits_of_errors_and_whole_analyses_say_it_too(filled):
+    errors = (filled * 0 + 5 + 60 * filled.training**-0.5).rename("loss")
+    errors.attrs = {"units": "loss", "history": filled.attrs["history"]}
+    errors = errors + 0.1 * np.random.default_rng(1).normal(size=errors.shape)
+    errors.attrs = {"units": "loss", "history": filled.attrs["history"]}
+    fit = errors.curves.fit_power_law()
+    found = [
+        fit,
+        fit.curves.predict([64.0]),
+        fit.curves.compare_learners(),
+        errors.curves.leave_one_size_out(),
+    ]
+    for result in found:
+        assert SAID in result.curves.summary().splitlines()
+    assert SAID in xcurves.summary(filled.curves.analyze(rng=0))
+
+
 def test_the_coordinate_says_it_where_arithmetic_dropped_the_history(curves):
     filled = curves.curves.fill_failed("worst").drop_attrs(deep=False)
     said = filled.curves.pairwise(rng=0, n_resamples=99).curves.summary()

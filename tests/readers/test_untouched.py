@@ -7,6 +7,8 @@ import io
 import os
 import shutil
 import sqlite3
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -258,6 +260,40 @@ def test_a_database_with_rows_that_optuna_does_not_write_is_refused(
     with pytest.raises(ValueError, match=f"^{path} .*{said}") as caught:
         optuna.trials(path)
     assert "\n" not in str(caught.value)
+
+
+WATCHED = """
+import sys
+from xcurves import readers
+from xcurves.readers import mlflow, optuna
+seen = []
+def watch(event, arguments):
+    started = event in ("subprocess.Popen", "os.system", "os.exec", "os.fork", "os.posix_spawn", "os.spawn")
+    if started or event.startswith(("socket.", "urllib.", "http.client.")):
+        seen.append((event, arguments))
+kind, path = sys.argv[1:]
+if kind == "optuna":
+    import optuna as package  # what it does when it is imported is its own
+sys.addaudithook(watch)
+assert len(readers.read(path))
+assert len(mlflow.metric_history(path) if kind == "mlflow" else optuna.trials(path))
+assert seen == [], seen
+assert kind == "optuna" or not [name for name in sys.modules if name.split(".")[0] == "mlflow"]
+"""
+
+
+def watched(kind, path):
+    """Read a database in a Python that sees each socket and process."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-W", "ignore", "-c", WATCHED, kind, str(path)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+def test_databases_are_read_without_a_socket_or_a_process(database, store):
+    watched("mlflow", store)
+    watched("optuna", database)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")

@@ -59,7 +59,7 @@ def to_dataarray(
     frame : DataFrame
         One row per score; of pandas, or any that has ``to_pandas()`` or ``__arrow_c_stream__`` (polars needs the extra
         `polars`). ``frame.attrs["units"]`` and ``frame.attrs["long_name"]``, if present, map columns to
-        units and names; strings and numbers in ``frame.attrs`` go to ``attrs``.
+        units and names; strings and numbers in ``frame.attrs`` go to ``attrs``, integers of 2³¹ or more only if they are text.
     value : str
         Column of the scores; a row without a score is a gap, or says that the run failed: `missing_scores`. A score of
         -inf (+inf where lower is better) says so too.
