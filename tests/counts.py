@@ -68,8 +68,8 @@ def count_shapes(tree: ast.AST) -> Counter[str]:
         if isinstance(node, ast.For) and is_first_only(node.iter):
             found["for as if"] += 1
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-            found["x * condition"] += is_text_or_list(node.left) and not isinstance(
-                node.right, ast.Constant
+            found["x * condition"] += is_text_or_list(node.left) and not is_number(
+                node.right
             )
     return found
 
@@ -90,6 +90,16 @@ def is_text_or_list(node: ast.expr) -> bool:
     """Return whether an expression is written out as a text or a list."""
     is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
     return is_text or isinstance(node, ast.JoinedStr | ast.List)
+
+
+def is_number(node: ast.expr) -> bool:
+    """Return whether an expression is a number as far as it can be seen: a repeat by it is no condition."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        return node.func.id != "bool"
+    if isinstance(node, ast.Name | ast.Attribute):
+        name = node.id if isinstance(node, ast.Name) else node.attr
+        return name == "n" or name.startswith("n_")
+    return isinstance(node, ast.Constant | ast.BinOp | ast.Subscript | ast.Call)
 
 
 def main() -> None:

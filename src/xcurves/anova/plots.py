@@ -44,9 +44,15 @@ def draw_f(result: xr.Dataset, ax: Axes) -> None:
     """
     ax.set_xscale("log")
     ax.axvline(1, color="black", linewidth=1, linestyle="--")
-    shown = [("algorithm", "welch")] * bool(by_welch(result).item()) + list(_TESTS)
+    shown = list(_TESTS)
+    if by_welch(result).item():
+        shown.insert(0, ("algorithm", "welch"))
+    values = []
     for row, (effect, term) in enumerate(shown):
         test = result.sel(effect=effect, error_term=term)
+        values.append(
+            f"{_say_symbol('F', test['f'])}, {_say_symbol('p', test['pvalue'])}"
+        )
         f, critical = test["f"].item(), test["critical_value"].item()
         if not 0 < critical < np.inf:
             continue
@@ -59,14 +65,7 @@ def draw_f(result: xr.Dataset, ax: Axes) -> None:
     _mark_ratios(ax, result)
     list_rows(ax, [f"{effect}, {term.replace('_', '-')}" for effect, term in shown])
     ax.set_ylim(len(shown) - 0.5, -0.9)
-    tests = [result.sel(effect=effect, error_term=term) for effect, term in shown]
-    _write_beside(
-        ax,
-        [
-            f"{_say_symbol('F', test['f'])}, {_say_symbol('p', test['pvalue'])}"
-            for test in tests
-        ],
-    )
+    _write_beside(ax, values)
 
 
 def _mark_ratios(ax: Axes, result: xr.Dataset) -> None:

@@ -297,15 +297,15 @@ def _legend(curve: xr.Dataset, *, short: bool) -> str:
     """Return the parameters of a curve, with a star if it misses its own last octaves."""
     if curve["unfit"].item():
         return f"not fitted ({REASONS[int(curve['unfit'].item())]})"
-    at, star = (
-        short_level(curve["at"].item()),
-        " *" * bool(curve["backtest_error"] > MISSED),
-    )
-    said = [rf"$\gamma$ = {curve['gamma'].item():.2f}"]
+    parameters = [rf"$\gamma$ = {curve['gamma'].item():.2f}"]
     if not short:
-        said += [f"$e_{{{at}}}$ = {curve['error_at_n'].item():.4g}"]
-        said += [rf"$\beta_{{{at}}}$ = {curve['data_reliance'].item():.4g}"]
-    return ", ".join(said) + star
+        at = short_level(curve["at"].item())
+        parameters.append(f"$e_{{{at}}}$ = {curve['error_at_n'].item():.4g}")
+        parameters.append(rf"$\beta_{{{at}}}$ = {curve['data_reliance'].item():.4g}")
+    legend = ", ".join(parameters)
+    if curve["backtest_error"] > MISSED:
+        legend += " *"
+    return legend
 
 
 def draw_scatter(fit: xr.Dataset, ax: Axes) -> None:

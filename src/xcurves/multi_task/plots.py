@@ -155,14 +155,15 @@ def draw_by_task(ax: Axes, every: Iterable[RowsOfTasks], task: str) -> None:
             ("fixed", 0.3, f"these {task}s"),
             ("random", 1.3, f"{task}s like these"),
         ):
-            at, found = top + n + below, own.claims.get(claim, ())
-            groups += [
-                group._replace(
-                    y=group.y + at, filled=claim == "fixed", flag=f"{claim} mean"
+            at = top + n + below
+            of_claim = own.claims.get(claim, ())
+            for group in of_claim:
+                flag, is_filled = f"{claim} mean", claim == "fixed"
+                groups.append(
+                    group._replace(y=group.y + at, filled=is_filled, flag=flag)
                 )
-                for group in found
-            ]
-            rows += [(at, f"mean, {which}")] * bool(found)
+            if of_claim:
+                rows.append((at, f"mean, {which}"))
         top += n + 1.3 + _GAP
     draw_intervals(ax, groups)
     ax.yaxis.set_gid("task")
