@@ -309,6 +309,8 @@ def test_learners_with_another_largest_size_each_are_compared_at_the_smaller_one
 def test_at_another_size_learners_differ_as_fits_that_state_it(errors, fit):
     """Differences at 100 are those of a fit with at=100; sizes beyond the data are sent to `predict`."""
     found = xcurves.compare_learners(fit, reference="plain", at=100)
+    in_a_list = xcurves.compare_learners(fit, reference="plain", at=[100])
+    assert in_a_list.identical(found)
     expected = xcurves.compare_learners(fit_free(errors, at=100), reference="plain")
     xr.testing.assert_allclose(found, expected, rtol=1e-6)
     with pytest.raises(

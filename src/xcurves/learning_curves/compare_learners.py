@@ -116,6 +116,8 @@ def compare_learners(
         )
     first, *parts = curves.curves_of(chosen)
     where = _size_of(chosen, against, at)
+    if at is not None:
+        at = where.item()  # a list of one size is that size
     kernel = partial(
         _compare_group,
         model=curves.model_of(fit),
