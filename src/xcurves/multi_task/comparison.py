@@ -141,22 +141,26 @@ class JoinedTasks(ABC):
 
     def __call__(self, group: Group) -> dict[str, Floats]:
         """Return the variables of benchmarks, each computed by itself, data of shape (benchmark, task, ...)."""
-        here = replace(self, context=group.context)
+        of_block = replace(self, context=group.context)
         out = group.layout.blank(len(group.names))
-        for place, (scores, name) in enumerate(
-            zip(group.data[0], group.names, strict=True)
-        ):
+        for number, name in enumerate(group.names):
+            scores = group.data[0][number]
             if self.context.paired:
-                words = self.context.algorithms, self.context.runs
-                present = ~np.isnan(scores.reshape(*scores.shape[:3], -1)).all(axis=-1)
-                for task, of_task in zip(self.tasks, present, strict=True):
-                    run_checks.check_paired_runs(of_task, f"{name}{task}: ", *words)
-            here.fill(
-                {variable: values[place] for variable, values in out.items()},
-                scores,
-                name,
-            )
+                self._check_paired(scores, name)
+            of_benchmark = {
+                variable: values[number] for variable, values in out.items()
+            }
+            of_block.fill(of_benchmark, scores, name)
         return out
+
+    def _check_paired(self, scores: Floats, name: str) -> None:
+        """Refuse tasks of a benchmark in which a run lacks an algorithm."""
+        missing = np.isnan(scores.reshape(*scores.shape[:3], -1)).all(axis=-1)
+        present = np.asarray(~missing)
+        for task, of_task in zip(self.tasks, present, strict=True):
+            run_checks.check_paired_runs(
+                of_task, f"{name}{task}: ", self.context.algorithms, self.context.runs
+            )
 
     @abstractmethod
     def fill(self, out: Mapping[str, Floats], scores: Floats, name: str) -> None:
@@ -254,13 +258,11 @@ class Comparison(JoinedTasks):
                 np.concatenate(groups, axis=-1), sizes, signs, self.context.paired
             )
             plan = self.context.plan(sizes, labelled=True)
-            found = contrasts.contrast_tests(
+            tests = contrasts.contrast_tests(
                 design, plan, "two-sided", self.context.alpha
             )
-            pvalues[where], out["task_difference_ci"][where] = (
-                found["pvalue"],
-                found["estimate_ci"],
-            )
+            pvalues[where] = tests["pvalue"]
+            out["task_difference_ci"][where] = tests["estimate_ci"]
         out["task_pvalue_adjusted"][:] = CORRECTIONS[self.task_correction](pvalues)
 
     def _between_tasks(self, pairs: PairScores, out: Mapping[str, Floats]) -> None:
@@ -292,50 +294,44 @@ class Comparison(JoinedTasks):
         self, pairs: PairScores, out: Mapping[str, Floats], claim: Mapping[str, Floats]
     ) -> None:
         """Fill in the claim about these tasks; pairs with the same numbers of runs share their deals."""
-        tested, context = pairs.has_errors, self.context
-        alphas = (
-            context.alpha,
-            context.alpha / max(1, int((tested & pairs.known).sum())),
-        )
+        context = self.context
+        tested = pairs.has_errors
+        n_tested = int((tested & pairs.known).sum())
+        alphas = (context.alpha, context.alpha / max(1, n_tested))
         for runs, turned in product(
             np.unique(pairs.runs[tested], axis=0), (False, True)
         ):
-            own = np.flatnonzero(
-                tested
-                & (pairs.runs == runs).all(axis=(1, 2))
-                & (self.is_turned == turned)
-            )
-            if not own.size:
+            has_runs = (pairs.runs == runs).all(axis=(1, 2))
+            alike = np.flatnonzero(tested & has_runs & (self.is_turned == turned))
+            if not alike.size:
                 continue
-            sizes = tuple((int(a), int(b)) for a, b in runs)
             plan = task_plans.plan_deals(
-                sizes,
+                tuple((int(a), int(b)) for a, b in runs),
                 context.n_resamples,
                 paired=context.paired,
                 is_turned=turned,
                 entropy=context.entropy,
             )
-            given = (
-                pairs.x[own],
-                pairs.y[own],
-                pairs.weights[own[0]],
+            tests = task_effects.task_effect_tests(
+                pairs.x[alike],
+                pairs.y[alike],
+                pairs.weights[alike[0]],
                 plan,
                 alphas,
                 self.progress,
+                margin=self.margin,
+                sign=self.sign,
             )
-            found = task_effects.task_effect_tests(
-                *given, margin=self.margin, sign=self.sign
-            )
-            found["difference_ci"], found["difference_ci_simultaneous"] = found[
-                "difference_ci"
-            ].swapaxes(0, 1)
-            found["n_resamples"], found["pvalue_adjusted_least"] = (
-                np.array(plan.n_resamples),
-                np.array(plan.least),
-            )
-            out["interaction_pvalue"][own] = found["interaction_pvalue"]
-            for name in found.keys() & claim.keys():
-                claim[name][own] = found[name]
+            by_itself, together = tests["difference_ci"].swapaxes(0, 1)
+            tests["difference_ci"] = by_itself
+            tests["difference_ci_simultaneous"] = together
+            tests["n_resamples"] = np.array(plan.n_resamples)
+            tests["pvalue_adjusted_least"] = np.array(plan.least)
+            out["interaction_pvalue"][alike] = tests["interaction_pvalue"]
+            for name in tests.keys() & claim.keys():
+                claim[name][alike] = tests[name]
+
+        # Pairs without a mean difference have a p of ranks alone.
         out["interaction_pvalue"][~pairs.known] = np.nan
         for name in claim.keys() - {
             "n_resamples",
@@ -374,22 +370,24 @@ class Comparison(JoinedTasks):
         claim["difference_ci"][known], claim["difference_ci_simultaneous"][known] = ends
         out["tasks_to_show"][known] = self._tasks_to_show(x[known])
         if self.margin is not None:
-            found = task_flips.flip_margins(
+            p, limit = task_flips.flip_margins(
                 self.sign * x[known], weights[known], plan, self.margin, alpha
             )
-            claim["margin_pvalue"][known], claim["margin_limit"][known] = found
+            claim["margin_pvalue"][known] = p
+            claim["margin_limit"][known] = limit
+
+        # Each pair is flipped in the families that it has; one without a difference leaves half as many sums.
         n_families = np.count_nonzero(~np.isnan(weights), axis=-1)
-        least = (
-            2.0 ** (np.count_nonzero(x == 0, axis=-1) + 1 - n_families)
-            if plan.exact
-            else 1 / plan.n_total
-        )
+        if plan.exact:
+            n_resamples = 2**n_families
+            least = 2.0 ** (np.count_nonzero(x == 0, axis=-1) + 1 - n_families)
+        else:
+            n_resamples = np.full_like(n_families, plan.n_resamples)
+            least = np.full(len(x), 1 / plan.n_total)
         claim["pvalue_adjusted_least"][:] = np.where(
             known, np.minimum(least, 1.0), np.nan
         )
-        claim["n_resamples"][:] = np.where(
-            some, 2**n_families if plan.exact else plan.n_resamples, 0
-        )
+        claim["n_resamples"][:] = np.where(some, n_resamples, 0)
         if not self.context.paired:
             theta = task_ranks.thetas(pairs.x, pairs.y)
             out["prob_greater"][some] = np.nansum(pairs.weights * theta, axis=-1)[some]
@@ -431,11 +429,12 @@ class Comparison(JoinedTasks):
             )
         if not complete.any():
             return
-        one, other = means[..., np.newaxis], means[:, np.newaxis]
-        same = np.isclose(one, other, rtol=1e-14, atol=0.0)
-        ranks = (
-            np.where(same, 0.5, self.sign * other > self.sign * one).sum(axis=-1) + 0.5
-        )
+        # Better ones count 1, equal ones and the algorithm itself a half.
+        mean = means[..., np.newaxis]
+        others = means[:, np.newaxis]
+        is_equal = np.isclose(mean, others, rtol=1e-14, atol=0.0)
+        is_better = self.sign * others > self.sign * mean
+        ranks = np.where(is_equal, 0.5, is_better).sum(axis=-1) + 0.5
         ranks[~complete] = np.nan
         out["rank_mean"][:] = ranks[complete].mean(axis=0)
         by_family = self.family_sums(ranks.T)
