@@ -41,12 +41,10 @@ def check_size(
     `values`, shape (task, ...), are NaN where there is none; `name` is that of the argument.
     """
     # Infinite scores have checks of their own.
-    largest = np.nan_to_num(np.abs(values.reshape(len(names), -1)), posinf=0.0).max(
-        axis=1, initial=0.0
-    )
-    refused = np.flatnonzero(
-        (largest > limit) | ((largest < 1 / limit) & (largest > 0))
-    )
+    sizes = np.nan_to_num(np.abs(values.reshape(len(names), -1)), posinf=0.0)
+    largest = sizes.max(axis=1, initial=0.0)
+    is_tiny = (largest < 1 / limit) & (largest > 0)
+    refused = np.flatnonzero((largest > limit) | is_tiny)
     if refused.size:
         task = refused[0]
         size = "small"

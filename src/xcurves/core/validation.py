@@ -350,11 +350,9 @@ def at_one_level(scores: xr.DataArray) -> xr.DataArray:
 def has_no_training(scores: xr.DataArray) -> bool:
     """Whether an array is of scores: algorithms, runs and tasks, and no dim that could be of training."""
     dims = set(map(str, scores.dims))
-    if (
-        not {"algorithm", "run"} <= dims
-        or "training" in scores.coords
-        or dims & {"training", EVALUATION}
-    ):
+    has_runs = {"algorithm", "run"} <= dims
+    has_levels = "training" in scores.coords or dims & {"training", EVALUATION}
+    if not has_runs or has_levels:
         return False
     tasks = [dim for dim in scores.dims if dim not in ("algorithm", "run")]
     return all(

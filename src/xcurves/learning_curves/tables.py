@@ -66,12 +66,11 @@ def prediction_table(result: xr.Dataset) -> pd.DataFrame:
 
 def left_out_table(result: xr.Dataset) -> pd.DataFrame:
     """Return the table of the paper's Figure 2, a row for each variant."""
-    # one size was selected
-    result = result if "training" in result.dims else result.expand_dims("training")
-    levels = result["training"].to_numpy()
+    if "training" not in result.dims:  # one size was selected
+        result = result.expand_dims("training")
     by_size = {
-        f"{level:g}": result["rmse"].isel(training=i, drop=True)
-        for i, level in enumerate(levels)
+        f"{level:g}": result["rmse"].sel(training=level, drop=True)
+        for level in result["training"].to_numpy()
     }
     columns = {
         "R2": result["r_squared"],

@@ -301,45 +301,68 @@ def draw_mean_curves(result: xr.Dataset, ax: Axes) -> None:
 
 def _mark_pairs(result: xr.Dataset, at: Floats, ax: Axes) -> None:
     """Draw a bar where a pair is shown to differ, a row for each such pair, in axes of their own below."""
-    given: Any = ax.figure
+    figure: Any = ax.figure
     shown = provenance.significant(
         result["pvalue_adjusted"].to_numpy(), provenance.alpha_of(result)
     )
-    places = np.flatnonzero(shown.any(axis=-1))
-    if not len(places) or len(places) > _MOST_SHOWN or given.get_gid() != OWN:
+    pairs = np.flatnonzero(shown.any(axis=-1))
+    if not len(pairs) or len(pairs) > _MOST_SHOWN or figure.get_gid() != OWN:
         return
     turned = better_first(result, result["difference"].mean("budget_fraction"), [])
     letters = 0.8 * float(ax.xaxis.label.get_fontsize())
-    longest = max(len(str(name)) for name in turned[TURNED].to_numpy()[places])
-    if 0.55 * letters * longest / 72 > 0.5 * given.get_size_inches()[0]:
+    longest = max(len(str(name)) for name in turned[TURNED].to_numpy()[pairs])
+    if 0.55 * letters * longest / 72 > 0.5 * figure.get_size_inches()[0]:
         return  # names of pairs would take more than half of the figure
-    high = _ROW * len(places)
+
+    high = _ROW * len(pairs)
     below = ax.inset_axes((0, -high - 0.06, 1, high))
+    # A bar goes half of the way to the fractions before and after.
     half = (at[-1] - at[0]) / max(len(at) - 1, 1) / 2 or 0.5
-    styles = {
-        one["algorithm"].item(): style_in(one) for one in each_of(result, "algorithm")
+    colors = {
+        one["algorithm"].item(): style_in(one).color
+        for one in each_of(result, "algorithm")
     }
-    for row, place in enumerate(places):
-        marked = at[shown[place]]
-        below.hlines(np.full(len(marked), row), np.maximum(marked - half, at[0]), np.minimum(marked + half, at[-1]),
-                     color=_DARK, linewidth=2.5, gid="bars")  # fmt: skip
-        one = turned.isel(pair=place)
-        sides = [one[side].item() for side in ("algorithm_a", "algorithm_b")]
-        for x, side in zip(
-            (8, 25), reversed(sides) if one[SWAPPED] else sides, strict=True
-        ):
-            below.annotate("●", (1, row), (x, 0), xycoords=below.get_yaxis_transform(), va="center", ha="center",
-                           textcoords="offset points", color=styles[side].color, fontsize=letters)  # fmt: skip
-        for x, word in ((13, ">"), (34, str(one[TURNED].item()))):
-            below.annotate(word, (1, row), (x, 0), va="center", fontsize=letters, color=_DARK,
-                           xycoords=below.get_yaxis_transform(), textcoords="offset points")  # fmt: skip
-    below.set(xlim=ax.get_xlim(), ylim=(len(places) - 0.5, -0.5), yticks=[])
+    for row, pair in enumerate(pairs):
+        marked = at[shown[pair]]
+        start, stop = (
+            np.maximum(marked - half, at[0]),
+            np.minimum(marked + half, at[-1]),
+        )
+        rows = np.full(len(marked), row)
+        below.hlines(rows, start, stop, color=_DARK, linewidth=2.5, gid="bars")
+        _name_marked_pair(below, row, turned.isel(pair=pair), colors, letters)
+    below.set(xlim=ax.get_xlim(), ylim=(len(pairs) - 0.5, -0.5), yticks=[])
     below.spines["left"].set_visible(False)
     below.set_ylabel("shown", rotation=0, ha="right", va="center", fontsize=letters)
     below.tick_params(labelsize=0.9 * letters / 0.8)
     ax.tick_params(labelbottom=False)
     below.set_xlabel(ax.get_xlabel())
     ax.set_xlabel("")
+
+
+def _name_marked_pair(
+    below: Axes,
+    row: int,
+    pair: xr.Dataset,
+    colors: Mapping[Any, str],
+    letters: float,
+) -> None:
+    """Write beside a row of bars which of two is better: "● > ● SVM over decision tree"."""
+    sides = [pair[side].item() for side in ("algorithm_a", "algorithm_b")]
+    if pair[SWAPPED]:
+        sides.reverse()
+    better, other = sides
+    look: dict[str, Any] = {
+        "xycoords": below.get_yaxis_transform(),
+        "textcoords": "offset points",
+        "va": "center",
+        "fontsize": letters,
+    }
+    below.annotate("●", (1, row), (8, 0), ha="center", color=colors[better], **look)
+    below.annotate(">", (1, row), (13, 0), color=_DARK, **look)
+    below.annotate("●", (1, row), (25, 0), ha="center", color=colors[other], **look)
+    name = str(pair[TURNED].item())
+    below.annotate(name, (1, row), (34, 0), color=_DARK, **look)
 
 
 def draw_aggregate_differences(result: xr.Dataset, ax: Axes) -> None:

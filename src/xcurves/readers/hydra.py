@@ -152,10 +152,13 @@ def _value(text: str) -> str | int | float:
 
 def _unquoted(text: str, quote: str) -> str:
     """Return quoted text without the backslashes before quotes, of which each pair before a quote is one."""
-    text = re.sub(
-        rf"(\\*)\\{quote}", lambda found: found[1][: len(found[1]) // 2] + quote, text
-    )
-    return re.sub(r"(\\+)$", lambda found: found[1][: len(found[1]) // 2], text)
+
+    def halved(backslashes: str) -> str:
+        return backslashes[: len(backslashes) // 2]
+
+    text = re.sub(rf"(\\*)\\{quote}", lambda match: halved(match[1]) + quote, text)
+    # The quote that ends the text is cut off already.
+    return re.sub(r"(\\+)$", lambda match: halved(match[1]), text)
 
 
 SOURCE = Source(

@@ -235,7 +235,9 @@ def _critical_by_level(
         some = slice(start, start + width)
         table = _shuffled_shares(design.curves[:, some], plan, rows)
         critical[:, some] = _critical(table, plan, rules)
-    return critical, table if is_whole else None
+    if not is_whole:
+        return critical, None
+    return critical, table
 
 
 def _shares_by_batch(
