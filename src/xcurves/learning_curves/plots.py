@@ -33,7 +33,10 @@ _DECADE, _NARROW = (30.0, 3.0)
 _EDGE: dict[str, Any] = {"markeredgecolor": "black", "markeredgewidth": 0.5}
 _MOST_MARKED = 12  # predicted sizes that have a diamond each
 _APART = 1.05  # from one interval at a size to the next, as a ratio
-_LETTERS_OF_LABEL = 8  # of a reference, in a row of the narrowest panel
+_SHORT_NAME, _LETTERS_IN_A_ROW = (
+    10,
+    5,
+)  # of a reference: what has room, and what takes another row of the panel
 _WORDS = {
     "error_at_n": "error",
     "data_reliance": "data-reliance",
@@ -218,8 +221,8 @@ def draw_learners(compared: xr.Dataset, ax: Axes) -> None:
 
 def learner_rows(compared: xr.Dataset) -> float:
     """Return how many rows the learners take, with the lines of a label that names a long reference."""
-    lines_of_label = len(str(compared.attrs["reference"])) / _LETTERS_OF_LABEL
-    return compared.sizes.get("algorithm", 1) + lines_of_label
+    more_letters = max(0, len(str(compared.attrs["reference"])) - _SHORT_NAME)
+    return compared.sizes.get("algorithm", 1) + more_letters / _LETTERS_IN_A_ROW
 
 
 def _draw_curve(
