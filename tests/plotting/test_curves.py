@@ -675,3 +675,16 @@ def test_the_reference_and_the_others_have_the_colours_of_all_algorithms():
             for line in lines
         }
         assert {name: drawn[name] for name in usual} == usual
+
+
+def test_names_stand_at_the_ends_on_given_axes_where_a_layout_makes_room(curves):
+    one = curves.isel(task=0, drop=True)
+    for layout, n_names in (("constrained", 3), (None, 0)):
+        figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3), layout=layout)
+        one.curves.plot(ax=left)
+        one.curves.plot(ax=right, legend="above")
+        assert len(left.texts) == n_names
+        assert (left.get_legend() is None) == (n_names > 0)
+        if layout:
+            figure.draw_without_rendering()
+            assert faults(figure) == []

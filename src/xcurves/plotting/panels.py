@@ -542,6 +542,10 @@ def _name_curves(
         return
     handles = list(handle_of.values())
     if width is None or grid is None:
+        # Only a layout engine makes room between a panel and what stands beside it.
+        has_layout = panels[0].figure.get_layout_engine() is not None
+        if legend == "direct" and has_layout and _name_ends(panels[0], handle_of, None):
+            return
         _add_legend_to_given(panels[0], handles, legend)
         return
     if legend == "outside":
@@ -604,8 +608,11 @@ def _add_legend_in_empty_cell(
     return False
 
 
-def _name_ends(ax: Axes, handles: dict[str, Any], widest: float) -> bool:
-    """Write names at the ends of curves; return False where they have no room, or are no curves."""
+def _name_ends(ax: Axes, handles: dict[str, Any], widest: float | None) -> bool:
+    """Write names at the ends of curves; return False where they have no room, or are no curves.
+
+    The figure may get so wide; where it is not ours (None) names take part of the panel.
+    """
     lines = list(handles.values())
     if len(lines) > MOST_CURVES or any(
         not hasattr(line, "get_xydata") or len(line.get_xydata()) < 2 for line in lines
@@ -618,10 +625,11 @@ def _name_ends(ax: Axes, handles: dict[str, Any], widest: float) -> bool:
     if not np.isfinite(y).all() or (x < box.x1 - 0.1 * box.width).any():
         return False
     longest = longest_line(handles) * _LETTER * _SMALLER * _points(ax) / 72
-    if (
-        longest > widest - figure.get_figwidth()
-        and longest > _MOST_BESIDE * figure.get_figwidth()
-    ):
+    can_grow = widest is not None and longest <= widest - figure.get_figwidth()
+    room = figure.get_figwidth()
+    if widest is None:
+        room = box.width / figure.dpi
+    if not can_grow and longest > _MOST_BESIDE * room:
         return False
     line_height = _LINE * letter * (1 + any("\n" in name for name in handles))
     moved = moved_apart(y, line_height)
@@ -633,15 +641,16 @@ def _name_ends(ax: Axes, handles: dict[str, Any], widest: float) -> bool:
         return False
     low, high = ax.get_ylim()
     digits = decimals_of(0, (high - low) / 5)
-    heights = ax.transAxes.inverted().transform(np.column_stack([x, moved]))[:, 1]
+    heights = ax.transData.inverted().transform(np.column_stack([x, moved]))[:, 1]
     for height, (name, line) in zip(heights, handles.items(), strict=True):
         last = ""
         if line.get_gid() == "mean":
             last = f"  {rounded(line.get_ydata()[-1], digits)}"
-        ax.annotate(name + last, (1, height), (4, 0), xycoords="axes fraction", textcoords="offset points",
+        ax.annotate(name + last, (1, height), (4, 0), xycoords=ax.get_yaxis_transform(), textcoords="offset points",
                     va="center", color=line.get_color(), fontsize=_SMALLER * _points(ax),
                     annotation_clip=False)  # fmt: skip
-    _widen(figure, longest, widest)
+    if widest is not None:
+        _widen(figure, longest, widest)
     return True
 
 
