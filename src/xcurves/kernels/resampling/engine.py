@@ -18,6 +18,10 @@ from xcurves.kernels.resampling.moments import factor_of, is_factor
 from xcurves.kernels.resampling.plans import TIE, Plan, RunPlan
 
 _PAIR_COST = 8  # of an entry of a sparse product, in multiply-adds of a dense one
+_MANY, _SAMPLED = (
+    4096,
+    16,
+)  # values of a row from which a sample of one in so many tells the largest
 _LONG = 64  # reassignments for which a call for each member costs less than numpy's accumulate
 
 Progress = Callable[[Iterable[int]], Iterable[int]]
@@ -243,6 +247,15 @@ def rank_pvalue(observed: Floats, null: Floats) -> Floats:
     return np.asarray((null.shape[-1] - rank) / null.shape[-1])
 
 
+def _largest_above(values: Floats, floor: float, size: int) -> Floats:
+    """Return the largest values, the smallest of them first, given a floor below which they hardly ever are."""
+    kept = values[~(values < floor)]
+    if len(kept) < size:  # the sample was unlike the rest
+        kept = values.copy()
+    kept.partition(len(kept) - size)
+    return kept[-size:]
+
+
 class UpperTail:
     """The largest values along the last axis of arrays that are added one after the other."""
 
@@ -266,9 +279,21 @@ class UpperTail:
     def _largest(self) -> Floats:
         """Return the largest values, the smallest of them first."""
         values = np.concatenate(self.parts, axis=-1)
-        size = min(self.size, values.shape[-1])
-        values.partition(values.shape[-1] - size, axis=-1)
-        return values[..., -size:]
+        n_values = values.shape[-1]
+        size = min(self.size, n_values)
+        if n_values < max(_MANY, 8 * size):
+            values.partition(n_values - size, axis=-1)
+            return values[..., -size:]
+
+        # Most values are too small, which a sample tells: to partition the others alone makes `across_tasks` of 200
+        # tasks of 10 v 10 runs 1.5 times as fast. The rank in the sample leaves a third more than are wanted as a rule.
+        rows = values.reshape(-1, n_values)
+        rank = size // (_SAMPLED * 3 // 4) + 16
+        floors = np.partition(rows[:, ::_SAMPLED], -rank, axis=-1)[:, -rank]
+        largest = np.empty((len(rows), size))
+        for index, floor in enumerate(floors):
+            largest[index] = _largest_above(rows[index], floor, size)
+        return largest.reshape(*values.shape[:-1], size)
 
     def smallest(self, shape: tuple[int, ...]) -> Floats:
         """Return the smallest of the largest values; infinite if none is kept, as no value is large enough."""
