@@ -655,11 +655,21 @@ def test_frames_number_the_algorithms_and_references_and_single_pairs_keep_colou
         ]
 
 
+@pytest.mark.filterwarnings("ignore")
 def test_numbers_of_colours_that_arrays_lost_or_have_twice_are_places(curves):
     one = xcurves.tutorial.open_dataset("tictactoe")["score"]
     twice = xr.concat([one, one.assign_coords(algorithm=["x", "y", "z"])], "algorithm")
     colours = [line.get_color() for line in means(twice.curves.plot()).values()]
     assert len(set(colours)) == 6
+    lacking = twice.assign_coords(color_index=("algorithm", [0, 1, 2, 3, 4, np.nan]))
+    for curves_of_both in (twice, lacking):
+        result = curves_of_both.curves.pairwise(n_resamples=99, rng=0)
+        assert not {"color_index", "color_index_a"} & set(result.coords)
+        styles = with_styles(result, {}).pair_style.values
+        assert len(set(styles)) == 15
+        sped = curves_of_both.curves.speedup(reference="x")
+        assert sped.color_index_reference == 3
+        assert sped.color_index.values.tolist() == [0, 1, 2, 4, 5]
 
 
 def test_the_reference_and_the_others_have_the_colours_of_all_algorithms():

@@ -205,13 +205,19 @@ def pair_coords(
 
 
 def has_color_index(data: xr.DataArray | xr.Dataset) -> bool:
-    """Return whether the algorithms of data are numbered for their colours."""
-    return COLOR_INDEX in data.coords and data[COLOR_INDEX].dims == ("algorithm",)
+    """Return whether the algorithms of data are numbered for their colours, each once.
+
+    Arrays that were put together can lack numbers or have one twice: then the places count.
+    """
+    if COLOR_INDEX not in data.coords or data[COLOR_INDEX].dims != ("algorithm",):
+        return False
+    numbers = data[COLOR_INDEX].to_series()
+    return bool(numbers.is_unique and numbers.notna().all())
 
 
 def with_color_index(data: _Data) -> _Data:
     """Return data whose algorithms are numbered by their places, unless they are already."""
-    if "algorithm" not in data.dims or COLOR_INDEX in data.coords:
+    if "algorithm" not in data.dims or has_color_index(data):
         return data
     places = np.arange(data.sizes["algorithm"])
     attrs = {"long_name": "number of the colour in pictures"}

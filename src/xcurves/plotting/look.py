@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
 from xcurves.array_types import Floats
@@ -139,9 +138,6 @@ def _color_indices(data: xr.DataArray | xr.Dataset) -> Sequence[int]:
     if not has_color_index(data):
         return range(n)
     values = data[COLOR_INDEX].to_numpy()
-    # Arrays that were put together can lack numbers, or have one twice: then the places count.
-    if len(np.unique(values)) < n or pd.isna(values).any():
-        return range(n)
     is_whole = values.dtype.kind in "iuf" and (values % 1 == 0).all()
     if not is_whole or (values < 0).any():
         raise ValueError(
