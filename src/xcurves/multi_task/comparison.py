@@ -346,8 +346,8 @@ class Comparison(JoinedTasks):
         """Return which pairs are tested together: those with families enough for a p of the level."""
         sizes = self.family_sums(np.where(pairs.here, 1.0, np.nan))
         n_families = np.count_nonzero(~np.isnan(sizes), axis=-1)
-        least = 2.0 ** (1 - n_families)
-        return np.asarray(pairs.known & (least <= self.context.alpha + 1e-12))
+        can_be_shown = task_flips.can_be_shown(n_families, self.context.alpha)
+        return np.asarray(pairs.known & can_be_shown)
 
     def _level_of_each(self, pairs: PairScores) -> float:
         """Return the level of each pair for which all claims about tasks like these hold together."""

@@ -106,8 +106,7 @@ def _pvalues_of(x: Floats, plan: FlipPlan, alpha: float) -> Floats:
     # All data sets are alike in families. A member whose smallest p, 2 / 2^F, is above the level cannot be shown: in
     # the adjustment it would only cost the others.
     of_member = n_families[0]
-    is_tested = (of_member > 1) & (2.0 ** (1 - of_member) <= alpha + _LEVEL_TIE)
-    tested = np.flatnonzero(is_tested)
+    tested = np.flatnonzero(can_be_shown(of_member, alpha))
     adjusted = np.full(pvalue.shape, np.nan)
     if len(tested) < 2:
         adjusted[:, tested] = pvalue[:, tested]
@@ -125,8 +124,17 @@ def _pvalues_of(x: Floats, plan: FlipPlan, alpha: float) -> Floats:
 
 def exact_members(x: Floats, plan: FlipPlan) -> Bools:
     """Return of which members, (member, family), all flips of their own families are evaluated."""
+    if plan.exact:
+        return np.ones(len(x), bool)
     n_families = np.count_nonzero(~np.isnan(x), axis=-1)
-    return np.array([plan.of(n).exact for n in n_families.tolist()], bool)
+    numbers, which = np.unique(n_families, return_inverse=True)
+    return np.array([plan.of(n).exact for n in numbers.tolist()], bool)[which]
+
+
+def can_be_shown(n_families: Index, alpha: float) -> Bools:
+    """Return of which numbers of families the flips can give a p of `alpha`: others are outside a family of tests."""
+    least = 2.0 ** (1 - n_families)
+    return np.asarray((n_families > 1) & (least <= alpha + _LEVEL_TIE))
 
 
 def own_flips(weights: Floats, plan: FlipPlan) -> tuple[Index, FlipPlan]:
