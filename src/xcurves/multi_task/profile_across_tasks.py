@@ -92,10 +92,10 @@ def profile_across_tasks(
 
     `difference_ci` is the exact interval of the subset means, `difference_ci_simultaneous` that at a level divided by
     the number of fractions of all pairs, of those that have tasks enough for a p of the level. The band of six families
-    or more that weigh alike, the heaviest at most 1.5 times the lightest, is :math:`\Delta(f) \pm c \cdot s(f)`, where ``c`` is the critical value of the largest \|T\| over ``f`` of the
-    differences less their mean. Of unlike families that band would hold as seldom as .62, since a heavy family pulls
-    the mean towards itself: their band is that of subset means at a level of :math:`1 - \alpha / K` for ``K``
-    fractions, NaN where no p is so small.
+    or more that weigh alike, the heaviest at most 1.5 times the lightest, is :math:`\Delta(f) \pm c \cdot s(f)`, where
+    ``c`` is the critical value of the largest \|T\| over ``f`` of the differences less their mean. Of unlike families
+    that band would hold as seldom as .62, since a heavy family pulls the mean towards itself: their band is that of
+    subset means at a level of :math:`1 - \alpha / K` for ``K`` fractions, NaN where no p is so small.
 
     For the band of a mean curve whole residual runs get random signs, and every replicate is studentized by its own
     standard error. It is NaN where a task has one run, or runs are too few for a finite band.
