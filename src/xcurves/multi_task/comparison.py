@@ -19,6 +19,7 @@ from xcurves.core.labels import pairs_in_label_order
 from xcurves.core.run_checks import Context
 from xcurves.kernels.differences import (
     contrasts,
+    mean_intervals,
     task_effects,
     task_flips,
     task_plans,
@@ -26,11 +27,12 @@ from xcurves.kernels.differences import (
     tasks_needed,
 )
 from xcurves.kernels.resampling import plans
-from xcurves.kernels.resampling.adjustments import benjamini_hochberg, holm, may_be_best
+from xcurves.kernels.resampling.adjustments import holm, may_be_best
 from xcurves.kernels.resampling.engine import Progress
 from xcurves.multi_task.kinds import ACROSS_TASKS
+from xcurves.multi_task.options import CORRECTIONS
+from xcurves.multi_task.scope import scope_of_tasks
 
-CORRECTIONS = {"holm": holm, "benjamini-hochberg": benjamini_hochberg}
 # fixed, random
 OF_CLAIMS = [
     name for name, var in ACROSS_TASKS.variables.items() if "task_effect" in var.dims
@@ -148,7 +150,7 @@ class JoinedTasks(ABC):
             if self.context.paired:
                 self._check_paired(scores, name)
             of_benchmark = {
-                variable: values[number] for variable, values in out.items()
+                variable: values[number, ...] for variable, values in out.items()
             }
             of_block.fill(of_benchmark, scores, name)
         return out
@@ -214,8 +216,10 @@ class Comparison(JoinedTasks):
         out["n_tasks"][:] = pairs.here.sum(axis=-1)
         self._by_task(pairs, out)
         self._between_tasks(pairs, out)
+        self._new_task(pairs, out)
         self._fixed(pairs, out, fixed)
         self._random(pairs, out, random)
+        self._what_next(pairs, out, random)
         self._algorithms(scores, out)
         for claim in (fixed, random):
             if self.margin is not None:
@@ -289,6 +293,15 @@ class Comparison(JoinedTasks):
             ("share_better", "share_better_ci", "n_ties"), share, strict=True
         ):
             out[name][some] = each[some]
+
+    def _new_task(self, pairs: PairScores, out: Mapping[str, Floats]) -> None:
+        """Fill in between which values the difference in one more task would be; of tasks in families nothing is known."""
+        size = self.family_sums(np.where(pairs.here, 1.0, np.nan))
+        with np.errstate(invalid="ignore"):
+            is_alone = ~(size > 1).any(axis=-1)
+        some = pairs.known & is_alone
+        ends, level = mean_intervals.one_more_value(pairs.d[some], self.context.alpha)
+        out["new_task_ci"][some], out["new_task_level"][some] = ends, level
 
     def _fixed(
         self, pairs: PairScores, out: Mapping[str, Floats], claim: Mapping[str, Floats]
@@ -364,11 +377,10 @@ class Comparison(JoinedTasks):
             x, plan, alpha
         )
         ends = task_flips.flip_intervals(
-            x[known], weights[known], plan, alpha, alpha / max(1, int(known.sum()))
+            x[known], weights[known], plan, alpha, self._level_of_each(pairs)
         )
         ends[:, ~pairs.varies[known]] = np.nan
         claim["difference_ci"][known], claim["difference_ci_simultaneous"][known] = ends
-        out["tasks_to_show"][known] = self._tasks_to_show(x[known])
         if self.margin is not None:
             p, limit = task_flips.flip_margins(
                 self.sign * x[known], weights[known], plan, self.margin, alpha
@@ -378,12 +390,14 @@ class Comparison(JoinedTasks):
 
         # Each pair is flipped in the families that it has; one without a difference leaves half as many sums.
         n_families = np.count_nonzero(~np.isnan(weights), axis=-1)
-        if plan.exact:
-            n_resamples = 2**n_families
-            least = 2.0 ** (np.count_nonzero(x == 0, axis=-1) + 1 - n_families)
-        else:
-            n_resamples = np.full_like(n_families, plan.n_resamples)
-            least = np.full(len(x), 1 / plan.n_total)
+        is_exact = task_flips.exact_members(weights, plan)
+        n_resamples = np.where(is_exact, 2.0**n_families, plan.n_resamples)
+        of_all = 2.0 ** (np.count_nonzero(x == 0, axis=-1) + 1 - n_families)
+        of_random = 1 / plan.n_total
+        least = np.where(is_exact, of_all, of_random)
+        # several pairs are adjusted by the flips of all families
+        if not plan.exact and np.count_nonzero(known) > 1:
+            least = np.maximum(least, of_random)
         claim["pvalue_adjusted_least"][:] = np.where(
             known, np.minimum(least, 1.0), np.nan
         )
@@ -399,16 +413,43 @@ class Comparison(JoinedTasks):
                 claim["prob_greater_pvalue_adjusted"][:],
             ) = both
 
-    def _tasks_to_show(self, x: Floats) -> Floats:
-        """Return how many tasks, or families, it would take to show each difference, x of shape (pair, family)."""
+    def _level_of_each(self, pairs: PairScores) -> float:
+        """Return the level of each pair for which all claims about tasks like these hold together.
+
+        Of all pairs that are tested: those whose families are too few for a p of the level have no limits anyway. If
+        all are too few, of all, as further tasks would make all of them tests.
+        """
+        in_family = self.family_sums(np.where(pairs.here, 1.0, np.nan))
+        n_families = np.count_nonzero(~np.isnan(in_family), axis=-1)
+        tested = pairs.known & (2.0 ** (1 - n_families) <= self.context.alpha + 1e-12)
+        n_tested = np.count_nonzero(tested) or np.count_nonzero(pairs.known)
+        return self.context.alpha / max(1, int(n_tested))
+
+    def _what_next(
+        self, pairs: PairScores, out: Mapping[str, Floats], claim: Mapping[str, Floats]
+    ) -> None:
+        """Fill in how many tasks, or families, would show each difference, and which difference so many tasks show."""
+        known, level = pairs.known, self._level_of_each(pairs)
+        x, weights = (
+            self.family_sums(np.where(pairs.here, each, np.nan))[known]
+            for each in (pairs.weights * pairs.d, pairs.weights)
+        )
         n = np.count_nonzero(~np.isnan(x), axis=-1).astype(float)
-        contributions = n[:, np.newaxis] * x  # their mean is the difference
-        mean = task_effects.weighted_sum(x, np.ones(x.shape[-1]))
-        with np.errstate(invalid="ignore", divide="ignore"):
-            square = np.nansum((contributions - mean[:, np.newaxis]) ** 2, axis=-1) / (
-                n - 1
-            )
-        return tasks_needed.tasks_to_show(mean, np.sqrt(square), n, self.context.alpha)
+        error = mean_intervals.error_over_families(x, weights)
+        sd = error * np.sqrt(
+            n
+        )  # of families that weigh alike that of their differences
+        out["tasks_to_show"][known] = tasks_needed.tasks_to_show(
+            out["difference"][known], sd, n, level
+        )
+        out["smallest_to_show"][known] = tasks_needed.smallest_to_show(error, n, level)
+        shown = (out["difference"] != 0) & (
+            claim["pvalue_adjusted"] <= self.context.alpha + 1e-12
+        )
+        at_least = tasks_needed.tasks_at_least(
+            claim["difference_ci"][known], sd, n, level
+        )
+        out["tasks_at_least"][known] = np.where(shown[known], np.nan, at_least)
 
     def _algorithms(self, scores: Floats, out: Mapping[str, Floats]) -> None:
         """Fill in weighted means over tasks, and mean ranks, 1 the best, with what is shown of them."""
@@ -421,12 +462,8 @@ class Comparison(JoinedTasks):
             squares = np.nansum((scores - means[..., np.newaxis]) ** 2, axis=-1)
         spread = np.sqrt(squares / np.where(n_runs > 1, n_runs - 1, np.nan))
         out["task_mean_sd"][:] = np.where(has_mean, spread, np.nan)
-        used, complete = n_runs.any(axis=-1), n_runs.all(axis=-1)
-        if used.any():
-            weights = np.array(self.weights)[used]
-            out["score_mean"][:] = (
-                weights / weights.sum() @ np.where(has_mean, means, np.nan)[used]
-            )
+        self._means_over_tasks(scores, np.where(has_mean, means, np.nan), out)
+        complete = n_runs.all(axis=-1)
         if not complete.any():
             return
         # Better ones count 1, equal ones and the algorithm itself a half.
@@ -444,3 +481,42 @@ class Comparison(JoinedTasks):
         )
         a, b = self.pairs.T
         out["rank_pvalue_adjusted"][:] = np.minimum(pvalue[a, b], pvalue[b, a])
+
+    def _means_over_tasks(
+        self, scores: Floats, means: Floats, out: Mapping[str, Floats]
+    ) -> None:
+        """Fill in means over each algorithm's own tasks with intervals, and over the tasks that a verdict is about."""
+        has = ~np.isnan(scores).all(axis=-1)
+        out["n_tasks_algorithm"][:] = has.sum(axis=0)
+        parts, shares = self._weighted(means, has)
+        compared = has.any(axis=0)
+        out["score_mean"][compared] = parts.sum(axis=0)[compared]
+
+        x, weights = (
+            self.family_sums(np.where(has, each, np.nan).T)[compared]
+            for each in (parts, shares)
+        )
+        is_finite = np.isfinite(out["score_mean"][compared])
+        ends = mean_intervals.means_over_families(
+            x,
+            weights,
+            self.context.alpha / max(1, int(is_finite.sum())),
+            of_shares=mean_intervals.are_shares(scores),
+        )
+        out["score_mean_ci"][compared] = np.where(
+            is_finite[:, np.newaxis], ends, np.nan
+        )
+
+        scope = scope_of_tasks(has)
+        out["n_tasks_common"][...] = np.count_nonzero(scope.tasks)
+        parts, _ = self._weighted(means[scope.tasks], has[scope.tasks], scope.tasks)
+        in_scope = scope.algorithms
+        out["score_mean_common"][in_scope] = parts.sum(axis=0)[in_scope]
+
+    def _weighted(
+        self, means: Floats, has: Bools, tasks: Bools | slice = slice(None)
+    ) -> tuple[Floats, Floats]:
+        """Return the parts of some tasks in the mean of each algorithm, (task, algorithm), and their weights."""
+        weights = np.array(self.weights)[tasks, np.newaxis] * has
+        shares = weights / np.maximum(weights.sum(axis=0), np.finfo(float).tiny)
+        return np.where(has, shares * means, 0.0), shares

@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from xcurves.array_types import Floats, Index
+from xcurves.array_types import Bools, Floats, Index
 from xcurves.kernels.resampling import min_p
 from xcurves.kernels.resampling.batches import rows_that_fit, stretches
 from xcurves.kernels.resampling.binomial_limits import clopper_pearson
@@ -67,12 +67,20 @@ def family_sums(values: Floats, families: Index) -> Floats:
 def pvalues(x: Floats, plan: FlipPlan, alpha: float = 1.0) -> tuple[Floats, Floats]:
     """Return p-values, and adjusted ones by step-down min-p over the members; axes in front are alone.
 
+    The p of a member is exact where all flips of its own families are few enough, and its adjusted p is not below it.
     Members with too few families for a p of `alpha` take no part in the adjustment.
     """
     n_members, n_families = x.shape[-2:]
     flat = x.reshape(-1, n_members, n_families)
-    # of all flips half, as the others are their mirrors: see `all_flipped_sums`
-    n_values = 2 ** (n_families - 1) if plan.exact else plan.n_total
+    # Of all flips half, as the others are their mirrors: see `all_flipped_sums`. Without a plan of all there may be
+    # members with one.
+    n_values = plan.n_total
+    if plan.exact:
+        n_values = 2 ** (n_families - 1)
+    elif flat.size:
+        own = exact_members(flat[0], plan)
+        most = np.count_nonzero(~np.isnan(flat[0, own]), axis=-1).max(initial=1)
+        n_values = max(n_values, int(2 ** (most - 1)))
     both = np.empty((2, *flat.shape[:-1]))
     for some in stretches(len(flat), rows_that_fit(32 * n_values)):
         both[:, some] = _pvalues_of(flat[some], plan, alpha)
@@ -91,7 +99,11 @@ def _pvalues_of(x: Floats, plan: FlipPlan, alpha: float) -> Floats:
         return _ratio(all_flipped_sums(x[sets, member], plan), scale[sets, member])
 
     observed, counts, n_total = _observed_and_counts(values_of, *n_families.shape)
-    pvalue = np.where(n_families > 1, counts / n_total, np.nan)
+    shares = counts / n_total
+    if not plan.exact:
+        for member in np.flatnonzero(exact_members(x[0], plan)):
+            shares[:, member] = _exact_share(x[:, member], plan)
+    pvalue = np.where(n_families > 1, shares, np.nan)
 
     # All data sets are alike in families. A member whose smallest p, 2 / 2^F, is above the level cannot be shown: in
     # the adjustment it would only cost the others.
@@ -109,8 +121,35 @@ def _pvalues_of(x: Floats, plan: FlipPlan, alpha: float) -> Floats:
         tails.second,
         tails.ratio_at,
     )
-    adjusted[:, tested] = reached / n_total
+    adjusted[:, tested] = np.maximum(reached / n_total, pvalue[:, tested])
     return np.stack([pvalue, adjusted])
+
+
+def exact_members(x: Floats, plan: FlipPlan) -> Bools:
+    """Return of which members, (member, family), all flips of their own families are evaluated."""
+    n_families = np.count_nonzero(~np.isnan(x), axis=-1)
+    return np.array([plan.of(n).exact for n in n_families.tolist()], bool)
+
+
+def own_flips(weights: Floats, plan: FlipPlan) -> tuple[Index, FlipPlan]:
+    """Return the families that a member has, NaN where none, with all their flips; or all families if these are too many."""
+    present = np.flatnonzero(~np.isnan(weights))
+    own = plan.of(len(present))
+    if own.exact:
+        return present, own
+    return np.arange(len(weights)), plan
+
+
+def _exact_share(x: Floats, plan: FlipPlan) -> Floats:
+    """Return the share of all flips of a member's own families that reach the observed sum, x of (data set, family)."""
+    # Data sets have as many families, which need not be the same ones.
+    n_families = int(np.count_nonzero(~np.isnan(x[0])))
+    front = np.argsort(np.isnan(x), axis=-1, kind="stable")[:, :n_families]
+    present = np.take_along_axis(x, front, axis=-1)
+    values = _ratio(
+        all_flipped_sums(present, plan.of(n_families)), _denominator(present)
+    )
+    return min_p.count_reached(values, values[:, 0]) / values.shape[-1]
 
 
 def _observed_and_counts(
@@ -182,11 +221,11 @@ def flip_intervals(
     # their upper ones. If all flips are enumerated, each subset of families is flipped in one and stays in another:
     # among all means of subsets each flip stands twice, and K is half as large on each side.
     parts = []
-    for low, high in _ends_of_flips(x, weights, plan):
+    for means, is_exact in _means_of_flips(x, weights, plan):
+        low, high = _ends_of_flips(means)
         n_total = len(low) + 1  # with the observed flip, which has no subset
         n_rare = [
-            int(np.floor(alpha * n_total + 1e-9)) // (1 + plan.exact)
-            for alpha in alphas
+            int(np.floor(alpha * n_total + 1e-9)) // (1 + is_exact) for alpha in alphas
         ]
         # at all levels at once: three quarters of the time of one after the other
         places = [number for number in n_rare if number > 0]
@@ -202,20 +241,30 @@ def flip_intervals(
     return np.array(parts).reshape(-1, len(alphas), 2).swapaxes(0, 1)
 
 
-def _ends_of_flips(
+def _means_of_flips(
     x: Floats, weights: Floats, plan: FlipPlan
-) -> Iterator[tuple[Floats, Floats]]:
-    """Yield for each member the means of all subsets, twice, or of each random flip the lower and the higher mean."""
-    if plan.exact:
+) -> Iterator[tuple[Floats, bool]]:
+    """Yield for each member the means of all subsets of its families, or those of both sides of random flips.
+
+    And whether they are of all: that depends on the families that the member has.
+    """
+    is_exact = exact_members(x, plan)
+    of_subsets = subset_means(x[is_exact], weights[is_exact])
+    drawn = drawn_means(x[~is_exact], weights[~is_exact], plan)
+    for exact in is_exact.tolist():
+        yield next(of_subsets if exact else drawn), exact
+
+
+def _ends_of_flips(means: Floats) -> tuple[Floats, Floats]:
+    """Return the means of all subsets, twice, or of each random flip the lower and the higher mean."""
+    if means.ndim == 1:
         # two arrays, each of which is partitioned
-        yield from ((means, means.copy()) for means in subset_means(x, weights))
-        return
-    for means in drawn_means(x, weights, plan):
-        # a flip of no family or of all counts at every shift
-        is_trivial = ~np.isfinite(means).all(axis=0)
-        lower = np.where(is_trivial, -np.inf, means.min(axis=0))
-        upper = np.where(is_trivial, np.inf, means.max(axis=0))
-        yield lower, upper
+        return means, means.copy()
+    # a flip of no family or of all counts at every shift
+    is_trivial = ~np.isfinite(means).all(axis=0)
+    lower = np.where(is_trivial, -np.inf, means.min(axis=0))
+    upper = np.where(is_trivial, np.inf, means.max(axis=0))
+    return lower, upper
 
 
 def drawn_means(x: Floats, weights: Floats, plan: FlipPlan) -> Iterator[Floats]:
@@ -396,12 +445,11 @@ def flip_margins(
     """Return the one-sided p of a weighted mean of at most ``-margin``, and its lower limit, shape (member,)."""
     # Flipped about -margin, Σ (x + w margin), a flip reaches the observed sum where what is turned adds up to 0 or less:
     # where the mean of the flipped families is at most -margin. The observed flip turns nothing, and counts.
-    if plan.exact:
-        flipped = subset_means(x, weights)
-    else:
-        flipped = (of_flipped for of_flipped, _ in drawn_means(x, weights, plan))
     pvalues, limits = [], []
-    for means in flipped:
+    for of_flips, is_exact in _means_of_flips(x, weights, plan):
+        means = of_flips
+        if not is_exact:
+            means = of_flips[0]  # of the flipped families
         n_total = len(means) + 1
         size = margin + np.abs(means[np.isfinite(means)]).max(initial=0.0)
         n_reached = 1 + np.count_nonzero(means <= ROUNDING * size - margin)

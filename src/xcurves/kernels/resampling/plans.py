@@ -222,11 +222,16 @@ class FlipPlan(Plan):
     """Signs of families of tasks, the units, the same for all pairs of algorithms and all levels."""
 
     n_families: int
+    most: int | None  # the ceiling on flips that was asked for
 
     @property
     def n_units(self) -> int:
         """Number of families."""
         return self.n_families
+
+    def of(self, n_families: int) -> FlipPlan:
+        """Return the plan of so many of the families by themselves, by the same rule."""
+        return plan_flips(n_families, self.most, self.entropy)
 
     def enumerate(self, index: Index) -> Labels:
         """Return the flips numbered `index`, shape (index, family)."""
@@ -247,5 +252,9 @@ def plan_flips(n_families: int, n_resamples: int | None, entropy: int = 0) -> Fl
     """Plan flips: all of them if they are within the `ceiling`, else random ones."""
     exact, n_evaluated = ceiling(2**n_families, n_resamples)
     return FlipPlan(
-        n_families=n_families, exact=exact, n_resamples=n_evaluated, entropy=entropy
+        n_families=n_families,
+        most=n_resamples,
+        exact=exact,
+        n_resamples=n_evaluated,
+        entropy=entropy,
     )
