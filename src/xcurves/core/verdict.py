@@ -397,7 +397,7 @@ def _either(names: Sequence[str]) -> str:
     return " or ".join([", ".join(names[:-1]), names[-1]])
 
 
-def left_out_sentence(made: Comparison, name: str, has: str) -> str | None:
+def left_out_sentence(made: Comparison, name: str, has: str) -> str:
     """Return how the best stands to an algorithm that the verdict is not about, on what both have.
 
     `has` says what the algorithm has: "7 of the 20 tasks".

@@ -217,7 +217,7 @@ def _floor_of_flips(benchmark: xr.Dataset, beyond: np.ndarray) -> tuple[str, str
         alpha,
         things,
         benchmark.sizes["algorithm"],
-        benchmark.sizes["pair"],
+        max(1, int(benchmark["difference"].notnull().sum())),
         tied=is_tied,
     )
     if not is_exact.all():
