@@ -486,7 +486,7 @@ class Comparison(JoinedTasks):
         self, scores: Floats, means: Floats, out: Mapping[str, Floats]
     ) -> None:
         """Fill in means over each algorithm's own tasks with intervals, and over the tasks that a verdict is about."""
-        has = ~np.isnan(scores).all(axis=-1)
+        has = np.asarray(~np.isnan(scores).all(axis=-1))
         out["n_tasks_algorithm"][:] = has.sum(axis=0)
         parts, shares = self._weighted(means, has)
         compared = has.any(axis=0)

@@ -253,11 +253,14 @@ class _Profile(JoinedTasks):
         n_tests = int(np.count_nonzero(n_families)) * int(begun.sum())
         tested_pairs = np.flatnonzero(n_families)
         for pair in self.progress(tested_pairs, total=len(tested_pairs)):
-            out["n_resamples"][pair] = plan.n_resamples
-            if plan.exact:
-                out["n_resamples"][pair] = 2 ** n_families[pair]
+            families, own = task_flips.own_flips(weights[pair], plan)
+            out["n_resamples"][pair] = own.n_resamples
             difference = task_flips.profile_difference(
-                x[pair], weights[pair], plan, self.context.alpha, n_tests
+                x[pair][:, families],
+                weights[pair, families],
+                own,
+                self.context.alpha,
+                n_tests,
             )
             out["band_method"][pair] = difference.pop("band_method")
             for name, values in difference.items():

@@ -31,12 +31,12 @@ def scope_of_tasks(has: Bools) -> Scope:
 
     A task that no algorithm has, and an algorithm that has no task, do not count.
     """
-    used, compared = has.any(axis=1), has.any(axis=0)
-    common = used & has[:, compared].all(axis=1)
+    used, compared = np.asarray(has.any(axis=1)), np.asarray(has.any(axis=0))
+    common = np.asarray(used & has[:, compared].all(axis=1))
     n_tasks, n_common = np.count_nonzero(used), np.count_nonzero(common)
     if n_common and n_tasks - n_common <= _MOST_LACKING * n_tasks + 1e-9:
         return Scope(common, compared, "all")
-    full = compared & has[used].all(axis=0)
+    full = np.asarray(compared & has[used].all(axis=0))
     if np.count_nonzero(full) >= 2:
         return Scope(used, full, "full")
     if n_common >= 2:

@@ -88,10 +88,11 @@ def means_over_families(
     error = error_over_families(x, weights)
     n_families = np.count_nonzero(~np.isnan(x), axis=-1).astype(float)
     if of_shares:
+        share = np.clip(mean, 0.0, 1.0)  # a sum of weights may be above 1 by rounding
         with np.errstate(divide="ignore", invalid="ignore"):
-            n_effective = mean * (1 - mean) / error**2
+            n_effective = share * (1 - share) / error**2
         n_effective = np.where(error == 0, n_families, n_effective)
-        return np.stack(wilson(mean, n_effective, alpha), axis=-1)
+        return np.stack(wilson(share, n_effective, alpha), axis=-1)
 
     half = scipy.special.stdtrit(n_families - 1, 1 - alpha / 2) * error
     half = np.where(half > 0, half, np.nan)

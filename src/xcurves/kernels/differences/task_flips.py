@@ -101,7 +101,8 @@ def _pvalues_of(x: Floats, plan: FlipPlan, alpha: float) -> Floats:
     observed, counts, n_total = _observed_and_counts(values_of, *n_families.shape)
     shares = counts / n_total
     if not plan.exact:
-        for member in np.flatnonzero(exact_members(x[0], plan)):
+        is_exact = exact_members(x[0], plan) & (n_families[0] > 1)
+        for member in np.flatnonzero(is_exact):
             shares[:, member] = _exact_share(x[:, member], plan)
     pvalue = np.where(n_families > 1, shares, np.nan)
 
@@ -149,7 +150,7 @@ def _exact_share(x: Floats, plan: FlipPlan) -> Floats:
     values = _ratio(
         all_flipped_sums(present, plan.of(n_families)), _denominator(present)
     )
-    return min_p.count_reached(values, values[:, 0]) / values.shape[-1]
+    return np.asarray(min_p.count_reached(values, values[:, 0]) / values.shape[-1])
 
 
 def _observed_and_counts(
