@@ -156,7 +156,8 @@ def best_sentence(made: Comparison) -> str:
         most = {"higher": "highest", "lower": "lowest"}[made.better]
     if made.above(best):
         why = _who_is_above(made, best)
-        return f"No best can be named: {made.among}{best} has the {most} {mean}, but {why}."
+        among = f"{made.among[:1].lower()}{made.among[1:]}"
+        return f"No best can be named: {among}{best} has the {most} {mean}, but {why}."
 
     equal = [
         beside(best, row)

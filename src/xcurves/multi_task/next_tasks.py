@@ -10,7 +10,6 @@ import xarray as xr
 from xcurves.core.verdict import Comparison, beside
 from xcurves.core.wording import ends_of, number, percent, quantity
 from xcurves.multi_task.compared import (
-    compared,
     floors,
     n_families_of,
     noun_of,
@@ -71,9 +70,8 @@ def _about(count_of: float) -> str:
     return number(float(f"{count_of:.2g}"))
 
 
-def could_be_seen(benchmark: xr.Dataset) -> Iterator[str]:
+def could_be_seen(benchmark: xr.Dataset, likes: Comparison) -> Iterator[str]:
     """Yield which difference of the best and its nearest rival so many tasks show, and what more runs would bring."""
-    likes = compared(benchmark, "random")
     names = _nearest(likes)
     if names is None:
         return
@@ -91,9 +89,8 @@ def could_be_seen(benchmark: xr.Dataset) -> Iterator[str]:
     yield f"{sentence}."
 
 
-def one_more(benchmark: xr.Dataset) -> Iterator[str]:
+def one_more(benchmark: xr.Dataset, likes: Comparison) -> Iterator[str]:
     """Yield between which values the difference would be in one more task: of the best and the nearest beside it."""
-    likes = compared(benchmark, "random")
     best = likes.named_best
     rows = [
         row for row in likes.own_rows if best in row[:2] and not np.isnan(row.amount)

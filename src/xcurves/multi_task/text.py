@@ -13,11 +13,11 @@ from xcurves.core.labels import named_tasks
 from xcurves.core.pairs import TURNED, PairRow, better_first, most_ahead
 from xcurves.core.provenance import alpha_of
 from xcurves.core.schema import Statement
+from xcurves.core.verdict import Comparison
 from xcurves.core.wording import joined, listed, number, pvalue
 from xcurves.multi_task.absent_runs import say_absent_runs
 from xcurves.multi_task.claims import of_claim
 from xcurves.multi_task.compared import (
-    compared,
     families_of_pairs,
     floors,
     noun_of,
@@ -25,7 +25,7 @@ from xcurves.multi_task.compared import (
 )
 from xcurves.multi_task.next_tasks import could_be_seen, one_more
 from xcurves.multi_task.pair_text import details_of_pair
-from xcurves.multi_task.verdict_text import small, verdict_over_tasks
+from xcurves.multi_task.verdict_text import Claims, small, verdict_over_tasks
 
 _SKEWED = 1.5  # skewness beyond which the interval for tasks like these holds .83 in place of .95
 _MOST_NAMED = 4  # benchmarks, or tasks, that a sentence names
@@ -36,11 +36,12 @@ def across_statements(result: xr.Dataset) -> Iterator[Statement]:
     task = noun_of(result)
     benchmarks = list(named_tasks(result, "difference"))
     for benchmark, name in benchmarks[:_MOST_NAMED]:
-        sentences, left = verdict_over_tasks(benchmark)
+        claims = Claims.of(benchmark)
+        sentences, left = verdict_over_tasks(benchmark, claims)
         yield Statement("answer", f"{name}{' '.join(sentences)}")
         for text in left:
             yield Statement("detail", f"{name}{text}")
-        for text in _cautions(benchmark):
+        for text in _cautions(benchmark, claims.likes):
             yield Statement("caution", f"{name}{text}")
     if len(benchmarks) > _MOST_NAMED:
         yield Statement(
@@ -48,7 +49,7 @@ def across_statements(result: xr.Dataset) -> Iterator[Statement]:
         )
     if len(benchmarks) == 1:
         benchmark, name = benchmarks[0]
-        for text in _details_of_one(benchmark, task):
+        for text in _details_of_one(benchmark, claims.likes, task):
             yield Statement("detail", f"{name}{text}")
     if result.sizes["pair"] > 1:
         yield Statement(
@@ -69,14 +70,14 @@ def across_statements(result: xr.Dataset) -> Iterator[Statement]:
         )
 
 
-def _cautions(benchmark: xr.Dataset) -> Iterator[str]:
+def _cautions(benchmark: xr.Dataset, likes: Comparison) -> Iterator[str]:
     """Yield what few runs, or tasks, cannot show, and whether other measures name another algorithm."""
     task = noun_of(benchmark)
     for text in floors(benchmark, "fixed"):
         yield f"For these very {task}s: {small(text)}"
     yield from _intervals_without_ends(benchmark)
     if benchmark.sizes["pair"] > 1 or benchmark["difference"].notnull().all():
-        yield from _disagreement(benchmark)
+        yield from _disagreement(benchmark, likes)
 
 
 def _intervals_without_ends(benchmark: xr.Dataset) -> Iterator[str]:
@@ -96,11 +97,10 @@ def _intervals_without_ends(benchmark: xr.Dataset) -> Iterator[str]:
     yield f"With {few} intervals of {algorithms} together have no ends: add {things}: {fewest} are the fewest."
 
 
-def _disagreement(benchmark: xr.Dataset) -> Iterator[str]:
+def _disagreement(benchmark: xr.Dataset, likes: Comparison) -> Iterator[str]:
     """Yield that ranks or probabilities name another algorithm than the mean does, and the task that carries it."""
     if "reference" in benchmark.attrs:
         return
-    likes = compared(benchmark, "random")
     best = likes.named_best
     if best is None:
         return
@@ -159,7 +159,9 @@ def _carrier(benchmark: xr.Dataset, best: str, rival: str, sign: int) -> str:
     return ""
 
 
-def _details_of_one(benchmark: xr.Dataset, task: str) -> Iterator[str]:
+def _details_of_one(
+    benchmark: xr.Dataset, likes: Comparison, task: str
+) -> Iterator[str]:
     """Yield what is said of a single pair, or the ranks of many algorithms; margins; and what intervals do not hold."""
     if benchmark.sizes["pair"] == 1:
         yield from details_of_pair(benchmark.isel(pair=0))
@@ -167,8 +169,8 @@ def _details_of_one(benchmark: xr.Dataset, task: str) -> Iterator[str]:
         ranks = benchmark["rank_mean"].sortby(benchmark["rank_mean"])
         places = [f"{each['algorithm'].item()} {number(each.item())}" for each in ranks]
         yield f"Mean ranks over the {task}s that have all, 1 the best: {joined(places)}."
-    yield from one_more(benchmark)
-    yield from could_be_seen(benchmark)
+    yield from one_more(benchmark, likes)
+    yield from could_be_seen(benchmark, likes)
     if "margin_pvalue" in benchmark:
         yield from _margins(benchmark, task)
     yield from _skewed(benchmark, task)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple, Self
 
 import numpy as np
 import xarray as xr
@@ -36,7 +37,21 @@ _MOST_BESIDE = 4  # algorithms beside a reference that an answer names, of each 
 _NAMED = 2  # tasks that a verdict names
 
 
-def verdict_over_tasks(benchmark: xr.Dataset) -> tuple[list[str], list[str]]:
+class Claims(NamedTuple):
+    """What the verdict on one benchmark is made of, by both claims."""
+
+    likes: Comparison  # for tasks like these
+    these: Comparison  # for these very ones
+
+    @classmethod
+    def of(cls, benchmark: xr.Dataset) -> Self:
+        """Return both claims of one benchmark."""
+        return cls(compared(benchmark, "random"), compared(benchmark, "fixed"))
+
+
+def verdict_over_tasks(
+    benchmark: xr.Dataset, claims_of_both: Claims
+) -> tuple[list[str], list[str]]:
     """Return the verdict on one benchmark, and the sentences that it has no room for."""
     task = noun_of(benchmark)
     if benchmark["difference"].isnull().all() and benchmark["n_tasks"].any():
@@ -45,8 +60,7 @@ def verdict_over_tasks(benchmark: xr.Dataset) -> tuple[list[str], list[str]]:
         ], []
     if benchmark["difference"].isnull().all():
         return [f"Nothing can be said: no two algorithms have a {task} in common."], []
-    likes = compared(benchmark, "random")
-    these = compared(benchmark, "fixed")
+    likes, these = claims_of_both
     sentences = []
     unlike = _unlike_scales(benchmark)
     if unlike:
@@ -58,11 +72,11 @@ def verdict_over_tasks(benchmark: xr.Dataset) -> tuple[list[str], list[str]]:
     if alone:
         n_shown = len([row for row in likes.rows if row.shown])
         pairs = count(len(likes.rows), "pair")
-        return [
-            *sentences,
-            alone,
-            f"On {task}s like these {n_shown} of {pairs} are shown to differ.",
-        ], []
+        shown = f"none of {pairs} is"
+        if n_shown:
+            shown = f"{n_shown} of {pairs} are"
+        shown = f"On {task}s like these {shown} shown to differ."
+        return [*sentences, alone, shown], []
     # Without a claim for tasks like these, who is best is said of these very ones.
     if not _has_claim(likes):
         following = [

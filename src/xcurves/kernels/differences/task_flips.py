@@ -129,7 +129,7 @@ def _pvalues_of(x: Floats, plan: FlipPlan, alpha: float) -> Floats:
 def exact_members(x: Floats, plan: FlipPlan) -> Bools:
     """Return of which members, (member, family), all flips of their own families are evaluated."""
     n_families = np.count_nonzero(~np.isnan(x), axis=-1)
-    return np.array([plan.of(n).exact for n in n_families.tolist()], bool)
+    return np.array([n > 0 and plan.of(n).exact for n in n_families.tolist()], bool)
 
 
 def own_flips(weights: Floats, plan: FlipPlan) -> tuple[Index, FlipPlan]:
