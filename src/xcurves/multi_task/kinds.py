@@ -10,6 +10,7 @@ import xarray as xr
 
 from xcurves.core.applicability import NotApplicableError, comparable
 from xcurves.core.labels import CI_BOUNDS, extra_dims
+from xcurves.core.pairs import OPEN_ENDS
 from xcurves.core.schema import (
     ALONG,
     PAIR_COORDS,
@@ -271,6 +272,7 @@ ACROSS_TASKS = ResultKind(
                 "of random": "For tasks like these.",
                 "of fixed": "For these very tasks.",
                 "shown": "Filled: shown.",
+                "open end": OPEN_ENDS,
                 "standard error": "Circles: plus or minus a standard error, where runs are too few for an interval.",
                 "fixed mean": "Filled diamonds: the mean over tasks, with its interval for these tasks.",
                 "random mean": "Open diamonds: the same for tasks like these.",
