@@ -17,7 +17,7 @@ _ARGUMENTS = (
 _WHOLE = re.compile(
     r"--align (?:budget(?::\d+)?|intersection|final|union|[\d.][-\d.,:e+]*(?: --method \w+)?)(?![\w(])"
     r"|--fill-failed (?:worst|[-\d.]*\d)(?: --lower-is-better)?"
-    r"|--extra [^()]+(?=\))|--drop-incomplete|--normalize minmax|--duplicates (?:first|last|mean)"
+    r"|--extra [^()]+(?=\))|--extra (?:'[^']+'|[^\s,;.]+)(?=\.)|--drop-incomplete|--normalize minmax|--duplicates (?:first|last|mean)"
     r"|--max-expanded [\d.e+]+(?=,)"
     r"|--(?:names|source|algorithm|run|training) (?:'[^']+'|[^\s,;|<]+)(?=$|[\s,;)])"
 )
@@ -102,6 +102,11 @@ _CURES: tuple[tuple[str, _Written], ...] = (
     (
         rf"\b(?P<name>{_ARGUMENTS})=(?P<value>\[[^\]]*\]|\([^)]*\)|'[^']*'|\d+\b|(?=[\s,.;:)]|$))",
         _option,
+    ),
+    (r"task='(?P<task>[^']+)'", lambda match: f"--extra {_quoted(match['task'])}"),
+    (
+        r"da\.rename\((?P<dim>\w+)='training'\)",
+        lambda match: f"--training {match['dim']}",
     ),
     (r"\bmax_expanded=(?P<bytes>[\d.e+]+)", r"--max-expanded \g<bytes>"),
     (r"curves\.attrs\['higher_is_better'\]", "--lower-is-better or --higher-is-better"),

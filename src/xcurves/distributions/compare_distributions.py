@@ -154,7 +154,11 @@ def compare_distributions(
     stratified = bool(design.strata)
     core = ("algorithm", *design.core)
     checked = check_curves(
-        scores, core=core, name="scores", reserved=COMPARE_DISTRIBUTIONS.reserved()
+        scores,
+        core=core,
+        name="scores",
+        reserved=COMPARE_DISTRIBUTIONS.reserved(),
+        named=design.dims,
     )
     checked, budget = within_budget(checked, core)
     trials = checked.transpose(..., *core)

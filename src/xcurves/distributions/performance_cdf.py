@@ -216,7 +216,11 @@ def performance_cdf(
     """
     design = _check_design(dim, strata, unit, interval)
     checked = check_curves(
-        scores, core=design.dims, name="scores", reserved=PERFORMANCE_CDF.reserved()
+        scores,
+        core=design.dims,
+        name="scores",
+        reserved=PERFORMANCE_CDF.reserved(),
+        named=design.dims,
     )
     checked, budget = within_budget(checked, design.dims)
     trial_checks.check_resampling(design, interval, n_resamples)

@@ -8,7 +8,14 @@ from typing import Literal
 import numpy as np
 import xarray as xr
 
-from xcurves.core import failed_runs, labels, provenance, run_checks, validation
+from xcurves.core import (
+    failed_runs,
+    labels,
+    provenance,
+    run_checks,
+    task_dims,
+    validation,
+)
 from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.labels import DIMS
 from xcurves.core.run_checks import Context, within_budget
@@ -181,10 +188,12 @@ def across_tasks(
     ('new - old', 0.0078125)
     """
     checked = check_curves(
-        validation.with_training(curves), reserved=ACROSS_TASKS.reserved()
+        task_dims.with_training(curves, task),
+        reserved=ACROSS_TASKS.reserved(),
+        named=task_dims.named_dims(task),
     )
     run_checks.warn_of_copies(checked)
-    checked, dim = options.check_task(checked, task)
+    checked, dim = task_dims.check_task(checked, task)
     checked, budget = within_budget(checked, DIMS)
     validation.check_flag("higher_is_better", higher_is_better)
     weights = options.check_task_weights(checked, dim, task_weights)

@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Bools, Floats
-from xcurves.core import labels, scales, validation
+from xcurves.core import labels, scales, task_dims, validation
 from xcurves.core.driver import is_lazy, per_task, reduce_runs
 from xcurves.core.jobs import Group
 from xcurves.core.run_checks import Context
@@ -120,8 +120,12 @@ def profile_across_tasks(
     >>> profile.budget_fraction.values.tolist()
     [0.25, 0.5, 0.75, 1.0]
     """
-    curves = check_curves(curves, reserved=PROFILE_ACROSS_TASKS.reserved())
-    curves, task = options.check_task(curves, task)
+    curves = check_curves(
+        curves,
+        reserved=PROFILE_ACROSS_TASKS.reserved(),
+        named=task_dims.named_dims(task),
+    )
+    curves, task = task_dims.check_task(curves, task)
     at = check_fractions("fractions", fractions)
     groups = options.check_task_groups(curves, task, task_groups)
     core = (task, "algorithm", "run", "budget_fraction")
