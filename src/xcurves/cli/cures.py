@@ -17,7 +17,8 @@ _ARGUMENTS = (
 _WHOLE = re.compile(
     r"--align (?:budget(?::\d+)?|intersection|final|union|[\d.][-\d.,:e+]*(?: --method \w+)?)(?![\w(])"
     r"|--fill-failed (?:worst|[-\d.]*\d)(?: --lower-is-better)?"
-    r"|--extra [^()]+(?=\))|--extra (?:'[^']+'|[^\s,;.]+)(?=\.)|--drop-incomplete|--normalize minmax|--duplicates (?:first|last|mean)"
+    r"|--extra [^()]+(?=\))|--extra (?:'[^']+'|[^\s,;.]+)(?=\.)"
+    r"|--drop-incomplete|--normalize minmax|--duplicates (?:first|last|mean)"
     r"|--max-expanded [\d.e+]+(?=,)"
     r"|--(?:names|source|algorithm|run|training) (?:'[^']+'|[^\s,;|<]+)(?=$|[\s,;)])"
 )

@@ -335,13 +335,14 @@ def suggest(
     ends: Floats,
     fewest: int,
     *,
+    option: str = "",
     frame: bool = False,
     final: bool = False,
 ) -> str:
     """Return the call that brings ragged runs to common levels; with `frame`, it is that of `to_dataarray`.
 
     All runs of a task have scores from the place at which the last begins to that at which the first ends; no run that
-    takes part has less than `fewest` levels, and no more are made of them.
+    takes part has less than `fewest` levels, and no more are made of them. `option` is a further one of the call.
     """
     begins, ends = (
         each[~np.isnan(each)] for each in (np.ravel(begins), np.ravel(ends))
@@ -360,14 +361,14 @@ def suggest(
     has_fractions = (ends > 0).all() and ((1 - 1 / n) * ends >= begins).any()
     if not final and not has_fractions and low < high:
         grid = f"np.linspace({low!r}, {high!r}, {n}), method='linear'"
-        call = f".curves.align({grid})"
+        call = f".curves.align({grid}{option})"
         if frame:
             call = f"on={grid}"
         return f"Bring runs to levels that all reach with {call}"
     which = "fractions"
     if final or not has_fractions:
         which, n = "the end", 1
-    call = f".curves.align({n}, relative_to='budget')"
+    call = f".curves.align({n}, relative_to='budget'{option})"
     if frame:
         call = f"no on= and {call}"
     return f"Bring every task to {which} of its budget with {call}"

@@ -40,9 +40,8 @@ def _ask_which(scores: xr.DataArray, named: frozenset[str]) -> None:
     extra = labels.extra_dims(scores)
     if not has_runs or len(extra) != 1 or "training" in scores.coords:
         return
-    dim = extra[0]
-    is_named = dim in named or not isinstance(dim, str)
-    if is_named or dim.lower() in labels.SYNONYMS["training"].split():
+    dim = str(extra[0])
+    if dim in named or dim.lower() in labels.SYNONYMS["training"].split():
         return
     raise ValueError(
         f"dims must include 'training'; got {tuple(map(str, scores.dims))}. If {dim!r} is of tasks, name it: "
