@@ -204,13 +204,14 @@ def add_direction(made: Parser) -> Any:
     words = "a low score is a good one (default: by its name, such as loss or error)"
     either = group.add_mutually_exclusive_group()
     either.add_argument(
-        "--lower-is-better", action="store_true", default=None, help=words
+        "--lower-is-better",
+        action="store_false",
+        default=None,
+        dest="higher_is_better",
+        help=words,
     )
     either.add_argument(
-        "--higher-is-better",
-        action="store_false",
-        dest="lower_is_better",
-        help="a high one is",
+        "--higher-is-better", action="store_true", default=None, help="a high one is"
     )
     return group.add_argument
 

@@ -33,7 +33,7 @@ from xcurves.preprocessing.wide import (
     values_in,
     with_joined,
 )
-from xcurves.readers.guess import dim_of, lower_is_better
+from xcurves.readers.guess import dim_of
 from xcurves.readers.open_files import expanding_to
 
 EXAMPLE = "benchmark"
@@ -273,15 +273,10 @@ def _read_curves(
         _warn_of_gaps(opened.frame, value)
 
     # Which failure is the worst score depends on the direction.
-    lower = options.lower_is_better
-    if lower is None:
-        lower = (
-            opened.frame.attrs.get("higher_is_better", not lower_is_better(value)) == 0
-        )
     how |= {
         "duplicates": options.duplicates,
         "missing_scores": options.missing_scores,
-        "higher_is_better": not lower,
+        "higher_is_better": options.higher_is_better,
     }
     curves = to_dataarray(opened.frame, value, **dims, extra=extra, **how)
     lacking = [
