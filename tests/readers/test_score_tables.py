@@ -339,13 +339,6 @@ def test_evaluations_of_several_measures_are_columns_and_repeated_ones_are_refus
         readers.read(tmp_path / "e.csv")
 
 
-def test_a_loss_with_its_sign_turned_is_a_score():
-    from xcurves.readers.guess import lower_is_better
-
-    assert not lower_is_better("test_neg_log_loss")
-    assert lower_is_better("test_log_loss")
-
-
 @pytest.mark.parametrize(
     "names", [["nb", "accuracy"], ["mean", "std"], ["x_min", "x_max"]]
 )

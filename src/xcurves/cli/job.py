@@ -174,9 +174,9 @@ def _scored(
     curves: xr.DataArray, options: argparse.Namespace
 ) -> tuple[xr.DataArray, list[str]]:
     """Return curves with their direction and scale, and what to say of both."""
-    curves, direction = with_direction(curves, options)
+    curves, which_end = with_direction(curves, options)
     curves, scale = normalized(filled(curves, options), options.normalize)
-    return curves, [line for line in (direction, scale) if line]
+    return curves, [line for line in (which_end, scale) if line]
 
 
 def _analysis(

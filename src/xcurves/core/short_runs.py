@@ -129,12 +129,13 @@ def say_cures(ends: Ends, words: Mapping[RunsShort, str] = OPTIONS) -> str:
     named = [*found.say_budgets(), *found.say_runs()]
     if len(named) > _NAMED:
         named = [*named[:_NAMED], f"and {len(named) - _NAMED} more"]
-    cures = {
-        "failed": f"if they failed, {words['failed']}",
-        "cut": f"to compare up to {found.say_share()} of the longest only, {words['cut']}",
-        "drop": f"to leave them out, {words['drop']}",
+    when = {
+        "failed": "if they failed",
+        "cut": f"to compare up to {found.say_share()} of the longest only",
+        "drop": "to leave them out",
     }
-    said = "; ".join(cures[how] for how in found.order)
+    cures = {how: f"{when[how]}, {call}" for how, call in words.items()}
+    said = "; ".join(cures[how] for how in found.order if how in cures)
     return f"{which} before 90 % of the longest of the task: {'; '.join(named)}. Say what they are: {said}"
 
 

@@ -12,7 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
-from xcurves.core import labels, ledger, scales, task_dims, validation
+from xcurves.core import direction, labels, ledger, scales, task_dims, validation
 from xcurves.core.failed_runs import wrong_infinity
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
@@ -53,7 +53,7 @@ def gate(
     start: int | None = None,
     training_weights: TrainingWeights = None,
     task: str | None = None,
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
     previous: xr.Dataset | str | os.PathLike[str] | None = None,
     n_resamples: int | None = None,
     confidence_level: float = 0.95,
@@ -82,8 +82,9 @@ def gate(
         How a curve becomes a number: the mean over its task's levels, the last of them, or weights, as in `contrast`.
     task : str, optional
         Dim of tasks over which each run is averaged.
-    higher_is_better : bool, default True
-        Which end of the scores is better.
+    higher_is_better : bool, optional
+        Which end of the scores is better. None: as ``attrs["higher_is_better"]`` or else the name of the scores says
+        (of a loss, an error or a time the lower); higher where neither does.
     previous : Dataset or path, optional
         An earlier result, or what the shell's ``--json`` or ``--ledger`` wrote. Other scores of its runs, another order
         of its candidates and another plan are refused.
@@ -161,7 +162,7 @@ def gate(
     names = values["algorithm"].to_numpy().tolist()
     first = _check_label("baseline", baseline, names)
     order = _check_candidates(candidates, first, names)
-    validation.check_flag("higher_is_better", higher_is_better)
+    scores, higher_is_better = direction.resolved(scores, higher_is_better)
     weights = _check_weights(values, training_weights)
     rule = _check_rule(
         looks,

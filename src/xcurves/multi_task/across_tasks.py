@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import (
+    direction,
     failed_runs,
     labels,
     provenance,
@@ -53,7 +54,7 @@ def across_tasks(
     task_groups: TaskGroups | None = None,
     paired: bool = False,
     reference: Hashable | None = None,
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
     margin: float | None = None,
     task_correction: Literal["holm", "benjamini-hochberg"] = "holm",
     n_resamples: int | None = None,
@@ -85,8 +86,9 @@ def across_tasks(
         Whether run ``j`` of a task is matched over algorithms, by seed or by data.
     reference : label, optional
         Compare every other algorithm with this one alone, "other - reference".
-    higher_is_better : bool, default True
-        Which end of the scores is better.
+    higher_is_better : bool, optional
+        Which end of the scores is better. None: as ``attrs["higher_is_better"]`` or else the name of the scores says
+        (of a loss, an error or a time the lower); higher where neither does.
     margin : float, optional
         Test too that the first of a pair is not worse than the second by more than this, in score units.
     task_correction : {"holm", "benjamini-hochberg"}
@@ -193,9 +195,9 @@ def across_tasks(
         named=task_dims.named_dims(task),
     )
     run_checks.warn_of_copies(checked)
+    checked, higher_is_better = direction.resolved(checked, higher_is_better)
     checked, dim = task_dims.check_task(checked, task)
     checked, budget = within_budget(checked, DIMS)
-    validation.check_flag("higher_is_better", higher_is_better)
     weights = options.check_task_weights(checked, dim, task_weights)
     levels = check_training_weights(checked, training_weights)
     validation.check_choice("task_correction", task_correction, tuple(CORRECTIONS))

@@ -12,6 +12,7 @@ import xarray as xr
 
 from xcurves.array_types import Floats
 from xcurves.core import (
+    direction,
     failed_runs,
     labels,
     provenance,
@@ -19,7 +20,6 @@ from xcurves.core import (
     short_runs,
     validation,
 )
-from xcurves.core.applicability import is_lower_better
 from xcurves.core.short_runs import RunsShort
 from xcurves.core.validation import check_choice, check_curves, has_own_levels
 from xcurves.kernels.times import ragged
@@ -79,8 +79,8 @@ def align(
         same, with a warning that names them. A run that ends with an infinite score failed, and never cuts the others.
         What becomes of short runs stands in ``attrs["history"]`` and in every summary.
     higher_is_better : bool, optional
-        Which infinite score says that a run failed; by default ``attrs["higher_is_better"]``, the name of errors, else
-        True.
+        Which end of the scores is better. None: as ``attrs["higher_is_better"]`` or else the name of the scores says
+        (of a loss, an error or a time the lower); higher where neither does. Says which infinite score short runs get.
 
     Returns
     -------
@@ -139,11 +139,11 @@ def align(
     has_budget = asked is None or asked.has_budget
     _check_runs_short(runs_short, on, has_budget=has_budget)
     curves = check_curves(curves, own_levels=True)
-    if higher_is_better is None:
-        higher_is_better = not is_lower_better(curves)
-    worst = failed_runs.failed_score(
-        validation.check_flag("higher_is_better", higher_is_better)
-    )
+    # Which infinite score is the worst matters only to runs that are made to have it.
+    higher = True
+    if runs_short == "failed" or higher_is_better is not None:
+        curves, higher = direction.resolved(curves, higher_is_better)
+    worst = failed_runs.failed_score(higher)
 
     # What counts as failed is marked before a budget is taken.
     ends = short_runs.ends_of(curves)

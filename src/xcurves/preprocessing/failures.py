@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from xcurves.core import labels, provenance, validation
+from xcurves.core import direction, labels, provenance, validation
 from xcurves.core.driver import is_lazy
 from xcurves.core.failed_runs import (
     FILLED,
@@ -29,7 +29,7 @@ def fill_failed(
     scores: xr.DataArray,
     replacement: str | Reference = _WORST,
     *,
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
 ) -> xr.DataArray:
     r"""Give runs that failed a score, so that means can be taken.
 
@@ -45,8 +45,9 @@ def fill_failed(
         "worst": the worst finite score of the task over all algorithms and runs, at the same training level; where
         there is none at a level, or runs have levels of their own, that at any level. Or a score that counts as
         failing: one for all, or one for each task, a DataArray with some of the dims of `scores`, labelled like them.
-    higher_is_better : bool, default True
-        Which infinite score says that a run failed.
+    higher_is_better : bool, optional
+        Which end of the scores is better. None: as ``attrs["higher_is_better"]`` or else the name of the scores says
+        (of a loss, an error or a time the lower); higher where neither does. Says which infinite score is a failed run.
 
     Returns
     -------
@@ -77,9 +78,8 @@ def fill_failed(
     [1, 0]
     """
     scores = validation.check_array("scores", scores)
-    failed_value = failed_score(
-        validation.check_flag("higher_is_better", higher_is_better)
-    )
+    scores, higher_is_better = direction.resolved(scores, higher_is_better)
+    failed_value = failed_score(higher_is_better)
     scores = scores.astype(np.float64)
     if not scores.size:
         raise ValueError(

@@ -12,9 +12,9 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import labels, provenance, run_checks, short_runs
+from xcurves.core import direction, labels, provenance, run_checks, short_runs
 from xcurves.core.failed_runs import SHORT, failed_score
-from xcurves.core.validation import check_choice, check_flag
+from xcurves.core.validation import check_choice
 from xcurves.kernels.times.ragged import Rows, at_levels, own_levels
 from xcurves.preprocessing import grids
 from xcurves.preprocessing import rows as frame_rows
@@ -49,7 +49,7 @@ def to_dataarray(
     tolerance: float | None = None,
     duplicates: Duplicates = "raise",
     missing_scores: Literal["absent", "failed"] = "absent",
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
     columns: str | Mapping[str, Sequence[str]] | None = None,
 ) -> xr.DataArray:
     r"""Turn a tidy frame, one row per score, into curves.
@@ -89,8 +89,10 @@ def to_dataarray(
     missing_scores : {"absent", "failed"}
         What rows without a score mean: nothing was measured there, or the run failed, which gives them a score of -inf,
         worse than every finite one (+inf where lower is better). Leaving failed runs out rewards failing.
-    higher_is_better : bool, default True
-        Which infinite score says that a run failed.
+    higher_is_better : bool, optional
+        Which end of the scores is better. None: as ``attrs["higher_is_better"]`` or else the name of the scores says
+        (of a loss, an error or a time the lower), or the only label of a column of metrics; higher where none does.
+        Says which infinite score is a failed run, and stands in ``attrs`` if it is given.
     columns : str or mapping, optional
         Of a wide table, which columns hold scores: a pattern, ``"{algorithm}"`` (all columns of numbers that have no
         other use), ``"{algorithm}_seed{run}"``, ``"split{run}_test_score"``; or ``{"algorithm": ["svm", "tree"]}``.
@@ -122,7 +124,8 @@ def to_dataarray(
     -----
     UserWarning
         With `on`, as `align`; if a column that is not used differs within a run, of numbers where each has rows of its
-        own from the start of training; if two runs of a task have the same score at every level, as copied data have;
+        own from the start of training; if a run has rows but no score; if two runs of a task have the same score at every
+        level, as copied data have;
         if the column of runs seems to hold episodes: by its name, because each run has one level, or because there are
         over 50 runs for each level.
 
@@ -168,9 +171,7 @@ def to_dataarray(
     if training is not None:
         level = numbers(frame[training])
     order = frame_rows.order_of(curve, level)
-    scores, n_failed = _scores_of_rows(
-        frame, value, missing_scores, higher_is_better=higher_is_better
-    )
+    scores, n_failed = _scores_of_rows(frame, value, missing_scores, higher_is_better)
     all_rows = Rows(curve[order], level[order], scores[order])
 
     # Rows of the same run and level become one, unless that is refused.
@@ -184,6 +185,8 @@ def to_dataarray(
         frame_rows.warn_of_episodes(frame, column_of, rows)
         frame_rows.warn_of_mixed_runs(frame, curve, level, used, run, duplicates)
 
+    if training is not None and columns is None:
+        _warn_of_empty_runs(all_rows, rows, runs)
     lines = frame_rows.say_kept(all_rows, rows, duplicates)
     if n_failed:
         lines.append(
@@ -205,7 +208,10 @@ def to_dataarray(
         if column is None and dim not in runs.coords
     }
     curves = curves.isel(without, drop=True).rename(value)
+    curves = curves.assign_coords(_only_metrics(frame, used))
     _describe(curves, frame, column_of | {name: name for name in kept})
+    if higher_is_better is not None:
+        curves, _ = direction.resolved(curves, higher_is_better)
     if training is not None:
         lacking = [dim for dim in ("algorithm", "run") if dim not in curves.dims]
         run_checks.warn_of_copies(curves.expand_dims(lacking))
@@ -214,18 +220,63 @@ def to_dataarray(
     return labels.with_color_index(curves)
 
 
+def _warn_of_empty_runs(every: Rows, scored: Rows, runs: xr.DataArray) -> None:
+    """Warn of runs that have rows but no score at all: they become no runs."""
+    is_empty = np.zeros(runs.size, dtype=np.bool_)
+    is_empty[every.curve] = True
+    is_empty[scored.curve] = False
+    if not is_empty.any():
+        return
+    names = [name.removesuffix(": ") for name in labels.task_prefixes(runs, runs.dims)]
+    provenance.warn_of(
+        is_empty,
+        names,
+        lambda _: (
+            " has rows but no score, and counts as no run. If it failed: missing_scores='failed'"
+        ),
+        "runs",
+    )
+
+
 def _scores_of_rows(
-    frame: pd.DataFrame, value: str, missing_scores: str, *, higher_is_better: bool
+    frame: pd.DataFrame,
+    value: str,
+    missing_scores: str,
+    higher_is_better: bool | None,
 ) -> tuple[NDArray[np.float64], int]:
     """Return the score of each row, and how many rows without one are of runs that failed."""
     scores = numbers(frame[value])
-    check_flag("higher_is_better", higher_is_better)
     check_choice("missing_scores", missing_scores, ("absent", "failed"))
     if missing_scores == "absent":
         return scores, 0
     is_missing = np.isnan(scores)
-    filled = np.where(is_missing, failed_score(higher_is_better), scores)
-    return filled, int(is_missing.sum())
+    failed = failed_score(_is_higher_better(frame, value, higher_is_better))
+    return np.where(is_missing, failed, scores), int(is_missing.sum())
+
+
+def _is_higher_better(frame: pd.DataFrame, value: str, given: bool | None) -> bool:
+    """Return whether higher is better of a column of scores."""
+    names = [value, _said_of(frame, value).get("long_name")]
+    metrics = {
+        str(column): frame[column].unique().tolist()
+        for column in frame
+        if direction.is_metric(column)
+    }
+    found = direction.decide(
+        given, frame.attrs, names, metrics, "frame[frame[{0!r}] == {1!r}]"
+    )
+    return found.higher
+
+
+def _only_metrics(frame: pd.DataFrame, used: Sequence[Any]) -> dict[str, Any]:
+    """Return the label of each unused column of metrics that has one only: it says what the scores are."""
+    return {
+        str(column): frame[column].iloc[0]
+        for column in frame
+        if direction.is_metric(column)
+        and column not in used
+        and len(frame[column].unique()) == 1
+    }
 
 
 def _at_grid(
@@ -262,7 +313,7 @@ def to_dataset(
     tolerance: float | None = None,
     duplicates: Duplicates = "raise",
     missing_scores: Literal["absent", "failed"] = "absent",
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
     columns: str | Mapping[str, str | Mapping[str, Sequence[str]]] | None = None,
 ) -> xr.Dataset:
     """Turn a tidy frame with several columns of scores into a Dataset of curves.
