@@ -155,9 +155,7 @@ def test_the_only_further_dim_is_of_the_tasks(dim, monkeypatch):
     assert gate.attrs["task"] == dim
     times = np.exp(curves.isel(training=-1, drop=True))
     assert times.curves.performance_profile(rng=0).attrs["task"] == dim
-    assert (
-        times.curves.speedup(reference="a", task="task", rng=0).attrs["task"] == dim
-    )
+    assert times.curves.speedup(reference="a", task="task", rng=0).attrs["task"] == dim
     tree = curves.curves.analyze(include=["across_tasks"], rng=0)
     assert tree["across_tasks"].attrs["task"] == dim
 

@@ -273,6 +273,8 @@ def _read_curves(
         # The levels of all runs may be too many for one array.
         if options.align is not None:
             how = {"levels": "run"}
+        if options.missing_scores == "absent":
+            _warn_of_empty_runs(opened, value)
     elif options.missing_scores == "absent":
         _warn_of_gaps(opened.frame, value)
 
@@ -349,6 +351,35 @@ def _cures_of_short_runs(
     if not (takes_failures or options.fill_failed or repeats_scores(options)):
         cures["failed"] += f" --fill-failed {WORST}"
     return cures
+
+
+def _warn_of_empty_runs(table: Table, value: str) -> None:
+    """Say which runs have rows but no score: to leave out those that failed would reward failing."""
+    frame = table.frame
+    dims = {
+        dim: column
+        for dim, column in table.columns.items()
+        if dim != "training" and column in frame
+    }
+    if value not in frame or not dims:
+        return
+    has_score = frame[value].notna().groupby([frame[name] for name in dims.values()])
+    empty = has_score.any().loc[lambda scored: ~scored].index.tolist()
+    if not empty:
+        return
+    first = np.ravel(np.array(empty[:1], dtype=object)).tolist()
+    name = ", ".join(f"{dim} {label!r}" for dim, label in zip(dims, first, strict=True))
+    if len(empty) == 1:
+        runs = (
+            f"1 run ({name}) has rows but no score, and counts as no run. If it failed"
+        )
+    else:
+        runs = f"{len(empty):,} runs (first {name}) have rows but no score, and count as no run. If they failed"
+    warnings.warn(
+        f"--value {value}: {runs}: --missing-scores failed",
+        UserWarning,
+        stacklevel=2,
+    )
 
 
 def _warn_of_gaps(frame: pd.DataFrame, value: str) -> None:

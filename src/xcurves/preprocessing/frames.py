@@ -31,6 +31,7 @@ from xcurves.preprocessing.grids import AlignMethod, Asked, On
 from xcurves.preprocessing.wide import of_each_value, to_long, with_joined
 
 _REPEAT = "_xcurves_repeat"  # no column has this name
+_SHOWN = 8  # runs in a line
 _CELLS = 10  # most cells of the union of levels for each score
 
 
@@ -124,7 +125,7 @@ def to_dataarray(
     -----
     UserWarning
         With `on`, as `align`; if a column that is not used differs within a run, of numbers where each has rows of its
-        own from the start of training; if a run has rows but no score; if two runs of a task have the same score at every
+        own from the start of training; if two runs of a task have the same score at every
         level, as copied data have;
         if the column of runs seems to hold episodes: by its name, because each run has one level, or because there are
         over 50 runs for each level.
@@ -185,9 +186,9 @@ def to_dataarray(
         frame_rows.warn_of_episodes(frame, column_of, rows)
         frame_rows.warn_of_mixed_runs(frame, curve, level, used, run, duplicates)
 
-    if training is not None and columns is None:
-        _warn_of_empty_runs(all_rows, rows, runs)
     lines = frame_rows.say_kept(all_rows, rows, duplicates)
+    if training is not None and columns is None:
+        lines += _say_empty_runs(all_rows, rows, runs)
     if n_failed:
         lines.append(
             f"to_dataarray(missing_scores='failed'): {n_failed:,} rows without a score are of failed runs"
@@ -220,22 +221,19 @@ def to_dataarray(
     return labels.with_color_index(curves)
 
 
-def _warn_of_empty_runs(every: Rows, scored: Rows, runs: xr.DataArray) -> None:
-    """Warn of runs that have rows but no score at all: they become no runs."""
+def _say_empty_runs(every: Rows, scored: Rows, runs: xr.DataArray) -> list[str]:
+    """Return, for the history, which runs have rows but no score at all: they become no runs."""
     is_empty = np.zeros(runs.size, dtype=np.bool_)
     is_empty[every.curve] = True
     is_empty[scored.curve] = False
-    if not is_empty.any():
-        return
-    names = [name.removesuffix(": ") for name in labels.task_prefixes(runs, runs.dims)]
-    provenance.warn_of(
-        is_empty,
-        names,
-        lambda _: (
-            " has rows but no score, and counts as no run. If it failed: missing_scores='failed'"
-        ),
-        "runs",
-    )
+    empty = np.flatnonzero(is_empty).tolist()
+    if not empty:
+        return []
+    names = labels.task_prefixes(runs, runs.dims)
+    said = "; ".join(names[run].removesuffix(": ") for run in empty[:_SHOWN])
+    if len(empty) > _SHOWN:
+        said += f"; and {len(empty) - _SHOWN} more"
+    return [f"to_dataarray(): no run, of rows without any score: {said}"]
 
 
 def _scores_of_rows(
