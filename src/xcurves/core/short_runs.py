@@ -18,6 +18,7 @@ HOW: tuple[RunsShort, ...] = ("failed", "drop", "cut")
 # How a call of Python says each.
 OPTIONS: dict[RunsShort, str] = {how: f"runs_short={how!r}" for how in HOW}
 SHARE = 0.9  # of the longest run of a task: what ends before it is short
+_ALIKE = 0.8  # of the longest of an algorithm, whose runs then end at about one level: bins are coarse
 _ROUNDING = 1e-12  # 0.9 · 0.1 is more than 0.09
 _OF_TASK = ("algorithm", "run")
 _NAMED = 5  # runs in a message
@@ -176,7 +177,7 @@ class _Found(NamedTuple):
         is_whole = (self.short | ~self.is_there).all(axis=2) & self.is_there.any(axis=2)
         first = _known(self.finite, np.inf).min(axis=2)
         last = _known(self.finite, -np.inf).max(axis=2)
-        return np.asarray(is_whole & (first >= SHARE * last * (1 - _ROUNDING)))
+        return np.asarray(is_whole & (first >= _ALIKE * last * (1 - _ROUNDING)))
 
     @property
     def order(self) -> list[RunsShort]:
