@@ -235,11 +235,6 @@ def test_the_ends_without_scores_of_a_table_are_failures_before_it_is_aligned():
     for how in ("failed", "cut", "drop"):
         text = f"levels='run' and .curves.align('intersection', runs_short='{how}')"
         assert text in str(caught[0].message)
-    empty = frame.curves.to_dataarray("score")
-    assert (
-        "no run, of rows without any score: algorithm 'a1', run 3"
-        in empty.attrs["history"]
-    )
 
 
 def test_levels_that_are_named_are_not_cut():

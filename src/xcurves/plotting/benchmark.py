@@ -119,7 +119,7 @@ def plot_benchmark(
         "rng": validation.check_rng(rng),
     }
     # of the one level that a task has
-    last = align(curves, "final").max("training", keep_attrs=True)
+    last = align(curves, "final", runs_short="cut").max("training", keep_attrs=True)
     at = np.linspace(float(last.min()), float(last.max()), _N_SCORES)
     aggregates = performance_cdf(
         last, dim=(task, "run"), strata=task, interval="percentile", target=target, scores_at=at,

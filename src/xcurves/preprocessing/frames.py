@@ -31,7 +31,6 @@ from xcurves.preprocessing.grids import AlignMethod, Asked, On
 from xcurves.preprocessing.wide import of_each_value, to_long, with_joined
 
 _REPEAT = "_xcurves_repeat"  # no column has this name
-_SHOWN = 8  # runs in a line
 _CELLS = 10  # most cells of the union of levels for each score
 
 
@@ -187,8 +186,6 @@ def to_dataarray(
         frame_rows.warn_of_mixed_runs(frame, curve, level, used, run, duplicates)
 
     lines = frame_rows.say_kept(all_rows, rows, duplicates)
-    if training is not None and columns is None:
-        lines += _say_empty_runs(all_rows, rows, runs)
     if n_failed:
         lines.append(
             f"to_dataarray(missing_scores='failed'): {n_failed:,} rows without a score are of failed runs"
@@ -219,21 +216,6 @@ def to_dataarray(
     for line in lines:
         curves = provenance.record(curves, line)
     return labels.with_color_index(curves)
-
-
-def _say_empty_runs(every: Rows, scored: Rows, runs: xr.DataArray) -> list[str]:
-    """Return, for the history, which runs have rows but no score at all: they become no runs."""
-    is_empty = np.zeros(runs.size, dtype=np.bool_)
-    is_empty[every.curve] = True
-    is_empty[scored.curve] = False
-    empty = np.flatnonzero(is_empty).tolist()
-    if not empty:
-        return []
-    names = labels.task_prefixes(runs, runs.dims)
-    said = "; ".join(names[run].removesuffix(": ") for run in empty[:_SHOWN])
-    if len(empty) > _SHOWN:
-        said += f"; and {len(empty) - _SHOWN} more"
-    return [f"to_dataarray(): no run, of rows without any score: {said}"]
 
 
 def _scores_of_rows(
