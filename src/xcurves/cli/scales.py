@@ -31,7 +31,6 @@ def with_direction(
     found = direction.find(curves)
     why = found.why(curves.name).replace(direction.ATTRS, "ARCHIVE")
     curves = direction.settled(curves, "command line")
-    curves = curves.assign_attrs({direction.HIGHER: int(found.higher)})
     if not found.higher:
         return curves, f"{why} (else: --higher-is-better)"
     if direction.assumed_in(curves):
