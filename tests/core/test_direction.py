@@ -1,6 +1,7 @@
 """Which end of scores is better: the same by the shell and by Python, of all names that are known."""
 
 import re
+from inspect import signature
 from pathlib import Path
 
 import numpy as np
@@ -288,3 +289,69 @@ def test_a_frame_of_one_metric_says_the_direction():
     made = frame.curves.to_dataarray("value", missing_scores="failed")
     assert np.isposinf(made).sum() == 1
     assert direction.find(made) == (False, "metric val_loss")
+
+
+def every_method():
+    """Return calls whose result depends on which end of the scores is better, each of scores of several tasks."""
+    one = {"task": 0, "training": -1}
+    return {
+        "across_tasks": lambda curves: curves.curves.across_tasks(rng=0),
+        "profile_across_tasks": lambda curves: curves.curves.profile_across_tasks(
+            rng=0
+        ),
+        "pairwise": lambda curves: curves.curves.pairwise(rng=0),
+        "contrast": lambda curves: curves.curves.contrast(
+            {"good": 1, "bad": -1}, margin=0.1, rng=0
+        ),
+        "sequential": lambda curves: (
+            curves[0].curves.assign_looks(3).curves.sequential(n_looks=2, rng=0)
+        ),
+        "gate": lambda curves: curves.isel(one).curves.gate(
+            baseline="bad", looks=[1, 2]
+        ),
+        "tuning_curve": lambda curves: curves.isel(one).curves.tuning_curve(),
+        "performance_cdf": lambda curves: curves.isel(one).curves.performance_cdf(),
+        "compare_distributions": lambda curves: curves.isel(
+            one
+        ).curves.compare_distributions(),
+        "mean_time_to_target": lambda curves: curves[0].curves.mean_time_to_target(0.5),
+        "speedup": lambda curves: curves[0].curves.speedup(reference="bad"),
+    }
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("method", every_method())
+def test_every_method_asks_the_same_table(method):
+    call = every_method()[method]
+    made = scores().expand_dims(task=list("uvwxyz"))
+    made = made + np.random.default_rng(1).normal(0, 0.01, made.shape)
+
+    for name, higher in (("val_loss", 0), ("accuracy", 1)):
+        result = call(made.rename(name))
+        assert result.attrs["higher_is_better"] == higher
+        assert "taken as better" not in result.attrs["history"]
+        assert "taken as better" not in xcurves.summary(result)
+
+    result = call(made.rename("value"))
+    assert result.attrs["higher_is_better"] == 1
+    assert result.attrs["history"].count("taken as better") == 1
+    assert xcurves.summary(result).count("taken as better") == 1
+
+    result = call(made.rename("accuracy").assign_attrs(higher_is_better=0))
+    assert result.attrs["higher_is_better"] == 0
+
+
+def test_the_signature_says_none_wherever_the_option_stands():
+    named = [
+        getattr(xcurves, name)
+        for name in xcurves.__all__
+        if callable(getattr(xcurves, name))
+        and not isinstance(getattr(xcurves, name), type)
+    ]
+    having = [
+        signature(each).parameters["higher_is_better"].default
+        for each in named
+        if "higher_is_better" in signature(each).parameters
+    ]
+    assert len(having) >= 14
+    assert set(having) == {None}

@@ -79,6 +79,11 @@ def _failed(match: re.Match[str]) -> str:
     return "--fill-failed worst"
 
 
+def _selected(match: re.Match[str]) -> str:
+    """Return the option that keeps one label of a dim or column."""
+    return f"--select {_quoted(match['dim'] + '=' + match['label'])}"
+
+
 def _after_colon(match: re.Match[str]) -> str:
     return f": {_failed(match)}"
 
@@ -133,6 +138,8 @@ _CURES: tuple[tuple[str, _Written], ...] = (
     (r"\bmax_expanded=(?P<bytes>[\d.e+]+)", r"--max-expanded \g<bytes>"),
     (r"curves\.attrs\['higher_is_better'\]", "--lower-is-better or --higher-is-better"),
     (r"\bhigher_is_better=False", "--lower-is-better"),
+    (r"(?<!\w)\.sel\((?P<dim>\w+)='(?P<label>[^']*)'\)", _selected),
+    (r"frame\[frame\['(?P<dim>[^']*)'\] == '(?P<label>[^']*)'\]", _selected),
 )
 
 

@@ -24,6 +24,7 @@ from xcurves.cli.sources import (
     read_as,
     select,
 )
+from xcurves.core import direction
 from xcurves.core.labels import extra_dims
 from xcurves.plotting.dispatch import plot
 from xcurves.plotting.facets import import_pyplot
@@ -201,7 +202,9 @@ def _joined_tasks(curves: xr.DataArray) -> xr.DataArray:
     dims = [dim for dim in extra_dims(curves) if curves.sizes[dim] > 1]
     if len(dims) < 2:
         return curves
-    stacked = curves.stack(_joined=dims)
+    # One of the dims may name metrics, whose labels say the direction.
+    higher = direction.find(curves).higher
+    stacked = curves.assign_attrs({direction.HIGHER: int(higher)}).stack(_joined=dims)
     labels = [", ".join(map(str, each)) for each in stacked["_joined"].to_numpy()]
     joined: xr.DataArray = (
         stacked.drop_vars(["_joined", *dims])

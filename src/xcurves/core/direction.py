@@ -242,7 +242,7 @@ def settled(scores: xr.DataArray, by: str) -> xr.DataArray:
     Their history says that `by` assumed it, so that each of several results need not say it again.
     """
     found = find(scores)
-    if found.source is not None or scores.sizes["algorithm"] == 1:
+    if found.source is not None or scores.sizes.get("algorithm", 1) == 1:
         return scores
     recorded = provenance.record(scores, f"{by}: {found.why(scores.name)}")
     return recorded.assign_attrs({HIGHER: int(found.higher)})
@@ -260,5 +260,6 @@ def assumed_in(data: xr.DataArray | xr.Dataset, by: str = "") -> str:
 def say_assumed(result: xr.Dataset) -> Iterator[str]:
     """Yield that higher is taken as better, of a result for which it matters."""
     assumed = assumed_in(result, _BY_METHOD)
-    if assumed and HIGHER in result.attrs:
+    # Of the times at which scores reach a target the low ones are better, whatever was assumed of the scores.
+    if assumed and result.attrs.get(HIGHER) == 1:
         yield f"{assumed} (else: {HIGHER}=False)."

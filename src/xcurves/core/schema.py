@@ -218,7 +218,8 @@ class ResultKind:
         of_method = list(self.statements(result))
         filled = [Statement("answer", text) for text in failed_runs.say_filled(result)]
         assumed = [Statement("detail", text) for text in direction.say_assumed(result)]
-        return [*of_method, *assumed, *filled]
+        # The first of the details: a summary has room for a few.
+        return [*assumed, *of_method, *filled]
 
     def said(self, result: xr.Dataset, role: Role) -> list[str]:
         """Return the statements of a role."""
