@@ -363,6 +363,10 @@ def _warn_of_empty_runs(table: Table, value: str) -> None:
     }
     if value not in frame or not dims:
         return
+    # Tasks that have no score of this value at all are left out, and named, together.
+    tasks = [frame[dims[dim]] for dim in dims if dim not in DIMS]
+    if tasks:
+        frame = frame[frame.groupby(tasks)[value].transform("count") > 0]
     has_score = frame[value].notna().groupby([frame[name] for name in dims.values()])
     empty = has_score.any().loc[lambda scored: ~scored].index.tolist()
     if not empty:
