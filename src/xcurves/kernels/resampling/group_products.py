@@ -5,7 +5,7 @@ Of two groups only the first is summed: features that add up to 0 have minus tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any
 
@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from xcurves.array_types import Floats, Index
 from xcurves.kernels.resampling.assignments import Labels
 from xcurves.kernels.resampling.batches import CACHE, rows_that_fit, stretches
-from xcurves.kernels.resampling.plans import RunPlan
 
 DENSE = 6  # groups up to which squares take dense products: by them a profile of 28 takes three times as long
 # At least in a product: with fewer it takes several times as long for each.
@@ -170,49 +169,3 @@ def subset_sums(features: Floats) -> Floats:
         with_curve = sums[..., n_before : 2 * n_before]
         np.add(without, features[..., curve, np.newaxis], out=with_curve)
     return sums
-
-
-def subset_tables(
-    features: Floats,
-    plan: RunPlan,
-    most: int,
-    progress: Callable[[range], Any] = lambda numbers: numbers,
-) -> Iterator[tuple[Floats, Floats]]:
-    """Yield sums over subsets of the first and of the last half of the curves that make up first groups together.
-
-    At most so many pairs of a left and a right subset are in two tables.
-    """
-    # A first group is a subset of the left half of the curves with one of the right half, of l_1 curves together: all
-    # C(N, l_1) sums are pairs of entries of two tables of 2^(N/2). Pairs are made by the number chosen on the left.
-    n_curves, n_first = features.shape[-1], plan.sizes[0]
-    half = n_curves // 2
-    left = subset_sums(features[..., :half])
-    right = subset_sums(features[..., half:])
-    n_in_left = np.bitwise_count(np.arange(2**half))
-    n_in_right = np.bitwise_count(np.arange(2 ** (n_curves - half)))
-
-    allowed = np.ones(len(n_in_left), bool)
-    if not plan.labelled and plan.sizes[0] == plan.sizes[1]:
-        # Groups that can change their names: of each two splits the one with the first curve, bit 0, in the first.
-        allowed = np.arange(len(n_in_left)) % 2 == 1
-
-    fewest = max(0, n_first - (n_curves - half))
-    for n_chosen in progress(range(fewest, min(half, n_first) + 1)):
-        lefts = left[..., (n_in_left == n_chosen) & allowed]
-        rights = right[..., n_in_right == n_first - n_chosen]
-        n_columns = min(rights.shape[-1], most)
-        for rows in stretches(lefts.shape[-1], most // n_columns):
-            for columns in stretches(rights.shape[-1], n_columns):
-                yield lefts[..., rows], rights[..., columns]
-
-
-def squares_of_tables(left: Floats, right: Floats) -> Floats:
-    """Return ``|a + b|² = |a|² + 2 ab + |b|²`` of all pairs: of the first feature, then of the others together."""
-    first = left[:, 0, :, np.newaxis] + right[:, 0, np.newaxis]
-    first *= first
-    # Of the others the products 2 ab are one matrix product, where a + b would be a number for each pair and feature.
-    a, b = left[:, 1:], right[:, 1:]
-    rest = np.matmul(2 * a.swapaxes(1, 2), b)
-    rest += np.einsum("tfs,tfs->ts", a, a)[..., np.newaxis]
-    rest += np.einsum("tfs,tfs->ts", b, b)[:, np.newaxis]
-    return np.stack([first, rest]).reshape(2, len(left), -1)
