@@ -6,7 +6,7 @@ Of two groups only the first is summed: features that add up to 0 have minus tha
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,6 @@ from xcurves.array_types import Floats, Index
 from xcurves.kernels.resampling.assignments import Labels
 from xcurves.kernels.resampling.batches import CACHE, rows_that_fit, stretches
 
-DENSE = 6  # groups up to which squares take dense products: by them a profile of 28 takes three times as long
 # At least in a product: with fewer it takes several times as long for each.
 _FEATURES = 64
 
