@@ -1,6 +1,6 @@
 """What every method gets from the driver, on toy kinds: groups of alike tasks, and results where they belong."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -102,7 +102,6 @@ class Sums(NamedTuple):
     sums: np.ndarray
 
 
-@dataclass(frozen=True)
 def weighted_sums(curves):
     """Sums of the levels of every curve, weighted by their index, shape (task, algorithm, run, training) to (..., run)."""
     has = ~np.isnan(curves)
