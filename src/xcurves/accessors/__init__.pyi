@@ -346,8 +346,6 @@ class DataArrayCurves:
         reference: Hashable,
         target: Reference | None = None,
         higher_is_better: bool | None = None,
-        paired: bool = False,
-        ratio_test: Literal["welch", "randomization"] = "welch",
         training_scale: Literal["linear", "log"] = "linear",
         task: str | Sequence[str] | None = None,
         task_groups: TaskGroups | None = None,
