@@ -9,8 +9,8 @@ import xarray as xr
 from xcurves.core import labels, validation
 
 TASK = "task"  # the usual name, which stands for the only further dim whatever its name
+_JOINED = "_joined"  # until the dims that are joined are gone
 
-_JOINED = "_joined"
 
 def named_dims(*options: object) -> frozenset[str]:
     """Return the dims that the options of a call name, each of them by a text or several."""
