@@ -15,6 +15,7 @@ from plotly.graph_objects import Figure
 from xcurves.anova.contrast import Weights
 from xcurves.array_types import Floats
 from xcurves.core import validation
+from xcurves.core.short_runs import RunsShort
 from xcurves.core.weights import TrainingWeights
 from xcurves.distributions.descriptions import Interval
 from xcurves.distributions.trial_checks import Dims, Numbers
@@ -62,6 +63,8 @@ class DataArrayCurves:
         method: AlignMethod | None = None,
         tolerance: float | None = None,
         relative_to: Literal["budget"] | None = None,
+        runs_short: RunsShort | None = None,
+        higher_is_better: bool | None = None,
     ) -> xr.DataArray:
         """Bring runs to common training levels, task by task and run by run, and record what was dropped."""
     def analyze(

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from xcurves.core.labels import did_you_mean
 from xcurves.core.run_checks import FRACTIONS
+from xcurves.core.short_runs import HOW
 from xcurves.readers import SOURCES
 from xcurves.reporting.analyze import parts
 
@@ -128,6 +129,9 @@ class Parser(argparse.ArgumentParser):
             metavar="T",
             help="how far from a level --method may look",
         )
+        words = "what runs are that end before 90 %% of the longest of their task, said before anything is aligned: failed "
+        words += "(they crashed), drop (leave them out), cut (compare all runs up to there; needs --align)"
+        add("--runs-short", choices=HOW, help=words)
         words = "which of several rows of one run at one level to keep (default %(default)s: none, refuse)"
         add(
             "--duplicates",

@@ -156,7 +156,11 @@ def compare_distributions(
     stratified = bool(design.strata)
     core = ("algorithm", *design.core)
     checked = check_curves(
-        scores, core=core, name="scores", reserved=COMPARE_DISTRIBUTIONS.reserved()
+        scores,
+        core=core,
+        name="scores",
+        reserved=COMPARE_DISTRIBUTIONS.reserved(),
+        named=design.dims,
     )
     checked, higher_is_better = direction.resolved(checked, higher_is_better)
     checked, budget = within_budget(checked, core)

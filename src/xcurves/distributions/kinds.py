@@ -46,7 +46,7 @@ def final_scores(
 ) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
     """Return scores at the last level that all runs of a task have, whether a high one is good, and which level."""
     try:
-        final = align(curves, "final").compute()
+        final = align(curves, "final", runs_short="cut").compute()
     except ValueError as error:
         raise NotApplicableError(str(error)) from error
     level = (

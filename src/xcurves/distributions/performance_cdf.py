@@ -217,7 +217,11 @@ def performance_cdf(
     """
     design = _check_design(dim, strata, unit, interval)
     checked = check_curves(
-        scores, core=design.dims, name="scores", reserved=PERFORMANCE_CDF.reserved()
+        scores,
+        core=design.dims,
+        name="scores",
+        reserved=PERFORMANCE_CDF.reserved(),
+        named=design.dims,
     )
     checked, higher_is_better = direction.resolved(checked, higher_is_better)
     checked, budget = within_budget(checked, design.dims)

@@ -136,6 +136,7 @@ def tuning_curve(
         core=dims,
         name="scores",
         reserved=TUNING_CURVE.reserved(),
+        named=design.dims,
     )
     _check_search(checked.attrs)
     checked, higher_is_better = direction.resolved(checked, higher_is_better)
@@ -249,6 +250,7 @@ def _with_selection(
         _with_algorithm(validation.check_array("select", select)),
         core=core,
         name="select",
+        named=core,
     )
     if selecting.sizes["algorithm"] == 1:
         selecting = selecting.assign_coords(algorithm=scores["algorithm"])

@@ -12,7 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
-from xcurves.core import direction, labels, ledger, scales, validation
+from xcurves.core import direction, labels, ledger, scales, task_dims, validation
 from xcurves.core.failed_runs import wrong_infinity
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
@@ -158,7 +158,7 @@ def gate(
     >>> found.decision.values.tolist(), found.n_runs.values.tolist(), found.attrs["champion"]
     ([0, 1], [1, 8], 'lr-3e-4')
     """
-    values = _check_scores(scores, task)
+    values, task = _check_scores(scores, task)
     names = values["algorithm"].to_numpy().tolist()
     first = _check_label("baseline", baseline, names)
     order = _check_candidates(candidates, first, names)
@@ -226,19 +226,23 @@ def gate(
     return result
 
 
-def _check_scores(scores: xr.DataArray, task: str | None) -> xr.DataArray:
-    """Return scores in memory, dims ([task,] algorithm, run[, training])."""
+def _check_scores(
+    scores: xr.DataArray, task: str | None
+) -> tuple[xr.DataArray, str | None]:
+    """Return scores in memory, dims ([task,] algorithm, run[, training]), and the dim of tasks, if one is named."""
     core = ["algorithm", "run"]
     if isinstance(scores, xr.DataArray) and "training" in scores.dims:
         core.append("training")
-    checked = check_curves(scores, core, "scores", reserved=GATE.reserved())
-    extra = labels.extra_dims(checked)
-    if task is not None and (not isinstance(task, Hashable) or task not in extra):
-        has = ", ".join(map(repr, extra)) or "none"
-        raise ValueError(
-            f"task must be an extra dim of scores; got {labels.shown(task)}. It has {has}"
-        )
-    others = [dim for dim in extra if dim != task]
+    checked = check_curves(
+        scores,
+        core,
+        "scores",
+        reserved=GATE.reserved(),
+        named=task_dims.named_dims(task),
+    )
+    if task is not None:
+        task = task_dims.one_dim(checked, task, "scores")
+    others = [dim for dim in labels.extra_dims(checked) if dim != task]
     if others:
         cure = f"average over it with task={others[0]!r}"
         if task:
@@ -248,7 +252,7 @@ def _check_scores(scores: xr.DataArray, task: str | None) -> xr.DataArray:
         )
     if task is not None:
         core = [task, *core]
-    return checked.transpose(*core).compute()
+    return checked.transpose(*core).compute(), task
 
 
 def _check_label(argument: str, given: Any, names: list[Any]) -> int:

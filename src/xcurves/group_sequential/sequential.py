@@ -12,7 +12,15 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Bools, Floats, Index
-from xcurves.core import direction, labels, ledger, provenance, scales, validation
+from xcurves.core import (
+    direction,
+    labels,
+    ledger,
+    provenance,
+    scales,
+    task_dims,
+    validation,
+)
 from xcurves.core.driver import per_task
 from xcurves.core.jobs import Group
 from xcurves.core.labels import in_label_order, pairs_in_label_order
@@ -175,7 +183,9 @@ def sequential(
     [1, 1, 1]
     """
     curves = check_curves(
-        validation.with_training(curves), reserved=SEQUENTIAL.reserved()
+        task_dims.with_training(curves, task),
+        reserved=SEQUENTIAL.reserved(),
+        named=task_dims.named_dims(task),
     )
     n_looks, spending = _plan_of(curves, look, n_looks, spending)
     curves, higher_is_better = direction.resolved(curves, higher_is_better)
@@ -202,12 +212,14 @@ def sequential(
         "look": look,
         "n_looks": n_looks,
         "spending": spending,
-        "task": task,
+        "task": None,
         "reference": None,
         "higher_is_better": higher_is_better,
         "n_resamples": int(n_resamples),
         "training_weights": ledger.name_of_weights(weights),
     }
+    if tasks:
+        attrs["task"] = tasks[0]
     if reference is not None:
         attrs["reference"] = str(reference)
     of_looks = {"long_name": labels.LONG_NAMES["look"]}
@@ -240,13 +252,7 @@ def _joined_tasks(curves: xr.DataArray, task: Any) -> list[str]:
     """Return the dim of tasks that are tested together, if there is one."""
     if task is None:
         return []
-    extra = labels.extra_dims(curves)
-    if not isinstance(task, Hashable) or task not in extra:
-        known = ", ".join(map(repr, extra)) or "none"
-        raise ValueError(
-            f"task must be an extra dim of curves; got {labels.shown(task)}. It has {known}"
-        )
-    return [str(task)]
+    return [task_dims.one_dim(curves, task)]
 
 
 def _plan_of(

@@ -9,6 +9,7 @@ from xcurves.core import direction, labels, provenance, validation
 from xcurves.core.driver import is_lazy
 from xcurves.core.failed_runs import (
     FILLED,
+    MARKED,
     N_FAILED,
     NO_RUN,
     failed_score,
@@ -108,22 +109,33 @@ def fill_failed(
     )
     outcome = _say_failures(scores, failed, counted)
     recorded = provenance.record(filled, f"{FILLED}({option}): {outcome}")
-    n_failed = _count_failures(scores, failed)
+    return with_count(recorded, count_failures(scores, failed), counted)
+
+
+def with_count(
+    scores: xr.DataArray, n_failed: xr.DataArray, counted: str
+) -> xr.DataArray:
+    """Return scores with the number of runs that failed, of which it says what they count as."""
     n_failed.attrs = {
         "long_name": "number of runs that failed",
         "units": "1",
         "comment": counted,
     }
-    return recorded.assign_coords({N_FAILED: n_failed.variable})
+    return scores.assign_coords({N_FAILED: n_failed.variable})
 
 
-def _count_failures(scores: xr.DataArray, failed: xr.DataArray) -> xr.DataArray:
+def count_failures(scores: xr.DataArray, failed: xr.DataArray) -> xr.DataArray:
     """Return the number of runs that failed, with those that were filled before."""
     levels = [dim for dim in _LEVELS if dim in scores.dims]
     runs = [dim for dim in ("run",) if dim in scores.dims]
     n_failed = failed.any(levels).sum(runs).astype(np.int64).reset_coords(drop=True)
     if N_FAILED in scores.coords:
-        n_failed = n_failed + scores[N_FAILED]
+        before = scores[N_FAILED]
+        if before.attrs.get("comment") == MARKED:
+            # Those that were marked are counted already.
+            n_failed = n_failed.where(n_failed > before, before)
+        else:
+            n_failed = n_failed + before
     return n_failed.drop_vars(
         [name for name in n_failed.coords if name not in n_failed.dims]
     )

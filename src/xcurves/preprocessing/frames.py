@@ -12,8 +12,8 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import direction, labels, provenance, run_checks
-from xcurves.core.failed_runs import failed_score
+from xcurves.core import direction, labels, provenance, run_checks, short_runs
+from xcurves.core.failed_runs import SHORT, failed_score
 from xcurves.core.validation import check_choice
 from xcurves.kernels.times.ragged import Rows, at_levels, own_levels
 from xcurves.preprocessing import grids
@@ -124,7 +124,8 @@ def to_dataarray(
     -----
     UserWarning
         With `on`, as `align`; if a column that is not used differs within a run, of numbers where each has rows of its
-        own from the start of training; if two runs of a task have the same score at every level, as copied data have;
+        own from the start of training; if two runs of a task have the same score at every
+        level, as copied data have;
         if the column of runs seems to hold episodes: by its name, because each run has one level, or because there are
         over 50 runs for each level.
 
@@ -195,8 +196,7 @@ def to_dataarray(
         grid = np.unique(all_rows.level)
         curves = _at_grid(runs, grid, _dense(rows, runs, grid))
     else:
-        grid, aligned, dropped = _aligned(rows, runs, asked)
-        curves = _at_grid(runs, grid, aligned)
+        curves, dropped = _aligned(rows, runs, asked)
         lines += dropped
 
     # A dim without a column is none, but for runs that are numbered here.
@@ -539,20 +539,46 @@ def _dense(
 
 def _aligned(
     rows: Rows, runs: xr.DataArray, asked: Asked
-) -> tuple[NDArray[np.float64], NDArray[np.float64], list[str]]:
-    """Return the grid, scores of shape (task, algorithm, run, level), and what was dropped."""
+) -> tuple[xr.DataArray, list[str]]:
+    """Return scores at the levels of a grid, (*extra, algorithm, run, training), and what was dropped."""
+    # A run that ends with an infinite score failed: it cuts no other run.
+    ends = short_runs.ends_of_rows(rows, runs)
+    after = ends.failed_after(xr.zeros_like(ends.short))
+    history = []
+    if asked.has_budget:
+        history = _say_short_runs(ends, str(asked.on))
+
     shape = (prod(runs.shape[:-2]), *runs.shape[-2:])
-    levels = partial(grids.levels_of_rows, rows, shape)
-    grid, kept, lines = grids.choose(asked, levels, runs, lambda: rows, frame=True)
-    scores = at_levels(rows, runs.size, grid, asked.method, asked.tolerance).reshape(
-        *shape, -1
+    levels = partial(grids.levels_of_rows, rows, shape, after.to_numpy())
+    grid, kept, lines = grids.choose(
+        asked, levels, runs, lambda: rows, after=after, frame=True
     )
-    scores[np.broadcast_to(~kept[:, np.newaxis, np.newaxis], scores.shape)] = np.nan
+    lines += short_runs.say_failed(ends)
+    scores = at_levels(rows, runs.size, grid, asked.method, asked.tolerance)
+    curves = short_runs.mark(
+        _at_grid(runs, grid, scores),
+        after,
+        ends.failed,
+    )
+    by_task = curves.to_numpy().reshape(*shape, -1)
+    by_task[np.broadcast_to(~kept[:, np.newaxis, np.newaxis], by_task.shape)] = np.nan
     if asked.may_lack:
         present = (np.bincount(rows.curve, minlength=runs.size) > 0).reshape(shape)
-        lines += grids.lacking("to_dataarray()", scores, grid, kept, present, runs)
+        lines += grids.lacking("to_dataarray()", by_task, grid, kept, present, runs)
     return (
-        grid,
-        scores,
-        [f"to_dataarray({asked}): {'; '.join(lines) or 'dropped nothing'}"],
+        curves.copy(data=by_task.reshape(curves.shape)),
+        [*history, f"to_dataarray({asked}): {'; '.join(lines) or 'dropped nothing'}"],
     )
+
+
+def _say_short_runs(ends: short_runs.Ends, on: str) -> list[str]:
+    """Warn of short runs, which end the grid of their task; return what the history says of them."""
+    words = {
+        how: f"levels='run' and .curves.align({on!r}, {option})"
+        for how, option in short_runs.OPTIONS.items()
+    }
+    cures = short_runs.say_cures(ends, words)
+    if not cures:
+        return []
+    provenance.warn(cures)
+    return [f"{SHORT}None): {short_runs.say_outcome(ends, None)}"]

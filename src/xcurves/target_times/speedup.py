@@ -11,14 +11,14 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Floats, Index
-from xcurves.core import direction, labels, validation
+from xcurves.core import direction, labels, task_dims, validation
 from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.jobs import Group
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.kernels.resampling.adjustments import holm
 from xcurves.kernels.resampling.plans import EXACT_LIMIT
-from xcurves.multi_task.options import TaskGroups, check_task, check_task_groups
+from xcurves.multi_task.options import TaskGroups, check_task_groups
 from xcurves.preprocessing.normalization import Reference, say_reference
 from xcurves.target_times.claims_over_tasks import with_claims
 from xcurves.target_times.comparisons import (
@@ -150,7 +150,11 @@ def speedup(
     if of_times:
         names = ("algorithm", "run")
     curves = check_curves(
-        curves, names, own_levels=not of_times, reserved=SPEEDUP.reserved()
+        curves,
+        names,
+        own_levels=not of_times,
+        reserved=SPEEDUP.reserved(),
+        named=task_dims.named_dims(task),
     )
     # Of given times the early ones are the good ones.
     if higher_is_better is not None or not of_times:
@@ -160,7 +164,7 @@ def speedup(
     joined = []
     if task is not None:
         kind = SPEEDUP
-        curves, task = check_task(curves, task)
+        curves, task = task_dims.check_task(curves, task)
         groups = check_task_groups(curves, task, task_groups)
         joined = [task]
     elif task_groups is not None:
