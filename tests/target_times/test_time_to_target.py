@@ -84,8 +84,7 @@ def test_times_are_labelled_and_have_the_units_of_training():
         "units": "steps",
         # of times, whatever it is of the scores
         "higher_is_better": 0,
-        "history": "direction: higher is taken as better: scores have no name that says\n"
-        "time_to_target(target=1, sustained=1, higher_is_better=True)",
+        "history": "time_to_target(target=1, sustained=1, higher_is_better=True)",
     }
     assert times.values.tolist() == [[[100.0, np.inf]]]
     assert set(times.coords) == {"task", "algorithm", "run", "budget"}
