@@ -125,7 +125,10 @@ _CURES: tuple[tuple[str, _Written], ...] = (
     (r"with no on= and ", "with "),
     (r"(?<!, )\brelative_to='budget'", "--align budget"),
     (r"\bon=\[\.\.\.\]", "--align START:STOP:STEP"),
-    (r"compare fewer with reference=", "compare fewer with --select algorithm=NAME"),
+    (
+        r"compare fewer with reference=(?:'[^']*')?",
+        "compare fewer with --select algorithm=NAME",
+    ),
     (
         rf"\b(?P<name>{_ARGUMENTS})=(?P<value>\[[^\]]*\]|\([^)]*\)|'[^']*'|\d+\b|(?=[\s,.;:)]|$))",
         _option,

@@ -87,7 +87,8 @@ def captioned(
 ) -> Callable[[xr.Dataset], pd.DataFrame]:
     """Return what makes a table, with its caption in ``attrs["caption"]``.
 
-    Where ``attrs["interval"]`` says which intervals it has, such as "95 %, all pairs together", the caption ends so.
+    Where ``attrs["interval"]`` says which intervals it has, such as "95 %, all pairs together", the caption ends so, and
+    with the footnote ``attrs["note"]`` if there is one.
     """
 
     def make(result: xr.Dataset) -> pd.DataFrame:
@@ -95,6 +96,8 @@ def captioned(
         frame.attrs["caption"] = caption
         if "interval" in frame.attrs:
             frame.attrs["caption"] = f"{caption} Intervals: {frame.attrs['interval']}."
+        if "note" in frame.attrs:
+            frame.attrs["caption"] += f" {frame.attrs['note']}"
         return frame
 
     return make
