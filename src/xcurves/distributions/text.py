@@ -16,6 +16,7 @@ from xcurves.core.pairs import (
     PairRow,
     better_first,
     heading,
+    lower_is_better,
     most_ahead,
     rows_of,
 )
@@ -237,7 +238,7 @@ def _pool(result: xr.Dataset) -> str:
 
 
 def comparison_statements(result: xr.Dataset) -> Iterator[Statement]:
-    """Yield which algorithm is likeliest to score higher, every one of a few pairs, and what the intervals are."""
+    """Yield which algorithm is likeliest to score better, every one of a few pairs, and what the intervals are."""
     details = []
     if result["prob_greater"].size <= _FEW:
         details = [
@@ -252,12 +253,16 @@ def comparison_statements(result: xr.Dataset) -> Iterator[Statement]:
             f"bands for each pair by itself; p is adjusted ({result.attrs.get('correction', 'holm')}). "
             f"{_SAMPLES[bool(result.attrs.get('paired', 0))]}{_pool(result)}"
         )
-    return statements(_higher(result), [*details, how])
+    return statements(_better(result), [*details, how])
 
 
-def _higher(result: xr.Dataset) -> str:
-    """Return who is likeliest to score higher, and against whom that is shown; or in how many of all tasks one is."""
+def _better(result: xr.Dataset) -> str:
+    """Return who is likeliest to score better, and against whom that is shown; or in how many of all tasks one is."""
     above = result[["prob_greater", "prob_greater_ci_simultaneous"]] - 0.5
+    more = "higher"
+    if lower_is_better(result):
+        more = "lower"
+        above = -above.assign_coords(ci_bound=list(labels.CI_BOUNDS[::-1]))
     known = above["prob_greater"].notnull()
     low, high = (
         above["prob_greater_ci_simultaneous"].sel(ci_bound=bound)
@@ -269,15 +274,15 @@ def _higher(result: xr.Dataset) -> str:
     if known.size > known.sizes["pair"]:
         noun = labels.task_noun(result["prob_greater"])
         return (
-            f"In {int(shown.sum())} of {int(known.sum())} pairs within a {noun} one algorithm is shown to score higher "
+            f"In {int(shown.sum())} of {int(known.sum())} pairs within a {noun} one algorithm is shown to score {more} "
             "more often, for all its pairs together."
         )
     pairs = above.squeeze([dim for dim in known.dims if dim != "pair"], drop=True)
-    return _likeliest(rows_of(_by_probability(pairs, shown.to_numpy().ravel())))
+    return _likeliest(rows_of(_by_probability(pairs, shown.to_numpy().ravel())), more)
 
 
-def _likeliest(rows: list[PairRow]) -> str:
-    """Return which algorithm of one task is likeliest to score higher, and against whom that is shown."""
+def _likeliest(rows: list[PairRow], more: str) -> str:
+    """Return which algorithm of one task is likeliest to score higher, or lower, and against whom that is shown."""
     best = str(most_ahead(rows))
     of_best = [
         _seen_from(best, row)
@@ -295,26 +300,26 @@ def _likeliest(rows: list[PairRow]) -> str:
         together = ", for all pairs together"
     if not any(row.shown for row in rows):
         return (
-            f"No algorithm is shown to score higher more often than another; the likeliest is {best}, beside "
+            f"No algorithm is shown to score {more} more often than another; the likeliest is {best}, beside "
             f"{others}{together}."
         )
 
     parts = []
     if len(ahead) > 2:
         parts.append(
-            f"shown to score higher more often than {len(ahead)} of {len(leads)} others, {_against(ahead[0])} … "
+            f"shown to score {more} more often than {len(ahead)} of {len(leads)} others, {_against(ahead[0])} … "
             f"{_against(ahead[-1])}"
         )
     elif ahead:
         beaten = " and ".join(_against(row) for row in ahead)
-        parts.append(f"shown to score higher more often than {beaten}")
+        parts.append(f"shown to score {more} more often than {beaten}")
     if rest:
-        parts.append(f"not shown to score higher more often than {others}")
-    return f"{best} is the likeliest to score higher: {'; '.join(parts)}{together}."
+        parts.append(f"not shown to score {more} more often than {others}")
+    return f"{best} is the likeliest to score {more}: {'; '.join(parts)}{together}."
 
 
 def _by_probability(above: xr.Dataset, shown: NDArray[np.bool_]) -> xr.Dataset:
-    """Return pairs as they are displayed, by how much the probability that the first scores higher is above 1/2."""
+    """Return pairs as they are displayed, by how much the probability that the first scores better is above 1/2."""
     size = above["prob_greater"]
     variables = {
         "amount": size,
