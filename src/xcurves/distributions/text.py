@@ -54,6 +54,10 @@ _ALONG = (
     "Those of a statistic hold at all training levels together, had other runs been made: residual runs were given "
     "random signs. Intervals of F and of its inverse are pointwise."
 )
+_ALIKE = (
+    " The labels of {strata} have unlike numbers of trials and weigh alike; in the IQM trials at the quartiles count "
+    "in part."
+)
 _SAMPLES = {
     False: "Bands and p hold for independent trials; the interval of the probability for distributions of similar "
     "spread as well: it covers less than it says if the smaller sample is the more spread one.",
@@ -146,6 +150,10 @@ def statistic_statements(result: xr.Dataset) -> Iterator[Statement]:
     cautions = []
     if without.any():
         cautions.append(_NO_MEAN)
+    if "left_out" in result.attrs:
+        cautions.append(
+            f"Left out for all algorithms, of {result.attrs['strata']}: {result.attrs['left_out']}."
+        )
     return statements(_means(result), details, cautions)
 
 
@@ -224,7 +232,10 @@ def _how(result: xr.Dataset) -> str:
     if "strata" in result.attrs:
         within = f", within {result.attrs['strata']}"
     poor = "approximate, and too short for few trials, the more so for tails."
-    return f"{_HOW[how]}{whole}{within}: {poor}{_pool(result)}"
+    alike = ""
+    if "strata_unlike" in result.coords and (result["strata_unlike"] == 1).any():
+        alike = _ALIKE.format(strata=result.attrs["strata"])
+    return f"{_HOW[how]}{whole}{within}: {poor}{alike}{_pool(result)}"
 
 
 def _pool(result: xr.Dataset) -> str:
