@@ -70,7 +70,7 @@ def find_left_out(
     is_out = lost.any(elsewhere) | ~counted.any(elsewhere)
 
     names = []
-    lacking = {}
+    lacking: dict[str, list[str]] = {}
     for place in np.argwhere(is_out.transpose(*design.strata).to_numpy()).tolist():
         at = has.isel(dict(zip(design.strata, place, strict=True)))
         name = ", ".join(labels.words([at[dim].item()])[0] for dim in design.strata)
