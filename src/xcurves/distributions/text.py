@@ -23,12 +23,15 @@ from xcurves.core.run_checks import BUDGET
 from xcurves.core.schema import Statement, statements
 from xcurves.core.tables import bounds, frame_of, frame_of_pairs
 from xcurves.core.wording import (
+    decimals_of,
     ends_of,
+    estimated,
     interval,
     joined,
     number,
     percent,
     pvalue,
+    rounded,
     span,
 )
 
@@ -172,10 +175,10 @@ def _described(group: xr.Dataset) -> str:
             continue
         name = value["param"].item()
         ends = group["statistic_ci"].sel(param=name)
-        limits = ""
+        said = number(value.item(), 4)
         if np.isfinite(ends).any():
-            limits = f" ({interval(*ends_of(ends), 4)})"
-        values.append(f"{say_statistic(group, name)} {number(value.item(), 4)}{limits}")
+            said = estimated(value.item(), *ends_of(ends), digits=4)
+        values.append(f"{say_statistic(group, name)} {said}")
     never = ""
     if share_infinite:
         never = f", {percent(share_infinite)} of them {_never(group)}"
@@ -345,10 +348,12 @@ def _seen_from(name: str, row: PairRow) -> PairRow:
 
 
 def _against(row: PairRow) -> str:
-    limits = ""
+    probability = 0.5 + row.amount
+    ends = (0.5 + row.low, 0.5 + row.high)
+    said = rounded(probability, decimals_of(*ends, probability))
     if np.isfinite(row.low):
-        limits = f"; {interval(0.5 + row.low, 0.5 + row.high)}"
-    return f"{row.other} (probability {number(0.5 + row.amount)}{limits})"
+        said += f"; {interval(*ends, estimate=probability)}"
+    return f"{row.other} (probability {said})"
 
 
 def _compared(pair: xr.Dataset) -> str:
@@ -357,11 +362,10 @@ def _compared(pair: xr.Dataset) -> str:
     if pair["prob_greater"].isnull():
         return f"{a} - {b}: nothing can be said; trials are missing."
     low, high = ends_of(pair["prob_greater_ci_simultaneous"])
-    limits = ""
-    if np.isfinite(low):
-        limits = f" ({number(low)} to {number(high)})"
     probability = number(pair["prob_greater"].item())
-    parts = [f"{a} scores higher than {b} with probability {probability}{limits}"]
+    if np.isfinite(low):
+        probability = estimated(pair["prob_greater"].item(), low, high)
+    parts = [f"{a} scores higher than {b} with probability {probability}"]
     share_a = pair["share_infinite_a"].item()
     share_b = pair["share_infinite_b"].item()
     if share_a or share_b:
