@@ -281,10 +281,11 @@ def _styled_table(
     styler = frame.style.hide(axis="index")
     styler = styler.format(cell, na_rep="", escape=to)
     styler = styler.format_index(cell, escape=to, axis=1)
-    looks = [""] * len(frame)
-    for row, mark in marked.items():
-        looks[row] = _MARKS[to][mark]
-    styler = styler.apply(lambda _: looks, subset=[frame.columns[n_levels]])
+    if marked:
+        looks = [""] * len(frame)
+        for row, mark in marked.items():
+            looks[row] = _MARKS[to][mark]
+        styler = styler.apply(lambda _: looks, subset=[frame.columns[n_levels]])
     if to == "html":
         if caption:
             styler = styler.set_caption(escape(caption))
