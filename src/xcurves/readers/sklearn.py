@@ -189,7 +189,10 @@ def _with_failures(name: str, frame: pd.DataFrame, things: str) -> pd.DataFrame:
         f"results[{name!r}]: {int(failed.sum())} of {len(frame)} {things} failed (no score); their scores are -inf, "
         "worse than every other. To leave them out say so: frame[frame[score] > -inf]"
     )
-    return frame.assign(**{column: frame[column].fillna(-np.inf) for column in scores})
+    frame = frame.copy()
+    for column in scores:
+        frame[column] = frame[column].fillna(-np.inf)
+    return frame
 
 
 def _joined(frames: Mapping[str, pd.DataFrame], what: str) -> pd.DataFrame:
