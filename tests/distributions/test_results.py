@@ -128,7 +128,7 @@ def test_comparisons_are_told_pair_by_pair():
         "; b scores higher somewhere outside the band and is nowhere shown to score lower; KS distance 1, p < .001"
         in said[0]
     )
-    assert said[1].startswith("a scores higher than c with probability 0.5 (")
+    assert said[1].startswith("a scores higher than c with probability 0.50 (")
     assert "nowhere does one of them score higher outside the band" in said[1]
     assert "p is adjusted (holm)" in said[-1]
     assert "for distributions of similar spread" in said[-1]
