@@ -590,7 +590,7 @@ def test_failed_trials_of_unlike_strata_weigh_alike(design):
     np.testing.assert_allclose(bounded.cvar_lower, [expected[5]])
 
 
-@slow
+@pytest.mark.slow
 def test_the_bootstrap_of_unlike_strata_covers_the_mean_of_their_means():
     """Ten and forty runs of tasks whose means differ: pooled, the interval of .5 misses it nearly always."""
     rng = np.random.default_rng(11)
