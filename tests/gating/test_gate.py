@@ -423,7 +423,7 @@ def test_sentences_say_what_to_do_and_why():
         .curves.summary()
     )
     p = oracle.pvalue_greater([*ranks + 0.5], [*ranks])
-    said = f"after 8 runs it is not shown to be better than main (mean better by 0.5; {pvalue(p)}, above .2)"
+    said = f"after 8 runs it is not shown to be better than main (mean better by 0.50; {pvalue(p)}, above .2)"
     assert near.startswith(f"Drop c1: {said}.")
 
 

@@ -24,12 +24,15 @@ from xcurves.core.run_checks import BUDGET
 from xcurves.core.schema import Statement, statements
 from xcurves.core.tables import bounds, frame_of, frame_of_pairs
 from xcurves.core.wording import (
+    decimals_of,
     ends_of,
+    estimated,
     interval,
     joined,
     number,
     percent,
     pvalue,
+    rounded,
     span,
 )
 
@@ -54,6 +57,10 @@ _HOW = {
 _ALONG = (
     "Those of a statistic hold at all training levels together, had other runs been made: residual runs were given "
     "random signs. Intervals of F and of its inverse are pointwise."
+)
+_ALIKE = (
+    " The labels of {strata} have unlike numbers of trials and weigh alike; in the IQM trials at the quartiles count "
+    "in part."
 )
 _SAMPLES = {
     False: "Bands and p hold for independent trials; the interval of the probability for distributions of similar "
@@ -147,6 +154,10 @@ def statistic_statements(result: xr.Dataset) -> Iterator[Statement]:
     cautions = []
     if without.any():
         cautions.append(_NO_MEAN)
+    if "left_out" in result.attrs:
+        cautions.append(
+            f"Left out for all algorithms, of {result.attrs['strata']}: {result.attrs['left_out']}."
+        )
     return statements(_means(result), details, cautions)
 
 
@@ -165,10 +176,10 @@ def _described(group: xr.Dataset) -> str:
             continue
         name = value["param"].item()
         ends = group["statistic_ci"].sel(param=name)
-        limits = ""
+        said = number(value.item(), 4)
         if np.isfinite(ends).any():
-            limits = f" ({interval(*ends_of(ends), 4)})"
-        values.append(f"{say_statistic(group, name)} {number(value.item(), 4)}{limits}")
+            said = estimated(value.item(), *ends_of(ends), digits=4)
+        values.append(f"{say_statistic(group, name)} {said}")
     never = ""
     if share_infinite:
         never = f", {percent(share_infinite)} of them {_never(group)}"
@@ -225,7 +236,10 @@ def _how(result: xr.Dataset) -> str:
     if "strata" in result.attrs:
         within = f", within {result.attrs['strata']}"
     poor = "approximate, and too short for few trials, the more so for tails."
-    return f"{_HOW[how]}{whole}{within}: {poor}{_pool(result)}"
+    alike = ""
+    if "strata_unlike" in result.coords and (result["strata_unlike"] == 1).any():
+        alike = _ALIKE.format(strata=result.attrs["strata"])
+    return f"{_HOW[how]}{whole}{within}: {poor}{alike}{_pool(result)}"
 
 
 def _pool(result: xr.Dataset) -> str:
@@ -339,10 +353,12 @@ def _seen_from(name: str, row: PairRow) -> PairRow:
 
 
 def _against(row: PairRow) -> str:
-    limits = ""
+    probability = 0.5 + row.amount
+    ends = (0.5 + row.low, 0.5 + row.high)
+    said = rounded(probability, decimals_of(*ends, probability))
     if np.isfinite(row.low):
-        limits = f"; {interval(0.5 + row.low, 0.5 + row.high)}"
-    return f"{row.other} (probability {number(0.5 + row.amount)}{limits})"
+        said += f"; {interval(*ends, estimate=probability)}"
+    return f"{row.other} (probability {said})"
 
 
 def _compared(pair: xr.Dataset) -> str:
@@ -351,11 +367,10 @@ def _compared(pair: xr.Dataset) -> str:
     if pair["prob_greater"].isnull():
         return f"{a} - {b}: nothing can be said; trials are missing."
     low, high = ends_of(pair["prob_greater_ci_simultaneous"])
-    limits = ""
-    if np.isfinite(low):
-        limits = f" ({number(low)} to {number(high)})"
     probability = number(pair["prob_greater"].item())
-    parts = [f"{a} scores higher than {b} with probability {probability}{limits}"]
+    if np.isfinite(low):
+        probability = estimated(pair["prob_greater"].item(), low, high)
+    parts = [f"{a} scores higher than {b} with probability {probability}"]
     share_a = pair["share_infinite_a"].item()
     share_b = pair["share_infinite_b"].item()
     if share_a or share_b:
