@@ -16,7 +16,8 @@ from xcurves.cli.names import Table, command_with, read_names
 from xcurves.cli.options import Parser, add_direction, program
 from xcurves.cli.scales import filled, with_direction
 from xcurves.cli.sources import curves_of_options, open_archive, read_as, select
-from xcurves.core import labels, ledger
+from xcurves import ledger
+from xcurves.core import labels
 from xcurves.core.atomic_write import atomic_write
 from xcurves.core.labels import DIMS
 from xcurves.core.tables import bounds

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Sequence
 from math import isfinite
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,16 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
-from xcurves.core import labels, ledger, scales, validation
-from xcurves.core.failed_runs import wrong_infinity
+from xcurves import ledger
+from xcurves.core import labels, validation
+from xcurves.core.failed_runs import N_FAILED
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
-from xcurves.core.weights import TrainingWeights, check_training_weights, number_of_run
+from xcurves.core.weights import TrainingWeights, check_training_weights
 from xcurves.gating import replay
 from xcurves.gating.kinds import GATE
-from xcurves.gating.replay import Judged, Replay, Rule
+from xcurves.gating.replay import FailedChampionError, Judged, Replay, Rule
+from xcurves.gating.runs import Runs, run_of, runs_of, warn_of_copies
 from xcurves.kernels.differences.mean_intervals import (
     mean_with_interval,
     welch_interval,
@@ -37,9 +40,12 @@ PLAN = (
         "training_weights",
         "higher_is_better",
     ),
+    *("refresh", "share_failed"),
     *("n_resamples", "confidence_level", "rng"),
 )
 _MOST_RUNS = 10_000  # of a candidate
+# What a ledger without them was made by.
+_BEFORE = {"refresh": 0, "share_failed": 0.0}
 
 
 def gate(
@@ -51,6 +57,8 @@ def gate(
     level: float = 0.2,
     margin: float = 0.0,
     start: int | None = None,
+    refresh: int = 2,
+    share_failed: float = 0.0,
     training_weights: TrainingWeights = None,
     task: str | None = None,
     higher_is_better: bool = True,
@@ -168,6 +176,8 @@ def gate(
         level,
         margin,
         start,
+        refresh,
+        share_failed,
         Context.of(values, n_resamples, False, confidence_level, rng),
     )
 
@@ -175,12 +185,10 @@ def gate(
     sign = -1.0
     if higher_is_better:
         sign = 1.0
-    numbers = sign * numbers_of_runs(values, weights, task, sign)
-    scales.check_size(np.where(np.isinf(numbers), np.nan, numbers), [""], "scores")
-    runs = _made_runs(numbers, values)
+    runs = runs_of(values, weights, task, sign, first)
+    warn_of_copies(values, runs)
     with streams.watched() as watch:
-        replayed = replay.replay(runs, first, order, rule)
-    _refuse_failed_champions(replayed, runs, names, values, sign)
+        replayed = _replayed(runs, first, order, rule, values, sign)
 
     label = values["algorithm"].to_numpy()
     attrs = {
@@ -189,6 +197,8 @@ def gate(
         "level": rule.level,
         "margin": rule.margin,
         "start": rule.start,
+        "refresh": rule.refresh,
+        "share_failed": rule.share_failed,
         "task": task,
         "higher_is_better": higher_is_better,
         "n_resamples": n_resamples,
@@ -219,7 +229,7 @@ def gate(
         "flag_meanings": " ".join(replay.DECISIONS),
     }
     result["decision"].attrs |= flags
-    result.attrs["champion"] = str(names[replayed.champion])
+    result.attrs["champion"] = str(names[replayed.present.name])
     if previous is not None:
         _check_previous(previous, result)
     return result
@@ -230,7 +240,10 @@ def _check_scores(scores: xr.DataArray, task: str | None) -> xr.DataArray:
     core = ["algorithm", "run"]
     if isinstance(scores, xr.DataArray) and "training" in scores.dims:
         core.append("training")
-    checked = check_curves(scores, core, "scores", reserved=GATE.reserved())
+    reserved = GATE.reserved()
+    if isinstance(scores, xr.DataArray) and N_FAILED in scores.coords:
+        scores = scores.drop_vars(N_FAILED)
+    checked = check_curves(scores, core, "scores", reserved=reserved)
     extra = labels.extra_dims(checked)
     if task is not None and (not isinstance(task, Hashable) or task not in extra):
         has = ", ".join(map(repr, extra)) or "none"
@@ -298,6 +311,8 @@ def _check_rule(
     level: float,
     margin: float,
     start: int | None,
+    refresh: int,
+    share_failed: float,
     context: Context,
 ) -> Rule:
     """Return what is fixed before the first result."""
@@ -324,9 +339,20 @@ def _check_rule(
         margin=validation.check_number("margin", margin),
         start=validation.check_total("start", start, "4", least=2, most=_MOST_RUNS),
         context=context,
+        refresh=validation.check_total(
+            "refresh", refresh, "2", least=0, most=_MOST_RUNS
+        ),
+        share_failed=_check_share_failed(share_failed),
     )
     rule.check_reachable(max(checked[-1], rule.start))
     return rule
+
+
+def _check_share_failed(given: float) -> float:
+    """Return the share of runs that may fail, of which 0 is the usual one."""
+    if isinstance(given, Real) and given == 0:
+        return 0.0
+    return validation.check_share("share_failed", given, "0")
 
 
 def _check_weights(
@@ -342,94 +368,35 @@ def _check_weights(
     return None
 
 
-def numbers_of_runs(
-    values: xr.DataArray,
-    weights: xr.DataArray | str | None,
-    task: str | None,
-    sign: float,
-) -> Floats:
-    """Return the number of every run, shape (algorithm, run): NaN where it is absent, infinite where it failed."""
-    infinite: xr.DataArray = np.isinf(values)  # type: ignore[assignment]  # numpy's stubs know no DataArray
-    wrong = infinite & (sign * values > 0)
-    if wrong.any():
-        raise ValueError(f"{_name_of_run(wrong, values)}: {wrong_infinity(sign > 0)}")
-    failed_at = infinite
-    if "training" in values.dims:
-        failed_at = infinite.any("training")
-        # A failed run need not be whole; it has no number.
-        numbers = number_of_run(values.where(~failed_at), weights)
-    else:
-        numbers = values
-    numbers = numbers.where(~failed_at, -sign * np.inf)
-    if task is not None:
-        absent = numbers.isnull()
-        lacks = absent & ~absent.all(task)
-        if lacks.any():
-            name = _name_of_run(lacks, values)
-            raise ValueError(
-                f"{name} has no score; a run needs all of {task!r}. Run it there, or leave the run out"
-            )
-        numbers = numbers.mean(task, skipna=False)
-    return np.asarray(numbers.transpose("algorithm", "run").to_numpy())
-
-
-def _name_of_run(which: xr.DataArray, values: xr.DataArray) -> str:
-    """Return the first cell of a mask as messages name it: "task 'x', algorithm 'a', run 0"."""
-    dims = [dim for dim in which.dims if dim != "training"]
-    cells = which
-    if "training" in which.dims:
-        cells = which.any("training")
-    first = np.argwhere(cells.transpose(*dims).to_numpy())[0]
-    words = [
-        f"{dim} {labels.words(values[dim])[index]}"
-        for dim, index in zip(dims, first, strict=True)
-    ]
-    return ", ".join(words)
-
-
-def _made_runs(numbers: Floats, values: xr.DataArray) -> list[Floats]:
-    """Return the numbers of the runs that each algorithm has made, in their order."""
-    made = ~np.isnan(numbers)
-    n_made = made.sum(axis=1)
-    for algorithm, n in enumerate(n_made.tolist()):
-        if made[algorithm, :n].all():
-            continue
-        run = labels.words(values["run"])[int((~made[algorithm]).argmax())]
-        raise ValueError(
-            f"run {run} of algorithm {labels.words(values['algorithm'])[algorithm]} has no score, and later runs have: "
-            "runs are in the order in which they were made. Give a failed one infinity, or move absent ones to the end"
-        )
-    return [row[:n] for row, n in zip(numbers, n_made.tolist(), strict=True)]
-
-
-def _refuse_failed_champions(
-    replayed: Replay,
-    runs: Sequence[Floats],
-    names: list[Any],
+def _replayed(
+    runs: Runs,
+    baseline: int,
+    candidates: Sequence[int],
+    rule: Rule,
     values: xr.DataArray,
     sign: float,
-) -> None:
-    """Refuse a failed run of a champion among those that took part, or that measure progress."""
-    baseline = next(iter(replayed.used))
-    fill = "'worst', higher_is_better=False"
-    if sign > 0:
-        fill = "'worst'"
-    for champion, n_used in replayed.used.items():
-        taken = runs[champion][:n_used]
-        # All runs of the first and of the present one measure progress.
-        if champion in (baseline, replayed.champion):
-            taken = runs[champion]
-        failed = np.flatnonzero(np.isinf(taken))
-        if failed.size:
-            run = labels.words(values["run"])[failed[0]]
-            raise ValueError(
-                f"run {run} of champion {names[champion]!r} failed; a champion needs a mean. Say what failed runs "
-                f"count as: scores.curves.fill_failed({fill})"
-            )
+) -> Replay:
+    """Judge the candidates; name the run of a champion that failed."""
+    try:
+        return replay.replay(runs.numbers, baseline, candidates, rule, runs.offset)
+    except FailedChampionError as error:
+        fill = "'worst', higher_is_better=False"
+        if sign > 0:
+            fill = "'worst'"
+        why = "a champion needs a mean"
+        if rule.share_failed:
+            why = f"of a champion's no more than share_failed={rule.share_failed:g} may fail at a look"
+        raise run_of(
+            values,
+            error.champion,
+            error.run,
+            f" failed; {why}. Say what failed runs count as: scores.curves.fill_failed({fill})",
+            called="champion",
+        ) from None
 
 
 def _variables(
-    replayed: Replay, runs: Sequence[Floats], rule: Rule, sign: float
+    replayed: Replay, runs: Runs, rule: Rule, sign: float
 ) -> dict[str, xr.Variable]:
     """Return the variables of a result; what was turned so that high is better is turned back."""
     by_candidate = {
@@ -438,7 +405,8 @@ def _variables(
         if name not in ("champion", "difference_ci", "is_copy")
     }
     by_candidate["difference"] = sign * by_candidate["difference"]
-    by_candidate["champion_mean"] = sign * by_candidate["champion_mean"]
+    means = by_candidate["champion_mean"] + runs.common
+    by_candidate["champion_mean"] = sign * means
     by_candidate["same_scores"] = np.array([each.is_copy for each in replayed.judged])
     variables = {
         name: xr.Variable("candidate", values) for name, values in by_candidate.items()
@@ -447,33 +415,35 @@ def _variables(
     variables["difference_ci"] = xr.Variable(
         ("candidate", "ci_bound"), np.array(intervals)
     )
-    return variables | _progress(replayed, runs, rule, sign)
+    return variables | _progress(replayed, runs.common, rule, sign)
 
 
 def _progress(
-    replayed: Replay, runs: Sequence[Floats], rule: Rule, sign: float
+    replayed: Replay, common: float, rule: Rule, sign: float
 ) -> dict[str, xr.Variable]:
     """Return what the runs say that decided nothing: the progress, and whether the champion's scores have moved."""
     alpha = rule.context.alpha
-    baseline = next(iter(replayed.used))
-    champion = replayed.champion
-    audit = [runs[name][replayed.used[name] :] for name in (baseline, champion)]
+    first, present = replayed.first, replayed.present
+    # Of runs of which one failed no mean is known.
+    audit = [
+        np.where(np.isinf(champion.audit), np.nan, champion.audit)
+        for champion in (first, present)
+    ]
     means = [mean_with_interval(scores, alpha) for scores in audit]
     progress, progress_ci = welch_interval(audit[1], audit[0], alpha)
-    if champion == baseline:
+    if present.name == first.name:
         progress = 0.0
         progress_ci = np.full(2, np.nan)
     elif not isfinite(progress) or min(map(len, audit)) < 2:
         progress = np.nan
-    deciding = runs[champion][: replayed.used[champion]]
-    moved = replay.pvalue_apart(deciding, audit[1], rule)
-    mean_cis = [turned(ends, sign) for _, ends in means]
+    moved = replay.pvalue_moved(present.audit, rule)
+    mean_cis = [turned(ends + common, sign) for _, ends in means]
     return {
         "progress": xr.Variable((), progress),
         "champion_moved_pvalue": xr.Variable((), moved),
         "progress_ci": xr.Variable("ci_bound", progress_ci),
         "n_runs_audit": xr.Variable("which", [len(scores) for scores in audit]),
-        "audit_mean": xr.Variable("which", [sign * mean for mean, _ in means]),
+        "audit_mean": xr.Variable("which", [sign * (mean + common) for mean, _ in means]),
         "audit_mean_ci": xr.Variable(("which", "ci_bound"), mean_cis),
     }
 
@@ -506,6 +476,7 @@ def _check_previous(
 ) -> None:
     """Refuse another past: plan, order of candidates, or runs."""
     before = ledger.check_previous(previous, ledger_of)
+    before = before._replace(plan=_BEFORE | before.plan)
     now = ledger_of(result)
     # Candidates may be added at the end.
     order = now.plan["candidates"]

@@ -12,7 +12,8 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Bools, Floats, Index
-from xcurves.core import labels, ledger, provenance, scales, validation
+from xcurves import ledger
+from xcurves.core import labels, provenance, scales, validation
 from xcurves.core.driver import per_task
 from xcurves.core.jobs import Group
 from xcurves.core.labels import in_label_order, pairs_in_label_order
