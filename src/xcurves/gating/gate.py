@@ -12,8 +12,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.array_types import Floats
 from xcurves import ledger
+from xcurves.array_types import Floats
 from xcurves.core import labels, validation
 from xcurves.core.failed_runs import N_FAILED
 from xcurves.core.run_checks import Context
@@ -443,7 +443,9 @@ def _progress(
         "champion_moved_pvalue": xr.Variable((), moved),
         "progress_ci": xr.Variable("ci_bound", progress_ci),
         "n_runs_audit": xr.Variable("which", [len(scores) for scores in audit]),
-        "audit_mean": xr.Variable("which", [sign * (mean + common) for mean, _ in means]),
+        "audit_mean": xr.Variable(
+            "which", [sign * (mean + common) for mean, _ in means]
+        ),
         "audit_mean_ci": xr.Variable(("which", "ci_bound"), mean_cis),
     }
 

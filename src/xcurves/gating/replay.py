@@ -25,7 +25,9 @@ from xcurves.kernels.differences.contrasts import (
 DECISIONS = ("dropped", "kept", "run_more", "waiting")
 DROPPED, KEPT, RUN_MORE, WAITING = range(4)
 LEAST_MOVED = 4  # runs of a champion that decided nothing, of which a p can be found
-MOST_BY_REFRESH = 32  # runs of a champion: further ones only because a look asks for them
+MOST_BY_REFRESH = (
+    32  # runs of a champion: further ones only because a look asks for them
+)
 _EPS = np.finfo(float).eps
 _ROUNDING = 64 * _EPS  # of means, relative to what is added
 _LAST_DIGITS = 4 * _EPS  # of a score as it was given
@@ -95,9 +97,10 @@ class Champion:
     name: int
     runs: Floats  # without those that were passed over
     places: Index  # of these among all its runs
-    n_used: int  # the first ones, which have decided something; some may not be made yet
+    n_used: (
+        int  # the first ones, which have decided something; some may not be made yet
+    )
     n_met: int = 0  # candidates since it was kept
-
 
     @classmethod
     def of(cls, name: int, runs: Floats, n_used: int) -> Champion:
@@ -272,9 +275,7 @@ def _last_look(judged: Judged, ours: Floats, theirs: Floats, rule: Rule) -> Judg
     return replace(judged, difference_ci=tests["estimate_ci"][0])
 
 
-def is_above(
-    ours: Floats, theirs: Floats, margin: float, offset: float = 0.0
-) -> bool:
+def is_above(ours: Floats, theirs: Floats, margin: float, offset: float = 0.0) -> bool:
     """Return whether the mean of a candidate is above that of the champion by more than a margin."""
     # The same scores in another order, or in another number, are a tie whatever the rounding of their means; so are
     # scores that differ by their last digits only.

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from xcurves.array_types import Bools, Floats, Index
 from xcurves import ledger
+from xcurves.array_types import Bools, Floats, Index
 from xcurves.core import labels, provenance, scales, validation
 from xcurves.core.driver import per_task
 from xcurves.core.jobs import Group
