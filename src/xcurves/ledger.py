@@ -233,7 +233,7 @@ def digests_of(curves: xr.DataArray, look: xr.DataArray) -> xr.DataArray:
     )
     summed = of_rows.sum([dim for dim in others if dim != row])
     # Every score adds 1 or more, so that only a run without scores has the sum 0.
-    digests: xr.DataArray = xr.where(summed > 0, 1 + summed % _MOST_DIGEST, 0)
+    digests: xr.DataArray = (1 + summed % _MOST_DIGEST).where(summed > 0, 0)
     return digests.transpose("algorithm", "run").assign_coords(
         {dim: curves[dim] for dim in labels.ORDERED}
     )

@@ -12,12 +12,12 @@ from scipy import stats
 import oracles_gate as oracle
 import xcurves
 from pictures import faults
-from places import ROOT
+from places import SHARED
 from synthetic_results import TASKS
 from xcurves.core.wording import pvalue
 from xcurves.gating.gate import ledger_of
 
-REFERENCE = ROOT.parent / "shared" / "reference" / "dev_gate.json"
+REFERENCE = SHARED / "reference" / "dev_gate.json"
 MEANINGS = ("dropped", "kept", "run_more", "waiting")
 NUMBERS = ("n_runs", "n_runs_champion", "runs_to_make", "runs_to_make_champion")
 N_STREAMS = 9
@@ -165,7 +165,7 @@ def test_streams_are_judged_as_by_plain_loops(seed):
     progress = 0.0
     if champion != "main":
         progress = np.nan
-        if min(map(len, audit)) > 1 and np.isfinite(sum(audit, [])).all():
+        if min(map(len, audit)) > 1 and np.isfinite(np.concatenate(audit)).all():
             turned = 1 if rule["higher_is_better"] else -1
             progress = turned * (oracle.mean(audit[1]) - oracle.mean(audit[0]))
     np.testing.assert_allclose(found["progress"], progress, rtol=0, atol=1e-12)
@@ -638,7 +638,7 @@ def test_failed_runs_count_as_the_worst_of_both_sides_where_a_share_may_fail():
         scores.curves.gate(baseline="main", looks=(4, 8), share_failed=0.2)
 
 
-@pytest.mark.parametrize("share, n_runs, n_may", [(0.29, 100, 29), (0.1, 10, 1)])
+@pytest.mark.parametrize(("share", "n_runs", "n_may"), [(0.29, 100, 29), (0.1, 10, 1)])
 def test_a_share_of_runs_is_not_cut_by_rounding(share, n_runs, n_may):
     rng = np.random.default_rng(0)
     new = rng.normal(9, 1, n_runs)
@@ -711,7 +711,7 @@ def test_a_run_of_score_zero_is_there_and_its_change_is_refused():
         at = (scores.algorithm == algorithm) & (scores.run == run)
         with pytest.raises(ValueError, match=f"run 1 of algorithm '{algorithm}' diff"):
             scores.where(~at, 9.0).curves.gate(baseline="main", previous=found)
-    shorter = scores.where((scores.algorithm != "c1"))
+    shorter = scores.where(scores.algorithm != "c1")
     with pytest.raises(ValueError, match="run 1 of algorithm 'c1' is gone"):
         shorter.curves.gate(baseline="main", previous=found)
 
@@ -725,9 +725,8 @@ def test_copied_runs_are_named():
     ) as caught:
         stream({"main": main, "c1": [12.5] * 8}).curves.gate(baseline="main")
     assert len(caught) == 1
+    twice = rng.normal(12, 1, 4)[[0, 1, 0, 1, 2, 3, 2, 3]]
     with pytest.warns(UserWarning, match=r"run 0 and run 2 have the same score, and 4"):
-        twice = np.tile(rng.normal(12, 1, 4), 2).reshape(2, 4).T.ravel()
-        twice = twice[[0, 2, 1, 3, 4, 6, 5, 7]]
         stream({"main": main, "c1": twice}).curves.gate(baseline="main")
     # Scores of few values, and those that algorithms share, are the same by chance.
     stream({"main": [1.0, 0.0, 1.0, 1.0], "c1": [1.0] * 4}).curves.gate(baseline="main")

@@ -12,10 +12,10 @@ import xcurves  # noqa: F401  # registers .curves
 from lazy import refuse_to_compute
 from places import SHARED
 from strategies import make_curves
-from xcurves.ledger import digests_of
 from xcurves.core.wording import decimals_of, interval, pvalue, rounded
 from xcurves.group_sequential.looks import ledger_of
 from xcurves.kernels.resampling.adjustments import holm
+from xcurves.ledger import digests_of
 
 REFERENCE = SHARED / "reference" / "dev_sequential.json"
 

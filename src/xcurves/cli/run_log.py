@@ -1,4 +1,4 @@
-"""A log of which each row, or the rows of a run, come in the order in which runs were made: their numbers, their rows."""
+"""A log whose rows come in the order in which runs were made: the numbers of the runs, and which rows are wrong."""
 
 from __future__ import annotations
 
@@ -186,23 +186,23 @@ def _refuse_unnamed(frame: pd.DataFrame, algorithm: str, run: str) -> None:
 
 def _refuse_repeats(table: Table, options: argparse.Namespace) -> None:
     """Refuse rows of the same run, and level and task, of which one must be chosen."""
-    frame, columns = table.frame, table.columns
+    frame, columns, score = table.frame, table.columns, str(table.value)
     same = list(columns.values())
     repeats = frame[frame.duplicated(same)]
     if not len(repeats) or "run" not in columns:
         return
-    second = repeats.iloc[0]
-    is_first = (frame[same] == second[same]).all(axis=1)
-    first = frame[is_first].iloc[0]
-    what = ", ".join(f"{name} {second[name]}" for name in same)
+    alike = frame[(frame[same] == repeats[same].iloc[0]).all(axis=1)]
+    first, second = _rows_of(alike)[:2]
+    scores = alike[score].tolist()
+    what = ", ".join(f"{name} {alike[name].iloc[0]}" for name in same)
     further = ""
     if len(repeats) > 1:
         further = f" ({len(repeats)} rows repeat one)"
     command = command_with(options, ["--duplicates", "last"])
     raise ValueError(
-        f"rows {first.name + 1} and {second.name + 1} of ARCHIVE are both of {what}, with the scores "
-        f"{first[table.value]:g} and {second[table.value]:g}{further}. Give each run a {columns['run']} of its own, or "
-        f"say which row to keep (first, last or mean). Type: {command}"
+        f"rows {first} and {second} of ARCHIVE are both of {what}, with the scores {scores[0]:g} and {scores[1]:g}"
+        f"{further}. Give each run a {columns['run']} of its own, or say which row to keep (first, last or mean). "
+        f"Type: {command}"
     )
 
 

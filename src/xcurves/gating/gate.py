@@ -81,11 +81,16 @@ def gate(
     looks : sequence of int, default (1, 2, 4, 8)
         Numbers of runs of a candidate after which it is compared, ascending.
     level : float, default 0.2
-        How often a candidate that is not better by more than `margin` may be kept.
+        How often a candidate that is not better by more than `margin` may be kept. It is that of one candidate: of
+        many, something is kept more often (Notes).
     margin : float, default 0.0
         By how much a candidate must be better, in score units; below 0, by how much it may be worse.
     start : int, optional
         Runs of the first champion at the first look, by default 4, or the last of `looks` if that is less.
+    refresh : int, default 2
+        For every so many candidates that a champion meets, it is run once more, up to 32 runs. 0: never.
+    share_failed : float, default 0.0
+        Share of the runs at a look that may fail. These count as the worst run of both sides.
     training_weights : {None, "final"}, sequence or DataArray with dim training, optional
         How a curve becomes a number: the mean over its task's levels, the last of them, or weights, as in `contrast`.
     task : str, optional
@@ -110,7 +115,8 @@ def gate(
         one that waits the present one; `n_runs` and `n_runs_champion`, the first ones of each that were compared last;
         `champion_mean` of these; `difference`, candidate minus champion, and `difference_ci` (ci_bound), in score
         units, the latter NaN before the last look; `pvalue`, NaN where the mean or a failed run decided; `runs_to_make`
-        and `runs_to_make_champion`; `same_scores`, 1 where both have the same score in every run. On (which), for the
+        and `runs_to_make_champion`; `n_failed`, the champion's runs that were made to run it again, failed and were
+        passed over; `same_scores`, 1 where both have the same score in every run. On (which), for the
         first and the present champion: `n_runs_audit`, the runs that decided nothing, and `audit_mean` with
         `audit_mean_ci` (ci_bound), in score units. `progress` with `progress_ci` (ci_bound), how much better the
         present champion is than the first in these runs, in score units, positive for better; `champion_moved_pvalue`.
@@ -121,7 +127,8 @@ def gate(
     ------
     ValueError, TypeError
         If `baseline` or a candidate is no algorithm of `scores`, or is named twice; if a run lacks a task, or a run
-        before others is missing; if a champion has a failed run; if no p of the last look can reach `level`; if runs,
+        before others is missing; if more of a champion's runs failed than may, of those that `start` or a look asks
+        for; if no p of the last look can reach `level`; if runs,
         candidates or the plan differ from those of `previous`; and as `randomized_anova`.
 
     Notes
@@ -137,13 +144,30 @@ def gate(
     next champion, with the runs that it was kept for. Where runs are missing the candidate is open, and later ones
     wait. Everything is a function of the runs in their order: calling it again with more runs repeats what was decided.
 
+    A champion that survived many candidates did so because the runs that decided were lucky. So for its 2nd, 4th, ...
+    candidate, counted from its own keep, it takes part with one run more, the next in order (`refresh`). One that
+    failed is passed over. The champion's first runs were selected before, which makes the test stricter, and those that
+    are added are selected by nothing.
+
+    With `share_failed` s, a candidate is dropped at a look where more than the whole part of s n of its n runs failed.
+    Up to as many, failed runs of either side count as the worst run of both sides that did not fail. A champion of
+    whose m runs more than s m failed is refused.
+
     A candidate that is not better by more than `margin` is kept with a probability of at most `level`: exactly, where
-    its runs and the champion's are exchangeable but for `margin`, since dropping early only takes keeps away. Nothing
-    is claimed about the size of a kept difference: what is kept is selected, so it is too large on average.
+    its runs and the champion's are exchangeable but for `margin`, since dropping early only takes keeps away. Of thirty
+    that do nothing, something is kept in 0.82 of streams at the level 0.2 (0.69 with ``refresh=0``, and 0.36 at the
+    level 0.05). Where the shapes of the scores differ the level is not kept: of equal means a candidate with negative
+    exponential scores is kept against exponential ones in 0.10 at the level 0.05, a negative lognormal against normal
+    ones in 0.08, and one that is 10 standard deviations low in a tenth of its runs in 0.22. One that fails in a tenth
+    of its runs is dropped in 0.60, though it is better by two standard deviations, unless `share_failed` allows it.
+
+    Nothing is claimed about the size of a kept difference: what is kept is selected, so it is too large on average.
     `progress` is measured by runs that no decision used; its interval is Welch's. It is NaN where either champion has
-    fewer than two of them, and 0 without an interval where nothing was kept. `champion_moved_pvalue` compares the runs
-    of the present champion that decided something with those that did not: a small one says that machine, data or code
-    have changed, or that the champion was kept by luck.
+    fewer than two of them, or one that failed, and 0 without an interval where nothing was kept.
+    `champion_moved_pvalue` is that of the first half of these runs of the present champion against the rest, two-sided
+    as `contrast`, NaN of fewer than four; ten are enough for one below 0.01. A small one says that machine, data or
+    code have changed. What all scores have in common is taken off before they are compared, and a difference of
+    rounding is none.
 
     References
     ----------
