@@ -12,10 +12,10 @@ import xcurves  # noqa: F401  # registers .curves
 from lazy import refuse_to_compute
 from places import SHARED
 from strategies import make_curves
-from xcurves.core.ledger import digests_of
 from xcurves.core.wording import estimated, pvalue
 from xcurves.group_sequential.looks import ledger_of
 from xcurves.kernels.resampling.adjustments import holm
+from xcurves.ledger import digests_of
 
 REFERENCE = SHARED / "reference" / "dev_sequential.json"
 
@@ -396,13 +396,13 @@ def test_an_earlier_look_changes_no_number(curves, previous):
             lambda curves: curves.where(
                 (curves.run != 7) | (curves.algorithm != "td3"), curves + 1e-9
             ),
-            "run 7 of algorithm 'td3' differs at the earlier look 2",
+            "run 7 of algorithm 'td3' differs from what it was at the earlier look 2",
         ),
         (
             lambda curves: curves.assign_coords(
                 look=curves.look.where(curves.run != 2, 2)
             ),
-            "run 2 of algorithm .* differs at the earlier look 2",
+            "run 2 of algorithm .* differs from what it was at the earlier look 2",
         ),
         (
             lambda curves: curves.where(
@@ -412,7 +412,7 @@ def test_an_earlier_look_changes_no_number(curves, previous):
         ),
         (
             lambda curves: curves.drop_sel(run=9),
-            "run 9 of algorithm .* is gone at the earlier look 2",
+            "run 9 of algorithm .* is gone, and was there at the earlier look 2",
         ),
         (
             lambda curves: curves.drop_sel(algorithm="ddpg"),

@@ -165,6 +165,8 @@ class DataArrayCurves:
         level: float = 0.2,
         margin: float = 0.0,
         start: int | None = None,
+        refresh: int = 2,
+        share_failed: float = 0.0,
         training_weights: TrainingWeights = None,
         task: str | None = None,
         higher_is_better: bool | None = None,

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
+from xcurves import ledger
 from xcurves.array_types import Bools, Floats, Index
 from xcurves.core import (
     direction,
     labels,
-    ledger,
     provenance,
     scales,
     task_dims,
