@@ -202,7 +202,9 @@ def test_chances_are_those_of_a_plain_loop(n_looks, spending, done, difference):
     cases = [drawn, *np.repeat(ends[:, np.newaxis], n, axis=1)]
     chances = [found["chance"].item(), *found["chance_at_ci"].to_numpy()]
     for differences, chance in zip(cases, chances, strict=True):
-        share = 1.0  # of an endless difference: look 1 of five can reject next to nothing
+        share = (
+            1.0  # of an endless difference: look 1 of five can reject next to nothing
+        )
         if np.isfinite(differences).all():
             share = share_continued(a, b, differences, batch, levels, rng)
         error = np.sqrt(share * (1 - share) * (1 / 2000 + 1 / n))
@@ -214,9 +216,10 @@ def test_chances_are_unknown_while_an_algorithm_has_one_run():
     values = np.random.default_rng(1).normal(size=(2, 3, 1))
     curves = make_curves(values).curves.assign_looks(1)
     found = xcurves.sequential(curves, n_looks=6).isel(pair=0)
-    assert found["chance"].notnull().to_numpy().tolist() == [False, True, True] + [
-        False
-    ] * 3
+    assert (
+        found["chance"].notnull().to_numpy().tolist()
+        == [False, True, True] + [False] * 3
+    )
     assert found["chance_at_ci"].isel(look=0).isnull().all()
     assert found["futile"].isel(look=0) == 0
 

@@ -103,14 +103,14 @@ def sequential(
         then; `pvalue_stagewise`, NaN but at the first rejection by `pvalue` and at the last look; `difference` (first
         minus second, in score units). With `repeated_intervals` also: `difference_ci` (ci_bound), the repeated interval
         of a pair by itself, NaN where the looks contradict each other; `difference_ci_simultaneous` (ci_bound), that
-        for all pairs together; `chance`, how often the looks left show a pair that is open, the difference as
-        uncertain as it is now, and `chance_at_ci` (ci_bound), if it is at an end of the interval for all pairs
-        together, NaN where it is shown, no look is left or an algorithm has one run; `futile` (0 or 1). On (algorithm, look): `n_runs` so far, in all of `task`
-        together; on (pair, look) `n_assignments`, those that were evaluated. On (pair): `undecided`, 1 where more runs
-        are needed. On (algorithm): `n_runs_next`, the runs of its latest batch if it has an undecided pair, else 0: so
-        many are run next, and at most so many for each look that is left. On (algorithm, run): `run_digest`, a number
-        that changes with the scores and the look of a run, 0 where it is absent. Looks to come are NaN, flags 0. attrs
-        have the plan.
+        for all pairs together; `chance`, how often the looks left show a pair that is open, the difference as uncertain
+        as it is now, and `chance_at_ci` (ci_bound), if it is at an end of the interval for all pairs together, NaN
+        where it is shown, no look is left or an algorithm has one run; `futile` (0 or 1). On (algorithm, look):
+        `n_runs` so far, in all of `task` together; on (pair, look) `n_assignments`, those that were evaluated. On
+        (pair): `undecided`, 1 where more runs are needed. On (algorithm): `n_runs_next`, the runs of its latest batch
+        if it has an undecided pair, else 0: so many are run next, and at most so many for each look that is left. On
+        (algorithm, run): `run_digest`, a number that changes with the scores and the look of a run, 0 where it is
+        absent. Looks to come are NaN, flags 0. attrs have the plan.
 
     Raises
     ------
@@ -134,11 +134,11 @@ def sequential(
     whether to go on may depend on it. This is exact if runs of both algorithms are exchangeable within their batch (and
     task) and all assignments are evaluated, with random ones on average over seeds. With unlike spread unequal batches
     reject too often (for .05, with standard deviations 4:1, .09 at 6 v 3 runs three times, .15 at 2 v 4, 1 v 3 and 3 v
-    5): run equal ones. `pvalue` never rises; where a pair has no new runs it stays as it was, and the share of that
-    look can be spent at the next. An algorithm all of whose pairs are decided needs no further runs. `pvalue_stagewise`
-    is a p-value only for one who stops at the first rejection at the level α, or else at the last look. What is *not*
-    controlled: more looks than planned, batches that grow, looks or runs that are left out because of a result, and
-    algorithms that are added later.
+    5): run equal ones; of skewed (exponential) runs equal ones reject .10 to .11 too. `pvalue` never rises; where a
+    pair has no new runs it stays as it was, and the share of that look can be spent at the next. An algorithm all of
+    whose pairs are decided needs no further runs. `pvalue_stagewise` is a p-value only for one who stops at the first
+    rejection at the level α, or else at the last look. What is *not* controlled: more looks than planned, batches that
+    grow, looks or runs that are left out because of a result, and algorithms that are added later.
 
     The interval goes from the smallest to the largest shift of the first algorithm that no look so far rejects. If the
     algorithms differ by a shift, the intervals of all looks together hold it in a share 1 - α of studies. Those for all

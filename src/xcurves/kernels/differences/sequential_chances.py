@@ -1,6 +1,7 @@
 """How often the looks that are left would show a pair: normal runs go on as those so far, looked at as planned.
 
-The true difference of each continuation is drawn from its own uncertainty, Welch's t about the difference seen. Boundaries are those of a normal statistic that spends the plan's share of the level at each look (Armitage, McPherson
+The true difference of each continuation is drawn from its own uncertainty, Welch's t about the difference seen.
+Boundaries are those of a normal statistic that spends the plan's share of the level at each look (Armitage, McPherson
 & Rowe 1969, doi:10.2307/2343787); a continuation crosses one where the p-value of Welch's t is at most its level.
 """
 
@@ -187,9 +188,7 @@ def _excess_crossed(
     return float(mass @ crossed) - allowed
 
 
-def chances(
-    seen: Seen, levels: Floats, ends: Floats, entropy: int, k: int
-) -> Floats:
+def chances(seen: Seen, levels: Floats, ends: Floats, entropy: int, k: int) -> Floats:
     """Return in which share of continuations from look `k` on some look left shows the pair.
 
     First with the true difference drawn anew for each of them, then with each of `ends` for the true one. `levels` are
