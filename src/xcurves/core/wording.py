@@ -59,11 +59,11 @@ def _without_trailing_zeros(digits: str) -> str:
 
 def quantity(value: float, units: object = "1", digits: int = 3) -> str:
     """Return a number with its unit; shares have none."""
-    return f"{number(value, digits)}{_after_number(units)}"
+    return f"{number(value, digits)}{units_after(units)}"
 
 
-def _after_number(units: object) -> str:
-    """Return a unit with the space in front of it, nothing for a share."""
+def units_after(units: object) -> str:
+    """Return a unit as it stands after a number, with the space in front of it; nothing for a share."""
     if str(units) in _NO_UNIT:
         return ""
     return f" {units}"
@@ -152,7 +152,7 @@ def estimated(
     """Return an estimate with its interval, with the same decimals: "7.6 (3.5 to 11.7)"."""
     estimate = rounded(value, decimals_of(low, high, value), digits)
     limits = interval(low, high, digits, estimate=value)
-    return f"{estimate}{_after_number(units)} ({limits})"
+    return f"{estimate}{units_after(units)} ({limits})"
 
 
 def ends_of(bounds: xr.DataArray, *, turned: bool = False) -> tuple[float, float]:
