@@ -502,7 +502,7 @@ def test_sentences_say_what_is_shown_and_what_to_run_next(found):
     chance = round(100 * latest.chance.sel(pair="td3 - ddpg").item())
     assert said[0] == (
         f"After look 3 of 6 (15 runs each): {first}; {second}; {still}, or stop without a claim about it. "
-        f"If the difference is as seen, the 3 looks left show it in {chance} of 100 cases."
+        f"The 3 looks left show it in about {chance} of 100 cases (the difference as uncertain as it is now)."
     )
     assert said[1].startswith(
         "At look 1 no pair could be shown to differ, whatever its scores"
