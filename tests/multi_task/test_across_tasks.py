@@ -253,9 +253,7 @@ def test_scores_that_are_the_same_up_to_rounding_do_not_differ():
     for name, value in said.items():
         assert (found[name] == value).all(), name
     assert found.share_better.isnull().all()
-    assert found.curves.summary().startswith(
-        "a0 and a1 have the same mean score, 0.5"
-    )
+    assert found.curves.summary().startswith("a0 and a1 have the same mean score, 0.5")
 
 
 @pytest.mark.parametrize("score", [1.0, 0.1, 10.82584])

@@ -86,7 +86,7 @@ def verdict_over_tasks(
         claims = list(claim_sentences(these))
         others = list(_left_out_clauses(benchmark, these))
         sentences += [best_sentence(these), *claims, *others, *following]
-        return within_words(sentences, [*others[::-1], *claims[1:]])
+        return within_words(sentences, [*others[::-1], *claims[1:], *following])
     claims = list(claim_sentences(likes))
     others = list(_left_out_clauses(benchmark, likes))
     following = list(what_next(benchmark, likes))
