@@ -63,7 +63,7 @@ def test_powers_are_those_of_statsmodels():
         np.testing.assert_allclose(mine, power.power(effect, n, ALPHA / 3), rtol=1e-9)
 
 
-@pytest.mark.parametrize("effect", [3, 5, 8, 20, 1e3, 1e9])
+@pytest.mark.parametrize("effect", [3, 5, 8, 20, 1e3, 1e9, 1e200])
 def test_a_difference_of_many_standard_deviations_takes_the_fewest_tasks(effect):
     one = np.ones(1)
     found = tasks_needed.tasks_to_show(effect * one, one, 12 * one, ALPHA)

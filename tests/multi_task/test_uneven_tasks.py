@@ -215,6 +215,17 @@ def test_a_profile_has_the_flips_of_a_pairs_own_tasks():
         assert found.n_resamples[2] == 9999
 
 
+def test_pairs_of_too_few_tasks_cost_the_others_of_a_profile_nothing():
+    scores = uneven(12, 5).expand_dims(training=[1.0, 2.0], axis=3)
+    found = xcurves.profile_across_tasks(scores, fractions=[0.5, 1.0], rng=0)
+    alone = xcurves.profile_across_tasks(
+        scores.isel(algorithm=[1, 2]), fractions=[0.5, 1.0], rng=0
+    )
+    for name in ("difference_ci_simultaneous", "pvalue_adjusted"):
+        np.testing.assert_array_equal(found[name][2], alone[name][0])
+        assert not np.isfinite(found[name][:2]).any()
+
+
 def circle():
     """Return scores of which A is ahead of B on seven tasks, B of C on others, and C of A on others."""
     values = np.full((21, 3, 3), np.nan)

@@ -167,11 +167,11 @@ def across_tasks(
     else about the algorithms that have every task, if there are two; else about all, over two common tasks or more.
     `score_mean_ci` is :math:`\bar u \pm t_{F-1, 1 - \alpha / (2m)} \sqrt{F / (F - 1) \sum_g (x_g - n_g \bar u)^2}` for
     ``m`` algorithms, ``x`` sums of weighted means; where all scores are 0 or 1, or shares of a few answers, it is
-    Wilson's [6]_ for :math:`\bar u (1 - \bar u)` over the squared standard error answers. `new_task_ci` goes from the
-    j-th smallest to the j-th largest of ``T`` differences, :math:`j = \max(1, \lfloor \alpha / 2 \cdot (T + 1)
-    \rfloor)`, which holds the difference in one more exchangeable task with a probability of :math:`1 - 2j / (T + 1)`,
-    `new_task_level`. It is NaN of fewer than five tasks, of fewer than four distinct differences, and of tasks in
-    families.
+    Wilson's [6]_ of :math:`\bar u (1 - \bar u) / s^2` answers, ``s`` the standard error above, of ``F`` where that is
+    0. `new_task_ci` goes from the j-th smallest to the j-th largest of ``T`` differences, :math:`j = \max(1, \lfloor
+    \alpha / 2 \cdot (T + 1) \rfloor)`, which holds the difference in one more exchangeable task with a probability of
+    :math:`1 - 2j / (T + 1)`, `new_task_level`. It is NaN of fewer than five tasks, of fewer than four distinct
+    differences, and of tasks in families.
 
     `task_sd_ci` is that of a variance less the mean of the :math:`v_t`, by the F distribution; where differences are
     skewed over tasks it holds the truth less often. `share_better` is the share in which the first *scored* better with

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import xarray as xr
@@ -24,6 +24,7 @@ from xcurves.kernels.differences import (
     task_flips,
     task_plans,
     task_ranks,
+    task_spreads,
     tasks_needed,
 )
 from xcurves.kernels.resampling import plans
@@ -31,85 +32,13 @@ from xcurves.kernels.resampling.adjustments import holm, may_be_best
 from xcurves.kernels.resampling.engine import Progress
 from xcurves.multi_task.kinds import ACROSS_TASKS
 from xcurves.multi_task.options import CORRECTIONS
+from xcurves.multi_task.pair_scores import PairScores, make_pairs
 from xcurves.multi_task.scope import scope_of_tasks
 
 # fixed, random
 OF_CLAIMS = [
     name for name, var in ACROSS_TASKS.variables.items() if "task_effect" in var.dims
 ]
-
-
-class PairScores(NamedTuple):
-    """The scores of all pairs of one benchmark, shape (pair, task, ...)."""
-
-    x: Floats  # of the first algorithm, a task's runs in front and NaN behind
-    y: Floats  # of the second
-    runs: NDArray[np.int64]  # numbers of both; 0 for both where either has none
-    weights: (
-        Floats  # of the tasks, of sum one in every pair, 0 where a pair lacks the task
-    )
-    d: Floats  # differences of means, NaN where there is none
-    d_ranked: (
-        Floats  # the same, infinite where a run of one failed, 0 where one of each did
-    )
-    v: Floats  # their squared standard errors
-    known: NDArray[np.bool_]  # whether the pair has a mean difference
-    # Whether anything varies, runs within a task or differences over tasks; else no interval says anything.
-    varies: NDArray[np.bool_]
-
-    @property
-    def here(self) -> NDArray[np.bool_]:
-        """Whether the pair has the task."""
-        return self.runs[..., 0] > 0
-
-    @property
-    def has_errors(self) -> NDArray[np.bool_]:
-        """Whether no task of the pair has a single run of an algorithm."""
-        return np.asarray((self.runs != 1).all(axis=(1, 2)) & self.here.any(axis=-1))
-
-
-def make_pairs(
-    scores: Floats, pairs: Indices, weights: Floats, *, paired: bool
-) -> PairScores:
-    """Return the pairs of scores of shape (task, algorithm, run)."""
-    present, failed = ~np.isnan(scores), np.isinf(scores)
-    infinity = -np.inf if np.isneginf(scores).any() else np.inf
-    # a number beyond all others of the task: ranks stand, differences are NaN below
-    if failed.any():
-        scores = _beyond(scores)
-    front = np.argsort(~present, axis=-1, kind="stable")
-    compact = np.take_along_axis(scores, front, axis=-1).swapaxes(0, 1)
-    runs = present.sum(axis=-1).T[pairs].swapaxes(1, 2)
-    runs[(runs == 0).any(axis=-1)] = 0
-    here = runs[..., 0] > 0
-    weights = np.where(here, weights, 0.0)
-    with np.errstate(invalid="ignore"):
-        weights = weights / weights.sum(axis=-1, keepdims=True)
-    x, y = np.where(here[..., np.newaxis], compact[pairs.T], np.nan)
-    infinite = np.asarray(failed.any(axis=-1)).T[pairs].any(axis=1)
-    d, v = (
-        np.where(infinite, np.nan, each)
-        for each in task_effects.task_differences(x, y, paired=paired)
-    )
-    alike = np.all(~here | (v == 0), axis=-1) & (
-        np.fmax.reduce(d, axis=-1) == np.fmin.reduce(d, axis=-1)
-    )
-    known = here.any(axis=-1) & ~(here & infinite).any(axis=-1)
-    first, second = np.asarray(failed.any(axis=-1)).T[pairs].swapaxes(0, 1)
-    cases = [~here, first & second, first, second]
-    d_ranked = np.select(cases, [np.nan, 0.0, infinity, -infinity], d)
-    return PairScores(x, y, runs, weights, d, d_ranked, v, known, ~alike)
-
-
-def _beyond(scores: Floats) -> Floats:
-    """Return scores with a finite one in place of infinite ones, above or below all others of the task."""
-    finite = np.where(np.isinf(scores), np.nan, scores)
-    for infinity, extreme in ((np.inf, np.fmax), (-np.inf, np.fmin)):
-        last = np.nan_to_num(extreme.reduce(finite, axis=(1, 2), keepdims=True))
-        sign = np.sign(infinity)
-        further = np.where(last == 0, sign, last + sign * np.abs(last))
-        scores = np.where(scores == infinity, further, scores)
-    return scores
 
 
 @dataclass(frozen=True)
@@ -275,7 +204,7 @@ class Comparison(JoinedTasks):
         size = self.family_sums(np.where(pairs.here, 1.0, np.nan))[:, self.groups]
         d, v = (self.family_sums(each) for each in (pairs.d / size, pairs.v / size**2))
         error = task_effects.uncertainty(pairs.x, pairs.y, paired=self.context.paired)
-        spread = task_flips.spread_of_truth(
+        spread = task_spreads.spread_of_truth(
             d, v, np.nansum(error / size**4, axis=-1), alpha
         )
         for name, values in zip(
@@ -286,7 +215,7 @@ class Comparison(JoinedTasks):
         with np.errstate(invalid="ignore"):
             of_families = self.family_sums(pairs.weights * self.sign * pairs.d_ranked)
         share, some = (
-            task_flips.share_positive(of_families, alpha),
+            task_spreads.share_positive(of_families, alpha),
             pairs.here.any(axis=-1),
         )
         for name, each in zip(
@@ -396,7 +325,7 @@ class Comparison(JoinedTasks):
         of_random = 1 / plan.n_total
         least = np.where(is_exact, of_all, of_random)
         # several pairs are adjusted by the flips of all families
-        if not plan.exact and np.count_nonzero(known) > 1:
+        if not plan.exact and np.count_nonzero(self._in_family(pairs)) > 1:
             least = np.maximum(least, of_random)
         claim["pvalue_adjusted_least"][:] = np.where(
             known, np.minimum(least, 1.0), np.nan
@@ -413,17 +342,21 @@ class Comparison(JoinedTasks):
                 claim["prob_greater_pvalue_adjusted"][:],
             ) = both
 
-    def _level_of_each(self, pairs: PairScores) -> float:
-        """Return the level of each pair for which all claims about tasks like these hold together.
+    def _in_family(self, pairs: PairScores) -> Bools:
+        """Return which pairs are tested together: those with families enough for a p of the level."""
+        sizes = self.family_sums(np.where(pairs.here, 1.0, np.nan))
+        n_families = np.count_nonzero(~np.isnan(sizes), axis=-1)
+        can_be_shown = task_flips.can_be_shown(n_families, self.context.alpha)
+        return np.asarray(pairs.known & can_be_shown)
 
-        Of all pairs that are tested: those whose families are too few for a p of the level have no limits anyway. If
-        all are too few, of all, as further tasks would make all of them tests.
-        """
-        in_family = self.family_sums(np.where(pairs.here, 1.0, np.nan))
-        n_families = np.count_nonzero(~np.isnan(in_family), axis=-1)
-        tested = pairs.known & (2.0 ** (1 - n_families) <= self.context.alpha + 1e-12)
-        n_tested = np.count_nonzero(tested) or np.count_nonzero(pairs.known)
-        return self.context.alpha / max(1, int(n_tested))
+    def _level_of_each(self, pairs: PairScores) -> float:
+        """Return the level of each pair for which all claims about tasks like these hold together."""
+        # Pairs outside the family of tests have no limits at any level. If all are outside, more tasks would bring all
+        # of them in.
+        counted = self._in_family(pairs)
+        if not counted.any():
+            counted = pairs.known
+        return self.context.alpha / max(1, int(np.count_nonzero(counted)))
 
     def _what_next(
         self, pairs: PairScores, out: Mapping[str, Floats], claim: Mapping[str, Floats]

@@ -91,12 +91,11 @@ def profile_across_tasks(
     exponential ones some fraction is shown in .07 to .10 of data sets without a difference.
 
     `difference_ci` is the exact interval of the subset means, `difference_ci_simultaneous` that at a level divided by
-    the number of all pairs and fractions. The band of
-    six families or more that weigh alike, the heaviest at most 1.5 times the lightest, is
-    :math:`\Delta(f) \pm c \cdot s(f)`, where ``c`` is the critical value of the largest \|T\| over ``f`` of the
-    differences less their mean. Of unlike families that band would hold as seldom as .62, since a heavy family pulls
-    the mean towards itself: their band is that of subset means at a level of :math:`1 - \alpha / K` for ``K``
-    fractions, NaN where no p is so small.
+    the number of fractions of all pairs, of those that have tasks enough for a p of the level. The band of six families
+    or more that weigh alike, the heaviest at most 1.5 times the lightest, is :math:`\Delta(f) \pm c \cdot s(f)`, where
+    ``c`` is the critical value of the largest \|T\| over ``f`` of the differences less their mean. Of unlike families
+    that band would hold as seldom as .62, since a heavy family pulls the mean towards itself: their band is that of
+    subset means at a level of :math:`1 - \alpha / K` for ``K`` fractions, NaN where no p is so small.
 
     For the band of a mean curve whole residual runs get random signs, and every replicate is studentized by its own
     standard error. It is NaN where a task has one run, or runs are too few for a finite band.
@@ -250,7 +249,8 @@ class _Profile(JoinedTasks):
             x_of_training[:, 0], plan, self.context.alpha
         )[1]
         n_families = np.count_nonzero(~np.isnan(weights), axis=-1)
-        n_tests = int(np.count_nonzero(n_families)) * int(begun.sum())
+        in_family = task_flips.can_be_shown(n_families, self.context.alpha)
+        n_tests = int(np.count_nonzero(in_family)) * int(begun.sum())
         tested_pairs = np.flatnonzero(n_families)
         for pair in self.progress(tested_pairs, total=len(tested_pairs)):
             families, own = task_flips.own_flips(weights[pair], plan)

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Bools
+from xcurves.core.pairs import lower_is_better
 from xcurves.core.provenance import alpha_of, significant
 from xcurves.multi_task.claims import of_claim
 
@@ -62,14 +63,13 @@ def forms_circle(benchmark: xr.Dataset, claim: str) -> bool:
     if not shown.any():
         return False
     sides = [part[name].to_numpy().tolist() for name in ("algorithm_a", "algorithm_b")]
-    is_lower_better = benchmark.attrs.get("higher_is_better", 1) == 0
     worse = set()
     compared = set()
     for a, b, d, is_shown in zip(*sides, difference, shown, strict=True):
         if np.isnan(d):
             continue
         compared |= {a, b}
-        if is_shown and (d > 0) != is_lower_better:
+        if is_shown and (d > 0) != lower_is_better(benchmark):
             worse.add(b)
         elif is_shown:
             worse.add(a)

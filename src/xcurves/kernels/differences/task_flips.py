@@ -11,12 +11,10 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from xcurves.array_types import Bools, Floats, Index
 from xcurves.kernels.resampling import min_p
 from xcurves.kernels.resampling.batches import rows_that_fit, stretches
-from xcurves.kernels.resampling.binomial_limits import clopper_pearson
 from xcurves.kernels.resampling.engine import label_batches, tally
 from xcurves.kernels.resampling.group_products import subset_sums
 from xcurves.kernels.resampling.plans import FlipPlan
@@ -25,7 +23,6 @@ FEWEST_FAMILIES = 6  # of a band by residuals: 2 / 2^6 is the first p below .05
 # Largest over smallest weight of families, up to which residuals make the band: of unlike ones it covers too little.
 ALIKE = 1.5
 NO_BAND, RESIDUALS, SUBSET_MEANS = 0, 1, 2  # how a band is made
-_MANY = 1e14  # degrees of freedom of F that stand for infinitely many
 ROUNDING = 64 * np.finfo(float).eps
 _LEVEL_TIE = 1e-12  # of a p-value and the level
 
@@ -109,8 +106,7 @@ def _pvalues_of(x: Floats, plan: FlipPlan, alpha: float) -> Floats:
     # All data sets are alike in families. A member whose smallest p, 2 / 2^F, is above the level cannot be shown: in
     # the adjustment it would only cost the others.
     of_member = n_families[0]
-    is_tested = (of_member > 1) & (2.0 ** (1 - of_member) <= alpha + _LEVEL_TIE)
-    tested = np.flatnonzero(is_tested)
+    tested = np.flatnonzero(can_be_shown(of_member, alpha))
     adjusted = np.full(pvalue.shape, np.nan)
     if len(tested) < 2:
         adjusted[:, tested] = pvalue[:, tested]
@@ -128,8 +124,17 @@ def _pvalues_of(x: Floats, plan: FlipPlan, alpha: float) -> Floats:
 
 def exact_members(x: Floats, plan: FlipPlan) -> Bools:
     """Return of which members, (member, family), all flips of their own families are evaluated."""
+    if plan.exact:
+        return np.ones(len(x), bool)
     n_families = np.count_nonzero(~np.isnan(x), axis=-1)
-    return np.array([n > 0 and plan.of(n).exact for n in n_families.tolist()], bool)
+    numbers, which = np.unique(n_families, return_inverse=True)
+    return np.array([plan.of(n).exact for n in numbers.tolist()], bool)[which]
+
+
+def can_be_shown(n_families: Index, alpha: float) -> Bools:
+    """Return of which numbers of families the flips can give a p of `alpha`: others are outside a family of tests."""
+    least = 2.0 ** (1 - n_families)
+    return np.asarray((n_families > 1) & (least <= alpha + _LEVEL_TIE))
 
 
 def own_flips(weights: Floats, plan: FlipPlan) -> tuple[Index, FlipPlan]:
@@ -361,45 +366,6 @@ def critical(residual: Floats, plan: FlipPlan, alpha: float) -> float:
     if rest <= ROUNDING:
         return np.inf
     return float(np.sqrt((n_families - 1) * ratio / rest))
-
-
-def spread_of_truth(
-    d: Floats, v: Floats, uncertainty: Floats, alpha: float
-) -> tuple[Floats, Floats, Floats]:
-    """Return the standard deviation of true differences of pairs, its interval, and the share of noise.
-
-    That is the part of the variance between tasks that is due to the runs. NaN of a single task.
-    """
-    # S² = var(d) has the mean τ² + v̄, v̄ the mean squared error of the d: S² / (τ² + v̄) is about F distributed, with T -
-    # 1 degrees of freedom and those of v̄, (Σ v)² over the sum of (s² / l)² / (l - 1) (Satterthwaite). So the ends of τ²
-    # are S² / F quantile - v̄; upwards not below what S² = v̄ gives.
-    count = np.count_nonzero(~np.isnan(d), axis=-1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.nansum(d, axis=-1) / count
-        noise = np.nansum(v, axis=-1) / count
-        deviations = d - mean[:, np.newaxis]
-        df_tasks = np.where(count > 1, count - 1, np.nan)
-        variance = np.nansum(deviations**2, axis=-1) / df_tasks
-        # 0 / 0 of errors that are exactly 0
-        df_noise = np.fmin((noise * count) ** 2 / uncertainty, _MANY)
-        upper = scipy.special.fdtri(count - 1.0, df_noise, 1 - alpha / 2)
-        lower = scipy.special.fdtri(count - 1.0, df_noise, alpha / 2)
-        low = variance / upper - noise
-        high = np.maximum(variance, noise) / lower - noise
-        noise_share = np.minimum(noise / variance, 1.0)
-    squares = np.stack([variance - noise, low, high], axis=-1)
-    spreads = np.sqrt(np.maximum(squares, 0.0))
-    return spreads[..., 0], spreads[..., 1:], noise_share
-
-
-def share_positive(x: Floats, alpha: float) -> tuple[Floats, Floats, NDArray[np.int64]]:
-    """Return the share of positive numbers among those that are not 0, Clopper & Pearson's interval, and the zeros."""
-    positive = np.count_nonzero(x > 0, axis=-1)
-    n = np.count_nonzero((x > 0) | (x < 0), axis=-1)  # not NaN either
-    share = positive / np.where(n > 0, n, np.nan)
-    limits = np.stack(clopper_pearson(positive, n, alpha), axis=-1)
-    ends = np.where(n[:, np.newaxis] > 0, limits, np.nan)
-    return share, ends, np.count_nonzero(x == 0, axis=-1)
 
 
 def places(ranks: Floats, plan: FlipPlan, alpha: float) -> tuple[Floats, Floats]:

@@ -29,7 +29,7 @@ def tasks_to_show(mean: Floats, sd: Floats, n: Floats, alpha: float) -> Floats:
     the mean is 0 or tasks are too few, infinite beyond `MOST_TASKS`.
     """
     fewest = fewest_tasks(alpha)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         effect = np.abs(mean) / sd
         # About the number by the normal distribution, which is a little too small.
         # z_{1-α/2} is to be exceeded by effect √n with the power's probability.
