@@ -7,8 +7,8 @@ import numpy as np
 from xcurves.anova import plots, tables, text
 from xcurves.core.applicability import comparable
 from xcurves.core.labels import CI_BOUNDS, EFFECTS, ERROR_TERMS, VARIATION_SOURCES
-from xcurves.core.provenance import PIATER
 from xcurves.core.pairs import OPEN_ENDS
+from xcurves.core.provenance import PIATER
 from xcurves.core.schema import (
     PAIR_COORDS,
     Drawing,
