@@ -9,10 +9,10 @@ from typing import NamedTuple, Self
 import numpy as np
 import xarray as xr
 
+from xcurves.core.compared_pairs import Comparison
 from xcurves.core.pairs import lower_is_better
 from xcurves.core.verdict import (
     MOST_WORDS,
-    Comparison,
     best_sentence,
     claim_sentences,
     left_out_sentence,
