@@ -89,6 +89,7 @@ def test_numbers_are_those_of_the_function(here, capsys):
         .unstack()
         .to_xarray()
         .sel(algorithm=list(runs))
+        .rename("score")
     )
     found = scores.curves.gate(baseline="main")
     assert [each["candidate"] for each in said["candidates"]] == ["worse", "new"]
@@ -195,8 +196,12 @@ def test_names_are_recognised_and_low_losses_are_better(capsys):
     )
     status, out, err = gate(capsys)
     assert (status, err) == (0, "")
-    said = "read as algorithm = agent, run = run_id, training = step, score = val_loss, lower is better\n\nKeep new"
-    assert out.startswith(said)
+    said, decision = out.split("\n\n")[:2]
+    assert said == (
+        "read as algorithm = agent, run = run_id, training = step, score = val_loss, "
+        "lower is better, as the name val_loss says (else: --higher-is-better)"
+    )
+    assert decision.startswith("Keep new")
     status, out, _ = gate(capsys, "--higher-is-better")
     assert status == 1
     assert "lower is better" not in out.split("\n")[0]

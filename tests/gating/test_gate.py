@@ -454,7 +454,7 @@ def test_a_champion_that_moved_is_named():
         ({"candidates": []}, "scores have no candidate beside the baseline"),
         ({"candidates": "c1"}, r"Try candidates=\['c2'\]"),
         ({"candidates": 5}, "candidates must be a list of algorithms; got 5"),
-        ({"task": [1, 2]}, r"task must be an extra dim of scores; got \[1, 2\]"),
+        ({"task": [1, 2]}, r"task=\[1, 2\] is no dim of scores, which have"),
         ({"looks": (2, 1)}, "looks must be ascending"),
         ({"looks": (1, 1, 2)}, "looks must be ascending"),
         ({"looks": (1,)}, "looks must end with 2 runs or more"),
@@ -474,7 +474,7 @@ def test_a_champion_that_moved_is_named():
         ),
         (
             {"task": "env"},
-            "task must be an extra dim of scores; got 'env'. It has none",
+            "task='env' is no dim of scores, which have",
         ),
         (
             {"training_weights": "final"},

@@ -217,7 +217,7 @@ def test_weights_of_training(curves):
         (
             {"n_looks": 3, "task": "env"},
             ValueError,
-            "task must be an extra dim of curves; got 'env'. It has none",
+            "task='env' is no dim of curves, which have",
         ),
         (
             {"n_looks": 3, "training_weights": "last"},

@@ -12,7 +12,7 @@ import xarray as xr
 
 from xcurves.anova.kinds import CONTRAST
 from xcurves.array_types import Floats
-from xcurves.core import provenance, run_checks, validation
+from xcurves.core import direction, provenance, run_checks, validation
 from xcurves.core.driver import per_task
 from xcurves.core.jobs import Group, Reduce
 from xcurves.core.labels import in_label_order
@@ -38,7 +38,7 @@ def contrast(
     n_resamples: int | None = None,
     paired: bool = False,
     alternative: Alternative = "two-sided",
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
     margin: float | None = None,
     confidence_level: float = 0.95,
     rng: validation.Rng = None,
@@ -62,8 +62,9 @@ def contrast(
         Whether run ``j`` is matched over algorithms.
     alternative : {"two-sided", "less", "greater"}
         The alternative hypothesis about the contrast, as in SciPy.
-    higher_is_better : bool, default True
-        Which end of the scores is better; matters for a `margin` only.
+    higher_is_better : bool, optional
+        Which end of the scores is better. None: as ``attrs["higher_is_better"]`` or else the name of the scores says
+        (of a loss, an error or a time the lower); higher where neither does. Matters for a `margin` only.
     margin : float, optional
         Test too that the algorithms with positive weight are not worse by more than this, in units of the contrast.
     confidence_level : float, default 0.95
@@ -134,12 +135,15 @@ def contrast(
     over_algorithms, profile = check_weights(scores, weights, training_weights)
     context = Context.of(scores, n_resamples, paired, confidence_level, rng)
     validation.check_margin(margin)
+    # Which end is better matters for a margin only.
     sign = 1
-    if not validation.check_flag("higher_is_better", higher_is_better):
-        sign = -1
     when: list[str] = []
+    if higher_is_better is not None or margin is not None:
+        scores, higher_is_better = direction.resolved(scores, higher_is_better)
     if margin is not None:
         when.append("margin")
+    if higher_is_better is False:
+        sign = -1
     attrs: dict[str, Any] = {
         "n_resamples": n_resamples,
         "paired": paired,

@@ -183,7 +183,7 @@ PAIRWISE = ResultKind(
         "pairwise",
         1,
         comparable,
-        ("n_resamples", "paired", "higher_is_better"),
+        ("n_resamples", "paired"),
         opens=True,
         algorithms=tables.algorithm_table,
         pairs=tables.pairs_of_verdict,

@@ -112,10 +112,11 @@ def run_gate(options: argparse.Namespace) -> int:
     if options.archive is None:
         raise ValueError("ARCHIVE is missing. Name the log of all runs so far")
     numbers, how_read = _scores(options)
-    scores, _ = with_direction(numbers, options)
-    lower = scores.attrs.get("higher_is_better", 1) == 0
-    if lower:
-        how_read += ", lower is better"
+    scores, which_end = with_direction(numbers, options)
+    if options.higher_is_better is False:
+        which_end = "lower is better"
+    if which_end:
+        how_read += f", {which_end}"
     training_weights: Literal["final"] | None = None
     if options.final:
         training_weights = "final"
@@ -137,7 +138,6 @@ def run_gate(options: argparse.Namespace) -> int:
         looks=_looks(options.looks),
         task=options.task,
         training_weights=training_weights,
-        higher_is_better=not lower,
         previous=previous,
         **{name: getattr(options, name) for name in same},
     )

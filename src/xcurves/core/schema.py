@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves.core import failed_runs, provenance
+from xcurves.core import direction, failed_runs, provenance
 from xcurves.core.labels import LONG_NAMES, task_prefixes
 
 if TYPE_CHECKING:
@@ -220,7 +220,9 @@ class ResultKind:
         """Return all statements; what failed runs count as is part of the answer."""
         of_method = list(self.statements(result))
         filled = [Statement("answer", text) for text in failed_runs.say_filled(result)]
-        return [*of_method, *filled]
+        assumed = [Statement("detail", text) for text in direction.say_assumed(result)]
+        # The first of the details: a summary has room for a few.
+        return [*assumed, *of_method, *filled]
 
     def said(self, result: xr.Dataset, role: Role) -> list[str]:
         """Return the statements of a role."""

@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Bools
-from xcurves.core import labels, provenance, validation
+from xcurves.core import direction, labels, provenance, validation
 from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.labels import LONG_NAMES
 from xcurves.core.run_checks import within_budget
@@ -73,7 +73,7 @@ def performance_cdf(
     target: float | None = None,
     bounds: tuple[float, float] | None = None,
     tolerance: float | None = None,
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
     interval: Interval = "exact",
     n_resamples: int | None = None,
     strata: Dims | None = None,
@@ -110,8 +110,9 @@ def performance_cdf(
         means failed trials count as the worse of them, if it is finite.
     tolerance : float, optional
         Share of trials that `tolerance` holds with the confidence level, such as 0.9; for exact intervals.
-    higher_is_better : bool, default True
-        If not, the best share is the lowest, and a threshold or target is met from above.
+    higher_is_better : bool, optional
+        Which end of the scores is better. None: as ``attrs["higher_is_better"]`` or else the name of the scores says
+        (of a loss, an error or a time the lower); higher where neither does.
     interval : {"exact", "percentile", "bca"}
         Intervals that hold for independent trials of any distribution, or bootstrap intervals.
     n_resamples : int, optional
@@ -216,8 +217,13 @@ def performance_cdf(
     """
     design = _check_design(dim, strata, unit, interval)
     checked = check_curves(
-        scores, core=design.dims, name="scores", reserved=PERFORMANCE_CDF.reserved()
+        scores,
+        core=design.dims,
+        name="scores",
+        reserved=PERFORMANCE_CDF.reserved(),
+        named=design.dims,
     )
+    checked, higher_is_better = direction.resolved(checked, higher_is_better)
     checked, budget = within_budget(checked, design.dims)
     trial_checks.check_resampling(design, interval, n_resamples)
     along_training = trial_checks.check_simultaneous(

@@ -12,7 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
-from xcurves.core import labels, ledger, scales, validation
+from xcurves.core import direction, labels, ledger, scales, task_dims, validation
 from xcurves.core.failed_runs import wrong_infinity
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
@@ -53,7 +53,7 @@ def gate(
     start: int | None = None,
     training_weights: TrainingWeights = None,
     task: str | None = None,
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
     previous: xr.Dataset | str | os.PathLike[str] | None = None,
     n_resamples: int | None = None,
     confidence_level: float = 0.95,
@@ -82,8 +82,9 @@ def gate(
         How a curve becomes a number: the mean over its task's levels, the last of them, or weights, as in `contrast`.
     task : str, optional
         Dim of tasks over which each run is averaged.
-    higher_is_better : bool, default True
-        Which end of the scores is better.
+    higher_is_better : bool, optional
+        Which end of the scores is better. None: as ``attrs["higher_is_better"]`` or else the name of the scores says
+        (of a loss, an error or a time the lower); higher where neither does.
     previous : Dataset or path, optional
         An earlier result, or what the shell's ``--json`` or ``--ledger`` wrote. Other scores of its runs, another order
         of its candidates and another plan are refused.
@@ -157,11 +158,11 @@ def gate(
     >>> found.decision.values.tolist(), found.n_runs.values.tolist(), found.attrs["champion"]
     ([0, 1], [1, 8], 'lr-3e-4')
     """
-    values = _check_scores(scores, task)
+    values, task = _check_scores(scores, task)
     names = values["algorithm"].to_numpy().tolist()
     first = _check_label("baseline", baseline, names)
     order = _check_candidates(candidates, first, names)
-    validation.check_flag("higher_is_better", higher_is_better)
+    scores, higher_is_better = direction.resolved(scores, higher_is_better)
     weights = _check_weights(values, training_weights)
     rule = _check_rule(
         looks,
@@ -225,19 +226,23 @@ def gate(
     return result
 
 
-def _check_scores(scores: xr.DataArray, task: str | None) -> xr.DataArray:
-    """Return scores in memory, dims ([task,] algorithm, run[, training])."""
+def _check_scores(
+    scores: xr.DataArray, task: str | None
+) -> tuple[xr.DataArray, str | None]:
+    """Return scores in memory, dims ([task,] algorithm, run[, training]), and the dim of tasks, if one is named."""
     core = ["algorithm", "run"]
     if isinstance(scores, xr.DataArray) and "training" in scores.dims:
         core.append("training")
-    checked = check_curves(scores, core, "scores", reserved=GATE.reserved())
-    extra = labels.extra_dims(checked)
-    if task is not None and (not isinstance(task, Hashable) or task not in extra):
-        has = ", ".join(map(repr, extra)) or "none"
-        raise ValueError(
-            f"task must be an extra dim of scores; got {labels.shown(task)}. It has {has}"
-        )
-    others = [dim for dim in extra if dim != task]
+    checked = check_curves(
+        scores,
+        core,
+        "scores",
+        reserved=GATE.reserved(),
+        named=task_dims.named_dims(task),
+    )
+    if task is not None:
+        task = task_dims.one_dim(checked, task, "scores")
+    others = [dim for dim in labels.extra_dims(checked) if dim != task]
     if others:
         cure = f"average over it with task={others[0]!r}"
         if task:
@@ -247,7 +252,7 @@ def _check_scores(scores: xr.DataArray, task: str | None) -> xr.DataArray:
         )
     if task is not None:
         core = [task, *core]
-    return checked.transpose(*core).compute()
+    return checked.transpose(*core).compute(), task
 
 
 def _check_label(argument: str, given: Any, names: list[Any]) -> int:

@@ -12,7 +12,15 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Bools, Floats, Index
-from xcurves.core import labels, ledger, provenance, scales, validation
+from xcurves.core import (
+    direction,
+    labels,
+    ledger,
+    provenance,
+    scales,
+    task_dims,
+    validation,
+)
 from xcurves.core.driver import per_task
 from xcurves.core.jobs import Group
 from xcurves.core.labels import in_label_order, pairs_in_label_order
@@ -53,7 +61,7 @@ def sequential(
     task: str | None = None,
     training_weights: TrainingWeights = None,
     reference: Hashable | None = None,
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
     n_resamples: int = 9999,
     confidence_level: float = 0.95,
     repeated_intervals: bool = True,
@@ -82,8 +90,9 @@ def sequential(
         How a curve becomes a number: the mean over its task's levels, the last of them, or weights, as in `contrast`.
     reference : label, optional
         Compare every other algorithm with this one only. By default all pairs.
-    higher_is_better : bool, default True
-        What sentences call better; changes no number.
+    higher_is_better : bool, optional
+        Which end of the scores is better. None: as ``attrs["higher_is_better"]`` or else the name of the scores says
+        (of a loss, an error or a time the lower); higher where neither does. Changes no number.
     n_resamples : int, default 9999
         All nested assignments are evaluated while they are at most so many, then as many random ones and the observed.
         It is one number, unlike elsewhere, since every look extends the assignments of the look before.
@@ -174,10 +183,12 @@ def sequential(
     [1, 1, 1]
     """
     curves = check_curves(
-        validation.with_training(curves), reserved=SEQUENTIAL.reserved()
+        task_dims.with_training(curves, task),
+        reserved=SEQUENTIAL.reserved(),
+        named=task_dims.named_dims(task),
     )
     n_looks, spending = _plan_of(curves, look, n_looks, spending)
-    validation.check_flag("higher_is_better", higher_is_better)
+    curves, higher_is_better = direction.resolved(curves, higher_is_better)
     tasks = _joined_tasks(curves, task)
     check_looks(curves, look, n_looks)
     core = (*tasks, "algorithm", "run")
@@ -201,12 +212,14 @@ def sequential(
         "look": look,
         "n_looks": n_looks,
         "spending": spending,
-        "task": task,
+        "task": None,
         "reference": None,
         "higher_is_better": higher_is_better,
         "n_resamples": int(n_resamples),
         "training_weights": ledger.name_of_weights(weights),
     }
+    if tasks:
+        attrs["task"] = tasks[0]
     if reference is not None:
         attrs["reference"] = str(reference)
     of_looks = {"long_name": labels.LONG_NAMES["look"]}
@@ -239,13 +252,7 @@ def _joined_tasks(curves: xr.DataArray, task: Any) -> list[str]:
     """Return the dim of tasks that are tested together, if there is one."""
     if task is None:
         return []
-    extra = labels.extra_dims(curves)
-    if not isinstance(task, Hashable) or task not in extra:
-        known = ", ".join(map(repr, extra)) or "none"
-        raise ValueError(
-            f"task must be an extra dim of curves; got {labels.shown(task)}. It has {known}"
-        )
-    return [str(task)]
+    return [task_dims.one_dim(curves, task)]
 
 
 def _plan_of(

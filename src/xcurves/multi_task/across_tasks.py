@@ -8,7 +8,15 @@ from typing import Literal
 import numpy as np
 import xarray as xr
 
-from xcurves.core import failed_runs, labels, provenance, run_checks, validation
+from xcurves.core import (
+    direction,
+    failed_runs,
+    labels,
+    provenance,
+    run_checks,
+    task_dims,
+    validation,
+)
 from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.labels import DIMS
 from xcurves.core.run_checks import Context, within_budget
@@ -47,7 +55,7 @@ def across_tasks(
     task_groups: TaskGroups | None = None,
     paired: bool = False,
     reference: Hashable | None = None,
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
     margin: float | None = None,
     task_correction: Literal["holm", "benjamini-hochberg"] = "holm",
     n_resamples: int | None = None,
@@ -79,8 +87,9 @@ def across_tasks(
         Whether run ``j`` of a task is matched over algorithms, by seed or by data.
     reference : label, optional
         Compare every other algorithm with this one alone, "other - reference".
-    higher_is_better : bool, default True
-        Which end of the scores is better.
+    higher_is_better : bool, optional
+        Which end of the scores is better. None: as ``attrs["higher_is_better"]`` or else the name of the scores says
+        (of a loss, an error or a time the lower); higher where neither does.
     margin : float, optional
         Test too that the first of a pair is not worse than the second by more than this, in score units.
     task_correction : {"holm", "benjamini-hochberg"}
@@ -208,12 +217,14 @@ def across_tasks(
     ('new - old', 0.0078125)
     """
     checked = check_curves(
-        validation.with_training(curves), reserved=ACROSS_TASKS.reserved()
+        task_dims.with_training(curves, task),
+        reserved=ACROSS_TASKS.reserved(),
+        named=task_dims.named_dims(task),
     )
     run_checks.warn_of_copies(checked)
-    checked, dim = options.check_task(checked, task)
+    checked, higher_is_better = direction.resolved(checked, higher_is_better)
+    checked, dim = task_dims.check_task(checked, task)
     checked, budget = within_budget(checked, DIMS)
-    validation.check_flag("higher_is_better", higher_is_better)
     weights = options.check_task_weights(checked, dim, task_weights)
     levels = check_training_weights(checked, training_weights)
     validation.check_choice("task_correction", task_correction, tuple(CORRECTIONS))

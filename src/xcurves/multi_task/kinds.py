@@ -38,7 +38,7 @@ _REFERENCES = (
     "Westfall & Young (1993), Resampling-Based Multiple Testing, Wiley",
 )
 
-_OPTIONS = ("n_resamples", "paired", "progress", "higher_is_better")
+_OPTIONS = ("n_resamples", "paired", "progress")
 
 
 def _n_algorithms(result: xr.Dataset) -> float:

@@ -31,40 +31,6 @@ class TaskFamilies(NamedTuple):
     coord: dict[Hashable, Any]  # where they were given as an array
 
 
-def check_task(
-    curves: xr.DataArray, task: str | Sequence[str]
-) -> tuple[xr.DataArray, str]:
-    """Return curves and their dim of tasks: the only extra dim, whatever its name, or several joined to one."""
-    extra = labels.extra_dims(curves)
-    if (
-        not isinstance(task, str)
-        and isinstance(task, Sequence)
-        and len(set(task)) > 1
-        and set(task) <= set(extra)
-    ):
-        labelled = curves.assign_coords({dim: curves[dim] for dim in task})
-        joined = labelled.stack(task=list(task), create_index=False)  # noqa: PD013  # of xarray
-        every = zip(*(joined[dim].to_numpy().tolist() for dim in task), strict=True)
-        named = joined.assign_coords(task=[", ".join(map(str, each)) for each in every])
-        return named.transpose("task", ...), "task"
-    if isinstance(task, str) and task in extra:
-        return curves, task
-    if task == "task" and len(extra) == 1:
-        return curves, str(extra[0])
-    if isinstance(task, str) and task in labels.DIMS:
-        raise ValueError(
-            f"task must be a dim of tasks; got {labels.shown(task)}, which is that of {task}s"
-        )
-    cure = labels.did_you_mean(task, extra)
-    if not cure and extra:
-        cure = f". Name one: task={extra[0]!r}"
-    elif not cure:
-        cure = ". Add one: curves.expand_dims(task=['name'])"
-    raise ValueError(
-        f"task={labels.shown(task)} is no dim of curves, which have {tuple(curves.dims)}{cure}"
-    )
-
-
 def check_task_weights(
     curves: xr.DataArray, task: str, weights: TaskWeights | None
 ) -> list[float] | None:

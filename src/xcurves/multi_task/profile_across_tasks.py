@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Bools, Floats
-from xcurves.core import labels, scales, validation
+from xcurves.core import direction, labels, scales, task_dims, validation
 from xcurves.core.driver import is_lazy, per_task, reduce_runs
 from xcurves.core.jobs import Group
 from xcurves.core.run_checks import Context
@@ -36,7 +36,7 @@ def profile_across_tasks(
     task_groups: TaskGroups | None = None,
     paired: bool = False,
     reference: Hashable | None = None,
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
     n_resamples: int | None = None,
     confidence_level: float = 0.95,
     progress: bool | None = None,
@@ -53,8 +53,9 @@ def profile_across_tasks(
         between two levels of the task's grid are on the line between them.
     task, task_groups, paired, reference : str or sequence of str, str, sequence or DataArray, bool, and label
         As for `across_tasks`.
-    higher_is_better : bool, default True
-        Which end of the scores is better: which algorithm of a pair is named first.
+    higher_is_better : bool, optional
+        Which end of the scores is better. None: as ``attrs["higher_is_better"]`` or else the name of the scores says
+        (of a loss, an error or a time the lower); higher where neither does.
     n_resamples : int, optional
         Ceiling on the number of flips of signs for the difference: all distinct ones if they fit, else so many random
         ones. None: all up to a million, else 9,999. And the number of replicates for the band of a mean curve, 9,999
@@ -119,8 +120,13 @@ def profile_across_tasks(
     >>> profile.budget_fraction.values.tolist()
     [0.25, 0.5, 0.75, 1.0]
     """
-    curves = check_curves(curves, reserved=PROFILE_ACROSS_TASKS.reserved())
-    curves, task = options.check_task(curves, task)
+    curves = check_curves(
+        curves,
+        reserved=PROFILE_ACROSS_TASKS.reserved(),
+        named=task_dims.named_dims(task),
+    )
+    curves, higher_is_better = direction.resolved(curves, higher_is_better)
+    curves, task = task_dims.check_task(curves, task)
     at = check_fractions("fractions", fractions)
     groups = options.check_task_groups(curves, task, task_groups)
     core = (task, "algorithm", "run", "budget_fraction")
@@ -148,9 +154,7 @@ def profile_across_tasks(
             "task_groups": groups.name,
             "paired": paired,
             "reference": reference,
-            "higher_is_better": validation.check_flag(
-                "higher_is_better", higher_is_better
-            ),
+            "higher_is_better": higher_is_better,
             "n_resamples": n_resamples,
         },
         coords={

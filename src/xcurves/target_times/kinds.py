@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xcurves.core.applicability import NotApplicableError, is_lower_better
+from xcurves.core.applicability import NotApplicableError
 from xcurves.core.labels import CI_BOUNDS, EVALUATION
 from xcurves.core.schema import (
     DASHED,
@@ -57,11 +57,7 @@ def against_reference(
     if len(algorithms) < 2:
         raise NotApplicableError("there is one algorithm")
     reference = curves.attrs.get("reference", algorithms[0])
-    return (
-        curves,
-        {"reference": reference, "higher_is_better": not is_lower_better(curves)},
-        {},
-    )
+    return curves, {"reference": reference}, {}
 
 
 MEAN_TIME_TO_TARGET = ResultKind(

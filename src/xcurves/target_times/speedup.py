@@ -11,14 +11,14 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Floats, Index
-from xcurves.core import labels, validation
+from xcurves.core import direction, labels, task_dims, validation
 from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.jobs import Group
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.kernels.resampling.adjustments import holm
 from xcurves.kernels.resampling.plans import EXACT_LIMIT
-from xcurves.multi_task.options import TaskGroups, check_task, check_task_groups
+from xcurves.multi_task.options import TaskGroups, check_task_groups
 from xcurves.preprocessing.normalization import Reference, say_reference
 from xcurves.target_times.claims_over_tasks import with_claims
 from xcurves.target_times.comparisons import (
@@ -39,7 +39,7 @@ def speedup(
     *,
     reference: Hashable,
     target: Reference | None = None,
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
     paired: bool = False,
     ratio_test: Literal["welch", "randomization"] = "welch",
     training_scale: Literal["linear", "log"] = "linear",
@@ -61,8 +61,9 @@ def speedup(
     target : float or DataArray, optional
         Score to be reached: one for all, or one for each task. None: the mean score of the reference at the last level
         that all of its runs have.
-    higher_is_better : bool, default True
-        If False, low scores are good ones.
+    higher_is_better : bool, optional
+        Which end of the scores is better. None: as ``attrs["higher_is_better"]`` or else the name of the scores says
+        (of a loss, an error or a time the lower); higher where neither does.
     paired : bool, default False
         Whether run ``j`` is matched over algorithms; only without `target`.
     ratio_test : {"welch", "randomization"}
@@ -149,14 +150,21 @@ def speedup(
     if of_times:
         names = ("algorithm", "run")
     curves = check_curves(
-        curves, names, own_levels=not of_times, reserved=SPEEDUP.reserved()
+        curves,
+        names,
+        own_levels=not of_times,
+        reserved=SPEEDUP.reserved(),
+        named=task_dims.named_dims(task),
     )
+    # Of given times the early ones are the good ones.
+    if higher_is_better is not None or not of_times:
+        curves, higher_is_better = direction.resolved(curves, higher_is_better)
     kind = EACH_SPEEDUP
     groups = None
     joined = []
     if task is not None:
         kind = SPEEDUP
-        curves, task = check_task(curves, task)
+        curves, task = task_dims.check_task(curves, task)
         groups = check_task_groups(curves, task, task_groups)
         joined = [task]
     elif task_groups is not None:
@@ -167,7 +175,11 @@ def speedup(
 
     # What is compared: given times, or the times at which mean curves reach a target or a last score.
     data, core, options = curves_and_target(
-        curves, target, training_scale, higher=higher_is_better, joined=joined
+        curves,
+        target,
+        training_scale,
+        higher=higher_is_better is not False,
+        joined=joined,
     )
     compare: Callable[..., Compared] = to_target
     when = ["task"]
