@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import labels, provenance
+from xcurves.core.compared_pairs import Comparison, Reasons, means_of, named, score_name
 from xcurves.core.floors import (
     RunsOfPairs,
     cure_of_reassignments,
@@ -25,16 +26,7 @@ from xcurves.core.pairs import (
 )
 from xcurves.core.schema import Statement
 from xcurves.core.validation import NO_TRAINING
-from xcurves.core.verdict import (
-    Comparison,
-    Reasons,
-    best_sentence,
-    claim_sentences,
-    means_of,
-    named,
-    reference_sentence,
-    score_name,
-)
+from xcurves.core.verdict import best_sentence, claim_sentences, reference_sentence
 from xcurves.core.wording import (
     count,
     counted,

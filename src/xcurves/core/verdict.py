@@ -5,119 +5,26 @@ For a reader without statistics, in at most 70 words; all numbers come from the 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 from math import inf, isfinite, isnan
 
-import xarray as xr
-
-from xcurves.core.pairs import PairRow
-from xcurves.core.provenance import SCORE_NAME
-from xcurves.core.wording import (
-    decimals_of,
-    listed,
-    open_interval,
-    pvalue,
-    quantity,
-    rounded,
+from xcurves.core.compared_pairs import (
+    Comparison,
+    amount_inside,
+    amount_of,
+    because,
+    beside,
+    is_or_are,
+    limits_of,
+    rounded_amount,
+    why,
 )
+from xcurves.core.pairs import PairRow
+from xcurves.core.wording import listed, pvalue, quantity
 
 MOST_WORDS = 70  # of a verdict
 _MOST_NAMED = 3  # algorithms that a sentence names
 _MOST_BESIDE = 4  # algorithms beside a reference, of each kind, that a sentence names
-Reasons = Mapping[frozenset[str], str]
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """What the verdict about one task, or one benchmark, is made of."""
-
-    rows: Sequence[PairRow]  # all displayed pairs
-    algorithms: Sequence[str]  # those that the verdict is about
-    may_be_best: Sequence[str]  # over whom no other is shown to be better
-    score: str  # as the user calls it: "mean accuracy"
-    units: str = "1"
-    means: Mapping[str, float] = field(default_factory=dict)
-    among: str = ""  # in front of who is best, where others are left out
-    over: str = ""  # behind the mean, "over 16 tasks"
-    on: str = ""  # what the claim is about, "on tasks like these"
-    lower_is_better: bool = False
-    has_limits: bool = True  # whether intervals are said
-    reasons: Reasons = field(default_factory=dict)  # why a pair has no p
-
-    @property
-    def better(self) -> str:
-        """Return "higher", or "lower" where low scores are better."""
-        if self.lower_is_better:
-            return "lower"
-        return "higher"
-
-    @property
-    def worse(self) -> str:
-        """Return the opposite of `better`."""
-        if self.lower_is_better:
-            return "higher"
-        return "lower"
-
-    @property
-    def own_rows(self) -> list[PairRow]:
-        """Return the pairs of algorithms that the verdict is about."""
-        return [row for row in self.rows if {*row[:2]} <= {*self.algorithms}]
-
-    @property
-    def best(self) -> str | None:
-        """Return the algorithm with the best mean, None if no difference is known."""
-        means = {
-            name: self.means[name] for name in self.algorithms if name in self.means
-        }
-        if not means or all(isnan(row.amount) for row in self.rows):
-            return None
-        if self.lower_is_better:
-            return min(means, key=lambda name: means[name])
-        return max(means, key=lambda name: means[name])
-
-    @property
-    def named_best(self) -> str | None:
-        """Return the algorithm with the best mean, None where another is shown to be better."""
-        best = self.best
-        if best is None or self.above(best):
-            return None
-        return best
-
-    def above(self, name: str) -> list[PairRow]:
-        """Return the pairs in which another is shown to be better than an algorithm."""
-        return [row for row in self.rows if row.shown and row.other == name]
-
-    def shown_below(self, name: str) -> list[PairRow]:
-        """Return the pairs in which an algorithm is shown to be better, the nearest other first."""
-        rows = [row for row in self.own_rows if row.shown and row.better == name]
-        return sorted(rows, key=lambda row: row.amount)
-
-
-def score_name(result: xr.Dataset) -> str:
-    """Return what the user called the scores of a result."""
-    return str(result.attrs.get(SCORE_NAME, "score"))
-
-
-def means_of(result: xr.Dataset, name: str) -> dict[str, float]:
-    """Return the mean score of every algorithm that has one."""
-    if name not in result:
-        return {}
-    values = result[name].to_numpy().tolist()
-    labels = [str(label) for label in result["algorithm"].to_numpy().tolist()]
-    return {
-        label: value
-        for label, value in zip(labels, values, strict=True)
-        if isfinite(value)
-    }
-
-
-def named(result: xr.Dataset, variable: xr.DataArray) -> list[str]:
-    """Return the algorithms at which a variable is 1."""
-    return [
-        str(label)
-        for label in result["algorithm"].to_numpy()[variable.to_numpy() == 1].tolist()
-    ]
 
 
 def within_words(
@@ -147,7 +54,7 @@ def best_sentence(made: Comparison) -> str:
     """Return who has the best mean, and its value; or that no best is named, and why."""
     best = made.best
     if best is None:
-        return f"No pair could be compared{_because(made, made.rows)}."
+        return f"No pair could be compared{because(made, made.rows)}."
     mean = f"{made.score}, {quantity(made.means[best], made.units)}"
     if made.over:
         mean += f" {made.over}"
@@ -177,7 +84,7 @@ def _who_is_above(made: Comparison, best: str) -> str:
     circle = _circle(made, best)
     if not circle:
         names = [row.better for row in made.above(best)]
-        return f"{listed(names, _MOST_NAMED)} {_is_or_are(names)} shown to be {made.better} than {best}"
+        return f"{listed(names, _MOST_NAMED)} {is_or_are(names)} shown to be {made.better} than {best}"
     first, *others = circle
     links = [f"{first[0]} is shown to be {made.better} than {first[1]}"]
     links += [f"{better} than {other}" for better, other in others]
@@ -218,8 +125,8 @@ def claim_sentences(made: Comparison) -> Iterator[str]:
         yield _two(made)
         return
     if all(isnan(row.p) for row in made.rows):
-        because = _because(made, made.rows)
-        yield _sentence(made, f"no difference could be tested{because}.")
+        reasons = because(made, made.rows)
+        yield _sentence(made, f"no difference could be tested{reasons}.")
         return
 
     yield _sentence(made, _who_may_be_best(made, best), made.algorithms)
@@ -228,18 +135,11 @@ def claim_sentences(made: Comparison) -> Iterator[str]:
         yield f"Untested beside {best}: {_untested(made, best, untested)}."
 
 
-def beside(name: str, row: PairRow) -> str:
-    """Return the algorithm of a pair that is not the named one."""
-    if row.better == name:
-        return row.other
-    return row.better
-
-
 def _untested(made: Comparison, best: str, rows: Sequence[PairRow]) -> str:
     """Return those that are not tested beside the best, with the reasons: "a and b (they share no task)"."""
     by_reason: dict[str, list[str]] = {}
     for row in rows:
-        by_reason.setdefault(_why(made, row), []).append(beside(best, row))
+        by_reason.setdefault(why(made, row), []).append(beside(best, row))
     groups = []
     for reason, names in by_reason.items():
         group = listed(names, _MOST_NAMED)
@@ -247,20 +147,6 @@ def _untested(made: Comparison, best: str, rows: Sequence[PairRow]) -> str:
             group += f" ({reason})"
         groups.append(group)
     return "; ".join(groups)
-
-
-def _why(made: Comparison, row: PairRow) -> str:
-    """Return why a pair has no p, "" where that is not known."""
-    return made.reasons.get(frozenset(row[:2]), "")
-
-
-def _because(made: Comparison, rows: Iterable[PairRow]) -> str:
-    """Return the reasons why pairs have no p, each once, behind a colon; "" if none is known."""
-    reasons = list(dict.fromkeys(_why(made, row) for row in rows if isnan(row.p)))
-    known = [reason for reason in reasons if reason]
-    if not known:
-        return ""
-    return f": {'; '.join(known[:_MOST_NAMED])}"
 
 
 def _sentence(made: Comparison, words: str, names: Sequence[str] = ()) -> str:
@@ -278,7 +164,7 @@ def _who_may_be_best(made: Comparison, best: str) -> str:
     shown = made.shown_below(best)
     if len(shown) == n - 1:
         near = shown[0]
-        return f"it is shown to be {made.better} than all others, by {_amount(made, near)} than {near.other}, the nearest."
+        return f"it is shown to be {made.better} than all others, by {amount_of(made, near)} than {near.other}, the nearest."
 
     # Nothing is known of an algorithm that was compared with none.
     known = {name for row in made.own_rows if not isnan(row.p) for name in row[:2]}
@@ -315,32 +201,25 @@ def _say_below(
 ) -> str:
     """Return which others are shown to be worse than the best, by how much the nearest; or which are not the best."""
     if not shown:
-        return f"{listed(excluded, _MOST_NAMED)} {_is_or_are(excluded)} shown not to be"
+        return f"{listed(excluded, _MOST_NAMED)} {is_or_are(excluded)} shown not to be"
     near = shown[0]
     names = [row.other for row in shown]
-    said = f"{listed(names, _MOST_NAMED)} {_is_or_are(names)} shown to be {made.worse}"
+    said = f"{listed(names, _MOST_NAMED)} {is_or_are(names)} shown to be {made.worse}"
     if len(names) == 1:
-        return f"{said} (by {_amount_inside(made, near)})"
-    return f"{said} ({near.other}, the nearest, by {_amount_inside(made, near)})"
-
-
-def _is_or_are(names: Collection[str]) -> str:
-    """Return the verb of so many names."""
-    if len(names) == 1:
-        return "is"
-    return "are"
+        return f"{said} (by {amount_inside(made, near)})"
+    return f"{said} ({near.other}, the nearest, by {amount_inside(made, near)})"
 
 
 def _two(made: Comparison) -> str:
     """Return what is shown of two algorithms."""
     (row,) = made.own_rows
     if isnan(row.p):
-        because = _because(made, [row])
-        return _sentence(made, f"no difference could be tested{because}.")
+        reasons = because(made, [row])
+        return _sentence(made, f"no difference could be tested{reasons}.")
     if row.amount == 0:
         return _sentence(made, "no difference is shown.")
 
-    amount = f"by {_amount(made, row, pvalue(row.p))}"
+    amount = f"by {amount_of(made, row, pvalue(row.p))}"
     if row.shown:
         return _sentence(
             made, f"it is shown to be {made.better} than {row.other}, {amount}."
@@ -348,45 +227,6 @@ def _two(made: Comparison) -> str:
     return _sentence(
         made, f"either may be the better one: {row.better} is {made.better} {amount}."
     )
-
-
-def _amount(made: Comparison, row: PairRow, *more: str) -> str:
-    """Return by how much the first of a pair is better, with its interval and what else is said."""
-    inside = list(more)
-    if made.has_limits:
-        inside = [_limits(row), *more]
-    if not inside:
-        return _rounded(row)
-    return f"{_rounded(row)} ({'; '.join(inside)})"
-
-
-def _amount_inside(made: Comparison, row: PairRow) -> str:
-    """Return the same inside of brackets: "7.6, more than 0 to 15.9"."""
-    if made.has_limits:
-        return f"{_rounded(row)}, {_limits(row)}"
-    return _rounded(row)
-
-
-def _rounded(row: PairRow) -> str:
-    """Return the amount of a pair in the decimals that its interval supports."""
-    return rounded(row.amount, decimals_of(row.low, row.high, row.amount))
-
-
-def _limits(row: PairRow) -> str:
-    """Return the interval of a pair; one that is shown may have an open end."""
-    if row.shown:
-        return open_interval(row.low, row.high, row.amount)
-    return _plain(row)
-
-
-def _plain(row: PairRow) -> str:
-    """Return both ends of the interval of a pair, or that it has none."""
-    if isnan(row.low) or not (isfinite(row.low) or isfinite(row.high)):
-        if row.low == -inf:
-            return "interval unbounded"
-        return "no interval"
-    decimals = decimals_of(row.low, row.high, row.amount)
-    return f"{rounded(row.low, decimals)} to {rounded(row.high, decimals)}"
 
 
 def _either(names: Sequence[str]) -> str:
@@ -409,14 +249,14 @@ def left_out_sentence(made: Comparison, name: str, has: str) -> str:
         return f"{name} has {has}."
     row = rows[0]
     if isnan(row.p):
-        reason = _why(made, row) or "no p"
-        return f"{name} has {has}; there {row.better} is {made.better} by {_rounded(row)}: {reason}."
+        reason = why(made, row) or "no p"
+        return f"{name} has {has}; there {row.better} is {made.better} by {rounded_amount(row)}: {reason}."
     if row.amount == 0:
         return f"{name} has {has}; on these {best} scores the same."
     inside = pvalue(row.p)
     if made.has_limits and (isfinite(row.low) or isfinite(row.high)):
-        inside = _limits(row)
-    return f"{name} has {has}; on these {row.better} is {made.better} by {_rounded(row)} ({inside})."
+        inside = limits_of(row)
+    return f"{name} has {has}; on these {row.better} is {made.better} by {rounded_amount(row)} ({inside})."
 
 
 def these_sentence(made: Comparison, where: str, *, short: bool = False) -> str | None:
@@ -430,7 +270,7 @@ def these_sentence(made: Comparison, where: str, *, short: bool = False) -> str 
         return None
     above = [row.better for row in made.above(best)]
     if above and len(made.algorithms) > 2:
-        return f"{where} {listed(above, _MOST_NAMED)} {_is_or_are(above)} shown to be {made.better} than {best}."
+        return f"{where} {listed(above, _MOST_NAMED)} {is_or_are(above)} shown to be {made.better} than {best}."
     n_others = len(made.algorithms) - 1
     if n_others == 1:
         (row,) = tested
@@ -453,13 +293,13 @@ def _this_pair(made: Comparison, best: str, row: PairRow) -> str:
     """Return what is shown of the only pair; the best elsewhere may be behind here."""
     is_ahead = row.better == best
     if not is_ahead and row.amount != 0:
-        return f"{row.better} is {made.better} by {_amount(made, row, pvalue(row.p))}"
+        return f"{row.better} is {made.better} by {amount_of(made, row, pvalue(row.p))}"
     shown = "is not shown"
     if row.shown and is_ahead:
         shown = "is shown"
     inside = pvalue(row.p)
     if made.has_limits:
-        inside = f"{_limits(row)}; {inside}"
+        inside = f"{limits_of(row)}; {inside}"
     return f"{best} {shown} to be {made.better} ({inside})"
 
 
@@ -469,7 +309,7 @@ def reference_sentence(
     """Return which algorithms differ from the reference, the largest difference first; of each kind `most` by name."""
     rows = [row for row in made.rows if not isnan(row.p)]
     if not rows:
-        return f"Nothing can be said beside {reference}{_because(made, made.rows)}."
+        return f"Nothing can be said beside {reference}{because(made, made.rows)}."
     rows.sort(key=lambda row: -abs(row.amount))
     higher = [row for row in rows if row.shown and row.amount > 0]
     lower = [row for row in rows if row.shown and not row.amount > 0]
@@ -483,7 +323,7 @@ def reference_sentence(
     ):
         names = [f"{row.better} ({_signed(made, row)})" for row in group]
         if names:
-            phrases.append(f"{listed(names, most)} {_is_or_are(names)} {verdict}")
+            phrases.append(f"{listed(names, most)} {is_or_are(names)} {verdict}")
     words = [f"in {made.score}", made.over, made.on]
     where = " ".join(word for word in words if word)
     return f"Beside {reference}, {where}: {'; '.join(phrases)}."
@@ -492,5 +332,5 @@ def reference_sentence(
 def _signed(made: Comparison, row: PairRow) -> str:
     """Return a difference to the reference with its interval, as brackets have it: "7.6: 3.5 to 11.7"."""
     if made.has_limits:
-        return f"{_rounded(row)}: {_limits(row)}"
-    return _rounded(row)
+        return f"{rounded_amount(row)}: {limits_of(row)}"
+    return rounded_amount(row)

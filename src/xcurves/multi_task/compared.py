@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import labels
+from xcurves.core.compared_pairs import Comparison, Reasons, means_of, named, score_name
 from xcurves.core.floors import (
     RunsOfPair,
     RunsOfPairs,
@@ -23,7 +24,6 @@ from xcurves.core.floors import (
 )
 from xcurves.core.pairs import lower_is_better, rows_of
 from xcurves.core.provenance import alpha_of, significant
-from xcurves.core.verdict import Comparison, Reasons, means_of, named, score_name
 from xcurves.core.wording import count, number, span, units_of
 from xcurves.kernels.resampling.adjustments import holm
 from xcurves.multi_task.claims import of_claim, shown_of_claim

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import xarray as xr
 
-from xcurves.core.verdict import Comparison, beside
+from xcurves.core.compared_pairs import Comparison, beside
 from xcurves.core.wording import ends_of, number, percent, quantity
 from xcurves.multi_task.compared import (
     floors,

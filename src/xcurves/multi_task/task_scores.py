@@ -6,10 +6,10 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Bools, Floats
+from xcurves.core.compared_pairs import score_name
 from xcurves.core.labels import escape_controls
 from xcurves.core.provenance import alpha_of, significant
 from xcurves.core.task_scores import TaskScores
-from xcurves.core.verdict import score_name
 from xcurves.core.wording import with_units
 from xcurves.multi_task.options import least_task_pvalues
 

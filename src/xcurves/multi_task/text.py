@@ -8,12 +8,12 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import provenance
+from xcurves.core.compared_pairs import Comparison
 from xcurves.core.floors import fewest_flips
 from xcurves.core.labels import named_tasks
 from xcurves.core.pairs import TURNED, PairRow, better_first, most_ahead
 from xcurves.core.provenance import alpha_of
 from xcurves.core.schema import Statement
-from xcurves.core.verdict import Comparison
 from xcurves.core.wording import joined, listed, number, pvalue
 from xcurves.multi_task.absent_runs import say_absent_runs
 from xcurves.multi_task.claims import of_claim

@@ -9,10 +9,10 @@ from typing import NamedTuple, Self
 import numpy as np
 import xarray as xr
 
+from xcurves.core.compared_pairs import Comparison
 from xcurves.core.pairs import lower_is_better
 from xcurves.core.verdict import (
     MOST_WORDS,
-    Comparison,
     best_sentence,
     claim_sentences,
     left_out_sentence,
@@ -86,7 +86,7 @@ def verdict_over_tasks(
         claims = list(claim_sentences(these))
         others = list(_left_out_clauses(benchmark, these))
         sentences += [best_sentence(these), *claims, *others, *following]
-        return within_words(sentences, [*others[::-1], *claims[1:]])
+        return within_words(sentences, [*others[::-1], *claims[1:], *following])
     claims = list(claim_sentences(likes))
     others = list(_left_out_clauses(benchmark, likes))
     following = list(what_next(benchmark, likes))

@@ -89,7 +89,8 @@ def format_table(
         deviation, or the standard error. The caption says which.
     best, ties : {"bold", "italic", "underline"}, optional
         How to mark the best algorithm, and those that are not shown to be worse. With ``rows="task"`` bold and
-        underlined if left out; ties are those of which p of the task, adjusted over tasks, does not show it. Else for
+        underlined if left out; ties are those of which p of the task, adjusted over tasks, does not show it where it
+        could have; a dagger stands where runs are too few for that. Else for
         tables with a value of each algorithm; ties are those whose intervals overlap with that of the best, at a
         confidence of at least 90 % for intervals of 95 %, unadjusted.
     precision : int, optional
