@@ -43,7 +43,7 @@ UNKNOWN = names_of(
     """
     loss_scale explained_variance survival_time episode_time alive_time up_time episode_length alive_duration
     survival_duration lossless value y metric learning_rate total false_negative_rate rank_of_matrix
-    gap_filled distance_travelled costly timeline
+    gap_filled distance_travelled costly timeline uptime_seconds lifetime_duration
     """
 )
 
