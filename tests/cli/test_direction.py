@@ -155,4 +155,18 @@ def test_gate_and_sequential_take_the_name_too(capsys):
     assert main(planned) == 0
     out = capsys.readouterr().out
     assert "lower is better, as the name val_loss says" in out
-    assert "good is shown to be lower" in out or "good" in out.splitlines()[2]
+    assert "After look 2 of 2 (6 runs each): good is below bad" in out
+
+
+def test_metrics_that_are_joined_with_tasks_keep_their_direction(capsys):
+    each = [
+        log("y", measure=measure, task=task)
+        for measure in ("val_loss", "mse")
+        for task in ("u", "v", "w")
+    ]
+    pd.concat(each).to_csv("mine.csv", index=False)
+    named = ["--value", "y", "--extra", "measure", "task"]
+    assert main(["mine.csv", *named, *QUICK]) == 0
+    out = capsys.readouterr().out
+    assert "good has the lower mean y" in out
+    assert "good is lower than bad" in out

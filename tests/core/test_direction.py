@@ -355,3 +355,20 @@ def test_the_signature_says_none_wherever_the_option_stands():
     ]
     assert len(having) >= 14
     assert set(having) == {None}
+
+
+@pytest.mark.parametrize("spread", [0.02, 0.5, 2.0])
+@pytest.mark.parametrize("n_tasks", [1, 2])
+def test_distributions_of_losses_say_what_those_of_turned_losses_do(spread, n_tasks):
+    rng = np.random.default_rng(2)
+    losses = xr.DataArray(
+        rng.normal(0, spread, (n_tasks, 3, 12)) + np.array([[0.2], [0.4], [0.9]]),
+        {"task": range(n_tasks), "algorithm": ["good", "fair", "bad"]},
+        ("task", "algorithm", "run"),
+        name="val_loss",
+    ).squeeze("task" if n_tasks == 1 else [])
+    said = losses.curves.compare_distributions().curves.summary().split("\n")[0]
+    turned = (-losses).rename("accuracy")
+    same = turned.curves.compare_distributions().curves.summary().split("\n")[0]
+    assert said == same.replace("higher", "lower")
+    assert "lower" in said

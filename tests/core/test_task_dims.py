@@ -177,3 +177,20 @@ def test_dims_are_named_by_texts_alone():
     assert named_dims("item", ("run", "fold"), None, 3) == {"item", "run", "fold"}
     with warnings.catch_warnings(action="error"):
         assert named_dims(xr.DataArray(["x"])) == frozenset()
+
+
+def test_joined_dims_may_include_one_that_is_called_task():
+    values = np.random.default_rng(0).normal(size=(4, 3, 2, 4))
+    coords = {
+        "task": list("wxyz"),
+        "size": [1, 2, 3],
+        "algorithm": ["a", "b"],
+        "run": range(4),
+    }
+    scores = xr.DataArray(values, coords, [*coords])
+    found = scores.curves.across_tasks(task=["task", "size"], rng=0)
+    other = scores.rename(task="game").curves.across_tasks(task=["game", "size"], rng=0)
+    xr.testing.assert_equal(
+        found.reset_coords(drop=True), other.reset_coords(drop=True)
+    )
+    assert found["task"].values[:2].tolist() == ["w, 1", "w, 2"]

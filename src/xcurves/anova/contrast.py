@@ -102,7 +102,8 @@ def contrast(
     the one-sample t of :math:`D_j = \sum_i a_i u_{ij}` under relabelling within runs. Exact if curves are exchangeable,
     otherwise asymptotically right, since T is studentized. From few runs it need not hold its level: with standard
     deviations 1 v 4 it rejects .06 of true nulls at a level of .05 for 10 v 10 runs, .08 for 15 v 5 and .05 for 60 v 20
-    (unstudentized .21 and .004), and .10 for skewed (exponential) scores, 10 v 10. The two-sided p is the share of
+    (unstudentized .21 and .004), and .10 for skewed (exponential) scores, 10 v 10, .25 for lognormal ones, 3 v 6 with
+    standard deviations 3 v 1. The two-sided p is the share of
     relabellings with :math:`|T^*| \ge |T|`; twice the smaller one-sided one, as in SciPy, would reject .16 there. The
     interval goes from the smallest to the largest shift that the test does not reject; it assumes that algorithms
     differ by a shift, which the test does not. `margin_pvalue` is the largest one-sided p of all contrasts of at most

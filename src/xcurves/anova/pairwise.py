@@ -90,10 +90,11 @@ def pairwise(
     reject equal pairs because of a third. The algorithm effect is tested by the two-sided studentized permutation test
     of `contrast`, and the interval goes from the smallest to the largest shift δ of one algorithm against the other
     that this test does not reject. So the unadjusted p is at most ``1 - confidence_level`` exactly where the interval
-    excludes 0, except where `difference_ci_gap` is 1: with sizes beyond 3:1, or two runs, some shifts within it
-    may be rejected. With too few assignments the interval is unbounded; where runs do not differ at all it is NaN. It
-    assumes that algorithms differ by a shift; the test does not. Intervals that hold for all K pairs together are those
-    of a level of :math:`1 - \alpha / K`.
+    excludes 0, except where `difference_ci_gap` is 1: with sizes beyond 3:1, or two runs, some shifts within it may be
+    rejected. With too few assignments the interval is unbounded; where runs do not differ at all it is NaN. It assumes
+    that algorithms differ by a shift; the test does not. Of skewed runs of unlike spread it rejects too often: of three
+    algorithms with eight lognormal runs each, one varying four times as much, some pair in .12 for .05 after
+    adjustment. Intervals that hold for all K pairs together are those of a level of :math:`1 - \alpha / K`.
 
     .. math:: p_{(r)}^{adj} = \max_{s \le r} \min(1, (n_{pairs} - s + 1) p_{(s)})
 

@@ -11,6 +11,7 @@ import pandas as pd
 import xarray as xr
 
 import xcurves
+from xcurves import ledger
 from xcurves.cli.names import Table, not_found, read_names
 from xcurves.cli.options import Parser, add_direction, program
 from xcurves.cli.scales import filled, with_direction
@@ -117,6 +118,8 @@ def run_sequential(options: argparse.Namespace) -> int:
         raise ValueError(
             f"ARCHIVE {options.archive} holds an analysis, not curves. Name the archive it was made from"
         )
+    if options.previous is not None:
+        ledger.read(options.previous, "--previous")
     same = (
         "previous",
         "spending",

@@ -318,7 +318,13 @@ def _aligned(
     }
     cures = _cures_of_short_runs(options)
     if how["on"] in ("intersection", "final") or "relative_to" in how:
-        _ask_of_short_runs(curves, cures, options)
+        try:
+            _ask_of_short_runs(curves, cures, options)
+        except ValueError:
+            # Runs that share no levels are the first thing to say: no answer would bring them together.
+            with warnings.catch_warnings(action="ignore"):
+                align(curves, **given)
+            raise
         return align(curves, **given)
     # Levels that are named cut nothing, but short runs may lack them.
     aligned = align(curves, **given)

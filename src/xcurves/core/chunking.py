@@ -139,6 +139,7 @@ def apply(
     names = np.array(job.context.names, object).reshape(*shape, 1)
     dims = job.layout.dims
     used = {dim for of_variable in dims.values() for dim in of_variable}
+    resized = {dim for dim in job.core if job.layout.sizes[dim] != curves.sizes[dim]}
     found = xr.apply_ufunc(
         _Block(job.without_names()),
         curves.drop_vars(curves.coords),
@@ -146,6 +147,7 @@ def apply(
         xr.DataArray(names, dims=[*lead, "_name"]).chunk(chunks),
         input_core_dims=[list(job.core), *core_of_others, ["_name"]],
         output_core_dims=[list(of_variable) for of_variable in dims.values()],
+        exclude_dims=resized,
         dask="parallelized",
         output_dtypes=[job.integers.get(name, np.float64) for name in dims],
         dask_gufunc_kwargs={

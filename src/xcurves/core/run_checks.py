@@ -115,6 +115,26 @@ class IncompleteRunError(ValueError):
         return f"{self.args[0]}. {_CURE}"
 
 
+class RunError(ValueError):
+    """What is wrong with one run of an algorithm; who knows the run by another name can say that instead."""
+
+    def __init__(self, what: str, name: str, algorithm: str, run: str) -> None:
+        super().__init__(f"{name}{what}")
+        self.what = what
+        self.algorithm = algorithm
+        self.run = run
+
+
+class RunsWarning(UserWarning):
+    """The same of two runs of an algorithm."""
+
+    def __init__(self, what: str, name: str, algorithm: str, runs: list[str]) -> None:
+        super().__init__(f"{name}{what}")
+        self.what = what
+        self.algorithm = algorithm
+        self.runs = runs
+
+
 @contextmanager
 def with_cure(curves: xr.DataArray) -> Iterator[None]:
     """Add advice that works on the given curves to errors about incomplete runs, if the curves are in memory."""

@@ -9,6 +9,7 @@ import xarray as xr
 from xcurves.core import labels, validation
 
 TASK = "task"  # the usual name, which stands for the only further dim whatever its name
+_JOINED = "_joined"  # until the dims that are joined are gone
 
 
 def named_dims(*options: object) -> frozenset[str]:
@@ -61,9 +62,11 @@ def check_task(
         and set(task) <= set(extra)
     ):
         labelled = curves.assign_coords({dim: curves[dim] for dim in task})
-        joined = labelled.stack({TASK: list(task)}, create_index=False)  # of xarray
+        joined = labelled.stack({_JOINED: list(task)}, create_index=False)  # of xarray
         every = zip(*(joined[dim].to_numpy().tolist() for dim in task), strict=True)
         names = [", ".join(map(str, each)) for each in every]
+        # One of the dims may have the name of the joined one, which its labels do not.
+        joined = joined.drop_vars(TASK, errors="ignore").rename({_JOINED: TASK})
         return joined.assign_coords({TASK: names}).transpose(TASK, ...), TASK
     return curves, one_dim(curves, task, name)
 

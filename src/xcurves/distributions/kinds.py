@@ -175,6 +175,13 @@ PERFORMANCE_CDF = ResultKind(
             when="strata or unit",
             coord=True,
         ),
+        "strata_unlike": Var(
+            _TASK,
+            "whether strata have unlike numbers of trials",
+            dtype=np.int64,
+            when="strata",
+            coord=True,
+        ),
     },
     coords={
         "cvar_level": (),

@@ -11,7 +11,8 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import labels, ledger, validation
+from xcurves import ledger
+from xcurves.core import labels, validation
 from xcurves.core.validation import check_curves
 from xcurves.kernels.differences.sequential_pvalues import Spending
 

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
+from xcurves import ledger
 from xcurves.array_types import Bools, Floats, Index
 from xcurves.core import (
     direction,
     labels,
-    ledger,
     provenance,
     scales,
     task_dims,
@@ -112,14 +112,14 @@ def sequential(
         then; `pvalue_stagewise`, NaN but at the first rejection by `pvalue` and at the last look; `difference` (first
         minus second, in score units). With `repeated_intervals` also: `difference_ci` (ci_bound), the repeated interval
         of a pair by itself, NaN where the looks contradict each other; `difference_ci_simultaneous` (ci_bound), that
-        for all pairs together; `chance`, how often the looks left show a pair that is open if the difference is as
-        seen, and `chance_at_ci` (ci_bound), if it is at an end of the interval for all pairs together, NaN where it is
-        shown or no look is left; `futile` (0 or 1). On (algorithm, look): `n_runs` so far, in all of `task`
-        together; on (pair, look) `n_assignments`, those that were evaluated. On (pair): `undecided`, 1 where more runs
-        are needed. On (algorithm): `n_runs_next`, the runs of its latest batch if it has an undecided pair, else 0: so
-        many are run next, and at most so many for each look that is left. On (algorithm, run): `run_digest`, a number
-        that changes with the scores and the look of a run, 0 where it is absent. Looks to come are NaN, flags 0. attrs
-        have the plan.
+        for all pairs together; `chance`, how often the looks left show a pair that is open, the difference as uncertain
+        as it is now, and `chance_at_ci` (ci_bound), if it is at an end of the interval for all pairs together, NaN
+        where it is shown, no look is left or an algorithm has one run; `futile` (0 or 1). On (algorithm, look):
+        `n_runs` so far, in all of `task` together; on (pair, look) `n_assignments`, those that were evaluated. On
+        (pair): `undecided`, 1 where more runs are needed. On (algorithm): `n_runs_next`, the runs of its latest batch
+        if it has an undecided pair, else 0: so many are run next, and at most so many for each look that is left. On
+        (algorithm, run): `run_digest`, a number that changes with the scores and the look of a run, 0 where it is
+        absent. Looks to come are NaN, flags 0. attrs have the plan.
 
     Raises
     ------
@@ -143,21 +143,22 @@ def sequential(
     whether to go on may depend on it. This is exact if runs of both algorithms are exchangeable within their batch (and
     task) and all assignments are evaluated, with random ones on average over seeds. With unlike spread unequal batches
     reject too often (for .05, with standard deviations 4:1, .09 at 6 v 3 runs three times, .15 at 2 v 4, 1 v 3 and 3 v
-    5): run equal ones. `pvalue` never rises; where a pair has no new runs it stays as it was, and the share of that
-    look can be spent at the next. An algorithm all of whose pairs are decided needs no further runs. `pvalue_stagewise`
-    is a p-value only for one who stops at the first rejection at the level α, or else at the last look. What is *not*
-    controlled: more looks than planned, batches that grow, looks or runs that are left out because of a result, and
-    algorithms that are added later.
+    5): run equal ones; of skewed (exponential) runs equal ones reject .10 to .11 too. `pvalue` never rises; where a
+    pair has no new runs it stays as it was, and the share of that look can be spent at the next. An algorithm all of
+    whose pairs are decided needs no further runs. `pvalue_stagewise` is a p-value only for one who stops at the first
+    rejection at the level α, or else at the last look. What is *not* controlled: more looks than planned, batches that
+    grow, looks or runs that are left out because of a result, and algorithms that are added later.
 
     The interval goes from the smallest to the largest shift of the first algorithm that no look so far rejects. If the
     algorithms differ by a shift, the intervals of all looks together hold it in a share 1 - α of studies. Those for all
     pairs together are found at the level α over the number of pairs. After a rejection the estimate is too large on
     average, and of the studies that reject, more than a share α may have an interval that misses.
 
-    *Chances* are shares of 2,000 continuations: normal runs with the mean and the standard deviation of each algorithm
-    so far, in batches like its latest, judged by Welch's t at the levels of a normal statistic that spends the plan's
-    shares, at α over the number of pairs that are not shown yet (Holm's next step). `futile` is 1 where `chance` is
-    below 0.1 and the larger `chance_at_ci` below 0.5; to stop there is allowed, never needed.
+    *Chances* are shares of 2,000 continuations: normal runs with the standard deviation of each algorithm so far, in
+    batches like its latest, judged by Welch's t at the levels of a normal statistic that spends the plan's shares, at α
+    over the number of pairs that are not shown yet (Holm's next step). The true difference of each continuation is
+    drawn anew, from Welch's t about the difference seen; for `chance_at_ci` it is the end of the interval. `futile` is
+    1 where `chance` is below 0.1; to stop there is allowed, never needed.
 
     References
     ----------
@@ -466,19 +467,17 @@ def _chances(
                 of_pair = _chances_after(test, k, ends, levels[k], plan, context)
                 chance[number, k] = of_pair[0]
                 at_ends[number, k] = of_pair[1:]
-    is_unlikely = chance < sequential_chances.UNLIKELY
-    is_unlikely_at_best = at_ends.max(axis=-1) < sequential_chances.AT_BEST
     return {
         "chance": chance,
         "chance_at_ci": at_ends,
-        "futile": is_unlikely & is_unlikely_at_best,
+        "futile": chance < sequential_chances.UNLIKELY,
     }
 
 
 def _chances_after(
     test: PairTest, k: int, ends: Floats, level: float, plan: Plan, context: Context
 ) -> Floats:
-    """Return how often the looks after look `k` show a pair: if the difference is as seen, and at both `ends`."""
+    """Return how often the looks after look `k` show a pair: with an uncertain difference, and at both `ends`."""
     difference = test.by_look["difference"][k]
     scale = test.by_look["scale"][k]
     seen = sequential_chances.seen_by(test.u, plan.look, k, difference, scale)
@@ -490,6 +489,4 @@ def _chances_after(
         level,
         plan.n_resamples,
     )
-    return sequential_chances.chances(
-        seen, left, [difference, *ends], context.entropy, k
-    )
+    return sequential_chances.chances(seen, left, ends, context.entropy, k)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from math import floor, log10
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from scipy.special import stdtrit
 
 from xcurves.array_types import Floats
 from xcurves.core.task_scores import TaskScores
-from xcurves.core.wording import percent, span
+from xcurves.core.wording import decimals_of, percent, span
 
 Spread = Literal["ci", "sd", "se"]
 Mark = Literal["bold", "italic", "underline"]
@@ -121,31 +122,24 @@ def _decimals_of_tasks(mean: Floats, widths: Floats) -> list[int]:
     """Return the decimals of each row: those of its median spread, the same for all rows where they are much alike."""
     decimals = []
     for means, spreads in zip(mean, widths, strict=True):
+        spread = 0.0
         known = spreads[np.isfinite(spreads) & (spreads > 0)]
         if known.size:
-            decimals.append(_decimals(float(np.median(known))))
-        else:
-            decimals.append(_decimals_of_means(means))
+            spread = float(np.median(known))
+        decimals.append(_decimals(means[np.isfinite(means)].tolist(), spread))
     if decimals and max(decimals) - min(decimals) <= _FEW:
-        return [int(np.median(decimals))] * len(decimals)
+        return [max(decimals)] * len(decimals)
     return decimals
 
 
-def _decimals(spread: float) -> int:
-    """Return how many decimals a spread supports: two digits of one that begins with 1 to 3.5, else one."""
-    power = int(np.floor(np.log10(spread)))
-    n_digits = 1
-    if spread / 10.0**power < 3.55:
-        n_digits = 2
-    return min(max(n_digits - 1 - power, 0), _MOST_DECIMALS)
-
-
-def _decimals_of_means(means: Floats) -> int:
-    """Return how many decimals give three digits of means that have no spread."""
-    largest = np.fmax.reduce(np.abs(means), initial=0.0, where=np.isfinite(means))
-    if largest == 0:
-        return 0
-    return _decimals(float(largest)) + 1
+def _decimals(means: Sequence[float], spread: float) -> int:
+    """Return how many decimals means with a spread have; without one they have three digits of the largest."""
+    supported = [decimals_of(mean - spread, mean + spread, mean) for mean in means]
+    known = [decimals for decimals in supported if decimals is not None]
+    largest = max(map(abs, means), default=0.0)
+    if not known and largest > 0:
+        known = [2 - floor(log10(largest))]
+    return min(max([0, *known]), _MOST_DECIMALS)
 
 
 def _written(value: float, decimals: int) -> str:

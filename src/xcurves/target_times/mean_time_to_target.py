@@ -263,7 +263,7 @@ def _check_levels(levels: Floats, log: bool) -> None:
 
 
 def _check_read(scores: Floats, group: Group) -> None:
-    """Refuse scores that are infinite or too large to be squared and, where runs are paired, runs that are lacking."""
+    """Refuse scores that are infinite or too large to be squared."""
     context = group.context
     n_tasks = len(scores)
     # Joined tasks have one name together.
@@ -276,10 +276,6 @@ def _check_read(scores: Floats, group: Group) -> None:
     run_checks.check_runs(
         counts, np.zeros(n_tasks), names, context.algorithms, context.runs
     )
-    if not context.paired:
-        return
-    for name, present in zip(names, np.any(~np.isnan(scores), axis=-1), strict=True):
-        run_checks.check_paired_runs(present, name, context.algorithms, context.runs)
 
 
 def times_of(
