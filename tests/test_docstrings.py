@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
+import experiments
 import xcurves
-import xcurves.experiments
 from xcurves import accessors, kinds
-from xcurves.experiments import saved_trials
 
 REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
 # What STYLE leaves open: where the summary begins, a See Also, an extended summary, a capital after {choices}.
@@ -47,9 +46,7 @@ def functions_of_experiments():
     """Return those that show how they are called; the others serve these."""
     names = [
         module.name
-        for module in pkgutil.iter_modules(
-            xcurves.experiments.__path__, "xcurves.experiments."
-        )
+        for module in pkgutil.iter_modules(experiments.__path__, "experiments.")
     ]
     functions = {
         name: function
@@ -80,7 +77,7 @@ def test_names_are_found():
         "xcurves.tutorial.open_dataset",
         "xcurves.readers.read",
     } <= set(FUNCTIONS)
-    assert "xcurves.experiments.tictactoe.learning_curves" in EXPERIMENTS
+    assert "experiments.tictactoe.learning_curves" in EXPERIMENTS
     assert {
         "DataArray.curves.align",
         "Dataset.curves.table",
@@ -128,7 +125,7 @@ def test_the_reference_lists_all():
     )
     names = [
         name.removeprefix("xcurves.").removeprefix("readers.")
-        for name in (*FUNCTIONS, *EXPERIMENTS, *METHODS)
+        for name in (*FUNCTIONS, *METHODS)
     ]
     assert not [name for name in names if f"\n   {name}\n" not in pages]
 
@@ -183,7 +180,6 @@ def test_every_method_has_its_equation_and_names_where_it_was_published():
 PUBLIC = {
     **FUNCTIONS,
     **EXPERIMENTS,
-    "xcurves.experiments.saved_trials.run_trials": saved_trials.run_trials,
 }
 # Publications without a DOI, by where they appeared.
 NO_DOI = (

@@ -12,7 +12,10 @@ from xcurves.anova.randomized_anova import randomized_anova as randomized_anova
 from xcurves.distributions.compare_distributions import (
     compare_distributions as compare_distributions,
 )
+from xcurves.distributions.dse import dse as dse
+from xcurves.distributions.dse import one_trial as one_trial
 from xcurves.distributions.performance_cdf import performance_cdf as performance_cdf
+from xcurves.distributions.saved_trials import run_trials as run_trials
 from xcurves.distributions.trials import trials_needed as trials_needed
 from xcurves.distributions.tuning_curve import tuning_curve as tuning_curve
 from xcurves.gating.gate import gate as gate
@@ -82,6 +85,7 @@ __all__ = [
     "contrast",
     "describe_methods",
     "drop_incomplete",
+    "dse",
     "explore",
     "fill_failed",
     "fit_power_law",
@@ -91,6 +95,7 @@ __all__ = [
     "leave_one_size_out",
     "mean_time_to_target",
     "normalize",
+    "one_trial",
     "optimal_allocation",
     "pairwise",
     "performance_cdf",
@@ -105,6 +110,7 @@ __all__ = [
     "readers",
     "register_polars",
     "report",
+    "run_trials",
     "runs_needed",
     "sequential",
     "simulation",

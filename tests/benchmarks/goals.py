@@ -45,8 +45,8 @@ from benchmarks import (
     workloads,
 )
 from benchmarks.workloads import WORKLOADS, Workload
+from experiments import endgames
 from xcurves import archive, tutorial
-from xcurves.experiments import endgames
 from xcurves.kernels.differences import contrasts
 from xcurves.kernels.distributions import ecdf
 
@@ -443,7 +443,7 @@ def experiment_goals() -> list[Goal]:
     n_learners, n_swings = test_experiments.N_LEARNERS, test_experiments.N_SWINGS
     return [
         Goal(
-            "`experiments.dse`, 1,000 trials: a loop that saves nothing",
+            "`dse`, 1,000 trials: a loop that saves nothing",
             kept,
             test_experiments.plain_trials,
             1.0,

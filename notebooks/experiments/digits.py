@@ -7,8 +7,8 @@ from typing import Any
 
 import xarray as xr
 
-from xcurves.experiments import command, learning
-from xcurves.experiments.command import check_chosen, sklearn
+from experiments import learning
+from experiments.shared import check_chosen, sklearn
 
 SIZES = (80, 160, 320, 640, 1280)
 
@@ -65,7 +65,3 @@ def learning_curves(
     return learning.partition_errors(
         chosen, images / 16, digits, sizes=SIZES, seed=seed
     )
-
-
-if __name__ == "__main__":
-    command.run(learning_curves)

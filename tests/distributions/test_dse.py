@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from xcurves.experiments.dse import dse, one_trial
+from xcurves.distributions.dse import dse, one_trial
 
 
 def sample_hyperparameters(rng):

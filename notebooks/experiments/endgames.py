@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from experiments import learning
+from experiments.shared import check_chosen, sklearn
+from experiments.tictactoe import ME, OTHER, OVER, POWERS, SQUARES, WORTH
 from xcurves.array_types import Bools, Ints
 from xcurves.core import validation
-from xcurves.experiments import command, learning
-from xcurves.experiments.command import check_chosen, sklearn
-from xcurves.experiments.tictactoe import ME, OTHER, OVER, POWERS, SQUARES, WORTH
 
 TableName = Literal["chess", "endgame"]
 
@@ -230,7 +230,3 @@ def learning_curves(
     return made.assign_attrs(
         title=f"decision trees on {what}: {made.attrs['title']}", references=references
     )
-
-
-if __name__ == "__main__":
-    command.run(learning_curves)

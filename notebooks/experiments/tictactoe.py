@@ -14,16 +14,15 @@ from typing import Literal
 import numpy as np
 import xarray as xr
 
-from xcurves.array_types import Bools, Floats, Ints
-from xcurves.core import validation
-from xcurves.experiments import command
-from xcurves.experiments.command import (
+from experiments.shared import (
     check_probability,
     check_rising,
     check_seed,
     labelled,
     recorded,
 )
+from xcurves.array_types import Bools, Floats, Ints
+from xcurves.core import validation
 
 LEARNING_RATES = (0.001, 0.8, 0.1)
 LEVELS = (0, 200, 500, 1000, 2000, 3000, 5000, 8000)
@@ -292,7 +291,3 @@ def _scores(
             values, False, halves[1], replies
         )
     return scores
-
-
-if __name__ == "__main__":
-    command.run(learning_curves)

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
+from experiments.shared import check_rising, check_seed, recorded
 from xcurves.array_types import Floats
-from xcurves.experiments import command
-from xcurves.experiments.command import check_rising, check_seed, recorded
 
 SEED = 2022
 WIDTHS = (8, 16, 32, 64, 128, 256)
@@ -113,7 +112,3 @@ def _examples(count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
     return x, np.sin(2 * x[:, 0]) * np.cos(x[:, 1]) + 0.5 * x[:, 2] * x[
         :, 3
     ] + _NOISE * rng.normal(size=count)
-
-
-if __name__ == "__main__":
-    command.run(losses)

@@ -15,9 +15,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import validation
-from xcurves.experiments import command, endgames
-from xcurves.experiments.command import (
+from experiments import endgames
+from experiments.learning import SEED, in_proportion, percent_right
+from experiments.shared import (
     check_chosen,
     check_seed,
     draw_seed,
@@ -25,7 +25,7 @@ from xcurves.experiments.command import (
     made_by,
     sklearn,
 )
-from xcurves.experiments.learning import SEED, in_proportion, percent_right
+from xcurves.core import validation
 
 N_RUNS = 5
 N_EXAMPLES = 2000
@@ -212,7 +212,3 @@ def learning_curves(
     return labelled(
         "accuracy", accuracy, chosen, SIZES, long_name=said, attrs=attrs, tasks=wanted
     )
-
-
-if __name__ == "__main__":
-    command.run(learning_curves)

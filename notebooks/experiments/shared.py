@@ -1,17 +1,13 @@
-"""What experiments share: checks of arguments, labels, and a command line that writes a file which says the command."""
+"""What experiments share: checks of arguments, labels, and how this machine rounds."""
 
 from __future__ import annotations
 
-import argparse
-import ast
 import importlib
 import itertools
 import zlib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
-from inspect import getdoc, getfile, getmodulename, signature
 from numbers import Integral
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -124,70 +120,6 @@ def sklearn(module: str) -> Any:
         raise ModuleNotFoundError(
             "this experiment needs scikit-learn. Install it: pip install 'xcurves[sklearn]'"
         ) from error
-
-
-def run(
-    make: Callable[..., xr.Dataset],
-    arguments: Sequence[str] | None = None,
-    *,
-    unrecorded: Collection[str] = (),
-) -> None:
-    """Write what `make` returns as netCDF, with the command in its attrs; `unrecorded` options change no number."""
-    defaults = {name: each.default for name, each in signature(make).parameters.items()}
-    prog = f"python -m xcurves.experiments.{getmodulename(getfile(make))}"
-    parser = argparse.ArgumentParser(
-        prog,
-        description=getdoc(make),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("path", type=Path, help="netCDF file to write")
-    for name in dict.fromkeys(["seed", *defaults]):
-        several = "Sequence" in str(make.__annotations__[name])
-        parser.add_argument(
-            _flag(name),
-            nargs="+" if several else None,
-            type=_value,
-            default=defaults[name],
-        )
-    given = vars(parser.parse_args(arguments))
-    path: Path = given.pop("path")
-    if not path.parent.is_dir():
-        parser.error(
-            f"path {path}: there is no folder {path.parent}. Make it, or name another"
-        )
-    changed = [
-        name
-        for name in given
-        if name not in unrecorded and (name == "seed" or given[name] != defaults[name])
-    ]
-    command = " ".join(
-        [
-            parser.prog,
-            path.name,
-            *(f"{_flag(name)} {_text(given[name])}" for name in changed),
-        ]
-    )
-    try:
-        made = make(**given)
-    except (ValueError, TypeError, ImportError) as error:
-        parser.error(str(error))
-    made.assign_attrs(command=command).to_netcdf(path, engine="scipy")
-
-
-def _value(text: str) -> Any:
-    """Return a number, or the text itself."""
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return text
-
-
-def _flag(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
-
-
-def _text(value: Any) -> str:
-    return " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def fingerprint() -> int:

@@ -17,8 +17,8 @@ import xarray as xr
 
 from xcurves.core import validation
 from xcurves.core.provenance import warn_of
-from xcurves.experiments import saved_trials
-from xcurves.experiments.saved_trials import ERROR, Record, Settings, error_text
+from xcurves.distributions import saved_trials
+from xcurves.distributions.saved_trials import ERROR, Record, Settings, error_text
 
 Generator = np.random.Generator
 Hyperparameters = Mapping[str, Any]
@@ -105,13 +105,14 @@ def dse(
 
     Examples
     --------
+    >>> import numpy as np, xcurves
     >>> def sample_hyperparameters(rng):
     ...     return {"rate": rng.uniform()}
     >>> def sample_data(rng):
     ...     return rng.normal(size=10), rng.normal(size=10)
     >>> def train_and_score(hyperparameters, train, test, rng):
     ...     return -np.mean((test - hyperparameters["rate"] * train.mean()) ** 2)
-    >>> scores = dse(train_and_score, sample_hyperparameters, sample_data, 20, rng=0)
+    >>> scores = xcurves.dse(train_and_score, sample_hyperparameters, sample_data, 20, rng=0)
     >>> scores.dims, sorted(scores.coords)
     (('run',), ['error', 'rate', 'run'])
     >>> float(scores.curves.performance_cdf().n_trials)
@@ -182,7 +183,9 @@ def one_trial(
 
     Examples
     --------
-    >>> one_trial(lambda hyper, *_: hyper["rate"], lambda rng: {"rate": rng.uniform()}, lambda rng: (0, 0), 3, rng=0)
+    >>> import xcurves
+    >>> functions = lambda hyper, *_: hyper["rate"], lambda rng: {"rate": rng.uniform()}, lambda rng: (0, 0)
+    >>> xcurves.one_trial(*functions, 3, rng=0)
     0.265...
     """
     if not isinstance(index, int | np.integer) or index < 0:

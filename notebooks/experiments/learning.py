@@ -12,15 +12,15 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from xcurves.array_types import Floats, Ints
-from xcurves.core import validation
-from xcurves.experiments.command import (
+from experiments.shared import (
     check_rising,
     check_seed,
     labelled,
     made_by,
     sklearn,
 )
+from xcurves.array_types import Floats, Ints
+from xcurves.core import validation
 
 SEED = 1998
 

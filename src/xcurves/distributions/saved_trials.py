@@ -62,9 +62,10 @@ def run_trials(
 
     Examples
     --------
+    >>> import xcurves
     >>> def trial(index):
     ...     return {"half": index / 2}
-    >>> run_trials(trial, 3)["half"].values
+    >>> xcurves.run_trials(trial, 3)["half"].values
     array([0. , 0.5, 1. ])
     """
     n_trials, batch = (

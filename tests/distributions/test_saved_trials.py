@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from xcurves.experiments.saved_trials import run_trials
+from xcurves.distributions.saved_trials import run_trials
 
 N_TRIALS = 250
 WORK = """
@@ -16,7 +16,7 @@ import os, signal, sys, time
 from pathlib import Path
 import numpy as np
 from scipy.io import netcdf_file
-from xcurves.experiments.saved_trials import run_trials
+from xcurves.distributions.saved_trials import run_trials
 
 folder, n_trials = Path(sys.argv[1]), int(sys.argv[2])
 settings = {"seed": 7, "task": "moons"}

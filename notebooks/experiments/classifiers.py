@@ -18,10 +18,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from experiments.shared import draw_seed, fingerprint, log_uniform, sklearn
 from xcurves.core import validation
-from xcurves.experiments import command
-from xcurves.experiments.command import draw_seed, log_uniform, sklearn
-from xcurves.experiments.dse import (
+from xcurves.distributions.dse import (
     TAKEN,
     Hyperparameters,
     SampleData,
@@ -374,10 +373,6 @@ def classifier_trials(
         "n_points": points,
         "seed": seed,
         **versions(),
-        "arithmetic": command.fingerprint(),
+        "arithmetic": fingerprint(),
     }
     return xr.Dataset(data, dims, attrs)
-
-
-if __name__ == "__main__":
-    command.run(classifier_trials, unrecorded=("archive", "jobs"))

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from experiments import swingup
+from experiments.shared import check_seed, fingerprint, log_uniform
+from experiments.swingup import ACTIONS
 from xcurves.core import validation
-from xcurves.experiments import command, swingup
-from xcurves.experiments.command import check_seed, log_uniform
-from xcurves.experiments.swingup import ACTIONS
 
 ALGORITHMS = ("actor-critic", "PPO")
 PERCENTILES = (1, 50, 95, 99)
@@ -228,7 +228,7 @@ def pendulum_trials(
         "references": "Jordan, Cohen & Thomas, Using Cumulative Distribution Based Performance Analysis",
         "seed": seed,
         "numpy": np.__version__,
-        "arithmetic": command.fingerprint(),
+        "arithmetic": fingerprint(),
     }
     return xr.Dataset(data, attrs=attrs)
 
@@ -237,7 +237,3 @@ def _stacked(curves: Mapping[Any, xr.DataArray], dim: str) -> xr.DataArray:
     """Return curves along a dim of their names, in single precision."""
     bare = [each.reset_coords(drop=True).astype(np.float32) for each in curves.values()]
     return xr.concat(bare, xr.DataArray(list(curves), dims=dim, name=dim), join="outer")
-
-
-if __name__ == "__main__":
-    command.run(pendulum_trials)
