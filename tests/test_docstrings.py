@@ -133,8 +133,6 @@ def test_the_reference_lists_all():
 ELSEWHERE = {  # what "each with `_ci`" says, what the docstring of another function says, what is given back as it came
     "across_tasks": {"training_weights"},
     "tuning_curve": {"trials_to_match_reversed_ci"},
-    "type_i_error": {"effect", "error_term"},
-    "power": {"effect", "error_term", "rate_ci", "n_replications", "expected_runs"},
     "optimal_allocation": {
         f"{name}_ci"
         for name in ("n_opt", "d_opt", "tokens_per_parameter", "loss_at_optimum")
@@ -164,7 +162,7 @@ def test_every_variable_of_a_result_is_documented_with_its_dims(name):
 
 
 # the equation stands elsewhere
-DERIVED = {"predict_loss", "compare_scaling_laws", "power", "profile_across_tasks"}
+DERIVED = {"predict_loss", "compare_scaling_laws", "profile_across_tasks"}
 
 
 def test_every_method_has_its_equation_and_names_where_it_was_published():

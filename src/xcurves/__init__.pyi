@@ -3,7 +3,6 @@
 # Written by tests/stubs.py from public_names.py.
 from xcurves import archive as archive
 from xcurves import readers as readers
-from xcurves import simulation as simulation
 from xcurves import tutorial as tutorial
 from xcurves.accessors import register_polars as register_polars
 from xcurves.anova.contrast import contrast as contrast
@@ -41,6 +40,7 @@ from xcurves.multi_task.across_tasks import across_tasks as across_tasks
 from xcurves.multi_task.profile_across_tasks import (
     profile_across_tasks as profile_across_tasks,
 )
+from xcurves.planning.runs_needed import runs_needed as runs_needed
 from xcurves.plotting.benchmark import plot_benchmark as plot_benchmark
 from xcurves.plotting.dispatch import plot as plot
 from xcurves.plotting.explore import explore as explore
@@ -58,9 +58,6 @@ from xcurves.reporting.paper import describe_methods as describe_methods
 from xcurves.reporting.paper import format_table as format_table
 from xcurves.results import summary as summary
 from xcurves.results import table as table
-from xcurves.simulation.power import power as power
-from xcurves.simulation.runs_needed import runs_needed as runs_needed
-from xcurves.simulation.type_i_error import type_i_error as type_i_error
 from xcurves.target_times.mean_time_to_target import (
     mean_time_to_target as mean_time_to_target,
 )
@@ -102,7 +99,6 @@ __all__ = [
     "performance_profile",
     "plot",
     "plot_benchmark",
-    "power",
     "predict",
     "predict_loss",
     "profile_across_tasks",
@@ -113,7 +109,6 @@ __all__ = [
     "run_trials",
     "runs_needed",
     "sequential",
-    "simulation",
     "speedup",
     "ss_profile",
     "summary",
@@ -125,5 +120,4 @@ __all__ = [
     "trials_needed",
     "tuning_curve",
     "tutorial",
-    "type_i_error",
 ]

@@ -43,9 +43,7 @@ KINDS = {
     "performance_cdf": Public("distributions.performance_cdf", (CURVES,)),
     "compare_distributions": Public("distributions.compare_distributions", (CURVES,)),
     "tuning_curve": Public("distributions.tuning_curve", (CURVES,)),
-    "type_i_error": Public("simulation.type_i_error"),
-    "power": Public("simulation.power"),
-    "runs_needed": Public("simulation.runs_needed", (CURVES,)),
+    "runs_needed": Public("planning.runs_needed", (CURVES,)),
 }
 
 # What prepares curves, and what all kinds of results have.
@@ -76,7 +74,7 @@ FUNCTIONS = {
     "trials_needed": Public("distributions.trials"),
 }
 
-MODULES = ("archive", "readers", "simulation", "tutorial")
+MODULES = ("archive", "readers", "tutorial")
 
 
 def methods_of(type_name: str) -> list[str]:

@@ -304,8 +304,6 @@ def usual(draw: Draw, name: str, hint: typing.Any, function: str = "") -> typing
         "ax": [None],
         "settings": [None, {"n_runs": [3, 4]}],
         "test": [ANOVA],
-        "generator": [GENERATOR],
-        "replace": [True],
         "width": [0.1, 0.5],
         "replacement": ["worst", 0.0],
         "value": ["score"],
@@ -315,7 +313,6 @@ def usual(draw: Draw, name: str, hint: typing.Any, function: str = "") -> typing
         "extra": [(), "task"],
         "run": ["run", None],
         "variants": [None, {"x": {}}],
-        "modification": [None],
         "at": ["largest", 4.0],
         "at_size_and_tokens": [(1e9, 1e11), None],
         "predict_at": [None, [(1e9, 1e11)]]
@@ -348,7 +345,6 @@ def ANOVA(curves: xr.DataArray, **options: typing.Any) -> xr.Dataset:
     return xcurves.randomized_anova(curves, n_resamples=9, **options)
 
 
-GENERATOR = xcurves.simulation.autoregressive
 DIMS = ("algorithm", "run", "training")
 PAGE = Path(tempfile.gettempdir()) / f"attack-{os.getpid()}.html"
 

@@ -31,6 +31,7 @@ import numpy as np
 import xarray as xr
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2] / "notebooks"))
 
 import plain_chess
 import plain_pendulum
@@ -473,7 +474,9 @@ def experiment_goals() -> list[Goal]:
 
 def simulation_goals() -> list[Goal]:
     """Return the goal of error rates."""
-    name = "`simulation.type_i_error` of 1,000 data sets, 2 × 20 × 8, 399: a loop over data sets"
+    name = (
+        "rates of rejections of 1,000 data sets, 2 × 20 × 8, 399: a loop over data sets"
+    )
     return [
         Goal(
             name,

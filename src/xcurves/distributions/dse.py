@@ -167,7 +167,7 @@ def one_trial(
     index : int
         Which trial.
     rng : int
-        The seed that `dse` was given.
+        The seed that `dse` was given; it has no default, unlike elsewhere, since another seed is another trial.
 
     Returns
     -------

@@ -5,37 +5,35 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import xarray as xr
 
 from xcurves.anova.randomized_anova import randomized_anova
 from xcurves.core import labels, provenance, run_checks, scales, validation
-from xcurves.core.named_options import names_options
 from xcurves.core.validation import check_curves
 from xcurves.kernels.distributions import ecdf
-from xcurves.multi_task.across_tasks import PVALUES, across_tasks, many_pvalues
-from xcurves.simulation import pilots
-from xcurves.simulation.generators import Case, resampled, with_algorithm
-from xcurves.simulation.kinds import RUNS_NEEDED
-from xcurves.simulation.replications import (
+from xcurves.multi_task.across_tasks import many_pvalues
+from xcurves.planning import pilots
+from xcurves.planning.kinds import RUNS_NEEDED
+from xcurves.planning.replications import (
     CurvesGenerator,
     Replications,
     Test,
     count_rejections,
     rates,
+    replications,
     warn_of_missing,
 )
-from xcurves.simulation.type_i_error import replications
 
 _TIMES = (1, 1.5, 2, 3, 4, 6, 8)  # the pilots, that are tried by default
+_MOST = 8  # times the pilots, of which drawn runs still say something
 _ASSURANCE = 0.8
 _MANY = 100  # runs of each task, with which power is limited by the tasks
 _ENOUGH = 10  # pilots of each algorithm, for the assurance to hold
 
 
-@names_options
 def runs_needed(
     curves: xr.DataArray,
     *,
@@ -44,11 +42,6 @@ def runs_needed(
     alpha: float = 0.05,
     n_runs: Sequence[int] | None = None,
     n_replications: int = 1000,
-    replace: bool | None = None,
-    modification: Case | None = None,
-    factor: float = 0.0,
-    stretch: float = 1.0,
-    pvalue: str = "pvalue",
     progress: bool | None = None,
     confidence_level: float = 0.95,
     rng: validation.Rng = None,
@@ -58,28 +51,31 @@ def runs_needed(
     Parameters
     ----------
     curves : DataArray, dims (..., algorithm, run, training)
-        Pilot curves, complete; a run that an algorithm does not have is NaN along all of `training`. Those of a single
-        algorithm are compared with themselves, modified or stretched. Dask-backed ones are loaded.
+        Pilot curves of two algorithms or more, complete; a run that an algorithm does not have is NaN along all of
+        `training`. Dask-backed ones are loaded. For a difference not seen yet, put it beside the pilots of one:
+        ``xr.concat([a, 1.1 * a], "algorithm")`` plans for scores that are 10 % higher.
     test : function, optional
-        As for `simulation.power`. By default `randomized_anova` with 399 random reassignments; "across_tasks" is that
-        function with as many, over the only further dim of the curves: how many runs of each task a benchmark needs.
-        Of a test that is looked at several times (`sequential`), l runs are the most that it takes.
+        What takes data sets, curves with a dim ``replication`` in front, and returns their p-values, alone or as
+        `pvalue` of a Dataset: any test here, as in ``partial(pairwise, n_resamples=199)``. It is called once for a block
+        of 250 data sets, with another seed if it takes an `rng` that is not given yet. By default `randomized_anova` with
+        399 random reassignments; "across_tasks" is that function with as many, over the only further dim of the curves:
+        how many runs of each task a benchmark needs. Of a test that is looked at several times (`sequential`), l runs are
+        the most that it takes.
     power : float, default 0.8
         How often the difference is to be detected.
     alpha : float, default 0.05
         The nominal level of the test.
     n_runs : sequence of int, optional
-        Numbers of runs per algorithm, l, to try, rising. By default from the number of pilot curves (of the algorithm
-        with fewest) up to eight times as many, with replacement; without, up to all of them.
+        Numbers of runs per algorithm, l, to try, rising, at most eight times the pilot curves (of the algorithm with
+        fewest). By default from their number up to that.
     n_replications : int, default 1000
         Data sets drawn for each of them.
-    replace : bool, optional
-        Draw pilot curves with replacement, to ask for more runs than there are. None: where `n_runs` is not given.
-    modification, factor, stretch : str, float and float
-        How a single algorithm's curves are changed, as for `simulation.resampled`, to plan for a difference not seen
-        yet: ``stretch=1.1`` plans for scores that are 10 % higher.
-    pvalue, progress, confidence_level, rng : str, bool, float, and int, Generator or None
-        As for `simulation.type_i_error`.
+    progress : bool, optional
+        Show a tqdm bar (extra ``progress``); by default in a terminal or notebook, if the call will take more than 5 s.
+    confidence_level : float, default 0.95
+        Of `rate_ci` and `runs_needed_ci`.
+    rng : int, Generator or None
+        Seed of draws and test.
 
     Returns
     -------
@@ -90,14 +86,14 @@ def runs_needed(
         view of how few pilots there are; `runs_needed_ci` (ci_bound), over pilots. Infinite: not reached by any number
         tried; NaN: the test gives no p-value. Over tasks `power_at_many_runs`: the power for tasks like these with 100
         runs of each task or more, which so many tasks limit; NaN of the claim for these tasks. If it is the smallest
-        number tried, fewer runs may do. For a test that is looked at several times `expected_runs` (n_runs), as of
-        `simulation.power`.
+        number tried, fewer runs may do. For a test that is looked at several times `expected_runs` (n_runs), the mean
+        number of runs per algorithm, each stopped once all its pairs are decided.
 
     Raises
     ------
     ValueError, TypeError
-        If there are fewer pilot curves than asked and `replace` is False, or an algorithm has only one; if options are
-        not as described.
+        If there is one algorithm, or an algorithm has one pilot curve; if more runs are asked for than eight times the
+        pilots; if options are not as described, or the test returns no p-value for each data set.
     ImportError
         If `progress` is asked for and tqdm is not installed.
 
@@ -109,18 +105,16 @@ def runs_needed(
 
     Notes
     -----
-    For each l, l of every algorithm's pilot curves are drawn `n_replications` times, and tested. With
+    For each l, l of every algorithm's pilot curves are drawn with replacement, `n_replications` times, and tested. With
     :math:`\text{rate}_l` the share of them in which the test rejects,
 
     .. math:: \text{runs needed} = \min\{l : \text{rate}_{l'} \ge \text{power for all } l' \ge l\}
 
     The difference between the pilot curves is taken for the true one. If pilots are few and were chosen because they
-    differ, it is too large and the answer too small: plan for the smallest difference that matters, with `stretch` or
-    `modification`.
+    differ, it is too large and the answer too small: plan for the smallest difference that matters.
 
-    Without replacement, data sets that use nearly all pilot curves are nearly the same, and the power goes to 0 or 1;
-    so l should stay below half of them. With replacement, residuals about the mean curve of the p pilots of an
-    algorithm are multiplied by :math:`\sqrt{p/(p-1)}`, so that drawn runs vary as much as new ones do on average.
+    Residuals about the mean curve of the p pilots of an algorithm are multiplied by :math:`\sqrt{p/(p-1)}`, so that
+    drawn runs vary as much as new ones do on average.
 
     *Over tasks* the claim for tasks like these is about new tasks: as many tasks are drawn with replacement with their
     runs. Their means differ as the pilots' do less the variance that is due to the pilots' runs.
@@ -129,7 +123,8 @@ def runs_needed(
     multiplied likewise, and runs needed are found from ten data sets of each set, for each l; rates that fall with l
     are first made level, by least squares. `runs_needed_assured` is the 0.8 quantile of the 200 numbers, and
     `runs_needed_ci` goes from their 0.025 to their 0.975 quantile (at 0.95). Ten pilots of each algorithm leave the
-    number open by a factor of four or more as a rule; pilots of a single algorithm by less.
+    number open by a factor of four or more as a rule. Pilots of one algorithm beside the same, all times one number or
+    all more by one number, leave it open by less: the difference is known, and a set has the same runs of both.
 
     References
     ----------
@@ -139,41 +134,31 @@ def runs_needed(
 
     Examples
     --------
-    >>> import xcurves
-    >>> score = xcurves.tutorial.open_dataset("tictactoe")["score"].sel(algorithm=["rate 0.001"])
-    >>> plan = score.curves.runs_needed(stretch=2, n_runs=[4, 5], n_replications=250, rng=0)
+    >>> import xarray as xr, xcurves
+    >>> a = xcurves.tutorial.open_dataset("tictactoe")["score"].sel(algorithm="rate 0.001", drop=True)
+    >>> pilots = xr.concat([a, 2 * a], "algorithm")
+    >>> plan = pilots.curves.runs_needed(n_runs=[4, 5], n_replications=250, rng=0)
     >>> plan.rate.dims
     ('effect', 'error_term', 'n_runs')
     """
     curves = check_curves(
-        validation.with_training(with_algorithm(curves)),
-        reserved=RUNS_NEEDED.reserved(),
+        validation.with_training(_of_several(curves)), reserved=RUNS_NEEDED.reserved()
     ).load()
     over_tasks = isinstance(test, str)
     if isinstance(test, str):
-        test, curves = _across_tasks(curves, test, pvalue)
+        test, curves = _across_tasks(curves, test)
     power = validation.check_share("power", power, "0.8")
     available = _check_pilots(curves)
-    replace = validation.check_flag(
-        "replace", n_runs is None if replace is None else replace
-    )
-    wanted = _check_runs(n_runs, available, replace=replace)
+    wanted = _check_runs(n_runs, available)
     bar = validation.check_progress(progress, "data sets")
     error = validation.check_confidence_level(confidence_level)
     total = validation.check_total("n_replications", n_replications)
-    changed: dict[str, Any] = {
-        "modification": modification,
-        "factor": factor,
-        "stretch": stretch,
-    }
-    given = pilots.pilots(curves, **changed)
+    given = pilots.pilots(curves)
+    together = pilots.are_one(given)
     if test is None:
         test = partial(randomized_anova, n_resamples=399)
         given = pilots.in_fewer_levels(given)
-    draw: CurvesGenerator = given
-    if not replace:
-        draw = partial(resampled, curves=curves, **changed)
-    simulation = replications(draw, test, pvalue, alpha, rng)
+    simulation = replications(given, test, "pvalue", alpha, rng)
     counted = count_rejections(simulation, {"n_runs": wanted}, total, bar)
     new_tasks = None
     if over_tasks:
@@ -188,7 +173,6 @@ def runs_needed(
     stream = np.random.default_rng(
         np.random.SeedSequence(simulation.entropy, spawn_key=(0,))
     )
-    together = curves.sizes["algorithm"] == 1
     of_sets = pilots.rates_of_sets(
         simulation, pilots.redrawn(given, stream, together=together), wanted, bar
     )
@@ -230,12 +214,8 @@ def runs_needed(
         "n_replications": total,
         "alpha": simulation.alpha,
         "power": power,
-        "pvalue": pvalue,
-        "replace": replace,
     }
-    attrs = RUNS_NEEDED.attrs(
-        curves, simulation.entropy, confidence_level, **options, **changed
-    )
+    attrs = RUNS_NEEDED.attrs(curves, simulation.entropy, confidence_level, **options)
     result = RUNS_NEEDED.dataset(
         needed | more | measured,
         counted.coords,
@@ -249,9 +229,9 @@ def runs_needed(
             f"{_ASSURANCE:g} is too small in more than {1 - _ASSURANCE:.1f} of studies. Run more pilots"
         )
     if not bool(np.isfinite(result["runs_needed"]).any()):
-        cure = f"Try more: n_runs=[{2 * wanted[-1]}]"
-        if not replace:
-            cure += ", replace=True"
+        cure = f"Try more: n_runs=[{_MOST * available}]"
+        if wanted[-1] == _MOST * available:
+            cure = "Run more pilots, or plan for a larger difference"
         provenance.warn(
             f"power {power:g} is reached with none of {wanted} runs. {cure}"
         )
@@ -263,9 +243,22 @@ def _drawing(simulation: Replications, generator: CurvesGenerator) -> Replicatio
     return dataclasses.replace(simulation, generator=generator)
 
 
-def _across_tasks(
-    curves: xr.DataArray, test: str, pvalue: str
-) -> tuple[Test, xr.DataArray]:
+def _of_several(curves: xr.DataArray) -> xr.DataArray:
+    """Return curves of two algorithms or more."""
+    if not isinstance(curves, xr.DataArray) or curves.sizes.get("algorithm", 1) > 1:
+        return curves
+    a = "a = curves"
+    if "algorithm" in curves.dims:
+        a = 'a = curves.squeeze("algorithm", drop=True)'
+    elif "algorithm" in curves.coords:
+        a = 'a = curves.drop_vars("algorithm")'
+    raise ValueError(
+        "curves must be of two algorithms or more, whose difference is planned for; got one. Put the difference beside "
+        f'it, of 10 % here: {a}; xr.concat([a, 1.1 * a], "algorithm")'
+    )
+
+
+def _across_tasks(curves: xr.DataArray, test: str) -> tuple[Test, xr.DataArray]:
     """Return the comparison over the only further dim of curves, and the mean of each curve, which it takes alone."""
     validation.check_choice("test", test, ("across_tasks",))
     extra = labels.extra_dims(curves)
@@ -278,10 +271,8 @@ def _across_tasks(
     scales.check_size(
         means.transpose(task, ...).to_numpy(), labels.task_names(curves), limit=1e70
     )
-    if pvalue not in PVALUES:
-        return partial(across_tasks, task=task, n_resamples=399), means
     # All data sets at once take a hundredth of the time of `across_tasks` of each.
-    return partial(many_pvalues, task=task, name=pvalue, n_resamples=399), means
+    return partial(many_pvalues, task=task, n_resamples=399), means
 
 
 def _check_pilots(curves: xr.DataArray) -> int:
@@ -303,14 +294,10 @@ def _check_pilots(curves: xr.DataArray) -> int:
     return available
 
 
-def _check_runs(
-    n_runs: Sequence[int] | None, available: int, *, replace: bool
-) -> list[int]:
+def _check_runs(n_runs: Sequence[int] | None, available: int) -> list[int]:
     """Return rising numbers of runs that the pilot curves allow."""
-    if n_runs is None and replace:
+    if n_runs is None:
         n_runs = [int(np.ceil(times * available)) for times in _TIMES]
-    elif n_runs is None:
-        n_runs = range(2, available + 1)
     if isinstance(n_runs, str) or not isinstance(n_runs, Iterable):
         got = labels.shown(n_runs)
         raise TypeError(
@@ -321,9 +308,9 @@ def _check_runs(
     ]
     if wanted != sorted(set(wanted)) or not wanted:
         raise ValueError(f"n_runs must rise; got {wanted}. Sort them")
-    if wanted[-1] > available and not replace:
+    if wanted[-1] > _MOST * available:
         raise ValueError(
-            f"n_runs asks for {wanted[-1]} pilot curves of an algorithm; there are {available}. "
-            "Ask for fewer, or draw with replace=True"
+            f"n_runs must be at most {_MOST * available}, eight times the pilot curves of an algorithm; got {wanted[-1]}. "
+            f"Ask for fewer: n_runs=[{_MOST * available}], or run more pilots"
         )
     return wanted

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-import xcurves
+from experiments import studies
 from strategies import absent, make_curves
-from xcurves import simulation
 
 
 @pytest.fixture
@@ -41,14 +40,14 @@ def literally(case, curve, f):
 def test_modifications_are_those_of_the_appendix(curves, case, k):
     if case == "b" and k % 2:
         with pytest.raises(ValueError, match=r"case 'b' needs an.*7. Leave one out"):
-            simulation.modified(curves.isel(training=slice(k)), case, 3)
+            studies.modified(curves.isel(training=slice(k)), case, 3)
         return
     short = curves.isel(training=slice(k))
     expected = [literally(case, curve, 3.5) for curve in short.to_numpy()[0]]
-    found = simulation.modified(short, case, 3.5)
+    found = studies.modified(short, case, 3.5)
     np.testing.assert_allclose(found[0], expected, rtol=1e-13)
     assert found.attrs == short.attrs
-    xr.testing.assert_identical(simulation.modified(short, case, 0.0), short)
+    xr.testing.assert_identical(studies.modified(short, case, 0.0), short)
 
 
 @pytest.mark.parametrize(
@@ -57,13 +56,7 @@ def test_modifications_are_those_of_the_appendix(curves, case, k):
 )
 def test_bad_modifications_are_refused(curves, case, factor, said):
     with pytest.raises(ValueError, match=said):
-        simulation.modified(curves, case, factor)
-
-
-def test_stretching_multiplies(curves):
-    np.testing.assert_array_equal(simulation.stretched(curves, 1.1), 1.1 * curves)
-    with pytest.raises(ValueError, match="stretch must be a finite number"):
-        simulation.stretched(curves, np.inf)
+        studies.modified(curves, case, factor)
 
 
 def rows(values):
@@ -71,7 +64,7 @@ def rows(values):
 
 
 def test_a_shuffled_draw_deals_distinct_curves_of_one_pool(curves):
-    drawn = simulation.resampled(
+    drawn = studies.resampled(
         50, curves=curves, n_runs=3, shuffled=True, rng=np.random.default_rng(0)
     )
     assert drawn.dims == ("replication", "algorithm", "run", "training")
@@ -82,23 +75,21 @@ def test_a_shuffled_draw_deals_distinct_curves_of_one_pool(curves):
 
 
 def test_with_a_modification_the_pool_has_both_and_unshuffled_each_has_its_own(curves):
-    both = rows(curves.to_numpy()) | rows(
-        simulation.modified(curves, "c", 4).to_numpy()
-    )
+    both = rows(curves.to_numpy()) | rows(studies.modified(curves, "c", 4).to_numpy())
     options = {
         "curves": curves,
         "modification": "c",
         "factor": 4,
         "rng": np.random.default_rng(0),
     }
-    shuffled = simulation.resampled(20, n_runs=6, shuffled=True, **options)
+    shuffled = studies.resampled(20, n_runs=6, shuffled=True, **options)
     assert all(rows(data) == both for data in shuffled.to_numpy())
-    own = simulation.resampled(20, n_runs=4, **options)
+    own = studies.resampled(20, n_runs=4, **options)
     for data in own.to_numpy():
         assert rows(data[0]) <= rows(curves.to_numpy())
         assert len(rows(data[0])) == 4
-        assert rows(data[1]) <= rows(simulation.modified(curves, "c", 4).to_numpy())
-    stretch = simulation.resampled(
+        assert rows(data[1]) <= rows(studies.modified(curves, "c", 4).to_numpy())
+    stretch = studies.resampled(
         2, curves=curves, n_runs=6, stretch=2.0, rng=np.random.default_rng(0)
     )
     assert all(
@@ -107,7 +98,7 @@ def test_with_a_modification_the_pool_has_both_and_unshuffled_each_has_its_own(c
 
 
 def test_every_curve_is_drawn_equally_often(curves):
-    drawn = simulation.resampled(
+    drawn = studies.resampled(
         6000, curves=curves, n_runs=(2, 1), shuffled=True, rng=np.random.default_rng(1)
     )
     first = drawn.isel(training=0).to_numpy()
@@ -123,9 +114,7 @@ def test_every_curve_is_drawn_equally_often(curves):
 def test_absent_runs_are_not_drawn_and_tasks_are_drawn_together():
     values = np.random.default_rng(0).normal(size=(2, 2, 5, 3))
     curves = absent(make_curves(values, task=["x", "y"]), [5, 3])
-    drawn = simulation.resampled(
-        30, curves=curves, n_runs=3, rng=np.random.default_rng(0)
-    )
+    drawn = studies.resampled(30, curves=curves, n_runs=3, rng=np.random.default_rng(0))
     assert drawn.dims == ("replication", "task", "algorithm", "run", "training")
     assert not bool(drawn.isnull().any())
     for data in drawn.to_numpy():
@@ -139,7 +128,7 @@ def test_absent_runs_are_not_drawn_and_tasks_are_drawn_together():
         assert places[0] == places[1]
     curves[0, 0, 0] = np.nan
     with pytest.raises(ValueError, match="same runs in every task"):
-        simulation.resampled(3, curves=curves, n_runs=3, rng=np.random.default_rng(0))
+        studies.resampled(3, curves=curves, n_runs=3, rng=np.random.default_rng(0))
 
 
 @pytest.mark.parametrize(
@@ -159,8 +148,8 @@ def test_more_curves_than_there_are_must_be_asked_for_with_replacement(
         "rng": np.random.default_rng(0),
     }
     with pytest.raises(ValueError, match=f"n_runs asks for {there}"):
-        simulation.resampled(3, **options)
-    assert simulation.resampled(3, **options, replace=True).sizes["run"] == n_runs
+        studies.resampled(3, **options)
+    assert studies.resampled(3, **options, replace=True).sizes["run"] == n_runs
 
 
 def test_curves_of_several_algorithms_are_not_modified():
@@ -168,20 +157,20 @@ def test_curves_of_several_algorithms_are_not_modified():
     with pytest.raises(
         ValueError, match="curves to modify must be of one algorithm; got 2"
     ):
-        simulation.resampled(
+        studies.resampled(
             3, curves=curves, n_runs=2, stretch=2, rng=np.random.default_rng(0)
         )
     with pytest.raises(
         ValueError, match="n_runs must be one number or one for each of 2"
     ):
-        simulation.resampled(
+        studies.resampled(
             3, curves=curves, n_runs=(2, 2, 2), rng=np.random.default_rng(0)
         )
 
 
 @pytest.mark.parametrize("correlation", [0.0, 0.7, 1.0])
 def test_simulated_curves_have_the_covariance_that_is_said(correlation):
-    curves = simulation.autoregressive(
+    curves = studies.autoregressive(
         40_000,
         n_runs=1,
         n_levels=4,
@@ -202,16 +191,16 @@ def test_simulated_curves_have_the_covariance_that_is_said(correlation):
 
 def test_effects_are_of_one_kind_each_and_matched_runs_share_their_part():
     quiet = {"noise": 0, "n_runs": 2, "rng": np.random.default_rng(0)}
-    level = simulation.autoregressive(1, algorithm_effect=3, **quiet)
+    level = studies.autoregressive(1, algorithm_effect=3, **quiet)
     assert (level[0, 0] == 3).all()
     assert (level[0, 1] == 0).all()
     for k in (7, 8):
-        shape = simulation.autoregressive(1, interaction_effect=3, n_levels=k, **quiet)[
+        shape = studies.autoregressive(1, interaction_effect=3, n_levels=k, **quiet)[
             0, 0
         ]
         np.testing.assert_allclose(shape.sum("training"), 0, atol=1e-12)
         assert float(shape.std()) > 1
-    shared = simulation.autoregressive(5, shared=2.0, **quiet)
+    shared = studies.autoregressive(5, shared=2.0, **quiet)
     np.testing.assert_array_equal(shared[:, 0], shared[:, 1])
     assert float(shared.std()) > 1
 
@@ -232,7 +221,7 @@ def test_effects_are_of_one_kind_each_and_matched_runs_share_their_part():
 )
 def test_bad_settings_of_simulated_curves_are_refused(options):
     with pytest.raises(ValueError, match=next(iter(options))):
-        simulation.autoregressive(2, **options, rng=np.random.default_rng(0))
+        studies.autoregressive(2, **options, rng=np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("odd", [Decimal(2), "2", np.ones(2), np.nan])
@@ -240,4 +229,11 @@ def test_bad_settings_of_simulated_curves_are_refused(options):
 def test_what_is_no_number_modifies_nothing(curves, name, odd):
     options = {"modification": "a"} if name == "factor" else {}
     with pytest.raises(ValueError, match=rf"^{name} must be a finite number; got "):
-        xcurves.runs_needed(curves.isel(algorithm=[0]), **options, **{name: odd})
+        studies.resampled(
+            2,
+            curves=curves,
+            n_runs=2,
+            **options,
+            **{name: odd},
+            rng=np.random.default_rng(0),
+        )

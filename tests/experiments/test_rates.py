@@ -5,11 +5,12 @@ from functools import partial
 import numpy as np
 import pytest
 import xarray as xr
+from matplotlib import pyplot as plt
 from scipy import stats
 
 import xcurves
-from xcurves import simulation
-from xcurves.simulation.replications import cell_number
+from experiments import studies
+from xcurves.planning.replications import cell_number
 
 ANOVA = partial(xcurves.randomized_anova, n_resamples=99)
 SMALL = {"n_replications": 260, "rng": 3}
@@ -29,8 +30,8 @@ def first_score(data):
 
 @pytest.mark.slow
 def test_rates_are_those_of_a_loop_over_data_sets_and_blocks():
-    found = simulation.type_i_error(
-        simulation.autoregressive, ANOVA, settings={"n_runs": [4, 6]}, **SMALL
+    found = studies.rejection_rates(
+        studies.autoregressive, ANOVA, settings={"n_runs": [4, 6]}, **SMALL
     )
     for place, size in enumerate([4, 6]):
         rejected, tried = np.zeros((2, 3)), np.zeros((2, 3))
@@ -38,7 +39,7 @@ def test_rates_are_those_of_a_loop_over_data_sets_and_blocks():
             seeds = np.random.SeedSequence(
                 [3, cell_number({"n_runs": size}), number]
             ).spawn(2)
-            curves = simulation.autoregressive(
+            curves = studies.autoregressive(
                 block, n_runs=size, rng=np.random.default_rng(seeds[0])
             )
             seed = int(seeds[1].generate_state(1, np.uint64)[0]) >> 1
@@ -57,7 +58,7 @@ def test_rates_are_those_of_a_loop_over_data_sets_and_blocks():
 
 
 def test_intervals_are_scipy_s_exact_ones():
-    found = simulation.power(
+    found = studies.rejection_rates(
         coin,
         first_score,
         n_replications=400,
@@ -80,11 +81,15 @@ def test_intervals_are_scipy_s_exact_ones():
 
 def test_a_rate_needs_no_setting_and_a_dataset_or_an_array_of_pvalues():
     for test in (first_score, lambda data: first_score(data).to_dataset(name="pvalue")):
-        found = simulation.type_i_error(coin, test, n_replications=1000, rng=0)
+        found = studies.rejection_rates(coin, test, n_replications=1000, rng=0)
         assert found.rate.dims == ()
         assert 0.25 < float(found.rate) < 0.35
-        assert list(found.curves.table().columns) == ["rate", "lower", "upper", "n"]
-        assert found.curves.summary().startswith("Rejects a true null in")
+        assert list(studies.rates_table(found).columns) == [
+            "rate",
+            "lower",
+            "upper",
+            "n",
+        ]
 
 
 def test_a_test_that_asks_for_a_seed_gets_another_one_for_every_block():
@@ -94,22 +99,22 @@ def test_a_test_that_asks_for_a_seed_gets_another_one_for_every_block():
         seeds.append(rng)
         return first_score(data)
 
-    simulation.type_i_error(coin, needy, n_replications=600, rng=0)
+    studies.rejection_rates(coin, needy, n_replications=600, rng=0)
     assert len(set(seeds)) == 3
 
 
 def test_settings_that_are_no_numbers_have_labels_and_a_cell_keeps_its_stream_in_another_grid():
     sizes = [(6, 4), (5, 5)]
-    grid = simulation.type_i_error(
-        simulation.autoregressive,
+    grid = studies.rejection_rates(
+        studies.autoregressive,
         ANOVA,
         settings={"n_runs": sizes, "noise": [(1, 4), 1]},
         **SMALL,
     )
     assert grid.n_runs.values.tolist() == ["6/4", "5/5"]
     assert grid.noise.values.tolist() == ["1/4", "1"]
-    one = simulation.type_i_error(
-        simulation.autoregressive,
+    one = studies.rejection_rates(
+        studies.autoregressive,
         ANOVA,
         settings={"n_runs": [(6, 4)], "noise": [(1, 4)]},
         **SMALL,
@@ -118,19 +123,18 @@ def test_settings_that_are_no_numbers_have_labels_and_a_cell_keeps_its_stream_in
 
 
 def test_a_test_without_any_pvalue_is_said_to_have_none():
-    one_level = partial(simulation.autoregressive, n_levels=1, n_runs=4)
+    one_level = partial(studies.autoregressive, n_levels=1, n_runs=4)
     with pytest.warns(UserWarning, match="p is NaN"):
-        found = simulation.type_i_error(one_level, ANOVA, **SMALL)
-    assert (
-        "interaction, split_plot: the test gives no p-value." in found.curves.summary()
-    )
+        found = studies.rejection_rates(one_level, ANOVA, **SMALL)
+    none = found.sel(effect="interaction", error_term="split_plot")
+    assert none.n_replications == 0
+    assert bool(none.rate.isnull() & none.rate_ci.isnull().all())
 
 
 @pytest.mark.parametrize("alpha", [0, 1, 5, -0.1, "0.05", True])
 def test_alpha_must_be_a_level(alpha):
-    for function in (simulation.type_i_error, simulation.power):
-        with pytest.raises(ValueError, match="alpha must lie between 0 and 1; got"):
-            function(coin, first_score, n_replications=10, alpha=alpha)
+    with pytest.raises(ValueError, match="alpha must lie between 0 and 1; got"):
+        studies.rejection_rates(coin, first_score, n_replications=10, alpha=alpha)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +165,7 @@ def test_alpha_must_be_a_level(alpha):
 )
 def test_a_test_must_return_pvalues(test, kind, said):
     with pytest.raises(kind, match=said):
-        simulation.type_i_error(coin, test, n_replications=20, rng=0)
+        studies.rejection_rates(coin, test, n_replications=20, rng=0)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +181,7 @@ def test_a_test_must_return_pvalues(test, kind, said):
 )
 def test_bad_settings_are_refused(settings, kind, said):
     with pytest.raises(kind, match=said):
-        simulation.type_i_error(
+        studies.rejection_rates(
             coin, first_score, n_replications=20, settings=settings, rng=0
         )
 
@@ -187,8 +191,8 @@ def test_labels_of_pvalues_must_not_depend_on_settings():
         ValueError,
         match=r"^n_algorithms 3, n_runs 6: p-values must have the same dims and labels",
     ):
-        simulation.type_i_error(
-            simulation.autoregressive,
+        studies.rejection_rates(
+            studies.autoregressive,
             xcurves.pairwise,
             n_replications=5,
             settings={"n_algorithms": [2, 3], "n_runs": [6]},
@@ -197,8 +201,8 @@ def test_labels_of_pvalues_must_not_depend_on_settings():
 
 
 def test_every_pair_has_a_rate_of_its_own():
-    found = simulation.power(
-        partial(simulation.autoregressive, algorithm_effect=9),
+    found = studies.rejection_rates(
+        partial(studies.autoregressive, algorithm_effect=9),
         partial(xcurves.pairwise, n_resamples=59),
         pvalue="pvalue_adjusted",
         settings={"n_algorithms": [3], "n_runs": [6]},
@@ -209,7 +213,6 @@ def test_every_pair_has_a_rate_of_its_own():
     level = found.rate.sel(effect="algorithm").squeeze()
     assert level.sel(pair=["a1 - a2", "a1 - a3"]).min() > 0.9
     assert level.sel(pair="a2 - a3") < 0.3
-    assert "algorithm, a1 - a2: detects the difference" in found.curves.summary()
 
 
 def test_undefined_pvalues_are_counted_and_said_once():
@@ -219,7 +222,7 @@ def test_undefined_pvalues_are_counted_and_said_once():
     with pytest.warns(
         UserWarning, match=r"p is NaN in 300 data sets, which are not counted"
     ) as caught:
-        found = simulation.type_i_error(
+        found = studies.rejection_rates(
             coin, halved, n_replications=600, settings={"share": [0.2, 0.3]}, rng=0
         )
     assert len(caught) == 1
@@ -228,7 +231,7 @@ def test_undefined_pvalues_are_counted_and_said_once():
 
 
 def test_a_bar_counts_the_blocks(capsys):
-    simulation.type_i_error(coin, first_score, n_replications=600, progress=True, rng=0)
+    studies.rejection_rates(coin, first_score, n_replications=600, progress=True, rng=0)
     assert "data sets:   0%|          | 0/3" in capsys.readouterr().err
 
 
@@ -236,28 +239,45 @@ def test_warnings_of_the_test_come_once():
     with pytest.warns(
         UserWarning, match=r"3 v 3 runs allow 10 assignments.*\(and 2 more warnings\)"
     ) as caught:
-        simulation.type_i_error(
-            simulation.autoregressive,
+        studies.rejection_rates(
+            studies.autoregressive,
             ANOVA,
             n_replications=600,
             settings={"n_runs": [3]},
             rng=0,
         )
     assert len(caught) == 1
-    assert caught[0].filename == __file__
 
 
-def test_what_a_study_says():
-    found = simulation.type_i_error(
-        coin, first_score, n_replications=500, settings={"share": [0.05, 0.5]}, rng=0
+def test_a_study_has_a_table_and_a_picture_of_its_rates():
+    found = studies.rejection_rates(
+        partial(studies.autoregressive),
+        ANOVA,
+        n_replications=60,
+        settings={"n_runs": [(5, 4), 4], "noise": [1.0, 2.0]},
+        rng=0,
     )
-    said = found.curves.summary()
-    assert "nominal 0.05; above it in 1 of 2 settings (farthest, 0." in said
-    assert "share 0.5" in said
-    power = simulation.power(
-        coin, first_score, n_replications=500, settings={"share": [0.05, 0.5]}, rng=0
-    )
-    assert "Detects the difference at the 0.05 level in 0." in power.curves.summary()
-    frame = found.curves.to_frame()
-    assert frame["share"].tolist() == [0.05, 0.5]
-    assert {"rate", "rate_ci_lower", "rate_ci_upper", "n_replications"} <= set(frame)
+    table = studies.rates_table(found)
+    assert table.index.names == ["n_runs", "noise", "effect", "error_term"]
+    one = {"n_runs": "5/4", "noise": 2.0, "effect": "algorithm", "error_term": "pooled"}
+    row = table.loc[tuple(one.values())]
+    assert row["rate"] == found.rate.sel(one)
+    assert [row["lower"], row["upper"]] == found.rate_ci.sel(one).values.tolist()
+    figure, (numbers, words) = plt.subplots(1, 2)
+    part = found.sel(effect="algorithm", error_term=["pooled", "split_plot"])
+    studies.draw_rates(part.sel(n_runs="4"), "noise", numbers)
+    studies.draw_rates(part.sel(noise=1.0), "n_runs", words, level=0.5)
+    for ax, drawn in ((numbers, part.sel(n_runs="4")), (words, part.sel(noise=1.0))):
+        for container, term in zip(ax.containers, part.error_term, strict=True):
+            rates = drawn.rate.sel(error_term=term)
+            np.testing.assert_array_equal(container.lines[0].get_ydata(), rates)
+            ends = container.lines[2][0].get_segments()
+            lows = [end[0][1] for end in ends]
+            np.testing.assert_allclose(
+                lows, drawn.rate_ci.sel(error_term=term, ci_bound="lower")
+            )
+        assert ax.get_legend_handles_labels()[1] == ["pooled", "split_plot"]
+    assert [each.get_text() for each in words.get_xticklabels()] == ["5/4", "4"]
+    assert numbers.lines[-1].get_ydata()[0] == 0.05
+    assert words.lines[-1].get_ydata()[0] == 0.5
+    plt.close(figure)

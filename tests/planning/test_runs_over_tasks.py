@@ -8,7 +8,7 @@ from scipy import stats
 
 import xcurves
 from strategies import make_curves
-from xcurves.simulation import pilots
+from xcurves.planning import pilots
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:an algorithm has", "ignore:power 0.8 is reached"
@@ -57,7 +57,7 @@ def eight():
 
 @pytest.fixture(scope="module")
 def plan(eight):
-    options = {"n_runs": [4, 8], "n_replications": 1000, "replace": True, "rng": 0}
+    options = {"n_runs": [4, 8], "n_replications": 1000, "rng": 0}
     return xcurves.runs_needed(benchmark(eight), test="across_tasks", **options)
 
 
@@ -88,16 +88,14 @@ def test_differences_that_are_noise_of_the_pilots_are_not_taken_for_tasks_that_d
     noisy = make_curves(
         rng.normal(size=(200, 2, 3, 1)), env=[f"t{i}" for i in range(200)]
     )
-    drawn = pilots.of_tasks_like_these(pilots.pilots(noisy, None, 0.0, 1.0))
+    drawn = pilots.of_tasks_like_these(pilots.pilots(noisy))
     apart = (drawn.means[0] - drawn.means[1])[:, 0]
     seen = (
         (noisy.isel(algorithm=0) - noisy.isel(algorithm=1)).mean("run").to_numpy()[:, 0]
     )
     assert apart.std() < 0.5 * seen.std()
     assert apart.mean() == pytest.approx(seen.mean())
-    clear = pilots.of_tasks_like_these(
-        pilots.pilots(benchmark(np.arange(10.0)), None, 0.0, 1.0)
-    )
+    clear = pilots.of_tasks_like_these(pilots.pilots(benchmark(np.arange(10.0))))
     np.testing.assert_allclose(
         (clear.means[0] - clear.means[1])[:, 0], np.arange(10.0), atol=1e-5
     )
@@ -105,7 +103,7 @@ def test_differences_that_are_noise_of_the_pilots_are_not_taken_for_tasks_that_d
 
 def test_drawn_benchmarks_vary_as_new_ones_do(eight):
     given = pilots.of_tasks_like_these(
-        pilots.pilots(benchmark(eight, sd=0.5, n_runs=6), None, 0.0, 1.0)
+        pilots.pilots(benchmark(eight, sd=0.5, n_runs=6))
     )
     drawn = given(4000, n_runs=3, rng=np.random.default_rng(3))
     apart = (
@@ -127,7 +125,7 @@ def test_the_first_sentence_has_one_number():
         rng.normal(size=(2, 10, 3)) + np.array([0.0, 1.0])[:, np.newaxis, np.newaxis]
     )
     plan = make_curves(values).curves.runs_needed(
-        n_runs=[8, 12, 16], n_replications=200, replace=True, rng=0
+        n_runs=[8, 12, 16], n_replications=200, rng=0
     )
     needed = plan["runs_needed"].sel(effect="algorithm", error_term="split_plot").item()
     assert (
@@ -139,7 +137,7 @@ def test_the_first_sentence_has_one_number():
         rng.normal(size=(3, 10, 1)) + np.array([0, 2.0, 2.1])[:, np.newaxis, np.newaxis]
     )
     plan = three.curves.runs_needed(
-        test=xcurves.pairwise, n_runs=[5, 9], n_replications=60, replace=True, rng=0
+        test=xcurves.pairwise, n_runs=[5, 9], n_replications=60, rng=0
     )
     said = plan.curves.summary().split("\n")[0]
     assert said.startswith("The one of 3 that takes most, ")
@@ -157,9 +155,7 @@ def test_sequential_and_runs_needed_do_not_advise_opposite_things(difference):
     looked = xcurves.sequential(curves.curves.assign_looks(6), n_looks=4).isel(
         pair=0, look=1
     )
-    plan = curves.curves.runs_needed(
-        n_runs=[12, 24], n_replications=200, replace=True, rng=0
-    )
+    plan = curves.curves.runs_needed(n_runs=[12, 24], n_replications=200, rng=0)
     power = (
         plan["rate"].sel(effect="algorithm", error_term="split_plot", n_runs=24).item()
     )

@@ -12,12 +12,12 @@ import xarray as xr
 
 from xcurves.array_types import Floats, Ints
 from xcurves.core import labels, provenance
-from xcurves.core.validation import Bar
-from xcurves.simulation.generators import REPLICATION, Case, pool_of
-from xcurves.simulation.replications import Replications
+from xcurves.core.validation import Bar, check_curves
+from xcurves.planning.replications import REPLICATION, Replications
 
 N_SETS, N_DATASETS = 200, 10
 _VALUES_AT_ONCE = 2**22
+_ROUNDING = 1e-9  # of scores, within which two are one
 
 
 @dataclass(frozen=True)
@@ -178,11 +178,30 @@ def of_tasks_like_these(given: PilotSets) -> TaskSets:
     )
 
 
-def pilots(
-    curves: xr.DataArray, modification: Case | None, factor: float, stretch: float
-) -> PilotSets:
-    """Return the pilot runs as the only set; a single algorithm's stand for two, modified and stretched."""
-    pool, names, owners = pool_of(curves, modification, factor, stretch, shuffled=False)
+def pool_of(curves: xr.DataArray) -> tuple[xr.DataArray, Ints]:
+    """Return the curves that are there, dims (..., _curve, training), and the place of the algorithm of each."""
+    curves = check_curves(curves)
+    present = curves.notnull().any("training")
+    others = [dim for dim in present.dims if dim not in ("algorithm", "run")]
+    if not bool((present.any(others) == present.all(others)).all()):
+        raise ValueError(
+            "curves must have the same runs in every task; got others. Select one task"
+        )
+    flat = curves.transpose(..., *labels.DIMS).stack(
+        _curve=("algorithm", "run"), create_index=False
+    )
+    flat = flat.drop_vars(
+        [name for name, coord in flat.coords.items() if "_curve" in coord.dims]
+    )
+    flat = flat.transpose(..., "_curve", "training")
+    there = np.flatnonzero(present.any(others).transpose("algorithm", "run").to_numpy())
+    return flat.isel(_curve=there), there // curves.sizes["run"]
+
+
+def pilots(curves: xr.DataArray) -> PilotSets:
+    """Return the pilot runs as the only set."""
+    pool, owners = pool_of(curves)
+    names = check_curves(curves)["algorithm"].to_numpy().tolist()
     runs = [pool.to_numpy()[..., owners == i, :] for i in range(len(names))]
     means = [each.mean(axis=-2) for each in runs]
     return PilotSets(
@@ -197,6 +216,27 @@ def pilots(
         dims=pool.dims[:-2],
         coords={**pool.coords, "algorithm": names},
     )
+
+
+def are_one(given: PilotSets) -> bool:
+    """Whether the runs of each algorithm are those of the first, all times one number or all more by one number.
+
+    So are ``xr.concat([a, 1.1 * a], "algorithm")`` and pilots that were raised by the difference to plan for.
+    """
+    first, *others = (
+        mean[..., np.newaxis, :] + of_runs
+        for mean, of_runs in zip(given.means, given.residuals, strict=True)
+    )
+    for each in others:
+        if each.shape != first.shape:
+            return False
+        near = _ROUNDING * np.abs(each).max()
+        times = (each * first).sum() / max((first**2).sum(), np.finfo(float).tiny)
+        shift = (each - first).mean()
+        apart = [np.abs(each - times * first).max(), np.abs(each - first - shift).max()]
+        if min(apart) > near:
+            return False
+    return True
 
 
 def in_fewer_levels(given: PilotSets) -> PilotSets:

@@ -1,33 +1,19 @@
-"""The sentences about simulations of a test: what its error rates are, or how many runs it takes."""
+"""The sentences about a plan: how many runs it takes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
 import xarray as xr
 
 from xcurves.core import labels
-from xcurves.core.provenance import alpha_of
 from xcurves.core.schema import Statement, statements
-from xcurves.core.wording import ends_of, estimated, joined, number, span
+from xcurves.core.wording import ends_of, number
 
 _NO_PVALUE = "the test gives no p-value"
 _OF_PVALUES = ("effect", "error_term", "pair", "task_effect")
-
-
-def level_statements(result: xr.Dataset) -> Iterator[Statement]:
-    """Yield how often a true null hypothesis is rejected."""
-    return _rate_statements(result, _level_claim)
-
-
-def power_statements(result: xr.Dataset) -> Iterator[Statement]:
-    """Yield how often the difference is detected, and when that counts."""
-    caution = (
-        "Power counts only where the test holds its level: see simulation.type_i_error."
-    )
-    return _rate_statements(result, _power_claim, caution)
 
 
 def plan_statements(result: xr.Dataset) -> Iterator[Statement]:
@@ -42,13 +28,11 @@ def plan_statements(result: xr.Dataset) -> Iterator[Statement]:
         float(result.attrs.get(name, usual))
         for name, usual in (("power", 0.8), ("alpha", 0.05))
     )
-    how = "without"
-    if result.attrs.get("replace", 0):
-        how = "with"
     details = [
         *(f"{name}{_needed(task, power)}" for name, task in plans),
-        f"At the {alpha:g} level, from {result.attrs.get('pilot_runs', 'the')} pilot runs per algorithm drawn {how} "
-        f"replacement. {_difference(result)}",
+        f"At the {alpha:g} level, from {result.attrs.get('pilot_runs', 'the')} pilot runs per algorithm drawn with "
+        "replacement. The difference between the pilot curves is taken for the true one; if it is larger by chance, "
+        "plan for more runs.",
         "Other pilots would have given another number: intervals, and the number with assurance 0.8, are over sets of "
         "pilots drawn with replacement. Ten pilots of each algorithm leave the number open by a factor of four or "
         "more as a rule. Where scores are skewed or where some runs fail, the assurance is .5 to .7.",
@@ -106,84 +90,6 @@ def _parts(result: xr.Dataset) -> Iterator[tuple[str, xr.Dataset]]:
         yield name, result.sel(dict(zip(dims, labelled, strict=True)))
 
 
-def _rate_statements(
-    result: xr.Dataset, claim: Callable[[xr.Dataset, float], str], *cautions: str
-) -> Iterator[Statement]:
-    """Yield what is claimed of the rate of each p-value; those of the pooled error term are details."""
-    alpha = float(result.attrs.get("alpha", 0.05))
-    claimed, answers = [], []
-    for name, one in _parts(result):
-        if not one["rate"].notnull().any():
-            claimed.append(f"{name}{_NO_PVALUE}")
-            continue
-        sentence = f"{name}{claim(one, alpha)}"
-        claimed.append(sentence)
-        if "pooled" not in name:
-            answers.append(sentence)
-    answer = joined(answers or [_NO_PVALUE], "; ", 2)
-    n_tried = result["n_replications"]  # 0 where the test gives no p-value
-    details = [
-        *(f"{each}." for each in claimed),
-        f"Each rate is of {_span(n_tried.where(n_tried > 0))} data sets; intervals are exact binomial ones at "
-        f"{100 * (1 - alpha_of(result)):g} %, for each rate by itself.",
-    ]
-    if "expected_runs" in result:
-        runs = _span(result["expected_runs"])
-        details.append(
-            f"Stopped once all its pairs are decided, an algorithm takes {runs} runs on average."
-        )
-    return statements(f"{answer[:1].upper()}{answer[1:]}.", details, cautions)
-
-
-def _span(values: xr.DataArray) -> str:
-    known = values.to_numpy().ravel()
-    return span(known[~np.isnan(known)].tolist())
-
-
-def _level_claim(one: xr.Dataset, alpha: float) -> str:
-    """Return how often a true null is rejected, and in how many settings that is above or below the level."""
-    low, high = (one["rate_ci"].sel(ci_bound=bound) for bound in labels.CI_BOUNDS)
-    said = []
-    for found, word in ((low > alpha, "above"), (high < alpha, "below")):
-        if found.any():
-            where = "this setting"
-            if found.size > 1:
-                where = f"{int(found.sum())} of {found.size} settings"
-            said.append(
-                f"{word} it in {where}{_farthest(one['rate'].where(found), word)}"
-            )
-    level = f"nominal {alpha:g}"
-    if not said:
-        level = f"which is compatible with the nominal {alpha:g}"
-    return "; ".join([f"rejects a true null {_rates(one)}, {level}", *said])
-
-
-def _power_claim(one: xr.Dataset, alpha: float) -> str:
-    return f"detects the difference at the {alpha:g} level {_rates(one)}"
-
-
-def _rates(one: xr.Dataset) -> str:
-    rate = one["rate"]
-    if rate.size == 1:
-        low, high = one["rate_ci"].to_numpy().ravel().tolist()
-        return f"in {estimated(rate.item(), low, high)} of data sets"
-    return f"in {span([rate.min().item(), rate.max().item()])} of data sets, over {rate.size} settings"
-
-
-def _farthest(rate: xr.DataArray, word: str) -> str:
-    """Name the setting of several that is farthest from the level."""
-    if rate.size == 1:
-        return ""
-    if word == "above":
-        worst = rate.isel(rate.argmax(list(rate.dims)))
-    else:
-        worst = rate.isel(rate.argmin(list(rate.dims)))
-    where = ", ".join(
-        f"{dim} {worst[dim].item()}" for dim in rate.dims if dim in worst.coords
-    )
-    return f" (farthest, {number(worst.item())}, with {where})"
-
-
 def _needed(task: xr.Dataset, power: float) -> str:
     """Return how many runs it takes, and what other pilots would have given."""
     tested, needed, (low, high) = (
@@ -223,20 +129,3 @@ def _at_most(number: float, task: xr.Dataset) -> str:
     if np.isinf(number):
         return f"more than {task['n_runs'].to_numpy()[-1]}"
     return f"{number:g}"
-
-
-def _difference(result: xr.Dataset) -> str:
-    """Say which difference is to be detected, and what follows."""
-    changes = []
-    if result.attrs.get("stretch", 1.0) != 1:
-        changes.append(f"the stretch {result.attrs['stretch']:g}")
-    if "modification" in result.attrs:
-        changes.append(
-            f"modification ({result.attrs['modification']}) by the factor {result.attrs['factor']:g}"
-        )
-    if changes:
-        return f"The difference to be detected is that of {' and '.join(changes)}; a smaller one takes more runs."
-    return (
-        "The difference between the pilot curves is taken for the true one; if it is larger by chance, plan for more "
-        "runs."
-    )

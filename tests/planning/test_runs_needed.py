@@ -10,19 +10,19 @@ from scipy import stats
 
 import xcurves
 from calibration.simulations import t_test
+from experiments import studies
 from strategies import absent, make_curves
-from xcurves import simulation
-from xcurves.simulation import pilots as pilots_module
-from xcurves.simulation.pilots import pilots as given_pilots
-from xcurves.simulation.pilots import redrawn
-from xcurves.simulation.text import number_needed
+from xcurves.planning import pilots as pilots_module
+from xcurves.planning.pilots import are_one, redrawn
+from xcurves.planning.pilots import pilots as given_pilots
+from xcurves.planning.text import number_needed
 
 QUICK = {"n_replications": 100, "rng": 0}
 
 
 @pytest.fixture(scope="module")
 def pilots():
-    return simulation.autoregressive(
+    return studies.autoregressive(
         1, n_runs=40, algorithm_effect=4.0, rng=np.random.default_rng(0)
     )[0]
 
@@ -33,17 +33,13 @@ def plan(pilots):
 
 
 def test_power_is_that_of_a_study_of_the_same_draws(pilots, plan):
-    draw = partial(
-        simulation.resampled,
-        curves=pilots,
-        replace=False,
-        modification=None,
-        factor=0.0,
-        stretch=1.0,
-    )
     test = partial(xcurves.randomized_anova, n_resamples=399)
-    power = simulation.power(
-        draw, test, n_replications=100, settings={"n_runs": [5, 10]}, rng=0
+    power = studies.rejection_rates(
+        pilots_module.in_fewer_levels(given_pilots(pilots)),
+        test,
+        n_replications=100,
+        settings={"n_runs": [5, 10]},
+        rng=0,
     )
     xr.testing.assert_equal(plan.rate, power.rate.transpose(..., "n_runs"))
     assert plan.rate.dims == ("effect", "error_term", "n_runs")
@@ -111,7 +107,7 @@ def test_a_plan_says_its_caveats(pilots):
     said = plan.curves.summary()
     assert "algorithm, split_plot: " in said
     assert "pooled" not in said
-    assert "without replacement" in said
+    assert "drawn with replacement" in said
     assert "taken for the true one" in said
     assert (
         "Ten pilots of each algorithm leave the number open by a factor of four or more as a rule"
@@ -128,20 +124,22 @@ def test_a_plan_says_its_caveats(pilots):
     ]
 
 
-@pytest.mark.slow
-def test_fewer_pilots_than_asked_are_refused_and_how_many_there_are_is_said(pilots):
+def test_more_than_eight_times_the_pilots_are_refused_and_the_cure_works(pilots):
     few = absent(pilots, [10, 7])
     with pytest.raises(
-        ValueError, match="asks for 8 pilot curves of an algorithm; there are 7"
+        ValueError,
+        match=r"at most 56, eight times the pilot curves of an algorithm; got 57. Ask for fewer: n_runs=\[56\]",
     ):
-        xcurves.runs_needed(few, n_runs=[4, 8])
+        xcurves.runs_needed(few, n_runs=[4, 57])
     with pytest.warns(UserWarning, match="an algorithm has 7 pilot runs"):
-        assert (
-            xcurves.runs_needed(few, n_runs=[4, 20], replace=True, **QUICK).sizes[
-                "n_runs"
-            ]
-            == 2
-        )
+        plan = xcurves.runs_needed(few, n_runs=[56], test=t_test_of_first, **QUICK)
+    assert plan.n_runs.values.tolist() == [56]
+
+
+@pytest.mark.slow
+def test_the_numbers_that_are_tried_go_from_those_of_the_pilots_to_eight_times_as_many(
+    pilots,
+):
     assert xcurves.runs_needed(pilots, **QUICK).n_runs.values.tolist() == [
         40,
         60,
@@ -154,21 +152,11 @@ def test_fewer_pilots_than_asked_are_refused_and_how_many_there_are_is_said(pilo
 
 
 @pytest.mark.slow
-def test_a_single_algorithm_is_planned_with_a_stretch_and_tasks_broadcast(pilots):
+def test_a_difference_is_put_beside_the_pilots_of_one_and_tasks_broadcast(pilots):
     one = pilots.isel(algorithm=0, drop=True) + 20
-    plan = xcurves.runs_needed(one, stretch=1.1, n_runs=[5, 20], **QUICK)
-    assert plan.attrs["stretch"] == 1.1
-    assert (
-        "The difference to be detected is that of the stretch 1.1; a smaller one takes"
-        in plan.curves.summary()
-    )
-    bent = xcurves.runs_needed(
-        one + 2 * one.training, modification="b", factor=9, n_runs=[8], **QUICK
-    )
-    assert (
-        "is that of modification (b) by the factor 9; a smaller"
-        in bent.curves.summary()
-    )
+    changed = xr.concat([one, 1.1 * one], "algorithm")
+    plan = xcurves.runs_needed(changed, n_runs=[5, 20], **QUICK)
+    assert plan.rate.sel(effect="algorithm", error_term="split_plot", n_runs=20) > 0.5
     both = xr.concat([pilots, pilots + 3 * pilots], "task").assign_coords(
         task=["x", "y"]
     )
@@ -177,6 +165,22 @@ def test_a_single_algorithm_is_planned_with_a_stretch_and_tasks_broadcast(pilots
     assert "task 'x': algorithm, split_plot" in tasks.curves.summary()
     # F does not know a scale
     np.testing.assert_array_equal(tasks.rate.sel(task="x"), tasks.rate.sel(task="y"))
+
+
+@pytest.mark.parametrize("of_one", ["a dim", "a label", "neither"])
+def test_pilots_of_one_algorithm_are_refused_and_the_cure_works(pilots, of_one):
+    curves = pilots.isel(algorithm=[0]) + 20
+    if of_one != "a dim":
+        curves = curves.squeeze("algorithm", drop=of_one == "neither")
+    with pytest.raises(ValueError, match="must be of two algorithms or more") as caught:
+        xcurves.runs_needed(curves, n_runs=[5], **QUICK)
+    first, second = str(caught.value).split("here: ")[1].split("; ")
+    space = {"curves": curves, "xr": xr}
+    exec(first, space)
+    planned = eval(second, space)
+    np.testing.assert_allclose(planned[1], 1.1 * planned[0])
+    plan = xcurves.runs_needed(planned, n_runs=[60], test=t_test_of_first, **QUICK)
+    assert plan.rate.item() > 0.8
 
 
 @pytest.mark.parametrize(
@@ -188,18 +192,19 @@ def test_a_single_algorithm_is_planned_with_a_stretch_and_tasks_broadcast(pilots
         ({"n_runs": 5}, TypeError, "n_runs must be a list"),
         ({"n_runs": [10, 5]}, ValueError, "n_runs must rise"),
         ({"n_runs": [1, 5]}, ValueError, "n_runs must be at least 2"),
-        ({"replace": 1}, TypeError, "replace must be True or False"),
-        (
-            {"stretch": 1.1},
-            ValueError,
-            "curves to modify must be of one algorithm; got 2",
-        ),
+        ({"n_runs": [321]}, ValueError, "n_runs must be at most 320, eight times"),
+        ({"stretch": 1.1}, TypeError, "has no option 'stretch'"),
         ({"n_runs": [None, 5]}, TypeError, "n_runs must be a whole number; got None"),
     ],
 )
 def test_bad_input_is_refused(pilots, options, kind, said):
     with pytest.raises(kind, match=said):
         xcurves.runs_needed(pilots, **(QUICK | options))
+
+
+def t_test_of_first(data):
+    """Student's t of the first of several levels."""
+    return t_test(data.isel(training=[0]))
 
 
 def one_level(n_runs, difference, seed):
@@ -212,7 +217,7 @@ def test_other_pilots_are_those_of_a_plain_bootstrap():
     """Quantiles of the numbers that a plain loop finds, from the power of t with each set's own difference."""
     curves = one_level(12, 1.2, 3)
     sizes = [4, 6, 9, 13, 20, 30, 45]
-    plan = xcurves.runs_needed(curves, test=t_test, n_runs=sizes, replace=True, **QUICK)
+    plan = xcurves.runs_needed(curves, test=t_test, n_runs=sizes, **QUICK)
     rng = np.random.default_rng(9)
     a, b = curves.to_numpy()[:, :, 0]
     numbers = []
@@ -245,9 +250,7 @@ def test_other_pilots_are_those_of_a_plain_bootstrap():
 def test_drawn_runs_vary_as_new_ones_do_on_average():
     """Drawn with replacement from p pilots, the mean square of runs is that of the pilots with the divisor p - 1."""
     curves = make_curves(np.random.default_rng(2).normal(size=(2, 5, 3)))
-    drawn = given_pilots(curves, None, 0.0, 1.0)(
-        4_000, n_runs=10, rng=np.random.default_rng(0)
-    )
+    drawn = given_pilots(curves)(4_000, n_runs=10, rng=np.random.default_rng(0))
     assert drawn.dims == ("replication", "algorithm", "run", "training")
     np.testing.assert_allclose(
         drawn.mean(["replication", "run"]), curves.mean("run"), atol=0.02
@@ -258,9 +261,7 @@ def test_drawn_runs_vary_as_new_ones_do_on_average():
         curves.var("run", ddof=1),
         rtol=0.03,
     )
-    sets = redrawn(
-        given_pilots(curves, None, 0.0, 1.0), np.random.default_rng(0), together=False
-    )
+    sets = redrawn(given_pilots(curves), np.random.default_rng(0), together=False)
     # ten data sets of one set
     second = sets(10, n_runs=4_000, first=1, rng=np.random.default_rng(0))
     for place in range(2):
@@ -273,14 +274,53 @@ def test_drawn_runs_vary_as_new_ones_do_on_average():
         assert (abs(values - known).max(axis=-1).min(axis=-1) < 1e-12).all()
 
 
-def test_pilots_of_a_single_algorithm_keep_the_given_difference_in_every_set():
-    curves = make_curves(np.random.default_rng(2).normal(size=(1, 6, 3)) + 20)
-    sets = redrawn(
-        given_pilots(curves, None, 0.0, 1.1), np.random.default_rng(0), together=True
-    )
+@pytest.mark.parametrize(
+    "change", [lambda a: 1.1 * a, lambda a: a + 3, lambda a: -2 * a], ids="*+-"
+)
+def test_pilots_beside_the_same_keep_their_difference_in_every_set(change):
+    a = make_curves(np.random.default_rng(2).normal(size=(1, 6, 3)) + 20)[0]
+    a = a.drop_vars("algorithm")
+    curves = xr.concat([a, change(a)], "algorithm")
+    given = given_pilots(curves)
+    assert are_one(given)
+    rng = np.random.default_rng(0)
+    sets = redrawn(given, rng, together=True)
     drawn = sets(20, n_runs=3_000, rng=np.random.default_rng(0))
-    means = drawn.mean(["run", "training"]).to_numpy()
-    np.testing.assert_allclose(means[:, 1] / means[:, 0], 1.1, rtol=0.01)
+    means = drawn.mean("run").to_numpy()
+    np.testing.assert_allclose(means[:, 1], change(means[:, 0]), rtol=0.01)
+    # drawn apart, the means of six runs each differ by chance besides
+    apart = redrawn(given, rng, together=False)
+    means = apart(20, n_runs=3_000, rng=np.random.default_rng(0)).mean("run").to_numpy()
+    assert abs(means[:, 1] / change(means[:, 0]) - 1).max() > 0.02
+
+
+def test_the_interval_of_a_known_difference_is_narrower_than_that_of_one_that_was_seen():
+    a = make_curves(np.random.default_rng(2).normal(size=(1, 12, 1)) + 10)[0]
+    a = a.drop_vars("algorithm")
+    known = xr.concat([a, a + 1], "algorithm")
+    moved = xr.concat([a, (a + 1).roll(run=1)], "algorithm")  # the same two samples
+    options = {"test": t_test, "n_runs": [6, 12, 17, 24, 36, 48, 72, 96], **QUICK}
+    narrow, wide = (xcurves.runs_needed(each, **options) for each in (known, moved))
+    low, high = narrow.runs_needed_ci.values
+    least, most = wide.runs_needed_ci.values
+    assert (least <= low) & (high < most)
+    assert narrow.runs_needed_assured < wide.runs_needed_assured
+
+
+def test_runs_that_are_not_those_of_another_algorithm_are_drawn_apart(pilots):
+    rng = np.random.default_rng(0)
+    a = pilots[0]
+    for other in (
+        pilots[1],
+        a + rng.normal(0, 1e-3, a.shape),
+        (1.1 * a).roll(run=1),
+        1.1 * a + 1,
+    ):
+        both = xr.concat(
+            [a.drop_vars("algorithm"), other.drop_vars("algorithm")], "algorithm"
+        )
+        assert not are_one(given_pilots(both))
+    assert not are_one(given_pilots(absent(pilots, [10, 7])))
 
 
 def test_fewer_than_ten_pilots_are_warned_of():
@@ -305,44 +345,40 @@ def test_few_pilots_are_tried_with_what_can_be_tried():
         18,
         24,
     ]
-    assert xcurves.runs_needed(
-        curves, test=t_test, replace=False, **QUICK
-    ).n_runs.values.tolist() == [2, 3]
-    with pytest.raises(ValueError, match=r"asks for 5 pilot.*or draw with repl"):
-        xcurves.runs_needed(curves, test=t_test, n_runs=[5], **QUICK)
     assert (
-        xcurves.runs_needed(
-            curves, test=t_test, n_runs=[5], replace=True, **QUICK
-        ).runs_needed
-        == 5
+        xcurves.runs_needed(curves, test=t_test, n_runs=[5], **QUICK).runs_needed == 5
     )
-    for replace in (False, True):
-        with pytest.raises(
-            ValueError, match=r"pilot curves must be.*every algorithm.*; got 1"
-        ):
-            xcurves.runs_needed(curves.isel(run=[0]), replace=replace)
+    with pytest.raises(
+        ValueError, match=r"pilot curves must be.*every algorithm.*; got 1"
+    ):
+        xcurves.runs_needed(curves.isel(run=[0]))
 
 
-@pytest.mark.parametrize("replace", [False, True])
-def test_incomplete_pilots_are_refused(pilots, replace):
+def test_incomplete_pilots_are_refused(pilots):
     lacking = pilots.copy()
     lacking[0, 3, 2] = np.nan
     with pytest.raises(
         ValueError, match="algorithm 'a1', run 3 lacks 1 of 8 training levels"
     ):
-        xcurves.runs_needed(lacking, replace=replace)
+        xcurves.runs_needed(lacking)
     with pytest.raises(ValueError, match="algorithm 'a1', run 3 has infinite values"):
-        xcurves.runs_needed(lacking.fillna(np.inf), replace=replace)
+        xcurves.runs_needed(lacking.fillna(np.inf))
 
 
 def test_a_power_that_is_not_reached_is_warned_of(pilots):
-    same = simulation.autoregressive(1, n_runs=20, rng=np.random.default_rng(1))[0]
-    said = r"power 0.95 is reached with none of \[5, 8\] runs. Try more: n_runs=\[16\], replace=True"
+    same = studies.autoregressive(1, n_runs=20, rng=np.random.default_rng(1))[0]
+    said = r"power 0.95 is reached with none of \[5, 8\] runs. Try more: n_runs=\[160\]"
     with pytest.warns(UserWarning, match=said) as caught:
         plan = xcurves.runs_needed(same, n_runs=[5, 8], power=0.95, **QUICK)
     assert caught[0].filename == __file__
     assert bool(np.isinf(plan.runs_needed.drop_sel(error_term="welch")).all())
     assert "is not reached" in plan.curves.summary()
+    cure = r"none of \[160\] runs. Run more pilots, or plan for a larger difference"
+    first = same.isel(training=[0])
+    with pytest.warns(UserWarning, match=cure):
+        xcurves.runs_needed(
+            first - first.mean("run"), test=t_test, n_runs=[160], power=0.95, **QUICK
+        )
 
 
 def test_what_has_no_pvalue_is_never_reached(pilots):
@@ -382,7 +418,7 @@ def test_dask_gives_the_same_plan(pilots, plan):
     assert len(frame) == 12  # 2 effects, 3 error terms, 2 numbers of runs
 
 
-def test_plans_and_studies_are_drawn(plan):
+def test_plans_are_drawn(plan):
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -396,19 +432,6 @@ def test_plans_and_studies_are_drawn(plan):
     ] == [needed]
     assert f"{needed:g} runs per algorithm" in plan.curves.summary()
     assert axes.get_ylabel() == "power"
-    rates = simulation.type_i_error(
-        simulation.autoregressive,
-        partial(xcurves.randomized_anova, n_resamples=19),
-        n_replications=50,
-        settings={"n_runs": [(5, 4), 4], "noise": [1.0, 2.0]},
-        rng=0,
-    )
-    panels = rates.curves.plot()
-    assert [panel.get_title() for panel in panels] == ["n_runs = 5/4", "n_runs = 4"]
-    line = panels[0].lines[0]
-    np.testing.assert_allclose(
-        line.get_ydata(), rates.rate.isel(n_runs=0, effect=0, error_term=0)
-    )
 
 
 @pytest.mark.filterwarnings("ignore:an algorithm has 5 pilot runs")
@@ -420,13 +443,11 @@ def test_many_levels_give_the_same_as_all_of_them(monkeypatch):
     )
     # draws do not depend on the number of levels
     monkeypatch.setattr(pilots_module, "_VALUES_AT_ONCE", 2**40)
-    few = xcurves.runs_needed(curves, n_runs=[5], replace=True, **QUICK)
-    given = pilots_module.pilots(curves, None, 0.0, 1.0)
+    few = xcurves.runs_needed(curves, n_runs=[5], **QUICK)
+    given = pilots_module.pilots(curves)
     assert pilots_module.in_fewer_levels(given).means[0].shape == (2, 13)
     monkeypatch.setattr(pilots_module, "in_fewer_levels", lambda given: given)
-    xr.testing.assert_equal(
-        xcurves.runs_needed(curves, n_runs=[5], replace=True, **QUICK), few
-    )
+    xr.testing.assert_equal(xcurves.runs_needed(curves, n_runs=[5], **QUICK), few)
 
 
 @pytest.mark.filterwarnings("ignore:an algorithm has 3 pilot runs")

@@ -16,42 +16,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import labels, provenance
+from xcurves.core import labels, provenance, validation
 from xcurves.core.validation import Bar
 from xcurves.kernels.resampling import binomial_limits
-from xcurves.simulation.generators import REPLICATION
-from xcurves.simulation.kinds import TYPE_I_ERROR
 
 CurvesGenerator = Callable[..., xr.DataArray]
 Test = Callable[..., xr.Dataset | xr.DataArray]
-_TAKEN = labels.RESERVED | TYPE_I_ERROR.reserved() | {"rng", REPLICATION, "n_datasets"}
-
-
-def check_settings(
-    settings: Mapping[str, Sequence[Any]] | None,
-) -> dict[str, list[Any]]:
-    """Return the settings as lists of distinct values, under names that can be dims."""
-    if settings is None:
-        return {}
-    if not isinstance(settings, Mapping):
-        raise TypeError(
-            f"settings must map names to lists of values; got {labels.shown(settings)}. Try {{'n_runs': [5, 10]}}"
-        )
-    for name, values in settings.items():
-        if name in _TAKEN:
-            raise ValueError(
-                f"settings must not have the name {name!r}, which results use. Rename the generator's keyword"
-            )
-        if isinstance(values, str) or np.ndim(np.asarray(values, dtype=object)) == 0:
-            raise TypeError(
-                f"settings[{name!r}] must be a list of values; got {labels.shown(values)}. Try a list"
-            )
-        known = list(map(_label, values))
-        if not known or len(set(known)) < len(known):
-            raise ValueError(
-                f"settings[{name!r}] must be different values, at least one; got {known}"
-            )
-    return {str(name): list(values) for name, values in settings.items()}
+REPLICATION = "replication"  # the dim of data sets
 
 
 def cell_number(cell: Mapping[str, Any]) -> int:
@@ -59,7 +30,7 @@ def cell_number(cell: Mapping[str, Any]) -> int:
     return crc32(json.dumps(cell, sort_keys=True, default=_plain).encode())
 
 
-def _label(value: Any) -> str:
+def label(value: Any) -> str:
     """Return the label of a value: that of sizes is 15/5."""
     if isinstance(value, list | tuple | np.ndarray):
         return "/".join(map(str, value))
@@ -72,7 +43,7 @@ def _plain(value: Any) -> Any:
         return value.item()
     if isinstance(value, Real):
         return value
-    return _label(value)
+    return label(value)
 
 
 @dataclass(frozen=True)
@@ -129,6 +100,25 @@ class Replications:
         )
 
 
+def replications(
+    generator: CurvesGenerator,
+    test: Test,
+    pvalue: str,
+    alpha: float,
+    rng: validation.Rng,
+) -> Replications:
+    """Check what makes data sets and tests them."""
+    validation.check_function("generator", generator)
+    validation.check_function("test", test)
+    return Replications(
+        generator,
+        test,
+        pvalue,
+        validation.check_share("alpha", alpha),
+        validation.check_rng(rng),
+    )
+
+
 def count_rejections(
     simulation: Replications, settings: Mapping[str, list[Any]], total: int, bar: Bar
 ) -> xr.Dataset:
@@ -171,7 +161,7 @@ def _labels_of(values: Sequence[Any]) -> NDArray[Any]:
     """Return the labels of a setting: numbers where all of its values are."""
     if all(map(_is_number, values)):
         return np.array([_plain(value) for value in values])
-    return np.array([_label(value) for value in values])
+    return np.array([label(value) for value in values])
 
 
 def _is_number(value: Any) -> bool:
@@ -186,7 +176,7 @@ def _check_alike(
     for cell, found in zip(cells, layouts, strict=True):
         if found != layouts[0]:
             setting = ", ".join(
-                f"{name} {_label(value)}" for name, value in cell.items()
+                f"{name} {label(value)}" for name, value in cell.items()
             )
             if setting:
                 setting += ": "

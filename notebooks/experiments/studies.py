@@ -1,25 +1,232 @@
-"""Sources of data sets, ``generator(n_datasets, *, rng, **settings)``: real curves, resampled or modified, or noise."""
+"""Studies of a test: how often it rejects data sets of a generator, as in the papers of Piater, Cohen and others.
+
+A generator is ``generator(n_datasets, *, rng, **settings)``: here real curves, resampled or modified, or noise.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import Any, Literal
+from collections.abc import Hashable, Mapping, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels, validation
-from xcurves.core.named_options import names_options
+from xcurves.core.tables import bounds, frame_of
 from xcurves.core.validation import check_curves
+from xcurves.planning.pilots import pool_of
+from xcurves.planning.replications import (
+    REPLICATION,
+    CurvesGenerator,
+    Replications,
+    Test,
+    count_rejections,
+    label,
+    rates,
+    replications,
+    warn_of_missing,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Case = Literal["a", "b", "c", "d"]
 PerAlgorithm = float | Sequence[float]
-REPLICATION = "replication"
 _MOST = 10**6  # algorithms, runs or levels of a data set
+_TAKEN = labels.RESERVED | {
+    "rate",
+    "rate_ci",
+    "n_replications",
+    "expected_runs",
+    "effect",
+    "error_term",
+    "pair",
+    "rng",
+    REPLICATION,
+    "n_datasets",
+}
 
 
-@names_options
+def rejection_rates(
+    generator: CurvesGenerator,
+    test: Test,
+    *,
+    n_replications: int,
+    settings: Mapping[str, Sequence[Any]] | None = None,
+    alpha: float = 0.05,
+    pvalue: str = "pvalue",
+    progress: bool | None = None,
+    confidence_level: float = 0.95,
+    rng: validation.Rng = None,
+) -> xr.Dataset:
+    r"""Measure how often a test rejects: its level where the null hypothesis is true, else its power.
+
+    Parameters
+    ----------
+    generator : function
+        ``generator(n_datasets, *, rng, **settings)`` returns a DataArray of data sets, with a dim ``replication`` of that
+        size: `autoregressive`, `resampled` with its `curves` given by `functools.partial`, or your own.
+    test : function
+        What takes such an array and returns a Dataset with p-values, or the p-values themselves. It is called once for
+        each block of 250 data sets, with another seed if it takes an `rng` that is not given yet.
+    n_replications : int
+        Data sets for every setting.
+    settings : mapping of str to sequence, optional
+        Values of the generator's keywords, as in ``{"n_runs": [5, 10], "factor": [0, 4]}``: each name becomes a dim,
+        and every combination is measured. Values that are no numbers, like the sizes (15, 5), get labels like 15/5.
+    alpha : float, default 0.05
+        The nominal level: a p-value at most this rejects.
+    pvalue : str, default "pvalue"
+        Which variable of the test's result is meant. Of several looks (`sequential`) the last counts.
+    progress : bool, optional
+        Show a tqdm bar.
+    confidence_level : float, default 0.95
+        Of `rate_ci`.
+    rng : int, Generator or None
+        Seed of generator and test. Every block has a stream of its own, which depends on its setting and number only.
+
+    Returns
+    -------
+    Dataset
+        On the settings' dims and those of the p-value: `rate`, `rate_ci` (ci_bound), `n_replications`, the number of data
+        sets that have a p-value. For a test that is looked at several times also `expected_runs`, the mean number of runs
+        per algorithm, each stopped once all its pairs are decided. The attr `alpha` is the level.
+
+    Notes
+    -----
+    The interval is Clopper and Pearson's, for independent data sets. Those of one block share the random reassignments
+    of a test: where these are few, counts vary more than binomial ones.
+
+    References
+    ----------
+    .. [1] Piater, J. H., Cohen, P. R., Zhang, X. & Atighetchi, M. (1998). A randomized ANOVA procedure for comparing
+       performance curves. Proc. 15th Int. Conf. on Machine Learning, Sections 5.1 and 5.2.
+    .. [2] Clopper, C. J. & Pearson, E. S. (1934). The use of confidence or fiducial limits illustrated in the case of
+       the binomial. Biometrika 26(4), 404-413. doi:10.1093/biomet/26.4.404
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> import xcurves
+    >>> test = partial(xcurves.randomized_anova, n_resamples=99)
+    >>> found = rejection_rates(autoregressive, test, n_replications=500, settings={"n_runs": [5, 10]}, rng=0)
+    >>> found.rate.dims
+    ('n_runs', 'effect', 'error_term')
+    >>> bool((abs(found.rate.to_series().dropna() - 0.05) < 0.05).all())
+    True
+    """
+    simulation = replications(generator, test, pvalue, alpha, rng)
+    return measured_rates(
+        simulation, n_replications, settings, progress, confidence_level
+    )
+
+
+def measured_rates(
+    simulation: Replications,
+    n_replications: int,
+    settings: Mapping[str, Sequence[Any]] | None,
+    progress: bool | None,
+    confidence_level: float,
+) -> xr.Dataset:
+    """Return the rates of rejections over the grid of settings, with their intervals."""
+    error = validation.check_confidence_level(confidence_level)
+    total = validation.check_total("n_replications", n_replications)
+    bar = validation.check_progress(progress, "data sets")
+    counted = count_rejections(simulation, _check_settings(settings), total, bar)
+    warn_of_missing(counted)
+    coords = {name: each.variable for name, each in counted.coords.items()}
+    return xr.Dataset(
+        rates(counted, error),
+        {**coords, "ci_bound": list(labels.CI_BOUNDS)},
+        {"alpha": simulation.alpha},
+    )
+
+
+def rates_table(result: xr.Dataset) -> pd.DataFrame:
+    """Return rates with their intervals, a row for each setting and p-value."""
+    columns = {"rate": result["rate"], **bounds(result["rate_ci"])}
+    columns["n"] = result["n_replications"]
+    if "expected_runs" in result:
+        columns["expected runs"] = result["expected_runs"].broadcast_like(
+            result["rate"]
+        )
+    return frame_of(columns)
+
+
+def draw_rates(
+    result: xr.Dataset, along: str, ax: Axes, *, level: float | None = None
+) -> None:
+    """Draw rates along a setting, a line with its intervals for each label of all other dims; dotted: the level."""
+    others = [dim for dim in result["rate"].dims if dim != along]
+    settings = result[along].to_numpy()
+    numeric = settings.dtype.kind in "iuf"
+    lines = product(*(result[dim].to_numpy().tolist() for dim in others))
+    for number, names in enumerate(lines):
+        line = result.sel(dict(zip(others, names, strict=True)))
+        rate = line["rate"].to_numpy()
+        if np.isnan(rate).all():
+            continue
+        places = settings
+        if not numeric:
+            places = np.arange(rate.size) + 0.1 * number
+        arms = abs(line["rate_ci"].transpose("ci_bound", along).to_numpy() - rate)
+        style = "-" if numeric else "none"
+        name = ", ".join(map(str, names))
+        ax.errorbar(places, rate, arms, linestyle=style, marker="o", label=name)
+    if not numeric:
+        ax.set_xticks(np.arange(settings.size), list(map(str, settings)))
+    ax.axhline(level or result.attrs["alpha"], color="0.4", linestyle=":")
+    ax.set(xlabel=along, ylabel="share of rejections")
+    ax.set_ylim(bottom=0)
+    ax.legend(fontsize="small")
+
+
+def draw_panels(
+    result: xr.Dataset, along: str, panels: str, *, level: float | None = None
+) -> None:
+    """Draw rates along a setting, a panel for each label of another dim."""
+    from matplotlib import pyplot as plt
+
+    names = result[panels].to_numpy()
+    size = 3.4 * len(names), 3.4
+    _, axes = plt.subplots(
+        1, len(names), figsize=size, dpi=80, layout="constrained", sharey=True
+    )
+    for ax, name in zip(np.atleast_1d(axes), names, strict=True):
+        draw_rates(result.sel({panels: name}), along, ax, level=level)
+        ax.set_title(f"{panels} {name}")
+
+
+def _check_settings(
+    settings: Mapping[str, Sequence[Any]] | None,
+) -> dict[str, list[Any]]:
+    """Return the settings as lists of distinct values, under names that can be dims."""
+    if settings is None:
+        return {}
+    if not isinstance(settings, Mapping):
+        raise TypeError(
+            f"settings must map names to lists of values; got {labels.shown(settings)}. Try {{'n_runs': [5, 10]}}"
+        )
+    for name, values in settings.items():
+        if name in _TAKEN:
+            raise ValueError(
+                f"settings must not have the name {name!r}, which results use. Rename the generator's keyword"
+            )
+        if isinstance(values, str) or np.ndim(np.asarray(values, dtype=object)) == 0:
+            raise TypeError(
+                f"settings[{name!r}] must be a list of values; got {labels.shown(values)}. Try a list"
+            )
+        known = list(map(label, values))
+        if not known or len(set(known)) < len(known):
+            raise ValueError(
+                f"settings[{name!r}] must be different values, at least one; got {known}"
+            )
+    return {str(name): list(values) for name, values in settings.items()}
+
+
 def resampled(
     n_datasets: int,
     *,
@@ -32,7 +239,7 @@ def resampled(
     stretch: float = 1.0,
     rng: np.random.Generator,
 ) -> xr.DataArray:
-    """Draw data sets from real curves, as the papers do: a generator for `type_i_error` and `power`.
+    """Draw data sets from real curves, as the papers do: a generator for `rejection_rates`.
 
     Parameters
     ----------
@@ -73,15 +280,14 @@ def resampled(
 
     Examples
     --------
-    >>> import numpy as np, xcurves
+    >>> import xcurves
     >>> score = xcurves.tutorial.open_dataset("tictactoe")["score"].sel(algorithm=["rate 0.1"])
-    >>> drawn = xcurves.simulation.resampled(100, curves=score, n_runs=5, shuffled=True, rng=np.random.default_rng(0))
+    >>> drawn = resampled(100, curves=score, n_runs=5, shuffled=True, rng=np.random.default_rng(0))
     >>> drawn.sizes["replication"], drawn.sizes["algorithm"], drawn.sizes["run"]
     (100, 2, 5)
     """
-    pool, names, owners = pool_of(
-        curves, modification, factor, stretch, shuffled=shuffled
-    )
+    curves, names = _of_two(curves, modification, factor, stretch, shuffled=shuffled)
+    pool, owners = pool_of(curves)
     sizes = _sizes(n_runs, len(names))
     if shuffled:
         places = _draw(
@@ -120,7 +326,6 @@ def resampled(
     )
 
 
-@names_options
 def autoregressive(
     n_datasets: int,
     *,
@@ -135,7 +340,7 @@ def autoregressive(
     interaction_effect: float = 0.0,
     rng: np.random.Generator,
 ) -> xr.DataArray:
-    r"""Make data sets of curves with carryover effects: a generator for `type_i_error` and `power`.
+    r"""Make data sets of curves with carryover effects: a generator for `rejection_rates`.
 
     Parameters
     ----------
@@ -177,8 +382,7 @@ def autoregressive(
 
     Examples
     --------
-    >>> import numpy as np, xcurves
-    >>> walks = xcurves.simulation.autoregressive(3, n_runs=(15, 5), correlation=1, rng=np.random.default_rng(0))
+    >>> walks = autoregressive(3, n_runs=(15, 5), correlation=1, rng=np.random.default_rng(0))
     >>> walks.notnull().any("training").sum("run").values[0].tolist()
     [15, 5]
     """
@@ -213,7 +417,6 @@ def autoregressive(
     return xr.DataArray(values, coords, (REPLICATION, *labels.DIMS), name="score")
 
 
-@names_options
 def modified(curves: xr.DataArray, case: Case, factor: float) -> xr.DataArray:
     r"""Change every curve in one of the papers' four ways.
 
@@ -260,7 +463,7 @@ def modified(curves: xr.DataArray, case: Case, factor: float) -> xr.DataArray:
     --------
     >>> import xcurves
     >>> score = xcurves.tutorial.open_dataset("tictactoe")["score"]
-    >>> changed = xcurves.simulation.modified(score, "b", 8)
+    >>> changed = modified(score, "b", 8)
     >>> bool(abs(changed.mean("training") - score.mean("training")).max() < 1e-9)
     True
     """
@@ -287,93 +490,39 @@ def modified(curves: xr.DataArray, case: Case, factor: float) -> xr.DataArray:
     return curves.copy(data=values + factor * change[case])
 
 
-@names_options
-def stretched(curves: xr.DataArray, factor: float) -> xr.DataArray:
-    """Multiply every score by a factor, as the papers' report does to get curves that grow faster.
-
-    Parameters
-    ----------
-    curves : DataArray
-        Scores; any dims.
-    factor : float
-        The stretch s; 1 leaves the curves as they are, 1.1 puts scores 10 % higher.
-
-    Returns
-    -------
-    DataArray
-        Stretched curves, in the same units.
-
-    Raises
-    ------
-    ValueError
-        If the factor is not finite.
-
-    Examples
-    --------
-    >>> import xcurves
-    >>> score = xcurves.tutorial.open_dataset("tictactoe")["score"]
-    >>> float(xcurves.simulation.stretched(score, 1.1).max() / score.max())
-    1.1
-    """
-    return curves.copy(data=curves.data * validation.check_number("stretch", factor))
-
-
-def with_algorithm(curves: xr.DataArray) -> xr.DataArray:
-    """Return curves with a dim `algorithm`, those of a single one under the label "original"."""
-    if not isinstance(curves, xr.DataArray) or "algorithm" in curves.dims:
-        return curves
-    return curves.drop_vars("algorithm", errors="ignore").expand_dims(
-        algorithm=["original"]
-    )
-
-
-def pool_of(
+def _of_two(
     curves: xr.DataArray,
     modification: Case | None,
     factor: float,
     stretch: float,
     *,
     shuffled: bool,
-) -> tuple[xr.DataArray, list[Hashable], NDArray[np.intp]]:
-    """Return the curves that are there, dims (..., _curve, training), the algorithms, and whose each curve is."""
-    curves = check_curves(with_algorithm(curves))
-    names = curves["algorithm"].to_numpy().tolist()
-    factor, stretch = (
-        validation.check_number("factor", factor),
-        validation.check_number("stretch", stretch),
-    )
-    changes = modification is not None or stretch != 1
-    if changes and len(names) > 1:
-        raise ValueError(
-            f"curves to modify must be of one algorithm; got {len(names)}. Select: curves.sel(algorithm=[...])"
+) -> tuple[xr.DataArray, list[Hashable]]:
+    """Return curves and the algorithms that data sets have: those of a single one are two, modified and stretched."""
+    if "algorithm" not in curves.dims:
+        curves = curves.drop_vars("algorithm", errors="ignore").expand_dims(
+            algorithm=["original"]
         )
-    if len(names) == 1:
-        other = curves
-        second_name = "again"
+    curves = check_curves(curves)
+    names = curves["algorithm"].to_numpy().tolist()
+    factor = validation.check_number("factor", factor)
+    stretch = validation.check_number("stretch", stretch)
+    changes = modification is not None or stretch != 1
+    if len(names) > 1:
         if changes:
-            second_name = "modified"
+            raise ValueError(
+                f"curves to modify must be of one algorithm; got {len(names)}. Select: curves.sel(algorithm=[...])"
+            )
+        return curves, names
+    second = "modified" if changes else "again"
+    # Without a modification a shuffled pool is that of the one algorithm, with each curve in it once.
+    if changes or not shuffled:
+        other = curves
         if modification is not None:
             other = modified(curves, modification, factor)
-        names = [names[0], second_name]
-        # Without a modification a shuffled pool is that of the one algorithm, with each curve in it once.
-        if changes or not shuffled:
-            second = stretched(other, stretch).assign_coords(algorithm=[second_name])
-            curves = xr.concat([curves, second], "algorithm")
-    present = curves.notnull().any("training")
-    others = [dim for dim in present.dims if dim not in ("algorithm", "run")]
-    if not bool((present.any(others) == present.all(others)).all()):
-        raise ValueError(
-            "curves must have the same runs in every task; got others. Select one task"
-        )
-    flat = curves.transpose(..., *labels.DIMS).stack(
-        _curve=("algorithm", "run"), create_index=False
-    )
-    flat = flat.drop_vars(
-        [name for name, coord in flat.coords.items() if "_curve" in coord.dims]
-    )
-    flat = flat.transpose(..., "_curve", "training")
-    there = np.flatnonzero(present.any(others).transpose("algorithm", "run").to_numpy())
-    return flat.isel(_curve=there), names, there // curves.sizes["run"]
+        other = other.copy(data=other.data * stretch).assign_coords(algorithm=[second])
+        curves = xr.concat([curves, other], "algorithm")
+    return curves, [names[0], second]
 
 
 def _draw(
