@@ -180,8 +180,8 @@ def draw_rates(
         ax.set_xticks(np.arange(settings.size), list(map(str, settings)))
     ax.axhline(level or result.attrs["alpha"], color="0.4", linestyle=":")
     ax.set(xlabel=along, ylabel="share of rejections")
-    ax.set_ylim(bottom=0)
-    ax.legend(fontsize="small")
+    if others:
+        ax.legend(fontsize="small")
 
 
 def draw_panels(
@@ -198,6 +198,7 @@ def draw_panels(
     for ax, name in zip(np.atleast_1d(axes), names, strict=True):
         draw_rates(result.sel({panels: name}), along, ax, level=level)
         ax.set_title(f"{panels} {name}")
+    ax.set_ylim(bottom=0)  # of all panels, once all rates are in them
 
 
 def _check_settings(

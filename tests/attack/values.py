@@ -302,7 +302,12 @@ def usual(draw: Draw, name: str, hint: typing.Any, function: str = "") -> typing
         "task": ["task", None],
         "view": [None],
         "ax": [None],
-        "settings": [None, {"n_runs": [3, 4]}],
+        "settings": [None, {"task": "a"}],
+        "train_and_score": [lambda drawn, train, test, rng: drawn["x"] + rng.normal()],
+        "sample_hyperparameters": [lambda rng: {"x": rng.normal()}],
+        "sample_data": [lambda rng: (0, 1)],
+        "trial": [lambda index: {"x": index}],
+        "n_jobs": [1],
         "test": [ANOVA],
         "width": [0.1, 0.5],
         "replacement": ["worst", 0.0],
@@ -453,7 +458,7 @@ def first(draw: Draw, name: str, parameter: str, needs: Sequence[str]) -> typing
             if draw.seldom(0.1)
             else frame
         )
-    if parameter in ("generator", "width"):
+    if parameter in ("train_and_score", "trial", "width"):
         return usual(draw, parameter, None)
     data = draw.array(("task", *DIMS) if "task" in needs else DIMS)
     # texts have no order that stays

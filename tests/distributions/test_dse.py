@@ -251,3 +251,21 @@ def test_a_trial_is_run_again_by_its_seed_and_index(index, rng, error, message):
 def test_an_archive_needs_a_seed_that_is_the_same_tomorrow(tmp_path, rng):
     with pytest.raises(TypeError, match=r"rng must be a.*got .* Try rng=0"):
         dse(*ALGORITHM, 2, path=tmp_path, rng=rng)
+
+
+def test_settings_that_are_no_mapping_are_refused():
+    with pytest.raises(TypeError, match="settings must map names to numbers and texts"):
+        dse(*ALGORITHM, 2, settings=3, rng=0)
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_what_is_no_function_is_refused(place):
+    functions = list(ALGORITHM)
+    functions[place] = 0.5
+    said = r"trials are made by functions; got 0.5. Give the function itself"
+    for call in (
+        lambda: dse(*functions, 2, rng=0),
+        lambda: one_trial(*functions, 0, rng=0),
+    ):
+        with pytest.raises(TypeError, match=said):
+            call()

@@ -333,3 +333,8 @@ def test_a_long_error_is_cut():
     text = run_trials(long, 1)["error"].item()
     assert len(text) == 500
     assert text.endswith("x…")
+
+
+def test_what_is_no_function_is_refused():
+    with pytest.raises(TypeError, match=r"trials are made by functions; got 3\. "):
+        run_trials(3, 2)

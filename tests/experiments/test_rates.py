@@ -281,3 +281,15 @@ def test_a_study_has_a_table_and_a_picture_of_its_rates():
     assert numbers.lines[-1].get_ydata()[0] == 0.05
     assert words.lines[-1].get_ydata()[0] == 0.5
     plt.close(figure)
+    studies.draw_panels(part.sel(noise=1.0), "n_runs", "error_term")
+    panels = plt.gcf().axes
+    assert [ax.get_title() for ax in panels] == [
+        "error_term pooled",
+        "error_term split_plot",
+    ]
+    # panels share their axis: every end of an interval is within it
+    low, high = panels[0].get_ylim()
+    assert (low, high) == panels[1].get_ylim()
+    assert low == 0
+    assert part.sel(noise=1.0).rate_ci.max() <= high
+    plt.close()

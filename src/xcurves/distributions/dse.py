@@ -79,7 +79,7 @@ def dse(
     Raises
     ------
     TypeError
-        If `path` is given and `rng` is no int.
+        If `path` is given and `rng` is no int, or what is called is no function.
     ValueError
         If `n_trials` is less than 1 or than are saved; if trials were saved with other settings; or if one of its files
         cannot be read.
@@ -118,6 +118,8 @@ def dse(
     >>> float(scores.curves.performance_cdf().n_trials)
     20.0
     """
+    for function in (train_and_score, sample_hyperparameters, sample_data):
+        saved_trials.check_callable(function)
     entropy = (
         validation.check_rng(rng)
         if path is None
@@ -127,7 +129,7 @@ def dse(
         partial(_trial, train_and_score, sample_hyperparameters, sample_data, entropy),
         n_trials,
         path=path,
-        settings={**(settings or {}), "rng": str(entropy)},
+        settings={**saved_trials.check_settings(settings), "rng": str(entropy)},
         n_jobs=n_jobs,
         batch=batch,
         progress=progress,
@@ -177,7 +179,7 @@ def one_trial(
     Raises
     ------
     TypeError
-        If `rng` is no int.
+        If `rng` is no int, or what is called is no function.
     ValueError
         If `index` is not a whole number from 0.
 
@@ -188,6 +190,8 @@ def one_trial(
     >>> xcurves.one_trial(*functions, 3, rng=0)
     0.265...
     """
+    for function in (train_and_score, sample_hyperparameters, sample_data):
+        saved_trials.check_callable(function)
     if not isinstance(index, int | np.integer) or index < 0:
         raise ValueError(
             f"index must be a whole number from 0; got {index!r}. The first trial is 0"

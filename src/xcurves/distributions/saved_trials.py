@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves.core import validation
+from xcurves.core import labels, validation
 
 Record = Mapping[str, float | str | None]
 Settings = Mapping[str, float | int | str]
@@ -56,7 +56,7 @@ def run_trials(
     Raises
     ------
     TypeError
-        If `settings` are not numbers and texts by name.
+        If `settings` are not numbers and texts by name, or `trial` is no function.
     ValueError, ImportError
         As `dse`.
 
@@ -68,20 +68,14 @@ def run_trials(
     >>> xcurves.run_trials(trial, 3)["half"].values
     array([0. , 0.5, 1. ])
     """
+    check_callable(trial)
     n_trials, batch = (
         validation.check_total("n_trials", n_trials),
         validation.check_total("batch", batch),
     )
-    settings = {} if settings is None else settings
-    if not isinstance(settings, Mapping) or not all(
-        isinstance(name, str) and isinstance(value, float | int | str | np.generic)
-        for name, value in settings.items()
-    ):
-        raise TypeError(
-            f"settings must map names to numbers and texts; got {settings!r}. Try settings={{'task': 'a'}}"
-        )
     described = {
-        name: json.dumps(np.asarray(value).item()) for name, value in settings.items()
+        name: json.dumps(np.asarray(value).item())
+        for name, value in check_settings(settings).items()
     }
     folder = None if path is None else Path(path)
     done = {} if folder is None else _read_folder(folder, described)
@@ -99,6 +93,27 @@ def run_trials(
             _write(folder, waiting, described)
             waiting = {}
     return _outcomes(done)
+
+
+def check_callable(function: object) -> None:
+    """Refuse what is no function."""
+    if not callable(function):
+        raise TypeError(
+            f"trials are made by functions; got {labels.shown(function)}. Give the function itself, without parentheses"
+        )
+
+
+def check_settings(settings: Settings | None) -> Settings:
+    """Return numbers and texts by name."""
+    settings = {} if settings is None else settings
+    if not isinstance(settings, Mapping) or not all(
+        isinstance(name, str) and isinstance(value, float | int | str | np.generic)
+        for name, value in settings.items()
+    ):
+        raise TypeError(
+            f"settings must map names to numbers and texts; got {settings!r}. Try settings={{'task': 'a'}}"
+        )
+    return settings
 
 
 def _attempts(
