@@ -161,6 +161,24 @@ def statistics(sample, levels, thresholds, target, *, conditional=False):
     ]
 
 
+def repeated(strata):
+    """Trials of strata that weigh alike: each as often as makes all strata equally long."""
+    long = math.lcm(*map(len, strata))
+    return [
+        z for stratum in strata for z in stratum for _ in range(long // len(stratum))
+    ]
+
+
+def statistics_of_strata(strata, levels, thresholds, target, *, conditional=False):
+    """All statistics of strata that weigh alike, of unlike numbers of trials; higher is better."""
+    sample = repeated(strata)
+    found = statistics(sample, levels, thresholds, target, conditional=conditional)
+    n = sum(map(len, strata))
+    found[2] = np.sqrt(n / (n - 1)) * np.std(sample)
+    found[3] = mean_of_inverse_cdf(sample, Fraction(1, 4), Fraction(3, 4))
+    return found
+
+
 def ks_distance(x, y):
     return max(
         abs(

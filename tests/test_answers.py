@@ -44,7 +44,7 @@ def test_a_pair_that_is_shown_to_differ_is_named_with_the_higher_one_first():
     [
         (
             make_curves(RNG.normal(size=(2, 4, 3))).curves.pairwise(rng=0),
-            "No pair could be compared: runs are missing or do not differ at all.",
+            "No pair could be compared.",
         ),
         (
             make_curves(RNG.normal(size=(2, 4, 1)))
@@ -87,7 +87,7 @@ def test_a_single_pair_over_tasks_is_its_own_answer():
     result = curves.curves.across_tasks(n_resamples=99, rng=0)
     mean = f"{curves.sel(algorithm='a1').mean().item():.3g}"
     assert answer(result).startswith(
-        f"a1 has the higher mean score over 8 tasks, {mean}. "
+        f"a1 has the higher mean score, {mean} over 8 tasks. "
     )
     assert answer(result) == answers(result).split("\n")[0]
 
@@ -110,7 +110,7 @@ def test_algorithms_without_a_task_in_common_have_no_difference():
     curves[:, 0] += 5
     curves[:8, 0], curves[8:, 1] = np.nan, np.nan
     said = answers(curves.curves.across_tasks(n_resamples=99, rng=0))
-    assert "Untested beside a0: a1;" in said
+    assert "No task has all 3 algorithms: read pairs." in said
 
 
 def test_tasks_on_unlike_scales_get_a_caution_with_the_ratio():

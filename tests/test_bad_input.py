@@ -207,8 +207,10 @@ def test_runs_that_lack_levels_are_cured_by_options(refusal, curves):
     table(short)
     assert refusal("c.csv") == (
         "no part of the analysis fits curves: pairwise, profile: algorithm 'a0', run 1 lacks 2 of 4 training levels. "
-        "Bring runs to common levels with --align intersection or leave incomplete ones out with --drop-incomplete. "
-        "Type: python -m xcurves c.csv --align intersection"
+        "1 of 12 runs ends before 90 % of the longest of the task: algorithm 'a0', run 1 at 100 of 300 (33 %). Say what "
+        "they are: if they failed, --align intersection --runs-short failed --fill-failed worst; to compare up to 33 % of "
+        "the longest only, --align intersection --runs-short cut; to leave them out, --align intersection --runs-short "
+        "drop. Type: python -m xcurves c.csv --align intersection --runs-short failed --fill-failed worst"
     )
     apart = curves.copy()
     apart[0, :, 1:] = np.nan

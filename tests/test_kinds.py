@@ -266,6 +266,11 @@ def test_variables_are_those_declared_with_their_dims_names_and_types(kind):
             assert result[dim].attrs.get("long_name"), dim
 
 
+def test_a_result_has_at_most_33_variables_besides_counts(kind):
+    variables = [name for name in kind.required() if not name.startswith("n_")]
+    assert len(variables) <= 33
+
+
 def test_an_input_must_not_have_the_name_of_a_variable(kind):
     if kind.argument not in ("curves", "errors", "scores", "losses"):
         pytest.skip("takes no array")

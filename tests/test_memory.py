@@ -50,21 +50,6 @@ print(peak())
 
 
 @linux
-def test_curves_chunked_along_training_need_a_few_chunks():
-    """20 curves of 5 million levels, 800 MB in chunks of 32 MB, drawn when they are needed."""
-    code = """
-import dask, dask.array as da
-values = da.random.default_rng(0).normal(size=(2, 10, 5_000_000), chunks=(2, 10, 200_000))
-before = peak()
-with dask.config.set(scheduler="threads", num_workers=2):
-    result = xcurves.randomized_anova(labelled(values), n_resamples=99, rng=0).compute()
-assert result.n_levels == 5_000_000
-print(peak() - before)
-"""
-    assert float(run(code)) < 10 * 32
-
-
-@linux
 def test_the_table_of_shuffles_by_levels_is_never_held_whole():
     """20 curves of 100,000 levels, 16 MB; the table of 999 shuffles would be 800 MB."""
     code = """

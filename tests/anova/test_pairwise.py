@@ -84,7 +84,7 @@ def test_scores_at_the_ceiling_have_no_interval():
     assert result.difference_ci.isnull().all()
     said = result.curves.summary()
     assert "nan" not in said
-    assert "Untested beside a0: a1; runs are missing or do not differ at all." in said
+    assert "Untested beside a0: a1 (their runs do not differ at all)." in said
 
 
 @pytest.mark.parametrize("paired", [False, True])
@@ -193,7 +193,7 @@ def test_few_reassignments_are_not_called_few_runs(curves):
         each.text for each in pair_statements(result) if each.role == "answer"
     )
     assert (
-        "With 30 reassignments no adjusted p of these 3 pairs can be below 0.0968: compare fewer with reference="
+        "With 30 reassignments no adjusted p of these 3 pairs can be below 0.0968: make more: n_resamples=59 is enough."
         in said
     )
 
@@ -233,7 +233,7 @@ def test_a_warning_of_few_runs_is_right_of_every_pair_that_could_not_differ_more
     assert ("no adjusted p" in said) == bool(few)
     if few:
         assert (
-            f"no adjusted p of 1 of 6 pairs can be below {p.sel(pair=few).item():.3g}: compare fewer"
+            f"no adjusted p of 1 of 6 pairs can be below {p.sel(pair=few).item():.3g}: run more: "
             in said
         )
         assert (

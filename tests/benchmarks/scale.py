@@ -1,6 +1,6 @@
 """How cost grows, and what workers and threads bring: `python tests/benchmarks/scale.py [NAME ...]`.
 
-NAME is workers, long, threads or cost; all without. Everything is drawn lazily where it is needed, and workers have
+NAME is workers, threads or cost; all without. Everything is drawn lazily where it is needed, and workers have
 imported what they need. Every figure is the best of a few turns (TURNS in the environment); ratios are of one run.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tempfile
 import time
 import tracemalloc
 from collections.abc import Callable
@@ -216,61 +215,6 @@ def apart(code: str, **environment: str) -> list[float]:
     return [float(word) for word in done.stdout.split()]
 
 
-LONG = """
-curves = {source}
-found = []
-with dask.config.set(scheduler="threads", num_workers=2):
-    print(processor_seconds(lambda: found.append(seconds({call}.compute))), *found, peak())
-"""
-CALLS = {
-    "mean": "curves.mean()",
-    "anova": "curves.curves.randomized_anova(n_resamples=999, rng=0)",
-}
-
-
-def long() -> None:
-    """Reduce 20 long curves, beside dask's mean of the same array; beside it, the time of all cores together."""
-    head(
-        "levels",
-        "from",
-        *(f"{name}, s (all cores), MB" for name in CALLS),
-        "ANOVA at the speed of the mean",
-    )
-    for size in (2_500_000, 25_000_000, 250_000_000):
-        drawn = f"lazy({{'training': 1_000_000}}, algorithm=2, run=10, training={size})"
-        _long(size, "drawn", drawn)
-        if size <= 25_000_000:
-            with tempfile.TemporaryDirectory() as folder:
-                store = f"{folder}/curves.zarr"
-                apart(
-                    f"{drawn}.to_dataset(name='score').drop_vars('training').to_zarr({store!r}, consolidated=False)"
-                )
-                opened = f"xr.open_zarr({store!r}, consolidated=False)['score']"
-                _long(
-                    size,
-                    "zarr",
-                    f"{opened}.assign_coords(training=('training', pd.RangeIndex({size})))",
-                )
-
-
-def _long(size: int, kind: str, source: str) -> None:
-    turns = TURNS if size < 100_000_000 else 1
-    runs = {
-        name: [apart(LONG.format(source=source, call=call)) for _ in range(turns)]
-        for name, call in CALLS.items()
-    }
-    best = {
-        name: tuple(map(min, zip(*found, strict=True))) for name, found in runs.items()
-    }
-    ratio = best["mean"][1] / best["anova"][1]
-    show(
-        f"{size:,}",
-        kind,
-        *(f"{wall:.3g} ({cores:.3g}), {mb:.0f}" for cores, wall, mb in best.values()),
-        ratio,
-    )
-
-
 THREADS = """
 curves = {source}
 with dask.config.set(scheduler="threads", num_workers={n}):
@@ -286,10 +230,6 @@ THREADED = {
     "wide tasks": (
         "lazy({'task': 10}, task=20, algorithm=10, run=30, training=2_000)",
         "curves.curves.randomized_anova(n_resamples=1_000, rng=0)",
-    ),
-    "long curves": (
-        "lazy({'training': 250_000}, algorithm=2, run=10, training=2_000_000)",
-        "curves.curves.randomized_anova(n_resamples=999, rng=0)",
     ),
     "profiles": (
         "tasks(100, 10)",
@@ -414,7 +354,7 @@ def cost() -> None:
 
 def main(*names: str) -> None:
     """Print the tables asked for, or all."""
-    known = {"workers": workers, "long": long, "threads": threads, "cost": cost}
+    known = {"workers": workers, "threads": threads, "cost": cost}
     print(
         f"{os.cpu_count()} cores, numpy {np.__version__}, dask {dask.__version__}, xcurves {xcurves.__version__}"
     )

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from calibration.claims import ALPHA, Simulation, count_of
+from calibration.claims import Simulation, count_of
 from calibration.suite import SIMULATIONS
 
 USUAL = 10_000  # data sets of a row, unless each takes long
@@ -107,7 +107,7 @@ def _wide(members: Sequence[Found], rows: Sequence[str]) -> str:
     for simulation, measured in members:
         lines.append(
             f"| {_setting(simulation, measured)} | "
-            + " | ".join(_said(measured.sel(row=row)) for row in rows)
+            + " | ".join(_said(measured.sel(row=row), simulation) for row in rows)
             + " |"
         )
     return "\n".join(lines)
@@ -118,16 +118,21 @@ def _long(members: Sequence[Found]) -> str:
     for simulation, measured in members:
         for row, claim in simulation.claims.items():
             lines.append(
-                f"| {_setting(simulation, measured)} | {row} | {claim} | {_said(measured.sel(row=row))} |"
+                f"| {_setting(simulation, measured.sel(row=row))} | {row} | {claim} | "
+                f"{_said(measured.sel(row=row), simulation)} |"
             )
     return "\n".join(lines)
 
 
-def _said(one: xr.Dataset) -> str:
+def _said(one: xr.Dataset, simulation: Simulation) -> str:
     """Return a rate with its interval, bold where all of the interval is above the level."""
     low, high = one.rate_ci.to_numpy().tolist()
+    if np.isnan(low):
+        return "none"
     rate = _short(one.rate.item())
-    return f"{f'**{rate}**' if low > ALPHA else rate} ({_short(low)}–{_short(high)})"
+    if low > simulation.bold_above:
+        rate = f"**{rate}**"
+    return f"{rate} ({_short(low)}–{_short(high)})"
 
 
 def _short(share: float) -> str:

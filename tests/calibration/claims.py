@@ -63,7 +63,8 @@ def near(least: float, most: float) -> Claim:
 class Simulation:
     """Data sets, a procedure that gives a p-value for each row and data set, and what is claimed of each row.
 
-    `short` data sets are made in the short form, `full` in the full one. `data` is a file of published curves, which is
+    `short` data sets are made in the short form, `full` in the full one. A rate above `bold_above` is printed in bold;
+    1: one that is no rate of errors. `data` is a file of published curves, which is
     no part of the repository; without it the simulation is left out.
     """
 
@@ -76,6 +77,7 @@ class Simulation:
     full: int = 10_000
     block: int = 250
     data: Path | None = None
+    bold_above: float = ALPHA
 
     @property
     def possible(self) -> bool:
@@ -137,6 +139,8 @@ def count_of(measured: xr.Dataset, row: str) -> tuple[int, int]:
     """Return the number of rejections and of data sets of a row."""
     one = measured.sel(row=row)
     n = one.n_replications.item()
+    if n == 0:
+        return 0, 0
     return round(one.rate.item() * n), n
 
 

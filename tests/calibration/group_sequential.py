@@ -17,7 +17,6 @@ from calibration.claims import (
     fails,
     labelled,
     near,
-    outside,
 )
 from calibration.randomization import BLOCK
 
@@ -32,11 +31,15 @@ def runs(
     spread=None,
     drift=0.0,
     skewed=False,
+    exponential=False,
     shifts=(0.0, 0.0),
     n_tasks=None,
     rng,
 ):
-    """One number a run, batch after batch; `sizes` has the runs of every algorithm in each batch, or one for all."""
+    """One number a run, batch after batch; `sizes` has the runs of every algorithm in each batch, or one for all.
+
+    Runs are normal; `skewed`: lognormal; `exponential`: exponential of mean 0, so that means are equal whatever spreads.
+    """
     n_algorithms, lead = len(shifts), () if n_tasks is None else (n_tasks,)
     sizes = [
         (size,) * n_algorithms if isinstance(size, int) else size for size in sizes
@@ -44,7 +47,12 @@ def runs(
     parts = []
     for batch in sizes:
         shape = (n_datasets, *lead, n_algorithms, max(batch))
-        values = rng.lognormal(size=shape) if skewed else rng.normal(size=shape)
+        if exponential:
+            values = rng.exponential(size=shape) - 1
+        elif skewed:
+            values = rng.lognormal(size=shape)
+        else:
+            values = rng.normal(size=shape)
         values = (
             values * np.array(spread or (1.0,) * n_algorithms)[:, np.newaxis]
             + np.array(shifts)[:, np.newaxis]
@@ -195,16 +203,6 @@ def replanned(data, *, rng=None):
     }
 
 
-def given_up(data, *, rng=None):
-    """Pairs that some look calls futile, and that are shown by the last look all the same; the others do not count."""
-    n_looks = int(data["look"].max())
-    found = xcurves.sequential(
-        data, n_looks=n_looks, n_resamples=RESAMPLES, rng=rng
-    ).squeeze("pair", drop=True)
-    shown = found["rejected"].isel(look=-1, drop=True) == 1
-    return {"shown after all": outside(shown).where((found["futile"] == 1).any("look"))}
-
-
 def _level(setting, claims, *, short=150, family="Sequential tests", **options):
     every = dict(zip(ROWS, claims, strict=True))
     return Simulation(
@@ -305,16 +303,21 @@ SIMULATIONS = [
     ),
     *(
         Simulation(
-            "Pairs that are called futile",
-            f"6×5, d = {d:g}",
-            partial(runs, sizes=(6,) * 5, shifts=(d, 0.0)),
-            given_up,
-            {"shown after all": near(0.0, most)},
-            short=100,
-            full=2000,
+            "Sequential tests of exponential runs, sd 4 v 1",
+            name,
+            partial(runs, sizes=LOOKS[name], spread=(4.0, 1.0), exponential=True),
+            compared,
+            {
+                ROWS[0]: fails(0.08),
+                ROWS[1]: fails(0.06),
+                ROWS[2]: fails(0.06),
+                ROWS[3]: fails(0.1),
+            },
+            short=150,
+            full=2_000,
             block=BLOCK,
         )
-        for d, most in ((0.0, 0.02), (0.4, 0.03), (0.8, 0.12))
+        for name in ("5×6", "3×8")
     ),
     Simulation(
         "Sequential tests of several tasks",

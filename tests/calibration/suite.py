@@ -5,6 +5,7 @@ from __future__ import annotations
 from calibration import (
     across,
     bounded,
+    chances,
     comparisons,
     contrasts,
     curve_bands,
@@ -28,6 +29,7 @@ SIMULATIONS = [
     *unlike_spread.SIMULATIONS,
     *profiles.SIMULATIONS,
     *group_sequential.SIMULATIONS,
+    *chances.SIMULATIONS,
     *gating.SIMULATIONS,
     *distributions.SIMULATIONS,
     *failures.SIMULATIONS,

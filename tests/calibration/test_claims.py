@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import xcurves
-from calibration import across
+from calibration import across, chances
 from calibration.claims import EXACT, count_of, fails
 from calibration.suite import SIMULATIONS
 
@@ -48,6 +48,16 @@ def test_many_data_sets_in_one_call_of_a_kernel_give_the_numbers_of_each():
         assert (
             p.to_numpy() == found.margin_pvalue.sel(task_effect=claim).to_numpy()
         ).all()
+
+
+def test_chances_that_kernels_find_without_intervals_are_those_of_the_result():
+    data = chances.studies(5, differences=None, rng=np.random.default_rng(3))
+    said, shown = chances.said_and_shown(data, 7)
+    found = xcurves.sequential(
+        data, n_looks=chances.N_LOOKS, n_resamples=chances.RESAMPLES, rng=7
+    ).isel(pair=0)
+    np.testing.assert_array_equal(said, found.chance[:, :-1])
+    np.testing.assert_array_equal(shown, found.rejected[:, -1] == 1)
 
 
 def test_claims_are_made_once():

@@ -45,6 +45,12 @@ def unlike_curves(n_datasets, *, n_runs, spread, apart=0.0, rng):
     return of_runs(values, n_runs)
 
 
+def lognormal(n_datasets, *, n_runs, spread, rng):
+    """Lognormal scores less their mean, exp(1/2), at one level."""
+    values = rng.lognormal(size=(n_datasets, len(n_runs), max(n_runs), 1))
+    return of_runs((values - np.exp(0.5)) * np.array(spread)[:, None, None], n_runs)
+
+
 def level(data, *, rng=None):
     """The p of the algorithm effect by F and by Welch's statistic."""
     p = xcurves.randomized_anova(data, n_resamples=RESAMPLES, rng=rng).pvalue.sel(
@@ -116,6 +122,15 @@ def profile(data, *, rng=None):
     """The smallest adjusted p of any level."""
     found = xcurves.ss_profile(data, n_resamples=RESAMPLES, rng=rng)
     return {"any level, step-down": found.pvalue_adjusted.min("training")}
+
+
+def shown_of_pairs(data, *, rng=None):
+    """The smallest p over pairs, each by itself and adjusted."""
+    found = xcurves.pairwise(data, n_resamples=RESAMPLES, rng=rng)
+    return {
+        f"any pair{words}": found[name].sel(effect="algorithm", drop=True).min("pair")
+        for words, name in ((", adjusted", "pvalue_adjusted"), ("", "pvalue"))
+    }
 
 
 def equivalence(data, *, rng=None):
@@ -258,6 +273,23 @@ SIMULATIONS = [
             "p and interval disagree": NEVER,
         },
         100,
+    ),
+    *(
+        Simulation(
+            "Pairs of lognormal runs of unlike spread",
+            setting,
+            partial(lognormal, n_runs=n_runs, spread=spread),
+            shown_of_pairs,
+            {"any pair, adjusted": fails(least), "any pair": fails(least)},
+            short=400,
+            full=4_000,
+            block=BLOCK,
+        )
+        for setting, n_runs, spread, least in (
+            ("3 × 8 runs, sd 1, 1, 4", (8, 8, 8), (1, 1, 4), 0.1),
+            ("8 v 8 runs, sd 1 v 4", (8, 8), (1, 4), 0.12),
+            ("6 v 3 runs, sd 1 v 3", (6, 3), (1, 3), 0.19),
+        )
     ),
     *_designs(
         "Contrast, unlike spread",

@@ -304,8 +304,17 @@ def test_ragged_runs_get_a_command_that_works(capsys):
     )
     assert main(["mine.csv", *QUICK]) == 2
     typed = shlex.split(TYPE.search(capsys.readouterr().err)[1])
-    assert typed == ["mine.csv", *QUICK, "--align", "intersection"]
+    cure = [
+        "--align",
+        "intersection",
+        "--runs-short",
+        "failed",
+        "--fill-failed",
+        "worst",
+    ]
+    assert typed == ["mine.csv", *QUICK, *cure]
     assert main(typed) == 0
+    assert "2 of 8 runs failed and count as the worst" in capsys.readouterr().out
     assert answer("mine")["score_mean"].sizes == {"algorithm": 2}
 
 

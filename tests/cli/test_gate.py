@@ -1,9 +1,11 @@
 """The subcommand `gate`, as a script runs it."""
 
 import json
+import os
 import re
 import subprocess
 import sys
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -89,6 +91,7 @@ def test_numbers_are_those_of_the_function(here, capsys):
         .unstack()
         .to_xarray()
         .sel(algorithm=list(runs))
+        .rename("score")
     )
     found = scores.curves.gate(baseline="main")
     assert [each["candidate"] for each in said["candidates"]] == ["worse", "new"]
@@ -146,12 +149,12 @@ def test_the_ledger_is_read_checked_and_replaced_whole(here, capsys):
         (
             [11.9, 11.4],
             (),
-            "previous: run 1 of algorithm 'new' differs at the earlier call",
+            "row 11 of ARCHIVE (new, score 11.9) differs from what it was at the earlier call, which a later one",
         ),
         (
             BETTER[:1],
             (),
-            "previous: run 2 of algorithm 'new' is gone at the earlier call",
+            "run 2 of algorithm 'new' is gone, and was there at the earlier call, which a later one must repeat",
         ),
         (
             BETTER[:2],
@@ -195,8 +198,12 @@ def test_names_are_recognised_and_low_losses_are_better(capsys):
     )
     status, out, err = gate(capsys)
     assert (status, err) == (0, "")
-    said = "read as algorithm = agent, run = run_id, training = step, score = val_loss, lower is better\n\nKeep new"
-    assert out.startswith(said)
+    said, decision = out.split("\n\n")[:2]
+    assert said == (
+        "read as algorithm = agent, run = run_id, training = step, score = val_loss, "
+        "lower is better, as the name val_loss says (else: --higher-is-better)"
+    )
+    assert decision.startswith("Keep new")
     status, out, _ = gate(capsys, "--higher-is-better")
     assert status == 1
     assert "lower is better" not in out.split("\n")[0]
@@ -285,7 +292,7 @@ def test_a_champion_that_failed_is_refused_in_words_of_the_shell(capsys):
     status, _, err = gate(capsys)
     assert status == 2
     command = "python -m xcurves gate runs.csv --baseline main --fill-failed worst"
-    refused = "run 2 of champion 'main' failed; a champion needs a mean. Say what failed runs count as: "
+    refused = "row 3 of ARCHIVE (main, score -inf) failed; a champion needs a mean. Say what failed runs count as: "
     assert err == f"python -m xcurves: {refused}--fill-failed worst. Type: {command}\n"
     status, out, _ = gate(capsys, "--fill-failed", "worst")
     assert status in (0, 1, 3)
@@ -355,3 +362,228 @@ def test_failed_runs_count_as_a_number_that_later_runs_do_not_change(capsys):
     status, out, err = gate(capsys, *ledger, "--fill-failed", "9.1")
     assert (status in (0, 1, 3), err) == (True, "")
     assert "1 of 12 runs failed and counts as a score of 9.1." in out
+
+
+def test_a_ledger_that_is_no_file_or_has_no_end_is_refused_without_reading_it(
+    here, capsys
+):
+    write_log(("new", BETTER))
+    (here / "large.json").touch()
+    os.truncate(here / "large.json", 3 * 10**9)
+    refused = {"large.json": "it has more than 100 MB"}
+    if sys.platform != "win32":
+        os.mkfifo(here / "pipe")
+        refused |= dict.fromkeys(("pipe", "/dev/full"), "it is a device, a pipe or a")
+    for path, why in refused.items():
+        tracemalloc.start()
+        status, out, err = gate(capsys, "--ledger", path)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert (status, out, err.count("\n")) == (2, "", 1)
+        assert f"--ledger '{path}' cannot be read as the JSON of an earlier" in err
+        assert why in err
+        assert most < 50e6
+        status, out, err = sequential(capsys, "--previous", path)
+        assert (status, out, err.count("\n")) == (2, "", 1)
+        assert f"--previous '{path}' cannot be read as the JSON of an earlier" in err
+        assert why in err
+
+
+def sequential(capsys, *options):
+    command = ["sequential", "runs.csv", "--looks", "2", "--batch-size", "5", *options]
+    status = main(command)
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def test_a_score_of_zero_is_a_run_that_no_later_call_may_change(here, capsys):
+    zeros = [0.0, 0.5, -0.5, 0.25]
+    frame = pd.DataFrame({"candidate": ["main"] * 4 + ["new"], "score": [*zeros, 0.0]})
+    frame.to_csv("runs.csv", index=False)
+    status, *_ = gate(capsys, "--ledger", "gate.json")
+    assert status == 1
+    better = frame.copy()
+    better.loc[4, "score"] = 9.0
+    better.to_csv("runs.csv", index=False)
+    status, out, err = gate(capsys, "--ledger", "gate.json")
+    assert (status, out) == (2, "")
+    assert "row 5 of ARCHIVE (new, score 9) differs from what it was" in err
+
+
+def test_the_plan_has_refresh_and_a_ledger_without_it_is_zero(here, capsys):
+    write_log(("new", [8.0]), ("other", [8.5]))
+    status, *_ = gate(capsys, "--ledger", "gate.json", "--refresh", "0")
+    assert status == 1
+    said = json.loads((here / "gate.json").read_text())
+    for name in ("refresh", "share_failed"):
+        del said["past"]["plan"][name]
+    (here / "gate.json").write_text(json.dumps(said))
+    status, _, err = gate(capsys, "--ledger", "gate.json")
+    assert status == 2
+    assert "--refresh must stay as it was at the earlier call, 0; got 2" in err
+    assert gate(capsys, "--ledger", "gate.json", "--refresh", "0")[0] == 1
+    status, _, err = gate(
+        capsys, "--ledger", "gate.json", "--refresh", "0", "--share-failed", "0.1"
+    )
+    assert status == 2
+    assert "--share-failed must stay as it was at the earlier call, 0.0" in err
+
+
+def test_the_champion_is_run_again_for_every_second_candidate(capsys):
+    rows = [("main", score) for score in MAIN[:4]] + [("a", 8.0), ("b", 8.5)]
+    pd.DataFrame(rows, columns=["candidate", "score"]).to_csv("runs.csv", index=False)
+    status, out, _ = gate(capsys, "--json")
+    assert (status, strict(out)["runs_to_make"]) == (3, {"main": 1})
+    rows.append(("main", "-inf"))
+    pd.DataFrame(rows, columns=["candidate", "score"]).to_csv("runs.csv", index=False)
+    status, out, _ = gate(capsys, "--json")
+    said = strict(out)
+    assert (status, said["runs_to_make"]) == (3, {"main": 1})
+    assert [each["n_failed"] for each in said["candidates"]] == [0, 1]
+    assert "1 run of main failed where it was run again" in said["summary"]
+    rows.append(("main", MAIN[4]))
+    pd.DataFrame(rows, columns=["candidate", "score"]).to_csv("runs.csv", index=False)
+    status, out, _ = gate(capsys, "--json")
+    assert status == 1
+    assert [each["n_runs_champion"] for each in strict(out)["candidates"]] == [4, 5]
+
+
+def test_a_score_that_is_logged_eight_times_is_named_by_its_rows(capsys):
+    write_log(("new", [12.3] * 8))
+    status, _, err = gate(capsys)
+    assert status == 0
+    assert err.endswith(
+        "warning: rows 11 and 12 of ARCHIVE (new, score 12.3) have the same score, and 7 of its 8 runs repeat one. "
+        "Were data copied?\n"
+    )
+    write_log(("new", BETTER[:8]))
+    assert gate(capsys)[2] == ""
+
+
+def dates(n):
+    return [f"2026-01-{day:02d}T00:00" for day in range(1, n + 1)]
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize(
+    ("column", "made"),
+    [("created_at", dates), ("time", lambda n: [1.7e9 + 60 * k for k in range(n)])],
+)
+def test_a_log_with_the_newest_rows_first_is_sorted(capsys, grouped, column, made):
+    write_log(("new", [12.0, 8.0, 8.5, 8.2]))
+    frame = pd.read_csv("runs.csv")
+    frame[column] = made(len(frame))
+    frame.to_csv("runs.csv", index=False)
+    expected = gate(capsys, "--json")
+    newest = frame[::-1]
+    if grouped:
+        newest = newest.sort_values("candidate", kind="stable")
+    newest.to_csv("runs.csv", index=False)
+    status, out, _ = gate(capsys, "--json")
+    assert status == expected[0] == 1
+    said, before = strict(out), strict(expected[1])
+    assert said["candidates"] == before["candidates"]
+    assert said["past"] == before["past"]
+    sorted_by = f"; sorted by {column}, as the newest rows come first"
+    assert said["read_as"] == before["read_as"] + sorted_by
+
+
+def test_durations_and_rows_in_any_other_order_are_not_sorted(capsys):
+    write_log(("new", [12.0, 8.0, 8.5, 8.2]))
+    frame = pd.read_csv("runs.csv")
+    durations = np.random.default_rng(0).uniform(60, 70, len(frame))
+    frame.assign(time=durations).to_csv("runs.csv", index=False)
+    said = strict(gate(capsys, "--json")[1])
+    assert "sorted" not in said["read_as"]
+    assert said["candidates"][0]["n_runs"] == 2
+
+
+def test_rows_keep_their_numbers_where_they_are_sorted_or_selected(capsys):
+    write_log(("new", [12.0, 8.0, 8.5, "-inf"]))
+    frame = pd.read_csv("runs.csv").assign(created=dates(14), kind="x")
+    frame.loc[12, "score"] = np.nan
+    other = frame.assign(kind="y")
+    pd.concat([other, frame])[::-1].to_csv("runs.csv", index=False)
+    status, _, err = gate(capsys, "--select", "kind=x")
+    assert status == 2
+    assert "row 2 of ARCHIVE, of new, has no score" in err
+
+
+def test_rows_of_one_run_are_refused_by_row_and_score_with_a_cure_that_works(capsys):
+    rows = [("main", seed, score) for seed, score in enumerate(MAIN)]
+    rows += [("new", 7, 12.0), ("new", 7, 8.0)]
+    frame = pd.DataFrame(rows, columns=["candidate", "seed", "score"])
+    frame.to_csv("runs.csv", index=False)
+    status, _, err = gate(capsys)
+    assert status == 2
+    assert (
+        "rows 11 and 12 of ARCHIVE are both of candidate new, seed 7, with the scores 12 and 8."
+        in err
+    )
+    assert "_run" not in err
+    command = err.rstrip().partition("Type: python -m xcurves ")[2].split()
+    assert main([*command, "--json"]) == 1
+    said = strict(capsys.readouterr().out)
+    assert said["candidates"][0]["difference"] == pytest.approx(8.0 - np.mean(MAIN[:4]))
+
+
+def test_a_run_without_levels_of_the_others_is_named_by_its_row(capsys):
+    rows = [
+        (who, seed, step, score + step / 10)
+        for who, scores in (("main", MAIN[:4]), ("new", [8.0]))
+        for seed, score in enumerate(scores)
+        for step in (1, 2)
+    ]
+    frame = pd.DataFrame(rows, columns=["candidate", "seed", "step", "score"])
+    frame.drop(3).to_csv("runs.csv", index=False)
+    status, _, err = gate(capsys)
+    assert status == 2
+    assert (
+        "the run of main that begins in row 3 of ARCHIVE lacks 1 of 2 training" in err
+    )
+    command = err.rstrip().partition("Type: python -m xcurves ")[2].split()
+    assert main([*command, "--json"]) == 1
+    said = strict(capsys.readouterr().out)
+    # The run that ended failed: at the last level it has the worst score there, 8.2.
+    means = np.array(MAIN[:4]) + 0.15
+    means[1] = (MAIN[1] + 0.1 + 8.2) / 2
+    assert said["candidates"][0]["difference"] == pytest.approx(8.15 - means.mean())
+
+
+def test_a_row_that_does_not_say_which_run_it_is_of_is_refused(capsys):
+    rows = [("main", seed, score) for seed, score in enumerate(MAIN)]
+    frame = pd.DataFrame(
+        [*rows, ("c1", np.nan, 12.0)], columns=["who", "seed", "score"]
+    )
+    frame.to_csv("runs.csv", index=False)
+    status, out, err = gate(capsys, "--algorithm", "who", "--run", "seed")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "row 11 of ARCHIVE has no seed. Write it, or leave the row out" in err
+    frame.fillna({"seed": 0}).to_csv("runs.csv", index=False)
+    assert gate(capsys, "--algorithm", "who", "--run", "seed")[0] == 3
+
+
+def test_rows_that_no_decision_uses_are_counted(capsys):
+    write_log(("worse", [8.0, 12.0, 12.5]), ("new", BETTER))
+    said = strict(gate(capsys, "--json")[1])
+    assert "Runs that no decision used: 2 of worse." in said["summary"]
+    # main was run again for its second candidate, within the 8 runs of the last look
+    assert (
+        "Runs that only measure the progress: 2 of main and 2 of new."
+        in said["summary"]
+    )
+    write_log(("worse", [8.0]))
+    said = strict(gate(capsys, "--json")[1])
+    assert "Runs that no decision used: 6 of main." in said["summary"]
+
+
+def test_a_share_of_runs_may_fail(capsys):
+    write_log(("new", [*BETTER[:3], "-inf", *BETTER[4:8]]))
+    status, out, _ = gate(capsys)
+    assert (status, "one of its 4 runs failed" in out) == (1, True)
+    status, out, _ = gate(capsys, "--share-failed", "0.25")
+    assert status in (0, 1)
+    assert "Up to a share of 0.25 of the runs at a look may fail" in out
+    status, _, err = gate(capsys, "--share-failed", "1.5")
+    assert status == 2
+    assert "--share-failed must lie between 0 and 1; got 1.5" in err

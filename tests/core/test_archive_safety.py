@@ -149,6 +149,25 @@ def test_a_zarr_store_that_declares_too_much_is_refused(store, changes):
         read(store)
 
 
+def test_a_zarr_store_that_lost_its_attributes_is_refused(store):
+    """The digest is among them: without both files nothing says what was written."""
+    (store / ".zmetadata").unlink()
+    read(store)
+    (store / ".zattrs").unlink()
+    for options in ({}, {"chunks": {}}):
+        with pytest.raises(
+            ValueError, match=r"\.zattrs and \.zmetadata.*are missing.*Write it again"
+        ):
+            read(store) if not options else open_dataset(store, **options)
+
+
+@pytest.mark.parametrize("consolidated", [True, False])
+def test_a_zarr_store_of_others_without_attributes_is_read(tmp_path, consolidated):
+    data = xr.Dataset({"score": ("run", [1.0, 2.0])})
+    data.to_zarr(tmp_path / "a.zarr", consolidated=consolidated, zarr_format=2)
+    xr.testing.assert_identical(read(tmp_path / "a.zarr"), data)
+
+
 def test_a_netcdf_3_file_that_declares_too_much_is_refused(data, tmp_path):
     data.to_netcdf(tmp_path / "a.nc", engine="scipy")
     content = (tmp_path / "a.nc").read_bytes()

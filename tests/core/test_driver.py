@@ -1,6 +1,6 @@
 """What every method gets from the driver, on toy kinds: groups of alike tasks, and results where they belong."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -102,36 +102,12 @@ class Sums(NamedTuple):
     sums: np.ndarray
 
 
-@dataclass(frozen=True)
-class WeightedSums:
-    """Sums of scores, each level times its index."""
-
-    def whole(self, shape):
-        return False
-
-    def size(self, shape):
-        return 1 + 2 * shape[0] * shape[1]
-
-    def measure(self, curves, shape, levels, /):
-        has = ~np.isnan(curves)
-        by = np.arange(shape[2])[levels]
-        counts, sums = has.sum(axis=-1), (np.nan_to_num(curves) * by).sum(axis=-1)
-        lead = curves.shape[:-3]
-        n_levels = has.any(axis=(-3, -2)).sum(axis=-1)
-        return np.concatenate(
-            [each.reshape(*lead, -1) for each in (n_levels, counts, sums)], axis=-1
-        )
-
-    def merge(self, numbers, shape):
-        return numbers.sum(axis=-2)
-
-    def unpack(self, numbers, shape):
-        n = shape[0] * shape[1]
-        return Sums(
-            numbers[:, 0],
-            numbers[:, 1 : 1 + n],
-            numbers[:, 1 + n :].reshape(-1, *shape[:2]),
-        )
+def weighted_sums(curves):
+    """Sums of the levels of every curve, weighted by their index, shape (task, algorithm, run, training) to (..., run)."""
+    has = ~np.isnan(curves)
+    counts = has.sum(axis=-1).reshape(len(curves), -1)
+    sums = (np.nan_to_num(curves) * np.arange(curves.shape[-1])).sum(axis=-1)
+    return Sums(has.any(axis=(1, 2)).sum(axis=-1), counts, sums)
 
 
 def of_pairs(group):
@@ -164,7 +140,7 @@ def test_pairs_are_reduced_by_themselves_chunk_by_chunk(curves, chunks):
             given,
             context=Context.of(curves, None, False, 0.95, 0),
             sizes={"pair": 2},
-            reduce=Reduce([WeightedSums()], [[0, 1], [2, 0]], add_largest),
+            reduce=Reduce([weighted_sums], [[0, 1], [2, 0]], add_largest),
         )
     total = (curves * np.arange(6)).sum(["run", "training"])
     expected = np.stack(

@@ -195,13 +195,18 @@ def test_every_call_in_an_error_about_incomplete_runs_works(name, options, lacki
         curves[2, :, 2:, 0] = np.nan
     with pytest.raises(ValueError, match=r"lacks \d+ of 8 training levels") as caught:
         getattr(curves.curves, name)(**options)
+    said = str(caught.value)
     codes = re.findall(
-        r"\.curves\.\w+\(.*?\)(?= or |$)", str(caught.value).split("levels", 1)[1]
+        r"\.curves\.(?:align|drop_incomplete)\([^()]*\)(?:\.curves\.\w+\([^()]*\))?",
+        said,
     )
-    assert len(codes) == (
-        2 if lacking == "one run" else 1 + ("drop" in str(caught.value))
-    )
-    assert ("intersection" in str(caught.value)) == (lacking != "all common levels")
+    # Of runs that end early: failed, cut or left out.
+    assert ("runs_short" in said) == (lacking != "some levels")
+    if lacking == "some levels":
+        assert len(codes) == 1 + ("drop" in said)
+        assert "intersection" in said
+    else:
+        assert len(codes) == 3
     for code in codes:
         ready = eval(f"curves{code}", {"curves": curves, "np": np})
         with warnings.catch_warnings():

@@ -1,5 +1,7 @@
 """Numbers, units, intervals, p-values and counts as words: the cases that were written badly before."""
 
+import re
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -113,6 +115,96 @@ def test_a_p_at_the_floor_of_random_reassignments_says_so():
 )
 def test_an_estimate_and_its_interval_have_the_same_decimals(given, said):
     assert wording.estimated(*given) == said
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        # two digits of the estimate where its interval is far wider
+        ((4.1, 0, 2500), "4.1 (0.0 to 2,500.0)"),
+        ((1.4, 0.2, 900), "1.4 (0.2 to 900.0)"),
+        ((0.0123, -3, 3), "0.012 (−3.000 to 3.000)"),
+        # of an estimate of 0, or of what rounding leaves of it, those of the interval
+        ((0, -3.21, 3.4), "0.0 (−3.2 to 3.4)"),
+        ((1e-16, -3.21, 3.4), "0.0 (−3.2 to 3.4)"),
+        # one end: the distance from it
+        ((100, 96.1, INF), "100.0 (at least 96.1)"),
+        ((100, -INF, 196), "100 (at most 196)"),
+        ((5.2549, 5.2549, 5.2549), "5.25 (5.25 to 5.25)"),
+        ((3.2e-7, 1.1e-7, 5e-4), "3.2 × 10⁻⁷ (1.1 × 10⁻⁷ to 0.00050000)"),
+        ((3e-9, 0, 6.1e-9), "3.0 × 10⁻⁹ (0 to 6.1 × 10⁻⁹)"),
+        ((3.14e12, 2.9e12, 3.4e12), "3.14 × 10¹² (2.90 × 10¹² to 3.40 × 10¹²)"),
+        ((0.0, -1e308, 1.5e308), "0 (−1.0 × 10³⁰⁸ to 1.5 × 10³⁰⁸)"),
+    ],
+)
+def test_an_estimate_has_two_digits_at_least(given, said):
+    assert wording.estimated(*given) == said
+
+
+_DIGITS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+
+
+def parsed(text):
+    """A printed number, and the unit of its last digit; None of a 0 without decimals."""
+    text = text.replace("−", "-").replace(",", "")
+    mantissa, _, power = text.partition(" × 10")
+    exponent = int(power.translate(_DIGITS) or 0)
+    decimals = len(mantissa.partition(".")[2])
+    return float(f"{mantissa}e{exponent}"), exponent - decimals
+
+
+def digits_of(text):
+    """How many digits a printed number has from its first that is not 0."""
+    mantissa = text.partition(" × 10")[0]
+    return len(re.sub(r"[^0-9]", "", mantissa).lstrip("0"))
+
+
+SIZES = [s * 10.0**p for p in range(-9, 13) for s in (1, 1.049, 3.3, 9.951, 9.996)]
+
+
+@pytest.mark.parametrize("side", ["both", "lower", "upper"])
+def test_numbers_from_a_billionth_to_a_trillion_keep_their_digits(side):
+    """Printed numbers are within half a unit of their last digit, and that is the same in an estimate and its ends."""
+    rng = np.random.default_rng(0)
+    for size in SIZES:
+        for half in rng.choice(SIZES, 25):
+            estimate = size * rng.choice([-1, 1])
+            ends = [estimate - 0.7 * half, estimate + 1.3 * half]
+            if side == "lower":
+                ends[1] = INF
+            elif side == "upper":
+                ends[0] = -INF
+            decimals = wording.decimals_of(*ends, estimate)
+            if decimals is None:
+                # the interval has no width but for rounding
+                assert 0.7 * half < 1e-14 * size
+                continue
+            width = np.ptp([end for end in [*ends, estimate] if np.isfinite(end)])
+            if side == "both":
+                width /= 2
+            said = [
+                wording.rounded(each, decimals)
+                for each in (estimate, *ends)
+                if np.isfinite(each)
+            ]
+            least = width
+            # next to an interval a trillion times as wide an estimate is as good as 0
+            if size > 1e-12 * width:
+                assert digits_of(said[0]) >= 2
+                least = min(width, size)
+            # not more of both than there need be
+            assert 10 * 10.0**-decimals <= least * 1.001 < 101 * 10.0**-decimals
+            for text, value in zip(
+                said, [estimate, *filter(np.isfinite, ends)], strict=True
+            ):
+                number, unit = parsed(text)
+                # whole tens and beyond are written with zeros
+                if unit >= 0 and " × " not in text:
+                    assert number % 10.0 ** max(0, -decimals) == 0
+                elif number != 0 or unit != 0:
+                    assert unit == -decimals
+                slack = 1e-15 * abs(value)
+                assert abs(number - value) <= 0.5 * 10.0**-decimals + slack
 
 
 def test_an_end_that_a_test_set_to_0_is_open():

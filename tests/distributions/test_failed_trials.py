@@ -257,3 +257,16 @@ def test_pictures_of_failed_trials_are_drawn(better):
     ):
         result.curves.plot()
         assert len(result.curves.table())
+
+
+@pytest.mark.parametrize("to", ["markdown", "latex", "html"])
+@pytest.mark.parametrize("algorithms", [["a"], ["a", "b"]])
+def test_tables_of_papers_where_all_trials_failed_have_labels_alone(to, algorithms):
+    scores = xr.DataArray(
+        np.full((len(algorithms), 6), -np.inf),
+        {"algorithm": algorithms, "run": range(6)},
+        name="score",
+    )
+    table = xcurves.format_table(scores.curves.performance_cdf(), to=to)
+    assert "score_median" in table.replace("\\_", "_")
+    assert "nan" not in table.lower()

@@ -3,6 +3,7 @@ import warnings
 
 import dask
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from scipy import stats
@@ -11,6 +12,7 @@ import oracles_distribution as oracles
 import xcurves
 from layers import slow
 from lazy import refuse_to_compute
+from places import SHARED
 from strategies import make_scores
 
 SIZES = {"task": 3, "algorithm": 2, "run": 9}
@@ -429,25 +431,181 @@ POOL = {
 }
 
 
-def test_a_stratum_that_an_algorithm_lacks_is_not_replaced_by_the_others():
+def test_a_stratum_that_an_algorithm_lacks_is_left_out_for_all_and_named():
     scores = xr.concat(
-        [strata_scores(12, 12, 12), strata_scores(12, 0, 12)], "algorithm"
+        [strata_scores(20, 20, 20), strata_scores(20, 0, 20)], "algorithm"
     ).assign_coords(algorithm=["a", "b"])
-    with pytest.warns(UserWarning, match="algorithm") as caught:
+    with pytest.warns(UserWarning, match="left out for all") as caught:
         result = xcurves.performance_cdf(scores, **POOL, scores_at=[0])
-    said = "algorithm 'b': no trial in a stratum; the result is NaN"
-    assert [str(warning.message) for warning in caught] == [said]
-    assert all(result[name].sel(algorithm="b").isnull().all() for name in result)
+    said = str(caught[0].message)
+    assert said.startswith(
+        "strata='task': left out for all algorithms: 'v' (no trial of 'b'). To keep them, leave these algorithms out: "
+        ".drop_sel(algorithm=['b'])"
+    )
+    both = quiet(scores.sel(task=["u", "w"]), **POOL, scores_at=[0])
+    xr.testing.assert_allclose(result, both, rtol=1e-12)
     np.testing.assert_allclose(
-        result.score_mean.sel(algorithm="a"), scores.sel(algorithm="a").mean()
+        result.score_mean, scores.sel(task=["u", "w"]).mean(["task", "run"])
     )
-    assert (result.n_trials.values.tolist(), result.n_units.values.tolist()) == (
-        [36, 24],
-        [12, 0],
-    )
-    assert "algorithm 'b': 24 trials, but none in a stratum" in result.curves.summary()
+    assert result.attrs["left_out"] == "'v' (no trial of 'b')"
+    summary = result.curves.summary()
+    assert "Left out for all algorithms, of task: 'v' (no trial of 'b')." in summary
     lazy = xcurves.performance_cdf(scores.chunk(algorithm=1), **POOL, scores_at=[0])
-    xr.testing.assert_identical(lazy.compute(), result)
+    xr.testing.assert_identical(lazy.compute().drop_attrs(), result.drop_attrs())
+
+    # the cure: all tasks of the others
+    alone = quiet(scores.drop_sel(algorithm=["b"]), **POOL)
+    np.testing.assert_allclose(alone.score_mean, [scores.sel(algorithm="a").mean()])
+    assert "left_out" not in alone.attrs
+
+
+def test_no_common_stratum_is_no_result():
+    scores = xr.concat(
+        [strata_scores(12, 0), strata_scores(0, 12)], "algorithm"
+    ).assign_coords(algorithm=["a", "b"])
+    with pytest.warns(UserWarning) as caught:
+        result = xcurves.performance_cdf(scores, **POOL, scores_at=[0])
+    assert "'u' (no trial of 'b') and 'v' (no trial of 'a')" in str(caught[0].message)
+    assert "no trial; the result is NaN" in str(caught[1].message)
+    assert result.score_mean.isnull().all()
+    assert result.curves.summary()
+
+
+def test_an_algorithm_without_any_trial_takes_no_stratum_from_others():
+    scores = xr.concat(
+        [strata_scores(20, 20), strata_scores(20, 20) * np.nan], "algorithm"
+    ).assign_coords(algorithm=["a", "b"])
+    with pytest.warns(UserWarning, match="no trial; the result is NaN"):
+        result = xcurves.performance_cdf(scores, **POOL)
+    assert result.n_trials.values.tolist() == [40, 0]
+    assert "left_out" not in result.attrs
+
+
+OF_STRATA = {
+    "cvar_level": [0.3, 0.9],
+    "threshold": [0.0, 0.5],
+    "target": 1.0,
+    "scores_at": [-1.0, 0.0, 0.5],
+    "probabilities": [0, 0.1, 1 / 3, 0.5, 0.75, 1],
+}
+
+
+@pytest.mark.parametrize("conditional", [False, True])
+@pytest.mark.parametrize("runs", [(4, 12, 6), (1, 2), (1, 5, 3, 7), (2, 4)])
+def test_strata_weigh_alike(runs, conditional):
+    """Every number is that of a sample in which trials are repeated until all strata are equally long."""
+    scores = strata_scores(*runs).round(1)
+    strata = [scores[task, :n].values.tolist() for task, n in enumerate(runs)]
+    how = "tail-mean"
+    if conditional:
+        how = "conditional"
+    found = quiet(scores, **{**POOL, **OF_STRATA, "cvar": how})
+    expected = oracles.statistics_of_strata(
+        strata, [0.3, 0.9], [0.0, 0.5], 1.0, conditional=conditional
+    )
+    named = dict(zip(found.param.values.tolist(), expected, strict=True))
+    for name in ("score_mean", "score_median", "score_std", "iqm", "optimality_gap"):
+        np.testing.assert_allclose(found[name], named[name], atol=1e-12)
+    for name in ("cvar", "cvar_lower", "partial_mean_above", "prob_above"):
+        of_name = [value for key, value in named.items() if key.split()[0] == name]
+        np.testing.assert_allclose(found[name], of_name, atol=1e-12)
+    np.testing.assert_allclose(found.score_mean, np.mean([np.mean(s) for s in strata]))
+
+    sample = oracles.repeated(strata)
+    np.testing.assert_allclose(
+        found.cdf, [np.mean([z <= at for z in sample]) for at in OF_STRATA["scores_at"]]
+    )
+    quantiles = [
+        oracles.inverse_cdf(sample, oracles.decimal(p))
+        for p in OF_STRATA["probabilities"]
+    ]
+    np.testing.assert_allclose(found.score_quantile, quantiles)
+    assert found.strata_unlike == 1
+    said = "have unlike numbers of trials and weigh alike; in the IQM trials at the quartiles count in part"
+    assert said in found.curves.summary()
+
+    # lower is better: the same numbers of the negative, whose best are the others' best
+    lower = {
+        **POOL,
+        **OF_STRATA,
+        "cvar": how,
+        "threshold": [-0.0, -0.5],
+        "target": -1.0,
+        "higher_is_better": False,
+    }
+    mirrored = quiet(-scores, **lower)
+    for name in ("score_mean", "score_median", "iqm", "cvar", "cvar_lower"):
+        np.testing.assert_allclose(mirrored[name], -found[name], atol=1e-12)
+    for name in ("score_std", "prob_above", "optimality_gap"):
+        np.testing.assert_allclose(mirrored[name], found[name], atol=1e-12)
+
+
+def test_strata_of_equal_size_are_described_as_one_pool(scores):
+    """Equal weights change no number, and trials are cut off whole as rliable does."""
+    full = scores.fillna(3.0)
+    stratified = quiet(full, **{**POOL, **ASKED})
+    pooled = quiet(full, dim=("task", "run"), strata=(), **ASKED)
+    estimates = [name for name in pooled if not name.endswith("_ci")]
+    xr.testing.assert_equal(
+        stratified[estimates].drop_vars(["n_units", "strata_unlike"]), pooled[estimates]
+    )
+    assert (stratified.strata_unlike == 0).all()
+    np.testing.assert_allclose(
+        stratified.iqm,
+        stats.trim_mean(full.stack(every=["task", "run"]).values, 0.25, axis=-1),
+    )
+    assert "weigh alike" not in stratified.curves.summary()
+
+
+def test_published_scores_of_unlike_tasks_weigh_alike():
+    """Scores of 4, 12, 6 and of 12, 4, 6 runs: pooled they are .664 and .405, though no task differs so much."""
+    file = SHARED / "data" / "readings" / "t" / "unequal.csv"
+    if not file.exists():
+        pytest.skip(f"{file} is not here")
+    frame = pd.read_csv(file).set_index(["task", "algorithm", "run"])
+    scores = frame["score"].to_xarray()
+    found = quiet(scores, **POOL)
+    assert found.score_mean.round(3).values.tolist() == [0.533, 0.527]
+    expected = frame["score"].groupby(["algorithm", "task"]).mean()
+    np.testing.assert_allclose(found.score_mean, expected.groupby("algorithm").mean())
+
+
+@pytest.mark.parametrize("design", [{}, {"unit": "run"}])
+def test_failed_trials_of_unlike_strata_weigh_alike(design):
+    scores = strata_scores(4, 12, 6)
+    scores[0, 1] = scores[1, 2] = scores[1, 5] = -np.inf
+    strata = [scores[task, :n].values.tolist() for task, n in enumerate((4, 12, 6))]
+    found = quiet(scores, **{**POOL, **OF_STRATA, **design})
+    sample = oracles.repeated(strata)
+    assert found.score_mean.isnull()
+    assert found.iqm.notnull()
+    np.testing.assert_allclose(found.score_median, np.median(sample))
+    np.testing.assert_allclose(
+        found.prob_above, [np.mean([z >= at for z in sample]) for at in (0, 0.5)]
+    )
+    bounded = quiet(scores, **{**POOL, **design}, bounds=(-5, 5))
+    floored = [[max(z, -5.0) for z in stratum] for stratum in strata]
+    expected = oracles.statistics_of_strata(floored, [0.5], [], 0)
+    np.testing.assert_allclose(bounded.score_mean, expected[0])
+    np.testing.assert_allclose(bounded.cvar_lower, [expected[5]])
+
+
+@pytest.mark.slow
+def test_the_bootstrap_of_unlike_strata_covers_the_mean_of_their_means():
+    """Ten and forty runs of tasks whose means differ: pooled, the interval of .5 misses it nearly always."""
+    rng = np.random.default_rng(11)
+    values = rng.normal(size=(400, 2, 40)) + np.array([0.0, 1.0])[:, np.newaxis]
+    values[:, 0, 10:] = np.nan
+    scores = make_scores(
+        values, sample=np.arange(400), task=["u", "v"], run=np.arange(40)
+    )
+    ends = quiet(
+        scores, **{**POOL, "n_resamples": 399}, probabilities=0.5
+    ).statistic_ci.sel(param="score_mean")
+    covered = (ends.sel(ci_bound="lower") <= 0.5) & (ends.sel(ci_bound="upper") >= 0.5)
+    # ten trials: .92 of the percentile interval, 99.9 % limits of 400
+    low, high = stats.binom.interval(0.999, 400, 0.925)
+    assert low <= covered.sum() <= high
 
 
 BY_DRAW = {

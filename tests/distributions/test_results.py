@@ -46,13 +46,14 @@ def test_summary_says_what_intervals_there_are(scores):
     said = (
         xcurves.performance_cdf(scores.sel(task="x")).curves.summary().split("\n")[1:]
     )
-    low, high = (
-        xcurves.performance_cdf(scores[0, 0])
-        .statistic_ci.sel(param="score_median")
-        .values
-    )
+    alone = xcurves.performance_cdf(scores[0, 0])
+    low, high = alone.statistic_ci.sel(param="score_median").values
     assert said[0].startswith("algorithm 'a': 12 trials: mean ")
-    assert f"({low:.4g} to {high:.4g})".replace("-", "−") in said[0]
+    # two digits of the estimate, .07, which is far smaller than its interval
+    median = alone.score_median.item()
+    assert 0.01 < abs(median) < 0.1
+    said_median = f"median {median:.3f} ({low:.3f} to {high:.3f})".replace("-", "−")
+    assert said_median in said[0]
     assert "inf" not in said[0]
     assert "(at most " in said[0]
     assert "not independent" in said[-1]
@@ -120,12 +121,14 @@ def test_comparisons_are_told_pair_by_pair():
     scores = make_scores(values, algorithm=["a", "b", "c"], run=np.arange(60))
     result = xcurves.compare_distributions(scores)
     said = result.curves.summary().split("\n")[1:]
-    assert said[0].startswith("a scores higher than b with probability 0 (0 to 0.0")
+    assert said[0].startswith(
+        "a scores higher than b with probability 0.000 (0.000 to 0.0"
+    )
     assert (
         "; b scores higher somewhere outside the band and is nowhere shown to score lower; KS distance 1, p < .001"
         in said[0]
     )
-    assert said[1].startswith("a scores higher than c with probability 0.5 (")
+    assert said[1].startswith("a scores higher than c with probability 0.50 (")
     assert "nowhere does one of them score higher outside the band" in said[1]
     assert "p is adjusted (holm)" in said[-1]
     assert "for distributions of similar spread" in said[-1]

@@ -5,6 +5,7 @@ import xarray as xr
 
 import xcurves
 from lazy import refuse_to_compute
+from oracles_distribution import statistics_of_strata
 from xcurves.kernels.distributions import bootstrap
 from xcurves.kernels.distributions.ecdf import CentredSums
 from xcurves.kernels.distributions.summaries import Summaries
@@ -65,7 +66,9 @@ def test_the_band_is_that_of_a_plain_loop():
     found = bootstrap.statistic_bands(
         x.reshape(12, 2).T,
         np.array([4, 4, 4]),
-        lambda x, n: wanted.observe(x, CentredSums(x, n)),
+        lambda x: wanted.observe(
+            np.sort(x), CentredSums(np.sort(x), np.full(len(x), 12))
+        ),
         n,
         0.05,
         7,
@@ -73,6 +76,52 @@ def test_the_band_is_that_of_a_plain_loop():
     np.testing.assert_allclose(
         found[:, 3], np.stack([iqm(x) - half, iqm(x) + half], axis=-1), rtol=1e-10
     )
+
+
+def test_the_band_of_unlike_strata_is_that_of_a_plain_loop():
+    """Tasks weigh alike: in the IQM, and in the spread by which a replicate is measured."""
+    sizes = (4, 2, 3)
+    curves = make(3, 4, 2, seed=5).isel(algorithm=[0])
+    curves = curves.where(
+        xr.DataArray(np.arange(4), dims="run") < xr.DataArray(list(sizes), dims="task")
+    )
+    n = 199
+    found = banded(curves, n_resamples=n, rng=7).statistic_ci.sel(param="iqm")
+
+    entropy = 7
+    signs = 1 - 2.0 * np.random.default_rng(
+        np.random.SeedSequence(entropy, spawn_key=(9, 3))
+    ).integers(0, 2, (n, 1, 9), np.int8).reshape(n, 9)
+    x = [curves[0, task, :size].to_numpy() for task, size in enumerate(sizes)]
+
+    def iqm(strata):
+        return [
+            statistics_of_strata([list(each[:, at]) for each in strata], [], [], 0)[3]
+            for at in range(2)
+        ]
+
+    means = [each.mean(axis=0) for each in x]
+    residuals = [
+        (each - mean) * np.sqrt(len(each) / (len(each) - 1))
+        for each, mean in zip(x, means, strict=True)
+    ]
+    whole = sum((each**2).sum(axis=0) / len(each) ** 2 for each in residuals)
+    drawn, spread = [], []
+    for row in signs:
+        of_tasks = np.split(row[:, np.newaxis], np.cumsum(sizes)[:-1])
+        signed = [s * r for s, r in zip(of_tasks, residuals, strict=True)]
+        drawn.append(iqm([m + s for m, s in zip(means, signed, strict=True)]))
+        left = sum(
+            ((each - each.mean(axis=0)) ** 2).sum(axis=0) / len(each) ** 2
+            for each in signed
+        )
+        spread.append(np.sqrt(left / whole))
+    drawn = np.array(drawn)
+    sd = drawn.std(axis=0)
+    t = np.abs(drawn - drawn.mean(axis=0)) / (sd * np.array(spread))
+    half = np.sort(t.max(axis=1))[int(np.ceil(0.95 * (n + 1))) - 1] * sd
+    expected = np.stack([iqm(x) - half, iqm(x) + half], axis=-1)
+    np.testing.assert_allclose(found[0], expected, rtol=1e-9)
 
 
 @pytest.mark.slow

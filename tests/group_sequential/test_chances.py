@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import xcurves
 from strategies import make_curves
@@ -82,12 +83,28 @@ def pasts(state, rng, n):
     return np.stack(runs, axis=1)
 
 
-def share_shown(state, past, difference, rng):
+def uncertain_differences(state, n, rng):
+    """Return true differences as uncertain as they are after the looks of a state: SciPy's Welch interval about its own."""
+    sides = zip(state.batch, state.sd, strict=True)
+    n_a, n_b = (size * state.done for size in state.batch)
+    v_a, v_b = (sd**2 / (size * state.done) for size, sd in sides)
+    df = (v_a + v_b) ** 2 / (v_a**2 / (n_a - 1) + v_b**2 / (n_b - 1))
+    return stats.t.rvs(
+        df, loc=state.difference, scale=np.sqrt(v_a + v_b), size=n, random_state=rng
+    )
+
+
+def share_shown(state, past, differences, rng):
     """Return how often studies that go on with normal runs are shown to differ by a look left."""
-    sides = zip(state.batch, (difference, 0.0), state.sd, strict=True)
+    means = (np.broadcast_to(differences, len(past)), np.zeros(len(past)))
+    sides = zip(state.batch, means, state.sd, strict=True)
     more = [
         in_batches(
-            rng.normal(mean, sd, (len(past), size * (state.n_looks - state.done))),
+            rng.normal(
+                mean[:, np.newaxis],
+                sd,
+                (len(past), size * (state.n_looks - state.done)),
+            ),
             size,
             max(state.batch),
         )
@@ -111,9 +128,100 @@ def test_a_chance_is_that_of_simulated_continuations(state):
     # Chances of studies in one state differ a little: spread is measured less what batches have in common.
     found = looked_at_runs(past[:40], state)["chance"].isel(pair=0, look=state.done - 1)
     assert found.std() < 0.1
+    differences = uncertain_differences(state, N_STUDIES, rng)
     assert found.mean().item() == pytest.approx(
-        share_shown(state, past, state.difference, rng), abs=0.05
+        share_shown(state, past, differences, rng), abs=0.05
     )
+
+
+def levels_by_walks(n_looks, power, rng):
+    """Return the level at each look at which so many simulated walks cross first as the plan's share of .05 says."""
+    n_walks = 200_000
+    walks = rng.normal(size=(n_walks, n_looks)).cumsum(axis=1)
+    statistic = np.abs(walks) / np.sqrt(np.arange(1, n_looks + 1))
+    n_crossed, levels = 0, []
+    for k in range(n_looks):
+        n_by_then = round(0.05 * ((k + 1) / n_looks) ** power * n_walks)
+        statistic = statistic[statistic[:, k].argsort()[::-1]]
+        n_new = n_by_then - n_crossed
+        levels.append(2 * stats.norm.sf(statistic[n_new, k]))
+        statistic, n_crossed = statistic[n_new:], n_by_then
+    return levels
+
+
+def share_continued(a, b, differences, batch, levels, rng):
+    """Return how often continuations by normal runs are shown by some look: SciPy's test of all runs at each look."""
+    n = len(differences)
+    moved = (differences - (a.mean() - b.mean()))[:, np.newaxis] / 2
+    sides = [
+        (np.tile(a, (n, 1)), a.mean() + moved, a.std(ddof=1)),
+        (np.tile(b, (n, 1)), b.mean() - moved, b.std(ddof=1)),
+    ]
+    is_shown = np.zeros(n, bool)
+    for level in levels:
+        sides = [
+            (np.hstack([u, rng.normal(mean, sd, (n, batch))]), mean, sd)
+            for u, mean, sd in sides
+        ]
+        test = stats.ttest_ind(sides[0][0], sides[1][0], axis=1, equal_var=False)
+        is_shown |= test.pvalue <= level
+    return is_shown.mean()
+
+
+@pytest.mark.parametrize(
+    ("n_looks", "spending", "done", "difference"),
+    [
+        pytest.param(3, "square", 1, 0.6, id="first of three"),
+        pytest.param(5, "square", 1, 0.3, id="first of five", marks=slow),
+        pytest.param(5, "square", 2, 0.35, id="second of five", marks=slow),
+        pytest.param(5, "square", 4, 0.2, id="fourth of five", marks=slow),
+        pytest.param(4, "linear", 2, 0.5, id="linear", marks=slow),
+    ],
+)
+def test_chances_are_those_of_a_plain_loop(n_looks, spending, done, difference):
+    rng = np.random.default_rng(12)
+    batch = 6
+    state = State(n_looks, (batch, batch), done, spending, difference, (1.0, 1.5))
+    past = pasts(state, rng, 1)
+    found = looked_at_runs(past, state).isel(task=0, pair=0, look=done - 1)
+    assert found["rejected"] == 0
+
+    # Less the mean of their batch, which takes degrees of freedom: the formula for equal batches
+    batches = past[0].reshape(2, done, batch)
+    centred = (batches - batches.mean(axis=(0, 2), keepdims=True)).reshape(2, -1)
+    scale = np.sqrt(1 - (done - 1) / (2 * (batch * done - 1)))
+    deviations = (centred - centred.mean(axis=1, keepdims=True)) / scale
+    a, b = deviations + np.array([[difference], [0.0]])
+
+    levels = levels_by_walks(n_looks, {"square": 2, "linear": 1}[spending], rng)[done:]
+    welch = stats.ttest_ind(a, b, equal_var=False)
+    se = difference / welch.statistic
+    n = 20_000
+    drawn = stats.t.rvs(welch.df, difference, se, size=n, random_state=rng)
+    ends = found["difference_ci_simultaneous"].to_numpy()
+    cases = [drawn, *np.repeat(ends[:, np.newaxis], n, axis=1)]
+    chances = [found["chance"].item(), *found["chance_at_ci"].to_numpy()]
+    for differences, chance in zip(cases, chances, strict=True):
+        share = (
+            1.0  # of an endless difference: look 1 of five can reject next to nothing
+        )
+        if np.isfinite(differences).all():
+            share = share_continued(a, b, differences, batch, levels, rng)
+        error = np.sqrt(share * (1 - share) * (1 / 2000 + 1 / n))
+        # .003: the levels are of 200,000 walks
+        assert chance == pytest.approx(share, abs=3.3 * error + 0.003)
+
+
+def test_chances_are_unknown_while_an_algorithm_has_one_run():
+    values = np.random.default_rng(1).normal(size=(2, 3, 1))
+    curves = make_curves(values).curves.assign_looks(1)
+    found = xcurves.sequential(curves, n_looks=6).isel(pair=0)
+    assert (
+        found["chance"].notnull().to_numpy().tolist()
+        == [False, True, True] + [False] * 3
+    )
+    assert found["chance_at_ci"].isel(look=0).isnull().all()
+    assert found["futile"].isel(look=0) == 0
 
 
 @pytest.mark.slow
@@ -159,12 +267,16 @@ def curves_of_last_look():
     return make_curves(values).curves.assign_looks(5)
 
 
-def test_futile_takes_both_chances(looked_at):
-    unlikely = looked_at["chance"] < 0.1
-    best = looked_at["chance_at_ci"].max("ci_bound")
-    assert (looked_at["futile"] == (unlikely & (best < 0.5))).all()
-    # an interval so wide leaves all open
-    assert looked_at["futile"].isel(look=0).sum() == 0
+def test_futile_takes_the_chance_alone(looked_at):
+    assert (looked_at["futile"] == (looked_at["chance"] < 0.1)).all()
+    rng = np.random.default_rng(9)
+    values = standardized(rng, (2, 2, 6), 0.0, 1.0).reshape(2, 12, 1)
+    found = xcurves.sequential(make_curves(values).curves.assign_looks(6), n_looks=5)
+    after_two = found.isel(pair=0, look=1)
+    assert after_two["chance"] < 0.1
+    assert after_two["futile"] == 1
+    # whatever it is at the better end of the interval
+    assert after_two["chance_at_ci"].max() > 0.5
 
 
 def test_turning_the_pair_turns_the_ends_only():

@@ -12,10 +12,10 @@ import xcurves  # noqa: F401  # registers .curves
 from lazy import refuse_to_compute
 from places import SHARED
 from strategies import make_curves
-from xcurves.core.ledger import digests_of
-from xcurves.core.wording import decimals_of, interval, pvalue, rounded
+from xcurves.core.wording import estimated, pvalue
 from xcurves.group_sequential.looks import ledger_of
 from xcurves.kernels.resampling.adjustments import holm
+from xcurves.ledger import digests_of
 
 REFERENCE = SHARED / "reference" / "dev_sequential.json"
 
@@ -217,7 +217,7 @@ def test_weights_of_training(curves):
         (
             {"n_looks": 3, "task": "env"},
             ValueError,
-            "task must be an extra dim of curves; got 'env'. It has none",
+            "task='env' is no dim of curves, which have",
         ),
         (
             {"n_looks": 3, "training_weights": "last"},
@@ -396,13 +396,13 @@ def test_an_earlier_look_changes_no_number(curves, previous):
             lambda curves: curves.where(
                 (curves.run != 7) | (curves.algorithm != "td3"), curves + 1e-9
             ),
-            "run 7 of algorithm 'td3' differs at the earlier look 2",
+            "run 7 of algorithm 'td3' differs from what it was at the earlier look 2",
         ),
         (
             lambda curves: curves.assign_coords(
                 look=curves.look.where(curves.run != 2, 2)
             ),
-            "run 2 of algorithm .* differs at the earlier look 2",
+            "run 2 of algorithm .* differs from what it was at the earlier look 2",
         ),
         (
             lambda curves: curves.where(
@@ -412,7 +412,7 @@ def test_an_earlier_look_changes_no_number(curves, previous):
         ),
         (
             lambda curves: curves.drop_sel(run=9),
-            "run 9 of algorithm .* is gone at the earlier look 2",
+            "run 9 of algorithm .* is gone, and was there at the earlier look 2",
         ),
         (
             lambda curves: curves.drop_sel(algorithm="ddpg"),
@@ -492,19 +492,17 @@ def test_sentences_say_what_is_shown_and_what_to_run_next(found):
     said = found.curves.summary().split("\n")
     latest = found.isel(look=2)
     first, second = (
-        f"sac is above {pair[6:]} by {estimate} ({interval(low, high)}; {pvalue(p)})"
+        f"sac is above {pair[6:]} by {estimated(difference, low, high)[:-1]}; {pvalue(p)})"
         for pair in ("sac - td3", "sac - ddpg")
         for low, high in [latest.difference_ci_simultaneous.sel(pair=pair).values]
         for p in [latest.pvalue_adjusted.sel(pair=pair)]
-        for estimate in [
-            rounded(latest.difference.sel(pair=pair).item(), decimals_of(low, high))
-        ]
+        for difference in [latest.difference.sel(pair=pair).item()]
     )
     still = "ddpg v td3 is still open: run 5 more of each of td3 and ddpg (at most 15 of each in the 3 looks that are left)"
     chance = round(100 * latest.chance.sel(pair="td3 - ddpg").item())
     assert said[0] == (
         f"After look 3 of 6 (15 runs each): {first}; {second}; {still}, or stop without a claim about it. "
-        f"If the difference is as seen, the 3 looks left show it in {chance} of 100 cases."
+        f"The 3 looks left show it in about {chance} of 100 cases (the difference as uncertain as it is now)."
     )
     assert said[1].startswith(
         "At look 1 no pair could be shown to differ, whatever its scores"
@@ -542,7 +540,8 @@ def test_the_better_one_stands_first(curves):
         lower.pvalue_adjusted[0, 2].item(),
         *lower.difference_ci_simultaneous[0, 2].values,
     )
-    by = f"by {rounded(lower.difference[0, 2].item(), decimals_of(low, high))} ({interval(low, high)}; {pvalue(p)})"
+    said = estimated(lower.difference[0, 2].item(), low, high)
+    by = f"by {said[:-1]}; {pvalue(p)})"
     assert f"td3 is below sac {by}" in lower.curves.summary()
     turned = (
         curves.isel(algorithm=[2, 1, 0])

@@ -1,4 +1,5 @@
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -150,6 +151,10 @@ def skewed(seed, size):
     return np.random.default_rng(seed).exponential(size=size)
 
 
+def mean_of_means(first, second, axis):
+    return (first.mean(axis=axis) + second.mean(axis=axis)) / 2
+
+
 BCA = {  # strata, the place of a statistic, and the statistic
     "mean": ([skewed(0, 25)], 0, np.mean),
     "standard deviation": ([skewed(0, 25)], 2, sd),
@@ -157,6 +162,7 @@ BCA = {  # strata, the place of a statistic, and the statistic
     "standard deviation again": ([skewed(1, 25)], 2, sd),
     "ties": ([skewed(2, 30).round()], 0, np.mean),
     "strata": ([skewed(5, 8), skewed(6, 14) ** 2], 0, pooled_mean),
+    "strata that weigh alike": ([skewed(5, 8), skewed(6, 14) ** 2], 0, mean_of_means),
 }
 
 
@@ -167,9 +173,13 @@ def test_bca_is_scipys(case):
     flat = np.concatenate(strata)
     order = np.argsort(flat)[np.newaxis]
     unit = None if len(strata) == 1 else np.arange(len(flat))
-    design = bootstrap.BootstrapDesign(tuple(map(len, strata)), unit, 40_000, 0)
+    weighted = function is mean_of_means
+    design = bootstrap.BootstrapDesign(
+        tuple(map(len, strata)), unit, 40_000, 0, weighted=weighted
+    )
+    wanted = replace(WANTED, weighted=weighted)
     found = bootstrap.bootstrap_intervals(
-        flat[order], order, design, WANTED.resampled, WANTED.length, 0.05, bca=True
+        flat[order], order, design, wanted.resampled, WANTED.length, 0.05, bca=True
     )
     theirs = stats.bootstrap(
         strata,
@@ -180,6 +190,63 @@ def test_bca_is_scipys(case):
     ).confidence_interval
     ours = found[0, place]
     np.testing.assert_allclose(ours, theirs, atol=0.03 * (ours[1] - ours[0]))
+
+
+@pytest.mark.parametrize("conditional", [False, True])
+@pytest.mark.parametrize(
+    "units",
+    [
+        [[1, 1, 1], [1, 1, 1, 1, 1]],
+        [[1], [1, 1], [1, 1, 1]],
+        # of several trials: a resample has unlike numbers of them
+        [[2, 1, 3], [1, 4], [2, 2]],
+    ],
+)
+def test_resamples_of_unlike_strata_are_those_of_a_loop(units, conditional):
+    """Each resample is written out, its strata made equally long by repeating their trials."""
+    rng = np.random.default_rng(4)
+    strata = [[rng.integers(0, 9, n).tolist() for n in stratum] for stratum in units]
+    every = [unit for stratum in strata for unit in stratum]
+    flat = np.array([z for unit in every for z in unit], float)
+    of_trial = np.repeat(np.arange(len(every)), list(map(len, every)))
+    order = np.argsort(flat, kind="stable")[np.newaxis]
+    design = bootstrap.BootstrapDesign(
+        tuple(map(len, units)), of_trial, 20, 1, weighted=True
+    )
+    wanted = replace(
+        WANTED,
+        conditional=conditional,
+        thresholds=np.array([3.0]),
+        targets=np.array([9.0]),
+        weighted=True,
+    )
+    found = bootstrap.resample(flat[order], order, design, wanted.resampled)[0]
+    probabilities = np.array([0, 0.25, 1 / 3, 0.5, 0.9, 1])
+    points = bootstrap.resample(
+        flat[order],
+        order,
+        design,
+        lambda x, cumulative: bootstrap.resampled_points(
+            x, cumulative, np.array([3.0]), probabilities
+        ),
+    )[0]
+    edges = np.cumsum([len(stratum) for stratum in units])[:-1]
+    for row, counts in enumerate(design.block(0, 20)):
+        drawn = [
+            [z for count, unit in zip(some, stratum, strict=True) for z in count * unit]
+            for some, stratum in zip(np.split(counts, edges), strata, strict=True)
+        ]
+        expected = oracles.statistics_of_strata(
+            drawn, [0.5, 0.9], [3.0], 9.0, conditional=conditional
+        )
+        np.testing.assert_allclose(found[row], expected, atol=1e-9)
+        sample = oracles.repeated(drawn)
+        of_sample = [
+            oracles.inverse_cdf(sample, oracles.decimal(p)) for p in probabilities
+        ]
+        np.testing.assert_allclose(
+            points[row], [np.mean([z <= 3 for z in sample]), *of_sample]
+        )
 
 
 def test_a_constant_sample_has_intervals_of_no_length():

@@ -190,7 +190,6 @@ def test_upper_tail_of_any_order_and_of_values_that_are_alike_infinite_or_nan(si
     rng = np.random.default_rng(1)
     rows = rng.normal(size=(6, 10_000))
     rows[0].sort()
-    # a sample of one in 16 holds the largest alone
     rows[1, ::16] = 99 + rng.random(625)
     rows[2] = rows[2].round(1)
     rows[3, :50], rows[4, :50], rows[5] = np.inf, np.nan, 0.0

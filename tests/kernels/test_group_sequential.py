@@ -474,8 +474,8 @@ def test_a_task_that_lacks_runs_does_not_change_the_chances():
         sd=lacking.sd[:1],
         batch=lacking.batch[:1],
     )
-    levels, differences = np.array([0.02, 0.04]), [0.5, 1.0]
-    expected = chances(alone, levels, differences, entropy=1, k=1)
+    levels, ends = np.array([0.02, 0.04]), np.array([0.5, 1.0])
+    expected = chances(alone, levels, ends, entropy=1, k=1)
     assert ((expected > 0) & (expected < 1)).all()
-    found = chances(lacking, levels, differences, entropy=1, k=1)
+    found = chances(lacking, levels, ends, entropy=1, k=1)
     np.testing.assert_array_equal(found, expected)

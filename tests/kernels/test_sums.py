@@ -7,18 +7,14 @@ from xcurves.kernels.resampling import moments, sums
 
 def design_of(groups, paired=False, factored=False):
     curves = np.concatenate(groups)
-    part = moments.unpack_moments(
-        moments.measure_moments(curves[np.newaxis], factored=factored), len(curves)
-    )
+    part = moments.measure_moments(curves[np.newaxis], factored=factored)
     sizes = tuple(map(len, groups))
     magnitude = np.array([(curves**2).sum()])
     within = None
     if paired:
         less = np.stack(groups) - np.mean(groups, axis=0)
-        less = moments.measure_moments(
-            less.reshape(1, *curves.shape), factored=factored
-        )
-        within = moments.unpack_moments(less, len(curves))[-2:]
+        less = less.reshape(1, *curves.shape)
+        within = moments.measure_moments(less, factored=factored)[-2:]
     design = sums.make_design(
         part.means, part.comoment, curves.shape[1], sizes, magnitude, within
     )

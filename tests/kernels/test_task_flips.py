@@ -199,6 +199,34 @@ def test_members_of_too_few_families_do_not_count():
     np.testing.assert_array_equal(pvalue, task_flips.pvalues(x, plan)[0])
 
 
+@pytest.mark.parametrize("n_resamples", [None, 300])
+def test_a_member_of_few_families_has_all_their_flips(n_resamples):
+    """Whatever the seed, and whichever families each data set has; those of all families are drawn."""
+    rng = np.random.default_rng(10)
+    x = rng.normal(0.3, 1, (2, 3, 24))
+    absent = [rng.permutation(24)[7:] for _ in range(2)]
+    for each, without in zip(x, absent, strict=True):
+        each[1, without] = np.nan
+    w = np.where(np.isnan(x), np.nan, 1 / 24)
+    small = plans.plan_flips(7, None)
+    for entropy in range(3):
+        plan = plans.plan_flips(24, n_resamples, entropy)
+        assert not plan.exact
+        assert task_flips.exact_members(x[0], plan).tolist() == [False, True, False]
+        pvalue, adjusted = task_flips.pvalues(x, plan, ALPHA)
+        assert (adjusted >= pvalue).all()
+        for place in (0, 1):
+            here = ~np.isnan(x[place, 1])
+            own, weights = x[place, 1:2, here].T, w[place, 1:2, here].T
+            assert pvalue[place, 1] == task_flips.pvalues(own, small)[0]
+            alone = task_flips.flip_intervals(own, weights, small, ALPHA)
+            found = task_flips.flip_intervals(x[place], w[place], plan, ALPHA)
+            np.testing.assert_array_equal(found[0, 1], alone[0, 0])
+            alone = task_flips.flip_margins(own, weights, small, 0.1, ALPHA)
+            found = task_flips.flip_margins(x[place], w[place], plan, 0.1, ALPHA)
+            np.testing.assert_array_equal(np.array(found)[:, 1], np.ravel(alone))
+
+
 def test_absent_families_change_no_exact_p_value():
     x = np.random.default_rng(8).normal(size=(1, 7))
     with_absent = np.insert(x, [2, 5], np.nan, axis=1)

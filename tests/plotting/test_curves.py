@@ -698,3 +698,25 @@ def test_names_stand_at_the_ends_on_given_axes_where_a_layout_makes_room(curves)
         if layout:
             figure.draw_without_rendering()
             assert faults(figure) == []
+
+
+@pytest.mark.parametrize(
+    "levels", [[1e-300, 1e-3, 1, 1e300], [1.0, 1e150, 1e300, 1.5e300]]
+)
+@pytest.mark.parametrize("scale", [None, "log"])
+def test_levels_of_all_magnitudes_have_a_picture(levels, scale):
+    """A margin of a twentieth of 600 decades would end at infinity."""
+    values = np.random.default_rng(0).normal(size=(2, 4, 4))
+    curves = xr.DataArray(
+        values,
+        {"algorithm": ["a", "b"], "run": range(4), "training": levels},
+        name="score",
+    )
+    options = {}
+    if scale:
+        options["xscale"] = scale
+    ax = curves.curves.plot(**options)
+    ax.figure.canvas.draw()
+    low, high = ax.get_xlim()
+    assert 0 < low <= levels[0]
+    assert levels[-1] <= high < np.inf

@@ -25,7 +25,7 @@ def ragged():
 
 
 def test_intersection_keeps_task_by_task_what_all_runs_have(ragged):
-    aligned = ragged.curves.align("intersection")
+    aligned = ragged.curves.align("intersection", runs_short="cut")
     kept = aligned.notnull().any(["algorithm", "run"])
     assert aligned.training[kept.sel(task="Ant")].values.tolist() == [0, 100, 200, 300]
     assert aligned.training[kept.sel(task="Hopper")].values.tolist() == [
@@ -40,8 +40,11 @@ def test_intersection_keeps_task_by_task_what_all_runs_have(ragged):
 
 
 def test_what_was_dropped_is_recorded_once_per_task(ragged):
-    assert ragged.curves.align("intersection").attrs["history"] == (
-        "align(on='intersection'): task 'Ant': kept 4 of 6 training levels, dropped 2: 400, 500; "
+    aligned = ragged.curves.align("intersection", runs_short="cut")
+    assert aligned.attrs["history"] == (
+        "align(runs_short='cut'): 1 of 11 runs ends before 90 % of the longest of its task, so that all runs of 1 of 2 "
+        "tasks are compared up to 60 % of the longest only\n"
+        "align(on='intersection', runs_short='cut'): task 'Ant': kept 4 of 6 training levels, dropped 2: 400, 500; "
         "task 'Hopper': kept 5 of 6 training levels, dropped 1: 0"
     )
 
@@ -89,7 +92,7 @@ def test_a_task_whose_grids_do_not_meet_is_left_out_and_named():
         UserWarning,
         match=rf"^left out, because runs have too few common levels: {said}. Bring every task to fractions",
     ) as caught:
-        aligned = tasks.curves.align("intersection")
+        aligned = tasks.curves.align("intersection", runs_short="cut")
     assert len(caught) == 1
     assert aligned.sel(task="y").isnull().all()
     xr.testing.assert_equal(aligned.sel(task="x"), tasks.sel(task="x"))
@@ -102,7 +105,10 @@ def test_a_task_without_a_complete_run_is_an_error(ragged):
     with pytest.raises(ValueError, match="every run") as caught:
         hopper.curves.drop_incomplete()
     assert str(caught.value) == (
-        "task 'Hopper': every run is incomplete. Bring runs to common levels with .curves.align('intersection')"
+        "task 'Hopper': every run is incomplete. 3 of 5 runs end before 90 % of the longest of the task: task 'Hopper': "
+        "algorithm 'a', all runs, at 400 of 500 (80 %), which is another budget. Say what they are: to compare up to "
+        "80 % of the longest only, .curves.align('intersection', runs_short='cut'); if they failed, "
+        ".curves.align('intersection', runs_short='failed').curves.fill_failed('worst')"
     )
 
 
@@ -187,14 +193,18 @@ def test_nothing_goes_past_the_end_of_a_run_and_the_levels_are_named(ragged):
 
 
 def test_the_final_level_is_the_last_that_all_runs_of_a_task_have(ragged):
-    final = ragged.curves.align("final")
+    final = ragged.curves.align("final", runs_short="cut")
     kept = final.notnull().any(["algorithm", "run"])
     assert final.training[kept.sel(task="Ant")].values.tolist() == [300]
     assert final.training[kept.sel(task="Hopper")].values.tolist() == [500]
     result = xcurves.randomized_anova(final, confidence_level=0.5)
-    assert result.attrs["history"].startswith(
-        "align(on='final'): task 'Ant': the last common training level is 300, some runs go up to 500; "
-        "task 'Hopper': the last common training level is 500, some runs go up to 500"
+    assert (
+        result.attrs["history"]
+        .split("\n")[1]
+        .startswith(
+            "align(on='final', runs_short='cut'): task 'Ant': the last common training level is 300, some runs go up to 500; "
+            "task 'Hopper': the last common training level is 500, some runs go up to 500"
+        )
     )
     assert result.n_levels.values.tolist() == [1, 1]
     expected = xcurves.randomized_anova(
@@ -312,16 +322,19 @@ def test_a_grid_that_is_no_numbers_is_refused(ragged, on, options, message):
 )
 def test_dask_backed_curves_stay_lazy_on_every_grid(ragged, on, method, n_computed):
     calls = []
+    options = {"method": method}
+    if on in ("intersection", "final"):
+        options["runs_short"] = "cut"
 
     def counting(graph, keys, **options):
         calls.append(keys)
         return dask.get(graph, keys, **options)
 
     with dask.config.set(scheduler=counting):
-        lazy = ragged.chunk(task=1, training=2).curves.align(on, method=method)
+        lazy = ragged.chunk(task=1, training=2).curves.align(on, **options)
     assert len(calls) == n_computed
     assert lazy.chunks is not None
-    eager = ragged.curves.align(on, method=method)
+    eager = ragged.curves.align(on, **options)
     xr.testing.assert_equal(lazy.compute(), eager)
     assert lazy.training.attrs == ragged.training.attrs
 
@@ -335,7 +348,8 @@ def test_units_and_names_survive(ragged):
         ([100, 110], "linear"),
         ([100, 200], None),
     ]:
-        aligned = ragged.curves.align(on, method=method)
+        short = {"runs_short": "cut"} if on == "final" else {}
+        aligned = ragged.curves.align(on, method=method, **short)
         assert aligned.training.attrs == {"units": "steps", "long_name": "env steps"}
         assert aligned.attrs["units"] == "points"
 
@@ -360,7 +374,7 @@ def budgets_of_their_own():
 def test_relative_to_the_budget_every_task_has_fractions_of_its_own(chunked):
     curves = budgets_of_their_own()
     aligned = (curves.chunk(task=1) if chunked else curves).curves.align(
-        10, relative_to="budget"
+        10, relative_to="budget", runs_short="cut"
     )
     np.testing.assert_allclose(aligned.training, np.arange(1, 11) / 10)
     assert aligned.training.attrs["units"] == "1"
@@ -379,7 +393,8 @@ def test_a_single_level_that_all_have_is_no_mistake():
         make_curves(np.ones((2, 2, 1))).curves.align("intersection").sizes["training"]
         == 1
     )
-    assert apart({0, 10}, {0, 15}).curves.align("final").training.values.tolist() == [0]
+    cut = apart({0, 10}, {0, 15}).curves.align("final", runs_short="cut")
+    assert cut.training.values.tolist() == [0]
 
 
 def test_a_grid_without_a_method_takes_scores_where_there_are_some(ragged):

@@ -1,4 +1,5 @@
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -231,11 +232,18 @@ def test_runs_of_a_frame_are_aligned_as_those_of_an_array(on, method):
         y=rng.normal(size=len(own))
     )
     shuffled = frame.sample(frac=1, random_state=2)
-    aligned = shuffled.curves.to_dataarray("y", extra="task", on=on, method=method)
-    there = frame.curves.to_dataarray("y", extra="task").curves.align(on, method=method)
+    whole = frame.curves.to_dataarray("y", extra="task")
+    with warnings.catch_warnings(record=True) as of_rows:
+        warnings.simplefilter("always")
+        aligned = shuffled.curves.to_dataarray("y", extra="task", on=on, method=method)
+    with warnings.catch_warnings(record=True) as of_array:
+        warnings.simplefilter("always")
+        there = whole.curves.align(on, method=method)
+    # Short runs end a common budget, and both say so.
+    assert len(of_rows) == len(of_array) == (on in ("intersection", "final"))
     xr.testing.assert_equal(aligned, there)
     assert aligned.attrs["history"] == there.attrs["history"].replace(
-        "align(", "to_dataarray("
+        "align(on", "to_dataarray(on"
     )
 
 

@@ -37,7 +37,11 @@ def test_each_task_has_its_own_references(scores, high):
         )
     assert found.dims == scores.dims
     assert found.name == "score"
-    assert found.attrs == {"units": "1", "history": "normalize(low=-1, high=<by task>)"}
+    assert found.attrs == {
+        "units": "1",
+        "history": "normalize(low=-1, high=<by task>)",
+        "higher_is_better": 1,
+    }
     assert set(found.coords) == set(scores.coords)
 
 

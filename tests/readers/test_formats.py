@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import re
 import subprocess
 import sys
 
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import xcurves
 from xcurves.readers.formats import could_be_log, format_of, read_rows
 
 NAMES = st.from_regex(r"[a-z]{1,3}(_[a-z]{1,3})?", fullmatch=True)
@@ -472,3 +474,33 @@ def test_a_million_and_a_half_lines_of_json_take_ten_seconds_and_a_gigabyte(tmp_
     assert found == n_rows
     assert seconds < 10
     assert megabytes < 1000
+
+
+TWICE = {
+    "a.json": '[{"step": 1, "loss": 0.5, "loss": 0.1}, {"step": 2, "loss": 0.4}]',
+    "columns.json": '{"step": [1, 2], "loss": [0.5, 0.4], "loss": [0.1, 0.2]}',
+    "a.jsonl": '{"step": 1, "loss": 0.5}\n{"step": 2, "loss": 0.4, "loss": 0.1}\n',
+    "inner.jsonl": '{"step": 1, "eval": {"loss": 0.5, "loss": 0.1}}\n{"step": 2}\n',
+}
+
+
+@pytest.mark.parametrize("name", TWICE)
+def test_a_key_that_stands_twice_is_refused_by_name_and_file(tmp_path, name):
+    """JSON's readers keep the last: a score would be lost unseen."""
+    folder = tmp_path / "sgd" / "0"
+    folder.mkdir(parents=True)
+    path = folder / name
+    path.write_text(TWICE[name])
+    with pytest.raises(
+        ValueError,
+        match=rf"{re.escape(name)}.* the key 'loss' twice in one object\. Rename or",
+    ):
+        xcurves.readers.read(tmp_path)
+    # the cure: one of them is renamed
+    path.write_text(
+        TWICE[name]
+        .replace('"loss": 0.1', '"other": 0.1')
+        .replace('"loss": [0.1', '"other": [0.1')
+    )
+    frame = xcurves.readers.read(tmp_path)
+    assert frame.filter(like="loss").iloc[:, 0].dropna().iloc[0] == 0.5

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from xcurves.readers.guess import dim_of, guess_names, lower_is_better
+from xcurves.readers.guess import dim_of, guess_names
 
 
 def table(**columns):
@@ -150,20 +150,6 @@ def test_what_is_missing_is_said_with_what_it_could_be():
         "run": ["kind", "shape"],
         "score": ["u", "v"],
     }
-
-
-@pytest.mark.parametrize(
-    ("name", "lower"),
-    [
-        ("val_loss", True),
-        ("test error", True),
-        ("perplexity", True),
-        ("return", False),
-        ("lossless", False),
-    ],
-)
-def test_names_say_which_way_is_better(name, lower):
-    assert lower_is_better(name) is lower
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """What scikit-learn itself returns, read back."""
 
+import itertools
+import math
 import warnings
 
 import numpy as np
@@ -137,6 +139,79 @@ def test_settings_of_a_search_are_trials(data, given):
         random.cv_results_["mean_test_score"],
     )
     assert {"param_max_depth", "param_var_smoothing", "split0_test_score"} <= set(frame)
+
+
+class Limited(DecisionTreeClassifier):
+    """Fails with deep trees, and with two levels on some folds only."""
+
+    def fit(self, X, y, **options):
+        if self.max_depth > 3 or (self.max_depth == 2 and y[0] == 0):
+            raise ValueError("too deep")
+        return super().fit(X, y, **options)
+
+
+SCORERS = {"accuracy": "accuracy", "brier": "neg_brier_score"}
+
+
+@pytest.mark.parametrize("scoring", [None, "neg_brier_score", SCORERS])
+@pytest.mark.parametrize("kind", ["grid", "random"])
+def test_a_setting_that_failed_is_a_failed_trial(data, kind, scoring):
+    """Of six settings four fail: the best of one is a failure by its median, not the best of two."""
+    settings = {"max_depth": [1, 2, 3, 4, 5, 6]}
+    options = {"cv": FOLDS, "scoring": scoring, "error_score": np.nan, "refit": False}
+    learner = Limited(max_depth=1, random_state=0)
+    if kind == "grid":
+        search = GridSearchCV(learner, settings, **options)
+    else:
+        search = RandomizedSearchCV(
+            learner, settings, n_iter=6, random_state=0, **options
+        )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # how many fits failed
+        search.fit(*data)
+    results = search.cv_results_
+    column = "mean_test_score"
+    if scoring is SCORERS:
+        column = "mean_test_brier"
+    n_failed = int(np.isnan(results[column]).sum())
+    n_fits = sum(
+        np.isnan(results[name]).sum()
+        for name in results
+        if name.startswith("split") and name.endswith(column.removeprefix("mean"))
+    )
+    assert 3 <= n_failed < 6
+    assert n_fits >= 3 * FOLDS.n_splits
+
+    with pytest.warns(UserWarning, match=rf"'tree'\]: {n_failed} of 6 settings failed"):
+        frame = reader.search({"tree": search})
+    assert (frame[column] == -np.inf).tolist() == np.isnan(results[column]).tolist()
+    splits = [name for name in frame if name.startswith("split")]
+    splits = [name for name in splits if name.endswith(column.removeprefix("mean"))]
+    assert (frame[splits] == -np.inf).sum().sum() == n_fits
+    scores = frame.curves.to_dataarray(column, training=None)
+    curve = scores.curves.tuning_curve()
+    assert curve.n_trials.item() == 6
+    # the median of the best of k among six trials, by enumeration of all draws
+    for k in (1, 2):
+        best = sorted(max(draw) for draw in itertools.product(frame[column], repeat=k))
+        expected = best[math.ceil(len(best) / 2) - 1]
+        assert curve.best_median.sel(trials=k).item() == expected
+    # the way to leave them out
+    kept = frame[frame[column] > -np.inf].curves.to_dataarray(column, training=None)
+    assert kept.curves.tuning_curve().n_trials.item() == 6 - n_failed
+
+
+def test_a_fold_that_failed_is_a_failed_trial(data):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = cross_validate(
+            Limited(max_depth=2), *data, cv=FOLDS, error_score=np.nan
+        )
+    failed = np.isnan(result["test_score"])
+    assert failed.any()
+    with pytest.warns(UserWarning, match=rf"{failed.sum()} of 4 folds failed"):
+        frame = reader.cross_validate({"tree": result})
+    assert (frame["test_score"] == -np.inf).tolist() == failed.tolist()
 
 
 def test_a_result_without_a_name_is_refused(data):

@@ -416,7 +416,7 @@ def test_too_few_runs_are_said_first(undrawn, tmp_path):
         "Runs are so few that p cannot be below 0.0667, whatever the scores." in answer
     )
     assert (
-        "With 2 runs a side no adjusted p of these 3 pairs can be below 1: compare fewer, or run more."
+        "With 2 runs a side no adjusted p of these 3 pairs can be below 1: run more: 5 a side are enough."
         in answer
     )
     assert "reference=" not in answer  # its readers have no Python

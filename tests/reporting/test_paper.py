@@ -1,5 +1,6 @@
 """What a paper takes from a result, of every kind."""
 
+import math
 import re
 import shutil
 import subprocess
@@ -189,18 +190,119 @@ def test_the_caption_says_what_stands_in_the_table():
         "markdown", rows="task", spread="sd"
     )
     assert "± the standard deviation." in few
-    assert "In no task by itself is any shown to be worse than the best" in few
-    assert "<u>" not in few  # all would be
+    assert "2 runs: too few to show a difference in a single task." in few
+    assert "<u>" not in few
+    assert "†" not in few
     beside = tasks_table(n_runs=8, reference="a")[1].curves.format_table(
         "markdown", rows="task"
     )
-    assert "not shown to be worse than the best (of pairs with a)" in beside
+    assert "Compared with a alone: pairs of others have no mark." in beside
     own = answer.curves.format_table(
         "latex", rows="task", caption="50 % & more", label="tab:mine"
     )
     assert r"\caption{50 \% \& more}" in own
     assert r"\label{tab:mine}" in own
     assert r"b\_1" in own
+
+
+def underlined(written, to):
+    """Return the numbers that are underlined in a table."""
+    pattern = {"latex": r"\\underline\{([^}]*)\}"}.get(to, r"<u>([^<]*)</u>")
+    return re.findall(pattern, written)
+
+
+def unlike_scores(n_runs):
+    """Return scores of six tasks: a about 11, b and c about 340, with so many runs of each in each task."""
+    rng = np.random.default_rng(7)
+    values = np.full((6, 3, max(map(max, n_runs)), 1), np.nan)
+    for task, of_task in enumerate(n_runs):
+        for place, n in enumerate(of_task):
+            mean, sd = ((11, 1), (340, 20), (341, 20))[place]
+            values[task, place, :n, 0] = rng.normal(mean, sd, n)
+    names = ["a", "b_1", "c"]
+    return make_curves(values, task=list("stuvwx")).assign_coords(algorithm=names)
+
+
+@pytest.mark.parametrize("to", ["latex", "markdown", "html"])
+def test_three_runs_cannot_show_that_11_is_worse_than_340_and_it_has_no_mark(to):
+    answer = xcurves.across_tasks(unlike_scores([(3, 3, 3)] * 6), rng=0)
+    assert (answer.task_pvalue_adjusted > 0.05).all()
+    written = answer.curves.format_table(to, rows="task")
+    assert underlined(written, to) == []
+    assert "†" not in written
+    assert "dagger" not in written
+    assert written.count("3 runs: too few to show a difference in a single task.") == 1
+
+
+@pytest.mark.parametrize("paired", [False, True])
+@pytest.mark.parametrize("to", ["latex", "markdown", "html"])
+def test_underlined_where_the_test_could_have_shown_it_and_a_dagger_elsewhere(
+    to, paired
+):
+    n_runs = [(3, 3, 3), (9, 9, 9), (9, 9, 9), (4, 4, 4), (10, 10, 10), (12, 12, 12)]
+    answer = xcurves.across_tasks(unlike_scores(n_runs), paired=paired, rng=0)
+    written = answer.curves.format_table(to, rows="task")
+    rows = [line for line in written.splitlines() if re.search(r"±|\\pm", line)]
+    # behind the caption, before mean and mean rank
+    rows = [line for line in rows if "half of" not in line][:6]
+    assert len(rows) == 6
+    for at, row in enumerate(rows):
+        n = n_runs[at][0]
+        least = min(1.0, 6 * 2 / (2**n if paired else math.comb(2 * n, n)))
+        marked = row.count("†") + row.count(r"$\dagger$")
+        means = answer.task_mean.isel(task=at)
+        best = int(means.values.argmax())
+        p = {
+            frozenset(label.split(" - ")): answer.task_pvalue_adjusted.isel(task=at)
+            .sel(pair=label)
+            .item()
+            for label in answer.pair.values
+        }
+        names = answer.algorithm.values.tolist()
+        not_shown = [
+            name
+            for name in names
+            if name != names[best] and p[frozenset([name, names[best]])] > 0.05
+        ]
+        if least <= 0.05:
+            assert marked == 0
+            assert len(underlined(row, to)) == len(not_shown)
+        else:
+            assert marked == len(not_shown) == 2
+            assert underlined(row, to) == []
+    dagger = r"$\dagger$" if to == "latex" else "†"
+    assert f"{dagger} 3 to 4 runs: too few to show a difference." in written
+
+
+def test_with_a_reference_only_compared_ones_have_marks():
+    curves = unlike_scores([(3, 3, 3), *[(10, 10, 10)] * 5])
+    answer = xcurves.across_tasks(curves, reference="b_1", rng=0)
+    rows = cells_of(answer.curves.format_table("markdown", rows="task"))
+    for at, task in enumerate("stuvwx"):
+        means = answer.task_mean.sel(task=task).values
+        best = int(means.argmax())
+        a, b, c = rows[task]
+        if at == 0:
+            continue
+        assert not re.search(
+            "†|<u>", a
+        )  # shown to be worse than b_1, or not compared with c
+        other = c if best == 1 else b
+        assert "<u>" in other
+    whole = answer.curves.format_table("markdown", rows="task")
+    assert "Compared with b_1 alone: pairs of others have no mark." in whole
+
+
+def test_means_over_unlike_tasks_have_their_numbers():
+    n_runs = [(3, 3, 3), *[(10, 10, 10)] * 4, (0, 10, 10)]
+    curves = unlike_scores(n_runs)
+    written = xcurves.across_tasks(curves, rng=0).curves.format_table(
+        "markdown", rows="task"
+    )
+    rows = cells_of(written)
+    assert rows["tasks of the mean"] == ["5", "6", "6"]
+    expected = curves[:5, 0].mean("run").mean().item()
+    assert float(rows["mean"][0]) == pytest.approx(expected, abs=0.6)
 
 
 def test_decimals_are_those_that_the_spread_supports():

@@ -82,6 +82,8 @@ def test_times_are_labelled_and_have_the_units_of_training():
         "long_name": "training until the score is at least 1",
         "comment": "infinite where the target is not reached within the budget",
         "units": "steps",
+        # of times, whatever it is of the scores
+        "higher_is_better": 0,
         "history": "time_to_target(target=1, sustained=1, higher_is_better=True)",
     }
     assert times.values.tolist() == [[[100.0, np.inf]]]

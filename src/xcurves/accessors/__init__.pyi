@@ -15,6 +15,7 @@ from plotly.graph_objects import Figure
 from xcurves.anova.contrast import Weights
 from xcurves.array_types import Floats
 from xcurves.core import validation
+from xcurves.core.short_runs import RunsShort
 from xcurves.core.weights import TrainingWeights
 from xcurves.distributions.descriptions import Interval
 from xcurves.distributions.trial_checks import Dims, Numbers
@@ -45,7 +46,7 @@ class DataArrayCurves:
         task_groups: TaskGroups | None = None,
         paired: bool = False,
         reference: Hashable | None = None,
-        higher_is_better: bool = True,
+        higher_is_better: bool | None = None,
         margin: float | None = None,
         task_correction: Literal["holm", "benjamini-hochberg"] = "holm",
         n_resamples: int | None = None,
@@ -61,6 +62,8 @@ class DataArrayCurves:
         method: AlignMethod | None = None,
         tolerance: float | None = None,
         relative_to: Literal["budget"] | None = None,
+        runs_short: RunsShort | None = None,
+        higher_is_better: bool | None = None,
     ) -> xr.DataArray:
         """Bring runs to common training levels, task by task and run by run, and record what was dropped."""
     def analyze(
@@ -91,7 +94,7 @@ class DataArrayCurves:
         correction: Literal["holm", "bonferroni"] = "holm",
         strata: Dims | None = None,
         unit: Dims | None = None,
-        higher_is_better: bool = True,
+        higher_is_better: bool | None = None,
         confidence_level: float = 0.95,
         rng: validation.Rng = None,
     ) -> xr.Dataset:
@@ -104,7 +107,7 @@ class DataArrayCurves:
         n_resamples: int | None = None,
         paired: bool = False,
         alternative: Alternative = "two-sided",
-        higher_is_better: bool = True,
+        higher_is_better: bool | None = None,
         margin: float | None = None,
         confidence_level: float = 0.95,
         rng: validation.Rng = None,
@@ -115,7 +118,10 @@ class DataArrayCurves:
     def explore(self, *, smooth: float = 0.0) -> Figure:
         """Draw curves, or a result along training or the budget, as an interactive figure of Plotly."""
     def fill_failed(
-        self, replacement: str | Reference = "worst", *, higher_is_better: bool = True
+        self,
+        replacement: str | Reference = "worst",
+        *,
+        higher_is_better: bool | None = None,
     ) -> xr.DataArray:
         """Give runs that failed a score, so that means can be taken."""
     def fit_power_law(
@@ -158,9 +164,11 @@ class DataArrayCurves:
         level: float = 0.2,
         margin: float = 0.0,
         start: int | None = None,
+        refresh: int = 2,
+        share_failed: float = 0.0,
         training_weights: TrainingWeights = None,
         task: str | None = None,
-        higher_is_better: bool = True,
+        higher_is_better: bool | None = None,
         previous: xr.Dataset | str | os.PathLike[str] | None = None,
         n_resamples: int | None = None,
         confidence_level: float = 0.95,
@@ -181,7 +189,7 @@ class DataArrayCurves:
         self,
         target: Reference,
         *,
-        higher_is_better: bool = True,
+        higher_is_better: bool | None = None,
         training_scale: Literal["linear", "log"] = "linear",
         confidence_level: float = 0.95,
     ) -> xr.Dataset:
@@ -194,7 +202,7 @@ class DataArrayCurves:
         n_resamples: int | None = None,
         paired: bool = False,
         reference: Hashable | None = None,
-        higher_is_better: bool = True,
+        higher_is_better: bool | None = None,
         correction: Literal["holm", "bonferroni"] = "holm",
         confidence_level: float = 0.95,
         rng: validation.Rng = None,
@@ -212,7 +220,7 @@ class DataArrayCurves:
         target: float | None = None,
         bounds: tuple[float, float] | None = None,
         tolerance: float | None = None,
-        higher_is_better: bool = True,
+        higher_is_better: bool | None = None,
         interval: Interval = "exact",
         n_resamples: int | None = None,
         strata: Dims | None = None,
@@ -278,7 +286,7 @@ class DataArrayCurves:
         task_groups: TaskGroups | None = None,
         paired: bool = False,
         reference: Hashable | None = None,
-        higher_is_better: bool = True,
+        higher_is_better: bool | None = None,
         n_resamples: int | None = None,
         confidence_level: float = 0.95,
         progress: bool | None = None,
@@ -321,7 +329,7 @@ class DataArrayCurves:
         task: str | None = None,
         training_weights: TrainingWeights = None,
         reference: Hashable | None = None,
-        higher_is_better: bool = True,
+        higher_is_better: bool | None = None,
         n_resamples: int = 9999,
         confidence_level: float = 0.95,
         repeated_intervals: bool = True,
@@ -333,9 +341,7 @@ class DataArrayCurves:
         *,
         reference: Hashable,
         target: Reference | None = None,
-        higher_is_better: bool = True,
-        paired: bool = False,
-        ratio_test: Literal["welch", "randomization"] = "welch",
+        higher_is_better: bool | None = None,
         training_scale: Literal["linear", "log"] = "linear",
         task: str | Sequence[str] | None = None,
         task_groups: TaskGroups | None = None,
@@ -359,7 +365,11 @@ class DataArrayCurves:
     ) -> xr.Dataset:
         """Find where along training the algorithms differ, and by how much, with p-values."""
     def time_to_target(
-        self, target: Reference, *, sustained: int = 1, higher_is_better: bool = True
+        self,
+        target: Reference,
+        *,
+        sustained: int = 1,
+        higher_is_better: bool | None = None,
     ) -> xr.DataArray:
         """Return the training level at which each run first reaches a target."""
     def to_frame(self) -> pd.DataFrame:
@@ -372,7 +382,7 @@ class DataArrayCurves:
         unit: Dims | None = None,
         select: xr.DataArray | None = None,
         bounds: tuple[float, float] | None = None,
-        higher_is_better: bool = True,
+        higher_is_better: bool | None = None,
         confidence_level: float = 0.95,
     ) -> xr.Dataset:
         """Estimate the best score of k trials drawn by random search, for every k, from the scores of some trials."""
@@ -512,7 +522,7 @@ class DataFrameCurves:
         tolerance: float | None = None,
         duplicates: Duplicates = "raise",
         missing_scores: Literal["absent", "failed"] = "absent",
-        higher_is_better: bool = True,
+        higher_is_better: bool | None = None,
         columns: str | Mapping[str, Sequence[str]] | None = None,
     ) -> xr.DataArray:
         """Turn a tidy frame, one row per score, into curves."""
@@ -531,7 +541,7 @@ class DataFrameCurves:
         tolerance: float | None = None,
         duplicates: Duplicates = "raise",
         missing_scores: Literal["absent", "failed"] = "absent",
-        higher_is_better: bool = True,
+        higher_is_better: bool | None = None,
         columns: str | Mapping[str, str | Mapping[str, Sequence[str]]] | None = None,
     ) -> xr.Dataset:
         """Turn a tidy frame with several columns of scores into a Dataset of curves."""

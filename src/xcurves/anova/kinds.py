@@ -7,6 +7,7 @@ import numpy as np
 from xcurves.anova import plots, tables, text
 from xcurves.core.applicability import comparable
 from xcurves.core.labels import CI_BOUNDS, EFFECTS, ERROR_TERMS, VARIATION_SOURCES
+from xcurves.core.pairs import OPEN_ENDS
 from xcurves.core.provenance import PIATER
 from xcurves.core.schema import (
     PAIR_COORDS,
@@ -182,7 +183,7 @@ PAIRWISE = ResultKind(
         "pairwise",
         1,
         comparable,
-        ("n_resamples", "paired", "higher_is_better"),
+        ("n_resamples", "paired"),
         opens=True,
         algorithms=tables.algorithm_table,
         pairs=tables.pairs_of_verdict,
@@ -197,6 +198,7 @@ PAIRWISE = ResultKind(
                 "pairs": "By how much the algorithm of the heading is better than that of the row in mean score over "
                 "training, with the interval for all pairs together and adjusted p.",
                 "shown": "Filled: shown.",
+                "open end": OPEN_ENDS,
                 "arrow": "Arrows mark sides without a limit.",
             },
             many=View(

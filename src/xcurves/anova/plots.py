@@ -12,8 +12,8 @@ import xarray as xr
 from xcurves.anova.text import by_welch, tests_that_speak
 from xcurves.array_types import Floats
 from xcurves.core import labels, provenance
+from xcurves.core.compared_pairs import score_name
 from xcurves.core.pairs import displayed_pairs, keeps_direction, lower_is_better
-from xcurves.core.verdict import score_name
 from xcurves.core.wording import with_units
 from xcurves.plotting.forest import (
     draw_forest_of_pairs,

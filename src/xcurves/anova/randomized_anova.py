@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
@@ -13,7 +12,7 @@ from xcurves.anova.kinds import RANDOMIZED_ANOVA
 from xcurves.array_types import Floats
 from xcurves.core import labels, provenance, run_checks, scales, validation
 from xcurves.core.driver import is_lazy, per_task
-from xcurves.core.jobs import AtMost, Group, Reduce, Reduction, Shape
+from xcurves.core.jobs import AtMost, Group, Reduce, Reduction
 from xcurves.core.run_checks import Context, as_float
 from xcurves.core.validation import check_curves
 from xcurves.kernels.differences import welch
@@ -298,52 +297,31 @@ def _warn_of_anova(result: xr.Dataset, context: Context) -> None:
     provenance.warn_of(too_small, context.names, unreachable)
 
 
-@dataclass(frozen=True)
-class CurveMoments:
-    """Moments of curves, or of their differences from the mean of their run over the algorithms, level by level."""
+def curve_moments(curves: Floats, *, within_runs: bool = False) -> Moments:
+    """Return the moments of curves, shape (task, algorithm, run, training).
 
-    within_runs: bool = False
-
-    def whole(self, shape: Shape) -> bool:
-        """Return whether there are fewer levels than curves: a factor of the co-moments then takes less memory."""
-        return shape[2] < shape[0] * shape[1]
-
-    def size(self, shape: Shape) -> int:
-        """Return the length of packed moments."""
-        rank = None
-        if self.whole(shape):
-            rank = shape[2] - 1
-        return moments.packed_size(shape[0] * shape[1], rank)
-
-    def measure(self, curves: Floats, shape: Shape, _: slice, /) -> Floats:
-        """Return the packed moments of some levels."""
-        measured = curves
-        if self.within_runs:
-            has = ~np.isnan(curves)
-            total = np.where(has, curves, 0.0).sum(axis=-3, keepdims=True)
-            count = np.maximum(has.sum(axis=-3, keepdims=True), 1)
-            # Infinite values are refused by their moments.
-            with np.errstate(invalid="ignore"):
-                measured = curves - total / count
-        flat = measured.reshape(*curves.shape[:-3], -1, curves.shape[-1])
-        return moments.measure_moments(flat, factored=self.whole(shape))
-
-    def merge(self, numbers: Floats, shape: Shape) -> Floats:
-        """Merge the moments of stretches of training."""
-        # Huge scores are refused later.
-        with np.errstate(over="ignore", invalid="ignore"):
-            return moments.merge_moments(numbers, shape[0] * shape[1])
-
-    def unpack(self, numbers: Floats, shape: Shape) -> Moments:
-        """Return moments by name."""
-        return moments.unpack_moments(numbers, shape[0] * shape[1])
+    Within runs those of the differences from the mean of each run over the algorithms, level by level.
+    """
+    measured = curves
+    if within_runs:
+        has = ~np.isnan(curves)
+        total = np.where(has, curves, 0.0).sum(axis=1, keepdims=True)
+        count = np.maximum(has.sum(axis=1, keepdims=True), 1)
+        # Infinite values are refused by their moments.
+        with np.errstate(invalid="ignore"):
+            measured = curves - total / count
+    n_tasks, n_algorithms, n_runs, n_levels = curves.shape
+    # Of fewer levels than curves a factor of the co-moments takes less memory.
+    factored = n_levels < n_algorithms * n_runs
+    flat = measured.reshape(n_tasks, -1, n_levels)
+    return moments.measure_moments(flat, factored=factored)
 
 
 def reductions(*, paired: bool) -> tuple[Reduction, ...]:
     """Return what the ANOVA needs of curves: moments, and if paired those within runs."""
     if paired:
-        return CurveMoments(), CurveMoments(within_runs=True)
-    return (CurveMoments(),)
+        return curve_moments, partial(curve_moments, within_runs=True)
+    return (curve_moments,)
 
 
 def design_of(group: Group) -> sums.AnovaDesign:

@@ -15,6 +15,7 @@ from xcurves.core.tables import (
     frame_of_algorithms,
     frame_of_displayed,
     frame_of_pairs,
+    note_open_ends,
 )
 
 _ROWS = {
@@ -208,6 +209,7 @@ def pair_table(result: xr.Dataset) -> pd.DataFrame:
         columns[f"p_{effect}"] = adjusted.sel(effect=effect, drop=True)
     frame = frame_of_pairs(columns, result["difference"], shown[TURNED])
     frame.attrs["interval"] = heading(result)
+    note_open_ends(frame, shown)
     return frame
 
 

@@ -9,6 +9,14 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import labels, provenance
+from xcurves.core.compared_pairs import Comparison, Reasons, means_of, named, score_name
+from xcurves.core.floors import (
+    RunsOfPairs,
+    cure_of_reassignments,
+    cure_of_runs,
+    floor_sentences,
+    runs_a_side,
+)
 from xcurves.core.pairs import (
     displayed_pairs,
     lower_is_better,
@@ -18,17 +26,7 @@ from xcurves.core.pairs import (
 )
 from xcurves.core.schema import Statement
 from xcurves.core.validation import NO_TRAINING
-from xcurves.core.verdict import (
-    UNTESTED,
-    Comparison,
-    best_sentence,
-    claim_sentences,
-    floor_sentences,
-    means_of,
-    named,
-    reference_sentences,
-    score_name,
-)
+from xcurves.core.verdict import best_sentence, claim_sentences, reference_sentence
 from xcurves.core.wording import (
     count,
     counted,
@@ -43,6 +41,7 @@ from xcurves.core.wording import (
     unadjusted_over_tasks,
     units_of,
 )
+from xcurves.kernels.resampling.adjustments import ADJUSTMENTS
 
 _CLAIMS = {
     "algorithm": "mean scores over training",
@@ -292,14 +291,53 @@ def _compared(task: xr.Dataset) -> Comparison:
         units=units_of(task["difference"]),
         means=means_of(task, "score_mean"),
         lower_is_better=lower_is_better(task),
+        reasons=_reasons(task),
     )
+
+
+def _sides(result: xr.Dataset) -> list[tuple[str, str]]:
+    """Return both algorithms of every pair."""
+    first, second = (
+        np.atleast_1d(result[side].to_numpy()).astype(str).tolist()
+        for side in ("algorithm_a", "algorithm_b")
+    )
+    return list(zip(first, second, strict=True))
+
+
+def _runs_of_pairs(task: xr.Dataset) -> list[tuple[int, int]]:
+    """Return the numbers of runs of both algorithms of every pair."""
+    names = [str(name) for name in task["algorithm"].to_numpy().tolist()]
+    n_runs = dict(
+        zip(names, task["n_runs"].to_numpy().astype(int).tolist(), strict=True)
+    )
+    return [(n_runs[a], n_runs[b]) for a, b in _sides(task)]
+
+
+def _reasons(task: xr.Dataset) -> Reasons:
+    """Return why pairs have no p: runs that are missing, single ones, or ones that do not differ."""
+    if task["n_runs"].isnull().any():
+        return {}
+    reasons = {}
+    for pair, n_runs in zip(_sides(task), _runs_of_pairs(task), strict=True):
+        without = [name for name, n in zip(pair, n_runs, strict=True) if n == 0]
+        single = [name for name, n in zip(pair, n_runs, strict=True) if n == 1]
+        if without:
+            reason = "no runs"
+        elif len(single) == 2:
+            reason = "a single run each"
+        elif single:
+            reason = f"{single[0]} has a single run"
+        else:
+            reason = "their runs do not differ at all"
+        reasons[frozenset(pair)] = reason
+    return reasons
 
 
 def _verdict_of_one(task: xr.Dataset) -> Iterator[str]:
     """Yield who is best in one task, or how all others stand beside the reference."""
     compared = _compared(task)
     if "reference" in task.attrs and len(compared.rows) > 1:
-        yield from reference_sentences(compared, str(task.attrs["reference"]))
+        yield reference_sentence(compared, str(task.attrs["reference"]))
         return
     yield best_sentence(compared)
     yield from claim_sentences(compared)
@@ -320,7 +358,7 @@ def _best_by_task(result: xr.Dataset, noun: str) -> str:
             row.shown and row.better == best for row in rows if best in row[:2]
         )
     if not n_best:
-        return f"No pair could be compared: {UNTESTED}."
+        return f"In no {noun} could any pair be compared."
 
     counts = listed([f"{name} in {n}" for name, n in n_best.most_common()], 4)
     more, most = "higher", "highest"
@@ -343,17 +381,32 @@ def _pair_floors(result: xr.Dataset, alpha: float) -> Iterator[str]:
     p = adjusted[..., effect, :].ravel()
     is_exact = provenance.is_exact(result, "pair").ravel()
     beyond = ~np.isnan(p) & ~provenance.significant(least, alpha)
+    if not beyond.any():
+        return
+
+    every = [_floor_of(task) for task in labels.tasks_of(result, "n_resamples")]
     if is_exact[beyond].all():
-        counts = {float(n) for n in np.unique(result["n_runs"].to_numpy()) if n > 0}
-        yield from floor_sentences(least, p, alpha, f"{span(counts)} runs a side")
+        few = runs_a_side(np.unique(result["n_runs"].to_numpy()).tolist())
+        cure = cure_of_runs(every, alpha)
     else:
         n_resamples = np.unique(
             provenance.values_of(result, "n_resamples", "pair").ravel()[beyond]
         )
         few = f"{span(n_resamples.tolist())} reassignments"
-        yield from floor_sentences(
-            least, p, alpha, few, "make more (n_resamples=), if there are enough runs"
-        )
+        cure = cure_of_reassignments(every, alpha, result.sizes["pair"])
+    yield from floor_sentences(least, p, alpha, few, cure)
+
+
+def _floor_of(task: xr.Dataset) -> RunsOfPairs:
+    """Return what the smallest p of the pairs of one task hang on."""
+    correction = str(task.attrs.get("correction", "holm"))
+    return RunsOfPairs(
+        sides=_sides(task),
+        runs=[(n_runs,) for n_runs in _runs_of_pairs(task)],
+        adjust=ADJUSTMENTS[correction],
+        paired=bool(task.attrs.get("paired", 0)),
+        has_reference="reference" in task.attrs,
+    )
 
 
 def contrast_statements(result: xr.Dataset) -> Iterator[Statement]:

@@ -11,18 +11,25 @@ from xcurves.cli.options import repeats_scores
 
 _ARGUMENTS = (
     "names|folders|source|algorithm|run|training|extra|value|duplicates|n_resamples|confidence_level|tolerance|"
-    "method|rng"
+    "method|rng|missing_scores"
 )
 # Options that a message may name with all that they need.
 _WHOLE = re.compile(
     r"--align (?:budget(?::\d+)?|intersection|final|union|[\d.][-\d.,:e+]*(?: --method \w+)?)(?![\w(])"
+    r"(?: --runs-short (?:failed|drop|cut)(?: --fill-failed worst)?)?"
+    r"|--runs-short (?:failed|drop|cut)(?: --fill-failed worst)?"
     r"|--fill-failed (?:worst|[-\d.]*\d)(?: --lower-is-better)?"
-    r"|--extra [^()]+(?=\))|--drop-incomplete|--normalize minmax|--duplicates (?:first|last|mean)"
+    r"|--extra [^()]+(?=\))|--extra (?:'[^']+'|[^\s,;.]+)(?=\.)"
+    r"|--drop-incomplete|--normalize minmax|--duplicates (?:first|last|mean)"
     r"|--max-expanded [\d.e+]+(?=,)"
     r"|--(?:names|source|algorithm|run|training) (?:'[^']+'|[^\s,;|<]+)(?=$|[\s,;)])"
 )
 # Options of one value that a cure replaces, with those that do not go with it.
-_GIVES_WAY = {"--align": ("--method", "--tolerance"), "--names": ("--folders",)}
+_GIVES_WAY = {
+    "--align": ("--method", "--tolerance", "--runs-short"),
+    "--runs-short": (),
+    "--names": ("--folders",),
+}
 _OF_SEVERAL = ("--folders",)
 _Written = str | Callable[[re.Match[str]], str]
 
@@ -52,6 +59,16 @@ def _levels(match: re.Match[str]) -> str:
     return f"--align {re.sub(r'[ ]', '', match['levels'])}"
 
 
+def _with_short_runs(match: re.Match[str]) -> str:
+    """Return the options that bring runs to common levels and say what short ones are."""
+    levels = re.sub(r"^'(\w+)'$", r"\1", match["levels"])
+    levels = re.sub(r"^(\d+), relative_to='budget'$", r"budget:\1", levels)
+    options = f"--align {levels} --runs-short {match['how']}"
+    if match["filled"]:
+        options += " --fill-failed worst"
+    return options
+
+
 _FILL = r"fill_failed\('worst'(?P<lower>, higher_is_better=False)?\)"
 
 
@@ -62,11 +79,21 @@ def _failed(match: re.Match[str]) -> str:
     return "--fill-failed worst"
 
 
+def _selected(match: re.Match[str]) -> str:
+    """Return the option that keeps one label of a dim or column."""
+    return f"--select {_quoted(match['dim'] + '=' + match['label'])}"
+
+
 def _after_colon(match: re.Match[str]) -> str:
     return f": {_failed(match)}"
 
 
 _CURES: tuple[tuple[str, _Written], ...] = (
+    (
+        r"(?:\w+)?\.?(?:curves\.)?align\((?P<levels>[^()]*|np\.linspace\([^()]*\)[^()]*), runs_short='(?P<how>\w+)'\)"
+        r"(?P<filled>\.curves\.fill_failed\('worst'\))?",
+        _with_short_runs,
+    ),
     (r"(?:\w+)?\.?(?:curves\.)?align\(20, relative_to='budget'\)", "--align budget"),
     (
         r"(?:\w+)?\.?(?:curves\.)?align\((?P<levels>\d+), relative_to='budget'\)",
@@ -98,14 +125,24 @@ _CURES: tuple[tuple[str, _Written], ...] = (
     (r"with no on= and ", "with "),
     (r"(?<!, )\brelative_to='budget'", "--align budget"),
     (r"\bon=\[\.\.\.\]", "--align START:STOP:STEP"),
-    (r"compare fewer with reference=", "compare fewer with --select algorithm=NAME"),
+    (
+        r"compare fewer with reference=(?:'[^']*')?",
+        "compare fewer with --select algorithm=NAME",
+    ),
     (
         rf"\b(?P<name>{_ARGUMENTS})=(?P<value>\[[^\]]*\]|\([^)]*\)|'[^']*'|\d+\b|(?=[\s,.;:)]|$))",
         _option,
     ),
+    (r"task='(?P<task>[^']+)'", lambda match: f"--extra {_quoted(match['task'])}"),
+    (
+        r"da\.rename\((?P<dim>\w+)='training'\)",
+        lambda match: f"--training {match['dim']}",
+    ),
     (r"\bmax_expanded=(?P<bytes>[\d.e+]+)", r"--max-expanded \g<bytes>"),
     (r"curves\.attrs\['higher_is_better'\]", "--lower-is-better or --higher-is-better"),
     (r"\bhigher_is_better=False", "--lower-is-better"),
+    (r"(?<!\w)\.sel\((?P<dim>\w+)='(?P<label>[^']*)'\)", _selected),
+    (r"frame\[frame\['(?P<dim>[^']*)'\] == '(?P<label>[^']*)'\]", _selected),
 )
 
 
@@ -146,6 +183,9 @@ def command_that_cures(message: str, options: argparse.Namespace) -> str:
             added = [option, value.strip("'")]
         else:
             added = [option, *value.split()]
+        # What failed runs count as was said already.
+        if "--fill-failed" in given and "--fill-failed" in added[1:]:
+            added = added[: added.index("--fill-failed")]
         # An option that was given is replaced where it takes one value; what the message says of it is no cure.
         if option in given and (
             option not in _GIVES_WAY or added[1:] == _values_of(given, option)

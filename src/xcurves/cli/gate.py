@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import argparse
 import json
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
 import xcurves
-from xcurves.cli.names import Table, command_with, read_names
+from xcurves import ledger
+from xcurves.cli.names import Table
 from xcurves.cli.options import Parser, add_direction, program
+from xcurves.cli.run_log import RunLog, numbered
 from xcurves.cli.scales import filled, with_direction
 from xcurves.cli.sources import curves_of_options, open_archive, read_as, select
-from xcurves.core import labels, ledger
+from xcurves.core import labels
 from xcurves.core.atomic_write import atomic_write
-from xcurves.core.labels import DIMS
+from xcurves.core.run_checks import RunError
 from xcurves.core.tables import bounds
 from xcurves.gating.gate import ledger_of
 from xcurves.gating.replay import DECISIONS
@@ -26,12 +30,12 @@ from xcurves.gating.text import current
 
 STATUS = {"kept": 0, "dropped": 1, "run_more": 3, "waiting": 3}
 UNEXPECTED = 4  # exit status: 1 is a decision
-_RUN = "_run"  # column of the number of a run of its algorithm
 _OF_CANDIDATE = (
     "n_runs",
     "n_runs_champion",
     "runs_to_make",
     "runs_to_make_champion",
+    "n_failed",
     "difference",
     "pvalue",
 )
@@ -81,6 +85,10 @@ def gate_parser() -> argparse.ArgumentParser:
         metavar="N",
         help="runs of the baseline at the first look (4, or the last look)",
     )
+    words = "run the champion again for every N-th candidate that it meets; 0: never (%(default)s)"
+    add("--refresh", type=int, default=2, metavar="N", help=words)
+    words = "share of the runs at a look that may fail (%(default)s)"
+    add("--share-failed", type=float, default=0.0, metavar="S", help=words)
     add(
         "--task",
         metavar="NAME",
@@ -111,36 +119,40 @@ def run_gate(options: argparse.Namespace) -> int:
     """Judge the candidates; return the exit status of the decision."""
     if options.archive is None:
         raise ValueError("ARCHIVE is missing. Name the log of all runs so far")
-    numbers, how_read = _scores(options)
-    scores, _ = with_direction(numbers, options)
-    lower = scores.attrs.get("higher_is_better", 1) == 0
-    if lower:
-        how_read += ", lower is better"
+    numbers, how_read, log = _scores(options)
+    scores, which_end = with_direction(numbers, options)
+    if options.higher_is_better is False:
+        which_end = "lower is better"
+    if which_end:
+        how_read += f", {which_end}"
     training_weights: Literal["final"] | None = None
     if options.final:
         training_weights = "final"
     previous = None
     if options.ledger and options.ledger.exists():
+        ledger.read(options.ledger, "--ledger")
         previous = options.ledger
     same = (
         "baseline",
         "level",
         "margin",
         "start",
+        "refresh",
+        "share_failed",
         "n_resamples",
         "confidence_level",
         "rng",
     )
-    result = xcurves.gate(
-        filled(scores, options),
-        candidates=options.candidate,
-        looks=_looks(options.looks),
-        task=options.task,
-        training_weights=training_weights,
-        higher_is_better=not lower,
-        previous=previous,
-        **{name: getattr(options, name) for name in same},
-    )
+    with _naming_rows(log):
+        result = xcurves.gate(
+            filled(scores, options),
+            candidates=options.candidate,
+            looks=_looks(options.looks),
+            task=options.task,
+            training_weights=training_weights,
+            previous=previous,
+            **{name: getattr(options, name) for name in same},
+        )
     answer = as_json(result, how_read)
     text = json.dumps(answer, allow_nan=False)
     if options.ledger:
@@ -154,6 +166,23 @@ def run_gate(options: argparse.Namespace) -> int:
     else:
         print(f"{how_read}\n\n{xcurves.summary(result)}")
     return STATUS[answer["decision"]]
+
+
+@contextmanager
+def _naming_rows(log: RunLog) -> Iterator[None]:
+    """Say of which rows errors and warnings about runs are."""
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            yield
+    except RunError as error:
+        raise ValueError(log.say_error(error)) from None
+    except ValueError as error:
+        raise ValueError(log.say_of_runs(str(error))) from None
+    for each in caught:
+        words = str(each.message)
+        if isinstance(each.message, Warning):
+            words = log.say_warning(each.message)
+        warnings.warn(words, UserWarning, stacklevel=2)
 
 
 def _is_ledger(path: Path) -> bool:
@@ -175,16 +204,17 @@ def _looks(given: str) -> list[int]:
         ) from None
 
 
-def _scores(options: argparse.Namespace) -> tuple[xr.DataArray, str]:
-    """Return the scores of all runs, each algorithm's runs numbered in the order of the log, and how they are read."""
+def _scores(options: argparse.Namespace) -> tuple[xr.DataArray, str, RunLog]:
+    """Return the scores of all runs, numbered in the order of the log, how they are read, and which rows they are."""
     opened = open_archive(options)
     if isinstance(opened, xr.DataTree):
         raise ValueError(
             f"ARCHIVE {options.archive} holds an analysis, not scores. Name the archive it was made from"
         )
     opened = select(opened, options)
+    log = RunLog()
     if isinstance(opened, Table):
-        opened = _numbered(opened, options)
+        opened, log = numbered(opened, options)
     named, how_read = read_as(opened, options)
     scores, *more = [curves for _, curves in curves_of_options(named, options)]
     if more:
@@ -192,7 +222,7 @@ def _scores(options: argparse.Namespace) -> tuple[xr.DataArray, str]:
             f"--value is given {1 + len(more)} times; a gate has one. Name one"
         )
     if not isinstance(opened, Table):
-        return scores, how_read or f"read from {options.archive}"
+        return scores, how_read or f"read from {options.archive}", log
 
     if "training" not in opened.columns:
         scores = scores.isel(training=0, drop=True)
@@ -200,52 +230,7 @@ def _scores(options: argparse.Namespace) -> tuple[xr.DataArray, str]:
     order = dict.fromkeys(
         [*opened.frame[opened.columns["algorithm"]], *(options.candidate or [])]
     )
-    return scores.reindex(algorithm=list(order)), how_read
-
-
-def _numbered(opened: Table, options: argparse.Namespace) -> Table:
-    """Return a table whose names are known, with the runs of each algorithm numbered in their order."""
-    if options.task:
-        opened = opened._replace(columns=opened.columns | {options.task: options.task})
-    table = read_names(opened, options)
-    algorithm, run = table.columns["algorithm"], table.columns.get("run")
-    others = [name for name in table.columns if name not in (*DIMS, options.task)]
-    if others:
-        command = command_with(options, ["--task", others[0]])
-        raise ValueError(
-            f"ARCHIVE has tasks, over which a run is averaged if they are named. Type: {command}"
-        )
-    if "training" not in table.columns and options.missing_scores == "absent":
-        _refuse_empty(table.frame, algorithm, str(table.value))
-    frame = table.frame.assign(**{algorithm: table.frame[algorithm].astype(str)})
-    frame = frame.assign(**{_RUN: _run_numbers(frame, algorithm, run)})
-    return table._replace(frame=frame, columns=table.columns | {"run": _RUN})
-
-
-def _refuse_empty(frame: pd.DataFrame, algorithm: str, score: str) -> None:
-    """Refuse a row of a run without a score: to leave it out would reward what failed."""
-    empty = np.flatnonzero(frame[score].isna())
-    if empty.size:
-        name = frame[algorithm].iloc[empty[0]]
-        raise ValueError(
-            f"row {empty[0] + 1} of ARCHIVE, of {name}, has no {score}. Give a failed run -inf (inf where low scores "
-            "are better), say --missing-scores failed, or leave out the row of one that is not made"
-        )
-
-
-def _run_numbers(
-    frame: pd.DataFrame, algorithm: str, run: str | None
-) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return the number of the run of each row, in the order in which the runs of its algorithm come first."""
-    if run is None:
-        return np.zeros(len(frame), np.int64)
-    first = frame[[algorithm, run]].drop_duplicates()
-    numbers = first.groupby(algorithm, sort=False).cumcount().to_numpy()
-    number_of = dict(
-        zip(first.itertuples(index=False, name=None), numbers.tolist(), strict=True)
-    )
-    rows = frame[[algorithm, run]].itertuples(index=False, name=None)
-    return np.array([number_of[row] for row in rows], np.int64)
+    return scores.reindex(algorithm=list(order)), how_read, log
 
 
 def as_json(result: xr.Dataset, how_read: str) -> dict[str, Any]:

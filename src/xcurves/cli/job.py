@@ -24,6 +24,7 @@ from xcurves.cli.sources import (
     read_as,
     select,
 )
+from xcurves.core import direction
 from xcurves.core.labels import extra_dims
 from xcurves.plotting.dispatch import plot
 from xcurves.plotting.facets import import_pyplot
@@ -174,9 +175,9 @@ def _scored(
     curves: xr.DataArray, options: argparse.Namespace
 ) -> tuple[xr.DataArray, list[str]]:
     """Return curves with their direction and scale, and what to say of both."""
-    curves, direction = with_direction(curves, options)
+    curves, which_end = with_direction(curves, options)
     curves, scale = normalized(filled(curves, options), options.normalize)
-    return curves, [line for line in (direction, scale) if line]
+    return curves, [line for line in (which_end, scale) if line]
 
 
 def _analysis(
@@ -201,7 +202,9 @@ def _joined_tasks(curves: xr.DataArray) -> xr.DataArray:
     dims = [dim for dim in extra_dims(curves) if curves.sizes[dim] > 1]
     if len(dims) < 2:
         return curves
-    stacked = curves.stack(_joined=dims)
+    # One of the dims may name metrics, whose labels say the direction.
+    higher = direction.find(curves).higher
+    stacked = curves.assign_attrs({direction.HIGHER: int(higher)}).stack(_joined=dims)
     labels = [", ".join(map(str, each)) for each in stacked["_joined"].to_numpy()]
     joined: xr.DataArray = (
         stacked.drop_vars(["_joined", *dims])

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from xcurves.core.labels import did_you_mean
 from xcurves.core.run_checks import FRACTIONS
+from xcurves.core.short_runs import HOW
 from xcurves.readers import SOURCES
 from xcurves.reporting.analyze import parts
 
@@ -128,6 +129,9 @@ class Parser(argparse.ArgumentParser):
             metavar="T",
             help="how far from a level --method may look",
         )
+        words = "what runs are that end before 90 %% of the longest of their task, said before anything is aligned: failed "
+        words += "(they crashed), drop (leave them out), cut (compare all runs up to there; needs --align)"
+        add("--runs-short", choices=HOW, help=words)
         words = "which of several rows of one run at one level to keep (default %(default)s: none, refuse)"
         add(
             "--duplicates",
@@ -204,13 +208,14 @@ def add_direction(made: Parser) -> Any:
     words = "a low score is a good one (default: by its name, such as loss or error)"
     either = group.add_mutually_exclusive_group()
     either.add_argument(
-        "--lower-is-better", action="store_true", default=None, help=words
+        "--lower-is-better",
+        action="store_false",
+        default=None,
+        dest="higher_is_better",
+        help=words,
     )
     either.add_argument(
-        "--higher-is-better",
-        action="store_false",
-        dest="lower_is_better",
-        help="a high one is",
+        "--higher-is-better", action="store_true", default=None, help="a high one is"
     )
     return group.add_argument
 

@@ -11,10 +11,10 @@ import xarray as xr
 
 from xcurves.cli.names import not_found
 from xcurves.cli.options import WORST, repeats_scores
+from xcurves.core import direction
 from xcurves.core.labels import DIMS, extra_dims
 from xcurves.preprocessing.failures import fill_failed
 from xcurves.preprocessing.normalization import normalize
-from xcurves.readers.guess import lower_is_better
 
 MINMAX = "minmax"
 # names of columns
@@ -24,46 +24,44 @@ _ENDS = (("low", "high"), ("random", "human"), ("random", "expert"), ("min", "ma
 def with_direction(
     curves: xr.DataArray, options: argparse.Namespace
 ) -> tuple[xr.DataArray, str]:
-    """Return curves that say whether a low score is a good one, and the words for it where it was not asked for."""
-    if options.lower_is_better is not None:
-        return curves.assign_attrs(
-            higher_is_better=int(not options.lower_is_better)
-        ), ""
-    if "higher_is_better" in curves.attrs:
-        if curves.attrs["higher_is_better"]:
-            return curves, ""
-        return curves, "lower is better, as ARCHIVE says (else: --higher-is-better)"
-    if not lower_is_better(curves.name):
+    """Return curves of known direction, and the words for it: where lower is better, or where nothing says which is."""
+    if options.higher_is_better is not None:
+        curves, _ = direction.resolved(curves, options.higher_is_better)
         return curves, ""
-    why = f"lower is better, as the name {curves.name} says (else: --higher-is-better)"
-    return curves.assign_attrs(higher_is_better=0), why
+    found = direction.find(curves)
+    why = found.why(curves.name).replace(direction.ATTRS, "ARCHIVE")
+    curves = direction.settled(curves, "command line")
+    if not found.higher:
+        return curves, f"{why} (else: --higher-is-better)"
+    if direction.assumed_in(curves):
+        return curves, f"{why} (else: --lower-is-better)"
+    return curves, ""
 
 
 def filled(curves: xr.DataArray, options: argparse.Namespace) -> xr.DataArray:
     """Return curves, of known direction, in which runs that failed have the score that was asked for."""
     if options.fill_failed is None:
         return curves
-    higher_is_better = curves.attrs.get("higher_is_better", 1) != 0
     if options.fill_failed == WORST and repeats_scores(options):
         finite = curves.where(np.isfinite(curves))
         worst = finite.max()
-        if higher_is_better:
+        if direction.find(curves).higher:
             worst = finite.min()
         raise ValueError(
             f"--fill-failed {WORST} changes with later runs, and every look must repeat the scores of earlier ones. "
             f"Give a number: --fill-failed {worst.item():g}"
         )
-    return fill_failed(curves, options.fill_failed, higher_is_better=higher_is_better)
+    return fill_failed(curves, options.fill_failed)
 
 
 def normalized(curves: xr.DataArray, how: str | None) -> tuple[xr.DataArray, str]:
-    """Return scores on the scale that was asked for, and the words for it; after it higher is better."""
+    """Return scores on the scale that was asked for, and the words for it."""
     if how is None:
         return curves, ""
     if how == MINMAX:
         low = curves.min(list(DIMS)).compute()
         high = curves.max(list(DIMS)).compute()
-        if curves.attrs.get("higher_is_better", 1) == 0:
+        if not direction.find(curves).higher:
             low, high = high, low
         words = "scores scaled in each task: its worst is 0, its best 1"
     else:
@@ -71,7 +69,7 @@ def normalized(curves: xr.DataArray, how: str | None) -> tuple[xr.DataArray, str
         words = f"scores scaled in each task by the references in {how}"
     scaled = normalize(curves, low=low.drop_attrs(), high=high.drop_attrs())
     named = scaled.rename(f"normalized {curves.name}")
-    return named.assign_attrs(higher_is_better=1), words
+    return named, words
 
 
 def _references(curves: xr.DataArray, path: Path) -> tuple[xr.DataArray, xr.DataArray]:

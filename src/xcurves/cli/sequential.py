@@ -11,6 +11,7 @@ import pandas as pd
 import xarray as xr
 
 import xcurves
+from xcurves import ledger
 from xcurves.cli.names import Table, not_found, read_names
 from xcurves.cli.options import Parser, add_direction, program
 from xcurves.cli.scales import filled, with_direction
@@ -117,6 +118,8 @@ def run_sequential(options: argparse.Namespace) -> int:
         raise ValueError(
             f"ARCHIVE {options.archive} holds an analysis, not curves. Name the archive it was made from"
         )
+    if options.previous is not None:
+        ledger.read(options.previous, "--previous")
     same = (
         "previous",
         "spending",
@@ -126,7 +129,7 @@ def run_sequential(options: argparse.Namespace) -> int:
         "confidence_level",
         "rng",
     )
-    curves, direction = with_direction(_with_looks(opened, options), options)
+    curves, which_end = with_direction(_with_looks(opened, options), options)
     training_weights: Literal["final"] | None = None
     if options.final:
         training_weights = "final"
@@ -134,7 +137,6 @@ def run_sequential(options: argparse.Namespace) -> int:
         filled(curves, options),
         n_looks=options.looks,
         training_weights=training_weights,
-        higher_is_better=curves.attrs.get("higher_is_better", 1) != 0,
         **{name: getattr(options, name) for name in same},
     ).compute()
     if options.json:
@@ -143,8 +145,8 @@ def run_sequential(options: argparse.Namespace) -> int:
         plain = json.loads(text, parse_constant=lambda _: None)
         print(json.dumps(plain, allow_nan=False))
     else:
-        if direction:
-            print(f"{direction}\n")
+        if which_end:
+            print(f"{which_end}\n")
         print(xcurves.summary(result))
     if (result["undecided"] == 1).any():
         return MORE

@@ -17,11 +17,13 @@ from numpy.typing import NDArray
 from xcurves import readers, tutorial
 from xcurves.archive import read as read_archive
 from xcurves.cli.names import Table, command_with, not_found, read_names, rename_dims
-from xcurves.core import labels
+from xcurves.cli.options import WORST, repeats_scores
+from xcurves.cli.scales import with_direction
+from xcurves.core import direction, labels, short_runs, task_dims, validation
 from xcurves.core.archive_formats import engine_to_read
 from xcurves.core.labels import DIMS
 from xcurves.core.run_checks import FRACTIONS
-from xcurves.core.validation import at_one_level
+from xcurves.core.validation import at_one_level, check_curves
 from xcurves.core.wording import listed
 from xcurves.preprocessing.alignment import align, drop_incomplete
 from xcurves.preprocessing.frames import to_dataarray
@@ -33,7 +35,7 @@ from xcurves.preprocessing.wide import (
     values_in,
     with_joined,
 )
-from xcurves.readers.guess import dim_of, lower_is_better
+from xcurves.readers.guess import dim_of
 from xcurves.readers.open_files import expanding_to
 
 EXAMPLE = "benchmark"
@@ -204,19 +206,22 @@ def curves_of_options(
 ) -> Iterator[tuple[str, xr.DataArray]]:
     """Yield the curves that the options ask for of what was selected, with the name of each."""
     how: dict[str, Any] = {"method": options.method, "tolerance": options.tolerance}
+    _check_runs_short(options)
     if options.align is None and set(how.values()) != {None}:
         raise ValueError(
             "--method and --tolerance are for --align LEVELS. Say them: --align 0,1000,2000"
         )
     steps = steps_of_budget(options.align)
-    grid = {}
-    if options.align is not None and not steps:
-        grid = {"on": parse_levels(options.align), **how}
+    if steps:
+        how |= {"on": steps, "relative_to": "budget"}
+    elif options.align is not None:
+        how["on"] = parse_levels(options.align)
     named, _ = read_as(opened, options)
     for value in options.value or [_only_score(named, options)]:
-        curves = _read_curves(named, value, options, grid)
-        if steps:
-            curves = align(curves, steps, relative_to="budget", **how)
+        curves = _read_curves(named, value, options)
+        # Scores without training have no levels.
+        if options.align is not None and validation.NO_TRAINING not in curves.attrs:
+            curves = _aligned(curves, how, options)
         if options.align and not curves.notnull().any():
             raise ValueError(
                 f"--align {options.align} leaves no score of any run. Name levels that runs reach"
@@ -245,10 +250,7 @@ def _only_score(opened: Table | xr.Dataset, options: argparse.Namespace) -> str:
 
 
 def _read_curves(
-    opened: Table | xr.Dataset,
-    value: str,
-    options: argparse.Namespace,
-    grid: dict[str, Any],
+    opened: Table | xr.Dataset, value: str, options: argparse.Namespace
 ) -> xr.DataArray:
     """Return one of several scores as curves."""
     if isinstance(opened, xr.Dataset):
@@ -256,32 +258,31 @@ def _read_curves(
             raise not_found(
                 f"--value {value} is no variable of ARCHIVE", value, opened.data_vars
             )
-        if grid:
-            return align(opened[value], **grid)
-        return opened[value]
+        if options.missing_scores == "failed":
+            raise ValueError(
+                "--missing-scores failed is for rows of a table, and ARCHIVE has none. Leave it out; of runs that end "
+                "early say what they are with --runs-short"
+            )
+        return task_dims.with_training(opened[value], options.extra)
 
     dims: dict[str, Any] = {dim: opened.columns.get(dim) for dim in DIMS}
     extra = [name for name in opened.columns if name not in DIMS]
     # Without training there are no levels, and a row is a run.
     how: dict[str, Any] = {}
     if dims["training"]:
-        how = dict(grid)
         # The levels of all runs may be too many for one array.
-        if steps_of_budget(options.align):
+        if options.align is not None:
             how = {"levels": "run"}
+        if options.missing_scores == "absent":
+            _warn_of_empty_runs(opened, value)
     elif options.missing_scores == "absent":
         _warn_of_gaps(opened.frame, value)
 
     # Which failure is the worst score depends on the direction.
-    lower = options.lower_is_better
-    if lower is None:
-        lower = (
-            opened.frame.attrs.get("higher_is_better", not lower_is_better(value)) == 0
-        )
     how |= {
         "duplicates": options.duplicates,
         "missing_scores": options.missing_scores,
-        "higher_is_better": not lower,
+        "higher_is_better": options.higher_is_better,
     }
     curves = to_dataarray(opened.frame, value, **dims, extra=extra, **how)
     lacking = [
@@ -294,6 +295,101 @@ def _read_curves(
         return curves
     # There is no column of training, whatever the dims of tasks are called.
     return at_one_level(curves)
+
+
+def _check_runs_short(options: argparse.Namespace) -> None:
+    """Refuse what is said of short runs where no common levels are taken."""
+    if options.runs_short is not None and options.align is None:
+        raise ValueError(
+            f"--runs-short {options.runs_short} is for common training levels. Say which: --align intersection "
+            f"--runs-short {options.runs_short}"
+        )
+
+
+def _aligned(
+    curves: xr.DataArray, how: dict[str, Any], options: argparse.Namespace
+) -> xr.DataArray:
+    """Return curves at common levels; ask what short runs are before they cut the others."""
+    directed, _ = with_direction(curves, options)
+    given: dict[str, Any] = {
+        **how,
+        "runs_short": options.runs_short,
+        "higher_is_better": direction.find(directed).higher,
+    }
+    cures = _cures_of_short_runs(options)
+    if how["on"] in ("intersection", "final") or "relative_to" in how:
+        try:
+            _ask_of_short_runs(curves, cures, options)
+        except ValueError:
+            # Runs that share no levels are the first thing to say: no answer would bring them together.
+            with warnings.catch_warnings(action="ignore"):
+                align(curves, **given)
+            raise
+        return align(curves, **given)
+    # Levels that are named cut nothing, but short runs may lack them.
+    aligned = align(curves, **given)
+    del cures["cut"]
+    if not options.drop_incomplete:
+        _ask_of_short_runs(aligned, cures, options)
+    return aligned
+
+
+def _ask_of_short_runs(
+    curves: xr.DataArray,
+    cures: dict[short_runs.RunsShort, str],
+    options: argparse.Namespace,
+) -> None:
+    """Refuse runs that end early, unless it is said what they are."""
+    if options.runs_short is not None:
+        return
+    checked = check_curves(curves, own_levels=True)
+    refusal = short_runs.say_cures(short_runs.ends_of(checked), cures)
+    if refusal:
+        raise ValueError(refusal)
+
+
+def _cures_of_short_runs(
+    options: argparse.Namespace,
+) -> dict[short_runs.RunsShort, str]:
+    """Return the options that say what short runs are, with what a failed run then needs."""
+    cures = {how: f"--runs-short {how}" for how in short_runs.HOW}
+    takes_failures = "baseline" in options
+    if not (takes_failures or options.fill_failed or repeats_scores(options)):
+        cures["failed"] += f" --fill-failed {WORST}"
+    return cures
+
+
+def _warn_of_empty_runs(table: Table, value: str) -> None:
+    """Say which runs have rows but no score: to leave out those that failed would reward failing."""
+    frame = table.frame
+    dims = {
+        dim: column
+        for dim, column in table.columns.items()
+        if dim != "training" and column in frame
+    }
+    if value not in frame or not dims:
+        return
+    # Tasks that have no score of this value at all are left out, and named, together.
+    tasks = [frame[dims[dim]] for dim in dims if dim not in DIMS]
+    if tasks:
+        frame = frame[frame.groupby(tasks)[value].transform("count") > 0]
+    has_score = frame[value].notna().groupby([frame[name] for name in dims.values()])
+    empty = has_score.any().loc[lambda scored: ~scored].index.tolist()
+    if not empty:
+        return
+    first = np.ravel(np.array(empty[:1], dtype=object)).tolist()
+    name = ", ".join(f"{dim} {label!r}" for dim, label in zip(dims, first, strict=True))
+    if len(empty) == 1:
+        runs = (
+            f"1 run ({name}) has rows but no score, and counts as no run. If it failed"
+        )
+    else:
+        runs = f"{len(empty):,} runs (first {name}) have rows but no score, and count as no run. If they failed"
+    warnings.warn(
+        f"--value {value}: {runs}: --missing-scores failed",
+        UserWarning,
+        stacklevel=2,
+    )
 
 
 def _warn_of_gaps(frame: pd.DataFrame, value: str) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import labels, run_checks
+from xcurves.core.direction import says_higher
 
 
 class NotApplicableError(Exception):
@@ -82,18 +83,10 @@ def is_error(curves: xr.DataArray) -> bool:
         curves.attrs.get("long_name"),
         curves.attrs.get("standard_name"),
     )
+    # neg_mean_squared_error and error_reduction are none
     return any(
         re.search(r"(?<![a-z])err(or)?s?(?![a-z])", str(words).lower())
+        and not says_higher(words)
         for words in called
         if words is not None
     )
-
-
-def is_lower_better(curves: xr.DataArray) -> bool:
-    """Return whether a low score is a good one, by the name of curves or attrs["higher_is_better"]."""
-    higher = curves.attrs.get("higher_is_better", not is_error(curves))
-    if isinstance(higher, str) or higher not in (0, 1):
-        raise ValueError(
-            f"curves.attrs['higher_is_better'] must be 1 or 0; got {labels.shown(higher)}"
-        )
-    return not higher

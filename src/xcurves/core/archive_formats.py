@@ -248,6 +248,10 @@ def _check_store(folder: Path) -> None:
                 )
     if (folder / ".zmetadata").exists():
         _check_listed(folder)
+    elif (folder / ".zgroup").exists() and not (folder / ".zattrs").exists():
+        raise ValueError(
+            "its files .zattrs and .zmetadata, which hold its attributes, are missing"
+        )
 
 
 def _check_listed(folder: Path) -> None:

@@ -1,22 +1,19 @@
-"""Lazy arrays: blocks of tasks, not too many and none too large, and curves reduced stretch by stretch of training."""
+"""Lazy arrays: blocks of tasks, not too many and none too large."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from math import prod
 from threading import Lock
 from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
-from xcurves.array_types import Floats
-from xcurves.core.jobs import Indices, Job, Reduction, Shape
-from xcurves.core.layout import Layout
+from xcurves.core.jobs import Job
 from xcurves.kernels.resampling import streams
 
 _TASKS = 100  # in a block, so that scheduling takes little of its time
@@ -75,14 +72,14 @@ def _free(blas: Any) -> None:
 
 
 def coarsen(array: xr.DataArray, core: Sequence[Hashable]) -> xr.DataArray:
-    """Merge the chunks of an array along its extra dims where they are many and small; change no other."""
+    """Put each task of an array in one chunk, and merge chunks along its extra dims where they are many and small."""
     if array.chunks is None:
         return array
+    array = array.chunk(dict.fromkeys(core, -1))
     extra = [dim for dim in array.dims if dim not in core]
     n_tasks = prod(array.sizes[dim] for dim in extra)
     n_blocks = prod(len(array.chunksizes[dim]) for dim in extra)
-    longest = [max(array.chunksizes[dim]) for dim in array.dims if dim in core]
-    bytes_of_task = array.dtype.itemsize * prod(longest)
+    bytes_of_task = array.dtype.itemsize * prod(array.sizes[dim] for dim in core)
 
     # Merging is worth its cost where it halves the number of blocks at least.
     wanted = min(_TASKS, n_tasks // _BLOCKS, _BYTES // bytes_of_task)
@@ -99,16 +96,22 @@ class _Block:
 
     job: Job
 
-    def __call__(self, *arrays: Any) -> Floats:
-        """Return the variables of a block, packed, given arrays and the names of tasks, shape (..., name)."""
+    def __call__(self, *arrays: Any) -> Any:
+        """Return the variables of a block, given arrays and the names of its tasks, shape (..., name)."""
         *blocks, names = arrays
         lead = names.shape[:-1]
-        flat = [each.reshape(names.size, *each.shape[len(lead) :]) for each in blocks]
-        n_data = len(self.job.reduce.by) or 1
+        curves, *others = (
+            each.reshape((names.size, *each.shape[len(lead) :])) for each in blocks
+        )
         job = self.job.with_names(names.ravel().tolist())
         with one_blas_thread():
-            found = job.results(flat[:n_data], flat[n_data:], padded=True)
-            return job.layout.pack(found, lead)
+            found = job.results(curves, others, padded=True)
+        variables = tuple(
+            found[name].reshape((*lead, *found[name].shape[1:]))
+            for name in job.layout.dims
+        )
+        # what has one output is no tuple
+        return variables if len(variables) > 1 else variables[0]
 
     @property
     def __name__(self) -> str:
@@ -126,15 +129,6 @@ def apply(
     curves = coarsen(curves, job.core)
     lead = curves.dims[: -len(job.core)]
     chunks = {dim: curves.chunksizes.get(dim, curves.sizes[dim]) for dim in lead}
-    data = [curves.drop_vars(curves.coords)]
-    core_of_data: list[list[Hashable]] = [list(job.core)]
-    if job.reduce.by:
-        numbers = ["_subset", "_number"]
-        data = [
-            xr.DataArray(reduce_chunks(job, each, curves.data), dims=[*lead, *numbers])
-            for each in job.reduce.by
-        ]
-        core_of_data = [[*numbers] for _ in data]
 
     # Each block gets what there is of its own tasks, and their names.
     beside = [
@@ -143,112 +137,24 @@ def apply(
     core_of_others = [[dim for dim in each.dims if dim not in lead] for each in others]
     shape = [curves.sizes[dim] for dim in lead]
     names = np.array(job.context.names, object).reshape(*shape, 1)
-    packed: xr.DataArray = xr.apply_ufunc(
+    dims = job.layout.dims
+    used = {dim for of_variable in dims.values() for dim in of_variable}
+    resized = {dim for dim in job.core if job.layout.sizes[dim] != curves.sizes[dim]}
+    found = xr.apply_ufunc(
         _Block(job.without_names()),
-        *data,
+        curves.drop_vars(curves.coords),
         *beside,
         xr.DataArray(names, dims=[*lead, "_name"]).chunk(chunks),
-        input_core_dims=[*core_of_data, *core_of_others, ["_name"]],
-        output_core_dims=[["_packed"]],
+        input_core_dims=[list(job.core), *core_of_others, ["_name"]],
+        output_core_dims=[list(of_variable) for of_variable in dims.values()],
+        exclude_dims=resized,
         dask="parallelized",
-        output_dtypes=[np.float64],
+        output_dtypes=[job.integers.get(name, np.float64) for name in dims],
         dask_gufunc_kwargs={
-            "output_sizes": {"_packed": job.layout.length},
-            "allow_rechunk": True,
+            "output_sizes": {dim: job.layout.sizes[dim] for dim in used},
         },
     )
-    return unpack_variables(job.layout, packed, job.integers)
-
-
-def reduce_chunks(job: Job, reduction: Reduction, curves: Any) -> Any:
-    """Reduce chunks, dims (..., algorithm, run, training), each along training, and merge them in a tree."""
-    import dask.array as da
-
-    training = curves.ndim - 1
-    # all algorithms and runs, and maybe all levels
-    together = [training - 2, training - 1]
-    if reduction.whole(job.shape):
-        together.append(training)
-    curves = curves.rechunk(dict.fromkeys(together, -1))
-    stretches = curves.chunks[training]
-    size = reduction.size(job.shape)
-    parts = curves.map_blocks(  # to dims (..., subset, number, stretch)
-        _measure_chunk,
-        da.arange(sum(stretches), chunks=(stretches,)),
-        job=job.without_names(),
-        reduction=reduction,
-        chunks=(*curves.chunks[:-3], job.n_subsets, size, (1,) * len(stretches)),
-        dtype=np.float64,
-        meta=np.empty((0,) * curves.ndim),
-    )
-    if len(stretches) == 1:
-        return parts[..., 0]
-    merge = partial(_merge, reduction=reduction, shape=job.shape)
-    reduce: Any = da.reduction
-    return reduce(
-        parts,
-        chunk=_keep,
-        combine=merge,
-        aggregate=merge,
-        axis=training,
-        dtype=np.float64,
-    )
-
-
-@one_blas_thread()
-def _measure_chunk(
-    curves: Floats, levels: Indices, *, job: Job, reduction: Reduction
-) -> Floats:
-    stretch = slice(levels[0], levels[-1] + 1)
-    return job.measure(reduction, curves, stretch)[..., np.newaxis]
-
-
-def _keep(numbers: Floats, **_: Any) -> Floats:
-    return numbers
-
-
-@one_blas_thread()
-def _merge(
-    numbers: Floats,
-    *,
-    reduction: Reduction,
-    shape: Shape,
-    keepdims: bool,
-    **_: Any,
-) -> Floats:
-    if numbers.size == 0:  # dask infers the type of the output
-        return np.asarray(numbers.sum(axis=-1, keepdims=keepdims))
-    merged = reduction.merge(np.moveaxis(numbers, -1, -2), shape)
-    if keepdims:
-        return merged[..., np.newaxis]
-    return merged
-
-
-def unpack_variables(
-    layout: Layout, packed: xr.DataArray, integers: Mapping[str, type]
-) -> dict[str, xr.Variable]:
-    """Cut a lazy packed array, dims (..., _packed), into variables, of which some are integers."""
-    lead = packed.dims[:-1]
-    found = {}
-    for name, start, stop, shape in layout.places:
-        dtype = integers.get(name, float)
-        part = packed.data.map_blocks(
-            _packed_part,
-            stretch=slice(start, stop),
-            shape=shape,
-            kind=dtype,
-            drop_axis=len(lead),
-            new_axis=[*range(len(lead), len(lead) + len(shape))],
-            chunks=(*packed.data.chunks[:-1], *shape),
-            dtype=dtype,
-            meta=np.empty((0,) * (len(lead) + len(shape)), dtype),
-        )
-        found[name] = xr.Variable((*lead, *layout.dims[name]), part)
-    return found
-
-
-def _packed_part(
-    packed: Floats, *, stretch: slice, shape: tuple[int, ...], kind: type
-) -> NDArray[Any]:
-    """Cut out one variable; the rest is not kept in memory with it."""
-    return packed[..., stretch].reshape((*packed.shape[:-1], *shape)).astype(kind)
+    variables = found if isinstance(found, tuple) else (found,)
+    return {
+        name: variable.variable for name, variable in zip(dims, variables, strict=True)
+    }

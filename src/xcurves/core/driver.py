@@ -1,8 +1,8 @@
-"""From curves to a result: the only place that knows dask, packing, chunks, absent runs and the order of labels.
+"""From curves to a result: the only place that knows dask, chunks, absent runs and the order of labels.
 
 A method checks its options and calls `per_task` with a kernel. The kernel gets a `Group`, tasks with the same runs and
 equally many levels, and returns a dict of arrays of shape (task, ...). Where the curves are in memory this is one pass;
-where they are lazy it is one `apply_ufunc`, whose output has all variables packed in one array.
+where they are lazy it is one `apply_ufunc`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import xarray as xr
 
 from xcurves.core import chunking, run_checks
 from xcurves.core.failed_runs import N_FAILED
-from xcurves.core.jobs import AtMost, Job, Kernel, Reduce
+from xcurves.core.jobs import AtMost, Job, Kernel, Layout, Reduce
 from xcurves.core.labels import (
     COLOR_INDEX,
     DIMS,
@@ -23,7 +23,6 @@ from xcurves.core.labels import (
     in_label_order,
     label_order,
 )
-from xcurves.core.layout import Layout
 from xcurves.core.run_checks import Context
 from xcurves.core.schema import JOINED, ResultKind, Var
 from xcurves.kernels.resampling import streams
@@ -239,11 +238,7 @@ def _in_memory(
         each.to_numpy().reshape(-1, *each.shape[len(tasks) :])
         for each in (curves, *others)
     ]
-    data = flat[:1]
-    if job.reduce.by:
-        every = slice(None)
-        data = [job.measure(reduction, flat[0], every) for reduction in job.reduce.by]
-    found = job.results(data, flat[1:])
+    found = job.results(flat[0], flat[1:])
     return {
         name: xr.Variable(
             (*tasks, *job.layout.dims[name]),

@@ -11,6 +11,8 @@ from xcurves.array_types import Floats
 
 N_FAILED = "n_failed"  # the coordinate with how many runs failed and were filled
 FILLED = "fill_failed"  # what a line of a history begins with
+SHORT = "align(runs_short="  # what the line about runs that ended early begins with
+MARKED = "count as failed from their last score on"
 NO_RUN = "no run failed"
 
 
@@ -64,7 +66,8 @@ def refuse_wrong(
 def forgotten_step(curves: xr.DataArray | xr.Dataset) -> str | None:
     """Return the step of a history in which failed runs were filled, where only the coordinate still says so."""
     # Arithmetic drops attrs, but no coordinates.
-    is_recorded = f"{FILLED}(" in str(curves.attrs.get("history", ""))
+    history = str(curves.attrs.get("history", ""))
+    is_recorded = f"{FILLED}(" in history or f"{SHORT}'failed'" in history
     if N_FAILED not in curves.coords or is_recorded:
         return None
     counts = curves[N_FAILED]
@@ -74,10 +77,12 @@ def forgotten_step(curves: xr.DataArray | xr.Dataset) -> str | None:
 
 
 def say_filled(result: xr.Dataset) -> Iterator[str]:
-    """Yield what runs that failed count as, where they were filled: every summary says it."""
+    """Yield what runs that failed or ended early count as, where that was chosen: every summary says it."""
     steps = str(result.attrs.get("history", "")).split("\n")
     fillings = [
-        step.partition("): ")[2] for step in steps if step.startswith(f"{FILLED}(")
+        step.partition("): ")[2]
+        for step in steps
+        if step.startswith((f"{FILLED}(", SHORT))
     ]
     for what in dict.fromkeys(fillings):
         if what and what != NO_RUN:

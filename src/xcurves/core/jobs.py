@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,28 @@ from numpy.typing import NDArray
 from xcurves.array_types import Floats
 from xcurves.core import run_checks
 from xcurves.core.labels import DIMS
-from xcurves.core.layout import Layout
 from xcurves.core.run_checks import Context
 from xcurves.kernels.resampling.moments import count_levels
 
 Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The dims of the variables of a task, and the sizes of these dims."""
+
+    dims: Mapping[str, tuple[str, ...]]
+    sizes: Mapping[str, int]
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Return the shape of a variable in one task."""
+        return tuple(self.sizes[dim] for dim in self.dims[name])
+
+    def blank(self, n_tasks: int) -> dict[str, Floats]:
+        """Return the variables of `n_tasks` tasks, all NaN, shape (task, ...)."""
+        return {
+            name: np.full((n_tasks, *self.shape(name)), np.nan) for name in self.dims
+        }
 
 
 class Group(NamedTuple):
@@ -50,26 +67,9 @@ class Group(NamedTuple):
 
 
 Kernel = Callable[[Group], Mapping[str, Any]]
-Shape = tuple[int, int, int]  # numbers of algorithms, runs and levels
-
-
-class Reduction(Protocol):
-    """Turns the curves of a task, of which `shape` has the sizes, into few numbers, stretch by stretch of training."""
-
-    def whole(self, shape: Shape, /) -> bool:
-        """Return whether all levels are needed at once."""
-
-    def size(self, shape: Shape) -> int:
-        """Return how many numbers there are for a task."""
-
-    def measure(self, curves: Floats, shape: Shape, levels: slice, /) -> Floats:
-        """Reduce curves, shape (..., algorithm, run, training), at some of the levels to shape (..., number)."""
-
-    def merge(self, numbers: Floats, shape: Shape) -> Floats:
-        """Merge the numbers of stretches, shape (..., stretch, number), to (..., number)."""
-
-    def unpack(self, numbers: Floats, shape: Shape) -> Any:
-        """Return a named tuple of arrays, the first axis task, with `n_levels` and `counts` of levels of each curve."""
+# Turns the curves of tasks, shape (task, algorithm, run, training), into a named tuple of arrays, the first axis task,
+# with `n_levels` and `counts` of levels of each curve.
+Reduction = Callable[[Floats], Any]
 
 
 class AtMost(int):
@@ -104,14 +104,6 @@ class Job:
     order: Mapping[str, Indices] = field(default_factory=dict)
 
     @property
-    def shape(self) -> Shape:
-        """Numbers of algorithms, of runs and of levels that are reduced together."""
-        n_algorithms, n_runs, n_levels = (self.layout.sizes[dim] for dim in DIMS)
-        if self.reduce.subsets:
-            n_algorithms = len(self.reduce.subsets[0])
-        return n_algorithms, n_runs, n_levels
-
-    @property
     def n_subsets(self) -> int:
         """Number of subsets of algorithms that are reduced, each by itself."""
         if self.reduce.subsets is None:
@@ -131,25 +123,14 @@ class Job:
         """Return the job for tasks of other names."""
         return replace(self, context=replace(self.context, names=names))
 
-    def measure(self, reduction: Reduction, curves: Floats, levels: slice) -> Floats:
-        """Reduce curves, shape (..., algorithm, run, training), to shape (..., subset, number)."""
-        if self.reduce.subsets is None:
-            return reduction.measure(curves, self.shape, levels)[..., np.newaxis, :]
-        numbers = [
-            reduction.measure(curves[..., list(each), :, :], self.shape, levels)
-            for each in self.reduce.subsets
-        ]
-        if len(numbers) == 1:
-            # a stack would copy
-            return numbers[0][..., np.newaxis, :]
-        return np.stack(numbers, axis=-2)
-
     def results(
-        self, data: Sequence[Floats], others: Sequence[Floats], *, padded: bool = False
+        self, curves: Floats, others: Sequence[Floats], *, padded: bool = False
     ) -> dict[str, Any]:
-        """Return the variables of all tasks, given curves or what each reduction made of them."""
+        """Return the variables of all tasks, given curves and what else there is of each task."""
+        # Sums are rounded alike however the curves were sorted or put together.
+        curves = np.ascontiguousarray(curves)
         groups, found = [], []
-        for group in self._groups(data, others):
+        for group in self._groups(curves, others):
             found.append(dict(self.kernel(group)))
             # copies of curves are held for one group at a time
             groups.append(group._replace(data=()))
@@ -246,16 +227,27 @@ class Job:
                 if dim in dims:
                     out[name] = out[name].take(index, 1 + dims.index(dim))
 
-    def _groups(
-        self, data: Sequence[Floats], others: Sequence[Floats]
-    ) -> Iterator[Group]:
+    def _groups(self, curves: Floats, others: Sequence[Floats]) -> Iterator[Group]:
         """Yield the groups of tasks that a kernel computes together."""
         if not self.of_curves:
-            yield self._one_group((*data, *others))
+            yield self._one_group((curves, *others))
         elif self.reduce.by:
-            yield from self._groups_of_numbers(data, others)
+            numbers = [self._reduced(curves, reduction) for reduction in self.reduce.by]
+            yield from self._groups_of_numbers(numbers, others)
         else:
-            yield from self._groups_of_curves(data[0], others)
+            yield from self._groups_of_curves(curves, others)
+
+    def _reduced(self, curves: Floats, reduction: Reduction) -> Any:
+        """Return what a reduction makes of curves, arrays of which the first axis is task and subset."""
+        if self.reduce.subsets is None:
+            return reduction(curves)
+        of_subsets = [reduction(curves[:, list(each)]) for each in self.reduce.subsets]
+        first = of_subsets[0]
+        # a stack would copy
+        if len(of_subsets) == 1:
+            return first
+        parts = [np.stack(part, axis=1) for part in zip(*of_subsets, strict=True)]
+        return first._make(part.reshape(-1, *part.shape[2:]) for part in parts)
 
     def _one_group(self, data: tuple[Floats, ...]) -> Group:
         """Return all tasks as one group, with the data as they are."""
@@ -265,18 +257,14 @@ class Job:
         return self._group(data, tasks, subsets, no_runs, no_grid)
 
     def _groups_of_numbers(
-        self, data: Sequence[Floats], others: Sequence[Floats]
+        self, numbers: Sequence[Any], others: Sequence[Floats]
     ) -> Iterator[Group]:
         """Yield tasks, or pairs of algorithms in tasks, with what the reductions made of their curves."""
-        numbers = [
-            reduction.unpack(each.reshape(-1, each.shape[-1]), self.shape)
-            for reduction, each in zip(self.reduce.by, data, strict=True)
-        ]
         n_levels = numbers[0].n_levels
         present = self._check_runs(numbers[0].counts, n_levels)
         for cells in run_checks.alike(present, n_levels.ravel()):
             tasks, subsets = np.divmod(cells, self.n_subsets)
-            some = numbers
+            some = list(numbers)
             if len(cells) < n_levels.size:
                 some = [part._make(each[cells] for each in part) for part in numbers]
             beside = [each[tasks] for each in others]

@@ -247,8 +247,15 @@ def task_noun(variable: xr.DataArray, core: Collection[Hashable] = ()) -> str:
     """Return what a task of a result is called: the name of its dim, "task" where there are several."""
     dims = task_dims(variable, core)
     if len(dims) == 1:
-        return str(dims[0])
+        return noun(str(dims[0]))
     return "task"
+
+
+def noun(dim: str) -> str:
+    """Return the name of a dim as a noun: "env" of env_name, "data set" of data_set."""
+    for ending in ("_id", "_name"):
+        dim = dim.removesuffix(ending)
+    return dim.replace("_", " ").strip() or "task"
 
 
 def result_names(variable: xr.DataArray, core: Collection[Hashable] = ()) -> list[str]:

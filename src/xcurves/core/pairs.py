@@ -17,6 +17,10 @@ from xcurves.core.provenance import alpha_of, significant
 
 TURNED = "pair_turned"  # the coordinate with the labels of turned pairs
 SWAPPED = "_swapped"
+# the footnote of tables and pictures that have such ends
+OPEN_ENDS = (
+    "More than 0: by the test; the level is claimed for the interval without it."
+)
 
 
 class PairRow(NamedTuple):
@@ -86,6 +90,14 @@ def shown_interval(
     low = low.where(~(shown & (estimate > 0) & (low < 0)), 0.0)
     high = high.where(~(shown & (estimate < 0) & (high > 0)), 0.0)
     return xr.concat([low, high], dim=interval["ci_bound"]).transpose(..., "ci_bound")
+
+
+def has_open_ends(estimate: xr.DataArray, interval: xr.DataArray) -> bool:
+    """Return whether an end of a displayed interval was set to 0 by the test, "more than 0"."""
+    low, high = (interval.sel(ci_bound=bound, drop=True) for bound in CI_BOUNDS)
+    above = (estimate > 0) & (low == 0) & (high > 0)
+    below = (estimate < 0) & (high == 0) & (low < 0)
+    return bool((above | below).any())
 
 
 def better_first(

@@ -25,7 +25,7 @@ PIATER = (
 SCORE_NAME = "score_name"  # the attr with what the user calls the scores
 
 
-def warn(message: str) -> None:
+def warn(message: str | UserWarning) -> None:
     """Warn at the line outside this package that made the call."""
     frame = sys._getframe(1)
     level = 2

@@ -14,7 +14,14 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
-from xcurves.core import failed_runs, labels, provenance, scales, validation
+from xcurves.core import (
+    failed_runs,
+    labels,
+    provenance,
+    scales,
+    short_runs,
+    validation,
+)
 from xcurves.kernels.resampling import plans
 
 _CURE = (
@@ -106,6 +113,26 @@ class IncompleteRunError(ValueError):
     def __str__(self) -> str:
         """Add what works on most curves."""
         return f"{self.args[0]}. {_CURE}"
+
+
+class RunError(ValueError):
+    """What is wrong with one run of an algorithm; who knows the run by another name can say that instead."""
+
+    def __init__(self, what: str, name: str, algorithm: str, run: str) -> None:
+        super().__init__(f"{name}{what}")
+        self.what = what
+        self.algorithm = algorithm
+        self.run = run
+
+
+class RunsWarning(UserWarning):
+    """The same of two runs of an algorithm."""
+
+    def __init__(self, what: str, name: str, algorithm: str, runs: list[str]) -> None:
+        super().__init__(f"{name}{what}")
+        self.what = what
+        self.algorithm = algorithm
+        self.runs = runs
 
 
 @contextmanager
@@ -308,26 +335,58 @@ def as_float(count: int) -> float:
 
 
 def cure_incomplete(curves: xr.DataArray) -> str:
-    """Return the calls that make the runs of every task complete, for an error message; `curves` are in memory."""
+    """Return the calls that make the runs of every task complete, for an error message; `curves` are in memory.
+
+    Of runs that end early they stand in the order in which they keep the question: failed, cut, left out.
+    """
+    ends = short_runs.ends_of(curves)
     has = curves.notnull()
+    if not ends.short.any():
+        cures = [_sentence(*_suggested_for(has, curves["training"]))]
+        n_levels = has.any(["algorithm", "run"]).sum("training")
+        n_left = (has.any("training") & (has.sum("training") == n_levels)).sum("run")
+        if ((n_left > 1) | ~has.any("training").any("run")).all():
+            cures.append("leave incomplete ones out with .curves.drop_incomplete()")
+        return " or ".join(cures)
+
+    in_grid = has.any(["algorithm", "run"])
+    counted = {
+        "failed": has
+        | (in_grid & (curves["training"] > ends.failed_after(ends.short))),
+        "cut": has,
+        "drop": has & ~ends.short,
+    }
+    calls = {}
+    for how, option in short_runs.OPTIONS.items():
+        what, calls[how] = _suggested_for(
+            counted[how], curves["training"], f", {option}"
+        )
+        if not calls[how]:
+            return what
+    calls["failed"] += ".curves.fill_failed('worst')"
+    return short_runs.say_cures(ends, calls)
+
+
+def _suggested_for(
+    has: xr.DataArray, training: xr.DataArray, option: str = ""
+) -> tuple[str, str]:
+    """Return what brings curves with these scores to common levels, and the call for it."""
     there, in_grid = has.any("training"), has.any(["algorithm", "run"])
     n_levels = in_grid.sum("training")
     shared = ((has | ~there) & in_grid).all(["algorithm", "run"]).sum("training")
     if ((shared > 1) | (n_levels == 0)).all():
-        cures = ["Bring runs to common levels with .curves.align('intersection')"]
-    else:
-        levels = curves["training"].where(has & (n_levels > 1))
-        begins, ends = (
-            levels.min("training").max(["algorithm", "run"]),
-            levels.max("training").min(["algorithm", "run"]),
+        return (
+            "Bring runs to common levels",
+            f".curves.align('intersection'{option})",
         )
-        of_run = has.sum("training")
-        fewest = of_run.where(there & (n_levels > 1)).min().item()
-        cures = [suggest(begins.to_numpy(), ends.to_numpy(), int(fewest))]
-    n_left = (there & (has.sum("training") == n_levels)).sum("run")
-    if ((n_left > 1) | ~there.any("run")).all():
-        cures.append("leave incomplete ones out with .curves.drop_incomplete()")
-    return " or ".join(cures)
+    levels = training.where(has & (n_levels > 1))
+    begins, ends = (
+        levels.min("training").max(["algorithm", "run"]),
+        levels.max("training").min(["algorithm", "run"]),
+    )
+    of_run = has.sum("training")
+    fewest = of_run.where(there & (n_levels > 1)).min().item()
+    return _suggested(begins.to_numpy(), ends.to_numpy(), int(fewest), option=option)
 
 
 def suggest(
@@ -335,14 +394,37 @@ def suggest(
     ends: Floats,
     fewest: int,
     *,
+    option: str = "",
     frame: bool = False,
     final: bool = False,
 ) -> str:
-    """Return the call that brings ragged runs to common levels; with `frame`, it is that of `to_dataarray`.
+    """Return in a sentence the call that brings ragged runs to common levels; with `frame`, that of `to_dataarray`.
 
     All runs of a task have scores from the place at which the last begins to that at which the first ends; no run that
-    takes part has less than `fewest` levels, and no more are made of them.
+    takes part has less than `fewest` levels, and no more are made of them. `option` is a further one of the call.
     """
+    return _sentence(
+        *_suggested(begins, ends, fewest, option=option, frame=frame, final=final)
+    )
+
+
+def _sentence(what: str, call: str) -> str:
+    """Return a cure in a sentence; there is none for runs that never meet."""
+    if not call:
+        return what
+    return f"{what} with {call}"
+
+
+def _suggested(
+    begins: Floats,
+    ends: Floats,
+    fewest: int,
+    *,
+    option: str = "",
+    frame: bool = False,
+    final: bool = False,
+) -> tuple[str, str]:
+    """Return what brings ragged runs to common levels, and the call for it, "" if nothing does."""
     begins, ends = (
         each[~np.isnan(each)] for each in (np.ravel(begins), np.ravel(ends))
     )
@@ -353,24 +435,32 @@ def suggest(
         elif begin == end <= 0:  # no budget, so no fractions of it
             nothing = "no other level"
         if nothing:
-            return f"Runs that end at {end:g} share {nothing} with those that begin at {begin:g}: leave either out"
+            apart = f"Runs that end at {end:g} share {nothing} with those that begin at {begin:g}: leave either out"
+            return apart, ""
     low, high = begins.max().item(), ends.min().item()
     n = max(2, min(FRACTIONS, fewest))
     # Without a budget there are no fractions; in some task two at least must be in the range of all runs.
     has_fractions = (ends > 0).all() and ((1 - 1 / n) * ends >= begins).any()
     if not final and not has_fractions and low < high:
         grid = f"np.linspace({low!r}, {high!r}, {n}), method='linear'"
-        call = f".curves.align({grid})"
+        call = f".curves.align({grid}{_of_grid(option)})"
         if frame:
             call = f"on={grid}"
-        return f"Bring runs to levels that all reach with {call}"
+        return "Bring runs to levels that all reach", call
     which = "fractions"
     if final or not has_fractions:
         which, n = "the end", 1
-    call = f".curves.align({n}, relative_to='budget')"
+    call = f".curves.align({n}, relative_to='budget'{option})"
     if frame:
         call = f"no on= and {call}"
-    return f"Bring every task to {which} of its budget with {call}"
+    return f"Bring every task to {which} of its budget", call
+
+
+def _of_grid(option: str) -> str:
+    """Return an option about short runs where levels are given, which cut nothing by themselves."""
+    if "'cut'" in option:
+        return ""
+    return option
 
 
 def within_budget(

@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves.core import failed_runs, provenance
+from xcurves.core import direction, failed_runs, provenance
 from xcurves.core.labels import LONG_NAMES, task_prefixes
 
 if TYPE_CHECKING:
@@ -87,7 +87,8 @@ def captioned(
 ) -> Callable[[xr.Dataset], pd.DataFrame]:
     """Return what makes a table, with its caption in ``attrs["caption"]``.
 
-    Where ``attrs["interval"]`` says which intervals it has, such as "95 %, all pairs together", the caption ends so.
+    Where ``attrs["interval"]`` says which intervals it has, such as "95 %, all pairs together", the caption ends so, and
+    with the footnote ``attrs["note"]`` if there is one.
     """
 
     def make(result: xr.Dataset) -> pd.DataFrame:
@@ -95,6 +96,8 @@ def captioned(
         frame.attrs["caption"] = caption
         if "interval" in frame.attrs:
             frame.attrs["caption"] = f"{caption} Intervals: {frame.attrs['interval']}."
+        if "note" in frame.attrs:
+            frame.attrs["caption"] += f" {frame.attrs['note']}"
         return frame
 
     return make
@@ -217,7 +220,9 @@ class ResultKind:
         """Return all statements; what failed runs count as is part of the answer."""
         of_method = list(self.statements(result))
         filled = [Statement("answer", text) for text in failed_runs.say_filled(result)]
-        return [*of_method, *filled]
+        assumed = [Statement("detail", text) for text in direction.say_assumed(result)]
+        # The first of the details: a summary has room for a few.
+        return [*assumed, *of_method, *filled]
 
     def said(self, result: xr.Dataset, role: Role) -> list[str]:
         """Return the statements of a role."""

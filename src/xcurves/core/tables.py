@@ -9,7 +9,13 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core.labels import CI_BOUNDS, escape_controls
-from xcurves.core.pairs import TURNED, heading, lower_is_better
+from xcurves.core.pairs import (
+    OPEN_ENDS,
+    TURNED,
+    has_open_ends,
+    heading,
+    lower_is_better,
+)
 
 
 def cell_text(value: float) -> str:
@@ -100,18 +106,32 @@ def frame_of_displayed(displayed: xr.Dataset) -> pd.DataFrame:
     }
     frame = frame_of_pairs(columns, displayed["amount"], displayed[TURNED])
     frame.attrs["interval"] = heading(displayed)
+    note_open_ends(frame, displayed)
     return frame
+
+
+def note_open_ends(frame: pd.DataFrame, *displayed: xr.Dataset) -> None:
+    """Add the footnote of ends that are "more than 0" to the table of displayed pairs that have one."""
+    if any(has_open_ends(each["amount"], each["interval"]) for each in displayed):
+        frame.attrs["note"] = OPEN_ENDS
 
 
 def frame_of_algorithms(
     result: xr.Dataset, columns: Mapping[str, xr.DataArray]
 ) -> pd.DataFrame:
-    """Return a row for each algorithm, in each task that with the best "mean" first, unknown ones last."""
+    """Return a row for each algorithm, in each task that with the best "mean" first, unknown ones last.
+
+    Those that have "order", another number, stand in front and by that; it is no column.
+    """
     frame = frame_of(
         {**columns, "may_be_best": columns["may_be_best"] == 1}, ["algorithm"]
     )
-    best_first = frame["mean"].to_numpy()
-    if not lower_is_better(result):
-        best_first = -best_first
+    sign = -1.0
+    if lower_is_better(result):
+        sign = 1.0
+    by_mean = sign * frame["mean"].to_numpy()
     task = np.arange(len(frame)) // result.sizes["algorithm"]
-    return frame.iloc[np.lexsort((best_first, task))]
+    if "order" not in frame:
+        return frame.iloc[np.lexsort((by_mean, task))]
+    by_order = sign * frame.pop("order").to_numpy()
+    return frame.iloc[np.lexsort((by_mean, by_order, task))]

@@ -22,9 +22,11 @@ class TaskScores:
     sd: Floats  # over runs
     n_runs: NDArray[np.int64]
     best: Bools
-    tied: Bools  # not shown to be worse than the best
-    any_shown: bool  # whether anything is shown to be worse than the best of its task
+    tied: Bools  # not shown to be worse than the best, which the test could have shown
+    untold: Bools  # not shown to be worse, which no scores could have shown with so few runs
+    any_could: bool  # whether anything could have been shown to be worse than the best of its task
     compared: str | None  # the only algorithm that others are compared with
-    mean_over_tasks: Floats  # shape (algorithm)
+    mean_over_tasks: Floats  # of the tasks that each algorithm has, shape (algorithm)
+    n_tasks: NDArray[np.int64]  # in which it has runs, shape (algorithm)
     rank: Floats  # mean rank, shape (algorithm)
     confidence_level: float

@@ -31,7 +31,8 @@ def as_text(table: pd.DataFrame) -> str:
     """Return a table with all of its rows and columns as text.
 
     Columns "lower" and "upper", or with these at the end of their names, are one column, headed by
-    ``attrs["interval"]``. The estimate in the column before it has the decimals that the interval supports.
+    ``attrs["interval"]``. The estimate in the column before it has the decimals that the interval supports. The footnote
+    ``attrs["note"]`` stands below.
     """
     columns = [*_index_columns(table), *_value_columns(table)]
     widths = [
@@ -42,6 +43,8 @@ def as_text(table: pd.DataFrame) -> str:
         _line([column.cells[row] for column in columns], columns, widths)
         for row in range(len(table))
     ]
+    if "note" in table.attrs:
+        lines.append(str(table.attrs["note"]))
     return "\n".join(lines)
 
 
@@ -127,7 +130,7 @@ def _interval_column(
     """Return the column of both ends of an interval, which the name of its lower end begins with."""
     heading = str(table.attrs.get("interval", "interval"))
     # There an end of 0 was set by the test of the pair.
-    is_open = heading.endswith("together")
+    is_open = "together" in heading
     prefix = lower_name.removesuffix("lower").replace("_", " ").strip()
     if prefix:
         heading += f", {prefix}"

@@ -257,6 +257,7 @@ def check_curves(
     own_levels: bool = False,
     reserved: Collection[str] = (),  # names of the variables of the result
     any_offset: bool = False,  # whether the method keeps all digits of scores far from zero
+    named: Collection[str] = (),  # dims that the call names, which no cure renames
 ) -> xr.DataArray:
     """Return the array as float64, the core dims of a method last, with checked coordinates.
 
@@ -275,7 +276,7 @@ def check_curves(
         core = [{"training": EVALUATION}.get(dim, dim) for dim in core]
         # The dim may be there, unless a result has a variable of that name.
         taken = (RESERVED - {EVALUATION}).union(reserved)
-    _check_dims(curves, core, name, taken)
+    _check_dims(curves, core, name, taken, named)
 
     curves = native_labels(curves)
     checked: dict[str, NDArray[Any]] = {
@@ -332,12 +333,12 @@ def _as_checked(
     return curves
 
 
-def with_training(scores: xr.DataArray) -> xr.DataArray:
-    """Return scores without training at one level of it, and anything else as it is.
+def with_training(scores: xr.DataArray, named: Collection[str] = ()) -> xr.DataArray:
+    """Return scores without training at one level of it, and anything else as it is; `named` dims are of tasks.
 
     Methods that compare one number of each run take scores as they are; this is where they do.
     """
-    if not (isinstance(scores, xr.DataArray) and has_no_training(scores)):
+    if not (isinstance(scores, xr.DataArray) and has_no_training(scores, named)):
         return scores
     return at_one_level(scores)
 
@@ -347,8 +348,8 @@ def at_one_level(scores: xr.DataArray) -> xr.DataArray:
     return scores.expand_dims(training=[0.0], axis=-1).assign_attrs({NO_TRAINING: 1})
 
 
-def has_no_training(scores: xr.DataArray) -> bool:
-    """Whether an array is of scores: algorithms, runs and tasks, and no dim that could be of training."""
+def has_no_training(scores: xr.DataArray, named: Collection[str] = ()) -> bool:
+    """Whether an array is of scores: algorithms, runs and tasks, `named` ones too, and no dim that could be of training."""
     dims = set(map(str, scores.dims))
     has_runs = {"algorithm", "run"} <= dims
     has_levels = "training" in scores.coords or dims & {"training", EVALUATION}
@@ -356,7 +357,8 @@ def has_no_training(scores: xr.DataArray) -> bool:
         return False
     tasks = [dim for dim in scores.dims if dim not in ("algorithm", "run")]
     return all(
-        str(dim).lower() in USUAL_EXTRAS or _has_words(scores, dim) for dim in tasks
+        dim in named or str(dim).lower() in USUAL_EXTRAS or _has_words(scores, dim)
+        for dim in tasks
     )
 
 
@@ -397,11 +399,16 @@ def _check_own_levels(curves: xr.DataArray, name: str) -> xr.DataArray:
 
 
 def _check_dims(
-    curves: xr.DataArray, core: Sequence[str], name: str, reserved: Collection[str]
+    curves: xr.DataArray,
+    core: Sequence[str],
+    name: str,
+    reserved: Collection[str],
+    named: Collection[str],
 ) -> None:
     dims = tuple(map(str, curves.dims))
-    if "training" in core and has_no_training(curves):
-        cure = "Compare them: .curves.pairwise(), or across_tasks() over tasks"
+    if "training" in core and has_no_training(curves, named):
+        over = ", ".join(f"task={dim!r}" for dim in curves.dims if dim in named)
+        cure = f"Compare them: .curves.pairwise(), or across_tasks({over}) over tasks"
         raise ValueError(
             f"{name}: dims must include 'training'; got {dims}. Scores have no training. {cure}"
         )
@@ -411,7 +418,7 @@ def _check_dims(
     for needed in in_order:
         if needed not in dims:
             raise ValueError(
-                f"dims must include {needed!r}; got {dims}. {_cure_dims(curves, core, needed)}"
+                f"dims must include {needed!r}; got {dims}. {_cure_dims(curves, core, needed, named)}"
             )
     lasting = {
         str(coord)
@@ -435,7 +442,9 @@ def _check_dims(
             )
 
 
-def _cure_dims(curves: xr.DataArray, core: Sequence[str], needed: str) -> str:
+def _cure_dims(
+    curves: xr.DataArray, core: Sequence[str], needed: str, named: Collection[str]
+) -> str:
     """Return the call that gives curves a core dim that they lack, for an error message."""
     if needed in curves.coords:
         label = repr(curves[needed].to_numpy().item())
@@ -444,7 +453,7 @@ def _cure_dims(curves: xr.DataArray, core: Sequence[str], needed: str) -> str:
             selection = "isel(training=[-1])"
         return f"A selection dropped it; keep it with a list: da.{selection}"
 
-    renames = _likely_renames(curves, core)
+    renames = _likely_renames(curves, core, named)
     if needed not in renames.values():
         example = 0
         if needed == "training":
@@ -462,10 +471,13 @@ def _cure_dims(curves: xr.DataArray, core: Sequence[str], needed: str) -> str:
     return f"Rename: da.rename({arguments})"
 
 
-def _likely_renames(curves: xr.DataArray, core: Sequence[str]) -> dict[str, str]:
-    """Return which core dim each dim with another name is likely to be: by synonyms, then in order."""
+def _likely_renames(
+    curves: xr.DataArray, core: Sequence[str], named: Collection[str]
+) -> dict[str, str]:
+    """Return which core dim each dim that is not `named` is likely to be: by synonyms, then in order."""
     missing = [name for name in core if name not in curves.dims]
-    others = [str(dim) for dim in curves.dims if dim not in DIMS]
+    taken = {*DIMS, *core, *named}
+    others = [str(dim) for dim in curves.dims if dim not in taken]
     renames = {
         other: name
         for name in missing

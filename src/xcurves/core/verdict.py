@@ -5,94 +5,26 @@ For a reader without statistics, in at most 70 words; all numbers come from the 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 from math import inf, isfinite, isnan
 
-import numpy as np
-import xarray as xr
-
-from xcurves.array_types import Floats
-from xcurves.core.pairs import PairRow, most_ahead
-from xcurves.core.provenance import SCORE_NAME, significant
-from xcurves.core.wording import (
-    decimals_of,
-    listed,
-    number,
-    open_interval,
-    pvalue,
-    quantity,
-    rounded,
+from xcurves.core.compared_pairs import (
+    Comparison,
+    amount_inside,
+    amount_of,
+    because,
+    beside,
+    is_or_are,
+    limits_of,
+    rounded_amount,
+    why,
 )
+from xcurves.core.pairs import PairRow
+from xcurves.core.wording import listed, pvalue, quantity
 
-UNTESTED = "runs are missing or do not differ at all"
 MOST_WORDS = 70  # of a verdict
 _MOST_NAMED = 3  # algorithms that a sentence names
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """What the verdict about one task, or one benchmark, is made of."""
-
-    rows: Sequence[PairRow]  # the displayed pairs
-    algorithms: Sequence[str]
-    may_be_best: Sequence[str]  # over whom no other is shown to be better
-    score: str  # as the user calls it: "mean accuracy over 16 tasks"
-    units: str = "1"
-    means: Mapping[str, float] = field(default_factory=dict)
-    on: str = ""  # what the claim is about, "on tasks like these"
-    lower_is_better: bool = False
-
-    @property
-    def better(self) -> str:
-        """Return "higher", or "lower" where low scores are better."""
-        if self.lower_is_better:
-            return "lower"
-        return "higher"
-
-    @property
-    def worse(self) -> str:
-        """Return the opposite of `better`."""
-        if self.lower_is_better:
-            return "higher"
-        return "lower"
-
-    @property
-    def best(self) -> str | None:
-        """Return the algorithm with the best mean, None if no difference is known."""
-        return most_ahead(self.rows)
-
-    def over(self, name: str) -> list[PairRow]:
-        """Return the pairs in which an algorithm is the better one, the nearest other first."""
-        return sorted(
-            (row for row in self.rows if row.better == name), key=lambda row: row.amount
-        )
-
-
-def score_name(result: xr.Dataset) -> str:
-    """Return what the user called the scores of a result."""
-    return str(result.attrs.get(SCORE_NAME, "score"))
-
-
-def means_of(result: xr.Dataset, name: str) -> dict[str, float]:
-    """Return the mean score of every algorithm that has one."""
-    if name not in result:
-        return {}
-    values = result[name].to_numpy().tolist()
-    labels = [str(label) for label in result["algorithm"].to_numpy().tolist()]
-    return {
-        label: value
-        for label, value in zip(labels, values, strict=True)
-        if isfinite(value)
-    }
-
-
-def named(result: xr.Dataset, variable: xr.DataArray) -> list[str]:
-    """Return the algorithms at which a variable is 1."""
-    return [
-        str(label)
-        for label in result["algorithm"].to_numpy()[variable.to_numpy() == 1].tolist()
-    ]
+_MOST_BESIDE = 4  # algorithms beside a reference, of each kind, that a sentence names
 
 
 def within_words(
@@ -105,7 +37,7 @@ def within_words(
     kept = list(sentences)
     left = []
     for sentence in leave_first:
-        if sum(len(each.split()) for each in kept) <= MOST_WORDS:
+        if n_words(kept) <= MOST_WORDS:
             break
         if sentence in kept:
             kept.remove(sentence)
@@ -113,22 +45,67 @@ def within_words(
     return kept, left
 
 
+def n_words(sentences: Iterable[str]) -> int:
+    """Return how many words sentences have."""
+    return sum(len(sentence.split()) for sentence in sentences)
+
+
 def best_sentence(made: Comparison) -> str:
-    """Return who has the best mean, and its value."""
+    """Return who has the best mean, and its value; or that no best is named, and why."""
     best = made.best
     if best is None:
-        return f"No pair could be compared: {UNTESTED}."
-    score = made.score
-    if best in made.means:
-        score += f", {quantity(made.means[best], made.units)}"
+        return f"No pair could be compared{because(made, made.rows)}."
+    mean = f"{made.score}, {quantity(made.means[best], made.units)}"
+    if made.over:
+        mean += f" {made.over}"
+    most = made.better
     if len(made.algorithms) > 2:
         most = {"higher": "highest", "lower": "lowest"}[made.better]
-        return f"{best} has the {most} {score}."
+    if made.above(best):
+        why = _who_is_above(made, best)
+        among = f"{made.among[:1].lower()}{made.among[1:]}"
+        return f"No best can be named: {among}{best} has the {most} {mean}, but {why}."
 
-    for row in made.rows:
-        if row.amount == 0 and best in row[:2]:
-            return f"{row.better} and {row.other} have the same {score}."
-    return f"{best} has the {made.better} {score}."
+    equal = [
+        beside(best, row)
+        for row in made.own_rows
+        if row.amount == 0 and best in row[:2]
+    ]
+    if not equal:
+        return f"{made.among}{best} has the {most} {mean}."
+    names = listed([best, *equal], _MOST_NAMED)
+    if len(equal) == len(made.algorithms) - 1:
+        return f"{made.among}{names} have the same {mean}."
+    return f"{made.among}{names} have the {most} {mean}."
+
+
+def _who_is_above(made: Comparison, best: str) -> str:
+    """Return who is shown to be better than the one with the best mean; or the circle that such pairs form."""
+    circle = _circle(made, best)
+    if not circle:
+        names = [row.better for row in made.above(best)]
+        return f"{listed(names, _MOST_NAMED)} {is_or_are(names)} shown to be {made.better} than {best}"
+    first, *others = circle
+    links = [f"{first[0]} is shown to be {made.better} than {first[1]}"]
+    links += [f"{better} than {other}" for better, other in others]
+    return listed(links)
+
+
+def _circle(made: Comparison, start: str) -> list[tuple[str, str]]:
+    """Return the pairs of a circle in which each is shown to be better than the next, from where `start` leads."""
+    if made.may_be_best:
+        return []
+    walked = [start]
+    while True:
+        above = made.above(walked[-1])
+        if not above:
+            return []
+        following = above[0].better
+        if following in walked:
+            names = [*walked[walked.index(following) :], following]
+            upward = list(zip(names[1:], names, strict=False))
+            return upward[::-1]
+        walked.append(following)
 
 
 def claim_sentences(made: Comparison) -> Iterator[str]:
@@ -136,30 +113,40 @@ def claim_sentences(made: Comparison) -> Iterator[str]:
     best = made.best
     if best is None:
         return
+    if made.above(best):
+        if made.may_be_best:
+            yield _sentence(
+                made,
+                f"only {_either(made.may_be_best)} may be the best.",
+                made.algorithms,
+            )
+        return
     if len(made.algorithms) == 2:
-        yield _two(made, best)
+        yield _two(made)
         return
     if all(isnan(row.p) for row in made.rows):
-        yield _sentence(made, f"no difference could be tested: {UNTESTED}.")
+        reasons = because(made, made.rows)
+        yield _sentence(made, f"no difference could be tested{reasons}.")
         return
 
-    shown = [row for row in made.over(best) if row.shown]
-    yield _sentence(made, _who_may_be_best(made, best, shown), made.algorithms)
-
-    # By how much it is ahead of the nearest, unless the sentence before says so.
-    of_best = [row for row in made.rows if best in row[:2]]
-    if shown and len(shown) < len(of_best):
-        yield f"{best} is {made.better} than {shown[0].other} by {_amount(shown[0])}."
-    untested = [_beside(best, row) for row in of_best if isnan(row.p)]
+    yield _sentence(made, _who_may_be_best(made, best), made.algorithms)
+    untested = [row for row in made.own_rows if best in row[:2] and isnan(row.p)]
     if untested:
-        yield f"Untested beside {best}: {listed(untested, _MOST_NAMED)}; {UNTESTED}."
+        yield f"Untested beside {best}: {_untested(made, best, untested)}."
 
 
-def _beside(name: str, row: PairRow) -> str:
-    """Return the algorithm of a pair that is not the named one."""
-    if row.better == name:
-        return row.other
-    return row.better
+def _untested(made: Comparison, best: str, rows: Sequence[PairRow]) -> str:
+    """Return those that are not tested beside the best, with the reasons: "a and b (they share no task)"."""
+    by_reason: dict[str, list[str]] = {}
+    for row in rows:
+        by_reason.setdefault(why(made, row), []).append(beside(best, row))
+    groups = []
+    for reason, names in by_reason.items():
+        group = listed(names, _MOST_NAMED)
+        if reason:
+            group += f" ({reason})"
+        groups.append(group)
+    return "; ".join(groups)
 
 
 def _sentence(made: Comparison, words: str, names: Sequence[str] = ()) -> str:
@@ -171,99 +158,124 @@ def _sentence(made: Comparison, words: str, names: Sequence[str] = ()) -> str:
     return f"{words[:1].upper()}{words[1:]}"
 
 
-def _who_may_be_best(made: Comparison, best: str, shown: Sequence[PairRow]) -> str:
-    """Return which algorithms may be the best, the one with the best mean first."""
+def _who_may_be_best(made: Comparison, best: str) -> str:
+    """Return which algorithms may be the best, the one with the best mean first, and over whom it is shown to be."""
     n = len(made.algorithms)
-    candidates = list(made.may_be_best)
+    shown = made.shown_below(best)
     if len(shown) == n - 1:
         near = shown[0]
-        return f"it is shown to be {made.better} than all others, by {_amount(near)} than {near.other}, the nearest."
-    if len(candidates) in (0, n):
+        return f"it is shown to be {made.better} than all others, by {amount_of(made, near)} than {near.other}, the nearest."
+
+    # Nothing is known of an algorithm that was compared with none.
+    known = {name for row in made.own_rows if not isnan(row.p) for name in row[:2]}
+    candidates = [
+        name
+        for name in _best_first(made)
+        if name in {*made.may_be_best, best} & {*known, best}
+    ]
+    excluded = [
+        name for name in _best_first(made) if name in known and name not in candidates
+    ]
+    if not excluded and len(known) == n:
         return f"any of the {n} may be the best: no difference is shown."
-    others = _others(made, candidates)
+    if not excluded:
+        return f"{_either(candidates)} may be the best: no difference is shown."
+    below = _say_below(made, shown, excluded)
     if len(candidates) == 1:
-        return f"only {candidates[0]} may be the best; {others} shown not to be."
-    candidates.sort(key=lambda name: name != best)
-    return f"{_either(candidates)} may be the best; {others} shown not to be."
+        return f"only {best} may be the best; {below}."
+    return f"{_either(candidates)} may be the best; {below}."
 
 
-def _others(made: Comparison, candidates: Sequence[str]) -> str:
-    """Return those over whom another is shown to be better, with their verb: "the others are"."""
-    excluded = dict.fromkeys(row.other for row in made.rows if row.shown)
-    verb = _is_or_are(excluded)
-    # of the rest nothing is known
-    if len(excluded) + len(candidates) < len(made.algorithms):
-        return f"{listed(excluded, _MOST_NAMED)} {verb}"
-    if len(excluded) == 1:
-        return f"the other {verb}"
-    return f"the others {verb}"
+def _best_first(made: Comparison) -> list[str]:
+    """Return the algorithms by their means, the best first; those without a mean last."""
+    sign = -1
+    if made.lower_is_better:
+        sign = 1
+    return sorted(
+        made.algorithms, key=lambda name: sign * made.means.get(name, -sign * inf)
+    )
 
 
-def _is_or_are(names: Collection[str]) -> str:
-    """Return the verb of so many names."""
+def _say_below(
+    made: Comparison, shown: Sequence[PairRow], excluded: Sequence[str]
+) -> str:
+    """Return which others are shown to be worse than the best, by how much the nearest; or which are not the best."""
+    if not shown:
+        return f"{listed(excluded, _MOST_NAMED)} {is_or_are(excluded)} shown not to be"
+    near = shown[0]
+    names = [row.other for row in shown]
+    said = f"{listed(names, _MOST_NAMED)} {is_or_are(names)} shown to be {made.worse}"
     if len(names) == 1:
-        return "is"
-    return "are"
+        return f"{said} (by {amount_inside(made, near)})"
+    return f"{said} ({near.other}, the nearest, by {amount_inside(made, near)})"
 
 
-def _two(made: Comparison, best: str) -> str:
+def _two(made: Comparison) -> str:
     """Return what is shown of two algorithms."""
-    (row,) = made.rows
+    (row,) = made.own_rows
     if isnan(row.p):
-        return _sentence(made, f"no difference could be tested: {UNTESTED}.")
+        reasons = because(made, [row])
+        return _sentence(made, f"no difference could be tested{reasons}.")
     if row.amount == 0:
         return _sentence(made, "no difference is shown.")
 
-    amount = f"by {_amount(row, pvalue(row.p))}"
+    amount = f"by {amount_of(made, row, pvalue(row.p))}"
     if row.shown:
         return _sentence(
             made, f"it is shown to be {made.better} than {row.other}, {amount}."
         )
     return _sentence(
-        made, f"either may be the better one: {best} is {made.better} {amount}."
+        made, f"either may be the better one: {row.better} is {made.better} {amount}."
     )
-
-
-def _amount(row: PairRow, *more: str) -> str:
-    """Return by how much the first of a pair is better, with its interval and what else is said."""
-    decimals = decimals_of(row.low, row.high, row.amount)
-    inside = "; ".join([_limits(row), *more])
-    return f"{rounded(row.amount, decimals)} ({inside})"
-
-
-def _limits(row: PairRow) -> str:
-    """Return the interval of a pair; one that is shown may have an open end."""
-    if row.shown:
-        return open_interval(row.low, row.high, row.amount)
-    return _plain(row)
-
-
-def _plain(row: PairRow) -> str:
-    """Return both ends of the interval of a pair, or that it has none."""
-    if isnan(row.low) or not (isfinite(row.low) or isfinite(row.high)):
-        if row.low == -inf:
-            return "interval unbounded"
-        return "no interval"
-    decimals = decimals_of(row.low, row.high, row.amount)
-    return f"{rounded(row.low, decimals)} to {rounded(row.high, decimals)}"
 
 
 def _either(names: Sequence[str]) -> str:
     """Return names joined by "or", some of many."""
     if len(names) > _MOST_NAMED + 1:
         return f"{', '.join(names[:_MOST_NAMED])} or {len(names) - _MOST_NAMED} others"
+    if len(names) == 1:
+        return names[0]
     return " or ".join([", ".join(names[:-1]), names[-1]])
 
 
-def these_sentence(made: Comparison, where: str) -> str | None:
-    """Return over how many others the best is shown to be better by another claim, such as on these very tasks."""
+def left_out_sentence(made: Comparison, name: str, has: str) -> str:
+    """Return how the best stands to an algorithm that the verdict is not about, on what both have.
+
+    `has` says what the algorithm has: "7 of the 20 tasks".
+    """
     best = made.best
-    tested = [row for row in made.rows if best in row[:2] and not isnan(row.p)]
+    rows = [row for row in made.rows if {*row[:2]} == {best, name}]
+    if not rows or isnan(rows[0].amount):
+        return f"{name} has {has}."
+    row = rows[0]
+    if isnan(row.p):
+        reason = why(made, row) or "no p"
+        return f"{name} has {has}; there {row.better} is {made.better} by {rounded_amount(row)}: {reason}."
+    if row.amount == 0:
+        return f"{name} has {has}; on these {best} scores the same."
+    inside = pvalue(row.p)
+    if made.has_limits and (isfinite(row.low) or isfinite(row.high)):
+        inside = limits_of(row)
+    return f"{name} has {has}; on these {row.better} is {made.better} by {rounded_amount(row)} ({inside})."
+
+
+def these_sentence(made: Comparison, where: str, *, short: bool = False) -> str | None:
+    """Return over how many others the best is shown to be better by another claim, such as on these very tasks.
+
+    `short`: without the numbers of a single pair.
+    """
+    best = made.best
+    tested = [row for row in made.own_rows if best in row[:2] and not isnan(row.p)]
     if best is None or not tested:
         return None
+    above = [row.better for row in made.above(best)]
+    if above and len(made.algorithms) > 2:
+        return f"{where} {listed(above, _MOST_NAMED)} {is_or_are(above)} shown to be {made.better} than {best}."
     n_others = len(made.algorithms) - 1
     if n_others == 1:
         (row,) = tested
+        if short and row.shown and row.better == best:
+            return f"{where} {best} is shown to be {made.better}."
         return f"{where} {_this_pair(made, best, row)}."
 
     n_shown = len([row for row in tested if row.shown and row.better == best])
@@ -281,19 +293,23 @@ def _this_pair(made: Comparison, best: str, row: PairRow) -> str:
     """Return what is shown of the only pair; the best elsewhere may be behind here."""
     is_ahead = row.better == best
     if not is_ahead and row.amount != 0:
-        return f"{row.better} is {made.better} by {_amount(row, pvalue(row.p))}"
+        return f"{row.better} is {made.better} by {amount_of(made, row, pvalue(row.p))}"
     shown = "is not shown"
     if row.shown and is_ahead:
         shown = "is shown"
-    return f"{best} {shown} to be {made.better} ({_limits(row)}; {pvalue(row.p)})"
+    inside = pvalue(row.p)
+    if made.has_limits:
+        inside = f"{limits_of(row)}; {inside}"
+    return f"{best} {shown} to be {made.better} ({inside})"
 
 
-def reference_sentences(made: Comparison, reference: str) -> Iterator[str]:
-    """Yield which algorithms differ from the reference, the largest difference first."""
+def reference_sentence(
+    made: Comparison, reference: str, most: int = _MOST_BESIDE
+) -> str:
+    """Return which algorithms differ from the reference, the largest difference first; of each kind `most` by name."""
     rows = [row for row in made.rows if not isnan(row.p)]
     if not rows:
-        yield f"Nothing can be said beside {reference}: {UNTESTED}."
-        return
+        return f"Nothing can be said beside {reference}{because(made, made.rows)}."
     rows.sort(key=lambda row: -abs(row.amount))
     higher = [row for row in rows if row.shown and row.amount > 0]
     lower = [row for row in rows if row.shown and not row.amount > 0]
@@ -305,41 +321,16 @@ def reference_sentences(made: Comparison, reference: str) -> Iterator[str]:
         (lower, "shown to be lower"),
         (unshown, "not shown to differ"),
     ):
-        names = [f"{row.better} ({_signed(row)})" for row in group]
+        names = [f"{row.better} ({_signed(made, row)})" for row in group]
         if names:
-            verb = _is_or_are(names)
-            phrases.append(f"{listed(names, _MOST_NAMED)} {verb} {verdict}")
-    where = f"in {made.score}"
-    if made.on:
-        where += f" {made.on}"
-    yield f"Beside {reference}, {where}: {'; '.join(phrases)}."
+            phrases.append(f"{listed(names, most)} {is_or_are(names)} {verdict}")
+    words = [f"in {made.score}", made.over, made.on]
+    where = " ".join(word for word in words if word)
+    return f"Beside {reference}, {where}: {'; '.join(phrases)}."
 
 
-def _signed(row: PairRow) -> str:
+def _signed(made: Comparison, row: PairRow) -> str:
     """Return a difference to the reference with its interval, as brackets have it: "7.6: 3.5 to 11.7"."""
-    decimals = decimals_of(row.low, row.high, row.amount)
-    return f"{rounded(row.amount, decimals)}: {_limits(row)}"
-
-
-def floor_sentences(
-    least: Floats, p: Floats, alpha: float, few: str, more: str = "run more"
-) -> Iterator[str]:
-    """Yield what it takes where adjusted p could not be small enough; `least` is the smallest there could be.
-
-    `few` is what is too few, such as "5 runs a side", `more` the cure.
-    """
-    tested = ~np.isnan(p)
-    beyond = tested & ~significant(least, alpha)
-    n_tested, n_beyond = int(np.count_nonzero(tested)), int(np.count_nonzero(beyond))
-    if not n_beyond:
-        return
-    smallest = number(least[beyond].min())
-    if n_tested == 1:
-        yield f"With {few} no p can be below {smallest}: {more}."
-        return
-    which = f"{n_beyond:,} of {n_tested:,} pairs"
-    if n_beyond == n_tested:
-        which = f"these {n_tested:,} pairs"
-    yield (
-        f"With {few} no adjusted p of {which} can be below {smallest}: compare fewer with reference=, or {more}."
-    )
+    if made.has_limits:
+        return f"{rounded_amount(row)}: {limits_of(row)}"
+    return rounded_amount(row)

@@ -14,7 +14,7 @@ import xarray as xr
 from xcurves.array_types import Floats
 from xcurves.core import labels, validation
 from xcurves.core.driver import reduce_runs
-from xcurves.core.jobs import Group, Reduce, Shape
+from xcurves.core.jobs import Group, Reduce
 from xcurves.kernels.resampling.moments import count_levels
 
 TrainingWeights = Literal["final"] | Sequence[float] | xr.DataArray | None
@@ -140,17 +140,8 @@ class SumOfLevels:
     paired: bool = False  # subtract the mean over the curves of the same run
     ranked: bool = False  # an infinite score is no error, and makes the sum infinite if it has weight
 
-    def whole(self, _: Shape, /) -> bool:
-        """Return whether chunks of training are put together: runs that score the same tie, whatever the chunks."""
-        # Which level is the last of a task is not known from some of its chunks.
-        return not self.centred or isinstance(self.weights, str)
-
-    def size(self, shape: Shape) -> int:
-        """Return how many numbers there are for a task."""
-        return 2 + 2 * shape[0] * shape[1]
-
-    def measure(self, curves: Floats, _: Shape, levels: slice, /) -> Floats:
-        """Return the packed sums over some levels."""
+    def __call__(self, curves: Floats) -> RunSums:
+        """Return the sums of curves, shape (task, algorithm, run, training)."""
         has = ~np.isnan(curves)
         in_grid = np.asarray(has.any(axis=(-3, -2)))
         finite = np.isfinite(curves)
@@ -166,8 +157,8 @@ class SumOfLevels:
             last = in_grid.shape[-1] - 1 - in_grid[..., ::-1].argmax(axis=-1)
             by = in_grid & (np.arange(in_grid.shape[-1]) == last[..., np.newaxis])
         elif self.weights is not None:
-            uncovered = (np.abs(self.weights[levels]) * ~in_grid).sum(axis=-1)
-            by = np.broadcast_to(self.weights[levels], in_grid.shape)
+            uncovered = (np.abs(self.weights) * ~in_grid).sum(axis=-1)
+            by = np.broadcast_to(self.weights, in_grid.shape)
         if self.weights is not None:
             values *= by[..., np.newaxis, np.newaxis, :]
         # The same scores in another order make the same number: where two runs tie must not depend on rounding.
@@ -180,24 +171,10 @@ class SumOfLevels:
             for infinity in (-np.inf, np.inf):
                 sums[((curves == infinity) & weighted).any(axis=-1)] = infinity
             counts = has.sum(axis=-1).astype(np.float64)
-        parts = (in_grid.sum(axis=-1), uncovered, counts, sums)
-        return np.concatenate(
-            [part.reshape(*in_grid.shape[:-1], -1) for part in parts], axis=-1
-        )
-
-    def merge(self, numbers: Floats, _: Shape) -> Floats:
-        """Add the sums of stretches of training."""
-        with np.errstate(invalid="ignore"):  # of both infinities in one curve
-            return np.asarray(numbers.sum(axis=-2))
-
-    def unpack(self, numbers: Floats, shape: Shape) -> RunSums:
-        """Return the sums by name."""
-        n_curves = shape[0] * shape[1]
+        n_levels = in_grid.sum(axis=-1).astype(np.float64)
+        n_tasks = len(curves)
         return RunSums(
-            numbers[:, 0],
-            numbers[:, 1],
-            numbers[:, 2 : 2 + n_curves],
-            numbers[:, 2 + n_curves :],
+            n_levels, uncovered, counts.reshape(n_tasks, -1), sums.reshape(n_tasks, -1)
         )
 
     def numbers(self, group: Group) -> Floats:

@@ -16,6 +16,7 @@ from xcurves.core.provenance import is_exact, significant
 MOST_NAMED = 12  # phrases of a list; of longer lists the rest is counted
 _LEAST_P = 0.001  # smaller p-values are not told apart
 _MOST_DECIMALS = 6  # of a p-value near .05
+_NEXT_TO_NOTHING = 1e-12  # estimates of this size, relative to their interval's
 _NOISE = 1e-15  # below it a number is the rounding error of others
 _SMALL, _LARGE = 1e-4, 1e9  # numbers from there on are written with a power of ten
 _EXPONENT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -59,11 +60,11 @@ def _without_trailing_zeros(digits: str) -> str:
 
 def quantity(value: float, units: object = "1", digits: int = 3) -> str:
     """Return a number with its unit; shares have none."""
-    return f"{number(value, digits)}{_after_number(units)}"
+    return f"{number(value, digits)}{units_after(units)}"
 
 
-def _after_number(units: object) -> str:
-    """Return a unit with the space in front of it, nothing for a share."""
+def units_after(units: object) -> str:
+    """Return a unit as it stands after a number, with the space in front of it; nothing for a share."""
     if str(units) in _NO_UNIT:
         return ""
     return f" {units}"
@@ -75,19 +76,28 @@ def percent(share: float, digits: int = 3) -> str:
 
 
 def decimals_of(low: float, high: float, estimate: float | None = None) -> int | None:
-    """Return how many decimals an interval supports: two significant digits of its half-width; None if it has none.
+    """Return how many decimals an estimate and its interval have; None: three significant digits of each.
 
-    The half-width of an interval with one end is the distance from there to the estimate. Negative: of tens and beyond.
+    Two significant digits of the half-width, never fewer than two of the estimate. The half-width of an interval with
+    one end is the distance from there to the estimate. Negative: of tens and beyond.
     """
     ends = [float(end) for end in (low, high) if isfinite(end)]
-    if len(ends) == 1 and estimate is not None and isfinite(estimate):
-        ends.append(float(estimate))
-    if len(ends) < 2:
+    middle = 0.0
+    if estimate is not None and isfinite(estimate):
+        middle = float(estimate)
+    if len(ends) == 2:
+        half_width = abs(ends[1] / 2 - ends[0] / 2)
+    elif len(ends) == 1 and estimate is not None and isfinite(estimate):
+        half_width = abs(ends[0] - middle)
+    else:
         return None
-    half_width = abs(ends[1] - ends[0]) / 2
     if half_width <= _NOISE * max(map(abs, ends)) or half_width == 0:
         return None
-    return 1 - int(np.floor(log10(half_width) + 1e-9))
+    sizes = [half_width]
+    # one that is as good as 0 has no digits of its own
+    if abs(middle) > _NEXT_TO_NOTHING * half_width:
+        sizes.append(abs(middle))
+    return 1 - int(np.floor(log10(min(sizes)) + 1e-9))
 
 
 def rounded(value: float, decimals: int | None, digits: int = 3) -> str:
@@ -95,14 +105,20 @@ def rounded(value: float, decimals: int | None, digits: int = 3) -> str:
     value = float(value)
     if decimals is None or not isfinite(value):
         return number(value, digits)
-    is_tiny = 10.0**-decimals < _SMALL and 0 < abs(value) < _SMALL
-    if is_tiny or 10.0**-decimals >= _LARGE:
-        return number(value, max(digits, 1))
     nearest = round(value, decimals) + 0.0  # no minus in front of 0
     sign = ""
     if nearest < 0:
         sign = "−"
-    return f"{sign}{abs(nearest):,.{max(decimals, 0)}f}"
+    size = abs(nearest)
+    is_tiny = 10.0**-decimals < _SMALL and size < _SMALL
+    if not is_tiny and 10.0**-decimals < _LARGE:
+        return f"{sign}{size:,.{max(decimals, 0)}f}"
+    if size == 0:
+        return "0"
+    # the mantissa ends at the same decimal
+    places = max(0, decimals + int(np.floor(log10(size) + 1e-9)))
+    mantissa, _, power = f"{size:.{places}e}".partition("e")
+    return f"{sign}{mantissa} × 10{str(int(power)).translate(_EXPONENT)}"
 
 
 def interval(
@@ -152,7 +168,7 @@ def estimated(
     """Return an estimate with its interval, with the same decimals: "7.6 (3.5 to 11.7)"."""
     estimate = rounded(value, decimals_of(low, high, value), digits)
     limits = interval(low, high, digits, estimate=value)
-    return f"{estimate}{_after_number(units)} ({limits})"
+    return f"{estimate}{units_after(units)} ({limits})"
 
 
 def ends_of(bounds: xr.DataArray, *, turned: bool = False) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from typing import Literal
 
 import xarray as xr
 
-from xcurves.core import labels, provenance, validation
+from xcurves.core import direction, labels, provenance, validation
 from xcurves.core.driver import per_task
 from xcurves.core.run_checks import within_budget
 from xcurves.core.validation import check_curves
@@ -46,7 +46,7 @@ def compare_distributions(
     correction: Literal["holm", "bonferroni"] = "holm",
     strata: Dims | None = None,
     unit: Dims | None = None,
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
     confidence_level: float = 0.95,
     rng: validation.Rng = None,
 ) -> xr.Dataset:
@@ -73,8 +73,10 @@ def compare_distributions(
         there are none, all trials are one pool.
     unit : sequence of str, optional
         All dims of `dim` say that every trial is independent. Average trials that are not: they have no unit here.
-    higher_is_better : bool, default True
-        Which infinite score says that a trial failed.
+    higher_is_better : bool, optional
+        Which end of the scores is better. None: as ``attrs["higher_is_better"]`` or else the name of the scores says
+        (of a loss, an error or a time the lower); higher where neither does. Says which infinite score is a failed
+        trial.
     confidence_level : float, default 0.95
         Of each interval, and of each band as a whole, for one pair; `prob_greater_ci_simultaneous` holds for all pairs.
     rng : int, Generator or None
@@ -154,8 +156,13 @@ def compare_distributions(
     stratified = bool(design.strata)
     core = ("algorithm", *design.core)
     checked = check_curves(
-        scores, core=core, name="scores", reserved=COMPARE_DISTRIBUTIONS.reserved()
+        scores,
+        core=core,
+        name="scores",
+        reserved=COMPARE_DISTRIBUTIONS.reserved(),
+        named=design.dims,
     )
+    checked, higher_is_better = direction.resolved(checked, higher_is_better)
     checked, budget = within_budget(checked, core)
     trials = checked.transpose(..., *core)
     validation.check_choice("correction", correction, tuple(ADJUSTMENTS))
@@ -169,9 +176,7 @@ def compare_distributions(
             f"nothing is random without paired or strata; got n_resamples={n_resamples}. Leave it out"
         )
     kernel = PairComparison(
-        failed=Failed.of(
-            budget, higher=validation.check_flag("higher_is_better", higher_is_better)
-        ),
+        failed=Failed.of(budget, higher=higher_is_better),
         pairs=labels.pairs_in_label_order(trials),
         n_strata=prod(trials.sizes[name] for name in design.strata),
         stratified=stratified,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -51,40 +52,66 @@ class Distributions:
     def __call__(self, group: Group) -> dict[str, NDArray[Any]]:
         """Describe groups of trials, shape (task, *core), not too many at once."""
         trials = group.data[0].reshape(-1, *self.shape)
+        counted = self._counted(group)
         n_results = len(self.probabilities) + len(self.scores_at) + self.wanted.length
         at_once = max(1, _AT_ONCE // (trials[0].size + 4 * n_results))
 
         def describe(some: slice) -> dict[str, NDArray[Any]]:
-            return self._describe(trials[some], group.names[some])
+            return self._describe(trials[some], counted[some], group.names[some])
 
         return in_stretches(describe, len(trials), at_once)
+
+    def _counted(self, group: Group) -> Bools:
+        """Return which strata count in each task, shape (task, stratum): those that are not left out."""
+        n_strata = self.shape[0]
+        if not self.stratified:
+            return np.ones((len(group.names), n_strata), bool)
+        return np.asarray(group.data[1].reshape(-1, n_strata))
 
     def bands(self, group: Group) -> dict[str, Floats]:
         """Return bands of the statistics of groups of trials, shape (task, training, *core)."""
         n_tasks, n_levels = group.data[0].shape[:2]
         trials = group.data[0].reshape(n_tasks, n_levels, self.shape[0], -1)
         bands = np.full((n_tasks, n_levels, self.wanted.length, 2), np.nan)
+        counted = self._counted(group)
         for task, name in enumerate(group.names):
-            has = ~np.isnan(trials[task])
+            curves = trials[task][:, counted[task]]
+            if not curves.size:
+                continue
+            has = ~np.isnan(curves)
             known = has.any(axis=-1).all(axis=-1)
             present = has[known.argmax()]
-            self._check_along(trials[task], has[known], present, name)
+            self._check_along(curves, has[known], present, name)
             sizes = present.sum(axis=-1)
             # One trial shows no spread.
             if known.any() and sizes.min() > 1:
                 bands[task, known] = bootstrap.statistic_bands(
-                    trials[task][known][:, present],
+                    curves[known][:, present],
                     sizes,
-                    self._observe,
+                    partial(self._observe, sizes=sizes),
                     self.n_resamples,
                     self.alpha,
                     self.entropy,
                 )
         return {"statistic_ci": bands}
 
-    def _observe(self, x: Floats, n: Ints) -> Floats:
-        """Return the statistics of sorted trials."""
-        return self.wanted.observe(x, ecdf.CentredSums(x, n))
+    def _observe(self, samples: Floats, sizes: Ints) -> Floats:
+        """Return the statistics of samples, stratum after stratum of these sizes."""
+        n_trials = samples.shape[1]
+        if (sizes == sizes[0]).all():
+            x = np.sort(samples, axis=-1)
+            n = np.full(len(x), n_trials)
+            return self.wanted.observe(x, ecdf.CentredSums(x, n))
+        order = np.argsort(samples, axis=-1, kind="stable")
+        x = np.take_along_axis(samples, order, axis=-1)
+        weight = np.repeat(n_trials / (len(sizes) * sizes), sizes)
+        cumulative = np.cumsum(weight[order], axis=-1)[:, np.newaxis]
+        return self._weighted.resampled(x, cumulative)[:, 0]
+
+    @property
+    def _weighted(self) -> Summaries:
+        """Return the statistics of trials with weights."""
+        return replace(self.wanted, weighted=True)
 
     def _check_along(
         self, trials: Floats, has: Bools, present: Bools, name: str
@@ -104,7 +131,9 @@ class Distributions:
                 "simultaneous out, or say what failed runs count as: .curves.fill_failed('worst')"
             )
 
-    def _describe(self, trials: Floats, names: list[str]) -> dict[str, NDArray[Any]]:
+    def _describe(
+        self, trials: Floats, counted: Bools, names: list[str]
+    ) -> dict[str, NDArray[Any]]:
         x = np.sort(trials.reshape(len(trials), -1), axis=-1)
         n = ecdf.count_up_to(x, np.array([[np.inf]]))[:, 0]
         check_trials(x, n, names, self.failed, self.bounds)
@@ -114,9 +143,9 @@ class Distributions:
                 f"{names[int(infinite.argmax())]}interval='bca' needs finite scores; there is one of "
                 f"{self.failed.score:g}. Use 'exact' or 'percentile'"
             )
-        described = self._estimates_and_intervals(trials, x, n, names)
+        described = self._estimates_and_intervals(trials, x, n, counted, names)
         if infinite.any() and not self.failed.is_time:
-            self._count_failed(described, trials, x, n, names)
+            self._count_failed(described, trials, x, n, counted, names)
         described["share_infinite"] = np.isinf(x).sum(axis=-1) / np.maximum(n, 1)
         for name in _OF_ONE:
             if described[name].size:
@@ -129,6 +158,7 @@ class Distributions:
         trials: Floats,
         x: Floats,
         n: Ints,
+        counted: Bools,
         names: list[str],
     ) -> None:
         """Let failed trials count as the end of the bounds in means, or make means of them NaN; ranks stay."""
@@ -142,27 +172,31 @@ class Distributions:
         if self.failed.score < 0:
             end = self.bounds[0]
         if np.isfinite(end):
-            counted = self._estimates_and_intervals(
+            bounded = self._estimates_and_intervals(
                 np.where(trials == self.failed.score, end, trials),
                 np.where(x == self.failed.score, end, x),
                 n,
+                counted,
                 names,
             )
             for name, columns in of_means.items():
-                described[name] = counted[name]
-                intervals[:, columns] = counted["statistic_ci"][:, columns]
+                described[name] = bounded[name]
+                intervals[:, columns] = bounded["statistic_ci"][:, columns]
         for name, columns in of_means.items():
             unknown = ~np.isfinite(described[name])
             described[name][unknown] = np.nan
             intervals[:, columns][unknown] = np.nan
 
     def _estimates_and_intervals(
-        self, trials: Floats, x: Floats, n: Ints, names: list[str]
+        self, trials: Floats, x: Floats, n: Ints, counted: Bools, names: list[str]
     ) -> dict[str, NDArray[Any]]:
         """Return estimates and intervals of groups of trials, sorted in `x`."""
         sums = ecdf.CentredSums(x, n)
-        n_units = self._count_units(trials, n)
+        n_units = self._count_units(trials, counted, n)
         described = self._estimates(x, sums)
+        unlike = _have_unlike_strata(trials)
+        if unlike.any():
+            self._weigh(described, trials, np.flatnonzero(unlike))
         if self.interval == "exact":
             described |= self._exact(x, sums)
         else:
@@ -173,17 +207,38 @@ class Distributions:
         of_spread[np.isnan(described["score_std"])] = np.nan
         for values in described.values():
             values[n_units == 0] = np.nan
-        return described | {"n_trials": n, "n_units": n_units}
+        counts = {"n_trials": n, "n_units": n_units, "strata_unlike": unlike}
+        return described | counts
 
-    def _count_units(self, trials: Floats, n: Ints) -> NDArray[np.intp]:
-        """Return the number of units in the smallest stratum; without strata and units, that of trials."""
+    def _count_units(self, trials: Floats, counted: Bools, n: Ints) -> Ints:
+        """Return the number of units in the smallest stratum that counts; without strata and units, that of trials."""
         if not (self.stratified or self.by_unit):
             return n
         units = trials
         if not self.by_unit:
             units = trials.reshape(*trials.shape[:2], -1, 1)
         present = ~np.isnan(units).all(axis=-1)
-        return np.asarray(np.count_nonzero(present, axis=-1).min(axis=-1))
+        n_units = np.count_nonzero(present, axis=-1)
+        some = counted.any(axis=-1)
+        smallest = np.where(counted, n_units, n_units.max(initial=0)).min(axis=-1)
+        return np.where(some, smallest, 0)
+
+    def _weigh(self, described: dict[str, Floats], trials: Floats, tasks: Ints) -> None:
+        """Let the strata of some tasks weigh alike in statistics, quantiles and the CDF."""
+        places = self.wanted.places
+        n_points = len(self.scores_at)
+        for alike, present in self._alike(trials, tasks):
+            x, order, design = self._pool(alike, trials, present)
+            once = np.ones((1, sum(design.sizes)), np.int64)
+            cumulative = design.cumulative(once, order)
+            statistics = self._weighted.resampled(x, cumulative)[:, 0]
+            for name, columns in places.items():
+                described[name][alike] = statistics[:, columns]
+            points = bootstrap.resampled_points(
+                x, cumulative, self.scores_at, self.probabilities
+            )[:, 0]
+            described["cdf"][alike] = points[:, :n_points]
+            described["score_quantile"][alike] = points[:, n_points:]
 
     def _estimates(self, x: Floats, sums: ecdf.CentredSums) -> dict[str, Floats]:
         """Return statistics, quantiles and the CDF of sorted trials."""
@@ -279,26 +334,36 @@ class Distributions:
             name: np.full((len(x), length, 2), np.nan)
             for name, length in lengths.items()
         }
-        by_unit = trials
-        if not self.by_unit:
-            by_unit = np.sort(trials.reshape(len(trials), self.shape[0], -1, 1), axis=2)
-        present = ~np.isnan(by_unit)
-        for equal in equal_rows(present.reshape(len(present), -1)):
-            # One unit has no spread.
-            tasks = equal[n_units[equal] > 1]
-            if not tasks.size:
-                continue
-            of_tasks = self._bootstrap(by_unit[tasks], present[tasks[0]])
+        # One unit has no spread.
+        spread = np.flatnonzero(n_units > 1)
+        for tasks, present in self._alike(trials, spread):
+            of_tasks = self._bootstrap(tasks, trials, present)
             for name, values in of_tasks.items():
                 intervals[name][tasks] = values
         return intervals
 
-    def _bootstrap(
-        self, trials: Floats, present: NDArray[np.bool_]
-    ) -> dict[str, Floats]:
-        """Return intervals of tasks in which the same trials are `present`, shape (stratum, unit, trial)."""
+    def _by_unit(self, trials: Floats) -> Floats:
+        """Return trials by unit, shape (task, stratum, unit, trial); single ones are in order, absent ones last."""
+        if self.by_unit:
+            return trials
+        return np.sort(trials.reshape(len(trials), self.shape[0], -1, 1), axis=2)
+
+    def _alike(self, trials: Floats, tasks: Ints) -> Iterator[tuple[Ints, Bools]]:
+        """Yield some of the tasks in which the same trials are present, and these, shape (stratum, unit, trial)."""
+        if not tasks.size:
+            return
+        present = ~np.isnan(self._by_unit(trials[tasks]))
+        for equal in equal_rows(present.reshape(len(present), -1)):
+            yield tasks[equal], present[equal[0]]
+
+    def _pool(
+        self, tasks: Ints, trials: Floats, present: Bools
+    ) -> tuple[Floats, Ints, bootstrap.BootstrapDesign]:
+        """Return the sorted trials of tasks that are `present`, the order that sorts them, and how they are drawn."""
         units = present.any(axis=-1)
         sizes = tuple(int(size) for size in units.sum(axis=-1) if size)
+        n_trials = present.sum(axis=(1, 2))
+        n_trials = n_trials[n_trials > 0]
 
         # The unit of each trial; single trials of one stratum need none.
         unit_of_trial = None
@@ -306,11 +371,24 @@ class Distributions:
             number = (np.cumsum(units) - 1).reshape(units.shape)[..., np.newaxis]
             unit_of_trial = np.broadcast_to(number, present.shape)[present]
         design = bootstrap.BootstrapDesign(
-            sizes, unit_of_trial, self.n_resamples, self.entropy
+            sizes,
+            unit_of_trial,
+            self.n_resamples,
+            self.entropy,
+            weighted=bool((n_trials != n_trials[0]).any()),
         )
-        pool = trials[:, present]
+        pool = self._by_unit(trials[tasks])[:, present]
         order = np.argsort(pool, axis=-1, kind="stable")
-        x = np.take_along_axis(pool, order, axis=-1)
+        return np.take_along_axis(pool, order, axis=-1), order, design
+
+    def _bootstrap(
+        self, tasks: Ints, trials: Floats, present: Bools
+    ) -> dict[str, Floats]:
+        """Return intervals of tasks in which the same trials are `present`, shape (stratum, unit, trial)."""
+        x, order, design = self._pool(tasks, trials, present)
+        wanted = self.wanted
+        if design.weighted:
+            wanted = self._weighted
         make_intervals = partial(
             bootstrap.bootstrap_intervals, x, order, design, alpha=self.alpha
         )
@@ -318,10 +396,10 @@ class Distributions:
         intervals = {}
         if not self.simultaneous:
             intervals["statistic_ci"] = make_intervals(
-                self.wanted.resampled, self.wanted.length, bca=self.interval == "bca"
+                wanted.resampled, wanted.length, bca=self.interval == "bca"
             )
         n_points = len(self.scores_at)
-        if self.by_unit:
+        if self.by_unit or design.weighted:
             points = partial(
                 bootstrap.resampled_points,
                 points=self.scores_at,
@@ -331,8 +409,10 @@ class Distributions:
             intervals["cdf_ci"] = both[:, :n_points]
             intervals["score_quantile_ci"] = both[:, n_points:]
         else:
-            by_stratum = trials[..., 0][:, units.any(axis=-1)]
-            intervals |= self._limits(x, by_stratum, np.array(sizes))
+            by_stratum = self._by_unit(trials[tasks])[..., 0]
+            some = present.any(axis=(1, 2))
+            sizes = np.array(design.sizes)
+            intervals |= self._limits(x, by_stratum[:, some], sizes)
         return intervals
 
     def _limits(self, x: Floats, by_stratum: Floats, sizes: Ints) -> dict[str, Floats]:
@@ -363,6 +443,13 @@ class Distributions:
             "cdf_ci": np.stack(of_cdf, axis=-1),
             "score_quantile_ci": quantiles,
         }
+
+
+def _have_unlike_strata(trials: Floats) -> Bools:
+    """Return which tasks have strata of unlike numbers of trials, shape (task,); strata without trials are left out."""
+    sizes = np.count_nonzero(~np.isnan(trials), axis=(2, 3))
+    most = sizes.max(axis=-1)
+    return np.asarray(((sizes > 0) & (sizes < most[:, np.newaxis])).any(axis=-1))
 
 
 def _binomial_interval(successes: Ints, n: Ints, alpha: float) -> Floats:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xcurves.core.applicability import NotApplicableError, is_lower_better
+from xcurves.core.applicability import NotApplicableError
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.schema import (
     DASHED,
@@ -46,7 +46,7 @@ def final_scores(
 ) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
     """Return scores at the last level that all runs of a task have, whether a high one is good, and which level."""
     try:
-        final = align(curves, "final").compute()
+        final = align(curves, "final", runs_short="cut").compute()
     except ValueError as error:
         raise NotApplicableError(str(error)) from error
     level = (
@@ -66,11 +66,7 @@ def final_scores(
         if level.min() < level.max()
         else ""
     )
-    return (
-        scores,
-        {"higher_is_better": not is_lower_better(curves)},
-        {"final": said + by_task},
-    )
+    return scores, {}, {"final": said + by_task}
 
 
 def trials_of_search(
@@ -177,6 +173,13 @@ PERFORMANCE_CDF = ResultKind(
             "number of units in the smallest stratum",
             dtype=np.int64,
             when="strata or unit",
+            coord=True,
+        ),
+        "strata_unlike": Var(
+            _TASK,
+            "whether strata have unlike numbers of trials",
+            dtype=np.int64,
+            when="strata",
             coord=True,
         ),
     },
@@ -415,7 +418,6 @@ TUNING_CURVE = ResultKind(
         "best_of_k",
         None,
         trials_of_search,
-        options=("higher_is_better",),
         refuses=True,
         opens=True,
     ),

@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Bools
-from xcurves.core import labels, provenance, validation
+from xcurves.core import direction, labels, provenance, validation
 from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.labels import LONG_NAMES
 from xcurves.core.run_checks import within_budget
@@ -27,6 +27,7 @@ from xcurves.distributions.kinds import (
     PERFORMANCE_CDF,
     WILKS,
 )
+from xcurves.distributions.strata import common_strata, find_left_out
 from xcurves.distributions.trial_checks import Design, Dims, Numbers, as_digits
 from xcurves.distributions.trials import Failed
 from xcurves.kernels.distributions.bootstrap import are_few
@@ -38,6 +39,7 @@ _PAPERS: dict[str, tuple[str, ...]] = {
     "bca": (EFRON_1987,),
 }
 _LIMIT = "percentile bootstrap, limit of infinitely many resamples, pointwise"
+_STRATA = "percentile bootstrap, pointwise: the limit of infinitely many resamples where strata have equally many trials"
 _WHOLE_UNITS = "percentile bootstrap of whole units, pointwise"
 # of the CDF, and of its inverse
 _POINTWISE = {
@@ -46,6 +48,7 @@ _POINTWISE = {
         "order statistics, pointwise",
     ),
     "limit": (_LIMIT, _LIMIT),
+    "strata": (_STRATA, _STRATA),
     "unit": (_WHOLE_UNITS, _WHOLE_UNITS),
 }
 _OF_STATISTICS = {
@@ -73,7 +76,7 @@ def performance_cdf(
     target: float | None = None,
     bounds: tuple[float, float] | None = None,
     tolerance: float | None = None,
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
     interval: Interval = "exact",
     n_resamples: int | None = None,
     strata: Dims | None = None,
@@ -110,15 +113,16 @@ def performance_cdf(
         means failed trials count as the worse of them, if it is finite.
     tolerance : float, optional
         Share of trials that `tolerance` holds with the confidence level, such as 0.9; for exact intervals.
-    higher_is_better : bool, default True
-        If not, the best share is the lowest, and a threshold or target is met from above.
+    higher_is_better : bool, optional
+        Which end of the scores is better. None: as ``attrs["higher_is_better"]`` or else the name of the scores says
+        (of a loss, an error or a time the lower); higher where neither does.
     interval : {"exact", "percentile", "bca"}
         Intervals that hold for independent trials of any distribution, or bootstrap intervals.
     n_resamples : int, optional
         Number of bootstrap resamples; by default 9,999.
     strata : str or sequence of str, optional
-        Dims of `dim` within whose labels the bootstrap resamples: a fixed set of tasks. ``()``: there are none, all
-        trials are one pool.
+        Dims of `dim` within whose labels the bootstrap resamples: a fixed set of tasks, which weigh alike. One in which
+        an algorithm has no trial is left out for all algorithms. ``()``: there are none, all trials are one pool.
     unit : str or sequence of str, optional
         Dims of `dim` whose labels are resampled whole: trials that share a hyper-parameter draw. All dims of `dim`:
         every trial is independent, which allows exact intervals too.
@@ -141,8 +145,9 @@ def performance_cdf(
         `tolerance`: `tolerance` (ci_bound), order statistics between which this share of all trials lies, not only of
         these; `tolerance_lower`, a score that this share reaches; NaN from too few trials; `tolerance_n` (a count), how
         many the interval needs. Coordinates: `n_trials` (a count), `share_infinite` (the share of trials that failed,
-        or of times that are not reached) and, with strata or units, `n_units` (of the smallest stratum). The attr
-        `interval` of each interval says what it is. Shares and order statistics, `score_median` too, take such trials
+        or of times that are not reached), with strata or units `n_units` (of the smallest stratum) and with strata
+        `strata_unlike` (1 where they have unlike numbers of trials). The attr `interval` of each interval says what it
+        is, the attr `left_out` which strata are. Shares and order statistics, `score_median` too, take such trials
         as they are. A mean that takes one in is NaN of failed trials without a bound, infinite of times; `score_std`
         is NaN.
 
@@ -156,7 +161,8 @@ def performance_cdf(
     Warns
     -----
     UserWarning
-        If a group has no trial, or none in a stratum (its results are NaN); for a bootstrap, if it has one unit in a
+        If a stratum is left out; if a group has no trial, or at a training level none in a stratum (its results are
+        NaN); for a bootstrap, if it has one unit in a
         stratum (its intervals are NaN), or fewer than 30 trials or units, 10 in a stratum. Not for dask-backed scores.
 
     Notes
@@ -179,6 +185,12 @@ def performance_cdf(
     *Bootstrap* intervals are approximate and too short for few trials: at n = 10 those for .95 cover .89 for the mean
     and .33 for CVaR at .9 of normal scores. For F and F⁻¹ of single trials they are the limit of infinitely many
     resamples.
+
+    *Strata* weigh alike: of G strata a trial of one with :math:`n_g` trials has the weight :math:`w_i = 1/(G n_g)`, and
+    :math:`F(z) = \sum_i w_i [z_i \le z]`. `score_mean` is the mean of the strata's means, `score_std` the root of
+    :math:`n/(n - 1) \sum_i w_i (z_i - \bar z)^2`; where the :math:`n_g` differ, the IQM is the mean of F⁻¹ over
+    (1/4, 3/4), in which trials at the quartiles count in part, and the median is the middle between both trials where F
+    is 1/2. Resamples have as many trials of each stratum as there are, with these weights.
 
     *Along training*, with ``simultaneous="training"``: whole residual runs, about their stratum's mean and scaled by
     :math:`\sqrt{l / (l - 1)}`, get random signs, and every replicate is measured by its own spread about the means. The
@@ -216,8 +228,13 @@ def performance_cdf(
     """
     design = _check_design(dim, strata, unit, interval)
     checked = check_curves(
-        scores, core=design.dims, name="scores", reserved=PERFORMANCE_CDF.reserved()
+        scores,
+        core=design.dims,
+        name="scores",
+        reserved=PERFORMANCE_CDF.reserved(),
+        named=design.dims,
     )
+    checked, higher_is_better = direction.resolved(checked, higher_is_better)
     checked, budget = within_budget(checked, design.dims)
     trial_checks.check_resampling(design, interval, n_resamples)
     along_training = trial_checks.check_simultaneous(
@@ -231,6 +248,16 @@ def performance_cdf(
         # A tolerance interval is one of order statistics.
         validation.check_choice("interval", interval, ("exact",))
     trials = checked.transpose(..., *design.core)
+    beside = []
+    left_out = ""
+    if design.strata:
+        counted = common_strata(trials, design)
+        if not is_lazy(trials):
+            out = find_left_out(trials, counted, design)
+            left_out = str(out)
+        if left_out or is_lazy(trials):
+            trials = trials.where(counted).transpose(*trials.dims)
+        beside.append(counted)
     wanted = trial_checks.check_statistics(
         cvar_level, cvar, threshold, target, higher_is_better
     )
@@ -268,6 +295,8 @@ def performance_cdf(
         when.append("scores_at, interval='exact'")
     if design.strata or design.units:
         when.append("strata or unit")
+    if design.strata:
+        when.append("strata")
     references = [JORDAN, *_PAPERS[interval]]
     if tolerance is not None:
         references.append(WILKS)
@@ -281,6 +310,7 @@ def performance_cdf(
         "interval": interval,
         "n_resamples": None,
         "simultaneous": simultaneous,
+        "left_out": left_out or None,
     }
     if bounds is not None:
         attrs["bounds"] = " to ".join(map(as_digits, kernel.bounds))
@@ -291,6 +321,7 @@ def performance_cdf(
         replace(PERFORMANCE_CDF, references=tuple(references)),
         kernel,
         trials,
+        *beside,
         context=trial_checks.context_of(
             trials,
             design.core,
@@ -309,10 +340,14 @@ def performance_cdf(
     _describe_intervals(result, kernel)
     if along_training:
         bands = _simultaneous_intervals(
-            result, trials, design.core, kernel, confidence_level
+            result, trials, beside, design.core, kernel, confidence_level
         )
         result = result.assign(statistic_ci=bands)
     if not is_lazy(trials):
+        if left_out:
+            provenance.warn(
+                f"strata={design.attrs['strata']!r}: left out for all algorithms: {left_out}. {out.cure()}"
+            )
         _warn_of_groups(result, kernel, labels.task_names(trials, design.dims))
     return result
 
@@ -346,6 +381,8 @@ def _describe_intervals(result: xr.Dataset, kernel: Distributions) -> None:
         pointwise = "exact"
     elif kernel.by_unit:
         pointwise = "unit"
+    elif kernel.stratified:
+        pointwise = "strata"
     of_cdf, of_quantiles = _POINTWISE[pointwise]
     of_statistics = _OF_STATISTICS[kernel.interval]
     if kernel.by_unit:
@@ -367,6 +404,7 @@ def _describe_intervals(result: xr.Dataset, kernel: Distributions) -> None:
 def _simultaneous_intervals(
     result: xr.Dataset,
     trials: xr.DataArray,
+    beside: Sequence[xr.DataArray],
     core: Sequence[str],
     kernel: Distributions,
     confidence_level: float,
@@ -383,6 +421,7 @@ def _simultaneous_intervals(
         replace(PERFORMANCE_CDF, variables={"statistic_ci": of_levels}),
         kernel.bands,
         along,
+        *beside,
         context=trial_checks.context_of(
             along, dims, confidence_level, kernel.alpha, kernel.entropy
         ),

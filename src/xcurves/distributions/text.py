@@ -16,6 +16,7 @@ from xcurves.core.pairs import (
     PairRow,
     better_first,
     heading,
+    lower_is_better,
     most_ahead,
     rows_of,
 )
@@ -23,12 +24,15 @@ from xcurves.core.run_checks import BUDGET
 from xcurves.core.schema import Statement, statements
 from xcurves.core.tables import bounds, frame_of, frame_of_pairs
 from xcurves.core.wording import (
+    decimals_of,
     ends_of,
+    estimated,
     interval,
     joined,
     number,
     percent,
     pvalue,
+    rounded,
     span,
 )
 
@@ -53,6 +57,10 @@ _HOW = {
 _ALONG = (
     "Those of a statistic hold at all training levels together, had other runs been made: residual runs were given "
     "random signs. Intervals of F and of its inverse are pointwise."
+)
+_ALIKE = (
+    " The labels of {strata} have unlike numbers of trials and weigh alike; in the IQM trials at the quartiles count "
+    "in part."
 )
 _SAMPLES = {
     False: "Bands and p hold for independent trials; the interval of the probability for distributions of similar "
@@ -146,6 +154,10 @@ def statistic_statements(result: xr.Dataset) -> Iterator[Statement]:
     cautions = []
     if without.any():
         cautions.append(_NO_MEAN)
+    if "left_out" in result.attrs:
+        cautions.append(
+            f"Left out for all algorithms, of {result.attrs['strata']}: {result.attrs['left_out']}."
+        )
     return statements(_means(result), details, cautions)
 
 
@@ -164,10 +176,10 @@ def _described(group: xr.Dataset) -> str:
             continue
         name = value["param"].item()
         ends = group["statistic_ci"].sel(param=name)
-        limits = ""
+        said = number(value.item(), 4)
         if np.isfinite(ends).any():
-            limits = f" ({interval(*ends_of(ends), 4)})"
-        values.append(f"{say_statistic(group, name)} {number(value.item(), 4)}{limits}")
+            said = estimated(value.item(), *ends_of(ends), digits=4)
+        values.append(f"{say_statistic(group, name)} {said}")
     never = ""
     if share_infinite:
         never = f", {percent(share_infinite)} of them {_never(group)}"
@@ -224,7 +236,10 @@ def _how(result: xr.Dataset) -> str:
     if "strata" in result.attrs:
         within = f", within {result.attrs['strata']}"
     poor = "approximate, and too short for few trials, the more so for tails."
-    return f"{_HOW[how]}{whole}{within}: {poor}{_pool(result)}"
+    alike = ""
+    if "strata_unlike" in result.coords and (result["strata_unlike"] == 1).any():
+        alike = _ALIKE.format(strata=result.attrs["strata"])
+    return f"{_HOW[how]}{whole}{within}: {poor}{alike}{_pool(result)}"
 
 
 def _pool(result: xr.Dataset) -> str:
@@ -237,7 +252,7 @@ def _pool(result: xr.Dataset) -> str:
 
 
 def comparison_statements(result: xr.Dataset) -> Iterator[Statement]:
-    """Yield which algorithm is likeliest to score higher, every one of a few pairs, and what the intervals are."""
+    """Yield which algorithm is likeliest to score better, every one of a few pairs, and what the intervals are."""
     details = []
     if result["prob_greater"].size <= _FEW:
         details = [
@@ -252,12 +267,16 @@ def comparison_statements(result: xr.Dataset) -> Iterator[Statement]:
             f"bands for each pair by itself; p is adjusted ({result.attrs.get('correction', 'holm')}). "
             f"{_SAMPLES[bool(result.attrs.get('paired', 0))]}{_pool(result)}"
         )
-    return statements(_higher(result), [*details, how])
+    return statements(_better(result), [*details, how])
 
 
-def _higher(result: xr.Dataset) -> str:
-    """Return who is likeliest to score higher, and against whom that is shown; or in how many of all tasks one is."""
+def _better(result: xr.Dataset) -> str:
+    """Return who is likeliest to score better, and against whom that is shown; or in how many of all tasks one is."""
     above = result[["prob_greater", "prob_greater_ci_simultaneous"]] - 0.5
+    more = "higher"
+    if lower_is_better(result):
+        more = "lower"
+        above = -above.assign_coords(ci_bound=list(labels.CI_BOUNDS[::-1]))
     known = above["prob_greater"].notnull()
     low, high = (
         above["prob_greater_ci_simultaneous"].sel(ci_bound=bound)
@@ -269,15 +288,15 @@ def _higher(result: xr.Dataset) -> str:
     if known.size > known.sizes["pair"]:
         noun = labels.task_noun(result["prob_greater"])
         return (
-            f"In {int(shown.sum())} of {int(known.sum())} pairs within a {noun} one algorithm is shown to score higher "
+            f"In {int(shown.sum())} of {int(known.sum())} pairs within a {noun} one algorithm is shown to score {more} "
             "more often, for all its pairs together."
         )
     pairs = above.squeeze([dim for dim in known.dims if dim != "pair"], drop=True)
-    return _likeliest(rows_of(_by_probability(pairs, shown.to_numpy().ravel())))
+    return _likeliest(rows_of(_by_probability(pairs, shown.to_numpy().ravel())), more)
 
 
-def _likeliest(rows: list[PairRow]) -> str:
-    """Return which algorithm of one task is likeliest to score higher, and against whom that is shown."""
+def _likeliest(rows: list[PairRow], more: str) -> str:
+    """Return which algorithm of one task is likeliest to score higher, or lower, and against whom that is shown."""
     best = str(most_ahead(rows))
     of_best = [
         _seen_from(best, row)
@@ -295,26 +314,26 @@ def _likeliest(rows: list[PairRow]) -> str:
         together = ", for all pairs together"
     if not any(row.shown for row in rows):
         return (
-            f"No algorithm is shown to score higher more often than another; the likeliest is {best}, beside "
+            f"No algorithm is shown to score {more} more often than another; the likeliest is {best}, beside "
             f"{others}{together}."
         )
 
     parts = []
     if len(ahead) > 2:
         parts.append(
-            f"shown to score higher more often than {len(ahead)} of {len(leads)} others, {_against(ahead[0])} … "
+            f"shown to score {more} more often than {len(ahead)} of {len(leads)} others, {_against(ahead[0])} … "
             f"{_against(ahead[-1])}"
         )
     elif ahead:
         beaten = " and ".join(_against(row) for row in ahead)
-        parts.append(f"shown to score higher more often than {beaten}")
+        parts.append(f"shown to score {more} more often than {beaten}")
     if rest:
-        parts.append(f"not shown to score higher more often than {others}")
-    return f"{best} is the likeliest to score higher: {'; '.join(parts)}{together}."
+        parts.append(f"not shown to score {more} more often than {others}")
+    return f"{best} is the likeliest to score {more}: {'; '.join(parts)}{together}."
 
 
 def _by_probability(above: xr.Dataset, shown: NDArray[np.bool_]) -> xr.Dataset:
-    """Return pairs as they are displayed, by how much the probability that the first scores higher is above 1/2."""
+    """Return pairs as they are displayed, by how much the probability that the first scores better is above 1/2."""
     size = above["prob_greater"]
     variables = {
         "amount": size,
@@ -334,10 +353,12 @@ def _seen_from(name: str, row: PairRow) -> PairRow:
 
 
 def _against(row: PairRow) -> str:
-    limits = ""
+    probability = 0.5 + row.amount
+    ends = (0.5 + row.low, 0.5 + row.high)
+    said = rounded(probability, decimals_of(*ends, probability))
     if np.isfinite(row.low):
-        limits = f"; {interval(0.5 + row.low, 0.5 + row.high)}"
-    return f"{row.other} (probability {number(0.5 + row.amount)}{limits})"
+        said += f"; {interval(*ends, estimate=probability)}"
+    return f"{row.other} (probability {said})"
 
 
 def _compared(pair: xr.Dataset) -> str:
@@ -346,11 +367,10 @@ def _compared(pair: xr.Dataset) -> str:
     if pair["prob_greater"].isnull():
         return f"{a} - {b}: nothing can be said; trials are missing."
     low, high = ends_of(pair["prob_greater_ci_simultaneous"])
-    limits = ""
-    if np.isfinite(low):
-        limits = f" ({number(low)} to {number(high)})"
     probability = number(pair["prob_greater"].item())
-    parts = [f"{a} scores higher than {b} with probability {probability}{limits}"]
+    if np.isfinite(low):
+        probability = estimated(pair["prob_greater"].item(), low, high)
+    parts = [f"{a} scores higher than {b} with probability {probability}"]
     share_a = pair["share_infinite_a"].item()
     share_b = pair["share_infinite_b"].item()
     if share_a or share_b:

@@ -203,7 +203,7 @@ def check_statistics(
         conditional=cvar == "conditional",
         thresholds=thresholds,
         targets=targets,
-        higher=validation.check_flag("higher_is_better", higher_is_better),
+        higher=higher_is_better,
     )
 
 

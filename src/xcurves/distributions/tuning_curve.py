@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Floats, Ints
-from xcurves.core import labels, validation
+from xcurves.core import direction, labels, validation
 from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.jobs import Group
 from xcurves.core.run_checks import within_budget
@@ -39,7 +39,7 @@ def tuning_curve(
     unit: Dims | None = None,
     select: xr.DataArray | None = None,
     bounds: tuple[float, float] | None = None,
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
     confidence_level: float = 0.95,
 ) -> xr.Dataset:
     r"""Estimate the best score of k trials drawn by random search, for every k, from the scores of some trials.
@@ -64,8 +64,9 @@ def tuning_curve(
         Smallest and largest score that there can be: without them a mean has no band, and bands of the median are
         infinite where trials are too few. In means failed trials count as the worse of them; without it a mean that
         takes one in is NaN.
-    higher_is_better : bool, default True
-        Whether the best score is the highest.
+    higher_is_better : bool, optional
+        Which end of the scores is better. None: as ``attrs["higher_is_better"]`` or else the name of the scores says
+        (of a loss, an error or a time the lower); higher where neither does.
     confidence_level : float, default 0.95
         Of each interval, of the band of each algorithm as a whole, and of the band of each pair as a whole.
 
@@ -135,8 +136,10 @@ def tuning_curve(
         core=dims,
         name="scores",
         reserved=TUNING_CURVE.reserved(),
+        named=design.dims,
     )
     _check_search(checked.attrs)
+    checked, higher_is_better = direction.resolved(checked, higher_is_better)
     checked, budget = within_budget(checked, dims)
     pairs = np.zeros((0, 2), int)
     if checked.sizes["algorithm"] > 1:
@@ -144,9 +147,7 @@ def tuning_curve(
     kernel = _Tuning(
         pairs=pairs,
         trials=_check_trials(n_trials),
-        failed=Failed.of(
-            budget, higher=validation.check_flag("higher_is_better", higher_is_better)
-        ),
+        failed=Failed.of(budget, higher=higher_is_better),
         bounds=trial_checks.check_bounds(bounds),
         higher=higher_is_better,
         alpha=validation.check_confidence_level(confidence_level),
@@ -249,6 +250,7 @@ def _with_selection(
         _with_algorithm(validation.check_array("select", select)),
         core=core,
         name="select",
+        named=core,
     )
     if selecting.sizes["algorithm"] == 1:
         selecting = selecting.assign_coords(algorithm=scores["algorithm"])

@@ -12,7 +12,15 @@ import xarray as xr
 from xcurves.core import labels
 from xcurves.core.schema import Statement, statements
 from xcurves.core.tables import bounds, frame_of
-from xcurves.core.wording import count, ends_of, interval, joined, listed, number
+from xcurves.core.wording import (
+    count,
+    ends_of,
+    estimated,
+    interval,
+    joined,
+    listed,
+    number,
+)
 
 _MOST_TASKS = 8  # with an answer of tuning curves each
 _USUAL = 10  # trials that it is about, where there are as many
@@ -87,14 +95,12 @@ def _ahead(result: xr.Dataset) -> tuple[str, list[str]]:
         return _NOTHING, []
     name = best["algorithm"].item()
     after = best.isel(trials=usual)
-    limits = ""
-    if "best_median_band" in after:
-        limits = f" ({interval(*ends_of(after['best_median_band']))})"
     k = count(after["trials"].item(), "trial")
     median = number(after["best_median"].item())
-    answer = (
-        f"After {k} the best score seen has a median of {median}{limits} for {name}"
-    )
+    if "best_median_band" in after:
+        ends = ends_of(after["best_median_band"])
+        median = estimated(after["best_median"].item(), *ends)
+    answer = f"After {k} the best score seen has a median of {median} for {name}"
 
     pairs = []
     if "difference" in result:

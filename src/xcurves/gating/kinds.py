@@ -37,6 +37,11 @@ GATE = ResultKind(
         "runs_to_make_champion": Var(
             _EACH, "runs to make of the champion", dtype=np.int64
         ),
+        "n_failed": Var(
+            _EACH,
+            "failed runs of the champion, made to run it again, that were passed over",
+            dtype=np.int64,
+        ),
         "champion_mean": Var(
             _EACH, "mean score of the champion's runs that were compared", "score"
         ),
@@ -52,7 +57,8 @@ GATE = ResultKind(
         ),
         "progress_ci": Var(("ci_bound",), "interval of the progress", "score"),
         "champion_moved_pvalue": Var(
-            (), "p-value of the present champion's runs of the audit against the others"
+            (),
+            "p-value of the first half of the present champion's runs of the audit against the rest",
         ),
         "n_runs_audit": Var(
             ("which",), "number of runs that decided nothing", dtype=np.int64

@@ -1,6 +1,7 @@
 """The race of candidates against a champion, replayed from the runs in the order in which they were made.
 
-Scores are turned here so that high ones are better; a failed run is minus infinity. Algorithms are numbers.
+Scores are turned here so that high ones are better, less what they have in common; a failed run is minus infinity.
+Algorithms are numbers.
 """
 
 from __future__ import annotations
@@ -8,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
-from math import ceil, comb
+from math import ceil, comb, floor
 from typing import NamedTuple
 
 import numpy as np
 
-from xcurves.array_types import Floats
+from xcurves.array_types import Floats, Index
 from xcurves.core.run_checks import Context
 from xcurves.kernels.differences.contrasts import (
     ContrastDesign,
@@ -23,7 +24,13 @@ from xcurves.kernels.differences.contrasts import (
 
 DECISIONS = ("dropped", "kept", "run_more", "waiting")
 DROPPED, KEPT, RUN_MORE, WAITING = range(4)
-_ROUNDING = 64 * np.finfo(float).eps
+LEAST_MOVED = 4  # runs of a champion that decided nothing, of which a p can be found
+MOST_BY_REFRESH = (
+    32  # runs of a champion: further ones only because a look asks for them
+)
+_EPS = np.finfo(float).eps
+_ROUNDING = 64 * _EPS  # of means, relative to what is added
+_LAST_DIGITS = 4 * _EPS  # of a score as it was given
 _SIDES = np.array([1.0, -1.0])
 
 
@@ -36,6 +43,13 @@ class Rule:
     margin: float
     start: int  # the least number of runs of the first champion
     context: Context  # the options of randomization tests
+    refresh: int = 2  # a champion is run again for every so many candidates that it meets; 0: never
+    share_failed: float = 0.0  # of the runs at a look, which may fail
+
+    def may_fail(self, n_runs: int) -> int:
+        """Return how many of so many runs may fail."""
+        # 0.29 * 100 is 28.999999999999996
+        return floor(self.share_failed * n_runs + 1e-9)
 
     def check_reachable(self, n_champion: int) -> None:
         """Refuse a level that no p of the last look reaches, against so many runs of a champion."""
@@ -72,70 +86,148 @@ class Judged:
     pvalue: float = np.nan
     runs_to_make: int = 0
     runs_to_make_champion: int = 0
+    n_failed: int = 0  # runs of the champion, made to run it again, that failed and were passed over
     is_copy: bool = False  # whether the candidate has the champion's scores
 
 
+@dataclass(frozen=True, kw_only=True)
+class Champion:
+    """The algorithm that candidates meet, and the runs by which they do."""
+
+    name: int
+    runs: Floats  # without those that were passed over
+    places: Index  # of these among all its runs
+    n_used: (
+        int  # the first ones, which have decided something; some may not be made yet
+    )
+    n_met: int = 0  # candidates since it was kept
+
+    @classmethod
+    def of(cls, name: int, runs: Floats, n_used: int) -> Champion:
+        """Return a champion that has met no candidate."""
+        return cls(name=name, runs=runs, places=np.arange(len(runs)), n_used=n_used)
+
+    @property
+    def audit(self) -> Floats:
+        """The runs that decided nothing."""
+        return self.runs[self.n_used :]
+
+    def refuse_failed(self, n_runs: int, n_may_fail: int) -> None:
+        """Refuse a champion of whose first runs too many failed."""
+        failed = np.flatnonzero(np.isinf(self.runs[:n_runs]))
+        if len(failed) > n_may_fail:
+            raise FailedChampionError(self.name, int(self.places[failed[0]]))
+
+
+class FailedChampionError(ValueError):
+    """Too many runs of a champion failed that a look asks for."""
+
+    def __init__(self, champion: int, run: int) -> None:
+        super().__init__(champion, run)
+        self.champion = champion
+        self.run = run
+
+
 class Replay(NamedTuple):
-    """Every candidate in its order, the present champion, and how many runs of each champion decided something."""
+    """Every candidate in its order, the first champion, and the present one."""
 
     judged: list[Judged]
-    champion: int
-    used: dict[int, int]
+    first: Champion
+    present: Champion
 
 
 def replay(
-    runs: Sequence[Floats], baseline: int, candidates: Sequence[int], rule: Rule
+    runs: Sequence[Floats],
+    baseline: int,
+    candidates: Sequence[int],
+    rule: Rule,
+    offset: float = 0.0,
 ) -> Replay:
-    """Judge the candidates one after the other; `runs` has the scores of every algorithm in their order."""
-    champion = baseline
-    used = {baseline: rule.start}
+    """Judge the candidates one after the other; `runs` has the scores of every algorithm in their order.
+
+    `offset` is the size of what was taken off the scores, whose last digits are rounding.
+    """
+    first = champion = Champion.of(baseline, runs[baseline], rule.start)
     judged: list[Judged] = []
     is_open = False
     for candidate in candidates:
         # After a candidate that needs more runs all others wait.
         if is_open:
-            judged.append(Judged(decision=WAITING, champion=champion))
+            judged.append(Judged(decision=WAITING, champion=champion.name))
             continue
-        latest, used[champion] = race(
-            runs[candidate], runs[champion], champion, used[champion], rule
-        )
-        judged.append(latest)
+        champion, n_failed = meet(champion, rule)
+        latest, champion = race(runs[candidate], champion, rule, offset)
+        judged.append(replace(latest, n_failed=n_failed))
         is_open = latest.decision == RUN_MORE
+        if champion.name == baseline:
+            first = champion
         if latest.decision == KEPT:
-            champion = candidate
-            used[champion] = latest.n_runs
-    return Replay(judged, champion, used)
+            champion = Champion.of(candidate, runs[candidate], latest.n_runs)
+    return Replay(judged, first, champion)
+
+
+def meet(champion: Champion, rule: Rule) -> tuple[Champion, int]:
+    """Return a champion that meets a further candidate, by one run more where that is due, and how many runs failed.
+
+    A champion that survived many candidates did so because its runs were lucky. Those that are added are selected by
+    nothing.
+    """
+    met = replace(champion, n_met=champion.n_met + 1)
+    is_due = rule.refresh > 0 and met.n_met % rule.refresh == 0
+    if not is_due or met.n_used >= MOST_BY_REFRESH:
+        return met, 0
+
+    # The next run that did not fail takes part; if it is not made, it is asked for, and counts as used.
+    has_score = np.isfinite(met.audit)
+    n_failed = len(has_score)
+    if has_score.any():
+        n_failed = int(has_score.argmax())
+    passed = slice(met.n_used, met.n_used + n_failed)
+    refreshed = replace(
+        met,
+        runs=np.delete(met.runs, passed),
+        places=np.delete(met.places, passed),
+        n_used=met.n_used + 1,
+    )
+    return refreshed, n_failed
 
 
 def race(
-    candidate: Floats, champion: Floats, name: int, n_used: int, rule: Rule
-) -> tuple[Judged, int]:
-    """Judge one candidate; return what is decided, and how many of the champion's runs have decided something."""
+    candidate: Floats, champion: Champion, rule: Rule, offset: float = 0.0
+) -> tuple[Judged, Champion]:
+    """Judge one candidate; return what is decided, and the champion with the runs that have decided something."""
     latest = Judged(
-        decision=RUN_MORE, champion=name, is_copy=is_copy(candidate, champion)
+        decision=RUN_MORE,
+        champion=champion.name,
+        is_copy=is_copy(candidate, champion.runs),
     )
     for n_runs in rule.looks:
-        n_champion = max(n_runs, n_used)
-        failed = bool(np.isinf(candidate[:n_runs]).any())
-        n_lacking = max(n_runs - len(candidate), 0)
-        n_lacking_champion = max(n_champion - len(champion), 0)
-        # A failed run decides by itself: the others of its look need not be made.
-        if (n_lacking or n_lacking_champion) and not failed:
+        n_champion = max(n_runs, champion.n_used)
+        ours = candidate[:n_runs]
+        theirs = champion.runs[:n_champion]
+        # More failed runs than may fail decide by themselves: the others of the look need not be made.
+        n_failed = int(np.isinf(ours).sum())
+        has_failed = n_failed > rule.may_fail(n_runs)
+        n_lacking = n_runs - len(ours)
+        n_lacking_champion = n_champion - len(theirs)
+        if (n_lacking or n_lacking_champion) and not has_failed:
             is_open = replace(
                 latest,
                 runs_to_make=n_lacking,
                 runs_to_make_champion=n_lacking_champion,
             )
-            return is_open, n_used
+            return is_open, champion
 
         # The champion's runs of this look count as used even if they are not made: they would have been.
-        n_used = n_champion
-        ours = candidate[:n_runs]
-        theirs = champion[:n_champion]
+        champion = replace(champion, n_used=n_champion)
+        champion.refuse_failed(n_champion, rule.may_fail(n_champion))
+        filled, theirs = with_worst(ours, theirs)
+        if not has_failed:
+            ours = filled
         latest = _compared(latest, ours, theirs)
-        if failed or not is_above(ours, theirs, rule.margin):
+        if has_failed or not is_above(ours, theirs, rule.margin, offset):
             dropped = replace(latest, decision=DROPPED)
-            return _last_look(dropped, ours, theirs, rule), n_used
+            return _last_look(dropped, ours, theirs, rule), champion
 
     # What is better at every look is tested after the last.
     rule.check_reachable(len(theirs))
@@ -144,7 +236,17 @@ def race(
     if pvalue <= rule.level + 1e-12:
         decision = KEPT
     tested = replace(latest, pvalue=pvalue, decision=decision)
-    return _last_look(tested, ours, theirs, rule), n_used
+    return _last_look(tested, ours, theirs, rule), champion
+
+
+def with_worst(ours: Floats, theirs: Floats) -> tuple[Floats, Floats]:
+    """Return the runs of both sides, failed ones as the worst of both that did not."""
+    both = np.concatenate([ours, theirs])
+    finite = both[np.isfinite(both)]
+    if not len(finite):
+        return ours, theirs
+    worst = finite.min()
+    return np.maximum(ours, worst), np.maximum(theirs, worst)
 
 
 def _compared(judged: Judged, ours: Floats, theirs: Floats) -> Judged:
@@ -173,10 +275,12 @@ def _last_look(judged: Judged, ours: Floats, theirs: Floats, rule: Rule) -> Judg
     return replace(judged, difference_ci=tests["estimate_ci"][0])
 
 
-def is_above(ours: Floats, theirs: Floats, margin: float) -> bool:
+def is_above(ours: Floats, theirs: Floats, margin: float, offset: float = 0.0) -> bool:
     """Return whether the mean of a candidate is above that of the champion by more than a margin."""
-    # The same scores in another order, or in another number, are a tie whatever the rounding of their means.
-    rounding = _ROUNDING * max(np.abs(ours).max(), np.abs(theirs).max(), abs(margin))
+    # The same scores in another order, or in another number, are a tie whatever the rounding of their means; so are
+    # scores that differ by their last digits only.
+    largest = max(np.abs(ours).max(), np.abs(theirs).max(), abs(margin))
+    rounding = _ROUNDING * largest + _LAST_DIGITS * offset
     return bool(ours.mean() - theirs.mean() - margin > rounding)
 
 
@@ -186,10 +290,12 @@ def pvalue_above(ours: Floats, theirs: Floats, rule: Rule) -> float:
     return float(pvalues_above(_design(ours - rule.margin, theirs), plan)[0])
 
 
-def pvalue_apart(some: Floats, others: Floats, rule: Rule) -> float:
-    """Return the two-sided p of two groups of runs; NaN where one has fewer than two, or none differs."""
-    if min(len(some), len(others)) < 2:
+def pvalue_moved(audit: Floats, rule: Rule) -> float:
+    """Return the two-sided p of the first half of runs against the rest; NaN of fewer than 4, or where none differs."""
+    # Runs that decided something were selected: they are no half of this comparison.
+    if len(audit) < LEAST_MOVED or not np.isfinite(audit).all():
         return np.nan
+    some, others = np.split(audit, [len(audit) // 2])
     plan = rule.context.plan((len(some), len(others)), labelled=True)
     tests = contrast_tests(_design(some, others), plan, "two-sided", rule.context.alpha)
     return float(tests["pvalue"][0])

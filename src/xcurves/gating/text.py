@@ -28,6 +28,7 @@ from xcurves.gating.replay import DECISIONS, DROPPED, KEPT, RUN_MORE, WAITING
 Decisions = NDArray[np.int8]
 MOVED = 0.01  # p below which the champion's scores are said to have changed
 _LEAST_AUDIT = 2
+_ENOUGH_AUDIT = 10  # of which, 5 v 5, the least p is .008
 _SELECTED = (
     "The difference of a kept candidate is no estimate of what it brings: those that were lucky are kept, so it is too "
     "large on average. Progress is measured by other runs."
@@ -39,7 +40,13 @@ def gate_statements(result: xr.Dataset) -> Iterator[Statement]:
     decisions = result["decision"].to_numpy()
     judged = _say_candidate(result.isel(candidate=current(result)))
     answer = " ".join([judged, *_say_waiting(decisions)])
-    details = [_say_kept(result, decisions)]
+    details = [
+        _say_kept(result, decisions),
+        *_say_luck(result),
+        *_say_lacking(result),
+        *_say_unused(result),
+        *_say_failed(result),
+    ]
     cautions = [*_say_copies(result), *_say_moved(result)]
     if (decisions == KEPT).any():
         cautions.append(_SELECTED)
@@ -99,12 +106,10 @@ def _say_better(judged: xr.Dataset, champion: str) -> str:
 
 
 def _say_dropped(judged: xr.Dataset, champion: str) -> str:
-    """Return why a candidate is dropped: a run failed, its mean is no better, or that is not shown."""
+    """Return why a candidate is dropped: runs failed, its mean is no better, or that is not shown."""
     n = int(judged["n_runs"])
     if np.isinf(judged["difference"].item()):
-        if n == 1:
-            return "its run failed"
-        return f"one of its {n} runs failed"
+        return _say_failing(n, judged.attrs["share_failed"])
     after = f"after {count(n, 'run')}"
     beyond = _beyond(_margin(judged))
     if not np.isnan(judged["pvalue"].item()):
@@ -121,6 +126,15 @@ def _say_dropped(judged: xr.Dataset, champion: str) -> str:
     elif _is_lower_better(judged):
         side = "above"
     return f"{after} its mean is {side} {champion}'s"
+
+
+def _say_failing(n_runs: int, share_failed: float) -> str:
+    """Return that more runs failed than may."""
+    if n_runs == 1:
+        return "its run failed"
+    if share_failed:
+        return f"of its {n_runs} runs more than a share of {share_failed:g} failed"
+    return f"one of its {n_runs} runs failed"
 
 
 def _beyond(margin: float) -> str:
@@ -187,6 +201,11 @@ def _say_progress(result: xr.Dataset) -> str:
             for name, size in zip((baseline, champion), sizes, strict=True)
             if size < _LEAST_AUDIT
         ]
+        if not runs:
+            return (
+                f"The progress since {baseline} is not known: a run of {_failing(result)} failed that decided nothing. "
+                "Say what failed runs count as (fill_failed)."
+            )
         return f"To state the progress since {baseline}, run {listed(runs)} beyond those that decide."
     amount = estimated(progress, *ends_of(result["progress_ci"]))
     if progress > 0:
@@ -209,14 +228,113 @@ def _say_copies(result: xr.Dataset) -> Iterator[str]:
             yield f"{name} has the same score as {champion} in its run: was it a change?"
 
 
+def _failing(result: xr.Dataset) -> str:
+    """Return the champion of whose runs that decided nothing one failed."""
+    first, present = np.isnan(result["audit_mean"].to_numpy()).tolist()
+    if first and not present:
+        return str(result.attrs["baseline"])
+    return str(result.attrs["champion"])
+
+
 def _say_moved(result: xr.Dataset) -> Iterator[str]:
-    """Yield that the present champion's later runs differ from those that decided."""
+    """Yield that the scores of the present champion have changed from its earlier to its later runs."""
     p = result["champion_moved_pvalue"].item()
     if p < MOVED:
         champion = result.attrs["champion"]
         yield (
-            f"The scores of the champion {champion} are not what they were ({pvalue(p)}): machine, data or code have "
-            "changed, or it was kept by luck."
+            f"The scores of the champion {champion} are not what they were ({pvalue(p)}, of its runs that decided "
+            "nothing, the first half against the rest): machine, data or code have changed."
+        )
+
+
+def _say_lacking(result: xr.Dataset) -> Iterator[str]:
+    """Yield how many runs are lacking to show that the champion's scores have moved, once there are some."""
+    n_runs = int(result["n_runs_audit"][-1])
+    n_lacking = _ENOUGH_AUDIT - n_runs
+    if n_runs and n_lacking > 0:
+        champion = result.attrs["champion"]
+        yield (
+            f"To show whether the scores of {champion} have moved takes {_ENOUGH_AUDIT} runs that decided nothing: run "
+            f"it {_times(n_lacking)}."
+        )
+
+
+def _say_luck(result: xr.Dataset) -> Iterator[str]:
+    """Yield by how much the runs that the present champion was kept for are better than its others."""
+    kept = np.flatnonzero(result["decision"].to_numpy() == KEPT)
+    n_runs = int(result["n_runs_audit"][-1])
+    if not kept.size or n_runs < _LEAST_AUDIT:
+        return
+    latest = result.isel(candidate=int(kept[-1]))
+    deciding = latest["champion_mean"].item() + latest["difference"].item()
+    luck = deciding - result["audit_mean"][-1].item()
+    if _is_lower_better(result):
+        luck = -luck
+    if luck > 0:
+        size = rounded(luck, decimals_of(*ends_of(result["audit_mean_ci"][-1]), luck))
+        yield (
+            f"The runs that {latest['candidate'].item()} was kept for are better by {size} on average than the "
+            f"{n_runs} that decided nothing: so much was luck, as far as these show."
+        )
+
+
+def _say_unused(result: xr.Dataset) -> Iterator[str]:
+    """Yield which runs no decision used: of dropped candidates, and of champions beyond those compared."""
+    n_unused = _unused(result)
+    baseline, champion = (str(result.attrs[name]) for name in ("baseline", "champion"))
+    measuring = []
+    if champion != baseline:
+        measuring = [
+            f"{n_unused.pop(name)} of {name}"
+            for name in (baseline, champion)
+            if name in n_unused
+        ]
+    if n_unused:
+        idle = listed([f"{n} of {name}" for name, n in n_unused.items()])
+        yield f"Runs that no decision used: {idle}."
+    if measuring:
+        yield f"Runs that only measure the progress: {listed(measuring)}."
+
+
+def _unused(result: xr.Dataset) -> dict[str, int]:
+    """Return how many runs no decision used, of each algorithm that is judged or was a champion, if it has such."""
+    if "run_digest" not in result:
+        return {}
+    n_made = (result["run_digest"] != 0).sum("run").to_numpy().tolist()
+    names = map(str, result["algorithm"].to_numpy())
+    n_unused = dict(zip(names, n_made, strict=True))
+    decisions = result["decision"].to_numpy()
+    is_judged = (decisions == DROPPED) | (decisions == KEPT)
+    candidates = map(str, result["candidate"].to_numpy()[is_judged])
+    n_used = dict(
+        zip(candidates, result["n_runs"].to_numpy()[is_judged].tolist(), strict=True)
+    )
+    n_used[str(result.attrs["baseline"])] = result.attrs["start"]
+    champions = np.array(list(map(str, result["champion"].to_numpy())))
+    for name, n_runs in n_used.items():
+        met = result.isel(candidate=np.flatnonzero(champions == name))
+        n_compared = met["n_runs_champion"].to_numpy().max(initial=n_runs)
+        n_used[name] = int(n_compared + met["n_failed"].sum())
+    if (decisions == RUN_MORE).any():
+        # Further runs of this champion may take part yet.
+        del n_used[result.attrs["champion"]]
+    return {
+        name: n_unused[name] - n for name, n in n_used.items() if n_unused[name] > n
+    }
+
+
+def _say_failed(result: xr.Dataset) -> Iterator[str]:
+    """Yield which champions' runs failed and were passed over, and what failed runs count as where some may fail."""
+    champions = np.array(list(map(str, result["champion"].to_numpy())))
+    for name in dict.fromkeys(champions.tolist()):
+        n_failed = int(result["n_failed"].to_numpy()[champions == name].sum())
+        if n_failed:
+            failed = count(n_failed, "run")
+            yield f"{failed} of {name} failed where it was run again, and took no part."
+    share = result.attrs["share_failed"]
+    if share:
+        yield (
+            f"Up to a share of {share:g} of the runs at a look may fail: these count as the worst of both sides there."
         )
 
 

@@ -76,7 +76,7 @@ SEQUENTIAL = ResultKind(
         ),
         "chance": Var(
             _BY_LOOK,
-            "share of cases in which looks left show it if it is as seen",
+            "share of cases in which looks left show it, as uncertain as it is now",
             when="intervals",
         ),
         "chance_at_ci": Var(
@@ -127,7 +127,7 @@ SEQUENTIAL = ResultKind(
         text.sequential_table,
         "Pairs of algorithms at the latest look, the better first: the difference with its repeated interval for all "
         "pairs together, p adjusted over pairs, the look at which they were shown to differ, and in which share of "
-        "cases the looks left show it if the difference is as seen.",
+        "cases the looks left show it (the difference as uncertain as it is now).",
     ),
     statements=text.sequential_statements,
     views={

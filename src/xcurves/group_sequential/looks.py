@@ -11,7 +11,8 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import labels, ledger, validation
+from xcurves import ledger
+from xcurves.core import labels, validation
 from xcurves.core.validation import check_curves
 from xcurves.kernels.differences.sequential_pvalues import Spending
 
@@ -76,7 +77,11 @@ def assign_looks(
     >>> looks.look.values.tolist(), looks.look.attrs["n_looks"]
     ([1, 1, 1, 1, 1, 2, 2, 2, 2, 2], 4)
     """
-    checked = check_curves(validation.with_training(curves))
+    # What the other dims are matters only to the test of the looks.
+    core = ["algorithm", "run"]
+    if isinstance(curves, xr.DataArray) and "training" in curves.dims:
+        core.append("training")
+    checked = check_curves(curves, core)
     plan: dict[str, Any] = {}
     if isinstance(by, Mapping | pd.Series):
         values = _by_column(checked, pd.Series(by))

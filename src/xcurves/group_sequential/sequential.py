@@ -11,8 +11,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
+from xcurves import ledger
 from xcurves.array_types import Bools, Floats, Index
-from xcurves.core import labels, ledger, provenance, scales, validation
+from xcurves.core import (
+    direction,
+    labels,
+    provenance,
+    scales,
+    task_dims,
+    validation,
+)
 from xcurves.core.driver import per_task
 from xcurves.core.jobs import Group
 from xcurves.core.labels import in_label_order, pairs_in_label_order
@@ -53,7 +61,7 @@ def sequential(
     task: str | None = None,
     training_weights: TrainingWeights = None,
     reference: Hashable | None = None,
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
     n_resamples: int = 9999,
     confidence_level: float = 0.95,
     repeated_intervals: bool = True,
@@ -82,8 +90,9 @@ def sequential(
         How a curve becomes a number: the mean over its task's levels, the last of them, or weights, as in `contrast`.
     reference : label, optional
         Compare every other algorithm with this one only. By default all pairs.
-    higher_is_better : bool, default True
-        What sentences call better; changes no number.
+    higher_is_better : bool, optional
+        Which end of the scores is better. None: as ``attrs["higher_is_better"]`` or else the name of the scores says
+        (of a loss, an error or a time the lower); higher where neither does. Changes no number.
     n_resamples : int, default 9999
         All nested assignments are evaluated while they are at most so many, then as many random ones and the observed.
         It is one number, unlike elsewhere, since every look extends the assignments of the look before.
@@ -103,14 +112,14 @@ def sequential(
         then; `pvalue_stagewise`, NaN but at the first rejection by `pvalue` and at the last look; `difference` (first
         minus second, in score units). With `repeated_intervals` also: `difference_ci` (ci_bound), the repeated interval
         of a pair by itself, NaN where the looks contradict each other; `difference_ci_simultaneous` (ci_bound), that
-        for all pairs together; `chance`, how often the looks left show a pair that is open if the difference is as
-        seen, and `chance_at_ci` (ci_bound), if it is at an end of the interval for all pairs together, NaN where it is
-        shown or no look is left; `futile` (0 or 1). On (algorithm, look): `n_runs` so far, in all of `task`
-        together; on (pair, look) `n_assignments`, those that were evaluated. On (pair): `undecided`, 1 where more runs
-        are needed. On (algorithm): `n_runs_next`, the runs of its latest batch if it has an undecided pair, else 0: so
-        many are run next, and at most so many for each look that is left. On (algorithm, run): `run_digest`, a number
-        that changes with the scores and the look of a run, 0 where it is absent. Looks to come are NaN, flags 0. attrs
-        have the plan.
+        for all pairs together; `chance`, how often the looks left show a pair that is open, the difference as uncertain
+        as it is now, and `chance_at_ci` (ci_bound), if it is at an end of the interval for all pairs together, NaN
+        where it is shown, no look is left or an algorithm has one run; `futile` (0 or 1). On (algorithm, look):
+        `n_runs` so far, in all of `task` together; on (pair, look) `n_assignments`, those that were evaluated. On
+        (pair): `undecided`, 1 where more runs are needed. On (algorithm): `n_runs_next`, the runs of its latest batch
+        if it has an undecided pair, else 0: so many are run next, and at most so many for each look that is left. On
+        (algorithm, run): `run_digest`, a number that changes with the scores and the look of a run, 0 where it is
+        absent. Looks to come are NaN, flags 0. attrs have the plan.
 
     Raises
     ------
@@ -134,21 +143,22 @@ def sequential(
     whether to go on may depend on it. This is exact if runs of both algorithms are exchangeable within their batch (and
     task) and all assignments are evaluated, with random ones on average over seeds. With unlike spread unequal batches
     reject too often (for .05, with standard deviations 4:1, .09 at 6 v 3 runs three times, .15 at 2 v 4, 1 v 3 and 3 v
-    5): run equal ones. `pvalue` never rises; where a pair has no new runs it stays as it was, and the share of that
-    look can be spent at the next. An algorithm all of whose pairs are decided needs no further runs. `pvalue_stagewise`
-    is a p-value only for one who stops at the first rejection at the level α, or else at the last look. What is *not*
-    controlled: more looks than planned, batches that grow, looks or runs that are left out because of a result, and
-    algorithms that are added later.
+    5): run equal ones; of skewed (exponential) runs equal ones reject .10 to .11 too. `pvalue` never rises; where a
+    pair has no new runs it stays as it was, and the share of that look can be spent at the next. An algorithm all of
+    whose pairs are decided needs no further runs. `pvalue_stagewise` is a p-value only for one who stops at the first
+    rejection at the level α, or else at the last look. What is *not* controlled: more looks than planned, batches that
+    grow, looks or runs that are left out because of a result, and algorithms that are added later.
 
     The interval goes from the smallest to the largest shift of the first algorithm that no look so far rejects. If the
     algorithms differ by a shift, the intervals of all looks together hold it in a share 1 - α of studies. Those for all
     pairs together are found at the level α over the number of pairs. After a rejection the estimate is too large on
     average, and of the studies that reject, more than a share α may have an interval that misses.
 
-    *Chances* are shares of 2,000 continuations: normal runs with the mean and the standard deviation of each algorithm
-    so far, in batches like its latest, judged by Welch's t at the levels of a normal statistic that spends the plan's
-    shares, at α over the number of pairs that are not shown yet (Holm's next step). `futile` is 1 where `chance` is
-    below 0.1 and the larger `chance_at_ci` below 0.5; to stop there is allowed, never needed.
+    *Chances* are shares of 2,000 continuations: normal runs with the standard deviation of each algorithm so far, in
+    batches like its latest, judged by Welch's t at the levels of a normal statistic that spends the plan's shares, at α
+    over the number of pairs that are not shown yet (Holm's next step). The true difference of each continuation is
+    drawn anew, from Welch's t about the difference seen; for `chance_at_ci` it is the end of the interval. `futile` is
+    1 where `chance` is below 0.1; to stop there is allowed, never needed.
 
     References
     ----------
@@ -174,10 +184,12 @@ def sequential(
     [1, 1, 1]
     """
     curves = check_curves(
-        validation.with_training(curves), reserved=SEQUENTIAL.reserved()
+        task_dims.with_training(curves, task),
+        reserved=SEQUENTIAL.reserved(),
+        named=task_dims.named_dims(task),
     )
     n_looks, spending = _plan_of(curves, look, n_looks, spending)
-    validation.check_flag("higher_is_better", higher_is_better)
+    curves, higher_is_better = direction.resolved(curves, higher_is_better)
     tasks = _joined_tasks(curves, task)
     check_looks(curves, look, n_looks)
     core = (*tasks, "algorithm", "run")
@@ -201,12 +213,14 @@ def sequential(
         "look": look,
         "n_looks": n_looks,
         "spending": spending,
-        "task": task,
+        "task": None,
         "reference": None,
         "higher_is_better": higher_is_better,
         "n_resamples": int(n_resamples),
         "training_weights": ledger.name_of_weights(weights),
     }
+    if tasks:
+        attrs["task"] = tasks[0]
     if reference is not None:
         attrs["reference"] = str(reference)
     of_looks = {"long_name": labels.LONG_NAMES["look"]}
@@ -239,13 +253,7 @@ def _joined_tasks(curves: xr.DataArray, task: Any) -> list[str]:
     """Return the dim of tasks that are tested together, if there is one."""
     if task is None:
         return []
-    extra = labels.extra_dims(curves)
-    if not isinstance(task, Hashable) or task not in extra:
-        known = ", ".join(map(repr, extra)) or "none"
-        raise ValueError(
-            f"task must be an extra dim of curves; got {labels.shown(task)}. It has {known}"
-        )
-    return [str(task)]
+    return [task_dims.one_dim(curves, task)]
 
 
 def _plan_of(
@@ -459,19 +467,17 @@ def _chances(
                 of_pair = _chances_after(test, k, ends, levels[k], plan, context)
                 chance[number, k] = of_pair[0]
                 at_ends[number, k] = of_pair[1:]
-    is_unlikely = chance < sequential_chances.UNLIKELY
-    is_unlikely_at_best = at_ends.max(axis=-1) < sequential_chances.AT_BEST
     return {
         "chance": chance,
         "chance_at_ci": at_ends,
-        "futile": is_unlikely & is_unlikely_at_best,
+        "futile": chance < sequential_chances.UNLIKELY,
     }
 
 
 def _chances_after(
     test: PairTest, k: int, ends: Floats, level: float, plan: Plan, context: Context
 ) -> Floats:
-    """Return how often the looks after look `k` show a pair: if the difference is as seen, and at both `ends`."""
+    """Return how often the looks after look `k` show a pair: with an uncertain difference, and at both `ends`."""
     difference = test.by_look["difference"][k]
     scale = test.by_look["scale"][k]
     seen = sequential_chances.seen_by(test.u, plan.look, k, difference, scale)
@@ -483,6 +489,4 @@ def _chances_after(
         level,
         plan.n_resamples,
     )
-    return sequential_chances.chances(
-        seen, left, [difference, *ends], context.entropy, k
-    )
+    return sequential_chances.chances(seen, left, ends, context.entropy, k)

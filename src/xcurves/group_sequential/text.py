@@ -44,8 +44,9 @@ _HOW = (
 )
 _INTERVAL = "Intervals hold at all looks{together}; they assume a shift."
 _CHANCE = (
-    "Chances are of continuations by normal runs with the means and spreads so far; with few runs these are rough, and "
-    "chance_at_ci has them at both ends of the interval."
+    "Chances are of continuations by normal runs with the spreads so far; the true difference of each is drawn from what "
+    "these runs leave open, and where most true differences are small, chances are too high. chance_at_ci has them at "
+    "both ends of the interval."
 )
 
 
@@ -211,18 +212,23 @@ def _say_chances(left: list[OpenPair], more: int) -> str:
     )
     if not known:
         return ""
-    looks = f"the {more} looks left show"
+    looks = f"The {more} looks left show"
     if more == 1:
-        looks = "the look left shows"
+        looks = "The look left shows"
     if len(left) == 1:
-        return f"If the difference is as seen, {looks} it in {_cases(known[0].chance)}."
+        return (
+            f"{looks} it in {_cases(known[0].chance)} (the difference as uncertain as it "
+            "is now)."
+        )
     named = [f"{_versus(pair.row)} in {_cases(pair.chance)}" for pair in known]
-    return f"If differences are as seen, {looks} {joined(named, ', ', 3)}."
+    return (
+        f"{looks} {joined(named, ', ', 3)} (differences as uncertain as they are now)."
+    )
 
 
 def _cases(chance: float) -> str:
-    """Return a chance as "12 of 100 cases"."""
-    return f"{round(100 * chance):d} of 100 cases"
+    """Return a chance as "about 12 of 100 cases"."""
+    return f"about {round(100 * chance):d} of 100 cases"
 
 
 def _versus(row: PairRow) -> str:

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
-from xcurves.core.jobs import Group
-from xcurves.core.layout import Layout
+from xcurves.core.jobs import Group, Layout
 from xcurves.core.run_checks import Context
 from xcurves.kernels.laws import powerlaw, refits, wls
 from xcurves.kernels.laws.learning import Model, Sizes

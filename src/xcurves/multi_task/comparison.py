@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import xarray as xr
@@ -19,95 +19,26 @@ from xcurves.core.labels import pairs_in_label_order
 from xcurves.core.run_checks import Context
 from xcurves.kernels.differences import (
     contrasts,
+    mean_intervals,
     task_effects,
     task_flips,
     task_plans,
     task_ranks,
+    task_spreads,
     tasks_needed,
 )
 from xcurves.kernels.resampling import plans
-from xcurves.kernels.resampling.adjustments import benjamini_hochberg, holm, may_be_best
+from xcurves.kernels.resampling.adjustments import holm, may_be_best
 from xcurves.kernels.resampling.engine import Progress
 from xcurves.multi_task.kinds import ACROSS_TASKS
+from xcurves.multi_task.options import CORRECTIONS
+from xcurves.multi_task.pair_scores import PairScores, make_pairs
+from xcurves.multi_task.scope import scope_of_tasks
 
-CORRECTIONS = {"holm": holm, "benjamini-hochberg": benjamini_hochberg}
 # fixed, random
 OF_CLAIMS = [
     name for name, var in ACROSS_TASKS.variables.items() if "task_effect" in var.dims
 ]
-
-
-class PairScores(NamedTuple):
-    """The scores of all pairs of one benchmark, shape (pair, task, ...)."""
-
-    x: Floats  # of the first algorithm, a task's runs in front and NaN behind
-    y: Floats  # of the second
-    runs: NDArray[np.int64]  # numbers of both; 0 for both where either has none
-    weights: (
-        Floats  # of the tasks, of sum one in every pair, 0 where a pair lacks the task
-    )
-    d: Floats  # differences of means, NaN where there is none
-    d_ranked: (
-        Floats  # the same, infinite where a run of one failed, 0 where one of each did
-    )
-    v: Floats  # their squared standard errors
-    known: NDArray[np.bool_]  # whether the pair has a mean difference
-    # Whether anything varies, runs within a task or differences over tasks; else no interval says anything.
-    varies: NDArray[np.bool_]
-
-    @property
-    def here(self) -> NDArray[np.bool_]:
-        """Whether the pair has the task."""
-        return self.runs[..., 0] > 0
-
-    @property
-    def has_errors(self) -> NDArray[np.bool_]:
-        """Whether no task of the pair has a single run of an algorithm."""
-        return np.asarray((self.runs != 1).all(axis=(1, 2)) & self.here.any(axis=-1))
-
-
-def make_pairs(
-    scores: Floats, pairs: Indices, weights: Floats, *, paired: bool
-) -> PairScores:
-    """Return the pairs of scores of shape (task, algorithm, run)."""
-    present, failed = ~np.isnan(scores), np.isinf(scores)
-    infinity = -np.inf if np.isneginf(scores).any() else np.inf
-    # a number beyond all others of the task: ranks stand, differences are NaN below
-    if failed.any():
-        scores = _beyond(scores)
-    front = np.argsort(~present, axis=-1, kind="stable")
-    compact = np.take_along_axis(scores, front, axis=-1).swapaxes(0, 1)
-    runs = present.sum(axis=-1).T[pairs].swapaxes(1, 2)
-    runs[(runs == 0).any(axis=-1)] = 0
-    here = runs[..., 0] > 0
-    weights = np.where(here, weights, 0.0)
-    with np.errstate(invalid="ignore"):
-        weights = weights / weights.sum(axis=-1, keepdims=True)
-    x, y = np.where(here[..., np.newaxis], compact[pairs.T], np.nan)
-    infinite = np.asarray(failed.any(axis=-1)).T[pairs].any(axis=1)
-    d, v = (
-        np.where(infinite, np.nan, each)
-        for each in task_effects.task_differences(x, y, paired=paired)
-    )
-    alike = np.all(~here | (v == 0), axis=-1) & (
-        np.fmax.reduce(d, axis=-1) == np.fmin.reduce(d, axis=-1)
-    )
-    known = here.any(axis=-1) & ~(here & infinite).any(axis=-1)
-    first, second = np.asarray(failed.any(axis=-1)).T[pairs].swapaxes(0, 1)
-    cases = [~here, first & second, first, second]
-    d_ranked = np.select(cases, [np.nan, 0.0, infinity, -infinity], d)
-    return PairScores(x, y, runs, weights, d, d_ranked, v, known, ~alike)
-
-
-def _beyond(scores: Floats) -> Floats:
-    """Return scores with a finite one in place of infinite ones, above or below all others of the task."""
-    finite = np.where(np.isinf(scores), np.nan, scores)
-    for infinity, extreme in ((np.inf, np.fmax), (-np.inf, np.fmin)):
-        last = np.nan_to_num(extreme.reduce(finite, axis=(1, 2), keepdims=True))
-        sign = np.sign(infinity)
-        further = np.where(last == 0, sign, last + sign * np.abs(last))
-        scores = np.where(scores == infinity, further, scores)
-    return scores
 
 
 @dataclass(frozen=True)
@@ -148,7 +79,7 @@ class JoinedTasks(ABC):
             if self.context.paired:
                 self._check_paired(scores, name)
             of_benchmark = {
-                variable: values[number] for variable, values in out.items()
+                variable: values[number, ...] for variable, values in out.items()
             }
             of_block.fill(of_benchmark, scores, name)
         return out
@@ -214,8 +145,10 @@ class Comparison(JoinedTasks):
         out["n_tasks"][:] = pairs.here.sum(axis=-1)
         self._by_task(pairs, out)
         self._between_tasks(pairs, out)
+        self._new_task(pairs, out)
         self._fixed(pairs, out, fixed)
         self._random(pairs, out, random)
+        self._what_next(pairs, out, random)
         self._algorithms(scores, out)
         for claim in (fixed, random):
             if self.margin is not None:
@@ -271,7 +204,7 @@ class Comparison(JoinedTasks):
         size = self.family_sums(np.where(pairs.here, 1.0, np.nan))[:, self.groups]
         d, v = (self.family_sums(each) for each in (pairs.d / size, pairs.v / size**2))
         error = task_effects.uncertainty(pairs.x, pairs.y, paired=self.context.paired)
-        spread = task_flips.spread_of_truth(
+        spread = task_spreads.spread_of_truth(
             d, v, np.nansum(error / size**4, axis=-1), alpha
         )
         for name, values in zip(
@@ -282,13 +215,22 @@ class Comparison(JoinedTasks):
         with np.errstate(invalid="ignore"):
             of_families = self.family_sums(pairs.weights * self.sign * pairs.d_ranked)
         share, some = (
-            task_flips.share_positive(of_families, alpha),
+            task_spreads.share_positive(of_families, alpha),
             pairs.here.any(axis=-1),
         )
         for name, each in zip(
             ("share_better", "share_better_ci", "n_ties"), share, strict=True
         ):
             out[name][some] = each[some]
+
+    def _new_task(self, pairs: PairScores, out: Mapping[str, Floats]) -> None:
+        """Fill in between which values the difference in one more task would be; of tasks in families nothing is known."""
+        size = self.family_sums(np.where(pairs.here, 1.0, np.nan))
+        with np.errstate(invalid="ignore"):
+            is_alone = ~(size > 1).any(axis=-1)
+        some = pairs.known & is_alone
+        ends, level = mean_intervals.one_more_value(pairs.d[some], self.context.alpha)
+        out["new_task_ci"][some], out["new_task_level"][some] = ends, level
 
     def _fixed(
         self, pairs: PairScores, out: Mapping[str, Floats], claim: Mapping[str, Floats]
@@ -364,11 +306,10 @@ class Comparison(JoinedTasks):
             x, plan, alpha
         )
         ends = task_flips.flip_intervals(
-            x[known], weights[known], plan, alpha, alpha / max(1, int(known.sum()))
+            x[known], weights[known], plan, alpha, self._level_of_each(pairs)
         )
         ends[:, ~pairs.varies[known]] = np.nan
         claim["difference_ci"][known], claim["difference_ci_simultaneous"][known] = ends
-        out["tasks_to_show"][known] = self._tasks_to_show(x[known])
         if self.margin is not None:
             p, limit = task_flips.flip_margins(
                 self.sign * x[known], weights[known], plan, self.margin, alpha
@@ -378,12 +319,14 @@ class Comparison(JoinedTasks):
 
         # Each pair is flipped in the families that it has; one without a difference leaves half as many sums.
         n_families = np.count_nonzero(~np.isnan(weights), axis=-1)
-        if plan.exact:
-            n_resamples = 2**n_families
-            least = 2.0 ** (np.count_nonzero(x == 0, axis=-1) + 1 - n_families)
-        else:
-            n_resamples = np.full_like(n_families, plan.n_resamples)
-            least = np.full(len(x), 1 / plan.n_total)
+        is_exact = task_flips.exact_members(weights, plan)
+        n_resamples = np.where(is_exact, 2.0**n_families, plan.n_resamples)
+        of_all = 2.0 ** (np.count_nonzero(x == 0, axis=-1) + 1 - n_families)
+        of_random = 1 / plan.n_total
+        least = np.where(is_exact, of_all, of_random)
+        # several pairs are adjusted by the flips of all families
+        if not plan.exact and np.count_nonzero(self._in_family(pairs)) > 1:
+            least = np.maximum(least, of_random)
         claim["pvalue_adjusted_least"][:] = np.where(
             known, np.minimum(least, 1.0), np.nan
         )
@@ -399,16 +342,47 @@ class Comparison(JoinedTasks):
                 claim["prob_greater_pvalue_adjusted"][:],
             ) = both
 
-    def _tasks_to_show(self, x: Floats) -> Floats:
-        """Return how many tasks, or families, it would take to show each difference, x of shape (pair, family)."""
+    def _in_family(self, pairs: PairScores) -> Bools:
+        """Return which pairs are tested together: those with families enough for a p of the level."""
+        sizes = self.family_sums(np.where(pairs.here, 1.0, np.nan))
+        n_families = np.count_nonzero(~np.isnan(sizes), axis=-1)
+        can_be_shown = task_flips.can_be_shown(n_families, self.context.alpha)
+        return np.asarray(pairs.known & can_be_shown)
+
+    def _level_of_each(self, pairs: PairScores) -> float:
+        """Return the level of each pair for which all claims about tasks like these hold together."""
+        # Pairs outside the family of tests have no limits at any level. If all are outside, more tasks would bring all
+        # of them in.
+        counted = self._in_family(pairs)
+        if not counted.any():
+            counted = pairs.known
+        return self.context.alpha / max(1, int(np.count_nonzero(counted)))
+
+    def _what_next(
+        self, pairs: PairScores, out: Mapping[str, Floats], claim: Mapping[str, Floats]
+    ) -> None:
+        """Fill in how many tasks, or families, would show each difference, and which difference so many tasks show."""
+        known, level = pairs.known, self._level_of_each(pairs)
+        x, weights = (
+            self.family_sums(np.where(pairs.here, each, np.nan))[known]
+            for each in (pairs.weights * pairs.d, pairs.weights)
+        )
         n = np.count_nonzero(~np.isnan(x), axis=-1).astype(float)
-        contributions = n[:, np.newaxis] * x  # their mean is the difference
-        mean = task_effects.weighted_sum(x, np.ones(x.shape[-1]))
-        with np.errstate(invalid="ignore", divide="ignore"):
-            square = np.nansum((contributions - mean[:, np.newaxis]) ** 2, axis=-1) / (
-                n - 1
-            )
-        return tasks_needed.tasks_to_show(mean, np.sqrt(square), n, self.context.alpha)
+        error = mean_intervals.error_over_families(x, weights)
+        sd = error * np.sqrt(
+            n
+        )  # of families that weigh alike that of their differences
+        out["tasks_to_show"][known] = tasks_needed.tasks_to_show(
+            out["difference"][known], sd, n, level
+        )
+        out["smallest_to_show"][known] = tasks_needed.smallest_to_show(error, n, level)
+        shown = (out["difference"] != 0) & (
+            claim["pvalue_adjusted"] <= self.context.alpha + 1e-12
+        )
+        at_least = tasks_needed.tasks_at_least(
+            claim["difference_ci"][known], sd, n, level
+        )
+        out["tasks_at_least"][known] = np.where(shown[known], np.nan, at_least)
 
     def _algorithms(self, scores: Floats, out: Mapping[str, Floats]) -> None:
         """Fill in weighted means over tasks, and mean ranks, 1 the best, with what is shown of them."""
@@ -421,12 +395,8 @@ class Comparison(JoinedTasks):
             squares = np.nansum((scores - means[..., np.newaxis]) ** 2, axis=-1)
         spread = np.sqrt(squares / np.where(n_runs > 1, n_runs - 1, np.nan))
         out["task_mean_sd"][:] = np.where(has_mean, spread, np.nan)
-        used, complete = n_runs.any(axis=-1), n_runs.all(axis=-1)
-        if used.any():
-            weights = np.array(self.weights)[used]
-            out["score_mean"][:] = (
-                weights / weights.sum() @ np.where(has_mean, means, np.nan)[used]
-            )
+        self._means_over_tasks(scores, np.where(has_mean, means, np.nan), out)
+        complete = n_runs.all(axis=-1)
         if not complete.any():
             return
         # Better ones count 1, equal ones and the algorithm itself a half.
@@ -444,3 +414,42 @@ class Comparison(JoinedTasks):
         )
         a, b = self.pairs.T
         out["rank_pvalue_adjusted"][:] = np.minimum(pvalue[a, b], pvalue[b, a])
+
+    def _means_over_tasks(
+        self, scores: Floats, means: Floats, out: Mapping[str, Floats]
+    ) -> None:
+        """Fill in means over each algorithm's own tasks with intervals, and over the tasks that a verdict is about."""
+        has = np.asarray(~np.isnan(scores).all(axis=-1))
+        out["n_tasks_algorithm"][:] = has.sum(axis=0)
+        parts, shares = self._weighted(means, has)
+        compared = has.any(axis=0)
+        out["score_mean"][compared] = parts.sum(axis=0)[compared]
+
+        x, weights = (
+            self.family_sums(np.where(has, each, np.nan).T)[compared]
+            for each in (parts, shares)
+        )
+        is_finite = np.isfinite(out["score_mean"][compared])
+        ends = mean_intervals.means_over_families(
+            x,
+            weights,
+            self.context.alpha / max(1, int(is_finite.sum())),
+            of_shares=mean_intervals.are_shares(scores),
+        )
+        out["score_mean_ci"][compared] = np.where(
+            is_finite[:, np.newaxis], ends, np.nan
+        )
+
+        scope = scope_of_tasks(has)
+        out["n_tasks_common"][...] = np.count_nonzero(scope.tasks)
+        parts, _ = self._weighted(means[scope.tasks], has[scope.tasks], scope.tasks)
+        in_scope = scope.algorithms
+        out["score_mean_common"][in_scope] = parts.sum(axis=0)[in_scope]
+
+    def _weighted(
+        self, means: Floats, has: Bools, tasks: Bools | slice = slice(None)
+    ) -> tuple[Floats, Floats]:
+        """Return the parts of some tasks in the mean of each algorithm, (task, algorithm), and their weights."""
+        weights = np.array(self.weights)[tasks, np.newaxis] * has
+        shares = weights / np.maximum(weights.sum(axis=0), np.finfo(float).tiny)
+        return np.where(has, shares * means, 0.0), shares

@@ -10,6 +10,7 @@ import xarray as xr
 
 from xcurves.core.applicability import NotApplicableError, comparable
 from xcurves.core.labels import CI_BOUNDS, extra_dims
+from xcurves.core.pairs import OPEN_ENDS
 from xcurves.core.schema import (
     ALONG,
     PAIR_COORDS,
@@ -37,7 +38,7 @@ _REFERENCES = (
     "Westfall & Young (1993), Resampling-Based Multiple Testing, Wiley",
 )
 
-_OPTIONS = ("n_resamples", "paired", "progress", "higher_is_better")
+_OPTIONS = ("n_resamples", "paired", "progress")
 
 
 def _n_algorithms(result: xr.Dataset) -> float:
@@ -90,8 +91,18 @@ ACROSS_TASKS = ResultKind(
         "pvalue_adjusted_least": Var(
             _CLAIM, "smallest adjusted p-value that these runs and tasks allow"
         ),
+        "score_mean_common": Var(
+            _ALGORITHM,
+            "weighted mean of mean scores over the tasks of the verdict",
+            "score",
+        ),
         "score_mean": Var(
-            _ALGORITHM, "weighted mean over tasks of mean scores", "score"
+            _ALGORITHM, "weighted mean of mean scores over its own tasks", "score"
+        ),
+        "score_mean_ci": Var(
+            (*_ALGORITHM, "ci_bound"),
+            "interval of the mean over its own tasks, for all algorithms together",
+            "score",
         ),
         "may_be_best": Var(
             (*_ALGORITHM, "task_effect"),
@@ -146,6 +157,21 @@ ACROSS_TASKS = ResultKind(
             _PAIR,
             "tasks, or families, that would show such a difference in 8 of 10 cases",
         ),
+        "tasks_at_least": Var(
+            _PAIR,
+            "tasks, or families, that would show the largest difference of the interval in 8 of 10 cases",
+        ),
+        "smallest_to_show": Var(
+            _PAIR,
+            "difference that so many tasks, or families, show in 8 of 10 cases",
+            "score",
+        ),
+        "new_task_ci": Var(
+            (*_PAIR, "ci_bound"),
+            "interval of the difference in one more task like these",
+            "score",
+        ),
+        "new_task_level": Var(_PAIR, "confidence level of that interval"),
         "interaction_pvalue": Var(
             _PAIR, "randomization p-value of the task-by-algorithm interaction"
         ),
@@ -160,6 +186,12 @@ ACROSS_TASKS = ResultKind(
         ),
         "n_tasks": Var(
             _PAIR, "number of tasks in which both have runs", dtype=np.int64
+        ),
+        "n_tasks_algorithm": Var(
+            _ALGORITHM, "number of tasks in which it has runs", dtype=np.int64
+        ),
+        "n_tasks_common": Var(
+            ("task",), "number of tasks that the verdict is about", dtype=np.int64
         ),
         "n_ties": Var(
             _PAIR, "tasks, or families, in which both score the same", dtype=np.int64
@@ -240,6 +272,7 @@ ACROSS_TASKS = ResultKind(
                 "of random": "For tasks like these.",
                 "of fixed": "For these very tasks.",
                 "shown": "Filled: shown.",
+                "open end": OPEN_ENDS,
                 "standard error": "Circles: plus or minus a standard error, where runs are too few for an interval.",
                 "fixed mean": "Filled diamonds: the mean over tasks, with its interval for these tasks.",
                 "random mean": "Open diamonds: the same for tasks like these.",

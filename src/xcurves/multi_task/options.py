@@ -12,9 +12,12 @@ import xarray as xr
 from xcurves.array_types import Floats
 from xcurves.core import labels
 from xcurves.core.weights import weights_on
+from xcurves.kernels.differences.task_plans import least_pvalues
+from xcurves.kernels.resampling.adjustments import benjamini_hochberg, holm
 
 TaskWeights = Sequence[float] | xr.DataArray
 TaskGroups = str | Sequence[Any] | xr.DataArray
+CORRECTIONS = {"holm": holm, "benjamini-hochberg": benjamini_hochberg}
 GROUP = "task_group"
 _UNLIKE = 10.0  # times that runs may differ more in one task than in another
 
@@ -26,40 +29,6 @@ class TaskFamilies(NamedTuple):
     name: str | None
     numbers: list[int]  # the family of each task
     coord: dict[Hashable, Any]  # where they were given as an array
-
-
-def check_task(
-    curves: xr.DataArray, task: str | Sequence[str]
-) -> tuple[xr.DataArray, str]:
-    """Return curves and their dim of tasks: the only extra dim, whatever its name, or several joined to one."""
-    extra = labels.extra_dims(curves)
-    if (
-        not isinstance(task, str)
-        and isinstance(task, Sequence)
-        and len(set(task)) > 1
-        and set(task) <= set(extra)
-    ):
-        labelled = curves.assign_coords({dim: curves[dim] for dim in task})
-        joined = labelled.stack(task=list(task), create_index=False)  # noqa: PD013  # of xarray
-        every = zip(*(joined[dim].to_numpy().tolist() for dim in task), strict=True)
-        named = joined.assign_coords(task=[", ".join(map(str, each)) for each in every])
-        return named.transpose("task", ...), "task"
-    if isinstance(task, str) and task in extra:
-        return curves, task
-    if task == "task" and len(extra) == 1:
-        return curves, str(extra[0])
-    if isinstance(task, str) and task in labels.DIMS:
-        raise ValueError(
-            f"task must be a dim of tasks; got {labels.shown(task)}, which is that of {task}s"
-        )
-    cure = labels.did_you_mean(task, extra)
-    if not cure and extra:
-        cure = f". Name one: task={extra[0]!r}"
-    elif not cure:
-        cure = ". Add one: curves.expand_dims(task=['name'])"
-    raise ValueError(
-        f"task={labels.shown(task)} is no dim of curves, which have {tuple(curves.dims)}{cure}"
-    )
 
 
 def check_task_weights(
@@ -159,6 +128,30 @@ def standard_errors(pair: xr.Dataset) -> xr.DataArray:
     is_paired = bool(pair.attrs.get("paired", 0))
     error: xr.DataArray = (first + second) ** 0.5
     return error.drop_vars("algorithm", errors="ignore").where(not is_paired)
+
+
+def least_task_pvalues(benchmark: xr.Dataset) -> xr.DataArray:
+    """Return the smallest that `task_pvalue_adjusted` could have been in each task, dims (pair, task), NaN without a p.
+
+    An adjusted p falls with every p of its pair: it is the smallest where all are as small as their runs allow.
+    """
+    task = benchmark.attrs["task"]
+    counts = benchmark["n_runs"].transpose(task, "algorithm")
+    algorithms = benchmark["algorithm"].to_numpy().tolist()
+    sides = [
+        [algorithms.index(label) for label in benchmark[side].to_numpy().tolist()]
+        for side in ("algorithm_a", "algorithm_b")
+    ]
+    runs = counts.to_numpy()[:, sides].transpose(2, 0, 1)  # (pair, task, side)
+    least = least_pvalues(
+        runs,
+        benchmark.attrs.get("n_resamples"),
+        paired=bool(benchmark.attrs.get("paired", 0)),
+    )
+    pvalues = benchmark["task_pvalue_adjusted"].transpose("pair", task)
+    adjust = CORRECTIONS[benchmark.attrs.get("task_correction", "holm")]
+    tested = np.where(pvalues.notnull(), least, np.nan)
+    return pvalues.copy(data=adjust(tested)).drop_attrs()
 
 
 def carrying_tasks(benchmark: xr.Dataset) -> list[object]:

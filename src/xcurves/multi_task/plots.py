@@ -11,6 +11,7 @@ import xarray as xr
 
 from xcurves.array_types import Floats
 from xcurves.core import provenance
+from xcurves.core.compared_pairs import score_name
 from xcurves.core.labels import each_of
 from xcurves.core.pairs import (
     SWAPPED,
@@ -22,9 +23,9 @@ from xcurves.core.pairs import (
     most_ahead,
     pairs_by_size,
 )
-from xcurves.core.verdict import score_name
 from xcurves.core.wording import with_units
 from xcurves.multi_task.claims import claims_of, of_claim, shown_of_claim
+from xcurves.multi_task.compared import noun_of
 from xcurves.multi_task.options import standard_errors
 from xcurves.plotting.forest import (
     draw_forest_of_pairs,
@@ -91,9 +92,9 @@ def draw_forest(result: xr.Dataset, ax: Axes) -> None:
     if result.sizes["pair"] > 1:
         displayed = _displayed(result)
         ax.set_gid(f"of {displayed.attrs['claim']}")
-        which = f"these {result.attrs['task']}s"
+        which = f"these {noun_of(result)}s"
         if displayed.attrs["claim"] == "random":
-            which = f"{result.attrs['task']}s like these"
+            which = f"{noun_of(result)}s like these"
         more = "lower" if lower_is_better(result) else "higher"
         label = f"how much {more} in mean {score_name(result)}"
         if keeps_direction(result):

@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Bools, Floats
-from xcurves.core import labels, scales, validation
+from xcurves.core import direction, labels, scales, task_dims, validation
 from xcurves.core.driver import is_lazy, per_task, reduce_runs
 from xcurves.core.jobs import Group
 from xcurves.core.run_checks import Context
@@ -36,7 +36,7 @@ def profile_across_tasks(
     task_groups: TaskGroups | None = None,
     paired: bool = False,
     reference: Hashable | None = None,
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
     n_resamples: int | None = None,
     confidence_level: float = 0.95,
     progress: bool | None = None,
@@ -53,8 +53,9 @@ def profile_across_tasks(
         between two levels of the task's grid are on the line between them.
     task, task_groups, paired, reference : str or sequence of str, str, sequence or DataArray, bool, and label
         As for `across_tasks`.
-    higher_is_better : bool, default True
-        Which end of the scores is better: which algorithm of a pair is named first.
+    higher_is_better : bool, optional
+        Which end of the scores is better. None: as ``attrs["higher_is_better"]`` or else the name of the scores says
+        (of a loss, an error or a time the lower); higher where neither does.
     n_resamples : int, optional
         Ceiling on the number of flips of signs for the difference: all distinct ones if they fit, else so many random
         ones. None: all up to a million, else 9,999. And the number of replicates for the band of a mean curve, 9,999
@@ -91,12 +92,11 @@ def profile_across_tasks(
     exponential ones some fraction is shown in .07 to .10 of data sets without a difference.
 
     `difference_ci` is the exact interval of the subset means, `difference_ci_simultaneous` that at a level divided by
-    the number of all pairs and fractions. The band of
-    six families or more that weigh alike, the heaviest at most 1.5 times the lightest, is
-    :math:`\Delta(f) \pm c \cdot s(f)`, where ``c`` is the critical value of the largest \|T\| over ``f`` of the
-    differences less their mean. Of unlike families that band would hold as seldom as .62, since a heavy family pulls
-    the mean towards itself: their band is that of subset means at a level of :math:`1 - \alpha / K` for ``K``
-    fractions, NaN where no p is so small.
+    the number of fractions of all pairs, of those that have tasks enough for a p of the level. The band of six families
+    or more that weigh alike, the heaviest at most 1.5 times the lightest, is :math:`\Delta(f) \pm c \cdot s(f)`, where
+    ``c`` is the critical value of the largest \|T\| over ``f`` of the differences less their mean. Of unlike families
+    that band would hold as seldom as .62, since a heavy family pulls the mean towards itself: their band is that of
+    subset means at a level of :math:`1 - \alpha / K` for ``K`` fractions, NaN where no p is so small.
 
     For the band of a mean curve whole residual runs get random signs, and every replicate is studentized by its own
     standard error. It is NaN where a task has one run, or runs are too few for a finite band.
@@ -120,8 +120,13 @@ def profile_across_tasks(
     >>> profile.budget_fraction.values.tolist()
     [0.25, 0.5, 0.75, 1.0]
     """
-    curves = check_curves(curves, reserved=PROFILE_ACROSS_TASKS.reserved())
-    curves, task = options.check_task(curves, task)
+    curves = check_curves(
+        curves,
+        reserved=PROFILE_ACROSS_TASKS.reserved(),
+        named=task_dims.named_dims(task),
+    )
+    curves, higher_is_better = direction.resolved(curves, higher_is_better)
+    curves, task = task_dims.check_task(curves, task)
     at = check_fractions("fractions", fractions)
     groups = options.check_task_groups(curves, task, task_groups)
     core = (task, "algorithm", "run", "budget_fraction")
@@ -149,9 +154,7 @@ def profile_across_tasks(
             "task_groups": groups.name,
             "paired": paired,
             "reference": reference,
-            "higher_is_better": validation.check_flag(
-                "higher_is_better", higher_is_better
-            ),
+            "higher_is_better": higher_is_better,
             "n_resamples": n_resamples,
         },
         coords={
@@ -250,14 +253,18 @@ class _Profile(JoinedTasks):
             x_of_training[:, 0], plan, self.context.alpha
         )[1]
         n_families = np.count_nonzero(~np.isnan(weights), axis=-1)
-        n_tests = int(np.count_nonzero(n_families)) * int(begun.sum())
+        in_family = task_flips.can_be_shown(n_families, self.context.alpha)
+        n_tests = int(np.count_nonzero(in_family)) * int(begun.sum())
         tested_pairs = np.flatnonzero(n_families)
         for pair in self.progress(tested_pairs, total=len(tested_pairs)):
-            out["n_resamples"][pair] = plan.n_resamples
-            if plan.exact:
-                out["n_resamples"][pair] = 2 ** n_families[pair]
+            families, own = task_flips.own_flips(weights[pair], plan)
+            out["n_resamples"][pair] = own.n_resamples
             difference = task_flips.profile_difference(
-                x[pair], weights[pair], plan, self.context.alpha, n_tests
+                x[pair][:, families],
+                weights[pair, families],
+                own,
+                self.context.alpha,
+                n_tests,
             )
             out["band_method"][pair] = difference.pop("band_method")
             for name, values in difference.items():

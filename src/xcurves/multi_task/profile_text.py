@@ -14,6 +14,7 @@ from xcurves.core.pairs import lower_is_better
 from xcurves.core.schema import Statement, statements
 from xcurves.core.wording import count, joined, pvalue
 from xcurves.kernels.differences.task_flips import NO_BAND, SUBSET_MEANS
+from xcurves.multi_task.compared import noun_of
 
 _FEW = 3  # pairs of which each has a sentence
 _NAMED = 2  # pairs that an answer names
@@ -21,7 +22,7 @@ _NAMED = 2  # pairs that an answer names
 
 def aggregate_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield where pairs differ, the largest difference first; every pair; and what the bands mean."""
-    task = result.attrs["task"]
+    task = noun_of(result)
     pairs = [
         (name, pair)
         for benchmark, name in named_tasks(result, "n_tasks")
@@ -93,7 +94,7 @@ def _about_bands(result: xr.Dataset, task: str) -> Iterator[str]:
 
 def _profile_claim(pair: xr.Dataset) -> str:
     """Return where a pair differs, with the smallest p."""
-    n = count(pair["n_tasks"].item(), pair.attrs["task"])
+    n = count(pair["n_tasks"].item(), noun_of(pair))
     smallest = pair["pvalue_adjusted"].min().item()
     a, b = pair["algorithm_a"].item(), pair["algorithm_b"].item()
     if np.isnan(smallest):

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 import xarray as xr
-from scipy.stats import t
 
-from xcurves.core.labels import CI_BOUNDS
-from xcurves.core.pairs import TURNED, better_first, heading, is_shown, shown_interval
+from xcurves.core.labels import named_tasks
+from xcurves.core.pairs import (
+    OPEN_ENDS,
+    TURNED,
+    better_first,
+    has_open_ends,
+    heading,
+    is_shown,
+    shown_interval,
+)
 from xcurves.core.provenance import alpha_of
 from xcurves.core.tables import (
     bounds,
@@ -16,6 +22,7 @@ from xcurves.core.tables import (
     frame_of_algorithms,
     frame_of_displayed,
     frame_of_pairs,
+    note_open_ends,
 )
 from xcurves.multi_task.claims import (
     claim_of_verdict,
@@ -23,6 +30,8 @@ from xcurves.multi_task.claims import (
     of_claim,
     shown_of_claim,
 )
+from xcurves.multi_task.compared import noun_of
+from xcurves.multi_task.options import carrying_tasks
 
 
 def across_table(result: xr.Dataset) -> pd.DataFrame:
@@ -30,8 +39,10 @@ def across_table(result: xr.Dataset) -> pd.DataFrame:
     size = result["difference"]
     turned = better_first(result, size, ["difference"], ["prob_greater"])
     columns = {"difference": turned["difference"]}
+    every_shown = []
     for claim in reversed(claims_of(result)):  # that of the verdict first
         shown = shown_of_claim(result, claim)
+        every_shown.append(shown)
         columns |= bounds(shown["interval"], f"{claim}_")
         columns[f"{claim}_p"] = shown["p"]
     columns["prob_greater"] = turned["prob_greater"]
@@ -40,7 +51,8 @@ def across_table(result: xr.Dataset) -> pd.DataFrame:
         columns["prob_greater_p"] = adjusted.reset_coords(drop=True)
     columns["task_sd"] = result["task_sd"]
     frame = frame_of_pairs(columns, size, turned[TURNED])
-    frame.attrs["interval"] = heading(result)
+    frame.attrs["interval"] = _of_scales(result, heading(result))
+    note_open_ends(frame, *every_shown)
     return frame
 
 
@@ -69,6 +81,8 @@ def aggregate_table(result: xr.Dataset) -> pd.DataFrame:
     frame = frame_of(columns, ["pair", "budget_fraction"])
     level = heading(result).partition(",")[0]
     frame.attrs["interval"] = f"{level}, all pairs and fractions together"
+    if has_open_ends(result["difference"], together):
+        frame.attrs["note"] = OPEN_ENDS
     return frame
 
 
@@ -76,7 +90,8 @@ def pairs_of_verdict(result: xr.Dataset) -> pd.DataFrame:
     """Return the pairs by the claim that the verdict makes."""
     claim = claim_of_verdict(result)
     frame = frame_of_displayed(shown_of_claim(result, claim))
-    task = result.attrs["task"]
+    frame.attrs["interval"] = _of_scales(result, frame.attrs["interval"])
+    task = noun_of(result)
     frame.attrs["caption"] = f"on these very {task}s"
     if claim == "random":
         frame.attrs["caption"] = f"on {task}s like these"
@@ -84,44 +99,29 @@ def pairs_of_verdict(result: xr.Dataset) -> pd.DataFrame:
 
 
 def algorithm_table(result: xr.Dataset) -> pd.DataFrame:
-    """Return a row for each algorithm: its mean over tasks with an interval for these tasks, rank, may be the best."""
+    """Return a row for each algorithm: its mean over its own tasks with an interval, their number, rank, may be the best.
+
+    Those that the verdict is about stand first.
+    """
     part = of_claim(result, claim_of_verdict(result))
     columns = {"mean": result["score_mean"]}
-    interval = mean_over_tasks_ci(result)
+    interval = result["score_mean_ci"]
     if interval.notnull().any():
         columns |= bounds(interval)
-    columns |= {"mean_rank": result["rank_mean"], "may_be_best": part["may_be_best"]}
+    columns |= {
+        f"{noun_of(result)}s": result["n_tasks_algorithm"],
+        "mean_rank": result["rank_mean"],
+        "may_be_best": part["may_be_best"],
+        "order": result["score_mean_common"],
+    }
     frame = frame_of_algorithms(result, columns)
     level = heading(result).partition(",")[0]
-    frame.attrs["interval"] = f"{level}, these {result.attrs['task']}s"
+    frame.attrs["interval"] = _of_scales(result, f"{level}, all algorithms together")
     return frame
 
 
-def mean_over_tasks_ci(result: xr.Dataset) -> xr.DataArray:
-    r"""Return t intervals of mean scores over these tasks, had other runs been made, dims (..., algorithm, ci_bound).
-
-    The standard error is :math:`\sqrt{\sum_t w_t^2 s_t^2 / n_t}`, its degrees of freedom are Satterthwaite's. NaN where
-    an algorithm has a single run in some task.
-    """
-    task = result.attrs["task"]
-    n_runs = result["n_runs"]
-    weights = xr.ones_like(result["task_mean"].isel(algorithm=0, drop=True))
-    if "task_weights" in result:
-        weights = result["task_weights"].reset_coords(drop=True)
-    used = (n_runs > 0).any("algorithm")
-    shares = weights.where(used, 0.0) / weights.where(used, 0.0).sum(task)
-    variance = (
-        shares**2 * result["task_mean_sd"] ** 2 / n_runs.where(n_runs > 1)
-    ).where(used, 0.0)
-    total = variance.sum(task, skipna=False)
-    degrees = total**2 / (variance**2 / (n_runs - 1).where(n_runs > 1, 1)).sum(task)
-    level = (1 + float(result.attrs["confidence_level"])) / 2
-    half = xr.apply_ufunc(t.ppf, level, degrees) * np.sqrt(total)
-    # Runs that do not differ at all leave no degrees of freedom.
-    half = half.where(total > 0, total)
-    mean = result["score_mean"]
-    ends = xr.concat(
-        [mean - half, mean + half], dim=pd.Index(CI_BOUNDS, name="ci_bound")
-    )
-    interval: xr.DataArray = ends.transpose(..., "ci_bound")
-    return interval
+def _of_scales(result: xr.Dataset, heading_of_interval: str) -> str:
+    """Return the heading of intervals; where tasks are on unlike scales it says for whom they hold."""
+    if any(carrying_tasks(each) for each, _ in named_tasks(result, "difference")):
+        return f"{heading_of_interval}, if the {noun_of(result)}s' scales count as they are"
+    return heading_of_interval

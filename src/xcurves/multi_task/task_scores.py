@@ -6,11 +6,12 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Bools, Floats
+from xcurves.core.compared_pairs import score_name
 from xcurves.core.labels import escape_controls
 from xcurves.core.provenance import alpha_of, significant
 from xcurves.core.task_scores import TaskScores
-from xcurves.core.verdict import score_name
 from xcurves.core.wording import with_units
+from xcurves.multi_task.options import least_task_pvalues
 
 
 def scores_by_task(result: xr.Dataset) -> TaskScores:
@@ -31,7 +32,7 @@ def scores_by_task(result: xr.Dataset) -> TaskScores:
     best = _best_of_each(
         mean, lower_is_better=result.attrs.get("higher_is_better", 1) == 0
     )
-    tied, any_shown = _compare_with_best(by_task, best)
+    tied, untold, any_could = _compare_with_best(by_task, best)
     return TaskScores(
         task=str(task),
         tasks=_labels(result, task),
@@ -42,9 +43,11 @@ def scores_by_task(result: xr.Dataset) -> TaskScores:
         n_runs=by_task["n_runs"].to_numpy(),
         best=best,
         tied=tied,
-        any_shown=any_shown,
+        untold=untold,
+        any_could=any_could,
         compared=result.attrs.get("reference"),
         mean_over_tasks=result["score_mean"].to_numpy(),
+        n_tasks=result["n_tasks_algorithm"].to_numpy(),
         rank=result["rank_mean"].to_numpy(),
         confidence_level=float(result.attrs["confidence_level"]),
     )
@@ -63,15 +66,23 @@ def _best_of_each(mean: Floats, *, lower_is_better: bool) -> Bools:
     return np.asarray(upward == highest)
 
 
-def _compare_with_best(result: xr.Dataset, best: Bools) -> tuple[Bools, bool]:
-    """Return who is compared with the best of its task and not shown to be worse, and whether any is shown to be."""
+def _compare_with_best(result: xr.Dataset, best: Bools) -> tuple[Bools, Bools, bool]:
+    """Return who is not shown to be worse than the best of its task: where that could have been shown, and elsewhere.
+
+    Third, whether anything could have been shown.
+    """
     algorithms = result["algorithm"].to_numpy().tolist()
+    alpha = alpha_of(result)
+    task = result.attrs["task"]
     shown = significant(
-        result["task_pvalue_adjusted"].transpose(..., "pair").to_numpy(),
-        alpha_of(result),
+        result["task_pvalue_adjusted"].transpose(task, "pair").to_numpy(), alpha
     )
-    tied = np.zeros_like(best)
-    any_shown = False
+    # Without a p nothing could have been shown.
+    least = least_task_pvalues(result).transpose(task, "pair").to_numpy()
+    could_be_shown = significant(least, alpha)
+    tied, untold = np.zeros_like(best), np.zeros_like(best)
+    any_could = False
+    has_mean = np.isfinite(result["task_mean"].to_numpy())
     for pair, sides in enumerate(
         zip(
             result["algorithm_a"].to_numpy(),
@@ -81,11 +92,10 @@ def _compare_with_best(result: xr.Dataset, best: Bools) -> tuple[Bools, bool]:
     ):
         a, b = (algorithms.index(side) for side in sides)
         for first, other in ((a, b), (b, a)):
-            is_behind = (
-                best[:, first]
-                & ~best[:, other]
-                & np.isfinite(result["task_mean"].to_numpy()[:, other])
-            )
-            tied[is_behind & ~shown[:, pair], other] = True
-            any_shown |= bool((is_behind & shown[:, pair]).any())
-    return tied, any_shown
+            is_behind = best[:, first] & ~best[:, other] & has_mean[:, other]
+            could = is_behind & could_be_shown[:, pair]
+            tied[could & ~shown[:, pair], other] = True
+            untold[is_behind & ~could_be_shown[:, pair], other] = True
+            any_could |= bool(could.any())
+    # Of several best ones the one that is easiest to tell from decides.
+    return tied, untold & ~tied, any_could

@@ -11,7 +11,14 @@ import numpy as np
 import xarray as xr
 
 from xcurves.anova.randomized_anova import randomized_anova
-from xcurves.core import labels, provenance, run_checks, scales, validation
+from xcurves.core import (
+    labels,
+    provenance,
+    run_checks,
+    scales,
+    task_dims,
+    validation,
+)
 from xcurves.core.validation import check_curves
 from xcurves.kernels.distributions import ecdf
 from xcurves.multi_task.across_tasks import many_pvalues
@@ -141,10 +148,16 @@ def runs_needed(
     >>> plan.rate.dims
     ('effect', 'error_term', 'n_runs')
     """
-    curves = check_curves(
-        validation.with_training(_of_several(curves)), reserved=RUNS_NEEDED.reserved()
-    ).load()
     over_tasks = isinstance(test, str)
+    curves = _of_several(curves)
+    named: frozenset[str] = frozenset()
+    if over_tasks and isinstance(curves, xr.DataArray):
+        named = _dim_of_tasks(curves)
+    curves = check_curves(
+        validation.with_training(curves, named),
+        reserved=RUNS_NEEDED.reserved(),
+        named=named,
+    ).load()
     if isinstance(test, str):
         test, curves = _across_tasks(curves, test)
     power = validation.check_share("power", power, "0.8")
@@ -241,6 +254,14 @@ def runs_needed(
 def _drawing(simulation: Replications, generator: CurvesGenerator) -> Replications:
     """Return the same test of data sets of another generator."""
     return dataclasses.replace(simulation, generator=generator)
+
+
+def _dim_of_tasks(curves: xr.DataArray) -> frozenset[str]:
+    """Return the only further dim of curves, which a test over tasks takes for them."""
+    extra = labels.extra_dims(curves)
+    if len(extra) != 1:
+        return frozenset()
+    return task_dims.named_dims(extra)
 
 
 def _of_several(curves: xr.DataArray) -> xr.DataArray:

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import labels, run_checks, validation
+from xcurves.core import labels, run_checks, task_dims, validation
 from xcurves.core.validation import check_curves
 from xcurves.distributions.performance_cdf import performance_cdf
 from xcurves.multi_task.across_tasks import across_tasks
@@ -46,7 +46,7 @@ def plot_benchmark(
     curves : DataArray, dims (task, algorithm, run, training)
         Scores of several tasks on one scale: normalize scores of unlike scales first.
     task : str
-        The dim of tasks.
+        The dim of tasks; "task" is the only further dim, whatever its name.
     target : float, optional
         Score to be reached, for the optimality gap: 1 of scores that are normalized by the best known. Without it there
         is no such panel.
@@ -100,7 +100,8 @@ def plot_benchmark(
     ['median (%)', 'IQM (%)', 'mean (%)', 'optimality gap (%)']
     """
     import_pyplot()
-    curves = check_curves(curves).compute()
+    curves = check_curves(curves, named=task_dims.named_dims(task)).compute()
+    task = task_dims.one_dim(curves, task)
     run_checks.check_scored(curves)
     run_checks.check_drawable(curves)
     others = [dim for dim in labels.extra_dims(curves) if dim != task]
@@ -118,7 +119,7 @@ def plot_benchmark(
         "rng": validation.check_rng(rng),
     }
     # of the one level that a task has
-    last = align(curves, "final").max("training", keep_attrs=True)
+    last = align(curves, "final", runs_short="cut").max("training", keep_attrs=True)
     at = np.linspace(float(last.min()), float(last.max()), _N_SCORES)
     aggregates = performance_cdf(
         last, dim=(task, "run"), strata=task, interval="percentile", target=target, scores_at=at,

@@ -31,6 +31,7 @@ _GREY = "0.6"
 _LETTER = 0.64  # width of a letter, of its height
 _SPACE = 7  # points between two columns
 _FEW = 24  # rows whose letters have the usual size
+_ABOVE, _BELOW = "> 0", "< 0"  # ends that the test set to 0
 
 
 class Line(NamedTuple):
@@ -181,7 +182,9 @@ def _write_columns(ax: Axes, lines: Sequence[Line], what: str, *, small: bool) -
         for index, (line, text) in enumerate(zip(lines, texts, strict=True)):
             if line.row is not None:
                 color = _ink(line.row)
-                ax.annotate(text, (1, index), (right, 0), color=color, **look)
+                written = ax.annotate(text, (1, index), (right, 0), color=color, **look)
+                if text.startswith(_ABOVE) or text.endswith(_BELOW):
+                    written.set_gid("open end")
 
 
 def _common_decimals(lines: Sequence[Line]) -> int | None:
@@ -206,7 +209,7 @@ def _limits(row: PairRow | None, decimals: int | None) -> str:
         return ""
     low, high = rounded(row.low, decimals), rounded(row.high, decimals)
     if row.shown and row.low == 0:
-        low = "> 0"
+        low = _ABOVE
     if row.shown and row.high == 0:
-        high = "< 0"
+        high = _BELOW
     return f"{low} to {high}"

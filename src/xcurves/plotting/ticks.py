@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import log10
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 
 _EVEN = 4.0  # largest ratio of steps on a linear scale
 _LARGE = 10_000  # levels from here on are written short: 20k, 1.5M
+_MOST_DECADES = (
+    100  # of levels, beyond which margins would leave the numbers that there are
+)
+_LARGEST = 1e27  # beyond the prefixes of units that there are
 _NAMED = 12  # levels that get a tick each
 _LETTER = 0.52  # width of a small digit, of the height of a letter of labels
 
@@ -48,6 +53,9 @@ def scale_training(
         return
     if levels[0] > 0:
         ax.set_xscale("log")
+        if log10(levels[-1]) - log10(levels[0]) > _MOST_DECADES:
+            # a margin beyond them would end at 0 or infinity
+            ax.set_xlim(levels[0], levels[-1])
     else:
         ax.set_xscale("symlog", linthresh=levels[1], linscale=0.5)
     if len(levels) <= _NAMED:
@@ -88,7 +96,7 @@ def short_level(level: float) -> str:
     """Return a training level in few letters: 500, 20k, 1.5M."""
     from matplotlib.ticker import EngFormatter
 
-    if level < _LARGE:
+    if level < _LARGE or level >= _LARGEST:
         return f"{level:g}"
     return EngFormatter(places=1, sep="")(level).replace(".0", "")
 

@@ -5,20 +5,36 @@ from __future__ import annotations
 from functools import partial
 from math import prod
 from numbers import Integral
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Floats
-from xcurves.core import labels, provenance, run_checks, validation
+from xcurves.core import (
+    direction,
+    failed_runs,
+    labels,
+    provenance,
+    run_checks,
+    short_runs,
+    validation,
+)
+from xcurves.core.short_runs import RunsShort
 from xcurves.core.validation import check_choice, check_curves, has_own_levels
 from xcurves.kernels.times import ragged
 from xcurves.preprocessing import grids
+from xcurves.preprocessing.failures import count_failures, with_count
 from xcurves.preprocessing.grids import AlignMethod, Asked, GridLevels, On
 
 _SHOWN = 20
 _MOST = 100_000  # fractions
+# What a history says of lazy curves, whose short runs are not known yet.
+_LAZILY = {
+    "failed": "Runs that end before 90 % of the longest of their task count as failed from their last score on",
+    "drop": "Runs that end before 90 % of the longest of their task are left out",
+    "cut": "Runs are compared up to where the shortest of their task ends",
+}
 
 
 def align(
@@ -28,6 +44,8 @@ def align(
     method: AlignMethod | None = None,
     tolerance: float | None = None,
     relative_to: Literal["budget"] | None = None,
+    runs_short: RunsShort | None = None,
+    higher_is_better: bool | None = None,
 ) -> xr.DataArray:
     """Bring runs to common training levels, task by task and run by run, and record what was dropped.
 
@@ -54,13 +72,23 @@ def align(
         "budget": `on` is a number of equal steps, or fractions in (0, 1], of each task's budget, the last level that
         all of its runs reach; scores are interpolated linearly, and `training` has the fractions. A fraction before
         the start of some run is left out for its task.
+    runs_short : {None, "failed", "drop", "cut"}
+        What runs are that end before nine tenths of the longest run of their task. "failed": they crashed; their score
+        is -inf (+inf where lower is better) at all levels after their last score, and the budget is what all other runs
+        reach. "drop": they are left out. "cut": all runs of the task are compared up to where the shortest ends. None: the
+        same, with a warning that names them. A run that ends with an infinite score failed, and never cuts the others.
+        What becomes of short runs stands in ``attrs["history"]`` and in every summary.
+    higher_is_better : bool, optional
+        Which end of the scores is better. None: as ``attrs["higher_is_better"]`` or else the name of the scores says
+        (of a loss, an error or a time the lower); higher where neither does. Says which infinite score short runs get.
 
     Returns
     -------
     DataArray, dims (..., algorithm, run, training)
         Scores at the levels of the grid; NaN at levels of other tasks' grids, and where a run has no score. Options,
         dropped levels and runs that lack levels are in ``attrs["history"]``. Dask-backed curves stay lazy (and do
-        not name runs that lack levels), but a grid that has a name is computed at once.
+        not name runs that lack levels or are short), but a grid that has a name is computed at once. With
+        ``runs_short="failed"`` the coordinate `n_failed` counts the runs that failed, as that of `fill_failed`.
 
     Raises
     ------
@@ -72,7 +100,8 @@ def align(
     -----
     UserWarning
         If some of several tasks have no common levels: they are left out (absent), and the warning names each and why.
-        If runs are left without any score.
+        If runs are left without any score, or algorithms without any run. If runs are short, a common budget is taken and
+        `runs_short` is left out.
 
     Examples
     --------
@@ -92,30 +121,169 @@ def align(
     array([[ 1.,  1.,  4., nan]])
     >>> print(held.attrs["history"])
     align(on=[0, 1, 2, 3], method='previous'): algorithm 'b', run 0 lacks 1 of 4 training levels: 3
-    >>> scores.curves.align(2, relative_to="budget").sel(algorithm="a").to_numpy()
-    array([[2., 3.]])
+    >>> scores.curves.align(2, relative_to="budget", runs_short="cut").sel(algorithm="a").to_numpy()
+    array([[1. , 2.5]])
+    >>> scores.curves.align("intersection", runs_short="failed").sel(algorithm="b").to_numpy()
+    array([[  1.,   4., -inf]])
     """
     if relative_to is not None:
         check_choice("relative_to", relative_to, ("budget",))
-    if relative_to is not None or (
+    of_budget = relative_to is not None or (
         isinstance(on, Integral) and not isinstance(on, bool)
-    ):
-        return _align_to_budgets(
-            check_curves(curves, own_levels=True), on, method, tolerance
-        )
-    asked = grids.check_asked(on, method, tolerance)
+    )
+    asked = None
+    if of_budget:
+        grid, tolerance = _check_budgets(on, method, tolerance)
+    else:
+        asked = grids.check_asked(on, method, tolerance)
+    has_budget = asked is None or asked.has_budget
+    _check_runs_short(runs_short, on, has_budget=has_budget)
     curves = check_curves(curves, own_levels=True)
+    # Which infinite score is the worst matters only to runs that are made to have it.
+    higher = True
+    if runs_short == "failed" or higher_is_better is not None:
+        curves, higher = direction.resolved(curves, higher_is_better)
+    worst = failed_runs.failed_score(higher)
+
+    # What counts as failed is marked before a budget is taken.
+    ends = short_runs.ends_of(curves)
+    settled = _Settled.of(ends, runs_short, worst)
+    if runs_short == "drop":
+        curves = curves.where(~ends.short)
+    if asked is None:
+        aligned, step = _at_budgets(curves, grid, tolerance, settled)
+    else:
+        aligned, step, settled = _at_grid(curves, asked, settled)
+    aligned = _say_short_runs(aligned, settled, has_budget=has_budget)
+    recorded = provenance.record(aligned, step)
+    if runs_short != "failed":
+        return recorded
+    n_failed = count_failures(recorded, abs(recorded) == np.inf)
+    return with_count(recorded, n_failed, failed_runs.MARKED)
+
+
+class _Settled(NamedTuple):
+    """What was decided about runs that end early or failed; lazy if the curves are."""
+
+    ends: short_runs.Ends
+    how: RunsShort | None
+    worst: float
+    after: xr.DataArray  # the level after which a run counts as failed, NaN of others
+    score: xr.DataArray  # the score of each run where it counts as failed
+
+    @classmethod
+    def of(cls, ends: short_runs.Ends, how: RunsShort | None, worst: float) -> _Settled:
+        counted = xr.zeros_like(ends.short)
+        if how == "failed":
+            counted = ends.short
+        after = ends.failed_after(counted)
+        return cls(ends, how, worst, after, ends.failed.fillna(worst))
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it is known where runs end."""
+        return self.after.chunks is None
+
+    @property
+    def option(self) -> str:
+        """The option of the call, as it is recorded."""
+        if self.how is None:
+            return ""
+        return f", runs_short={self.how!r}"
+
+    @property
+    def lines(self) -> list[str]:
+        """What the history says of runs that failed."""
+        if not self.is_known:
+            return []
+        return short_runs.say_failed(self.ends)
+
+
+def _check_runs_short(
+    runs_short: RunsShort | None, on: On | int, *, has_budget: bool
+) -> None:
+    """Refuse what is no way to take short runs."""
+    if runs_short is not None:
+        check_choice("runs_short", runs_short, short_runs.HOW)
+    if runs_short == "cut" and not has_budget:
+        raise ValueError(
+            f"runs_short='cut' is for a common budget, and on={labels.shown(on)} takes none: runs keep their lengths. "
+            "Leave it out, or take on='intersection'"
+        )
+
+
+def _say_short_runs(
+    aligned: xr.DataArray, settled: _Settled, *, has_budget: bool
+) -> xr.DataArray:
+    """Return scores whose history says what became of short runs; warn where nobody was asked."""
+    how = settled.how
+    if how is None and not has_budget:
+        return aligned
+    if settled.is_known:
+        outcome = short_runs.say_outcome(settled.ends, how)
+        if how is None and outcome:
+            provenance.warn(short_runs.say_cures(settled.ends))
+        if how == "drop":
+            _warn_of_emptied(settled.ends)
+    else:
+        outcome = _LAZILY[how or "cut"]
+    if not outcome:
+        return aligned
+    return provenance.record(aligned, f"{failed_runs.SHORT}{how!r}): {outcome}")
+
+
+def _warn_of_emptied(ends: short_runs.Ends) -> None:
+    """Warn of algorithms that lose all runs of a task."""
+    is_there = ends.any.notnull()
+    emptied = is_there.any("run") & ~(is_there & ~ends.short).any("run")
+    names = [
+        f"{name}algorithm {algorithm}"
+        for name in labels.task_names(ends.any)
+        for algorithm in labels.words(ends.any["algorithm"])
+    ]
+    provenance.warn_of(
+        emptied.transpose(..., "algorithm").to_numpy().ravel(),
+        names,
+        lambda _: ": runs_short='drop' leaves no run",
+        "algorithms",
+    )
+
+
+def _at_grid(
+    curves: xr.DataArray, asked: Asked, settled: _Settled
+) -> tuple[xr.DataArray, str, _Settled]:
+    """Return scores at the levels of a grid, what is recorded of it, and where runs end, if that is computed."""
     n_tasks = prod(curves.shape[:-3])
+    find_levels = partial(_levels, curves, settled.after)
+    if isinstance(asked.on, str) and not settled.is_known:
+        # Where runs end and the levels that there are, of runs with the same levels in one computation.
+        lazy = xr.Dataset(settled.ends._asdict())
+        if not has_own_levels(curves):
+            lazy = lazy.merge(_lazy_levels(curves, settled.after))
+        found = lazy.compute()
+        ends = short_runs.Ends(*(found[name] for name in short_runs.Ends._fields))
+        settled = _Settled.of(ends, settled.how, settled.worst)
+        find_levels = partial(_levels, curves, settled.after)
+        if not has_own_levels(curves):
+            find_levels = partial(_levels_of, found)
     grid, kept, lines = grids.choose(
-        asked, partial(_levels, curves), curves, partial(_rows, curves)
+        asked,
+        find_levels,
+        curves,
+        partial(_rows, curves),
+        after=settled.after,
+        option=settled.option,
     )
     aligned = _at_levels(curves, grid, asked)
+    if not settled.is_known or settled.after.notnull().any():
+        aligned = short_runs.mark(aligned, settled.after, settled.score)
     extra = labels.extra_dims(curves)
     if isinstance(asked.on, str):
         shape = [curves.sizes[dim] for dim in extra]
         aligned = aligned.where(
             xr.DataArray(kept.reshape(*shape, -1), dims=[*extra, "training"])
         )
+    lines += settled.lines
     if curves.chunks is None and asked.may_lack:
         present = (
             curves.notnull()
@@ -125,28 +293,41 @@ def align(
         )
         scores = aligned.to_numpy().reshape(*present.shape, -1)
         lines += grids.lacking("align()", scores, grid, kept, present, curves)
-    return provenance.record(
-        aligned, f"align({asked}): {'; '.join(lines) or 'dropped nothing'}"
-    )
+    step = f"align({asked}{settled.option}): {'; '.join(lines) or 'dropped nothing'}"
+    return aligned, step, settled
 
 
-def _levels(curves: xr.DataArray) -> GridLevels:
-    """Return the levels of every task, in one computation."""
-    n_tasks = prod(curves.shape[:-3])
+def _levels(curves: xr.DataArray, after: xr.DataArray) -> GridLevels:
+    """Return the levels of every task; a run that failed has all levels `after` one."""
     if has_own_levels(curves):
         return grids.levels_of_rows(
-            _rows(curves), (n_tasks, curves.sizes["algorithm"], curves.sizes["run"])
+            _rows(curves),
+            (prod(curves.shape[:-3]), *curves.shape[-3:-1]),
+            after.transpose(*curves.dims[:-1]).to_numpy(),
         )
+    return _levels_of(_lazy_levels(curves, after).compute())
+
+
+def _lazy_levels(curves: xr.DataArray, after: xr.DataArray) -> xr.Dataset:
+    """Return which levels any run of a task has, and which all have, lazily if the curves are lazy."""
     is_scored = curves.notnull()
     in_any = is_scored.any(["algorithm", "run"])
-    # A run that is absent lacks no level.
-    lacks_none = is_scored | ~is_scored.any("training")
+    # A run that is absent lacks no level, nor does one that failed.
+    lacks_none = is_scored | ~is_scored.any("training") | (curves["training"] > after)
     in_all = (lacks_none & in_any).all(["algorithm", "run"])
-    computed = xr.Dataset({"known": in_any, "shared": in_all}).compute()
+    return xr.Dataset({"known": in_any, "shared": in_all})
+
+
+def _levels_of(found: xr.Dataset) -> GridLevels:
+    """Return levels, of all tasks in one dim."""
     known, shared = (
-        computed[name].to_numpy().reshape(n_tasks, -1) for name in ("known", "shared")
+        found[name].transpose(..., "training").to_numpy()
+        for name in ("known", "shared")
     )
-    return GridLevels(curves["training"].to_numpy(), known, shared)
+    shape = (-1, known.shape[-1])
+    return GridLevels(
+        found["training"].to_numpy(), known.reshape(shape), shared.reshape(shape)
+    )
 
 
 def _rows(curves: xr.DataArray) -> ragged.Rows:
@@ -279,56 +460,78 @@ def check_fractions(name: str, fractions: Any) -> list[float]:
     return [float(each) for each in at]
 
 
-def _align_to_budgets(
-    curves: xr.DataArray,
-    on: On | int,
-    method: AlignMethod | None,
-    tolerance: float | None,
-) -> xr.DataArray:
-    """Return scores at fractions of each task's budget, without those before the start of some run of the task."""
+def _check_budgets(
+    on: On | int, method: AlignMethod | None, tolerance: float | None
+) -> tuple[Floats, float | None]:
+    """Return fractions of a budget, and how far the scores between which they lie may be."""
     if method not in (None, "linear"):
         raise ValueError(
             f"method={method!r} does not go with relative_to='budget'. Leave it out: scores are linear between"
         )
     at = np.array(check_fractions("on", on))
-    tolerance = grids.check_asked(at, "linear", tolerance).tolerance
+    return at, grids.check_asked(at, "linear", tolerance).tolerance
 
-    def block(scores: Floats, levels: Floats) -> Floats:
+
+def _at_budgets(
+    curves: xr.DataArray, at: Floats, tolerance: float | None, settled: _Settled
+) -> tuple[xr.DataArray, str]:
+    """Return scores at fractions of each task's budget, and what is recorded of it.
+
+    A fraction before the start of some run of the task is left out.
+    """
+
+    def block(scores: Floats, levels: Floats, after: Floats, failing: Floats) -> Floats:
         tasks = scores.reshape(-1, *scores.shape[-3:])
         own = np.broadcast_to(levels, (len(tasks), *levels.shape))
         if levels.ndim > 1:
             own = levels.reshape(tasks.shape)
+        by_run = (each.reshape(tasks.shape[:-1]) for each in (after, failing))
         made = np.stack(
             [
-                _at_fractions(*task, at, tolerance)
-                for task in zip(tasks, own, strict=True)
+                _at_fractions(*task, at=at, tolerance=tolerance)
+                for task in zip(tasks, own, *by_run, strict=True)
             ]
         )
         return made.reshape(*scores.shape[:-1], len(at))
 
     attrs = {"long_name": "fraction of the training budget", "units": "1"}
-    made = grids.onto_levels(curves, block, at, attrs, core=["algorithm", "run"])
-    lines = []
+    made = grids.onto_levels(
+        curves,
+        block,
+        at,
+        attrs,
+        core=["algorithm", "run"],
+        further=[settled.after, settled.score],
+    )
+    lines = settled.lines
     if curves.chunks is None:
-        lines = _left_out(curves, made)
-    step = (
-        f"align(on=[{', '.join(f'{each:.6g}' for each in at)}], relative_to='budget')"
-    )
-    return provenance.record(
-        made, f"{step}: {'; '.join(lines) or 'every task has all fractions'}"
-    )
+        lines += _left_out(curves, made)
+    fractions = ", ".join(f"{each:.6g}" for each in at)
+    call = f"align(on=[{fractions}], relative_to='budget'{settled.option})"
+    return made, f"{call}: {'; '.join(lines) or 'every task has all fractions'}"
 
 
 def _at_fractions(
-    scores: Floats, levels: Floats, at: Floats, tolerance: float | None
+    scores: Floats,
+    levels: Floats,
+    after: Floats,
+    failing: Floats,
+    *,
+    at: Floats,
+    tolerance: float | None,
 ) -> Floats:
-    """Return one task, shape (algorithm, run, level), at fractions."""
+    """Return one task, shape (algorithm, run, level), at fractions; runs have the failing score `after` a level."""
     flat = scores.reshape(-1, scores.shape[-1])
     rows = ragged.rows_of(flat, levels.reshape(-1, scores.shape[-1]))
     out = np.full((len(flat), len(at)), np.nan)
     if len(rows.level):
         present, _, ends = ragged.ranges(rows)
-        budget = ends.min()
+        # Runs that failed do not end the budget, unless all did.
+        failed_after = after.ravel()
+        lasting = np.isnan(failed_after[present])
+        budget = ends.max()
+        if lasting.any():
+            budget = ends[lasting].min()
         wanted = at * budget
         known = np.unique(rows.level)
         after = (
@@ -345,6 +548,8 @@ def _at_fractions(
         wanted = np.where(np.abs(near - wanted) <= 1e-12 * abs(budget), near, wanted)
         if budget > 0:
             out = ragged.at_levels(rows, len(flat), wanted, "linear", tolerance)
+            has_failed = wanted > failed_after[:, np.newaxis]
+            out = np.where(has_failed, failing.reshape(-1, 1), out)
         out[:, np.isnan(out[present]).any(axis=0)] = np.nan
     return out.reshape(*scores.shape[:2], len(at))
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from xcurves.core import labels, provenance, validation
+from xcurves.core import direction, labels, provenance, validation
 from xcurves.core.driver import is_lazy
 from xcurves.core.failed_runs import (
     FILLED,
+    MARKED,
     N_FAILED,
     NO_RUN,
     failed_score,
@@ -28,7 +29,7 @@ def fill_failed(
     scores: xr.DataArray,
     replacement: str | Reference = _WORST,
     *,
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
 ) -> xr.DataArray:
     r"""Give runs that failed a score, so that means can be taken.
 
@@ -44,8 +45,9 @@ def fill_failed(
         "worst": the worst finite score of the task over all algorithms and runs, at the same training level; where
         there is none at a level, or runs have levels of their own, that at any level. Or a score that counts as
         failing: one for all, or one for each task, a DataArray with some of the dims of `scores`, labelled like them.
-    higher_is_better : bool, default True
-        Which infinite score says that a run failed.
+    higher_is_better : bool, optional
+        Which end of the scores is better. None: as ``attrs["higher_is_better"]`` or else the name of the scores says
+        (of a loss, an error or a time the lower); higher where neither does. Says which infinite score is a failed run.
 
     Returns
     -------
@@ -76,9 +78,8 @@ def fill_failed(
     [1, 0]
     """
     scores = validation.check_array("scores", scores)
-    failed_value = failed_score(
-        validation.check_flag("higher_is_better", higher_is_better)
-    )
+    scores, higher_is_better = direction.resolved(scores, higher_is_better)
+    failed_value = failed_score(higher_is_better)
     scores = scores.astype(np.float64)
     if not scores.size:
         raise ValueError(
@@ -108,22 +109,33 @@ def fill_failed(
     )
     outcome = _say_failures(scores, failed, counted)
     recorded = provenance.record(filled, f"{FILLED}({option}): {outcome}")
-    n_failed = _count_failures(scores, failed)
+    return with_count(recorded, count_failures(scores, failed), counted)
+
+
+def with_count(
+    scores: xr.DataArray, n_failed: xr.DataArray, counted: str
+) -> xr.DataArray:
+    """Return scores with the number of runs that failed, of which it says what they count as."""
     n_failed.attrs = {
         "long_name": "number of runs that failed",
         "units": "1",
         "comment": counted,
     }
-    return recorded.assign_coords({N_FAILED: n_failed.variable})
+    return scores.assign_coords({N_FAILED: n_failed.variable})
 
 
-def _count_failures(scores: xr.DataArray, failed: xr.DataArray) -> xr.DataArray:
+def count_failures(scores: xr.DataArray, failed: xr.DataArray) -> xr.DataArray:
     """Return the number of runs that failed, with those that were filled before."""
     levels = [dim for dim in _LEVELS if dim in scores.dims]
     runs = [dim for dim in ("run",) if dim in scores.dims]
     n_failed = failed.any(levels).sum(runs).astype(np.int64).reset_coords(drop=True)
     if N_FAILED in scores.coords:
-        n_failed = n_failed + scores[N_FAILED]
+        before = scores[N_FAILED]
+        if before.attrs.get("comment") == MARKED:
+            # Those that were marked are counted already.
+            n_failed = n_failed.where(n_failed > before, before)
+        else:
+            n_failed = n_failed + before
     return n_failed.drop_vars(
         [name for name in n_failed.coords if name not in n_failed.dims]
     )

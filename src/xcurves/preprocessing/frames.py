@@ -12,9 +12,9 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import labels, provenance, run_checks
-from xcurves.core.failed_runs import failed_score
-from xcurves.core.validation import check_choice, check_flag
+from xcurves.core import direction, labels, provenance, run_checks, short_runs
+from xcurves.core.failed_runs import SHORT, failed_score
+from xcurves.core.validation import check_choice
 from xcurves.kernels.times.ragged import Rows, at_levels, own_levels
 from xcurves.preprocessing import grids
 from xcurves.preprocessing import rows as frame_rows
@@ -49,7 +49,7 @@ def to_dataarray(
     tolerance: float | None = None,
     duplicates: Duplicates = "raise",
     missing_scores: Literal["absent", "failed"] = "absent",
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
     columns: str | Mapping[str, Sequence[str]] | None = None,
 ) -> xr.DataArray:
     r"""Turn a tidy frame, one row per score, into curves.
@@ -89,8 +89,10 @@ def to_dataarray(
     missing_scores : {"absent", "failed"}
         What rows without a score mean: nothing was measured there, or the run failed, which gives them a score of -inf,
         worse than every finite one (+inf where lower is better). Leaving failed runs out rewards failing.
-    higher_is_better : bool, default True
-        Which infinite score says that a run failed.
+    higher_is_better : bool, optional
+        Which end of the scores is better. None: as ``attrs["higher_is_better"]`` or else the name of the scores says
+        (of a loss, an error or a time the lower), or the only label of a column of metrics; higher where none does.
+        Says which infinite score is a failed run, and stands in ``attrs`` if it is given.
     columns : str or mapping, optional
         Of a wide table, which columns hold scores: a pattern, ``"{algorithm}"`` (all columns of numbers that have no
         other use), ``"{algorithm}_seed{run}"``, ``"split{run}_test_score"``; or ``{"algorithm": ["svm", "tree"]}``.
@@ -122,7 +124,8 @@ def to_dataarray(
     -----
     UserWarning
         With `on`, as `align`; if a column that is not used differs within a run, of numbers where each has rows of its
-        own from the start of training; if two runs of a task have the same score at every level, as copied data have;
+        own from the start of training; if two runs of a task have the same score at every
+        level, as copied data have;
         if the column of runs seems to hold episodes: by its name, because each run has one level, or because there are
         over 50 runs for each level.
 
@@ -168,9 +171,7 @@ def to_dataarray(
     if training is not None:
         level = numbers(frame[training])
     order = frame_rows.order_of(curve, level)
-    scores, n_failed = _scores_of_rows(
-        frame, value, missing_scores, higher_is_better=higher_is_better
-    )
+    scores, n_failed = _scores_of_rows(frame, value, missing_scores, higher_is_better)
     all_rows = Rows(curve[order], level[order], scores[order])
 
     # Rows of the same run and level become one, unless that is refused.
@@ -195,8 +196,7 @@ def to_dataarray(
         grid = np.unique(all_rows.level)
         curves = _at_grid(runs, grid, _dense(rows, runs, grid))
     else:
-        grid, aligned, dropped = _aligned(rows, runs, asked)
-        curves = _at_grid(runs, grid, aligned)
+        curves, dropped = _aligned(rows, runs, asked)
         lines += dropped
 
     # A dim without a column is none, but for runs that are numbered here.
@@ -206,7 +206,10 @@ def to_dataarray(
         if column is None and dim not in runs.coords
     }
     curves = curves.isel(without, drop=True).rename(value)
+    curves = curves.assign_coords(_only_metrics(frame, used))
     _describe(curves, frame, column_of | {name: name for name in kept})
+    if higher_is_better is not None:
+        curves, _ = direction.resolved(curves, higher_is_better)
     if training is not None:
         lacking = [dim for dim in ("algorithm", "run") if dim not in curves.dims]
         run_checks.warn_of_copies(curves.expand_dims(lacking))
@@ -216,17 +219,44 @@ def to_dataarray(
 
 
 def _scores_of_rows(
-    frame: pd.DataFrame, value: str, missing_scores: str, *, higher_is_better: bool
+    frame: pd.DataFrame,
+    value: str,
+    missing_scores: str,
+    higher_is_better: bool | None,
 ) -> tuple[NDArray[np.float64], int]:
     """Return the score of each row, and how many rows without one are of runs that failed."""
     scores = numbers(frame[value])
-    check_flag("higher_is_better", higher_is_better)
     check_choice("missing_scores", missing_scores, ("absent", "failed"))
     if missing_scores == "absent":
         return scores, 0
     is_missing = np.isnan(scores)
-    filled = np.where(is_missing, failed_score(higher_is_better), scores)
-    return filled, int(is_missing.sum())
+    failed = failed_score(_is_higher_better(frame, value, higher_is_better))
+    return np.where(is_missing, failed, scores), int(is_missing.sum())
+
+
+def _is_higher_better(frame: pd.DataFrame, value: str, given: bool | None) -> bool:
+    """Return whether higher is better of a column of scores."""
+    names = [value, _said_of(frame, value).get("long_name")]
+    metrics = {
+        str(column): frame[column].unique().tolist()
+        for column in frame
+        if direction.is_metric(column)
+    }
+    found = direction.decide(
+        given, frame.attrs, names, metrics, "frame[frame[{0!r}] == {1!r}]"
+    )
+    return found.higher
+
+
+def _only_metrics(frame: pd.DataFrame, used: Sequence[Any]) -> dict[str, Any]:
+    """Return the label of each unused column of metrics that has one only: it says what the scores are."""
+    return {
+        str(column): frame[column].iloc[0]
+        for column in frame
+        if direction.is_metric(column)
+        and column not in used
+        and len(frame[column].unique()) == 1
+    }
 
 
 def _at_grid(
@@ -263,7 +293,7 @@ def to_dataset(
     tolerance: float | None = None,
     duplicates: Duplicates = "raise",
     missing_scores: Literal["absent", "failed"] = "absent",
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
     columns: str | Mapping[str, str | Mapping[str, Sequence[str]]] | None = None,
 ) -> xr.Dataset:
     """Turn a tidy frame with several columns of scores into a Dataset of curves.
@@ -509,20 +539,46 @@ def _dense(
 
 def _aligned(
     rows: Rows, runs: xr.DataArray, asked: Asked
-) -> tuple[NDArray[np.float64], NDArray[np.float64], list[str]]:
-    """Return the grid, scores of shape (task, algorithm, run, level), and what was dropped."""
+) -> tuple[xr.DataArray, list[str]]:
+    """Return scores at the levels of a grid, (*extra, algorithm, run, training), and what was dropped."""
+    # A run that ends with an infinite score failed: it cuts no other run.
+    ends = short_runs.ends_of_rows(rows, runs)
+    after = ends.failed_after(xr.zeros_like(ends.short))
+    history = []
+    if asked.has_budget:
+        history = _say_short_runs(ends, str(asked.on))
+
     shape = (prod(runs.shape[:-2]), *runs.shape[-2:])
-    levels = partial(grids.levels_of_rows, rows, shape)
-    grid, kept, lines = grids.choose(asked, levels, runs, lambda: rows, frame=True)
-    scores = at_levels(rows, runs.size, grid, asked.method, asked.tolerance).reshape(
-        *shape, -1
+    levels = partial(grids.levels_of_rows, rows, shape, after.to_numpy())
+    grid, kept, lines = grids.choose(
+        asked, levels, runs, lambda: rows, after=after, frame=True
     )
-    scores[np.broadcast_to(~kept[:, np.newaxis, np.newaxis], scores.shape)] = np.nan
+    lines += short_runs.say_failed(ends)
+    scores = at_levels(rows, runs.size, grid, asked.method, asked.tolerance)
+    curves = short_runs.mark(
+        _at_grid(runs, grid, scores),
+        after,
+        ends.failed,
+    )
+    by_task = curves.to_numpy().reshape(*shape, -1)
+    by_task[np.broadcast_to(~kept[:, np.newaxis, np.newaxis], by_task.shape)] = np.nan
     if asked.may_lack:
         present = (np.bincount(rows.curve, minlength=runs.size) > 0).reshape(shape)
-        lines += grids.lacking("to_dataarray()", scores, grid, kept, present, runs)
+        lines += grids.lacking("to_dataarray()", by_task, grid, kept, present, runs)
     return (
-        grid,
-        scores,
-        [f"to_dataarray({asked}): {'; '.join(lines) or 'dropped nothing'}"],
+        curves.copy(data=by_task.reshape(curves.shape)),
+        [*history, f"to_dataarray({asked}): {'; '.join(lines) or 'dropped nothing'}"],
     )
+
+
+def _say_short_runs(ends: short_runs.Ends, on: str) -> list[str]:
+    """Warn of short runs, which end the grid of their task; return what the history says of them."""
+    words = {
+        how: f"levels='run' and .curves.align({on!r}, {option})"
+        for how, option in short_runs.OPTIONS.items()
+    }
+    cures = short_runs.say_cures(ends, words)
+    if not cures:
+        return []
+    provenance.warn(cures)
+    return [f"{SHORT}None): {short_runs.say_outcome(ends, None)}"]

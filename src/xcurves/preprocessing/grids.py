@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from math import prod
 from numbers import Real
 from typing import Any, Literal, NamedTuple
@@ -44,6 +45,11 @@ class Asked(NamedTuple):
         if self.tolerance is not None:
             options.append(f"tolerance={self.tolerance!r}")
         return ", ".join(options)
+
+    @property
+    def has_budget(self) -> bool:
+        """Whether runs are brought to what all runs of their task reach."""
+        return isinstance(self.on, str) and self.on != "union"
 
     @property
     def may_lack(self) -> bool:
@@ -117,8 +123,13 @@ def _check_levels(on: Any) -> NDArray[np.float64]:
     return grid
 
 
-def levels_of_rows(rows: Rows, shape: Sequence[int]) -> GridLevels:
-    """Return the levels of ragged curves, numbered in C order over `shape` (task, algorithm, run)."""
+def levels_of_rows(
+    rows: Rows, shape: Sequence[int], after: NDArray[np.float64]
+) -> GridLevels:
+    """Return the levels of ragged curves, numbered in C order over `shape` (task, algorithm, run).
+
+    A run that counts as failed `after` a level, an array of that shape, has all further levels; NaN of others.
+    """
     n_tasks, *per_task = shape
     size = prod(per_task)
     values, level = np.unique(rows.level, return_inverse=True)
@@ -127,9 +138,28 @@ def levels_of_rows(rows: Rows, shape: Sequence[int]) -> GridLevels:
         n_tasks, len(values)
     )
     n_present = np.bincount(np.unique(rows.curve) // size, minlength=n_tasks)
-    return GridLevels(
-        values, counts > 0, (counts > 0) & (counts == n_present[:, np.newaxis])
-    )
+    known = counts > 0
+    has = counts + _failed_at(values, after.reshape(n_tasks, size), rows, size)
+    return GridLevels(values, known, known & (has >= n_present[:, np.newaxis]))
+
+
+def _failed_at(
+    values: NDArray[np.float64],
+    after: NDArray[np.float64],  # (task, run)
+    rows: Rows,
+    size: int,
+) -> NDArray[np.int64]:
+    """Return how many runs of each task count as failed at each level, (task, level), and have no score there."""
+    n_failed = np.zeros((len(after), len(values) + 1), dtype=np.int64)
+    task, run = np.nonzero(~np.isnan(after))
+    first = np.searchsorted(values, after[task, run], side="right")
+    np.add.at(n_failed, (task, first), 1)
+    # A run that failed from the start may have rows all the same.
+    is_after = rows.level > after.ravel()[rows.curve]
+    own = (rows.curve[is_after] // size, np.searchsorted(values, rows.level[is_after]))
+    n_own = np.zeros((len(after), len(values)), dtype=np.int64)
+    np.add.at(n_own, own, 1)
+    return n_failed.cumsum(axis=1)[:, :-1] - n_own
 
 
 def onto_levels(
@@ -138,8 +168,12 @@ def onto_levels(
     at: NDArray[np.float64],
     attrs: Mapping[str, Any],
     core: Sequence[str] = (),
+    further: Sequence[xr.DataArray] = (),
 ) -> xr.DataArray:
-    """Return what `block` makes of scores and their levels, with the new levels `at`; lazily if the curves are lazy."""
+    """Return what `block` makes of scores and their levels, with the new levels `at`; lazily if the curves are lazy.
+
+    `further` arrays, of the core dims, are given to it too.
+    """
     last = str(curves.dims[-1])
     levels = curves["training"]
     # A grid may be shared by all runs.
@@ -150,7 +184,8 @@ def onto_levels(
         block,
         curves.drop_vars("training"),
         levels.variable,
-        input_core_dims=[[*core, last], core_of_levels],
+        *further,
+        input_core_dims=[[*core, last], core_of_levels, *(core for _ in further)],
         output_core_dims=[[*core, "training"]],
         exclude_dims={last},
         dask="parallelized",
@@ -170,6 +205,8 @@ def choose(
     runs: xr.DataArray,
     rows: Callable[[], Rows],
     *,
+    after: xr.DataArray,  # the level after which a run counts as failed, NaN of others
+    option: str = "",  # of short runs, as cures repeat it
     frame: bool = False,
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_], list[str]]:
     """Return the levels to keep, which of them each task keeps, (task, level), and what is dropped."""
@@ -184,9 +221,16 @@ def choose(
         return asked.on, np.ones((len(names), len(asked.on)), dtype=np.bool_), lines
     levels = find_levels()
     if asked.on != "union":
-        levels, lines = _leave_out_disjoint(
-            asked, levels, names, runs, rows, frame=frame
+        cure = partial(
+            _cure_of_disjoint,
+            rows,
+            after,
+            runs,
+            option=option,
+            frame=frame,
+            final=asked.on == "final",
         )
+        levels, lines = _leave_out_disjoint(asked, levels, names, cure)
     kept = levels.shared
     if asked.on == "union":
         kept = levels.known
@@ -203,10 +247,7 @@ def _leave_out_disjoint(
     asked: Asked,
     levels: GridLevels,
     names: Sequence[str],
-    runs: xr.DataArray,
-    rows: Callable[[], Rows],
-    *,
-    frame: bool,
+    cure_of: Callable[[NDArray[np.bool_]], str],
 ) -> tuple[GridLevels, list[str]]:
     """Return levels without the tasks whose runs share none, and the reasons; raise if no task has shared levels."""
     n_shared = levels.shared.sum(axis=1)
@@ -222,9 +263,7 @@ def _leave_out_disjoint(
     why = [
         _too_few(asked, names[task], n_shared[task], n_known[task]) for task in tasks
     ]
-    cure = _cure_of_disjoint(
-        rows(), n_known > 1, runs, frame=frame, final=asked.on == "final"
-    )
+    cure = cure_of(n_known > 1)
     if disjoint[n_known > 0].all():
         message = f"{why[0]}. {cure}"
         others = [names[task].removesuffix(": ") for task in tasks[1:]]
@@ -248,24 +287,33 @@ def _too_few(asked: Asked, name: str, n_shared: int, n_known: int) -> str:
 
 
 def _cure_of_disjoint(
-    rows: Rows,
-    has_levels: NDArray[np.bool_],  # whether a task has several
+    find_rows: Callable[[], Rows],
+    after: xr.DataArray,
     runs: xr.DataArray,
+    has_levels: NDArray[np.bool_],  # whether a task has several
     *,
+    option: str,
     frame: bool,
     final: bool,
 ) -> str:
     """Return the call that brings runs to levels that they share."""
+    rows = find_rows()
     curve, first, last = ranges(rows)
+    # A run that failed has scores up to any level.
+    failed = after.transpose(*runs.dims[: after.ndim]).notnull().to_numpy().ravel()
+    reach = np.where(failed[curve], np.inf, last)
     task_of = curve // (runs.sizes["algorithm"] * runs.sizes["run"])
     taken = has_levels[task_of]
-    ends = pd.DataFrame({"begin": first, "end": last})[taken].groupby(task_of[taken])
+    by_run = pd.DataFrame({"begin": first, "end": reach, "last": last})[taken]
+    ends = by_run.groupby(task_of[taken])
+    end = ends["end"].min().replace(np.inf, np.nan).fillna(ends["last"].max())
     scored = rows.curve[~np.isnan(rows.score)]
     n_levels = np.bincount(scored, minlength=runs.size)[curve]
     return run_checks.suggest(
         ends["begin"].max().to_numpy(),
-        ends["end"].min().to_numpy(),
+        end.to_numpy(),
         int(n_levels[taken].min()),
+        option=option,
         frame=frame,
         final=final,
     )

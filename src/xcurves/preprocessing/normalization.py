@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xcurves.core import provenance, validation
+from xcurves.core import direction, provenance, validation
 
 Reference = float | xr.DataArray
 
@@ -27,7 +27,8 @@ def normalize(scores: xr.DataArray, *, low: Reference, high: Reference) -> xr.Da
     Returns
     -------
     DataArray
-        As `scores`, without a unit; lazy if they are. The step is recorded in ``attrs["history"]``.
+        As `scores`, without a unit; lazy if they are. The step is recorded in ``attrs["history"]``, and in
+        ``attrs["higher_is_better"]`` that higher is better from now on, unless lower was and every `high` is the larger.
 
     Raises
     ------
@@ -74,9 +75,14 @@ def normalize(scores: xr.DataArray, *, low: Reference, high: Reference) -> xr.Da
     )
     normalized = ((scores - lowest) / span).transpose(*scores.dims).rename(scores.name)
     step = f"normalize(low={say_reference(low)}, high={say_reference(high)})"
-    return provenance.record(
-        normalized.assign_attrs(scores.attrs | {"units": "1"}), step
-    )
+    attrs = scores.attrs | {"units": "1", direction.HIGHER: _direction_of(scores, span)}
+    return provenance.record(normalized.assign_attrs(attrs), step)
+
+
+def _direction_of(scores: xr.DataArray, span: xr.DataArray) -> int:
+    """Return 1, as a high reference is a good one; 0 where a loss is scaled so that its worst is 1."""
+    stays_low = not direction.find(scores).higher and bool((span > 0).all())
+    return int(not stays_low)
 
 
 def check_reference(scores: xr.DataArray, name: str, given: Reference) -> xr.DataArray:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from xcurves.core.direction import ERRORS, LOSSES, MEASURES, words_of
 from xcurves.core.labels import DIMS, SYNONYMS, USUAL_EXTRAS
 from xcurves.preprocessing.wide import CONFIG, to_long, with_joined
 from xcurves.readers.wide_columns import Pattern, fitting_pattern
@@ -18,11 +19,10 @@ _SCORES = (
     {"return", "returns", "ret"},
     {"reward", "rewards", "rew"},
     {"score", "scores"},
-    {"accuracy", "acc", "f1", "auc", "auroc", "ap", "map", "r2", "bleu", "success"},
-    {"error", "err", "errors", "rmse", "mse", "mae", "wer", "cer"},
-    {"loss", "losses", "logloss", "nll", "perplexity", "ppl", "bpb", "bpc", "regret"},
+    MEASURES,
+    ERRORS,
+    LOSSES,
 )
-_LOWER = _SCORES[4] | _SCORES[5] | {"time", "seconds", "cost", "runtime", "latency"}
 _MEASURED = (
     {"eval", "evaluation"},
     {"episode", "episodic", "ep"},
@@ -91,7 +91,6 @@ _FIRST_STEPS = (
     "epoch",
 )
 _MOST_LABELS = 50
-_WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+")
 # what pandas reads as the name of an index that was written
 _NO_NAME = ("Unnamed: 0", "")
 _OWN_NAME = re.compile(r"_(?:id|name)$")  # env_id, model_name
@@ -216,18 +215,6 @@ def guess_names(frame: pd.DataFrame, given: Mapping[str, Any] | None = None) -> 
         tuple(others) if known["score"] is not None else (),
         _say(known, others) + wide,
     )
-
-
-def words_of(name: object) -> list[str]:
-    """Return the words of the name of a column, in small letters: `AverageEpRet`, `eval/mean_reward`, `val loss`."""
-    return [word.lower() for word in _WORDS.findall(str(name))]
-
-
-def lower_is_better(name: object) -> bool:
-    """Return whether the name of a score says that lower is better: loss, error, perplexity, regret, time."""
-    words = set(words_of(name))
-    # scikit-learn's neg_log_loss is a loss with its sign turned
-    return bool(_LOWER & words) and "neg" not in words
 
 
 def find_score(

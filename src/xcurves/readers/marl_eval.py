@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pandas as pd
 
 from xcurves.readers import logs
+from xcurves.readers.formats.json_rows import parse
 from xcurves.readers.log_files import check_cells, parsing
 from xcurves.readers.open_files import LogError, read_text
 from xcurves.readers.source import Source
@@ -22,7 +22,7 @@ def _metrics(path: str | Path) -> pd.DataFrame:
     for file in logs.find_logs(path, SOURCE):
         with parsing(file, "metrics nested as environment, task, algorithm, run, step"):
             nested = pd.json_normalize(
-                json.loads(read_text(file)), sep=_BETWEEN, max_level=4
+                parse(read_text(file), file), sep=_BETWEEN, max_level=4
             ).iloc[0]
             for place, metrics in nested.items():
                 *labels, name = str(place).split(_BETWEEN)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pandas as pd
 
 from xcurves.readers import logs
 from xcurves.readers.formats import delimited
-from xcurves.readers.formats.json_rows import flat
+from xcurves.readers.formats.json_rows import flat, parse
 from xcurves.readers.log_files import Run, check_cells, parsing, whole_lines
 from xcurves.readers.open_files import LogError, read_bytes, read_text
 from xcurves.readers.source import Source
@@ -52,7 +51,7 @@ def _trial(files: Sequence[Path]) -> Run:
 
     params = folder / "params.json"
     with parsing(params, "configuration of a trial"):
-        config = dict(flat(json.loads(read_text(params))))
+        config = dict(flat(parse(read_text(params), params)))
         check_cells(pd.DataFrame([config]), params)
 
     # The folder is called ALGORITHM_TASK_TRIAL_...
@@ -78,7 +77,9 @@ def _trial(files: Sequence[Path]) -> Run:
 def _json_lines(lines: bytes, path: Path) -> pd.DataFrame:
     with parsing(path, "results of a trial"):
         return check_cells(
-            pd.DataFrame([dict(flat(json.loads(line))) for line in lines.splitlines()]),
+            pd.DataFrame(
+                [dict(flat(parse(line, path))) for line in lines.splitlines()]
+            ),
             path,
         )
 

@@ -137,10 +137,6 @@ def _trial_rows(table: pd.DataFrame, path: Path) -> pd.DataFrame:
         provenance.warn(
             f"trials without a result are left out: {rest}. In the file of the study its failed trials count"
         )
-    provenance.warn(
-        "a table of trials does not say whether low values are good ones; high ones are. If low ones are: "
-        "higher_is_better=False"
-    )
     sampler = "unknown"
     if "sampler" in table:
         sampler = ", ".join(sorted(set(table["sampler"].astype(str))))

@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from xcurves.core import provenance
 from xcurves.core.named_options import names_options
 from xcurves.readers.logs import check_named
 
+# scores of one fit, or the mean of those of a setting; which fails with any of its fits
+_SCORE = re.compile(r"^((mean|split\d+)_)?(test|train)_")
 _SCORED = re.compile("^(test|train)_|_time$")  # of what cross_validate returns
 # in the order of learning_curve
 _ARRAYS = ("train_score", "test_score", "fit_time", "score_time")
@@ -67,12 +70,18 @@ def cross_validate(results: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     -------
     DataFrame
         One row per algorithm and fold: `algorithm`, `run` (the fold), and the scores and times of the dict under
-        their names. ``to_dataarray("test_score", training=None)`` makes them scores of trials.
+        their names. ``to_dataarray("test_score", training=None)`` makes them scores of trials. A fold that failed (it
+        has no score) has -inf, as its scores are the better the higher.
 
     Raises
     ------
     TypeError
         If `results` is no mapping from names to dicts.
+
+    Warns
+    -----
+    UserWarning
+        If a fold failed.
 
     Examples
     --------
@@ -84,8 +93,12 @@ def cross_validate(results: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     1      tree    1         0.7
     """
     frames = {
-        name: pd.DataFrame(
-            {key: column for key, column in result.items() if _SCORED.search(key)}
+        name: _with_failures(
+            name,
+            pd.DataFrame(
+                {key: column for key, column in result.items() if _SCORED.search(key)}
+            ),
+            "folds",
         )
         for name, result in check_named(
             "results", results, "dicts of cross_validate", "'svm': result"
@@ -108,12 +121,19 @@ def search(results: Mapping[str, Any]) -> pd.DataFrame:
     -------
     DataFrame
         One row per algorithm and trial (setting of hyperparameters): `algorithm`, `run` (the trial), and what
-        ``cv_results_`` has, `mean_test_score` and its like, each fold's score, and `param_...` columns.
+        ``cv_results_`` has, `mean_test_score` and its like, each fold's score, and `param_...` columns. A fit that
+        failed (``error_score=nan``) and the mean of a setting of which one failed have -inf, worse than every other
+        score: those of scikit-learn are the better the higher, ``neg_...`` ones too.
 
     Raises
     ------
     TypeError
         If `results` is no mapping from names to searches.
+
+    Warns
+    -----
+    UserWarning
+        If a setting failed.
 
     Examples
     --------
@@ -123,8 +143,12 @@ def search(results: Mapping[str, Any]) -> pd.DataFrame:
     ('algorithm', 'run')
     """
     frames = {
-        name: pd.DataFrame(dict(getattr(result, "cv_results_", result))).drop(
-            columns="params", errors="ignore"
+        name: _with_failures(
+            name,
+            pd.DataFrame(dict(getattr(result, "cv_results_", result))).drop(
+                columns="params", errors="ignore"
+            ),
+            "settings",
         )
         for name, result in check_named(
             "results", results, "searches", "'svm': result"
@@ -152,6 +176,23 @@ def _curve(name: str, result: Any) -> pd.DataFrame:
     columns = {key: array.ravel() for key, array in zip(_ARRAYS, arrays, strict=False)}
     folds = np.tile(np.arange(n_folds), len(sizes))
     return pd.DataFrame({"train_size": np.repeat(sizes, n_folds), **columns}, folds)
+
+
+def _with_failures(name: str, frame: pd.DataFrame, things: str) -> pd.DataFrame:
+    """Return rows in which a score that is NaN, as scikit-learn has it where a fit failed, is the worst there is."""
+    scores = [column for column in frame if _SCORE.match(str(column))]
+    tested = [column for column in scores if "test_" in str(column)]
+    failed = frame[tested].isna().any(axis=1)
+    if not failed.any():
+        return frame
+    provenance.warn(
+        f"results[{name!r}]: {int(failed.sum())} of {len(frame)} {things} failed (no score); their scores are -inf, "
+        "worse than every other. To leave them out say so: frame[frame[score] > -inf]"
+    )
+    frame = frame.copy()
+    for column in scores:
+        frame[column] = frame[column].fillna(-np.inf)
+    return frame
 
 
 def _joined(frames: Mapping[str, pd.DataFrame], what: str) -> pd.DataFrame:

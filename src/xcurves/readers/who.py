@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from xcurves.core.direction import words_of
 from xcurves.preprocessing.wide import CONFIG, join_labels
 from xcurves.readers.formats.json_rows import flat
-from xcurves.readers.guess import dim_of, words_of
+from xcurves.readers.guess import dim_of
 from xcurves.readers.open_files import read_bytes
 
 _CONFIGS = [

@@ -10,8 +10,8 @@ import numpy as np
 import xarray as xr
 
 from xcurves import kinds
-from xcurves.core import labels, provenance, run_checks, validation
-from xcurves.core.applicability import NotApplicableError, is_lower_better
+from xcurves.core import direction, labels, provenance, run_checks, validation
+from xcurves.core.applicability import NotApplicableError
 from xcurves.core.schema import ResultKind
 from xcurves.core.validation import check_curves
 from xcurves.kernels.resampling import streams
@@ -109,8 +109,8 @@ def analyze(
     -----
     Anova, pairwise and profile need two algorithms with runs, one of them with two runs, and all runs at all levels of
     their task; a profile also needs two training levels. Each task is checked by itself. A power law is fitted only to
-    scores that are called errors by their name, long_name or standard_name. Low errors are better, and so are low
-    scores with ``attrs["higher_is_better"] == 0``.
+    scores that are called errors by their name, long_name or standard_name. Which end of the scores is better is what
+    ``attrs["higher_is_better"]`` or else their name says, as for `pairwise`.
 
     Dask-backed curves are computed for each part, and stay as they are in the tree.
 
@@ -149,6 +149,7 @@ def analyze(
         raise ValueError("include names no part. Leave it out for all")
     curves = check_curves(curves)
     run_checks.check_scored(curves)
+    curves = direction.settled(curves, "analyze")
     entropy = validation.check_rng(rng)
     validation.check_confidence_level(confidence_level)
     given: dict[str, Any] = {
@@ -156,7 +157,7 @@ def analyze(
         "paired": validation.check_flag("paired", paired),
         "confidence_level": confidence_level,
     }
-    for_some = {"progress": progress, "higher_is_better": not is_lower_better(curves)}
+    for_some = {"progress": progress}
     validation.check_progress(progress)
     results: dict[str, xr.Dataset] = {}
     refused: dict[str, NotApplicableError] = {}

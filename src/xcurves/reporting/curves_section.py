@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves.core import labels
-from xcurves.core.applicability import is_lower_better
+from xcurves.core import direction, labels
 from xcurves.core.wording import count, label_of, listed, span
 from xcurves.plotting.curve_lines import anchors, panels_of
 from xcurves.reporting import markup
@@ -39,8 +38,11 @@ def lead_of(curves: xr.DataArray, tasks: Sequence[str]) -> str:
     others = [dim for dim in curves.dims if dim != "training"]
     levels = span(training.to_numpy()[curves.notnull().any(others)], 4) or "none"
     lead = f"{label_of(curves)}: {runs}, {label_of(training)} {levels}."
-    if is_lower_better(curves):
+    if not direction.find(curves).higher:
         lead += " Low scores are better."
+    assumed = direction.assumed_in(curves)
+    if assumed:
+        lead += f" {assumed}."
     return lead
 
 

@@ -16,7 +16,7 @@ from xcurves.reporting.score_table import ScoreTable, html_rows
 _NARROW = 4  # columns that a narrow screen shows
 _EQUALS = re.compile(r" = (?=[-\d])")
 _CODE = re.compile(r"\w=(?=[,.;)\s]|$)|\.curves\.|\w\(\)")
-_BY_OPTION = re.compile(r" with \w+=(?=[,.;)\s]|$)")
+_BY_OPTION = re.compile(r" with \w+=(?:'[^']*')?(?=[,.;)\s]|$)")
 _DOI = re.compile(r"doi:\s*(10\.\S+[^\s.,;])")
 
 

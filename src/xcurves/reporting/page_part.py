@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 from typing import Any
 
@@ -13,7 +14,7 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core.schema import ResultKind, Statement
-from xcurves.core.wording import count, interval
+from xcurves.core.wording import count, interval, open_interval
 from xcurves.reporting import markup, pictures
 from xcurves.results import ask, left_out, lines_of, prepare, say_final
 
@@ -153,20 +154,32 @@ def _first_sentence(caption: str | Mapping[str, str]) -> str:
 
 def _with_intervals(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a table with both ends of an interval in one column, headings as words."""
-    for name in [name for name in frame if str(name).endswith("lower")]:
-        uppers = frame.pop(str(name).replace("lower", "upper"))
-        frame[name] = [
-            _interval_text(low, high)
-            for low, high in zip(frame[name], uppers, strict=True)
-        ]
+    is_together = "together" in str(frame.attrs.get("interval", ""))
+    estimates = np.full(len(frame), np.nan)
+    texts = {}
+    for before, name in pairwise(map(str, frame)):
+        if not name.endswith("lower"):
+            continue
+        # There an end of 0 was set by the test of the pair; several intervals may have one estimate.
+        if is_together and not before.endswith("upper") and not before.endswith("p"):
+            estimates = frame[before].to_numpy(float)
+        ends = zip(
+            frame[name], frame[name.replace("lower", "upper")], estimates, strict=True
+        )
+        texts[name] = [_interval_text(*each) for each in ends]
+    for name, cells in texts.items():
+        frame.pop(name.replace("lower", "upper"))
+        frame[name] = cells
     return frame.rename(columns=_heading).rename_axis(index=_heading)
 
 
-def _interval_text(low: float, high: float) -> Any:
+def _interval_text(low: float, high: float, estimate: float) -> Any:
     """Return an interval as text, NaN where one of its ends is."""
     if np.isnan(low) or np.isnan(high):
         return np.nan
-    return interval(low, high)
+    if np.isnan(estimate):
+        return interval(low, high)
+    return open_interval(low, high, estimate)
 
 
 def _heading(name: Any) -> Any:

@@ -89,7 +89,8 @@ def format_table(
         deviation, or the standard error. The caption says which.
     best, ties : {"bold", "italic", "underline"}, optional
         How to mark the best algorithm, and those that are not shown to be worse. With ``rows="task"`` bold and
-        underlined if left out; ties are those of which p of the task, adjusted over tasks, does not show it. Else for
+        underlined if left out; ties are those of which p of the task, adjusted over tasks, does not show it where it
+        could have; a dagger stands where runs are too few for that. Else for
         tables with a value of each algorithm; ties are those whose intervals overlap with that of the best, at a
         confidence of at least 90 % for intervals of 95 %, unadjusted.
     precision : int, optional
@@ -125,16 +126,16 @@ def format_table(
     >>> accuracy = xcurves.tutorial.open_dataset("benchmark")["accuracy"].isel(task=slice(6), algorithm=slice(3))
     >>> answer = accuracy.curves.across_tasks(rng=0)
     >>> print(answer.curves.format_table("markdown", rows="task").split("\n\n")[1])
-    | task          | logistic regression |      5 neighbours |               SVM |
-    |:--------------|--------------------:|------------------:|------------------:|
-    | breast cancer |      **94.5** ± 1.7 | <u>94.1</u> ± 3.0 | <u>93.9</u> ± 2.0 |
-    | digits        |      **87.2** ± 0.9 |        80.3 ± 1.3 | <u>85.3</u> ± 1.6 |
-    | iris          |      **94.9** ± 4.4 | <u>91.5</u> ± 1.9 | <u>93.7</u> ± 3.5 |
-    | wine          |   <u>95.6</u> ± 3.4 | <u>95.0</u> ± 2.3 |    **96.5** ± 2.5 |
-    | chess endgame |          20.4 ± 0.9 |        22.8 ± 0.5 |    **25.1** ± 1.1 |
-    | tic-tac-toe   |      **84.9** ± 1.3 |        79.9 ± 1.3 |        81.9 ± 0.7 |
-    | mean          |                79.6 |              77.3 |              79.4 |
-    | mean rank     |                1.50 |              2.67 |              1.83 |
+    | task          | logistic regression |        5 neighbours |                 SVM |
+    |:--------------|--------------------:|--------------------:|--------------------:|
+    | breast cancer |    **94.54** ± 1.68 | <u>94.12</u> ± 2.97 | <u>93.90</u> ± 1.97 |
+    | digits        |    **87.21** ± 0.86 |        80.31 ± 1.29 | <u>85.33</u> ± 1.64 |
+    | iris          |    **94.86** ± 4.41 | <u>91.52</u> ± 1.89 | <u>93.71</u> ± 3.51 |
+    | wine          | <u>95.65</u> ± 3.45 | <u>94.97</u> ± 2.26 |    **96.53** ± 2.47 |
+    | chess endgame |        20.36 ± 0.91 |        22.81 ± 0.53 |    **25.12** ± 1.07 |
+    | tic-tac-toe   |    **84.94** ± 1.26 |        79.94 ± 1.27 |        81.87 ± 0.66 |
+    | mean          |               79.59 |               77.28 |               79.41 |
+    | mean rank     |                1.50 |                2.67 |                1.83 |
     """
     validation.check_choice("to", to, ("latex", "markdown", "html"))
     validation.check_choice("rows", rows, ("pair", "task"))
@@ -281,10 +282,11 @@ def _styled_table(
     styler = frame.style.hide(axis="index")
     styler = styler.format(cell, na_rep="", escape=to)
     styler = styler.format_index(cell, escape=to, axis=1)
-    looks = [""] * len(frame)
-    for row, mark in marked.items():
-        looks[row] = _MARKS[to][mark]
-    styler = styler.apply(lambda _: looks, subset=[frame.columns[n_levels]])
+    if marked:
+        looks = [""] * len(frame)
+        for row, mark in marked.items():
+            looks[row] = _MARKS[to][mark]
+        styler = styler.apply(lambda _: looks, subset=[frame.columns[n_levels]])
     if to == "html":
         if caption:
             styler = styler.set_caption(escape(caption))

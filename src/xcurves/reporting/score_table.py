@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from math import floor, log10
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from scipy.special import stdtrit
 
 from xcurves.array_types import Floats
 from xcurves.core.task_scores import TaskScores
-from xcurves.core.wording import percent
+from xcurves.core.wording import decimals_of, percent, span
 
 Spread = Literal["ci", "sd", "se"]
 Mark = Literal["bold", "italic", "underline"]
@@ -22,10 +23,11 @@ SPREADS = ("ci", "sd", "se")
 _FEW = 1  # decimals by which tasks may differ and still have the same
 _MOST_DECIMALS = 17
 MINUS = "−"
+DAGGER = "†"
 _LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "±": r"$\pm$", "∞": r"$\infty$",
+    "±": r"$\pm$", "∞": r"$\infty$", "†": r"$\dagger$",
     MINUS: "$-$",
 }  # fmt: skip
 _LATEX_MARKS = {
@@ -44,6 +46,9 @@ class Cell(NamedTuple):
     number: str
     spread: str = ""
     mark: Mark | None = None
+    is_untold: bool = (
+        False  # runs are too few to show a difference to the best: a dagger
+    )
 
 
 @dataclass(frozen=True)
@@ -77,19 +82,29 @@ def score_table(
             mark = None
             if scores.best[task, algorithm]:
                 mark = best
-            elif scores.tied[task, algorithm] and scores.any_shown:
+            elif scores.tied[task, algorithm]:
                 mark = ties
             number = _written(scores.mean[task, algorithm], decimals[task])
-            cells.append(
-                Cell(number, _written(widths[task, algorithm], decimals[task]), mark)
+            width = _written(widths[task, algorithm], decimals[task])
+            is_untold = _has_daggers(scores, ties) and bool(
+                scores.untold[task, algorithm]
             )
+            cells.append(Cell(number, width, mark, is_untold))
         rows.append((name, cells))
     over_tasks = max(decimals, default=0)
     means = [Cell(_written(value, over_tasks)) for value in scores.mean_over_tasks]
     ranks = [Cell(_written(value, 2)) for value in scores.rank]
     last = [("mean", means), ("mean rank", ranks)]
+    if len(set(scores.n_tasks.tolist())) > 1:
+        n_tasks = [Cell(str(n)) for n in scores.n_tasks.tolist()]
+        last.insert(1, (f"{scores.task}s of the mean", n_tasks))
     caption = _caption(scores, spread, best, ties)
     return ScoreTable(scores.task, scores.algorithms, rows, last, caption)
+
+
+def _has_daggers(scores: TaskScores, ties: Mark | None) -> bool:
+    """Return whether daggers say where runs are too few: some are, and not all."""
+    return ties is not None and scores.any_could and bool(scores.untold.any())
 
 
 def _spread_of(scores: TaskScores, spread: Spread) -> Floats:
@@ -107,31 +122,24 @@ def _decimals_of_tasks(mean: Floats, widths: Floats) -> list[int]:
     """Return the decimals of each row: those of its median spread, the same for all rows where they are much alike."""
     decimals = []
     for means, spreads in zip(mean, widths, strict=True):
+        spread = 0.0
         known = spreads[np.isfinite(spreads) & (spreads > 0)]
         if known.size:
-            decimals.append(_decimals(float(np.median(known))))
-        else:
-            decimals.append(_decimals_of_means(means))
+            spread = float(np.median(known))
+        decimals.append(_decimals(means[np.isfinite(means)].tolist(), spread))
     if decimals and max(decimals) - min(decimals) <= _FEW:
-        return [int(np.median(decimals))] * len(decimals)
+        return [max(decimals)] * len(decimals)
     return decimals
 
 
-def _decimals(spread: float) -> int:
-    """Return how many decimals a spread supports: two digits of one that begins with 1 to 3.5, else one."""
-    power = int(np.floor(np.log10(spread)))
-    n_digits = 1
-    if spread / 10.0**power < 3.55:
-        n_digits = 2
-    return min(max(n_digits - 1 - power, 0), _MOST_DECIMALS)
-
-
-def _decimals_of_means(means: Floats) -> int:
-    """Return how many decimals give three digits of means that have no spread."""
-    largest = np.fmax.reduce(np.abs(means), initial=0.0, where=np.isfinite(means))
-    if largest == 0:
-        return 0
-    return _decimals(float(largest)) + 1
+def _decimals(means: Sequence[float], spread: float) -> int:
+    """Return how many decimals means with a spread have; without one they have three digits of the largest."""
+    supported = [decimals_of(mean - spread, mean + spread, mean) for mean in means]
+    known = [decimals for decimals in supported if decimals is not None]
+    largest = max(map(abs, means), default=0.0)
+    if not known and largest > 0:
+        known = [2 - floor(log10(largest))]
+    return min(max([0, *known]), _MOST_DECIMALS)
 
 
 def _written(value: float, decimals: int) -> str:
@@ -176,21 +184,41 @@ def _caption(
         sentences = [f"{first} of {n_runs}."]
     if best:
         sentences.append(f"{_MARKED[best]}: the best of a {scores.task}.")
-    if ties and scores.any_shown:
-        beside = ""
-        if scores.compared:
-            beside = f" (of pairs with {scores.compared})"
-        sentences.append(
-            f"{_MARKED[ties]}: not shown to be worse than the best{beside}, by p adjusted over {scores.task}s."
-        )
-    elif ties:
-        sentences.append(
-            f"In no {scores.task} by itself is any shown to be worse than the best, by p adjusted over {scores.task}s."
-        )
+    if ties:
+        sentences += _say_marks(scores, ties)
     sentences.append(
         f"Mean rank: 1 is the best, over the {scores.task}s that have all algorithms."
     )
     return " ".join(sentences)
+
+
+def _say_marks(scores: TaskScores, ties: Mark) -> list[str]:
+    """Return what the marks of those mean that are not shown to be worse than the best, or why there are none."""
+    sentences = []
+    if scores.tied.any():
+        sentences.append(
+            f"{_MARKED[ties]}: not shown to be worse than the best, by p adjusted over {scores.task}s."
+        )
+    few = f"{_runs_of_untold(scores)}: too few to show a difference"
+    if _has_daggers(scores, ties):
+        sentences.append(f"† {few}.")
+    elif scores.untold.any():
+        sentences.append(f"{few} in a single {scores.task}.")
+    if scores.compared:
+        sentences.append(
+            f"Compared with {scores.compared} alone: pairs of others have no mark."
+        )
+    return sentences
+
+
+def _runs_of_untold(scores: TaskScores) -> str:
+    """Return the numbers of runs that are too few, of each and the best of its task the smaller: "3 runs"."""
+    of_best = np.where(scores.best, scores.n_runs, 0).max(axis=1, keepdims=True)
+    smaller = np.minimum(scores.n_runs, of_best)
+    runs = sorted({int(n) for n in smaller[scores.untold].tolist()})
+    if runs == [1]:
+        return "1 run"
+    return f"{span(runs)} runs"
 
 
 _MARKED = {"bold": "Bold", "italic": "Italic", "underline": "Underlined"}
@@ -242,6 +270,8 @@ def _latex_cell(cell: Cell, widest: str) -> str:
     number = latex_text(cell.number)
     if cell.mark and number:
         number = _LATEX_MARKS[cell.mark] % number
+    if cell.is_untold and number:
+        number += latex_text(DAGGER)
     if not widest:
         return number
     if not cell.spread:
@@ -308,6 +338,8 @@ def _markdown_cell(cell: Cell, widest: str) -> str:
     number = cell.number
     if cell.mark and number:
         number = _MARKDOWN_MARKS[cell.mark] % number
+    if cell.is_untold and number:
+        number += DAGGER
     if cell.spread:
         number += f" ± {cell.spread.rjust(len(widest), _FIGURE_SPACE)}"
     return number
@@ -347,6 +379,8 @@ def _html_cell(cell: Cell, widest: str) -> str:
     number = cell.number
     if cell.mark and number:
         number = _HTML_MARKS[cell.mark] % number
+    if cell.is_untold and number:
+        number += DAGGER
     if cell.spread:
         order = cell.number.replace(MINUS, "-")
         return f'<td data-order="{order}">{number} ± {cell.spread.rjust(len(widest), _FIGURE_SPACE)}</td>'

@@ -7,17 +7,15 @@ where nothing is known.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from xcurves.array_types import Floats, Index
 from xcurves.core.jobs import Group
-from xcurves.core.run_checks import Context
-from xcurves.kernels.times import dealt_times, mean_curves
+from xcurves.kernels.times import mean_curves
 from xcurves.kernels.times.hitting_times import LogTimes, medians
-from xcurves.kernels.times.mean_curves import NO_CURVE, MeanCurve
+from xcurves.kernels.times.mean_curves import NO_CURVE
 from xcurves.target_times.mean_time_to_target import (
     Readings,
     times_of,
@@ -39,7 +37,7 @@ Compared = tuple[dict[str, Any], LogTimes | None]
 
 
 def to_last_level(
-    group: Group, reference: Index, *, log: bool, sign: float, randomized: bool
+    group: Group, reference: Index, *, log: bool, sign: float
 ) -> Compared:
     """Compare with the mean score of the reference at the last level that all of its runs have."""
     cells = Readings(group, log, sign)
@@ -62,17 +60,13 @@ def to_last_level(
         curves[row] = NO_CURVE
 
     # Welch's test of the two means, which also says whether there is an estimate.
-    track = _tracks_to(level, error, last, curves, compared, group.context.paired, log)
+    n_free = [len(scores) - 1 for scores in last]
+    track = mean_curves.tracks(curves, level.tolist(), error, n_free, log=log)
     alpha = group.context.alpha
     of_all = _together(skipped, cells.n_algorithms, alpha)
     variables |= times_of(track, skipped, alpha)
     times_together = times_of(track, skipped, of_all)["time_ci"]
     variables["pvalue"] = mean_curves.pvalue_of(track, horizon)
-    if randomized:
-        dealt = partial(_dealt, compared, curves, last, horizon, group.context)
-        variables |= dealt(np.full(len(curves), alpha))
-        variables["time_ci"] = track.training(variables["time_ci"])
-        times_together = track.training(dealt(of_all)["time_ci"])
 
     variables |= _ratios(
         skipped, variables, {"low": end, "high": end, "reason": np.zeros_like(skipped)}
@@ -118,55 +112,11 @@ def _of_curves(cells: Readings, reference: Index) -> tuple[dict[str, Any], Index
     return cells.ranges(best) | drawn, reason
 
 
-def _tracks_to(
-    level: Floats,
-    error: Floats,
-    last: list[Floats],
-    curves: list[MeanCurve],
-    compared: Index,
-    paired: bool,
-    log: bool,
-) -> mean_curves.Tracks:
-    """Return curves with the last scores of the reference, run by run where these are matched."""
-    if not paired:
-        n_free = [len(scores) - 1 for scores in last]
-        return mean_curves.tracks(curves, level.tolist(), error, n_free, log=log)
-    of_runs: list[Any] = list(last)
-    for row in np.flatnonzero(~compared):
-        of_runs[row] = np.nan
-    return mean_curves.tracks(curves, of_runs, log=log)
-
-
 def _together(skipped: Index, n_algorithms: int, alpha: float) -> Floats:
     """Return the level of intervals that hold for all comparisons of a task together, one for each cell."""
     counted = ~np.isin(skipped, BY_DESIGN).reshape(-1, n_algorithms)
     n_comparisons = np.maximum(counted.sum(axis=-1), 1)
     return np.asarray(alpha / n_comparisons.repeat(n_algorithms))
-
-
-def _dealt(
-    compared: Index,
-    curves: list[MeanCurve],
-    last: list[Floats],
-    horizon: Floats,
-    context: Context,
-    alpha: Floats,
-) -> dict[str, Floats]:
-    """Return what the randomization test says in place of Welch's, the limits of times in u, by levels of cells."""
-    rows = np.full((len(curves), 5), [np.nan, np.nan, 0, np.nan, 0])
-    for row in np.flatnonzero(compared).tolist():
-        curve = curves[row]
-        plan = context.plan((len(curve.runs), len(last[row])))
-        dealt = dealt_times.dealt_times(
-            curve.u, curve.runs, last[row], horizon[row], plan, alpha[row]
-        )
-        rows[row] = *dealt, plan.n_resamples
-    return {
-        "time_ci": rows[:, :2],
-        "speedup_gap": rows[:, 2],
-        "pvalue": rows[:, 3],
-        "n_resamples": rows[:, 4],
-    }
 
 
 def _ratios(
@@ -197,9 +147,6 @@ def _to_most_of_rise(
     means = [cells.curves[row].runs.mean(axis=0) for row in reference]
     level = np.array([mean[0] + MOST_OF_RISE * (mean[-1] - mean[0]) for mean in means])
     rises = np.array([mean[-1] > mean[0] for mean in means])
-    # The ratio of two times of matched runs has no interval.
-    if group.context.paired:
-        rises = np.zeros_like(rises)
     compared, _ = _at_level(
         cells.with_target(np.where(rises, level, np.inf)),
         reference,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xcurves.core.applicability import NotApplicableError, is_lower_better
+from xcurves.core.applicability import NotApplicableError
 from xcurves.core.labels import CI_BOUNDS, EVALUATION
 from xcurves.core.schema import (
     DASHED,
@@ -57,11 +57,7 @@ def against_reference(
     if len(algorithms) < 2:
         raise NotApplicableError("there is one algorithm")
     reference = curves.attrs.get("reference", algorithms[0])
-    return (
-        curves,
-        {"reference": reference, "higher_is_better": not is_lower_better(curves)},
-        {},
-    )
+    return curves, {"reference": reference}, {}
 
 
 MEAN_TIME_TO_TARGET = ResultKind(
@@ -186,9 +182,6 @@ SPEEDUP = ResultKind(
         "task_pvalue": Var(_JOINED, "p-value of no speed-up in the task", when="task"),
         "task_speedup_gap": Var(_JOINED, _GAP, when="task"),
         **_of_runs(_JOINED),
-        "n_resamples": Var(
-            _JOINED, "number of reassignments evaluated", dtype=np.int64
-        ),
         "n_tasks": Var(
             _CELL, "number of tasks that say something", dtype=np.int64, when="task"
         ),
@@ -209,7 +202,7 @@ SPEEDUP = ResultKind(
     ),
     method=(
         "The speed-up over {reference} is the ratio of the training levels at which mean curves reach a score. Its "
-        "interval holds all ratios that a {ratio_test} test of the two means does not reject; ratios of times to a "
+        "interval holds all ratios that Welch's test of the two means does not reject; ratios of times to a "
         "fixed target, and geometric means over given tasks, have their limits combined by root sum of squares, and "
         "claims about tasks like these come from turning the signs of the tasks' log ratios.",
         "runs are taken to be independent; over tasks like these, whole tasks",

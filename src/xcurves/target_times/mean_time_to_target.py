@@ -12,7 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
-from xcurves.core import run_checks, scales, validation
+from xcurves.core import direction, run_checks, scales, validation
 from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.jobs import Group
 from xcurves.core.labels import EVALUATION, in_label_order
@@ -34,7 +34,7 @@ def mean_time_to_target(
     curves: xr.DataArray,
     target: Reference,
     *,
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
     training_scale: Literal["linear", "log"] = "linear",
     confidence_level: float = 0.95,
 ) -> xr.Dataset:
@@ -47,8 +47,9 @@ def mean_time_to_target(
         (``to_dataarray(levels="run")``).
     target : float or DataArray
         Score to be reached: one for all, or one for each task, labelled like `curves`.
-    higher_is_better : bool, default True
-        If False, low scores are good ones.
+    higher_is_better : bool, optional
+        Which end of the scores is better. None: as ``attrs["higher_is_better"]`` or else the name of the scores says
+        (of a loss, an error or a time the lower); higher where neither does.
     training_scale : {"linear", "log"}
         Whether runs are linear in training or in its logarithm between their levels.
     confidence_level : float, default 0.95
@@ -101,6 +102,7 @@ def mean_time_to_target(
     curves = check_curves(
         curves, own_levels=True, reserved=MEAN_TIME_TO_TARGET.reserved()
     )
+    curves, higher_is_better = direction.resolved(curves, higher_is_better)
     data, core, options = curves_and_target(
         curves, target, training_scale, higher=higher_is_better
     )
@@ -139,7 +141,6 @@ def curves_and_target(
     joined: Sequence[str] = (),
 ) -> tuple[list[xr.DataArray], tuple[str, ...], dict[str, Any]]:
     """Return curves as kernels take them, their levels and targets; core dims; the options of `Readings`."""
-    validation.check_flag("higher_is_better", higher)
     log = validation.check_choice("training_scale", scale, ("linear", "log")) == "log"
     if not {"training", EVALUATION} & {*curves.dims}:
         core_of_times = (*joined, "algorithm", "run")
@@ -262,7 +263,7 @@ def _check_levels(levels: Floats, log: bool) -> None:
 
 
 def _check_read(scores: Floats, group: Group) -> None:
-    """Refuse scores that are infinite or too large to be squared and, where runs are paired, runs that are lacking."""
+    """Refuse scores that are infinite or too large to be squared."""
     context = group.context
     n_tasks = len(scores)
     # Joined tasks have one name together.
@@ -275,10 +276,6 @@ def _check_read(scores: Floats, group: Group) -> None:
     run_checks.check_runs(
         counts, np.zeros(n_tasks), names, context.algorithms, context.runs
     )
-    if not context.paired:
-        return
-    for name, present in zip(names, np.any(~np.isnan(scores), axis=-1), strict=True):
-        run_checks.check_paired_runs(present, name, context.algorithms, context.runs)
 
 
 def times_of(

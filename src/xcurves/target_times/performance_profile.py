@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Floats, Index
-from xcurves.core import labels, validation
+from xcurves.core import labels, task_dims, validation
 from xcurves.core.driver import per_task
 from xcurves.core.jobs import Group
 from xcurves.core.labels import pairs_in_label_order
@@ -20,7 +20,6 @@ from xcurves.kernels.differences import task_flips
 from xcurves.kernels.resampling import plans
 from xcurves.kernels.times import hitting_times
 from xcurves.kernels.times.hitting_times import medians
-from xcurves.multi_task.options import check_task
 from xcurves.target_times.comparisons import check_times
 from xcurves.target_times.kinds import PERFORMANCE_PROFILE
 
@@ -104,9 +103,13 @@ def performance_profile(
     array([0.917, 0.833])
     """
     times = check_curves(
-        times, ("algorithm", "run"), "times", reserved=PERFORMANCE_PROFILE.reserved()
+        times,
+        ("algorithm", "run"),
+        "times",
+        reserved=PERFORMANCE_PROFILE.reserved(),
+        named=task_dims.named_dims(task),
     )
-    times, task = check_task(times, task)
+    times, task = task_dims.check_task(times, task, "times")
     if validation.check_number("tau_max", tau_max) <= 1:
         raise ValueError(f"tau_max must be above 1; got {tau_max:g}. Usual: 4")
     points = validation.check_count("points", points, 2, 100_000)

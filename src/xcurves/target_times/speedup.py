@@ -11,14 +11,14 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Floats, Index
-from xcurves.core import labels, validation
+from xcurves.core import direction, labels, task_dims, validation
 from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.jobs import Group
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.kernels.resampling.adjustments import holm
 from xcurves.kernels.resampling.plans import EXACT_LIMIT
-from xcurves.multi_task.options import TaskGroups, check_task, check_task_groups
+from xcurves.multi_task.options import TaskGroups, check_task_groups
 from xcurves.preprocessing.normalization import Reference, say_reference
 from xcurves.target_times.claims_over_tasks import with_claims
 from xcurves.target_times.comparisons import (
@@ -39,9 +39,7 @@ def speedup(
     *,
     reference: Hashable,
     target: Reference | None = None,
-    higher_is_better: bool = True,
-    paired: bool = False,
-    ratio_test: Literal["welch", "randomization"] = "welch",
+    higher_is_better: bool | None = None,
     training_scale: Literal["linear", "log"] = "linear",
     task: str | Sequence[str] | None = None,
     task_groups: TaskGroups | None = None,
@@ -61,13 +59,9 @@ def speedup(
     target : float or DataArray, optional
         Score to be reached: one for all, or one for each task. None: the mean score of the reference at the last level
         that all of its runs have.
-    higher_is_better : bool, default True
-        If False, low scores are good ones.
-    paired : bool, default False
-        Whether run ``j`` is matched over algorithms; only without `target`.
-    ratio_test : {"welch", "randomization"}
-        What rejects ratios to the last level: Welch's t test, or whole runs dealt anew, which is exact with equal
-        spread, skewed runs included, and needs 4 v 4 runs for intervals of 0.95.
+    higher_is_better : bool, optional
+        Which end of the scores is better. None: as ``attrs["higher_is_better"]`` or else the name of the scores says
+        (of a loss, an error or a time the lower); higher where neither does.
     training_scale : {"linear", "log"}
         Whether runs are linear in training or in its logarithm between their levels.
     task : str or sequence of str, optional
@@ -77,7 +71,7 @@ def speedup(
     confidence_level : float, default 0.95
         Of each interval.
     rng : int, Generator or None
-        Seed of random reassignments, where all are too many.
+        Seed of random flips of tasks, where all are too many.
 
     Returns
     -------
@@ -88,12 +82,12 @@ def speedup(
         where the interval holds ratios that are rejected. `pvalue`, `pvalue_adjusted` (algorithm), by Holm. Without
         `target`, to the level at which the reference had 90 % of its rise: `rise_speedup` (algorithm),
         `rise_speedup_ci` (algorithm, ci_bound), for all comparisons together, `rise_time` (algorithm), `rise_level`,
-        `rise_reference_time`; NaN where it does not rise, or runs are paired. In units of training: `time`,
+        `rise_reference_time`; NaN where it does not rise. In units of training: `time`,
         `training_last` (algorithm), `time_ci` (algorithm, ci_bound), `reference_time`, and with `target`
         `reference_time_ci` (ci_bound). In units of the scores: `reference_level`; `score_best` (algorithm), of any run;
         at 64 levels `mean_curve` (algorithm, evaluation), `reference_curve`, `curve_training` (evaluation).
         `reference_falls`, 1 where the reference has been better before its last level; `reason` (algorithm), why there
-        is no estimate. Counts: `n_runs`, `n_ended_early`, `n_resamples` (algorithm). With `task`, intervals, `pvalue`
+        is no estimate. Counts: `n_runs`, `n_ended_early` (algorithm). With `task`, intervals, `pvalue`
         and `pvalue_adjusted` have the claims along `task_effect`: "fixed", for these tasks, with p by Holm, and
         "random", for tasks like these, with p by step-down min-p over algorithms; `median_speedup` (algorithm),
         `median_speedup_ci` (algorithm, ci_bound), `n_tasks`, `n_censored` (algorithm), and of each task `task_speedup`,
@@ -104,7 +98,7 @@ def speedup(
     ------
     ValueError, TypeError
         If dims or options are not as described; if levels are negative (or 0 and the scale "log"); if scores are
-        infinite; if `paired` and runs are lacking, or a `target` is given.
+        infinite.
 
     Warns
     -----
@@ -149,25 +143,36 @@ def speedup(
     if of_times:
         names = ("algorithm", "run")
     curves = check_curves(
-        curves, names, own_levels=not of_times, reserved=SPEEDUP.reserved()
+        curves,
+        names,
+        own_levels=not of_times,
+        reserved=SPEEDUP.reserved(),
+        named=task_dims.named_dims(task),
     )
+    # Of given times the early ones are the good ones.
+    if higher_is_better is not None or not of_times:
+        curves, higher_is_better = direction.resolved(curves, higher_is_better)
     kind = EACH_SPEEDUP
     groups = None
     joined = []
     if task is not None:
         kind = SPEEDUP
-        curves, task = check_task(curves, task)
+        curves, task = task_dims.check_task(curves, task)
         groups = check_task_groups(curves, task, task_groups)
         joined = [task]
     elif task_groups is not None:
         raise ValueError(
             "task_groups are families of tasks that are joined. Name the dim of tasks: task='task'"
         )
-    _check_options(curves, reference, target, paired, ratio_test, of_times)
+    _check_options(curves, reference, target, of_times)
 
     # What is compared: given times, or the times at which mean curves reach a target or a last score.
     data, core, options = curves_and_target(
-        curves, target, training_scale, higher=higher_is_better, joined=joined
+        curves,
+        target,
+        training_scale,
+        higher=higher_is_better is not False,
+        joined=joined,
     )
     compare: Callable[..., Compared] = to_target
     when = ["task"]
@@ -175,7 +180,6 @@ def speedup(
         compare = of_given_times
     elif target is None:
         compare = to_last_level
-        options["randomized"] = ratio_test == "randomization"
         if not joined:
             when.append("last")
 
@@ -189,8 +193,6 @@ def speedup(
         "reference": reference,
         "target": None,
         "higher_is_better": higher_is_better,
-        "paired": paired,
-        "ratio_test": ratio_test,
         "training_scale": training_scale,
         "of_times": of_times or None,
     }
@@ -208,10 +210,10 @@ def speedup(
         context=Context.of(
             data[0],
             None,
-            paired,
+            False,
             confidence_level,
             rng,
-            random=_is_random(ratio_test, options["families"]),
+            random=_is_random(options["families"]),
             core=core,
         ),
         core=core,
@@ -233,8 +235,6 @@ def _check_options(
     curves: xr.DataArray,
     reference: Hashable,
     target: Reference | None,
-    paired: bool,
-    ratio_test: str,
     of_times: bool,
 ) -> None:
     """Refuse options that are not as described, or do not go together."""
@@ -243,33 +243,14 @@ def _check_options(
         raise ValueError(
             f"reference must be an algorithm; got None. Name one: {curves['algorithm'].to_numpy()[0]!r}"
         )
-    validation.check_flag("paired", paired)
-    validation.check_choice("ratio_test", ratio_test, ("welch", "randomization"))
-    without_target = []
-    if paired:
-        without_target.append("paired=True")
-    if ratio_test == "randomization":
-        without_target.append("ratio_test='randomization'")
-    if target is not None and without_target:
+    if of_times and target is not None:
         raise ValueError(
-            f"{without_target[0]} has no target: two times are read at different levels. Leave target= out"
-        )
-
-    of_curves = []
-    if target is not None:
-        of_curves.append("target")
-    if paired:
-        of_curves.append("paired")
-    if of_times and of_curves:
-        raise ValueError(
-            f"{of_curves[0]} is an option of curves; these are times, without training. Leave {of_curves[0]}= out"
+            "target is an option of curves; these are times, without training. Leave target= out"
         )
 
 
-def _is_random(ratio_test: str, families: Index | None) -> bool:
-    """Return whether runs are dealt at random, or the signs of more families are flipped than can all be."""
-    if ratio_test != "welch":
-        return True
+def _is_random(families: Index | None) -> bool:
+    """Return whether the signs of more families are flipped than can all be."""
     if families is None:
         return False
     n_families = len(set(families.tolist()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from xcurves.core import provenance, validation
+from xcurves.core import direction, provenance, validation
 from xcurves.core.run_checks import LAST_LEVEL
 from xcurves.core.validation import check_curves
 from xcurves.kernels.times import hitting_times
@@ -21,7 +21,7 @@ def time_to_target(
     target: Reference,
     *,
     sustained: int = 1,
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
 ) -> xr.DataArray:
     r"""Return the training level at which each run first reaches a target.
 
@@ -34,8 +34,9 @@ def time_to_target(
         Score to be reached: one for all, or one for each task, labelled like `curves`.
     sustained : int, default 1
         Number of evaluations in a row, from that one on, at which the score must meet the target.
-    higher_is_better : bool, default True
-        If False, low scores are good ones.
+    higher_is_better : bool, optional
+        Which end of the scores is better. None: as ``attrs["higher_is_better"]`` or else the name of the scores says
+        (of a loss, an error or a time the lower); higher where neither does.
 
     Returns
     -------
@@ -79,7 +80,7 @@ def time_to_target(
     array([[30., inf]])
     """
     curves = check_curves(curves, own_levels=True)
-    validation.check_flag("higher_is_better", higher_is_better)
+    curves, higher_is_better = direction.resolved(curves, higher_is_better)
     last = str(curves.dims[-1])
     validation.check_total("sustained", sustained, "1", most=curves.sizes[last])
     levels = curves["training"].variable
@@ -96,7 +97,7 @@ def time_to_target(
         levels,
         input_core_dims=[core, [], core_of_levels],
         output_core_dims=[core[:2], core[:2]],
-        kwargs={"sustained": int(sustained), "higher": bool(higher_is_better)},
+        kwargs={"sustained": int(sustained), "higher": higher_is_better},
         dask="parallelized",
         output_dtypes=[np.float64, np.float64],
         dask_gufunc_kwargs={"allow_rechunk": True},
@@ -111,6 +112,7 @@ def time_to_target(
     times.attrs = {
         "long_name": f"training until the score is {level}",
         "comment": "infinite where the target is not reached within the budget",
+        direction.HIGHER: 0,
     }
     budget.attrs = {"long_name": LAST_LEVEL}
     units = curves["training"].attrs.get("units")

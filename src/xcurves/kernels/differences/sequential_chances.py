@@ -1,12 +1,13 @@
 """How often the looks that are left would show a pair: normal runs go on as those so far, looked at as planned.
 
+The true difference of each continuation is drawn from its own uncertainty, Welch's t about the difference seen.
 Boundaries are those of a normal statistic that spends the plan's share of the level at each look (Armitage, McPherson
 & Rowe 1969, doi:10.2307/2343787); a continuation crosses one where the p-value of Welch's t is at most its level.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 from math import comb, prod
 from typing import NamedTuple
@@ -23,8 +24,7 @@ from xcurves.kernels.resampling.streams import make_generator
 
 # Of a chance of one half the standard error is .011.
 N_CONTINUATIONS = 2000
-# chances below which a pair is futile: as seen, and at the better end of the interval
-UNLIKELY, AT_BEST = (0.1, 0.5)
+UNLIKELY = 0.1  # chance below which a pair is futile
 _POINTS = 201  # at which the statistic's density is carried from look to look
 _FAR = 12.0  # standard deviations beyond which no statistic gets: a level of 4e-33
 _TASKS = 8  # whose runs are drawn at once
@@ -188,12 +188,11 @@ def _excess_crossed(
     return float(mass @ crossed) - allowed
 
 
-def chances(
-    seen: Seen, levels: Floats, differences: Sequence[float], entropy: int, k: int
-) -> Floats:
-    """Return in which share of continuations from look `k` on some look left shows the pair, true differences given.
+def chances(seen: Seen, levels: Floats, ends: Floats, entropy: int, k: int) -> Floats:
+    """Return in which share of continuations from look `k` on some look left shows the pair.
 
-    `levels` are those of the looks left. NaN where the runs so far do not tell a spread or the difference is not known.
+    First with the true difference drawn anew for each of them, then with each of `ends` for the true one. `levels` are
+    those of the looks left. NaN where the runs so far do not tell a spread or an end is not known.
     """
     has_runs = seen.weights > 0
     seen = Seen(
@@ -203,16 +202,18 @@ def chances(
         seen.sd[has_runs],
         seen.batch[has_runs],
     )
-    true = np.array(differences, float)
     if not has_runs.any() or not np.isfinite(seen.sd).all():
-        return np.full(len(true), np.nan)
+        return np.full(1 + len(ends), np.nan)
 
     # Runs to come are like those so far, but for the true difference: by so much they are shifted.
-    shift = np.where(np.isfinite(true), true - seen.difference, 0.0)[:, np.newaxis]
-    shape = (len(levels), len(true), N_CONTINUATIONS)
+    uncertain = _draw_errors(seen, make_generator([entropy, k, 0]))
+    at_ends = np.where(np.isfinite(ends), ends - seen.difference, 0.0)
+    fixed = np.broadcast_to(at_ends[:, np.newaxis], (len(ends), N_CONTINUATIONS))
+    shift = np.concatenate([uncertain[np.newaxis], fixed])
+    shape = (len(levels), *shift.shape)
     d = np.full(shape, seen.difference)
     v, squared_v = np.zeros(shape), np.zeros(shape)
-    for number, tasks in enumerate(stretches(len(seen.weights), _TASKS)):
+    for number, tasks in enumerate(stretches(len(seen.weights), _TASKS), 1):
         _add_tasks(
             d,
             v,
@@ -222,13 +223,28 @@ def chances(
             shift,
             make_generator([entropy, k, number]),
         )
-    # Welch's t with Satterthwaite's degrees of freedom, V² / Σ v² / (n - 1)
+    df = _welch_df(v, squared_v)
     with np.errstate(invalid="ignore", divide="ignore"):
-        p = 2 * stdtr(np.where(v > 0, v**2 / squared_v, 1.0), -np.abs(d) / np.sqrt(v))
+        p = 2 * stdtr(df, -np.abs(d) / np.sqrt(v))
     shown = (p <= levels[:, np.newaxis, np.newaxis]).any(axis=0).mean(axis=-1)
     # any look shows an endless difference
+    true = np.array([seen.difference, *ends])
     shown = np.where(np.isinf(true), float((levels > 0).any()), shown)
     return np.where(np.isnan(true), np.nan, shown)
+
+
+def _draw_errors(seen: Seen, rng: np.random.Generator) -> Floats:
+    """Return by how much true differences may exceed the one seen, (continuation,): Welch's t of the runs so far."""
+    of_mean = seen.sd**2 / seen.n_runs * seen.weights[:, np.newaxis] ** 2
+    v = of_mean.sum()
+    df = _welch_df(v, (of_mean**2 / (seen.n_runs - 1)).sum())
+    return np.sqrt(v) * rng.standard_t(df, size=N_CONTINUATIONS)
+
+
+def _welch_df(v: Floats, squared_v: Floats) -> Floats:
+    """Return Satterthwaite's degrees of freedom, V² / Σ v² / (n - 1); 1 where nothing varies."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(v > 0, v**2 / squared_v, 1.0)
 
 
 def _add_tasks(
@@ -240,8 +256,8 @@ def _add_tasks(
     shift: Floats,
     rng: np.random.Generator,
 ) -> None:
-    """Add some tasks to D, V and the denominator of the degrees of freedom, (look left, difference, continuation)."""
-    # (task, difference, continuation, algorithm): numbers so far, of the next batch, and standard deviations
+    """Add some tasks to D, V and the denominator of the degrees of freedom, (look left, case, continuation)."""
+    # (task, case, continuation, algorithm): numbers so far, of the next batch, and standard deviations
     w = seen.weights[tasks, np.newaxis, np.newaxis]
     n = seen.n_runs[tasks, np.newaxis, np.newaxis]
     size = seen.batch[tasks, np.newaxis, np.newaxis].astype(float)

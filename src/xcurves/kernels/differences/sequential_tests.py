@@ -208,6 +208,9 @@ class ShiftedRuns:
 class Nearby:
     """Evaluates shifts near each other, with the assignments that matter for all of a window of shifts."""
 
+    # With all assignments at every shift, and ends of earlier looks to 2^-12 of their width alone, six looks of ten
+    # pairs take 5.1 times as long, 25 looks of one pair 2.9 times.
+
     test: ShiftedRuns
     low: float = np.inf  # of the window
     high: float = -np.inf

@@ -11,12 +11,10 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
-from xcurves.array_types import Floats, Index
+from xcurves.array_types import Bools, Floats, Index
 from xcurves.kernels.resampling import min_p
 from xcurves.kernels.resampling.batches import rows_that_fit, stretches
-from xcurves.kernels.resampling.binomial_limits import clopper_pearson
 from xcurves.kernels.resampling.engine import label_batches, tally
 from xcurves.kernels.resampling.group_products import subset_sums
 from xcurves.kernels.resampling.plans import FlipPlan
@@ -25,7 +23,6 @@ FEWEST_FAMILIES = 6  # of a band by residuals: 2 / 2^6 is the first p below .05
 # Largest over smallest weight of families, up to which residuals make the band: of unlike ones it covers too little.
 ALIKE = 1.5
 NO_BAND, RESIDUALS, SUBSET_MEANS = 0, 1, 2  # how a band is made
-_MANY = 1e14  # degrees of freedom of F that stand for infinitely many
 ROUNDING = 64 * np.finfo(float).eps
 _LEVEL_TIE = 1e-12  # of a p-value and the level
 
@@ -67,12 +64,20 @@ def family_sums(values: Floats, families: Index) -> Floats:
 def pvalues(x: Floats, plan: FlipPlan, alpha: float = 1.0) -> tuple[Floats, Floats]:
     """Return p-values, and adjusted ones by step-down min-p over the members; axes in front are alone.
 
+    The p of a member is exact where all flips of its own families are few enough, and its adjusted p is not below it.
     Members with too few families for a p of `alpha` take no part in the adjustment.
     """
     n_members, n_families = x.shape[-2:]
     flat = x.reshape(-1, n_members, n_families)
-    # of all flips half, as the others are their mirrors: see `all_flipped_sums`
-    n_values = 2 ** (n_families - 1) if plan.exact else plan.n_total
+    # Of all flips half, as the others are their mirrors: see `all_flipped_sums`. Without a plan of all there may be
+    # members with one.
+    n_values = plan.n_total
+    if plan.exact:
+        n_values = 2 ** (n_families - 1)
+    elif flat.size:
+        own = exact_members(flat[0], plan)
+        most = np.count_nonzero(~np.isnan(flat[0, own]), axis=-1).max(initial=1)
+        n_values = max(n_values, int(2 ** (most - 1)))
     both = np.empty((2, *flat.shape[:-1]))
     for some in stretches(len(flat), rows_that_fit(32 * n_values)):
         both[:, some] = _pvalues_of(flat[some], plan, alpha)
@@ -91,13 +96,17 @@ def _pvalues_of(x: Floats, plan: FlipPlan, alpha: float) -> Floats:
         return _ratio(all_flipped_sums(x[sets, member], plan), scale[sets, member])
 
     observed, counts, n_total = _observed_and_counts(values_of, *n_families.shape)
-    pvalue = np.where(n_families > 1, counts / n_total, np.nan)
+    shares = counts / n_total
+    if not plan.exact:
+        is_exact = exact_members(x[0], plan) & (n_families[0] > 1)
+        for member in np.flatnonzero(is_exact):
+            shares[:, member] = _exact_share(x[:, member], plan)
+    pvalue = np.where(n_families > 1, shares, np.nan)
 
     # All data sets are alike in families. A member whose smallest p, 2 / 2^F, is above the level cannot be shown: in
     # the adjustment it would only cost the others.
     of_member = n_families[0]
-    is_tested = (of_member > 1) & (2.0 ** (1 - of_member) <= alpha + _LEVEL_TIE)
-    tested = np.flatnonzero(is_tested)
+    tested = np.flatnonzero(can_be_shown(of_member, alpha))
     adjusted = np.full(pvalue.shape, np.nan)
     if len(tested) < 2:
         adjusted[:, tested] = pvalue[:, tested]
@@ -109,8 +118,44 @@ def _pvalues_of(x: Floats, plan: FlipPlan, alpha: float) -> Floats:
         tails.second,
         tails.ratio_at,
     )
-    adjusted[:, tested] = reached / n_total
+    adjusted[:, tested] = np.maximum(reached / n_total, pvalue[:, tested])
     return np.stack([pvalue, adjusted])
+
+
+def exact_members(x: Floats, plan: FlipPlan) -> Bools:
+    """Return of which members, (member, family), all flips of their own families are evaluated."""
+    if plan.exact:
+        return np.ones(len(x), bool)
+    n_families = np.count_nonzero(~np.isnan(x), axis=-1)
+    numbers, which = np.unique(n_families, return_inverse=True)
+    return np.array([plan.of(n).exact for n in numbers.tolist()], bool)[which]
+
+
+def can_be_shown(n_families: Index, alpha: float) -> Bools:
+    """Return of which numbers of families the flips can give a p of `alpha`: others are outside a family of tests."""
+    least = 2.0 ** (1 - n_families)
+    return np.asarray((n_families > 1) & (least <= alpha + _LEVEL_TIE))
+
+
+def own_flips(weights: Floats, plan: FlipPlan) -> tuple[Index, FlipPlan]:
+    """Return the families that a member has, NaN where none, with all their flips; or all families if these are too many."""
+    present = np.flatnonzero(~np.isnan(weights))
+    own = plan.of(len(present))
+    if own.exact:
+        return present, own
+    return np.arange(len(weights)), plan
+
+
+def _exact_share(x: Floats, plan: FlipPlan) -> Floats:
+    """Return the share of all flips of a member's own families that reach the observed sum, x of (data set, family)."""
+    # Data sets have as many families, which need not be the same ones.
+    n_families = int(np.count_nonzero(~np.isnan(x[0])))
+    front = np.argsort(np.isnan(x), axis=-1, kind="stable")[:, :n_families]
+    present = np.take_along_axis(x, front, axis=-1)
+    values = _ratio(
+        all_flipped_sums(present, plan.of(n_families)), _denominator(present)
+    )
+    return np.asarray(min_p.count_reached(values, values[:, 0]) / values.shape[-1])
 
 
 def _observed_and_counts(
@@ -182,11 +227,11 @@ def flip_intervals(
     # their upper ones. If all flips are enumerated, each subset of families is flipped in one and stays in another:
     # among all means of subsets each flip stands twice, and K is half as large on each side.
     parts = []
-    for low, high in _ends_of_flips(x, weights, plan):
+    for means, is_exact in _means_of_flips(x, weights, plan):
+        low, high = _ends_of_flips(means)
         n_total = len(low) + 1  # with the observed flip, which has no subset
         n_rare = [
-            int(np.floor(alpha * n_total + 1e-9)) // (1 + plan.exact)
-            for alpha in alphas
+            int(np.floor(alpha * n_total + 1e-9)) // (1 + is_exact) for alpha in alphas
         ]
         # at all levels at once: three quarters of the time of one after the other
         places = [number for number in n_rare if number > 0]
@@ -202,20 +247,30 @@ def flip_intervals(
     return np.array(parts).reshape(-1, len(alphas), 2).swapaxes(0, 1)
 
 
-def _ends_of_flips(
+def _means_of_flips(
     x: Floats, weights: Floats, plan: FlipPlan
-) -> Iterator[tuple[Floats, Floats]]:
-    """Yield for each member the means of all subsets, twice, or of each random flip the lower and the higher mean."""
-    if plan.exact:
+) -> Iterator[tuple[Floats, bool]]:
+    """Yield for each member the means of all subsets of its families, or those of both sides of random flips.
+
+    And whether they are of all: that depends on the families that the member has.
+    """
+    is_exact = exact_members(x, plan)
+    of_subsets = subset_means(x[is_exact], weights[is_exact])
+    drawn = drawn_means(x[~is_exact], weights[~is_exact], plan)
+    for exact in is_exact.tolist():
+        yield next(of_subsets if exact else drawn), exact
+
+
+def _ends_of_flips(means: Floats) -> tuple[Floats, Floats]:
+    """Return the means of all subsets, twice, or of each random flip the lower and the higher mean."""
+    if means.ndim == 1:
         # two arrays, each of which is partitioned
-        yield from ((means, means.copy()) for means in subset_means(x, weights))
-        return
-    for means in drawn_means(x, weights, plan):
-        # a flip of no family or of all counts at every shift
-        is_trivial = ~np.isfinite(means).all(axis=0)
-        lower = np.where(is_trivial, -np.inf, means.min(axis=0))
-        upper = np.where(is_trivial, np.inf, means.max(axis=0))
-        yield lower, upper
+        return means, means.copy()
+    # a flip of no family or of all counts at every shift
+    is_trivial = ~np.isfinite(means).all(axis=0)
+    lower = np.where(is_trivial, -np.inf, means.min(axis=0))
+    upper = np.where(is_trivial, np.inf, means.max(axis=0))
+    return lower, upper
 
 
 def drawn_means(x: Floats, weights: Floats, plan: FlipPlan) -> Iterator[Floats]:
@@ -313,45 +368,6 @@ def critical(residual: Floats, plan: FlipPlan, alpha: float) -> float:
     return float(np.sqrt((n_families - 1) * ratio / rest))
 
 
-def spread_of_truth(
-    d: Floats, v: Floats, uncertainty: Floats, alpha: float
-) -> tuple[Floats, Floats, Floats]:
-    """Return the standard deviation of true differences of pairs, its interval, and the share of noise.
-
-    That is the part of the variance between tasks that is due to the runs. NaN of a single task.
-    """
-    # S² = var(d) has the mean τ² + v̄, v̄ the mean squared error of the d: S² / (τ² + v̄) is about F distributed, with T -
-    # 1 degrees of freedom and those of v̄, (Σ v)² over the sum of (s² / l)² / (l - 1) (Satterthwaite). So the ends of τ²
-    # are S² / F quantile - v̄; upwards not below what S² = v̄ gives.
-    count = np.count_nonzero(~np.isnan(d), axis=-1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.nansum(d, axis=-1) / count
-        noise = np.nansum(v, axis=-1) / count
-        deviations = d - mean[:, np.newaxis]
-        df_tasks = np.where(count > 1, count - 1, np.nan)
-        variance = np.nansum(deviations**2, axis=-1) / df_tasks
-        # 0 / 0 of errors that are exactly 0
-        df_noise = np.fmin((noise * count) ** 2 / uncertainty, _MANY)
-        upper = scipy.special.fdtri(count - 1.0, df_noise, 1 - alpha / 2)
-        lower = scipy.special.fdtri(count - 1.0, df_noise, alpha / 2)
-        low = variance / upper - noise
-        high = np.maximum(variance, noise) / lower - noise
-        noise_share = np.minimum(noise / variance, 1.0)
-    squares = np.stack([variance - noise, low, high], axis=-1)
-    spreads = np.sqrt(np.maximum(squares, 0.0))
-    return spreads[..., 0], spreads[..., 1:], noise_share
-
-
-def share_positive(x: Floats, alpha: float) -> tuple[Floats, Floats, NDArray[np.int64]]:
-    """Return the share of positive numbers among those that are not 0, Clopper & Pearson's interval, and the zeros."""
-    positive = np.count_nonzero(x > 0, axis=-1)
-    n = np.count_nonzero((x > 0) | (x < 0), axis=-1)  # not NaN either
-    share = positive / np.where(n > 0, n, np.nan)
-    limits = np.stack(clopper_pearson(positive, n, alpha), axis=-1)
-    ends = np.where(n[:, np.newaxis] > 0, limits, np.nan)
-    return share, ends, np.count_nonzero(x == 0, axis=-1)
-
-
 def places(ranks: Floats, plan: FlipPlan, alpha: float) -> tuple[Floats, Floats]:
     """Test differences of mean ranks, (algorithm, family), and return which places can be (Mogstad et al. 2024).
 
@@ -396,12 +412,11 @@ def flip_margins(
     """Return the one-sided p of a weighted mean of at most ``-margin``, and its lower limit, shape (member,)."""
     # Flipped about -margin, Σ (x + w margin), a flip reaches the observed sum where what is turned adds up to 0 or less:
     # where the mean of the flipped families is at most -margin. The observed flip turns nothing, and counts.
-    if plan.exact:
-        flipped = subset_means(x, weights)
-    else:
-        flipped = (of_flipped for of_flipped, _ in drawn_means(x, weights, plan))
     pvalues, limits = [], []
-    for means in flipped:
+    for of_flips, is_exact in _means_of_flips(x, weights, plan):
+        means = of_flips
+        if not is_exact:
+            means = of_flips[0]  # of the flipped families
         n_total = len(means) + 1
         size = margin + np.abs(means[np.isfinite(means)]).max(initial=0.0)
         n_reached = 1 + np.count_nonzero(means <= ROUNDING * size - margin)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from xcurves.array_types import Index
+from xcurves.array_types import Floats, Index
 from xcurves.kernels.resampling.assignments import (
     Labels,
     bits_of,
@@ -176,6 +176,19 @@ def plan_deals(
         n_resamples=n_evaluated,
         entropy=entropy,
     )
+
+
+def least_pvalues(
+    runs: Index, n_resamples: int | None, *, paired: bool = False
+) -> Floats:
+    """Return the smallest p that each task by itself allows, of numbers of runs (..., 2); NaN where one has no spread."""
+    least = np.full(runs.shape[:-1], np.nan)
+    has_spread = (runs > 1).all(axis=-1)
+    # few numbers of runs are distinct
+    for n_a, n_b in np.unique(runs[has_spread], axis=0).tolist():
+        plan = plan_deals(((n_a, n_b),), n_resamples, paired=paired)
+        least[has_spread & (runs == (n_a, n_b)).all(axis=-1)] = plan.least
+    return least
 
 
 def count_deals(runs: Sequence[tuple[int, int]], *, paired: bool = False) -> int:

@@ -1,4 +1,4 @@
-"""How many tasks it would take to show a difference, if it is as it was seen."""
+"""How many tasks it would take to show a difference, if it is as it was seen, and which difference so many tasks show."""
 
 from __future__ import annotations
 
@@ -6,10 +6,19 @@ import numpy as np
 import scipy
 
 from xcurves.array_types import Floats
+from xcurves.kernels.resampling.bisection import halve
 
 POWER = 0.8
 MOST_TASKS = 1e6  # beyond, the number is infinite
 _FEWEST = 3  # tasks of which a spread says anything
+FEWEST_SHOWN = 6  # tasks whose signs can show a difference at .05
+_QUANTILES = 400  # of the spread, where the noncentral t cannot be computed
+
+
+def fewest_tasks(alpha: float) -> float:
+    """Return the fewest tasks whose signs can reach `alpha`."""
+    # The smallest p of n signs is 2 / 2^n: n >= 1 - log2 α. Less a little, as a logarithm of a power of two rounds.
+    return float(np.ceil(1 - np.log2(alpha) - 1e-9))
 
 
 def tasks_to_show(mean: Floats, sd: Floats, n: Floats, alpha: float) -> Floats:
@@ -19,9 +28,8 @@ def tasks_to_show(mean: Floats, sd: Floats, n: Floats, alpha: float) -> Floats:
     tasks as they were seen in `n` tasks. No number is below the fewest tasks whose signs can reach `alpha`. NaN where
     the mean is 0 or tasks are too few, infinite beyond `MOST_TASKS`.
     """
-    # The smallest p of n signs is 2 / 2^n: n >= 1 - log2 α. Less a little, as a logarithm of a power of two rounds.
-    fewest = np.ceil(1 - np.log2(alpha) - 1e-9)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    fewest = fewest_tasks(alpha)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         effect = np.abs(mean) / sd
         # About the number by the normal distribution, which is a little too small.
         # z_{1-α/2} is to be exceeded by effect √n with the power's probability.
@@ -38,6 +46,36 @@ def tasks_to_show(mean: Floats, sd: Floats, n: Floats, alpha: float) -> Floats:
     n_tasks[(mean == 0) & (sd == 0)] = np.inf
     n_tasks[~(n >= _FEWEST) | np.isnan(mean) | np.isnan(sd)] = np.nan
     return n_tasks
+
+
+def tasks_at_least(ends: Floats, sd: Floats, n: Floats, alpha: float) -> Floats:
+    """Return `tasks_to_show` of the end of an interval, (pair, 2), that is farther from 0; if infinite, the fewest."""
+    furthest = np.abs(ends).max(axis=-1)
+    at_furthest = tasks_to_show(furthest, sd, n, alpha)
+    is_unbounded = np.isinf(furthest) & (n >= _FEWEST)
+    return np.where(is_unbounded, fewest_tasks(alpha), at_furthest)
+
+
+def smallest_to_show(error: Floats, n: Floats, alpha: float) -> Floats:
+    """Return the differences of which `n` tasks, with such a standard error of the mean, show `POWER`.
+
+    NaN where signs of so few tasks show nothing, or where nothing varies.
+    """
+    is_known = (n >= FEWEST_SHOWN) & (error > 0)
+    smallest = np.full(len(n), np.nan)
+    # Few numbers of tasks are distinct: the power depends on them alone, and on the difference in standard errors.
+    numbers, which = np.unique(n[is_known], return_inverse=True)
+    # The power falls to the other side below a difference of 0, and is 1 at twice what quantiles of t add up to.
+    critical = scipy.special.stdtrit(numbers - 1, 1 - alpha / 2)
+    far = 2 * critical + 10
+    shift, _ = halve(
+        lambda at: _power(at, numbers, critical) < POWER,
+        np.zeros(len(numbers)),
+        far,
+        times=45,
+    )
+    smallest[is_known] = shift[which] * error[is_known]
+    return smallest
 
 
 def _least(effect: Floats, about: Floats, alpha: float) -> Floats:
@@ -58,6 +96,27 @@ def power(effect: Floats, n: Floats, alpha: float) -> Floats:
     """Return the power of the two-sided t-test of `n` numbers with so large a mean, in standard deviations."""
     # t of a mean of `effect` standard deviations is noncentral, by effect √n; either tail rejects.
     critical = scipy.special.stdtrit(n - 1, 1 - alpha / 2)
-    shift = effect * np.sqrt(n)
+    return _power(effect * np.sqrt(n), n, critical)
+
+
+def _power(shift: Floats, n: Floats, critical: Floats) -> Floats:
+    """Return the probability that a t of `n` numbers, noncentral by `shift`, is beyond its critical values."""
     upper = 1 - scipy.special.nctdtr(n - 1, shift, critical)
-    return np.asarray(upper + scipy.special.nctdtr(n - 1, shift, -critical))
+    both = np.asarray(upper + scipy.special.nctdtr(n - 1, shift, -critical))
+    # SciPy's function is NaN at some shifts of five and more.
+    unknown = ~np.isfinite(both)
+    both[unknown] = _power_by_spreads(shift[unknown], n[unknown], critical[unknown])
+    return both
+
+
+def _power_by_spreads(shift: Floats, n: Floats, critical: Floats) -> Floats:
+    """Return the power as a mean over spreads: given the spread s, in true ones, t is normal."""
+    # P(Z + shift > c s) + P(Z + shift < -c s), (n - 1) s² distributed as χ², at its quantiles (i + 1/2) / 400.
+    df = n[:, np.newaxis] - 1
+    shares = (np.arange(_QUANTILES) + 0.5) / _QUANTILES
+    spread = np.sqrt(2 * scipy.special.gammaincinv(df / 2, shares) / df)
+    limit = critical[:, np.newaxis] * spread
+    by_spread = scipy.special.ndtr(shift[:, np.newaxis] - limit) + scipy.special.ndtr(
+        -shift[:, np.newaxis] - limit
+    )
+    return np.asarray(by_spread.mean(axis=-1))

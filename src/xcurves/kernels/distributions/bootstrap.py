@@ -17,7 +17,7 @@ from xcurves.kernels.distributions import ecdf
 from xcurves.kernels.resampling.batches import stretches
 from xcurves.kernels.resampling.streams import make_generator
 
-Observe = Callable[[Floats, Ints], Floats]
+Observe = Callable[[Floats], Floats]
 _SORTED = 2**18  # scores of replicates that are sorted at once
 _REPLICATES = 128  # of a mean curve whose signs are drawn at once
 _ROUNDING = 64 * np.finfo(float).eps  # of sums of residuals, relative
@@ -47,6 +47,8 @@ class BootstrapDesign:
     unit: Ints | None
     n_resamples: int
     entropy: int
+    # whether strata weigh alike: with unlike numbers of trials these have unlike weights
+    weighted: bool = False
 
     def block(self, number: int, rows: int) -> Ints:
         """Return how often each unit is in the resamples of a block, shape (resample, unit)."""
@@ -74,8 +76,20 @@ class BootstrapDesign:
         # serves all tasks.
         if self.unit is None:
             return np.cumsum(counts, axis=-1, dtype=np.float64)[np.newaxis]
-        by_trial = counts.T[self.unit[order]].swapaxes(-1, -2)
+        of_units: Ints | Floats = counts
+        if self.weighted:
+            of_units = counts * self._weights(counts, self.unit)
+        by_trial = of_units.T[self.unit[order]].swapaxes(-1, -2)
         return np.cumsum(by_trial, axis=-1, dtype=np.float64)
+
+    def _weights(self, counts: Ints, unit: Ints) -> Floats:
+        """Return the weight of each trial of a unit, shape (resample, unit), of which a resample of n has n in all."""
+        sizes = np.array(self.sizes)
+        per_unit = np.bincount(unit, minlength=counts.shape[1])
+        drawn = np.add.reduceat(counts * per_unit, np.cumsum(sizes) - sizes, axis=1)
+        # n / (G n_g), with the trials that the resample has
+        weights = drawn.sum(axis=1, keepdims=True) / (len(sizes) * drawn)
+        return np.asarray(np.repeat(weights, sizes, axis=1))
 
 
 def resample(
@@ -302,10 +316,10 @@ def resampled_points(
     up_to = ecdf.count_up_to(x, points[np.newaxis])[:, np.newaxis]
     share = np.take_along_axis(by_task, up_to, axis=-1) / total
 
-    # F⁻¹: the first trial up to which the wanted rank is counted
+    # F⁻¹: the first trial up to which the wanted rank is counted, of p = 0 the first that is drawn
     values = []
     for p in probabilities:
-        rank = np.maximum(np.ceil(p * total - _TIE * total), 1)
+        rank = np.maximum(p * total - _TIE * total, _TIE * total)
         index = np.count_nonzero(cumulative < rank, axis=-1)
         of_tasks = np.broadcast_to(index, (n_tasks, index.shape[1]))
         values.append(np.take_along_axis(x, of_tasks, axis=-1))
@@ -320,7 +334,10 @@ def statistic_bands(
     alpha: float,
     entropy: int,
 ) -> Floats:
-    """Return bands of what `observe` returns of curves (level, trial) by stratum: (level, statistic, 2), or NaN."""
+    """Return bands of what `observe` returns of curves (level, trial) by stratum: (level, statistic, 2), or NaN.
+
+    `observe` gets samples of all trials, shape (sample, trial), stratum after stratum. Strata weigh alike.
+    """
     stratum = np.repeat(np.arange(len(sizes)), sizes)
     member = (stratum[:, np.newaxis] == np.arange(len(sizes))).astype(float)
     means = (x @ member / sizes)[:, stratum]
@@ -330,14 +347,22 @@ def statistic_bands(
     largest_score = np.abs(x).max(axis=-1, keepdims=True)
     residual[np.abs(residual) <= _ROUNDING * largest_score] = 0.0
 
-    estimate = observe(np.sort(x, axis=-1), np.full(len(x), x.shape[1]))
+    estimate = observe(x)
     deviation = np.empty(estimate.shape)
     largest = np.zeros((n_replicates, estimate.shape[1]))
+    # Residuals count as much as they do in the mean of strata; 1 where strata are alike.
+    weight = (len(stratum) / (len(sizes) * sizes))[stratum]
     # so that (signed sum of residuals)² / n is a square of a product
     per_root = member / np.sqrt(sizes)
     for part in stretches(len(x), max(1, _HELD // (n_replicates * estimate.shape[1]))):
         drawn, spread = _replicates(
-            means[part], residual[part], per_root, observe, n_replicates, entropy
+            means[part],
+            residual[part],
+            weight,
+            per_root,
+            observe,
+            n_replicates,
+            entropy,
         )
         # Studentized: by the deviation over replicates, times how wide each replicate is.
         deviation[part] = drawn.std(axis=0)
@@ -358,6 +383,7 @@ def statistic_bands(
 def _replicates(
     means: Floats,
     residual: Floats,
+    weight: Floats,
     member: Floats,
     observe: Observe,
     n_replicates: int,
@@ -366,7 +392,7 @@ def _replicates(
     """Return statistics of replicates, shape (replicate, level, statistic), and their relative spread."""
     n_levels, n_trials = means.shape
     rows = max(1, _SORTED // (n_trials * n_levels))
-    whole = (residual**2).sum(axis=-1)
+    whole = ((weight * residual) ** 2).sum(axis=-1)
     rng = make_generator(
         np.random.SeedSequence(entropy, spawn_key=(n_trials, member.shape[1]))
     )
@@ -377,11 +403,11 @@ def _replicates(
         n_drawn = some.stop - some.start
         bits = rng.integers(0, 2, (n_drawn, 1, n_trials), np.int8)
         signed = (1.0 - 2.0 * bits) * residual
-        sample = np.sort((means + signed).reshape(-1, n_trials), axis=-1)
-        observed = observe(sample, np.full(len(sample), n_trials))
+        observed = observe((means + signed).reshape(-1, n_trials))
         statistics.append(observed.reshape(n_drawn, n_levels, -1))
 
-        # Squares about the means of strata, Σ r² - Σ_s (Σ_s ± r)² / n_s, by those of the sample
+        # Squares about the means of strata, Σ (w r)² - Σ_s (Σ_s ± w r)² / n_s, by those of the sample
+        signed *= weight
         left = whole - ((signed @ member) ** 2).sum(axis=-1)
         share = left / np.where(whole > 0, whole, 1)
         spreads.append(np.sqrt(np.where(left > _ROUNDING * whole, share, 0.0)))

@@ -13,6 +13,7 @@ import numpy as np
 from xcurves.array_types import Bools, Floats, Ints
 from xcurves.kernels.distributions import ecdf
 
+_TIE = 1e-12  # rounding of sums of weights, relative
 _ROUNDING = 1e-13  # of mean squares less a squared mean, relative
 # spans of ranks: these, then the upper tails at each level, then the lower ones
 MEAN, MEDIAN, IQM = range(3)
@@ -30,6 +31,8 @@ class Summaries:
     thresholds: Floats  # of partial mean and share
     targets: Floats  # of the optimality gap, one or none
     higher: bool  # whether higher scores are better
+    # Whether trials have unlike weights: at the quartiles then they count in part, and none is cut off whole.
+    weighted: bool = False
 
     @property
     def places(self) -> dict[str, slice]:
@@ -65,7 +68,9 @@ class Summaries:
         # of even n both middle trials, of odd n the one
         median = (np.maximum(np.ceil(half) - 1, 0), np.floor(half) + 1)
         # whole trials are cut off, as SciPy's trim_mean and rliable do
-        quarter = np.floor(n / 4)
+        quarter = n / 4
+        if not self.weighted:
+            quarter = np.floor(quarter)
         iqm = (quarter, n - quarter)
 
         # A share of the boundary trial counts, but 10 (1 - 0.9) is one trial.
@@ -154,7 +159,8 @@ class Summaries:
             # of upper tails the beginning moves down, of lower ones the end moves up
             is_lower = span >= first_lower
             end = int(is_lower)
-            rank = np.maximum(np.ceil(spans[:, :, span, end]), 1)
+            slack = _TIE * cumulative[..., -1]
+            rank = np.maximum(spans[:, :, span, end] - slack, slack)
             # the trial of that rank: the first up to which so many are counted
             index = np.count_nonzero(cumulative < rank[..., np.newaxis], axis=-1)
             boundary = np.take_along_axis(x, np.minimum(index, last), axis=-1)
@@ -218,7 +224,12 @@ class Summaries:
             # ties are the same among centred scores
             spans = self._whole_boundaries(spans, centred, cumulative)
 
+        medians = None
+        if self.weighted:
+            medians, spans = _weighted_medians(centred, spans, cumulative)
         means = _resampled_means(centred, centre, spans, cumulative)
+        if medians is not None:
+            means[..., MEDIAN] = medians + centre
         functions = self._functions(x, centred, centred + centre)
         squares, partial, share, capped = self._resampled_functions(
             functions, cumulative
@@ -238,15 +249,16 @@ class Summaries:
 
         n_below = _drawn_up_to(first, cumulative, len(x))
         up_to_last = _drawn_up_to(last, cumulative, len(x))
+        slack = _TIE * cumulative[..., -1]
         statistics = self._with_infinity(
             statistics,
-            spans[..., 1] > up_to_last[..., np.newaxis],
-            (cumulative[..., -1] > up_to_last)[..., np.newaxis],
+            spans[..., 1] > (up_to_last + slack)[..., np.newaxis],
+            (cumulative[..., -1] > up_to_last + slack)[..., np.newaxis],
             np.inf,
         )
         return self._with_infinity(
             statistics,
-            spans[..., 0] < n_below[..., np.newaxis],
+            spans[..., 0] < (n_below - slack)[..., np.newaxis],
             (n_below > 0)[..., np.newaxis],
             -np.inf,
         )
@@ -372,6 +384,26 @@ def _resampled_means(
         total = ends - (clipped @ steps)[..., 0]
         means.append(total / (high - low)[..., 0] + centre)
     return np.stack(means, axis=-1)
+
+
+def _weighted_medians(
+    x: Floats, spans: Floats, cumulative: Floats
+) -> tuple[Floats, Floats]:
+    """Return medians of trials with weights, shape (task, resample), and the spans with the trials that these are of.
+
+    Where a trial ends at half of the weight it is the mean of that trial and the next one.
+    """
+    total = cumulative[..., -1:]
+    slack = _TIE * total
+    first = np.count_nonzero(cumulative < total / 2 - slack, axis=-1)
+    last = np.count_nonzero(cumulative <= total / 2 + slack, axis=-1)
+    both = np.take_along_axis(x[:, np.newaxis], np.stack([first, last], axis=-1), -1)
+
+    padded = np.concatenate([np.zeros_like(total), cumulative], axis=-1)
+    ends = np.stack([first, last + 1], axis=-1)
+    spans = spans.copy()
+    spans[:, :, MEDIAN] = np.take_along_axis(padded, ends, axis=-1)
+    return both.mean(axis=-1), spans
 
 
 def _drawn_up_to(rank: Ints, cumulative: Floats, n_tasks: int) -> Floats:

@@ -1,4 +1,4 @@
-"""Exact limits of a probability from counted successes."""
+"""Limits of a probability from counted successes: exact ones, and Wilson's."""
 
 from __future__ import annotations
 
@@ -27,3 +27,13 @@ def clopper_pearson(k: Index, n: Index, alpha: float) -> tuple[Floats, Floats]:
     lower = np.where(successes == 0, 0.0, lower)
     upper = np.where(successes == trials, 1.0, upper)
     return lower[place].reshape(k.shape), upper[place].reshape(k.shape)
+
+
+def wilson(share: Floats, n: Floats, alpha: float) -> tuple[Floats, Floats]:
+    """Return Wilson's limits of a probability (1927) from a share of `n` trials, which need not be a whole number."""
+    # the p with |share - p| <= z sqrt(p (1 - p) / n)
+    z = scipy.special.ndtri(1 - alpha / 2)
+    scale = 1 + z**2 / n
+    middle = (share + z**2 / (2 * n)) / scale
+    half = z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / scale
+    return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)

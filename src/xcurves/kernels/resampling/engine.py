@@ -17,11 +17,8 @@ from xcurves.kernels.resampling.batches import CACHE, rows_that_fit, stretches
 from xcurves.kernels.resampling.moments import factor_of, is_factor
 from xcurves.kernels.resampling.plans import TIE, Plan, RunPlan
 
+DENSE = 6  # groups up to which sums take dense products: of 3 × 10 runs sparse ones take 1.7 times as long
 _PAIR_COST = 8  # of an entry of a sparse product, in multiply-adds of a dense one
-_MANY, _SAMPLED = (
-    4096,
-    16,
-)  # values of a row from which a sample of one in so many tells the largest
 _LONG = 64  # reassignments for which a call for each member costs less than numpy's accumulate
 
 Progress = Callable[[Iterable[int]], Iterable[int]]
@@ -40,9 +37,7 @@ def label_batches(
 
 def group_sums(features: Floats, plan: RunPlan) -> Iterator[Floats]:
     """Yield sums of features, (task, feature, curve), over groups: (task, group, feature, reassignment)."""
-    if plan.has_tables:
-        yield from _sums_from_tables(features, plan)
-    elif len(plan.sizes) > group_products.DENSE:
+    if len(plan.sizes) > DENSE:
         yield from _sums_by_sparse_products(features, plan)
     else:
         yield from _sums_by_dense_products(features, plan)
@@ -52,15 +47,6 @@ def _rows_of_sums(features: Floats, n_groups: int, numbers_each: int) -> int:
     """Return of how many reassignments a cache holds the sums, or the numbers that select the members of groups."""
     n_tasks, n_features, _ = features.shape
     return rows_that_fit(8 * max(n_groups * n_tasks * n_features, numbers_each), CACHE)
-
-
-def _sums_from_tables(features: Floats, plan: RunPlan) -> Iterator[Floats]:
-    """Yield sums of the first of two groups: of each pair of a left and a right subset of the curves."""
-    n_tasks, n_features, n_curves = features.shape
-    rows = _rows_of_sums(features, 1, n_curves)
-    for left, right in group_products.subset_tables(features, plan, rows):
-        sums = left[..., np.newaxis] + right[..., np.newaxis, :]
-        yield sums.reshape(n_tasks, 1, n_features, -1)
 
 
 def _sums_by_sparse_products(features: Floats, plan: RunPlan) -> Iterator[Floats]:
@@ -92,17 +78,14 @@ def squared_sums(
     progress: Progress = lambda blocks: blocks,
 ) -> Iterator[Floats]:
     """Yield ``Σ_g s_g² / l_g``, (2, task, reassignment): of `alone`, and over `rank` features with these co-moments."""
-    if not plan.has_tables and _is_less_by_pairs(plan.sizes, rank):
+    if _is_less_by_pairs(plan.sizes, rank):
         yield from _squares_by_pairs(alone, comoment, plan, batch, progress)
         return
 
     # With co-moments C = F Fᵀ, Σ_{j,j'∈g} C_jj' = |Σ_{j∈g} F_j|²: sums of squares over columns of F. Nothing cancels.
     factor = comoment if is_factor(comoment) else factor_of(comoment, rank)
     features = np.concatenate([alone[:, np.newaxis], factor.swapaxes(1, 2)], axis=1)
-    if plan.has_tables:
-        yield from _squares_from_tables(features, plan, batch, progress)
-    else:
-        yield from _squares_by_features(features, plan, batch, progress)
+    yield from _squares_by_features(features, plan, batch, progress)
 
 
 def _is_less_by_pairs(sizes: tuple[int, ...], rank: int) -> bool:
@@ -130,17 +113,6 @@ def _squares_by_pairs(
         yield group_products.squares_of_pairs(
             alone[:, np.newaxis], products, labels, plan.sizes
         )
-
-
-def _squares_from_tables(
-    features: Floats, plan: RunPlan, batch: int | None, progress: Progress
-) -> Iterator[Floats]:
-    """Yield the squares of two groups from sums over subsets of the curves."""
-    # s_2 = -s_1, so that s_1² / l_1 + s_2² / l_2 = (1 / l_1 + 1 / l_2) s_1²
-    scaled = features * np.sqrt(sum(1 / size for size in plan.sizes))
-    n_held = batch or CACHE // 8
-    for tables in group_products.subset_tables(scaled, plan, n_held, progress):
-        yield group_products.squares_of_tables(*tables)
 
 
 def _squares_by_features(
@@ -247,15 +219,6 @@ def rank_pvalue(observed: Floats, null: Floats) -> Floats:
     return np.asarray((null.shape[-1] - rank) / null.shape[-1])
 
 
-def _largest_above(values: Floats, floor: float, size: int) -> Floats:
-    """Return the largest values, the smallest of them first, given a floor below which they hardly ever are."""
-    kept = values[~(values < floor)]
-    if len(kept) < size:  # the sample was unlike the rest
-        kept = values.copy()
-    kept.partition(len(kept) - size)
-    return kept[-size:]
-
-
 class UpperTail:
     """The largest values along the last axis of arrays that are added one after the other."""
 
@@ -281,19 +244,8 @@ class UpperTail:
         values = np.concatenate(self.parts, axis=-1)
         n_values = values.shape[-1]
         size = min(self.size, n_values)
-        if n_values < max(_MANY, 8 * size):
-            values.partition(n_values - size, axis=-1)
-            return values[..., -size:]
-
-        # Most values are too small, which a sample tells: to partition the others alone makes `across_tasks` of 200
-        # tasks of 10 v 10 runs 1.5 times as fast. The rank in the sample leaves a third more than are wanted as a rule.
-        rows = values.reshape(-1, n_values)
-        rank = size // (_SAMPLED * 3 // 4) + 16
-        floors = np.partition(rows[:, ::_SAMPLED], -rank, axis=-1)[:, -rank]
-        largest = np.empty((len(rows), size))
-        for index, floor in enumerate(floors):
-            largest[index] = _largest_above(rows[index], floor, size)
-        return largest.reshape(*values.shape[:-1], size)
+        values.partition(n_values - size, axis=-1)
+        return values[..., -size:]
 
     def smallest(self, shape: tuple[int, ...]) -> Floats:
         """Return the smallest of the largest values; infinite if none is kept, as no value is large enough."""

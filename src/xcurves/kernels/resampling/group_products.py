@@ -5,8 +5,8 @@ Of two groups only the first is summed: features that add up to 0 have minus tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import lru_cache, partial
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,7 @@ from numpy.typing import NDArray
 from xcurves.array_types import Floats, Index
 from xcurves.kernels.resampling.assignments import Labels
 from xcurves.kernels.resampling.batches import CACHE, rows_that_fit, stretches
-from xcurves.kernels.resampling.plans import RunPlan
 
-DENSE = 6  # groups up to which squares take dense products: by them a profile of 28 takes three times as long
 # At least in a product: with fewer it takes several times as long for each.
 _FEATURES = 64
 
@@ -29,8 +27,8 @@ def squares_over_groups(
     """Return ``Σ_g s_g² / l_g`` of centred features, shape (task, feature, reassignment), in parts that fit a cache."""
     if out is None:
         out = np.empty((*features.shape[:2], len(labels)))
-    if len(sizes) <= DENSE:
-        write_squares = _by_contrasts(labels, sizes)
+    if len(sizes) == 2:
+        write_squares = _by_difference(labels, sizes)
     else:
         write_squares = _in_order(labels, sizes)
     # The sums of a part are still in the cache when they are squared.
@@ -41,42 +39,19 @@ def squares_over_groups(
     return out
 
 
-@lru_cache(maxsize=64)
-def _contrasts(sizes: tuple[int, ...]) -> Floats:
-    """Return orthonormal contrasts of the groups, each divided by the root of its size, shape (contrast, group)."""
-    # With x_g = s_g / √l_g, Σ_g s_g² / l_g = |x|². Features are centred, so that Σ_g s_g = Σ_g √l_g x_g = 0: x has
-    # no part along (√l_1, ..., √l_m), and |x|² is the sum of squares of its parts along any orthonormal vectors that
-    # complete this one. QR of it beside unit vectors gives them, in its columns from the second on.
-    start = np.column_stack([np.sqrt(sizes), np.eye(len(sizes))[:, 1:]])
-    complete, _ = np.linalg.qr(start)
-    return np.asarray(complete[:, 1:].T / np.sqrt(sizes))
-
-
-def _by_contrasts(
+def _by_difference(
     labels: Labels, sizes: tuple[int, ...]
 ) -> Callable[[Floats, Floats], None]:
-    """Return what writes the squares by orthonormal contrasts of the groups, one less than these."""
-    if len(sizes) == 2:
-        # labels are 1 in the second group: they are its members' weights as they stand
-        scale = sum(1 / size for size in sizes)
-        return partial(_by_difference, labels.astype(np.float64).T, scale)
-    weights = [contrast.take(labels).T for contrast in _contrasts(sizes)]
+    """Return what writes the squares of two groups, by dense products with the members of the second."""
+    # s_1 = -s_2, so that s_1² / l_1 + s_2² / l_2 = (1 / l_1 + 1 / l_2) s_2². Sparse products take 3.5 times as long.
+    second = labels.astype(np.float64).T
+    scale = sum(1 / size for size in sizes)
 
     def square(features: Floats, out: Floats) -> None:
-        np.square(features @ weights[0], out=out)
-        for of_contrast in weights[1:]:
-            sums = features @ of_contrast
-            sums *= sums
-            out += sums
+        np.square(features @ second, out=out)
+        out *= scale
 
     return square
-
-
-def _by_difference(second: Floats, scale: float, features: Floats, out: Floats) -> None:
-    """Write the squares of two groups, given which curves are in the second."""
-    # s_1 = -s_2, so that s_1² / l_1 + s_2² / l_2 = (1 / l_1 + 1 / l_2) s_2²
-    np.square(features @ second, out=out)
-    out *= scale
 
 
 def _in_order(
@@ -170,49 +145,3 @@ def subset_sums(features: Floats) -> Floats:
         with_curve = sums[..., n_before : 2 * n_before]
         np.add(without, features[..., curve, np.newaxis], out=with_curve)
     return sums
-
-
-def subset_tables(
-    features: Floats,
-    plan: RunPlan,
-    most: int,
-    progress: Callable[[range], Any] = lambda numbers: numbers,
-) -> Iterator[tuple[Floats, Floats]]:
-    """Yield sums over subsets of the first and of the last half of the curves that make up first groups together.
-
-    At most so many pairs of a left and a right subset are in two tables.
-    """
-    # A first group is a subset of the left half of the curves with one of the right half, of l_1 curves together: all
-    # C(N, l_1) sums are pairs of entries of two tables of 2^(N/2). Pairs are made by the number chosen on the left.
-    n_curves, n_first = features.shape[-1], plan.sizes[0]
-    half = n_curves // 2
-    left = subset_sums(features[..., :half])
-    right = subset_sums(features[..., half:])
-    n_in_left = np.bitwise_count(np.arange(2**half))
-    n_in_right = np.bitwise_count(np.arange(2 ** (n_curves - half)))
-
-    allowed = np.ones(len(n_in_left), bool)
-    if not plan.labelled and plan.sizes[0] == plan.sizes[1]:
-        # Groups that can change their names: of each two splits the one with the first curve, bit 0, in the first.
-        allowed = np.arange(len(n_in_left)) % 2 == 1
-
-    fewest = max(0, n_first - (n_curves - half))
-    for n_chosen in progress(range(fewest, min(half, n_first) + 1)):
-        lefts = left[..., (n_in_left == n_chosen) & allowed]
-        rights = right[..., n_in_right == n_first - n_chosen]
-        n_columns = min(rights.shape[-1], most)
-        for rows in stretches(lefts.shape[-1], most // n_columns):
-            for columns in stretches(rights.shape[-1], n_columns):
-                yield lefts[..., rows], rights[..., columns]
-
-
-def squares_of_tables(left: Floats, right: Floats) -> Floats:
-    """Return ``|a + b|² = |a|² + 2 ab + |b|²`` of all pairs: of the first feature, then of the others together."""
-    first = left[:, 0, :, np.newaxis] + right[:, 0, np.newaxis]
-    first *= first
-    # Of the others the products 2 ab are one matrix product, where a + b would be a number for each pair and feature.
-    a, b = left[:, 1:], right[:, 1:]
-    rest = np.matmul(2 * a.swapaxes(1, 2), b)
-    rest += np.einsum("tfs,tfs->ts", a, a)[..., np.newaxis]
-    rest += np.einsum("tfs,tfs->ts", b, b)[:, np.newaxis]
-    return np.stack([first, rest]).reshape(2, len(left), -1)

@@ -108,28 +108,27 @@ def packed_size(n_curves: int, rank: int | None = None) -> int:
     return 3 + 2 * n_curves + n_curves * n_columns
 
 
-def measure_moments(curves: Floats, *, factored: bool = False) -> Floats:
-    """Reduce curves, (..., curve, training), to packed moments, in blocks that fit the cache."""
-    *lead, n_curves, n_levels = curves.shape
-    tasks = curves.reshape(-1, n_curves, n_levels)
+def measure_moments(curves: Floats, *, factored: bool = False) -> Moments:
+    """Return the moments of curves, shape (task, curve, training), made in blocks that fit the cache."""
+    n_tasks, n_curves, n_levels = curves.shape
     rank = n_levels - 1 if factored else None  # `_without_sum` leaves one column out
-    packed = np.empty((len(tasks), packed_size(n_curves, rank)))
+    packed = np.empty((n_tasks, packed_size(n_curves, rank)))
 
     # Short curves: many tasks in a block. Long ones: one task in stretches of training, which are merged. Factors do
     # not add up: they are made of all levels at once.
-    n_tasks = max(1, _CACHE // (n_curves * n_levels))
+    n_together = max(1, _CACHE // (n_curves * n_levels))
     width = n_levels if factored else max(_FEWEST_LEVELS, _CACHE // n_curves)
     # the caller refuses infinite and huge scores
     with np.errstate(over="ignore", invalid="ignore"):
-        for some in stretches(len(tasks), n_tasks):
+        for some in stretches(n_tasks, n_together):
             parts = [
-                _measure_block(tasks[some, :, levels], factored)
+                _measure_block(curves[some, :, levels], factored)
                 for levels in stretches(n_levels, width)
             ]
             packed[some] = parts[0]
             if len(parts) > 1:
                 packed[some] = merge_moments(np.stack(parts, axis=-2), n_curves)
-    return packed.reshape(*lead, -1)
+    return unpack_moments(packed, n_curves)
 
 
 def merge_moments(packed: Floats, n_curves: int) -> Floats:

@@ -34,9 +34,6 @@ TIE = 1e-10  # statistics of reassignments that agree so closely are equal but f
 BLOCK = 1_024  # reassignments in a block
 FEW = 1_024  # units, up to which a block has that many reassignments
 KEPT = 2**26  # bytes of labels kept
-_MAX_HALF = (
-    16  # curves of which all subsets are tabulated: half a MiB of sums for each feature
-)
 
 
 def ceiling(
@@ -97,7 +94,9 @@ class Plan(ABC):
     @property
     def rows(self) -> int:
         """Number of reassignments in a block."""
-        if self.exact or self.n_units <= FEW:
+        if self.exact:
+            return max(BLOCK, rows_that_fit(8 * self.n_units, CACHE))
+        if self.n_units <= FEW:
             return BLOCK
         # keys of 4 bytes, of as many reassignments as a cache has room for
         return rows_that_fit(4 * self.n_units, CACHE)
@@ -161,15 +160,6 @@ class RunPlan(Plan):
         """The same exact plan with one of all assignments that differ only by a renaming of groups."""
         return plan_runs(self.sizes, self.n_resamples, paired=self.paired)
 
-    @property
-    def has_tables(self) -> bool:
-        """Whether splits come from tables of subsets: 92,378 of 10 v 10 curves take 2 ms, where labels take 30."""
-        if not self.exact or self.paired or len(self.sizes) != 2:
-            return False
-        # Both halves of the curves have a table of 2^half sums, however few splits there are: not of 2 v 30 curves.
-        half = -(-self.n_units // 2)
-        return half <= _MAX_HALF and 2**half <= 1024 + 4 * self.n_assignments
-
     def enumerate(self, index: Index) -> Labels:
         """Return the labels of the distinct assignments numbered `index`, shape (index, curve)."""
         if self.paired:
@@ -222,11 +212,16 @@ class FlipPlan(Plan):
     """Signs of families of tasks, the units, the same for all pairs of algorithms and all levels."""
 
     n_families: int
+    most: int | None  # the ceiling on flips that was asked for
 
     @property
     def n_units(self) -> int:
         """Number of families."""
         return self.n_families
+
+    def of(self, n_families: int) -> FlipPlan:
+        """Return the plan of so many of the families by themselves, by the same rule."""
+        return plan_flips(n_families, self.most, self.entropy)
 
     def enumerate(self, index: Index) -> Labels:
         """Return the flips numbered `index`, shape (index, family)."""
@@ -247,5 +242,9 @@ def plan_flips(n_families: int, n_resamples: int | None, entropy: int = 0) -> Fl
     """Plan flips: all of them if they are within the `ceiling`, else random ones."""
     exact, n_evaluated = ceiling(2**n_families, n_resamples)
     return FlipPlan(
-        n_families=n_families, exact=exact, n_resamples=n_evaluated, entropy=entropy
+        n_families=n_families,
+        most=n_resamples,
+        exact=exact,
+        n_resamples=n_evaluated,
+        entropy=entropy,
     )

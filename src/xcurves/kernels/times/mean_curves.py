@@ -125,13 +125,13 @@ def _at(piece: Floats, h: Floats) -> tuple[Floats, Floats, Floats]:
 
 def tracks(
     curves: Sequence[MeanCurve],
-    level: Sequence[float | Floats],
+    level: Sequence[float],
     added: ArrayLike = 0.0,
     df_added: ArrayLike = 1.0,
     *,
     log: bool = False,
 ) -> Tracks:
-    """Return the statistics of mean curves less a level (a number, or one for each run), with at least two runs."""
+    """Return the statistics of mean curves less a level, with at least two runs."""
     corners = _corners(curves, level)
     n_runs = np.array([len(curve.runs) for curve in curves], float)
     variances = np.broadcast_to(np.asarray(added, float), (len(curves),))
@@ -148,19 +148,18 @@ def tracks(
     return Tracks(log, u, d, v, h, pieces, variances, n_runs - 1, df_of_added)
 
 
-def _corners(curves: Sequence[MeanCurve], level: Sequence[float | Floats]) -> Floats:
+def _corners(curves: Sequence[MeanCurve], level: Sequence[float]) -> Floats:
     """Return u, D, and sums over runs of squares, and of products with the next level, (4, corner, curve)."""
     # A piece of length 0 ends each curve, shorter ones have more of them: all have pieces of one number.
     places = np.arange(1 + max(len(curve.u) for curve in curves))
     corners = np.empty((4, len(places), len(curves)))
-    for row, (curve, number) in enumerate(zip(curves, level, strict=True)):
-        at = np.reshape(number, (-1, 1))
+    for row, (curve, at) in enumerate(zip(curves, level, strict=True)):
         shifted = curve.runs - at
         mean = shifted.mean(axis=0)
         rest = shifted - mean
 
         # Runs that are equal but for rounding are equal: else they would have a variance, and a tiny p-value.
-        largest = np.maximum(np.abs(curve.runs), np.abs(at)).max(axis=0)
+        largest = np.maximum(np.abs(curve.runs), abs(at)).max(axis=0)
         rounding = largest * _ROUNDING
         mean[np.abs(mean) <= rounding] = 0.0
         rest[np.abs(rest) <= rounding] = 0.0

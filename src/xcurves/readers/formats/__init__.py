@@ -187,4 +187,4 @@ def read_rows(path: Path, name: str = "", *, cut: bool = False) -> Run:
 
 def read_records(path: Path, key: str) -> Run:
     """Return the records that a file of JSON has under a key."""
-    return Run(check_cells(json_rows.read_records(read_text(path), key), path))
+    return Run(check_cells(json_rows.read_records(read_text(path), key, path), path))

@@ -61,15 +61,38 @@ def read_lines(data: bytes, path: Path) -> Run:
 
 def read(data: bytes, path: Path) -> Run:
     """Return the rows of one value of JSON."""
-    rows = _rows_of(json.loads(data.decode("utf-8-sig")))
+    rows = _rows_of(parse(data.decode("utf-8-sig"), path))
     if rows is None:
         raise LogError(f"{path} has no records and no lists of one length. Remove it")
     return Run(check_cells(rows, path))
 
 
-def read_records(text: str, key: str) -> pd.DataFrame:
+def read_records(text: str, key: str, path: Path) -> pd.DataFrame:
     """Return the records that a value of JSON has under a key."""
-    return pd.DataFrame(json.loads(text)[key])
+    return pd.DataFrame(parse(text, path)[key])
+
+
+class _TwiceError(ValueError):
+    """A key that an object of JSON has twice: of its values JSON's own readers keep the last, unsaid."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON whose keys differ."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise _TwiceError(next(key for key in keys if keys.count(key) > 1))
+    return made
+
+
+def parse(text: str | bytes, where: object) -> Any:
+    """Return a value of JSON; `where` it stands is said if one of its objects has a key twice."""
+    try:
+        return json.loads(text, object_pairs_hook=_object)
+    except _TwiceError as error:
+        raise LogError(
+            f"{where} has the key {str(error)!r} twice in one object. Rename or remove one of them"
+        ) from None
 
 
 def flat(nested: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -83,7 +106,7 @@ def flat(nested: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
 
 def _batch(lines: Sequence[bytes], path: Path, start: int) -> pd.DataFrame:
     try:
-        found = json.loads(b"[" + b",".join(lines) + b"]")
+        found = json.loads(b"[" + b",".join(lines) + b"]", object_pairs_hook=_object)
         if len(found) != len(lines):
             raise ValueError("a line has several values")
     except ValueError:
@@ -106,7 +129,9 @@ def _batch(lines: Sequence[bytes], path: Path, start: int) -> pd.DataFrame:
 
 def _line(line: bytes, path: Path, number: int) -> Any:
     try:
-        return json.loads(line)
+        return parse(line, f"{path}: line {number + 1}")
+    except LogError:
+        raise
     except ValueError as error:
         raise LogError(
             f"{path}: line {number + 1} is no JSON: {error}. Correct or remove it"

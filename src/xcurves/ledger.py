@@ -8,17 +8,22 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
+from zlib import error as ZlibError
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels
+from xcurves.core.run_checks import RunError
+from xcurves.readers.open_files import LogError, beginning
 
 Digests = dict[str, dict[str, int]]  # of the runs that each algorithm has
 _BEFORE = "A plan is made before the first look"
 _NEW = "was not there"
 _DIGITS = ".12g"
+_MOST_BYTES = 10**8  # of a file; one of a million runs has a fifth of that
+_MOST_DIGEST = 2**31 - 1
 
 
 class Ledger(NamedTuple):
@@ -47,7 +52,7 @@ def of(
     algorithms = label_words(variable["algorithm"])
     rows = variable.to_numpy().astype(int).tolist()
 
-    # A digest of 0 stands for a run that is absent.
+    # 0 stands for a run that is absent: no digest is 0.
     digests = {
         algorithm: {
             run: digest for run, digest in zip(runs, row, strict=True) if digest
@@ -58,26 +63,47 @@ def of(
     return Ledger(values, n_done(result), digests)
 
 
-def read(path: str | os.PathLike[str]) -> Ledger:
-    """Return what the JSON of the shell has of an earlier look."""
+def read(path: str | os.PathLike[str], argument: str = "previous") -> Ledger:
+    """Return what the JSON of the shell has of an earlier look; `argument` is what messages call the path."""
     if not isinstance(path, str | os.PathLike):
         raise TypeError(
             f"previous must be a result or a path; got {labels.shown(path)}. Give the earlier result"
         )
     try:
-        return _checked(json.loads(Path(path).read_text(encoding="utf-8"))["past"])
+        return _checked(json.loads(_text_of(Path(path)))["past"])
+    except LogError:
+        why = "it is a device, a pipe or a socket"
+    except _TooLargeError:
+        why = f"it has more than {_MOST_BYTES // 10**6} MB"
     except (
         OSError,
+        EOFError,
+        ZlibError,
         ValueError,
         KeyError,
         TypeError,
         RecursionError,
         MemoryError,
     ) as error:
-        raise ValueError(
-            f"previous {str(path)!r} cannot be read as the JSON of an earlier look: {type(error).__name__}. Name the "
-            "file that --json wrote"
-        ) from None
+        why = type(error).__name__
+    raise ValueError(
+        f"{argument} {str(path)!r} cannot be read as the JSON of an earlier look: {why}. Name the file that --json "
+        "wrote"
+    )
+
+
+class _TooLargeError(Exception):
+    """A file that is larger than any ledger."""
+
+
+def _text_of(path: Path) -> str:
+    """Return the text of a file, of which no more is read than a ledger may have."""
+    if path.is_file() and path.stat().st_size > _MOST_BYTES:
+        raise _TooLargeError
+    data = beginning(path, _MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise _TooLargeError
+    return data.decode("utf-8-sig")
 
 
 def _checked(record: Any) -> Ledger:
@@ -129,9 +155,12 @@ def refuse_changes(
             change = _change_of_run(run, runs_before, runs_now)
             if change == "" or (change == _NEW and may_be_new(algorithm, run)):
                 continue
-            raise ValueError(
-                f"previous: run {run} of algorithm {algorithm!r} {change} at {when}{number}, which a later one must "
-                "repeat. Give the runs, looks and scores that it had"
+            raise RunError(
+                f" {change} at {when}{number}, which a later one must repeat. Give the runs, looks and scores that it "
+                "had",
+                f"run {run} of algorithm {algorithm!r}",
+                algorithm,
+                run,
             )
 
 
@@ -142,8 +171,8 @@ def _change_of_run(run: str, before: dict[str, int], now: dict[str, int]) -> str
     if run not in before:
         return _NEW
     if run not in now:
-        return "is gone"
-    return "differs"
+        return "is gone, and was there"
+    return "differs from what it was"
 
 
 def label_words(coordinate: xr.DataArray) -> list[str]:
@@ -173,7 +202,7 @@ def name_of_weights(weights: xr.DataArray | str | None) -> str | None:
 
 
 def digests_of(curves: xr.DataArray, look: xr.DataArray) -> xr.DataArray:
-    """Return a digest of the scores of every run and of its look, 0 where it is absent, whatever is added later.
+    """Return a digest of the scores of every run and of its look, 1 or more, whatever is added later; 0 without scores.
 
     Curves have the dims algorithm and run, and others; `look` is a whole number of every run.
     """
@@ -202,16 +231,18 @@ def digests_of(curves: xr.DataArray, look: xr.DataArray) -> xr.DataArray:
         output_dtypes=[np.int64],
         dask_gufunc_kwargs={"allow_rechunk": True},
     )
-    summed: xr.DataArray = (
-        of_rows.sum([dim for dim in others if dim != row]) % 2**31
-    ).transpose("algorithm", "run")
-    return summed.assign_coords({dim: curves[dim] for dim in labels.ORDERED})
+    summed = of_rows.sum([dim for dim in others if dim != row])
+    # Every score adds 1 or more, so that only a run without scores has the sum 0.
+    digests: xr.DataArray = (1 + summed % _MOST_DIGEST).where(summed > 0, 0)
+    return digests.transpose("algorithm", "run").assign_coords(
+        {dim: curves[dim] for dim in labels.ORDERED}
+    )
 
 
 def _digest_rows(
     scores: NDArray[np.float64], salt: NDArray[np.int64], look: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return the digest of each row of scores, shape (..., training): a sum over levels, so that absent ones add 0."""
+    """Return the digest of each row of scores, shape (..., training): a sum over levels, to which only scores add."""
     scores, salt, look = np.broadcast_arrays(scores, salt, look[..., np.newaxis])
     bits = np.ascontiguousarray(scores + 0.0, np.float64).view(np.uint64)
     mixed = (
@@ -219,7 +250,8 @@ def _digest_rows(
     ) * np.uint64(0x9E3779B97F4A7C15)
     # so that every bit counts
     mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
-    kept = np.where(np.isnan(scores), np.uint64(0), mixed >> np.uint64(40))
+    of_scores = (mixed >> np.uint64(40)) + np.uint64(1)
+    kept = np.where(np.isnan(scores), np.uint64(0), of_scores)
     return np.asarray(kept.sum(axis=-1, dtype=np.uint64).astype(np.int64))
 
 

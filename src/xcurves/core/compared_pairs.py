@@ -1,0 +1,175 @@
+"""What a verdict is made of: compared algorithms, their pairs and means; and amounts and reasons as text."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf, isfinite, isnan
+
+import xarray as xr
+
+from xcurves.core.pairs import PairRow
+from xcurves.core.provenance import SCORE_NAME
+from xcurves.core.wording import decimals_of, open_interval, rounded
+
+_MOST_REASONS = 3  # that a sentence has
+Reasons = Mapping[frozenset[str], str]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What the verdict about one task, or one benchmark, is made of."""
+
+    rows: Sequence[PairRow]  # all displayed pairs
+    algorithms: Sequence[str]  # those that the verdict is about
+    may_be_best: Sequence[str]  # over whom no other is shown to be better
+    score: str  # as the user calls it: "mean accuracy"
+    units: str = "1"
+    means: Mapping[str, float] = field(default_factory=dict)
+    among: str = ""  # in front of who is best, where others are left out
+    over: str = ""  # behind the mean, "over 16 tasks"
+    on: str = ""  # what the claim is about, "on tasks like these"
+    lower_is_better: bool = False
+    has_limits: bool = True  # whether intervals are said
+    reasons: Reasons = field(default_factory=dict)  # why a pair has no p
+
+    @property
+    def better(self) -> str:
+        """Return "higher", or "lower" where low scores are better."""
+        if self.lower_is_better:
+            return "lower"
+        return "higher"
+
+    @property
+    def worse(self) -> str:
+        """Return the opposite of `better`."""
+        if self.lower_is_better:
+            return "higher"
+        return "lower"
+
+    @property
+    def own_rows(self) -> list[PairRow]:
+        """Return the pairs of algorithms that the verdict is about."""
+        return [row for row in self.rows if {*row[:2]} <= {*self.algorithms}]
+
+    @property
+    def best(self) -> str | None:
+        """Return the algorithm with the best mean, None if no difference is known."""
+        means = {
+            name: self.means[name] for name in self.algorithms if name in self.means
+        }
+        if not means or all(isnan(row.amount) for row in self.rows):
+            return None
+        if self.lower_is_better:
+            return min(means, key=lambda name: means[name])
+        return max(means, key=lambda name: means[name])
+
+    @property
+    def named_best(self) -> str | None:
+        """Return the algorithm with the best mean, None where another is shown to be better."""
+        best = self.best
+        if best is None or self.above(best):
+            return None
+        return best
+
+    def above(self, name: str) -> list[PairRow]:
+        """Return the pairs in which another is shown to be better than an algorithm."""
+        return [row for row in self.rows if row.shown and row.other == name]
+
+    def shown_below(self, name: str) -> list[PairRow]:
+        """Return the pairs in which an algorithm is shown to be better, the nearest other first."""
+        rows = [row for row in self.own_rows if row.shown and row.better == name]
+        return sorted(rows, key=lambda row: row.amount)
+
+
+def score_name(result: xr.Dataset) -> str:
+    """Return what the user called the scores of a result."""
+    return str(result.attrs.get(SCORE_NAME, "score"))
+
+
+def means_of(result: xr.Dataset, name: str) -> dict[str, float]:
+    """Return the mean score of every algorithm that has one."""
+    if name not in result:
+        return {}
+    values = result[name].to_numpy().tolist()
+    labels = [str(label) for label in result["algorithm"].to_numpy().tolist()]
+    return {
+        label: value
+        for label, value in zip(labels, values, strict=True)
+        if isfinite(value)
+    }
+
+
+def named(result: xr.Dataset, variable: xr.DataArray) -> list[str]:
+    """Return the algorithms at which a variable is 1."""
+    return [
+        str(label)
+        for label in result["algorithm"].to_numpy()[variable.to_numpy() == 1].tolist()
+    ]
+
+
+def beside(name: str, row: PairRow) -> str:
+    """Return the algorithm of a pair that is not the named one."""
+    if row.better == name:
+        return row.other
+    return row.better
+
+
+def why(made: Comparison, row: PairRow) -> str:
+    """Return why a pair has no p, "" where that is not known."""
+    return made.reasons.get(frozenset(row[:2]), "")
+
+
+def because(made: Comparison, rows: Iterable[PairRow]) -> str:
+    """Return the reasons why pairs have no p, each once, behind a colon; "" if none is known."""
+    reasons = list(dict.fromkeys(why(made, row) for row in rows if isnan(row.p)))
+    known = [reason for reason in reasons if reason]
+    if not known:
+        return ""
+    return f": {'; '.join(known[:_MOST_REASONS])}"
+
+
+def is_or_are(names: Collection[str]) -> str:
+    """Return the verb of so many names."""
+    if len(names) == 1:
+        return "is"
+    return "are"
+
+
+def amount_of(made: Comparison, row: PairRow, *more: str) -> str:
+    """Return by how much the first of a pair is better, with its interval and what else is said."""
+    inside = list(more)
+    if made.has_limits:
+        inside = [limits_of(row), *more]
+    if not inside:
+        return rounded_amount(row)
+    return f"{rounded_amount(row)} ({'; '.join(inside)})"
+
+
+def amount_inside(made: Comparison, row: PairRow) -> str:
+    """Return the same inside of brackets: "7.6, more than 0 to 15.9"."""
+    if made.has_limits:
+        return f"{rounded_amount(row)}, {limits_of(row)}"
+    return rounded_amount(row)
+
+
+def rounded_amount(row: PairRow) -> str:
+    """Return the amount of a pair in the decimals that its interval supports."""
+    return rounded(row.amount, decimals_of(row.low, row.high, row.amount))
+
+
+def limits_of(row: PairRow) -> str:
+    """Return the interval of a pair; one that is shown may have an open end."""
+    if row.shown:
+        return open_interval(row.low, row.high, row.amount)
+    return _plain(row)
+
+
+def _plain(row: PairRow) -> str:
+    """Return both ends of the interval of a pair, or that it has none."""
+    if isnan(row.low) or not (isfinite(row.low) or isfinite(row.high)):
+        if row.low == -inf:
+            return "interval unbounded"
+        return "no interval"
+    decimals = decimals_of(row.low, row.high, row.amount)
+    return f"{rounded(row.low, decimals)} to {rounded(row.high, decimals)}"

@@ -1,0 +1,265 @@
+"""Which end of scores is better: an option, attrs, the name of the scores, or the label that names the metric.
+
+This is the only table of names of scores; the readers of logs rank columns by it too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import xarray as xr
+
+from xcurves.core import labels, provenance
+from xcurves.core.validation import check_flag
+
+
+def _names(text: str) -> frozenset[str]:
+    """Return the names of a text."""
+    return frozenset(text.split())
+
+
+HIGHER = "higher_is_better"  # the option, and the attr of scores and results
+ATTRS = f"attrs['{HIGHER}']"  # what says the direction, if the attr does
+# The tables of names, in parts that readers of logs rank as scores.
+ERRORS = _names(
+    "error errors err errs merror mape smape rmse rmsle mae mse wer cer eer fpr fnr"
+)
+LOSSES = _names(
+    "loss losses logloss mlogloss nll ce xent cross_entropy bits_per_byte bits_per_char bpb bpc perplexity ppl brier "
+    "brier_score ece crps fid fid_score kid kid_score lpips hinge deviance regret edit_distance"
+)
+LOW = (
+    ERRORS
+    | LOSSES
+    | _names(
+        "latency time times duration runtime seconds cost costs distance violations kl kl_divergence rank gap "
+        "time_to_target"
+    )
+)
+MEASURES = _names("accuracy acc f1 auc auroc ap map r2 bleu success")
+_GENERIC = _names("score scores")
+HIGH = (
+    MEASURES
+    | _GENERIC
+    | _names(
+        "return returns ret reward rewards rew likelihood elbo correlation saving savings saved reduction improvement "
+        "survival lifetime uptime throughput fps reciprocal_rank precision recall"
+    )
+)
+# Words at the end of a name that say of which data, over what or in which unit.
+_ENDINGS = _names(
+    "mean avg average median final last best min max total val valid validation test train training eval evaluation "
+    "cv ema epoch step per k ms s sec secs us ns pct percent rate"
+)
+_NUMBERED_ENDING = re.compile(r"p?\d+")  # p99, and the number of recall@5
+_NEGATIVE = _names("neg negative")
+# false_negative_loss is no loss with its sign turned
+_COUNTED = _names("true false")
+_TIMES = _names("time times duration seconds")
+# of which a long time may be good
+_LASTING = _names("survival episode ep alive up life")
+# Dims, columns and coordinates whose labels name the metric.
+METRICS = _names(
+    "metric metrics metric_name measure measures tag tags criterion scorer"
+)
+_WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+")
+# what a line of a history begins with, and has, where a direction was assumed
+_BY_METHOD = "direction"
+_TAKEN = "is taken as better"
+
+
+class Direction(NamedTuple):
+    """Which end of scores is better, and what says so."""
+
+    higher: bool
+    # "the name val_loss", "metric val_loss"; "" of a given option, None where nothing says it
+    source: str | None
+
+    def why(self, name: object) -> str:
+        """Return in words which end is better of scores of this name, and what says so."""
+        better = "lower"
+        if self.higher:
+            better = "higher"
+        if self.source is None and name is None:
+            return f"{better} {_TAKEN}: scores have no name that says"
+        if self.source is None:
+            return f"{better} {_TAKEN}: the name {name} does not say"
+        if self.source:
+            return f"{better} is better, as {self.source} says"
+        return f"{better} is better"
+
+
+def words_of(name: object) -> list[str]:
+    """Return the words of a name in small letters, cut at _ - / . and changes of case: `AverageEpRet`, `val/Loss`."""
+    return [word.lower() for word in _WORDS.findall(str(name))]
+
+
+def says_higher(name: object) -> bool | None:
+    """Return whether higher is better by the name of a score, None where the name does not say.
+
+    Words at its end that only say of which data, over what or in which unit are left away (`loss_val`, `time_ms`); then
+    the whole name is looked up, and its last words, the longest first. A loss after `neg` is one with its sign turned.
+    """
+    words = words_of(name)
+    whole = "_".join(words)
+    if whole in LOW | HIGH:
+        return whole in HIGH
+    while words and (words[-1] in _ENDINGS or _NUMBERED_ENDING.fullmatch(words[-1])):
+        words.pop()
+    for start in range(len(words)):
+        ending = "_".join(words[start:])
+        if ending in LOW | HIGH:
+            return _says_ending(words[:start], ending)
+    return None
+
+
+def _says_ending(before: Sequence[str], ending: str) -> bool | None:
+    """Return whether higher is better of a name with known last words, by the words before them."""
+    if ending in _TIMES and before and before[-1] in _LASTING:
+        return None
+    is_turned = False
+    for place, word in enumerate(before):
+        follows_count = place > 0 and before[place - 1] in _COUNTED
+        if word in _NEGATIVE and not follows_count:
+            is_turned = True
+    return (ending in HIGH) != is_turned
+
+
+def find(scores: xr.DataArray, given: bool | None = None) -> Direction:
+    """Return which end of scores is better: as given, as attrs say, or the name, or the label of their metric."""
+    names = [
+        scores.name,
+        scores.attrs.get("long_name"),
+        scores.attrs.get("standard_name"),
+    ]
+    metrics: dict[str, list[object]] = {}
+    cure = ".sel({0}={1!r})"
+    for name in (*scores.dims, *scores.coords):
+        if is_metric(name):
+            metrics[str(name)] = scores[name].to_numpy().ravel().tolist()
+            if name not in scores.dims:
+                cure = ".where(curves.{0} == {1!r}, drop=True)"
+    return decide(given, scores.attrs, names, metrics, cure)
+
+
+def is_metric(name: object) -> bool:
+    """Return whether the labels of a dim or column of this name are names of metrics."""
+    return str(name).lower() in METRICS
+
+
+def decide(
+    given: bool | None,
+    attrs: Mapping[Any, Any],
+    names: Sequence[object],
+    metrics: Mapping[str, Sequence[object]],
+    cure: str,  # how to select one metric, with the places of the dim and the label
+) -> Direction:
+    """Return which end of scores is better, from an option, attrs, their names, and labels that name metrics.
+
+    Raises
+    ------
+    ValueError
+        If the attr is neither 0 nor 1, or if higher is better of one metric and lower of another.
+    """
+    if given is not None:
+        return Direction(check_flag(HIGHER, given), "")
+    if HIGHER in attrs:
+        return Direction(_check_attr(attrs[HIGHER]), ATTRS)
+    of_name = _of_names(names)
+    for dim, several in metrics.items():
+        if len(set(several)) > 1:
+            return _of_several(dim, list(dict.fromkeys(several)), of_name, cure)
+    if any(says_higher(name) is not None and not _is_generic(name) for name in names):
+        return of_name
+
+    # "score" is what any metric may be called: the label says more.
+    for dim, of_dim in metrics.items():
+        for label in of_dim:
+            higher = says_higher(label)
+            if higher is not None:
+                return Direction(higher, f"{dim} {label}")
+    return of_name
+
+
+def _check_attr(value: Any) -> bool:
+    """Return whether higher is better by the attr."""
+    if isinstance(value, str) or value not in (0, 1):
+        raise ValueError(
+            f"curves.attrs['{HIGHER}'] must be 1 or 0; got {labels.shown(value)}"
+        )
+    return bool(value)
+
+
+def _of_names(names: Sequence[object]) -> Direction:
+    """Return the direction of the first name that says one; what any metric may be called comes last."""
+    known = [name for name in names if says_higher(name) is not None]
+    known.sort(key=_is_generic)
+    if not known:
+        return Direction(True, None)
+    return Direction(bool(says_higher(known[0])), f"the name {known[0]}")
+
+
+def _is_generic(name: object) -> bool:
+    """Return whether a name is that of any metric: "score"."""
+    return "_".join(words_of(name)) in _GENERIC
+
+
+def _of_several(
+    dim: str, metrics: Sequence[object], otherwise: Direction, cure: str
+) -> Direction:
+    """Return the direction that several metrics share, each by its label, or else by the name of the scores."""
+    by_label = [says_higher(label) for label in metrics]
+    if set(by_label) == {None}:
+        return otherwise
+    higher = [
+        otherwise.higher if of_label is None else of_label for of_label in by_label
+    ]
+    if len(set(higher)) > 1:
+        low = metrics[higher.index(False)]
+        high = metrics[higher.index(True)]
+        raise ValueError(
+            f"{dim} has {labels.shown(low)}, of which lower is better, and {labels.shown(high)}, of which higher is. "
+            f"Select one: {cure.format(dim, low)}"
+        )
+    return Direction(higher[0], f"{dim} {metrics[0]}")
+
+
+def resolved(scores: xr.DataArray, given: bool | None) -> tuple[xr.DataArray, bool]:
+    """Return scores, and whether higher is better of them; they say it too, in attrs or, if assumed, in history."""
+    found = find(scores, given)
+    if given is not None:
+        scores = scores.assign_attrs({HIGHER: int(found.higher)})
+    if found.source is None and not assumed_in(scores):
+        scores = provenance.record(scores, f"{_BY_METHOD}: {found.why(scores.name)}")
+    return scores, found.higher
+
+
+def settled(scores: xr.DataArray, by: str) -> xr.DataArray:
+    """Return scores of several algorithms whose attrs say which end is better, also where that is assumed.
+
+    Their history says that `by` assumed it, so that each of several results need not say it again.
+    """
+    found = find(scores)
+    if found.source is not None or scores.sizes.get("algorithm", 1) == 1:
+        return scores
+    recorded = provenance.record(scores, f"{by}: {found.why(scores.name)}")
+    return recorded.assign_attrs({HIGHER: int(found.higher)})
+
+
+def assumed_in(data: xr.DataArray | xr.Dataset, by: str = "") -> str:
+    """Return what a history says of a direction that was assumed, "" where none was."""
+    for line in str(data.attrs.get("history", "")).split("\n"):
+        who, _, what = line.partition(": ")
+        if _TAKEN in what and by in ("", who):
+            return what[0].upper() + what[1:]
+    return ""
+
+
+def say_assumed(result: xr.Dataset) -> Iterator[str]:
+    """Yield that higher is taken as better, of a result for which it matters."""
+    assumed = assumed_in(result, _BY_METHOD)
+    # Of the times at which scores reach a target the low ones are better, whatever was assumed of the scores.
+    if assumed and result.attrs.get(HIGHER) == 1:
+        yield f"{assumed} (else: {HIGHER}=False)."

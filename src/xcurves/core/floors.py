@@ -1,0 +1,155 @@
+"""What is too few for a small p, as text, with the cure that lifts it on these data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from xcurves.array_types import Floats
+from xcurves.core.provenance import significant
+from xcurves.core.wording import number, span
+from xcurves.kernels.resampling.assignments import count_assignments
+
+MOST_RUNS = 200  # a side that a cure may ask for
+RunsOfPair = tuple[tuple[int, int], ...]  # of both algorithms in every task
+
+
+def floor_sentences(
+    least: Floats, p: Floats, alpha: float, few: str, cure: str
+) -> Iterator[str]:
+    """Yield what it takes where adjusted p could not be small enough; `least` is the smallest there could be.
+
+    `few` is what is too few, such as "5 runs a side", `cure` what lifts it.
+    """
+    tested = ~np.isnan(p)
+    beyond = tested & ~significant(least, alpha)
+    n_tested, n_beyond = int(np.count_nonzero(tested)), int(np.count_nonzero(beyond))
+    if not n_beyond:
+        return
+    smallest = number(least[beyond].min())
+    if n_tested == 1:
+        yield f"With {few} no p can be below {smallest}: {cure}."
+        return
+    which = f"{n_beyond:,} of {n_tested:,} pairs"
+    if n_beyond == n_tested:
+        which = f"these {n_tested:,} pairs"
+    yield f"With {few} no adjusted p of {which} can be below {smallest}: {cure}."
+
+
+def fewest_flips(alpha: float, n_pairs: int = 1) -> int:
+    """Return the fewest signs whose flips give a p of at most `alpha`, or intervals of so many pairs with both ends."""
+    # Of n signs the smallest p is 2 / 2^n: n >= 1 - log2 α. Less a little, as a logarithm of a power of two rounds.
+    return math.ceil(1 - math.log2(alpha / n_pairs) - 1e-9)
+
+
+def fewest_reassignments(alpha: float, n_pairs: int = 1) -> int:
+    """Return the fewest random reassignments of which a p, times a number of pairs, is at most `alpha`."""
+    return math.ceil(n_pairs / alpha - 1e-9) - 1
+
+
+def cure_of_flips(
+    alpha: float, things: str, n_algorithms: int, n_pairs: int, *, tied: bool = False
+) -> str:
+    """Return how many things, tasks or families of them, flips need: the floor does not depend on the pairs."""
+    fewest = fewest_flips(alpha)
+    of_intervals = fewest_flips(alpha, n_pairs)
+    cure = f"add {things}: {fewest}"
+    if tied:
+        cure += " without ties"
+    cure += " are the fewest"
+    if of_intervals > fewest:
+        cure += f", {of_intervals} for intervals of {n_algorithms} algorithms"
+    return cure
+
+
+@dataclass(frozen=True)
+class RunsOfPairs:
+    """The numbers of runs of all pairs of one task, or of one benchmark, and how p are adjusted over pairs."""
+
+    sides: Sequence[tuple[str, str]]
+    runs: Sequence[RunsOfPair]
+    adjust: Callable[[Floats], Floats]
+    paired: bool = False
+    has_reference: bool = False
+
+    def least(self, at_least: int = 0) -> Floats:
+        """Return the smallest p of each pair, if all runs were reassigned; with so many runs of each at least."""
+        return np.array([self._least_of(runs, at_least) for runs in self.runs])
+
+    def _least_of(self, runs: RunsOfPair, at_least: int) -> float:
+        """Return the smallest p of a pair, NaN where it has none: without runs, or with a single one."""
+        used = [(max(a, at_least), max(b, at_least)) for a, b in runs if min(a, b) > 0]
+        if not used or min(map(min, used)) < 2:
+            return math.nan
+        n_ways = math.prod(
+            count_assignments(sizes, paired=self.paired, labelled=True)
+            for sizes in used
+        )
+        # An assignment and its mirror differ by the same amount.
+        if self.paired or all(a == b for a, b in used):
+            return 2 / n_ways
+        return 1 / n_ways
+
+    def references_that_reach(self, alpha: float) -> list[str]:
+        """Return the algorithms of which all pairs, compared with it alone, can reach `alpha`; none if that is no cure."""
+        if self.has_reference or len(self.sides) < 3:
+            return []
+        least = self.least()
+        is_beyond = ~np.isnan(least) & ~significant(self.adjust(least), alpha)
+        names = list(dict.fromkeys(name for pair in self.sides for name in pair))
+        found = []
+        for name in names:
+            own = np.array([name in pair for pair in self.sides])
+            adjusted = self.adjust(least[own])
+            reached = significant(adjusted[~np.isnan(adjusted)], alpha)
+            if reached.all() and (own & is_beyond).any():
+                found.append(name)
+        return found
+
+    def fewest_runs(self, alpha: float) -> int | None:
+        """Return how many runs of each algorithm are enough for all pairs to reach `alpha`."""
+        for n_runs in range(2, MOST_RUNS):
+            adjusted = self.adjust(self.least(n_runs))
+            if significant(adjusted[~np.isnan(adjusted)], alpha).all():
+                return n_runs
+        return None
+
+
+def cure_of_runs(every: Sequence[RunsOfPairs], alpha: float) -> str:
+    """Return what lifts a floor of whole runs in every task: fewer pairs where that is enough, and more runs."""
+    parts = []
+    able = [set(of_task.references_that_reach(alpha)) for of_task in every]
+    names = list(dict.fromkeys(name for pair in every[0].sides for name in pair))
+    common = [name for name in names if all(name in each for each in able)]
+    if common == names:
+        parts.append("compare fewer with reference=, or")
+    elif common:
+        parts.append(f"compare fewer with reference={common[0]!r}, or")
+    needed = [of_task.fewest_runs(alpha) for of_task in every]
+    parts.append("run more")
+    if all(needed):
+        parts[-1] += f": {max(filter(None, needed))} a side are enough"
+    return " ".join(parts)
+
+
+def cure_of_reassignments(
+    every: Sequence[RunsOfPairs], alpha: float, n_pairs: int
+) -> str:
+    """Return what lifts a floor of random reassignments: more of them, or of runs where these are too few."""
+    own = np.concatenate([each.adjust(each.least()) for each in every])
+    if significant(own[~np.isnan(own)], alpha).all():
+        return (
+            f"make more: n_resamples={fewest_reassignments(alpha, n_pairs)} is enough"
+        )
+    return f"{cure_of_runs(every, alpha)}; and leave n_resamples out"
+
+
+def runs_a_side(counts: Sequence[float]) -> str:
+    """Return numbers of runs as text: "5 runs a side"."""
+    some = sorted({n for n in counts if n > 0}) or [0]
+    if some == [1]:
+        return "1 run a side"
+    return f"{span(some)} runs a side"

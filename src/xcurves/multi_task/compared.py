@@ -1,0 +1,290 @@
+"""What the verdict about one benchmark is made of: its pairs by one claim, its means, and what could not be tested."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import isnan
+
+import numpy as np
+import xarray as xr
+
+from xcurves.core import labels
+from xcurves.core.compared_pairs import Comparison, Reasons, means_of, named, score_name
+from xcurves.core.floors import (
+    RunsOfPair,
+    RunsOfPairs,
+    cure_of_flips,
+    cure_of_reassignments,
+    cure_of_runs,
+    fewest_flips,
+    fewest_reassignments,
+    floor_sentences,
+    runs_a_side,
+)
+from xcurves.core.pairs import lower_is_better, rows_of
+from xcurves.core.provenance import alpha_of, significant
+from xcurves.core.wording import count, number, span, units_of
+from xcurves.kernels.resampling.adjustments import holm
+from xcurves.multi_task.claims import of_claim, shown_of_claim
+from xcurves.multi_task.options import carrying_tasks
+from xcurves.multi_task.scope import Scope, scope_of
+
+
+def noun_of(result: xr.Dataset) -> str:
+    """Return what a task is called."""
+    return labels.noun(str(result.attrs["task"]))
+
+
+def with_tasks(benchmark: xr.Dataset) -> xr.Dataset:
+    """Return a benchmark with its dim of tasks, where a single one was selected."""
+    task = str(benchmark.attrs["task"])
+    if task in benchmark["n_runs"].dims:
+        return benchmark
+    return benchmark.drop_vars(task, errors="ignore").expand_dims(task)
+
+
+def compared(benchmark: xr.Dataset, claim: str) -> Comparison:
+    """Return what the verdict about one benchmark by one claim is made of."""
+    noun = noun_of(benchmark)
+    part = of_claim(benchmark, claim)
+    may_be_best = []
+    if "may_be_best" in part:
+        may_be_best = named(benchmark, part["may_be_best"])
+    mean = "mean"
+    if "task_weights" in benchmark:
+        mean = "weighted mean"
+    on = f"on these very {noun}s"
+    if claim == "random":
+        on = f"on {noun}s like these"
+    made = Comparison(
+        rows=rows_of(shown_of_claim(benchmark, claim)),
+        algorithms=[],
+        may_be_best=may_be_best,
+        score=f"{mean} {score_name(benchmark)}",
+        units=units_of(benchmark["difference"]),
+        means=means_of(benchmark, "score_mean_common"),
+        on=on,
+        lower_is_better=lower_is_better(benchmark),
+        has_limits=not carrying_tasks(benchmark),
+        reasons=_reasons(benchmark, claim),
+    )
+    return _about(made, with_tasks(benchmark), noun)
+
+
+def _about(made: Comparison, benchmark: xr.Dataset, noun: str) -> Comparison:
+    """Return a comparison that knows which algorithms, over which tasks, the verdict is about."""
+    scope = scope_of(benchmark)
+    names = benchmark["algorithm"].to_numpy()[scope.algorithms]
+    algorithms = [str(name) for name in names.tolist()]
+    n_all = int((benchmark["n_runs"] > 0).any("algorithm").sum())
+    n_common = int(np.count_nonzero(scope.tasks))
+    over = f"over {count(n_all, noun)}"
+    if n_common < n_all:
+        all_of_them = "all"
+        if len(algorithms) == 2:
+            all_of_them = "both"
+        over = f"over the {number(n_common)} of {number(n_all)} {noun}s that {all_of_them} have"
+    among = ""
+    if scope.about == "full":
+        among = f"Of the {len(algorithms)} algorithms that have all {number(n_all)} {noun}s, "
+        over = ""
+    return replace(made, algorithms=algorithms, over=over, among=among)
+
+
+def no_common_tasks(benchmark: xr.Dataset) -> str | None:
+    """Return that too few tasks have all algorithms for a verdict about them; None where there is one."""
+    noun = noun_of(benchmark)
+    has = with_tasks(benchmark)["n_runs"] > 0
+    scope: Scope = scope_of(with_tasks(benchmark))
+    if scope.about != "none":
+        return None
+    of_compared = has.isel(algorithm=has.any(_other_dims(has)).to_numpy())
+    n_algorithms = of_compared.sizes["algorithm"]
+    n_common = int(of_compared.all("algorithm").sum())
+    which = f"No {noun} has"
+    if n_common:
+        which = f"Only one {noun} has"
+    return f"{which} all {n_algorithms} algorithms: read pairs."
+
+
+def _other_dims(has: xr.DataArray) -> list[str]:
+    return [str(dim) for dim in has.dims if dim != "algorithm"]
+
+
+def left_out(benchmark: xr.Dataset, made: Comparison) -> Iterator[tuple[str, str]]:
+    """Yield the algorithms that the verdict is not about, with how many of the tasks they have: "7 of the 20 tasks"."""
+    if not made.among:
+        return
+    noun = noun_of(benchmark)
+    has = with_tasks(benchmark)["n_runs"] > 0
+    n_all = int(has.any("algorithm").sum())
+    n_each = has.sum(_other_dims(has))
+    for name, n in zip(
+        benchmark["algorithm"].to_numpy().tolist(),
+        n_each.to_numpy().tolist(),
+        strict=True,
+    ):
+        if str(name) not in made.algorithms and n:
+            yield str(name), f"{number(n)} of the {number(n_all)} {noun}s"
+
+
+def sides_of(benchmark: xr.Dataset) -> list[tuple[str, str]]:
+    """Return both algorithms of every pair."""
+    first, second = (
+        benchmark[side].to_numpy().astype(str).tolist()
+        for side in ("algorithm_a", "algorithm_b")
+    )
+    return list(zip(first, second, strict=True))
+
+
+def _runs_of_pairs(benchmark: xr.Dataset) -> list[RunsOfPair]:
+    """Return the numbers of runs of both algorithms of every pair in every task."""
+    task = str(benchmark.attrs["task"])
+    n_runs = with_tasks(benchmark)["n_runs"].transpose(task, "algorithm")
+    names = [str(name) for name in benchmark["algorithm"].to_numpy().tolist()]
+    column = dict(zip(names, n_runs.to_numpy().astype(int).T.tolist(), strict=True))
+    return [
+        tuple(zip(column[a], column[b], strict=True)) for a, b in sides_of(benchmark)
+    ]
+
+
+def _reasons(benchmark: xr.Dataset, claim: str) -> Reasons:
+    """Return why pairs have no p by a claim."""
+    part = of_claim(benchmark, claim)
+    few, _ = number_of_families(benchmark)
+    reasons = {}
+    for place, (pair, runs) in enumerate(
+        zip(sides_of(benchmark), _runs_of_pairs(benchmark), strict=True)
+    ):
+        shared = [min(each) for each in runs if min(each) > 0]
+        noun = noun_of(benchmark)
+        if not shared:
+            reason = f"they share no {noun}"
+        elif isnan(part["difference"].to_numpy()[place]):
+            reason = "some runs have no finite score"
+        elif claim == "fixed":
+            reason = f"a single run in some {noun}s"
+        elif "task_groups" in benchmark.attrs:
+            reason = f"{few}, too few for a p"
+        else:
+            reason = f"they share {count(len(shared), noun)}, too few for a p"
+        reasons[frozenset(pair)] = reason
+    return reasons
+
+
+def floors(
+    benchmark: xr.Dataset, claim: str, *, of: Comparison | None = None
+) -> Iterator[str]:
+    """Yield what is too few for a small p by one claim, with the cure; `of` the pairs of a verdict only."""
+    part = of_claim(benchmark, claim)
+    least = part["pvalue_adjusted_least"].to_numpy()
+    # of a single task there is no p, which further tasks would give
+    p = np.where(np.isnan(least), np.nan, 1.0)
+    if of is not None:
+        own = [{*pair} <= {*of.algorithms} for pair in sides_of(benchmark)]
+        p = np.where(own, p, np.nan)
+    alpha = alpha_of(benchmark)
+    beyond = ~np.isnan(p) & ~significant(least, alpha)
+    if not beyond.any():
+        return
+    if claim == "random":
+        few, cure = _floor_of_flips(benchmark, beyond)
+    else:
+        few, cure = _floor_of_runs(benchmark)
+    yield from floor_sentences(least, p, alpha, few, cure)
+
+
+def _floor_of_flips(benchmark: xr.Dataset, beyond: np.ndarray) -> tuple[str, str]:
+    """Return what is too few of flips, tasks or reassignments, and the cure."""
+    alpha = alpha_of(benchmark)
+    few, things = number_of_families(benchmark)
+    part = of_claim(benchmark, "random").isel(pair=beyond)
+    n_resamples = part["n_resamples"].to_numpy()
+    n_families = families_of_pairs(benchmark)[beyond]
+    is_exact = n_resamples == 2.0**n_families
+    has_enough = n_families >= fewest_flips(alpha)
+    if not is_exact.any() and has_enough.all():
+        enough = fewest_reassignments(alpha)
+        few = f"{span(np.unique(n_resamples).tolist())} reassignments"
+        return few, f"make more: n_resamples={enough} is enough"
+
+    # Families whose differences add up to 0 are the same in all flips.
+    is_tied = bool((has_enough & is_exact).any())
+    if is_tied:
+        few += ", some of which are ties,"
+    cure = cure_of_flips(
+        alpha,
+        things,
+        benchmark.sizes["algorithm"],
+        max(1, int(benchmark["difference"].notnull().sum())),
+        tied=is_tied,
+    )
+    if not is_exact.all():
+        cure += "; and leave n_resamples out"
+    return few, cure
+
+
+def families_of_pairs(benchmark: xr.Dataset) -> np.ndarray:
+    """Return how many tasks, or families of them, every pair has."""
+    groups = benchmark.attrs.get("task_groups")
+    if groups not in benchmark.coords:
+        return np.asarray(benchmark["n_tasks"].to_numpy())
+    families = np.atleast_1d(benchmark[groups].to_numpy().astype(str))
+    return np.array(
+        [
+            len(
+                {
+                    family
+                    for family, each in zip(families, runs, strict=True)
+                    if min(each)
+                }
+            )
+            for runs in _runs_of_pairs(benchmark)
+        ]
+    )
+
+
+def number_of_families(benchmark: xr.Dataset) -> tuple[str, str]:
+    """Return how many tasks, or families of them, pairs have, and what these are called."""
+    noun = noun_of(benchmark)
+    n = families_of_pairs(benchmark)
+    some = sorted({int(each) for each in n if each}) or [0]
+    if "task_groups" in benchmark.attrs:
+        if some == [1]:
+            return f"1 family of {noun}s", "families"
+        return f"{span(some)} families of {noun}s", "families"
+    if some == [1]:
+        return f"1 {noun}", f"{noun}s"
+    return f"{span(some)} {noun}s", f"{noun}s"
+
+
+def n_families_of(benchmark: xr.Dataset, pair: int) -> int:
+    """Return how many tasks, or families of them, a pair has."""
+    return int(families_of_pairs(benchmark)[pair])
+
+
+def units_of_claim(benchmark: xr.Dataset) -> str:
+    """Return what the claim for tasks like these counts: tasks, or families of them."""
+    if "task_groups" in benchmark.attrs:
+        return f"families of {noun_of(benchmark)}s"
+    return f"{noun_of(benchmark)}s"
+
+
+def _floor_of_runs(benchmark: xr.Dataset) -> tuple[str, str]:
+    """Return what is too few of runs, or of their reassignments, and the cure."""
+    alpha = alpha_of(benchmark)
+    made = RunsOfPairs(
+        sides=sides_of(benchmark),
+        runs=_runs_of_pairs(benchmark),
+        adjust=holm,
+        paired=bool(benchmark.attrs.get("paired", 0)),
+        has_reference="reference" in benchmark.attrs,
+    )
+    adjusted = holm(made.least())
+    if significant(adjusted[~np.isnan(adjusted)], alpha).all():
+        n_resamples = of_claim(benchmark, "fixed")["n_resamples"].to_numpy()
+        few = f"{span(np.unique(n_resamples[n_resamples > 0]).tolist())} reassignments"
+        return few, cure_of_reassignments([made], alpha, len(made.sides))
+    counts = with_tasks(benchmark)["n_runs"].to_numpy().ravel().tolist()
+    return runs_a_side(counts), cure_of_runs([made], alpha)
