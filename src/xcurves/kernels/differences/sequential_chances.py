@@ -238,7 +238,7 @@ def _draw_errors(seen: Seen, rng: np.random.Generator) -> Floats:
     of_mean = seen.sd**2 / seen.n_runs * seen.weights[:, np.newaxis] ** 2
     v = of_mean.sum()
     df = _welch_df(v, (of_mean**2 / (seen.n_runs - 1)).sum())
-    return np.sqrt(v) * rng.standard_t(df, size=N_CONTINUATIONS)
+    return np.asarray(np.sqrt(v) * rng.standard_t(df, size=N_CONTINUATIONS))
 
 
 def _welch_df(v: Floats, squared_v: Floats) -> Floats:
