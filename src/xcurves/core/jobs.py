@@ -247,7 +247,11 @@ class Job:
         if len(of_subsets) == 1:
             return first
         parts = [np.stack(part, axis=1) for part in zip(*of_subsets, strict=True)]
-        return first._make(part.reshape(-1, *part.shape[2:]) for part in parts)
+        # not -1: of one level some parts have no numbers
+        return first._make(
+            part.reshape(part.shape[0] * part.shape[1], *part.shape[2:])
+            for part in parts
+        )
 
     def _one_group(self, data: tuple[Floats, ...]) -> Group:
         """Return all tasks as one group, with the data as they are."""
