@@ -278,21 +278,25 @@ def _shapes_of_pairs(result: xr.Dataset, alpha: float) -> str:
 def _compared(task: xr.Dataset) -> Comparison:
     """Return what the verdict about one task is made of."""
     p = task["pvalue_adjusted"].sel(effect="algorithm")
-    over = ""
-    if NO_TRAINING not in task.attrs:
-        over = " over training"
     return Comparison(
         rows=verdict_rows(
             displayed_pairs(task, "difference", "difference_ci_simultaneous", p)
         ),
         algorithms=[str(label) for label in task["algorithm"].to_numpy().tolist()],
         may_be_best=named(task, task["may_be_best"]),
-        score=f"mean {score_name(task)}{over}",
+        score=f"mean {score_name(task)}{_over_training(task)}",
         units=units_of(task["difference"]),
         means=means_of(task, "score_mean"),
         lower_is_better=lower_is_better(task),
         reasons=_reasons(task),
     )
+
+
+def _over_training(result: xr.Dataset) -> str:
+    """Return over what a mean is taken, nothing where scores have no training."""
+    if NO_TRAINING in result.attrs:
+        return ""
+    return " over training"
 
 
 def _sides(result: xr.Dataset) -> list[tuple[str, str]]:
@@ -357,11 +361,14 @@ def _best_by_task(result: xr.Dataset, noun: str) -> str:
     n_best = Counter[str]()
     n_shown = 0
     for rows, of_task in zip(rows_of_tasks(displayed, dims), by_task, strict=True):
-        if all(np.isnan(row.amount) for row in rows):
+        # Others that have no run in this task are no others.
+        known = [row for row in rows if not np.isnan(row.amount)]
+        if not known:
             continue
         best = names[int(np.nanargmax(sign * of_task))]
         n_best[best] += 1
-        of_best = [row for row in better_first_rows(rows, displayed) if best in row[:2]]
+        turned = better_first_rows(known, displayed)
+        of_best = [row for row in turned if best in row[:2]]
         n_shown += all(row.shown and row.better == best for row in of_best)
     if not n_best:
         return f"In no {noun} could any pair be compared."
@@ -376,7 +383,7 @@ def _best_by_task(result: xr.Dataset, noun: str) -> str:
         if "reference" in result.attrs:
             others += " that it is compared with"
     return (
-        f"The {most} mean {score_name(result)} over training of {count(n_best.total(), noun)}: {counts}; in "
+        f"The {most} mean {score_name(result)}{_over_training(result)} of {count(n_best.total(), noun)}: {counts}; in "
         f"{n_shown or 'none'} of them it is shown to be {more} than {others}."
     )
 
