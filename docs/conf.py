@@ -62,6 +62,10 @@ nb_execution_raise_on_error = True
 nb_execution_timeout = 600
 nb_merge_streams = True
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # of the pages' kernels
+# where they find `experiments`
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [str(Path(__file__).parents[1] / "notebooks"), os.environ.get("PYTHONPATH", "")]
+).rstrip(os.pathsep)
 os.environ.pop("MPLBACKEND", None)  # which would keep their pictures out of the pages
 
 autosummary_generate = True

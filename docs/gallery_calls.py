@@ -72,24 +72,10 @@ CALLS = {  # how a result of each kind with pictures is made, or for one view
         'chosen = draws.sel(algorithm=["k-NN", "SVM", "NN"])',
         "result = chosen.curves.tuning_curve(n_trials=100, bounds=(0, 1))",
     ],
-    "type_i_error": [
-        _TEST,
-        "result = xcurves.type_i_error(",
-        "    xcurves.simulation.autoregressive, test, n_replications=100,",
-        '    settings={"n_runs": [4, 8, 12]}, rng=0,',
-        ")",
-    ],
-    "power": [
-        _TEST,
-        "result = xcurves.power(",
-        "    xcurves.simulation.autoregressive, test, n_replications=100,",
-        '    settings={"algorithm_effect": [1, 3, 5]}, rng=0,',
-        ")",
-    ],
     "runs_needed": [
         _TEST,
         "result = xcurves.runs_needed(",
-        "    scores, test=test, n_runs=[5, 10, 20], n_replications=100, replace=True, rng=0",
+        "    scores, test=test, n_runs=[5, 10, 20], n_replications=100, rng=0",
         ")",
     ],
 }

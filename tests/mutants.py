@@ -49,8 +49,8 @@ FAMILIES = (
     "group_sequential",
     "learning_curves",
     "multi_task",
+    "planning",
     "profile",
-    "simulation",
     "target_times",
 )
 KERNEL_TESTS, FAMILY_TESTS = "kernel tests", "tests of the methods"

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from xcurves.experiments import swingup
+from experiments import swingup
 
 SETTINGS = {
     "independent_order": 3.0, "dependent_order": 2.0, "trace_decay": 0.7, "critic_rate": 0.003, "actor_rate": 0.001,

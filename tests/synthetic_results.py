@@ -58,7 +58,6 @@ OPTIONAL = {
 }
 FEW_PAIRS = 8
 OF_ALGORITHMS = ("performance_cdf", "fit_power_law")  # where algorithms are extra dims
-SETTINGS = ("type_i_error", "power")  # whose extra dims are settings
 WHOLE = {
     "unfit": 0,
     "at_extrapolated": 0,
@@ -209,8 +208,6 @@ def _task_dims(name, n_tasks):
     tasks = ("task",) if n_tasks > 1 else ()
     if name in OF_ALGORITHMS:
         return (*tasks, "algorithm")
-    if name in SETTINGS:
-        return (*tasks, "n_runs")
     return (
         () if name in ("across_tasks", "profile_across_tasks", "runs_needed") else tasks
     )

@@ -25,7 +25,7 @@ OBJECTS = {
     accessors.DataTreeCurves: ("tree", "result"),
     accessors.DataFrameCurves: ("frame",),
 }
-OF_NO_ARRAY = {"power", "register_polars", "trials_needed", "type_i_error"}
+OF_NO_ARRAY = {"dse", "one_trial", "register_polars", "run_trials", "trials_needed"}
 METHODS = [
     (accessor, name)
     for accessor in OBJECTS

@@ -2,6 +2,7 @@
 
 import ast
 import doctest
+import importlib
 import importlib.util
 import json
 import re
@@ -212,3 +213,34 @@ def test_the_front_page_leads_in_a_minute():
     ):
         assert f"]({target})" in minute
     assert "pip install ." in minute
+
+
+def cells_of_places():
+    """The cells of the two tables of the guide for contributors that name places, each with its names in backticks."""
+    text = text_of(DOCS / "contributing.md")
+    structure = text[text.index("## The structure of the code") :]
+    structure = structure[: structure.index("\n### ")]
+    rows = re.findall(r"^\| (.*) \| (.*) \|$", structure, re.MULTILINE)
+    second = rows.index(("what", "where"))
+    cells = [row[0] for row in rows[1:second]] + [row[1] for row in rows[second + 1 :]]
+    return {cell: re.findall("`([^`]+)`", cell) for cell in cells}
+
+
+@pytest.mark.parametrize(("cell", "names"), cells_of_places().items())
+def test_every_place_that_the_guide_for_contributors_names_is_there(cell, names):
+    assert names, cell
+    module = None
+    for name in names:
+        if "/" in name or name.endswith(".py"):
+            folder = ROOT if name.startswith("notebooks") else ROOT / "src" / "xcurves"
+            assert (folder / name).exists(), name
+            assert (folder / name).is_dir() == name.endswith("/"), name
+            if name.endswith(".py"):
+                dotted = name.removesuffix(".py").replace("/", ".")
+                module = importlib.import_module(f"xcurves.{dotted}")
+        else:
+            assert hasattr(module, name), f"{name} in {cell}"
+
+
+def test_the_tables_of_places_are_found():
+    assert len(cells_of_places()) > 30

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
+import experiments
 import xcurves
-import xcurves.experiments
 from xcurves import accessors, kinds
-from xcurves.experiments import saved_trials
 
 REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
 # What STYLE leaves open: where the summary begins, a See Also, an extended summary, a capital after {choices}.
@@ -47,9 +46,7 @@ def functions_of_experiments():
     """Return those that show how they are called; the others serve these."""
     names = [
         module.name
-        for module in pkgutil.iter_modules(
-            xcurves.experiments.__path__, "xcurves.experiments."
-        )
+        for module in pkgutil.iter_modules(experiments.__path__, "experiments.")
     ]
     functions = {
         name: function
@@ -80,7 +77,7 @@ def test_names_are_found():
         "xcurves.tutorial.open_dataset",
         "xcurves.readers.read",
     } <= set(FUNCTIONS)
-    assert "xcurves.experiments.tictactoe.learning_curves" in EXPERIMENTS
+    assert "experiments.tictactoe.learning_curves" in EXPERIMENTS
     assert {
         "DataArray.curves.align",
         "Dataset.curves.table",
@@ -128,7 +125,7 @@ def test_the_reference_lists_all():
     )
     names = [
         name.removeprefix("xcurves.").removeprefix("readers.")
-        for name in (*FUNCTIONS, *EXPERIMENTS, *METHODS)
+        for name in (*FUNCTIONS, *METHODS)
     ]
     assert not [name for name in names if f"\n   {name}\n" not in pages]
 
@@ -136,8 +133,6 @@ def test_the_reference_lists_all():
 ELSEWHERE = {  # what "each with `_ci`" says, what the docstring of another function says, what is given back as it came
     "across_tasks": {"training_weights"},
     "tuning_curve": {"trials_to_match_reversed_ci"},
-    "type_i_error": {"effect", "error_term"},
-    "power": {"effect", "error_term", "rate_ci", "n_replications", "expected_runs"},
     "optimal_allocation": {
         f"{name}_ci"
         for name in ("n_opt", "d_opt", "tokens_per_parameter", "loss_at_optimum")
@@ -167,7 +162,7 @@ def test_every_variable_of_a_result_is_documented_with_its_dims(name):
 
 
 # the equation stands elsewhere
-DERIVED = {"predict_loss", "compare_scaling_laws", "power", "profile_across_tasks"}
+DERIVED = {"predict_loss", "compare_scaling_laws", "profile_across_tasks"}
 
 
 def test_every_method_has_its_equation_and_names_where_it_was_published():
@@ -183,7 +178,6 @@ def test_every_method_has_its_equation_and_names_where_it_was_published():
 PUBLIC = {
     **FUNCTIONS,
     **EXPERIMENTS,
-    "xcurves.experiments.saved_trials.run_trials": saved_trials.run_trials,
 }
 # Publications without a DOI, by where they appeared.
 NO_DOI = (

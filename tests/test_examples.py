@@ -241,7 +241,7 @@ def test_choices_of_what_is_compared_run(tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_commands_name_files_that_are_there(page):
     named = re.findall(
-        r"(?<![\w/.])((?:tests|src|docs)(?:/[\w.-]+)+)",
+        r"(?<![\w/.])((?:tests|src|docs|notebooks)(?:/[\w.-]+)+)",
         page.read_text(encoding="utf-8"),
     )
     # a name may end a sentence

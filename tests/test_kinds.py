@@ -150,14 +150,8 @@ CALLS = {  # how a kind is made, of two tasks where it has tasks
     "tuning_curve": lambda scores: xcurves.tuning_curve(
         scores, n_trials=6, bounds=(-9, 9)
     ),
-    "type_i_error": lambda generator: xcurves.type_i_error(
-        generator, settings={"n_runs": [4, 5]}, **RATES
-    ),
-    "power": lambda generator: xcurves.power(
-        generator, settings={"n_runs": [4, 5]}, **RATES
-    ),
     "runs_needed": lambda curves: xcurves.runs_needed(
-        curves.isel(task=0, drop=True), n_runs=[3, 4], replace=True, **RATES
+        curves.isel(task=0, drop=True), n_runs=[3, 4], **RATES
     ),
 }
 GIVEN = {
@@ -166,7 +160,6 @@ GIVEN = {
     "scores": scores,
     "times": lambda: xcurves.time_to_target(worlds(curves()) + 9, 8.0),
     "losses": losses,
-    "generator": lambda: xcurves.simulation.autoregressive,
     "fit_power_law": lambda: made("fit_power_law"),
     "fit_scaling_law": lambda: made("fit_scaling_law"),
 }

@@ -76,11 +76,23 @@ def check_verdict(said, one, p, estimate, *, lower_is_better=False):
             beaten.add(b if sign * d > 0 else a)
     names = one.algorithm.values.tolist()
     candidates = [name for name in names if name not in beaten]
-    more = "lower" if lower_is_better else "higher"
     best = re.search(r"(\S+) has the ", said)[1]
-    for better, other in re.findall(rf"(\S+) is {more} than (\S+) by", said):
-        assert other in beaten
-        assert better not in beaten or better == best
+    # Those that are said to be worse are shown to be worse than the best itself.
+    worse = "higher" if lower_is_better else "lower"
+    below_best = {
+        (set(pair.split(" - ")) - {best}).pop()
+        for pair, p_value, d in zip(pairs, p, estimate, strict=True)
+        if best in pair.split(" - ")
+        and p_value <= ALPHA + 1e-12
+        and sign * d * (1 if pair.startswith(f"{best} - ") else -1) > 0
+    }
+    for others in re.findall(
+        rf"may be the best; ([^.]*?) (?:is|are) shown to be {worse} \(", said
+    ):
+        named = set(re.findall(r"method_[a-h]", others))
+        assert named
+        assert named <= below_best
+        assert named == below_best or " more" in others
     if len(names) == 2:
         assert ("either may be the better one" in said.lower()) == (
             len(candidates) == 2

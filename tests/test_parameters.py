@@ -12,12 +12,13 @@ EXCEPTIONS = {
     "at": "a comparison of two fits has a number; a fit also has the largest size, or one for each curve",
     "columns": "of several scores, a Dataset has columns for each",
     "data": "plot draws trees too",
+    "n_trials": "a tuning curve has several numbers of trials; what runs trials has one",
     "on": "a frame has no number of levels to spread before it is an array",
     "predict_at": "a scaling law has a size and tokens for each prediction",
+    "rng": "a trial is run again with the seed that it had",
     "result": "a summary, a table and the references are also of a tree of results",
     "target": "a mean is compared with one number or one of each task; a distribution with one number",
     "task": "methods of one task take one dim, or none; methods over tasks take several",
-    "test": "runs_needed takes the name of the test over tasks",
 }
 
 # What most functions have by default; where one has another, its docstring says why.

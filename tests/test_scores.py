@@ -29,8 +29,8 @@ TAKES = {
     ),
     "runs_needed": (
         xcurves.runs_needed,
-        ONE.isel(algorithm=[0]),
-        {"n_runs": [3], "n_replications": 50, "rng": 0, "stretch": 2},
+        xr.concat([ONE.isel(algorithm=0, drop=True) * s for s in (1, 2)], "algorithm"),
+        {"n_runs": [3], "n_replications": 50, "rng": 0},
     ),
 }
 CURVES = xr.concat([SCORES, SCORES + 1], "training").assign_coords(training=[1.0, 2.0])

@@ -47,11 +47,9 @@ DRAWN = {
         "n_resamples": 19,
     },
     "performance_profile": OVER_TASKS,
-    "type_i_error": {"settings": {"n_runs": [4]}, **RATES},
-    "power": {"settings": {"n_runs": [4]}, **RATES},
-    "runs_needed": {"n_runs": [2, 3], "replace": True, **RATES},
+    "runs_needed": {"n_runs": [2, 3], **RATES},
 }
-ALWAYS_DRAW = {"performance_profile", "type_i_error", "power", "runs_needed"}
+ALWAYS_DRAW = {"performance_profile", "runs_needed"}
 TAKE_A_SEED = [
     name
     for name in kinds.NAMES

@@ -1,14 +1,14 @@
 """The data sets of trials: what is in them, and that their recorded commands remake them."""
 
-import argparse
-import shlex
+import inspect
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import xcurves
-from xcurves.experiments import pendulum
-from xcurves.experiments.command import fingerprint
+from experiments import make, pendulum
+from experiments.shared import fingerprint
 
 
 @pytest.fixture(scope="module")
@@ -21,15 +21,11 @@ def swings():
     return xcurves.tutorial.open_dataset("pendulum")
 
 
-def options(dataset, module):
-    """What the recorded command says, as its parser understands it."""
-    python, m, name, path, *arguments = shlex.split(dataset.attrs["command"])
-    assert (python, m, name) == ("python", "-m", module)
-    assert path.endswith(".nc")
-    parser = argparse.ArgumentParser()
-    for flag in arguments[::2]:
-        parser.add_argument(flag, type=int)
-    return parser.parse_args(arguments)
+def options(name, function):
+    """What the recorded command asks of a function."""
+    bound = inspect.signature(function).bind(**make.EXAMPLES[name].options)
+    bound.apply_defaults()
+    return SimpleNamespace(**bound.arguments)
 
 
 def same_machine(dataset, **versions):
@@ -41,7 +37,8 @@ def same_machine(dataset, **versions):
 
 
 def test_classifiers_are_what_their_command_says(classifiers):
-    said = options(classifiers, "xcurves.experiments.classifiers")
+    made = pytest.importorskip("experiments.classifiers")
+    said = options("classifiers", made.classifier_trials)
     assert classifiers.accuracy.dims == ("dataset", "tuning", "algorithm", "run")
     assert classifiers.dataset.values.tolist() == [
         "moons",
@@ -80,7 +77,7 @@ def test_hyperparameters_of_classifiers_are_drawn_again(classifiers):
     last place of their exponential.
     """
     units = 0 if classifiers.arithmetic == fingerprint() else 8
-    made = pytest.importorskip("xcurves.experiments.classifiers")
+    made = pytest.importorskip("experiments.classifiers")
     for algorithm, prefix in zip(
         made.ALGORITHMS, ("knn", "rf", "svm", "lr", "nn"), strict=True
     ):
@@ -110,7 +107,7 @@ def test_hyperparameters_of_classifiers_are_drawn_again(classifiers):
 def test_classifiers_are_remade_bit_for_bit(
     classifiers, dataset, tuning, algorithm, n_trials
 ):
-    made = pytest.importorskip("xcurves.experiments.classifiers")
+    made = pytest.importorskip("experiments.classifiers")
     pytest.importorskip("sklearn")
     same_machine(classifiers, **made.versions())
     options = {"n_points": classifiers.n_points, "seed": classifiers.seed}
@@ -122,7 +119,7 @@ def test_classifiers_are_remade_bit_for_bit(
 
 
 def test_pendulum_is_what_its_command_says(swings):
-    said = options(swings, "xcurves.experiments.pendulum")
+    said = options("pendulum", pendulum.pendulum_trials)
     assert swings.score.dims == ("algorithm", "run", "training")
     counts = swings.score.count("run")
     assert (counts.sel(algorithm="actor-critic") == said.actor_critic).all()

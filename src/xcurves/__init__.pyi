@@ -3,7 +3,6 @@
 # Written by tests/stubs.py from public_names.py.
 from xcurves import archive as archive
 from xcurves import readers as readers
-from xcurves import simulation as simulation
 from xcurves import tutorial as tutorial
 from xcurves.accessors import register_polars as register_polars
 from xcurves.anova.contrast import contrast as contrast
@@ -12,7 +11,10 @@ from xcurves.anova.randomized_anova import randomized_anova as randomized_anova
 from xcurves.distributions.compare_distributions import (
     compare_distributions as compare_distributions,
 )
+from xcurves.distributions.dse import dse as dse
+from xcurves.distributions.dse import one_trial as one_trial
 from xcurves.distributions.performance_cdf import performance_cdf as performance_cdf
+from xcurves.distributions.saved_trials import run_trials as run_trials
 from xcurves.distributions.trials import trials_needed as trials_needed
 from xcurves.distributions.tuning_curve import tuning_curve as tuning_curve
 from xcurves.gating.gate import gate as gate
@@ -38,6 +40,7 @@ from xcurves.multi_task.across_tasks import across_tasks as across_tasks
 from xcurves.multi_task.profile_across_tasks import (
     profile_across_tasks as profile_across_tasks,
 )
+from xcurves.planning.runs_needed import runs_needed as runs_needed
 from xcurves.plotting.benchmark import plot_benchmark as plot_benchmark
 from xcurves.plotting.dispatch import plot as plot
 from xcurves.plotting.explore import explore as explore
@@ -55,9 +58,6 @@ from xcurves.reporting.paper import describe_methods as describe_methods
 from xcurves.reporting.paper import format_table as format_table
 from xcurves.results import summary as summary
 from xcurves.results import table as table
-from xcurves.simulation.power import power as power
-from xcurves.simulation.runs_needed import runs_needed as runs_needed
-from xcurves.simulation.type_i_error import type_i_error as type_i_error
 from xcurves.target_times.mean_time_to_target import (
     mean_time_to_target as mean_time_to_target,
 )
@@ -82,6 +82,7 @@ __all__ = [
     "contrast",
     "describe_methods",
     "drop_incomplete",
+    "dse",
     "explore",
     "fill_failed",
     "fit_power_law",
@@ -91,13 +92,13 @@ __all__ = [
     "leave_one_size_out",
     "mean_time_to_target",
     "normalize",
+    "one_trial",
     "optimal_allocation",
     "pairwise",
     "performance_cdf",
     "performance_profile",
     "plot",
     "plot_benchmark",
-    "power",
     "predict",
     "predict_loss",
     "profile_across_tasks",
@@ -105,9 +106,9 @@ __all__ = [
     "readers",
     "register_polars",
     "report",
+    "run_trials",
     "runs_needed",
     "sequential",
-    "simulation",
     "speedup",
     "ss_profile",
     "summary",
@@ -119,5 +120,4 @@ __all__ = [
     "trials_needed",
     "tuning_curve",
     "tutorial",
-    "type_i_error",
 ]

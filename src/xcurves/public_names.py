@@ -43,9 +43,7 @@ KINDS = {
     "performance_cdf": Public("distributions.performance_cdf", (CURVES,)),
     "compare_distributions": Public("distributions.compare_distributions", (CURVES,)),
     "tuning_curve": Public("distributions.tuning_curve", (CURVES,)),
-    "type_i_error": Public("simulation.type_i_error"),
-    "power": Public("simulation.power"),
-    "runs_needed": Public("simulation.runs_needed", (CURVES,)),
+    "runs_needed": Public("planning.runs_needed", (CURVES,)),
 }
 
 # What prepares curves, and what all kinds of results have.
@@ -56,14 +54,17 @@ FUNCTIONS = {
     "bibtex": Public("reporting.paper", (RESULT, TREE)),
     "describe_methods": Public("reporting.paper", (RESULT,)),
     "drop_incomplete": Public("preprocessing.alignment", (CURVES,)),
+    "dse": Public("distributions.dse"),
     "explore": Public("plotting.explore", (CURVES, RESULT)),
     "fill_failed": Public("preprocessing.failures", (CURVES,)),
     "format_table": Public("reporting.paper", (RESULT,)),
     "normalize": Public("preprocessing.normalization", (CURVES,)),
+    "one_trial": Public("distributions.dse"),
     "plot": Public("plotting.dispatch", (CURVES, RESULT, TREE)),
     "plot_benchmark": Public("plotting.benchmark", (CURVES,)),
     "register_polars": Public("accessors"),
     "report": Public("reporting.page", (TREE,)),
+    "run_trials": Public("distributions.saved_trials"),
     "summary": Public("results", (RESULT, TREE)),
     "table": Public("results", (RESULT, TREE)),
     "time_to_target": Public("target_times.time_to_target", (CURVES,)),
@@ -73,7 +74,7 @@ FUNCTIONS = {
     "trials_needed": Public("distributions.trials"),
 }
 
-MODULES = ("archive", "readers", "simulation", "tutorial")
+MODULES = ("archive", "readers", "tutorial")
 
 
 def methods_of(type_name: str) -> list[str]:

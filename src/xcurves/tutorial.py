@@ -1,4 +1,4 @@
-"""Curves that come with the package, each made by one of its own experiments."""
+"""Curves that come with the package, each made by a program of its repository."""
 
 from __future__ import annotations
 

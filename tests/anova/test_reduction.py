@@ -47,6 +47,17 @@ def test_a_subset_is_as_if_the_others_were_not_there():
         np.testing.assert_array_equal(found[name], alone[name])
 
 
+def test_pairs_of_one_level_in_several_tasks_are_those_of_each_task():
+    scores = make_curves(
+        np.random.default_rng(0).normal(size=(4, 3, 7, 1)), task=range(4)
+    )
+    every = xcurves.pairwise(scores, rng=0)
+    for task in range(4):
+        alone = xcurves.pairwise(scores.isel(task=task), rng=0)
+        for name in ("difference", "difference_ci", "pvalue"):
+            np.testing.assert_array_equal(every[name].isel(task=task), alone[name])
+
+
 def test_the_graph_does_not_grow_with_the_shuffles_and_stays_small():
     import dask.array as da
 

@@ -301,10 +301,13 @@ def usual(draw: Draw, name: str, hint: typing.Any, function: str = "") -> typing
         "task": ["task", None],
         "view": [None],
         "ax": [None],
-        "settings": [None, {"n_runs": [3, 4]}],
+        "settings": [None, {"task": "a"}],
+        "train_and_score": [lambda drawn, train, test, rng: drawn["x"] + rng.normal()],
+        "sample_hyperparameters": [lambda rng: {"x": rng.normal()}],
+        "sample_data": [lambda rng: (0, 1)],
+        "trial": [lambda index: {"x": index}],
+        "n_jobs": [1],
         "test": [ANOVA],
-        "generator": [GENERATOR],
-        "replace": [True],
         "width": [0.1, 0.5],
         "replacement": ["worst", 0.0],
         "value": ["score"],
@@ -314,7 +317,6 @@ def usual(draw: Draw, name: str, hint: typing.Any, function: str = "") -> typing
         "extra": [(), "task"],
         "run": ["run", None],
         "variants": [None, {"x": {}}],
-        "modification": [None],
         "at": ["largest", 4.0],
         "at_size_and_tokens": [(1e9, 1e11), None],
         "predict_at": [None, [(1e9, 1e11)]]
@@ -347,7 +349,6 @@ def ANOVA(curves: xr.DataArray, **options: typing.Any) -> xr.Dataset:
     return xcurves.randomized_anova(curves, n_resamples=9, **options)
 
 
-GENERATOR = xcurves.simulation.autoregressive
 DIMS = ("algorithm", "run", "training")
 PAGE = Path(tempfile.gettempdir()) / f"attack-{os.getpid()}.html"
 
@@ -456,7 +457,7 @@ def first(draw: Draw, name: str, parameter: str, needs: Sequence[str]) -> typing
             if draw.seldom(0.1)
             else frame
         )
-    if parameter in ("generator", "width"):
+    if parameter in ("train_and_score", "trial", "width"):
         return usual(draw, parameter, None)
     data = draw.array(("task", *DIMS) if "task" in needs else DIMS)
     # texts have no order that stays

@@ -31,6 +31,7 @@ import numpy as np
 import xarray as xr
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2] / "notebooks"))
 
 import plain_chess
 import plain_pendulum
@@ -45,8 +46,8 @@ from benchmarks import (
     workloads,
 )
 from benchmarks.workloads import WORKLOADS, Workload
+from experiments import endgames
 from xcurves import archive, tutorial
-from xcurves.experiments import endgames
 from xcurves.kernels.differences import contrasts
 from xcurves.kernels.distributions import ecdf
 
@@ -443,7 +444,7 @@ def experiment_goals() -> list[Goal]:
     n_learners, n_swings = test_experiments.N_LEARNERS, test_experiments.N_SWINGS
     return [
         Goal(
-            "`experiments.dse`, 1,000 trials: a loop that saves nothing",
+            "`dse`, 1,000 trials: a loop that saves nothing",
             kept,
             test_experiments.plain_trials,
             1.0,
@@ -473,7 +474,9 @@ def experiment_goals() -> list[Goal]:
 
 def simulation_goals() -> list[Goal]:
     """Return the goal of error rates."""
-    name = "`simulation.type_i_error` of 1,000 data sets, 2 × 20 × 8, 399: a loop over data sets"
+    name = (
+        "rates of rejections of 1,000 data sets, 2 × 20 × 8, 399: a loop over data sets"
+    )
     return [
         Goal(
             name,

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from experiments import endgames, swingup, tictactoe
 from plain_chess import plain_depths
 from plain_pendulum import SETTINGS, plain_episode
 from plain_tictactoe import PlainLearner
-from xcurves.experiments import endgames, swingup, tictactoe
-from xcurves.experiments.dse import dse
+from xcurves.distributions.dse import dse
 
 pytestmark = pytest.mark.slow
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import xcurves
-from xcurves import simulation
+from experiments import studies
 
 pytestmark = pytest.mark.slow
 
@@ -14,8 +14,8 @@ TEST = partial(xcurves.randomized_anova, n_resamples=399)
 
 
 def by_study(n):
-    return simulation.type_i_error(
-        simulation.autoregressive,
+    return studies.rejection_rates(
+        studies.autoregressive,
         TEST,
         n_replications=n,
         settings={"n_runs": [20]},
@@ -28,7 +28,7 @@ def by_loop(n):
     rng = np.random.default_rng(0)
     rejected = 0.0
     for place in range(n):
-        curves = simulation.autoregressive(1, n_runs=20, rng=rng)[0]
+        curves = studies.autoregressive(1, n_runs=20, rng=rng)[0]
         rejected = rejected + (TEST(curves, rng=place).pvalue <= 0.05)
     return rejected / n
 

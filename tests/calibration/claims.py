@@ -13,9 +13,8 @@ import numpy as np
 import xarray as xr
 from scipy import stats
 
-from xcurves.simulation.kinds import TYPE_I_ERROR
-from xcurves.simulation.replications import Replications
-from xcurves.simulation.type_i_error import measure_rates
+from experiments.studies import measured_rates
+from xcurves.planning.replications import Replications
 
 ALPHA = 0.05
 
@@ -94,8 +93,7 @@ class Simulation:
         with warnings.catch_warnings():
             # of few runs, exponents at the edge
             warnings.simplefilter("ignore", UserWarning)
-            return measure_rates(
-                TYPE_I_ERROR,
+            return measured_rates(
                 replications,
                 n,
                 None,

@@ -6,13 +6,13 @@ from functools import partial
 
 import xcurves
 from calibration.claims import EXACT, Claim, Simulation, fails, near
-from xcurves import simulation
+from experiments import studies
 
 RESAMPLES = 199  # 200 with the observed one: a p of exactly .05 exists
 BLOCK = 50  # few data sets share reassignments where these are few: their counts would vary more than binomial ones
 MAIN, SHAPE = 10.0, 5.0
 EFFECTS, TERMS = ("algorithm", "interaction"), ("pooled", "split_plot")
-simulated = simulation.autoregressive
+simulated = studies.autoregressive
 
 
 def anova(data, *, rows, n_resamples=RESAMPLES, paired=False, rng=None):
@@ -69,14 +69,14 @@ SPLIT_PLOT = {f"{effect}, split_plot": EXACT for effect in EFFECTS}
 def real(name, variable, n_runs):
     """A generator that deals the real curves of one algorithm to two."""
     curves = xcurves.tutorial.open_dataset(name)[variable].isel(algorithm=[0])
-    return partial(simulation.resampled, curves=curves, n_runs=n_runs, shuffled=True)
+    return partial(studies.resampled, curves=curves, n_runs=n_runs, shuffled=True)
 
 
 def modified_and_shuffled(case, factor):
     """The conference paper's Section 5.1: curves and modified curves in one pool."""
     curves = xcurves.tutorial.open_dataset("chess")["accuracy"].isel(algorithm=[0])
     return partial(
-        simulation.resampled,
+        studies.resampled,
         curves=curves,
         n_runs=20,
         modification=case,

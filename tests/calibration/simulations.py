@@ -11,7 +11,7 @@ from scipy import stats
 
 import xcurves
 from calibration.claims import AT_MOST, Simulation, labelled, missed, near, outside
-from xcurves.simulation import replications
+from xcurves.planning import replications
 
 SIZES = np.array([4, 5, 7, 10, 15, 20])
 POWERS = np.array([0.42, 0.55, 0.7, 0.83, 0.95, 0.99])
@@ -99,7 +99,6 @@ def planned(data, *, right, rng=None):
                 one,
                 test=t_test,
                 n_runs=(4, 5, 7, 10, 15, 20, 30, 40),
-                replace=True,
                 n_replications=10,
                 rng=rng + place,
             )

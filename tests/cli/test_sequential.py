@@ -213,13 +213,19 @@ def page_block(language):
     return re.search(rf"^```{language}\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)[1]
 
 
-def start(folder):
-    """Start the loop of the page in a shell."""
+def start(folder, pause=0):
+    """Start the loop of the page in a shell; with a pause, of seconds, after the training of each algorithm."""
     (folder / "bin").mkdir(exist_ok=True)
     python = folder / "bin" / "python"
     python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
     python.chmod(0o755)
-    (folder / "train.py").write_text(page_block("python"))
+    trained = 'Path("part.tmp").rename(part)\n'
+    program = page_block("python")
+    assert trained in program
+    program = program.replace(
+        trained, f'{trained}        __import__("time").sleep({pause})\n'
+    )
+    (folder / "train.py").write_text(program)
     (folder / "loop.sh").write_text(page_block("sh") + "exit $status\n")
     path = f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
     return subprocess.Popen(
@@ -246,7 +252,7 @@ def test_the_loop_of_the_page_stops_by_itself_and_decides_the_same_when_killed_a
     # as after an interruption between two batches
     for path in whole.glob("batch-1-*.csv"):
         (broken / path.name).write_bytes(path.read_bytes())
-    loop = start(broken)
+    loop = start(broken, pause=2)
     while not list(broken.glob("batch-2-*.csv")):  # in the middle of the second batch
         assert loop.poll() is None
         time.sleep(0.05)
@@ -254,7 +260,7 @@ def test_the_loop_of_the_page_stops_by_itself_and_decides_the_same_when_killed_a
     loop.wait()
     assert len(list(broken.glob("batch-2-*.csv"))) == 1
     subprocess.run(
-        [sys.executable, "train.py", "1", "actor-critic", "PPO"], cwd=broken, check=True
+        [sys.executable, "train.py", "1", "greedy", "curious"], cwd=broken, check=True
     )
     # a look never sees half of a batch
     assert set(pd.read_csv(broken / "log.csv")["batch"]) == {1}

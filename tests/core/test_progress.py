@@ -11,7 +11,6 @@ import xarray as xr
 
 import xcurves
 from strategies import make_curves
-from xcurves import simulation
 from xcurves.core import validation
 from xcurves.core.validation import check_progress
 
@@ -108,28 +107,22 @@ def test_without_tqdm_only_a_bar_that_is_asked_for_is_missed(run, monkeypatch):
         "ss_profile",
         "across_tasks",
         "profile_across_tasks",
-        "type_i_error",
+        "runs_needed",
     ],
 )
+@pytest.mark.filterwarnings("ignore:an algorithm has 6 pilot runs")
+@pytest.mark.filterwarnings("ignore:power 0.8 is reached with none")
 def test_a_bar_of_a_method_changes_no_number(monkeypatch, name):
     monkeypatch.setattr(validation, "_LONG_CALL", -1.0)
     curves = make_curves(
         np.random.default_rng(0).normal(size=(8, 2, 6, 5)), task=list("stuvwxyz")
     )
 
-    settings, test = (
-        {"n_runs": [4, 6]},
-        partial(xcurves.randomized_anova, n_resamples=19),
-    )
-
     def call():
-        if name == "type_i_error":
-            return simulation.type_i_error(
-                simulation.autoregressive,
-                test,
-                n_replications=4,
-                settings=settings,
-                rng=0,
+        if name == "runs_needed":
+            test = partial(xcurves.randomized_anova, n_resamples=19)
+            return xcurves.runs_needed(
+                curves[0], test=test, n_runs=[4, 6], n_replications=4, rng=0
             )
         return getattr(xcurves, name)(curves, n_resamples=200, rng=0)
 

@@ -3,7 +3,7 @@ import pytest
 
 from layers import every
 
-benchmark = pytest.importorskip("xcurves.experiments.benchmark")
+benchmark = pytest.importorskip("experiments.benchmark")
 pytest.importorskip("sklearn")
 
 

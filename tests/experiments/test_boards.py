@@ -4,6 +4,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from experiments import tictactoe
+from experiments.tictactoe import OPPONENTS
 from plain_tictactoe import (
     PLAIN_OPPONENTS,
     board_of,
@@ -15,8 +17,6 @@ from plain_tictactoe import (
     winner,
     worth,
 )
-from xcurves.experiments import tictactoe
-from xcurves.experiments.tictactoe import OPPONENTS
 
 
 @pytest.mark.parametrize("first", ["x", "o"])

@@ -8,8 +8,8 @@ pytest.importorskip("sklearn")
 
 from sklearn.datasets import load_digits
 
-from xcurves.experiments import classifiers
-from xcurves.experiments.classifiers import (
+from experiments import classifiers
+from experiments.classifiers import (
     ALGORITHMS,
     sample_data,
     sample_hyperparameters,

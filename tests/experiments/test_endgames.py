@@ -3,9 +3,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from experiments import endgames
 from plain_chess import plain_depths
 from plain_tictactoe import board_of, code, is_over, reachable, winner
-from xcurves.experiments import endgames
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import xcurves
-from xcurves.experiments import digits, endgames, learning
+from experiments import digits, endgames, learning
 
 Y = np.random.default_rng(0).permutation(np.repeat([0, 1, 2], [40, 25, 15]))
 # the first column is a name

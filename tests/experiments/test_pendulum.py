@@ -7,8 +7,8 @@ import pytest
 import scipy
 import xarray as xr
 
+from experiments import pendulum, swingup
 from plain_pendulum import SETTINGS, plain_episode
-from xcurves.experiments import pendulum, swingup
 
 pytestmark = pytest.mark.slow
 

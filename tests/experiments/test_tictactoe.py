@@ -1,15 +1,14 @@
 import functools
 import itertools
-import shlex
 
 import numpy as np
 import pytest
 import xarray as xr
 
+from experiments import tictactoe
+from experiments.tictactoe import OPPONENTS
 from plain_tictactoe import START, PlainLearner, code, random_play, reply_of
 from xcurves import tutorial
-from xcurves.experiments import command, tictactoe
-from xcurves.experiments.tictactoe import OPPONENTS
 
 pytestmark = pytest.mark.slow
 
@@ -166,33 +165,6 @@ def test_no_two_streams_are_the_same():
         stream for learner in learners for stream in tictactoe._streams(*learner)
     ]
     assert len({stream.random() for stream in streams}) == len(streams) == 300
-
-
-# Labels and the command line
-
-
-def test_the_command_writes_the_curves_asked_for(tmp_path):
-    asked = [
-        "--seed",
-        "7",
-        "--learning-rates",
-        "0.1",
-        "--n-runs",
-        "2",
-        "--levels",
-        "0",
-        "5",
-        "--opponent",
-        "perfect",
-    ]
-    command.run(tictactoe.learning_curves, [str(tmp_path / "mine.nc"), *asked])
-    with xr.open_dataset(tmp_path / "mine.nc", engine="scipy") as found:
-        words = shlex.split(found.attrs.pop("command"))
-        expected = tictactoe.learning_curves(
-            [0.1], 2, [0, 5], opponent="perfect", seed=7
-        )
-        xr.testing.assert_identical(found.load(), expected)
-    assert words == ["python", "-m", "xcurves.experiments.tictactoe", "mine.nc", *asked]
 
 
 BAD = [

@@ -26,13 +26,12 @@ from xcurves.learning_curves.leave_one_size_out import Variants
 from xcurves.learning_curves.predict import Rule
 from xcurves.learning_curves.predict_loss import Size
 from xcurves.multi_task.options import TaskGroups, TaskWeights
+from xcurves.planning.replications import Test
 from xcurves.preprocessing.columns import Duplicates
 from xcurves.preprocessing.grids import AlignMethod, On
 from xcurves.preprocessing.normalization import Reference
 from xcurves.profile.intervals import Intervals
 from xcurves.reporting.score_table import Mark, Spread
-from xcurves.simulation.generators import Case
-from xcurves.simulation.replications import Test
 
 class DataArrayCurves:
     """Methods of curves, a DataArray with dims (..., algorithm, run, training); of errors and of scores."""
@@ -313,11 +312,6 @@ class DataArrayCurves:
         alpha: float = 0.05,
         n_runs: Sequence[int] | None = None,
         n_replications: int = 1000,
-        replace: bool | None = None,
-        modification: Case | None = None,
-        factor: float = 0.0,
-        stretch: float = 1.0,
-        pvalue: str = "pvalue",
         progress: bool | None = None,
         confidence_level: float = 0.95,
         rng: validation.Rng = None,

@@ -247,7 +247,9 @@ class Job:
         if len(of_subsets) == 1:
             return first
         parts = [np.stack(part, axis=1) for part in zip(*of_subsets, strict=True)]
-        return first._make(part.reshape(-1, *part.shape[2:]) for part in parts)
+        # a factor of curves of one level has no columns, from which -1 could be told
+        n_reduced = len(curves) * self.n_subsets
+        return first._make(part.reshape(n_reduced, *part.shape[2:]) for part in parts)
 
     def _one_group(self, data: tuple[Floats, ...]) -> Group:
         """Return all tasks as one group, with the data as they are."""

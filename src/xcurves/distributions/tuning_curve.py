@@ -203,7 +203,7 @@ def tuning_curve(
 
 
 def _with_algorithm(scores: xr.DataArray) -> xr.DataArray:
-    """Return scores with the dim algorithm; those of one algorithm, as of `experiments.dse`, may lack it."""
+    """Return scores with the dim algorithm; those of one algorithm, as of `dse`, may lack it."""
     if "algorithm" in scores.dims:
         return scores
     label = scores.name or "trials"

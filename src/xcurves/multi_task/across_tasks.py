@@ -22,9 +22,8 @@ from xcurves.core.labels import DIMS
 from xcurves.core.run_checks import Context, within_budget
 from xcurves.core.validation import check_curves
 from xcurves.core.weights import TrainingWeights, check_training_weights, number_of_run
-from xcurves.kernels.differences import task_effects, task_flips, task_plans, task_ranks
+from xcurves.kernels.differences import task_effects, task_flips, task_plans
 from xcurves.kernels.resampling import plans
-from xcurves.kernels.resampling.adjustments import holm
 from xcurves.multi_task import options
 from xcurves.multi_task.claims import TASK_CLAIMS
 from xcurves.multi_task.comparison import Comparison
@@ -38,12 +37,6 @@ from xcurves.multi_task.options import (
 )
 
 PAIR_CORRECTION = "holm (fixed), step-down min-p (random)"
-PVALUES = (
-    "pvalue",
-    "pvalue_adjusted",
-    "prob_greater_pvalue",
-    "prob_greater_pvalue_adjusted",
-)
 
 
 def across_tasks(
@@ -324,11 +317,10 @@ def many_pvalues(
     curves: xr.DataArray,
     *,
     task: str,
-    name: str,
     n_resamples: int,
     rng: validation.Rng = None,
 ) -> xr.DataArray:
-    """Return one of the `PVALUES` of each data set, dims (..., pair, task_effect): those of `across_tasks`.
+    """Return the p-values of each data set, dims (..., pair, task_effect): `pvalue` of `across_tasks`.
 
     Curves have one level and all runs, two at least; other options are the defaults.
     """
@@ -343,27 +335,20 @@ def many_pvalues(
     y = by_algorithm[..., second, :, :].reshape(-1, n_tasks, n_runs)
     weights = np.full(n_tasks, 1 / n_tasks)
     entropy = validation.check_rng(rng)
-    of_ranks = name.startswith("prob_greater")
 
     # For these tasks.
     deals = task_plans.plan_deals(
         ((n_runs, n_runs),) * n_tasks, n_resamples, entropy=entropy
     )
-    tests = task_effects.task_effect_tests(x, y, weights, deals, (), ranks=of_ranks)
-    fixed = tests[name.removesuffix("_adjusted")].reshape(lead)
+    tests = task_effects.task_effect_tests(x, y, weights, deals, (), ranks=False)
+    fixed = tests["pvalue"].reshape(lead)
 
     # For tasks like these.
-    if of_ranks:
-        of_tasks = task_ranks.thetas(x, y) - 0.5
-    else:
-        of_tasks, _ = task_effects.task_differences(x, y, paired=False)
+    of_tasks, _ = task_effects.task_differences(x, y, paired=False)
     flips = plans.plan_flips(n_tasks, n_resamples, entropy)
     by_pair = (weights * of_tasks).reshape(*lead, n_tasks)
-    random, random_adjusted = task_flips.pvalues(by_pair, flips, 0.05)
-
+    random, _ = task_flips.pvalues(by_pair, flips, 0.05)
     values = np.stack([fixed, random], axis=-1)
-    if name.endswith("_adjusted"):
-        values = np.stack([holm(fixed), random_adjusted], axis=-1)
     coords = {
         dim: each
         for dim, each in scores.coords.items()

@@ -1,0 +1,1 @@
+"""How many runs to plan for, from pilot runs."""
