@@ -196,3 +196,15 @@ def test_a_verdict_beside_a_reference_has_few_words_too():
                 assert len(short.split()) <= MOST_WORDS
             if scale > 1:
                 assert not re.search(r"\d to [−\d]", said)
+
+
+def test_the_table_of_a_page_has_the_same_open_ends():
+    from xcurves.reporting.page_part import PagePart
+
+    accuracy = xcurves.tutorial.open_dataset("benchmark")["accuracy"]
+    found = accuracy.curves.across_tasks(rng=0)
+    table = PagePart.of(found, {}).table
+    (row,) = re.findall(r"<tr><th[^>]*>SVM over decision tree</th>.*?</tr>", table)
+    assert "more than 0 to 15.9" in row
+    assert table.count("more than 0") == 1
+    assert OPEN_ENDS in table

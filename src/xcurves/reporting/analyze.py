@@ -110,7 +110,7 @@ def analyze(
     Anova, pairwise and profile need two algorithms with runs, one of them with two runs, and all runs at all levels of
     their task; a profile also needs two training levels. Each task is checked by itself. A power law is fitted only to
     scores that are called errors by their name, long_name or standard_name. Which end of the scores is better is what
-    ``attrs["higher_is_better"]`` or else their name says, as for `pairwise`.
+    ``attrs["higher_is_better"]`` or else their name says, as for each part by itself.
 
     Dask-backed curves are computed for each part, and stay as they are in the tree.
 

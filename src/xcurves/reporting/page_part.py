@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from math import prod
 from typing import Any
 
@@ -157,11 +156,13 @@ def _with_intervals(frame: pd.DataFrame) -> pd.DataFrame:
     is_together = "together" in str(frame.attrs.get("interval", ""))
     estimates = np.full(len(frame), np.nan)
     texts = {}
-    for before, name in pairwise(map(str, frame)):
+    names = [str(name) for name in frame]
+    for place, name in enumerate(names):
         if not name.endswith("lower"):
             continue
         # There an end of 0 was set by the test of the pair; several intervals may have one estimate.
-        if is_together and not before.endswith("upper") and not before.endswith("p"):
+        before = names[max(place - 1, 0)]
+        if is_together and not before.endswith(("upper", "lower", "_p")):
             estimates = frame[before].to_numpy(float)
         ends = zip(
             frame[name], frame[name.replace("lower", "upper")], estimates, strict=True
