@@ -70,7 +70,7 @@ def curves_of(case, tianshou, tdmpc2_frame):
         curves = rows.curves.to_dataarray("reward", run="seed", training="step")
     curves = (
         curves.dropna("training", how="all")
-        .curves.align("intersection")
+        .curves.align("intersection", runs_short="cut")
         .sel(training=case["training"])
     )
     for algorithm, run in case["dropped_runs"]:

@@ -65,7 +65,8 @@ def test_a_table_with_usual_names_is_one_command(runs, capsys):
     assert re.split(r"  +", heading) == [
         "algorithm",
         "mean",
-        "95 %, these envs",
+        "95 %, all algorithms together",
+        "envs",
         "mean rank",
         "may be best",
     ]
@@ -138,7 +139,7 @@ def test_one_run_for_each_task_is_enough_over_tasks(capsys):
         columns="y"
     ).to_csv("s.csv", index=False)
     assert main(["s.csv"]) == 0
-    assert "new has the lower mean runtime over 12 instances" in capsys.readouterr().out
+    assert "new has the lower mean runtime, 1.02 over 12 instances" in capsys.readouterr().out
 
 
 def test_all_that_is_missing_is_asked_for_at_once_and_what_is_to_type_works(capsys):

@@ -126,7 +126,7 @@ def apply(
     # Whether anything is random is known when the blocks are computed.
     streams.note_draw()
 
-    curves = coarsen(curves, job.core)
+    curves = coarsen(curves.drop_vars(curves.coords), job.core)
     lead = curves.dims[: -len(job.core)]
     chunks = {dim: curves.chunksizes.get(dim, curves.sizes[dim]) for dim in lead}
 
@@ -142,7 +142,7 @@ def apply(
     resized = {dim for dim in job.core if job.layout.sizes[dim] != curves.sizes[dim]}
     found = xr.apply_ufunc(
         _Block(job.without_names()),
-        curves.drop_vars(curves.coords),
+        curves,
         *beside,
         xr.DataArray(names, dims=[*lead, "_name"]).chunk(chunks),
         input_core_dims=[list(job.core), *core_of_others, ["_name"]],

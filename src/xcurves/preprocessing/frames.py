@@ -242,8 +242,11 @@ def _is_higher_better(frame: pd.DataFrame, value: str, given: bool | None) -> bo
         for column in frame
         if direction.is_metric(column)
     }
+    said: dict[Any, Any] = dict(frame.attrs) | _said_of(frame, value)
+    if isinstance(said.get(direction.HIGHER), Mapping):
+        del said[direction.HIGHER]  # of other columns
     found = direction.decide(
-        given, frame.attrs, names, metrics, "frame[frame[{0!r}] == {1!r}]"
+        given, said, names, metrics, "frame[frame[{0!r}] == {1!r}]"
     )
     return found.higher
 
@@ -500,10 +503,10 @@ def _at_own_levels(rows: Rows, runs: xr.DataArray) -> xr.DataArray:
     return curves.assign_coords(training=(curves.dims, levels.reshape(shape)))
 
 
-def _said_of(frame: pd.DataFrame, column: str) -> dict[str, str]:
+def _said_of(frame: pd.DataFrame, column: str) -> dict[str, Any]:
     """Return what the attrs of a frame say of a column."""
     attrs = {}
-    for key in ("long_name", "units"):
+    for key in ("long_name", "units", direction.HIGHER):
         by_column = frame.attrs.get(key)
         if isinstance(by_column, Mapping) and column in by_column:
             attrs[key] = by_column[column]

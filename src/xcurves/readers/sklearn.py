@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from xcurves.core import provenance
+from xcurves.core.direction import HIGHER
 from xcurves.core.named_options import names_options
 from xcurves.readers.logs import check_named
 
@@ -200,5 +201,10 @@ def _joined(frames: Mapping[str, pd.DataFrame], what: str) -> pd.DataFrame:
     frame = pd.concat(frames, names=["algorithm", "run"]).reset_index()
     times = {str(name): "s" for name in frame if str(name).endswith("_time")}
     sizes = {"train_size": "samples"} if "train_size" in frame else {}
-    frame.attrs = {"units": sizes | times, "source": f"scikit-learn {what}"}
+    frame.attrs = {
+        "units": sizes | times,
+        "source": f"scikit-learn {what}",
+        # by any name: a scorer of errors has them with their sign turned
+        HIGHER: {str(name): 1 for name in frame if _SCORE.match(str(name))},
+    }
     return frame
