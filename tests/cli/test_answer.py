@@ -139,7 +139,10 @@ def test_one_run_for_each_task_is_enough_over_tasks(capsys):
         columns="y"
     ).to_csv("s.csv", index=False)
     assert main(["s.csv"]) == 0
-    assert "new has the lower mean runtime, 1.02 over 12 instances" in capsys.readouterr().out
+    assert (
+        "new has the lower mean runtime, 1.02 over 12 instances"
+        in capsys.readouterr().out
+    )
 
 
 def test_all_that_is_missing_is_asked_for_at_once_and_what_is_to_type_works(capsys):

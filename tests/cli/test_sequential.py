@@ -85,7 +85,9 @@ def test_an_earlier_look_is_compared(here, capsys):
         capsys, "--look", "batch", "--looks", "6", "--previous", "look1.json"
     )
     assert status == 2
-    assert "run 3 of algorithm 'td3' differs from what it was at the earlier look 1" in err
+    assert (
+        "run 3 of algorithm 'td3' differs from what it was at the earlier look 1" in err
+    )
     status, _, err = look(
         capsys, "--look", "batch", "--looks", "4", "--previous", "look1.json"
     )
