@@ -122,7 +122,7 @@ def align(
     >>> print(held.attrs["history"])
     align(on=[0, 1, 2, 3], method='previous'): algorithm 'b', run 0 lacks 1 of 4 training levels: 3
     >>> scores.curves.align(2, relative_to="budget", runs_short="cut").sel(algorithm="a").to_numpy()
-    array([[1. , 2.5]])
+    array([[2., 3.]])
     >>> scores.curves.align("intersection", runs_short="failed").sel(algorithm="b").to_numpy()
     array([[  1.,   4., -inf]])
     """
