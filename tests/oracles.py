@@ -272,11 +272,9 @@ def share_at_least(null, observed, tie=1e-9):
     return sum(value >= observed * (1 - tie) for value in null) / len(null)
 
 
-def family_pvalues(observed, null, step_down):
-    """Adjusted p of a family from the F of its members in all assignments: largest F, over all or step by step."""
+def family_pvalues(observed, null):
+    """Adjusted p of a family from the F of its members in all assignments: largest F, step by step."""
     members = range(len(observed))
-    if not step_down:
-        return [share_at_least([max(row) for row in null], f) for f in observed]
     adjusted, left, highest = [math.nan] * len(observed), list(members), 0.0
     for member in sorted(members, key=lambda i: -observed[i]):
         p = share_at_least(

@@ -204,18 +204,6 @@ def ks_enumeration(x, y):
     return hits / len(splits)
 
 
-def ks_paired_enumeration(x, y):
-    """The same over all swaps within runs."""
-    observed = ks_distance(x, y)
-    hits = 0
-    for swaps in itertools.product((False, True), repeat=len(x)):
-        pairs = [
-            (b, a) if swap else (a, b) for a, b, swap in zip(x, y, swaps, strict=True)
-        ]
-        hits += ks_distance(*map(list, zip(*pairs, strict=True))) >= observed
-    return hits / 2 ** len(x)
-
-
 def prob_greater(x, y):
     return sum((a > b) + (a == b) / 2 for a in x for b in y) / (len(x) * len(y))
 

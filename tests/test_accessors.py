@@ -172,7 +172,7 @@ def test_curves_in_the_last_line_of_a_cell_show_what_they_are_and_what_to_call()
     )
     curves[0, 0], curves[1, 2, 3], curves[1, 3, 2:] = np.nan, np.nan, np.nan
     assert (
-        "; of 10 runs 1 are absent and 2 lack levels. Bring runs to common levels with"
+        "; of 10 runs 1 are absent and 2 lack levels. 2 of 9 runs end before 90 % of"
         in repr(curves.curves)
     )
     of_texts = curves.assign_coords(training=list("abcd"))

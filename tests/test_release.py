@@ -27,6 +27,25 @@ def project():
     ]
 
 
+@pytest.mark.parametrize("tool", ["mypy", "ruff"])
+def test_the_hooks_check_with_the_version_that_the_project_pins(project, tool):
+    dev = project["optional-dependencies"]["dev"]
+    (pinned,) = [line for line in dev if re.match(rf"{tool}\b", line)]
+    assert re.fullmatch(rf"{tool}==[\d.]+", pinned)
+    config = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())
+    hooks = [
+        hook
+        for repo in config["repos"]
+        for hook in repo["hooks"]
+        if hook.get("entry", "").split(" ")[0] == tool
+    ]
+    assert len(hooks) >= 1
+    for hook in hooks:
+        # of its own environment, not of the one it is called in
+        assert hook["language"] == "python"
+        assert pinned in hook["additional_dependencies"]
+
+
 @pytest.mark.parametrize("name", ["version", "license", "keywords"])
 def test_it_says_what_the_project_says(citation, project, name):
     assert citation[name] == project[name]

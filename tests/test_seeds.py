@@ -25,7 +25,7 @@ EXACT = {
     "speedup": {"reference": "a0", **OVER_TASKS},
     "fit_power_law": {},
     "performance_cdf": {},
-    "compare_distributions": {"paired": True},
+    "compare_distributions": {},
 }
 RATES = {"test": test_kinds.ANOVA, "n_replications": 20}
 # Calls that draw.
@@ -41,7 +41,11 @@ DRAWN = {
     "speedup": {"reference": "a0", "task": ["task", "world"]},  # 24 in all
     "fit_power_law": {"n_resamples": 19},
     "performance_cdf": {"interval": "percentile", "n_resamples": 19},
-    "compare_distributions": {"paired": True, "n_resamples": 19},
+    "compare_distributions": {
+        "dim": ("task", "run"),
+        "strata": "task",
+        "n_resamples": 19,
+    },
     "performance_profile": OVER_TASKS,
     "runs_needed": {"n_runs": [2, 3], **RATES},
 }

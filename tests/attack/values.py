@@ -298,7 +298,6 @@ def usual(draw: Draw, name: str, hint: typing.Any, function: str = "") -> typing
         "repeated_intervals": [True, False],
         "progress": [False],
         "n_runs": [[2, 3]],
-        "batch": [None, 1, 7],
         "task": ["task", None],
         "view": [None],
         "ax": [None],

@@ -33,11 +33,9 @@ def two(n_datasets, *, m, n, spread=1.0, shift=0.0, ties=False, rng):
     return labelled(values, algorithm=["a", "b"], run=np.arange(max(m, n)))
 
 
-def compared(data, *, rows, probability=0.5, paired=False, rng=None):
+def compared(data, *, rows, probability=0.5, rng=None):
     """Everything that a comparison of two samples says, if both are of one distribution or are shifted."""
-    found = xcurves.compare_distributions(
-        data, paired=paired, rng=rng if paired else None
-    ).squeeze("pair", drop=True)
+    found = xcurves.compare_distributions(data).squeeze("pair", drop=True)
     missing = (
         (found.quantile_difference_band.isel(ci_bound=0) > 1e-12)
         | (found.quantile_difference_band.isel(ci_bound=1) < -1e-12)
@@ -80,16 +78,14 @@ def adjusted(data, *, rng=None):
     }
 
 
-def _compared(
-    setting, claims, *, paired=False, probability=0.5, short=2_000, **options
-):
+def _compared(setting, claims, *, probability=0.5, short=2_000, **options):
     return Simulation(
         "Two distributions, P(X > Y)"
         if list(claims) == ["P(X > Y)"]
         else "Two distributions, tests and bands",
         setting,
         partial(two, **options),
-        partial(compared, rows=list(claims), paired=paired, probability=probability),
+        partial(compared, rows=list(claims), probability=probability),
         claims,
         short=short,
     )
@@ -154,26 +150,6 @@ SIMULATIONS = [
         partial(apart, shift=1.0),
         {"quantile difference, everywhere": AT_MOST, "verdict for the lower": AT_MOST},
         short=300,
-    ),
-    _compared(
-        "one distribution, 12 matched runs",
-        {
-            "P(X > Y)": AT_MOST,
-            "KS": AT_MOST,
-            "quantile difference, everywhere": AT_MOST,
-            "verdict": AT_MOST,
-        },
-        paired=True,
-        m=12,
-        n=12,
-    ),
-    _compared(
-        "one distribution, 12 matched runs, ties",
-        {"P(X > Y)": near(0.01, 0.08), "KS": AT_MOST, "verdict": AT_MOST},
-        paired=True,
-        m=12,
-        n=12,
-        ties=True,
     ),
     Simulation(
         "Two distributions, tests and bands",

@@ -29,13 +29,11 @@ def profile_null(data, *, paired=False, rng=None):
     """Every p of a profile without any difference."""
     options = {"n_resamples": RESAMPLES, "paired": paired, "rng": rng}
     result = xcurves.ss_profile(data, intervals=EDGES, **options)
-    single = xcurves.ss_profile(data, step_down=False, **options)
     given = xcurves.ss_profile(data, cluster_threshold=3.0, **options)
     return {
         "level, pointwise": result.pvalue.isel(training=3, drop=True),
         "any level, unadjusted": result.pvalue.min("training"),
         "any level, step-down": result.pvalue_adjusted.min("training"),
-        "any level, single-step": single.pvalue_adjusted.min("training"),
         "any stretch (clusters)": result.cluster_pvalue.fillna(1).min("training"),
         "any stretch, threshold 3": given.cluster_pvalue.fillna(1).min("training"),
         "interval": result.interval_pvalue.isel(interval=0, drop=True),
@@ -78,12 +76,8 @@ def profile_late(data, *, paired=False, rng=None):
     """Marks where there is no difference, beside a large one."""
     options = {"n_resamples": RESAMPLES, "paired": paired, "rng": rng}
     result = xcurves.ss_profile(data, intervals=EDGES, **options)
-    single = xcurves.ss_profile(data, step_down=False, **options)
     return {
         "any equal level, step-down": result.pvalue_adjusted.sel(training=LATE).min(
-            "training"
-        ),
-        "any equal level, single-step": single.pvalue_adjusted.sel(training=LATE).min(
             "training"
         ),
         "the equal interval, step-down": result.interval_pvalue_adjusted.isel(
@@ -115,7 +109,6 @@ NULL_ROWS = {
     **dict.fromkeys(
         (
             "any level, step-down",
-            "any level, single-step",
             "any stretch (clusters)",
             "any stretch, threshold 3",
             "interval",
@@ -126,7 +119,6 @@ NULL_ROWS = {
 }
 LATE_ROWS = {
     "any equal level, step-down": EXACT,
-    "any equal level, single-step": AT_MOST,
     "the equal interval, step-down": EXACT,
 }
 BANDS = dict.fromkeys(

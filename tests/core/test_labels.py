@@ -42,11 +42,6 @@ def curves():
             TypeError,
             "n_resamples must be a whole number; got 10.5. Leave it out for the default",
         ),
-        (
-            {"batch": -1},
-            ValueError,
-            "batch must be at least 1; got -1. Leave it out for the default",
-        ),
         ({"paired": "yes"}, TypeError, "paired must be True or False; got 'yes'"),
         ({"keep_null": 1}, TypeError, "keep_null must be True or False; got 1"),
         (

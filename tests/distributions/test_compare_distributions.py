@@ -118,29 +118,6 @@ def test_crossing_distributions_are_told():
     )
 
 
-def test_paired_runs_are_swapped_within_runs(scores):
-    task = scores.sel(task="x").dropna("run")
-    result = xcurves.compare_distributions(task, paired=True)
-    for pair in result.pair.values:
-        here = result.sel(pair=pair)
-        x, y = (
-            task.sel(algorithm=here[f"algorithm_{side}"].item()).values.tolist()
-            for side in ("a", "b")
-        )
-        np.testing.assert_allclose(here.ks_pvalue, oracles.ks_paired_enumeration(x, y))
-        wins = np.mean([(a > b) + (a == b) / 2 for a, b in zip(x, y, strict=True)])
-        np.testing.assert_allclose(here.prob_greater, wins)
-    sampled = xcurves.compare_distributions(task, paired=True, n_resamples=15, rng=0)
-    assert ((sampled.ks_pvalue * 16).round(9) % 1 == 0).all()
-
-
-def test_paired_runs_must_have_partners(scores):
-    with pytest.raises(
-        ValueError, match=r"task 'x': paired=True needs.*of 'a' and 'b'"
-    ):
-        xcurves.compare_distributions(scores, paired=True)
-
-
 @pytest.mark.filterwarnings("ignore:.*few for a bootstrap")
 def test_strata_average_the_probability_and_leave_out_what_is_for_one_distribution(
     scores,
@@ -165,9 +142,7 @@ def test_strata_average_the_probability_and_leave_out_what_is_for_one_distributi
 
 
 @pytest.mark.filterwarnings("ignore:.*few for a bootstrap")
-@pytest.mark.parametrize(
-    "options", [{}, {"paired": True}, {"dim": ("seed", "run"), "strata": "seed"}]
-)
+@pytest.mark.parametrize("options", [{}, {"dim": ("seed", "run"), "strata": "seed"}])
 def test_chunks_and_neighbours_change_nothing(options):
     rng = np.random.default_rng(0)
     values = rng.integers(0, 9, (3, 2, 3, 12))
@@ -190,24 +165,18 @@ def test_chunks_and_neighbours_change_nothing(options):
 
 
 @pytest.mark.filterwarnings("ignore:.*few for a bootstrap")
-@pytest.mark.parametrize("paired", [False, True])
-def test_several_dims_need_strata_or_units_and_both_cures_work(paired):
+def test_several_dims_need_strata_or_units_and_both_cures_work():
     scores = strata_scores(12)
     with pytest.raises(
         ValueError, match=r"dim=\('task', 'run'\) pools trials.*strata nor unit"
     ) as caught:
-        xcurves.compare_distributions(scores, dim=("task", "run"), paired=paired)
+        xcurves.compare_distributions(scores, dim=("task", "run"))
     cures = re.findall(
         r"((?:strata|unit|dim)=.*?)(?: if| to|$)", str(caught.value).split("Give ")[1]
     )
-    assert [cure.split("=")[0] for cure in cures] == [
-        "dim" if paired else "strata",
-        "unit",
-    ]
+    assert [cure.split("=")[0] for cure in cures] == ["strata", "unit"]
     for cure in cures:
-        given = {"dim": ("task", "run"), "paired": paired, "rng": 0} | eval(
-            f"dict({cure})"
-        )
+        given = {"dim": ("task", "run"), "rng": 0} | eval(f"dict({cure})")
         assert (
             xcurves.compare_distributions(scores, **given).prob_greater.notnull().all()
         )
@@ -265,15 +234,11 @@ def test_swapping_the_algorithms_mirrors_the_result(scores):
     [
         (
             {"n_resamples": 9},
-            "nothing is random without paired or strata; got n_resamples=9. Leave it out",
+            "nothing is random without strata; got n_resamples=9. Leave it out",
         ),
         (
             {"correction": "none"},
             "correction must be 'holm' or 'bonferroni'; got 'none'",
-        ),
-        (
-            {"paired": True, "dim": ("task", "run"), "strata": "task"},
-            "paired=True and strata were both given; one can be. Leave out strata to compare each task",
         ),
     ],
 )
@@ -333,18 +298,15 @@ def test_strata_are_mirrored_with_the_algorithms_and_padding_changes_nothing():
     )
 
 
-@pytest.mark.parametrize("paired", [False, True])
-def test_intervals_of_all_pairs_are_those_of_a_level_divided_by_their_number(paired):
+def test_intervals_of_all_pairs_are_those_of_a_level_divided_by_their_number():
     values = np.random.default_rng(5).normal(size=(3, 12)) + np.array(
         [[0.0], [0.6], [1.5]]
     )
     scores = make_scores(values, algorithm=list("abc"), run=range(12))
-    found = xcurves.compare_distributions(scores, paired=paired, rng=0)
-    together = xcurves.compare_distributions(
-        scores, paired=paired, confidence_level=1 - 0.05 / 3, rng=0
-    )
+    found = xcurves.compare_distributions(scores)
+    together = xcurves.compare_distributions(scores, confidence_level=1 - 0.05 / 3)
     np.testing.assert_allclose(
         found.prob_greater_ci_simultaneous, together.prob_greater_ci, rtol=1e-9
     )
-    one = xcurves.compare_distributions(scores[:2], paired=paired, rng=0)
+    one = xcurves.compare_distributions(scores[:2])
     np.testing.assert_array_equal(one.prob_greater_ci_simultaneous, one.prob_greater_ci)

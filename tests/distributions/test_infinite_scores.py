@@ -178,8 +178,7 @@ def test_pairs_are_compared_by_rank(times):
 
 
 @pytest.mark.parametrize(
-    "options",
-    [{"paired": True}, {"dim": ("task", "run"), "strata": "task", "n_resamples": 99}],
+    "options", [{}, {"dim": ("task", "run"), "strata": "task", "n_resamples": 99}]
 )
 def test_pairs_and_strata_are_compared_by_rank_too(times, options):
     times = xr.concat([times, times.roll(run=1) + 1], "run").assign_coords(

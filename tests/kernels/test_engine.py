@@ -20,14 +20,14 @@ def sums_by_loops(groups, orders):
     return np.array(found).T
 
 
-def shuffled(design, plan, batch=None):
-    return np.concatenate(list(parts_of(design, plan, batch)), axis=-1)
+def shuffled(design, plan):
+    return np.concatenate(list(parts_of(design, plan)), axis=-1)
 
 
-def parts_of(design, plan, batch=None):
+def parts_of(design, plan):
     means = np.sqrt(design.n_levels) * design.means
     rank = min(sum(design.sizes), design.n_levels) - 1
-    return engine.squared_sums(means, design.comoment, rank, plan, batch)
+    return engine.squared_sums(means, design.comoment, rank, plan)
 
 
 def by_members(design):
@@ -83,12 +83,13 @@ def test_all_ways_equal_plain_loops(sizes, k, paired, way, factored):
 
 
 @pytest.mark.parametrize("sizes", [(3, 3), (4, 4), (2, 5), (5, 2), (1, 6), (7, 7)])
-@pytest.mark.parametrize("batch", [None, 1, 7])
-def test_all_splits_are_those_of_the_plan(sizes, batch):
+@pytest.mark.parametrize("budget", [engine.CACHE, 1, 700])
+def test_all_splits_are_those_of_the_plan(sizes, budget, monkeypatch):
+    monkeypatch.setattr(engine, "CACHE", budget)
     design, _ = design_of(random_groups(sizes, 5))
     plan = plans.plan_runs(sizes, None)
     expected = by_members(design)(np.concatenate(list(plan.blocks())))[:, 0]
-    found = shuffled(design, plan, batch)[:, 0]
+    found = shuffled(design, plan)[:, 0]
     for effect in range(2):
         np.testing.assert_allclose(
             np.sort(found[effect]),
@@ -97,15 +98,22 @@ def test_all_splits_are_those_of_the_plan(sizes, batch):
         )
 
 
-@pytest.mark.parametrize("batch", [1, 7, 1000, 5000])
-@pytest.mark.parametrize(("sizes", "k"), [((6, 6), 4), ((4, 4, 4, 4), 50)])
-def test_a_batch_bounds_the_arrays_and_changes_no_sum(batch, sizes, k):
+# bytes of a reassignment: doubles of 12 curves, or half of 4 bytes for each of 40 pairs of curves in one group
+@pytest.mark.parametrize("rows", [1, 7, 1000, 5000])
+@pytest.mark.parametrize(
+    ("sizes", "k", "bytes_each"), [((6, 6), 4, 8 * 12), ((4, 4, 4, 4), 50, 2 * 40)]
+)
+def test_a_budget_bounds_the_arrays_and_changes_no_sum(
+    rows, sizes, k, bytes_each, monkeypatch
+):
     design, _ = design_of(random_groups(sizes, k))
     plan = plans.plan_runs(sizes, 2500, allow_exact=False)
-    parts = list(parts_of(design, plan, batch))
-    assert max(part.shape[-1] for part in parts) <= batch
+    whole = shuffled(design, plan)
+    monkeypatch.setattr(engine, "CACHE", rows * bytes_each)
+    parts = list(parts_of(design, plan))
+    assert max(part.shape[-1] for part in parts) == min(rows, plan.rows, 2500)
     np.testing.assert_allclose(
-        np.concatenate(parts, axis=-1), shuffled(design, plan), rtol=1e-9, atol=1e-12
+        np.concatenate(parts, axis=-1), whole, rtol=1e-9, atol=1e-12
     )
 
 

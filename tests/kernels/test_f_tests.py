@@ -9,7 +9,7 @@ import oracles
 from kernels.test_sums import design_of, random_groups
 from xcurves.kernels.resampling import engine, plans, sums
 
-PLAIN = {"keep": False, "batch": None, "progress": lambda blocks: blocks}
+PLAIN = {"keep": False, "progress": lambda blocks: blocks}
 
 
 def evaluate(groups, n_resamples=None, alpha=0.05, paired=False, **options):

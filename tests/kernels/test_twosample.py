@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import optimize, stats
+from scipy import stats
 
 import oracles_distribution as oracles
 from xcurves.kernels.distributions import twosample
-from xcurves.kernels.resampling import plans
 
 TIED = st.lists(st.integers(0, 4), min_size=1, max_size=6)
 
@@ -74,21 +73,6 @@ def test_a_few_trials_by_many_are_tested_exactly(turned):
     np.testing.assert_allclose(pvalue, 2 / comb(5_003, 3), rtol=1e-9)
 
 
-def test_many_paired_runs_do_not_overflow():
-    """All swaps leave a walk of n steps up and n down at distance n or less from where it starts, n² beyond int32."""
-    n = 60_000
-    x, y = (
-        np.arange(n, dtype=float)[np.newaxis],
-        np.arange(n, dtype=float)[np.newaxis] + 10 * n,
-    )
-    both = twosample.merge_samples(x, y)
-    gap = twosample.gaps(both)
-    assert gap == n**2
-    plan = plans.plan_runs((n, n), 9, paired=True, entropy=0)
-    assert twosample.paired_ks_pvalue(both, gap, plan) == 0.1
-    assert twosample.paired_ks_pvalue(both, np.array([1]), plan) == 1
-
-
 def test_groups_of_unequal_sizes_are_each_tested_by_themselves():
     rng = np.random.default_rng(0)
     x, y = (
@@ -104,17 +88,6 @@ def test_groups_of_unequal_sizes_are_each_tested_by_themselves():
         assert found[task] == twosample.ks_pvalue(own, twosample.gaps(own)).item()
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=7)
-)
-def test_paired_ks_pvalue_is_that_of_all_swaps(pairs):
-    x, y = map(list, zip(*pairs, strict=True))
-    both = merged(x, y, len(x))
-    plan = plans.plan_runs((len(x), len(x)), None, paired=True)
-    pvalue = twosample.paired_ks_pvalue(both, twosample.gaps(both), plan)
-    np.testing.assert_allclose(pvalue, oracles.ks_paired_enumeration(x, y))
-
-
 @pytest.mark.parametrize(("m", "n"), [(10, 10), (3, 12), (58, 51)])
 @pytest.mark.parametrize("probability", [0.0, 0.03, 0.5, 0.893, 1.0])
 def test_newcombes_interval_is_the_root_of_his_quartic(m, n, probability):
@@ -124,63 +97,6 @@ def test_newcombes_interval_is_the_root_of_his_quartic(m, n, probability):
     np.testing.assert_allclose(
         found, oracles.newcombe(probability, m, n, stats.norm.ppf(0.975)), atol=1e-9
     )
-
-
-def test_paired_probability_has_exact_limits_without_ties():
-    x, y = (
-        np.array([[1.0, 2, 3, 4, 5, np.nan]]),
-        np.array([[0.0, 3, 1, 4.5, 2, np.nan]]),
-    )
-    probability, limits = twosample.paired_probability(x, y, 0.05)
-    assert probability.item() == 0.6
-    ci = stats.binomtest(3, 5).proportion_ci(method="exact")
-    np.testing.assert_allclose(limits[0], [ci.low, ci.high])
-
-
-@pytest.mark.parametrize(
-    ("wins", "ties", "losses"),
-    [(3, 1, 1), (8, 10, 2), (0, 6, 0), (0, 3, 4), (30, 1, 9)],
-)
-def test_limits_with_ties_are_those_of_the_score_test(wins, ties, losses):
-    """The nuisance parameter, P(X < Y), is found by maximizing the likelihood for each difference by itself."""
-    n = wins + ties + losses
-
-    def minus_likelihood(q, difference):
-        cells = q + difference, 1 - difference - 2 * q, q
-        return -sum(
-            k * np.log(max(p, 1e-300))
-            for p, k in zip(cells, (wins, ties, losses), strict=True)
-            if k
-        )
-
-    def excess(difference):
-        bounds = max(-difference, 0), (1 - abs(difference)) / 2 + max(-difference, 0)
-        options = {"bounds": bounds, "args": (difference,), "options": {"xatol": 1e-12}}
-        q = optimize.minimize_scalar(minus_likelihood, **options).x
-        variance = n * (2 * q + difference - difference**2)
-        return (wins - losses - n * difference) ** 2 - stats.norm.ppf(
-            0.975
-        ) ** 2 * variance
-
-    middle = (wins - losses) / n
-    ends = [
-        optimize.brentq(excess, *sorted((middle, end))) for end in (-1 + 1e-9, 1 - 1e-9)
-    ]
-    one = (np.array([each]) for each in (wins, losses, n))
-    np.testing.assert_allclose(
-        twosample.tango(*one, 0.05)[0], (1 + np.array(ends)) / 2, atol=1e-5
-    )
-
-
-def test_with_ties_pairs_that_agree_are_no_wider_than_independent_samples():
-    y = np.random.default_rng(0).integers(0, 4, (20, 30)).astype(float)
-    x = y + (np.arange(30) % 3 == 0)  # a third of the pairs has a winner
-    _, paired = twosample.paired_probability(x, y, 0.05)
-    merged = twosample.merge_samples(x, y)
-    independent = twosample.newcombe(
-        twosample.prob_greater(merged), merged.m[:, 0], merged.n[:, 0], 0.05
-    )
-    assert (np.diff(paired) < np.diff(independent)).all()
 
 
 @pytest.mark.slow

@@ -138,7 +138,7 @@ OF_MEANS = {
     "mean_time_to_target": lambda filled: filled.curves.mean_time_to_target(12.0),
     "speedup": lambda filled: filled.curves.speedup(reference="a0"),
     "runs_needed": lambda filled: filled.isel(task=0).curves.runs_needed(
-        n_runs=[4], n_replications=9, replace=True, rng=0
+        n_runs=[4], n_replications=9, rng=0
     ),
     "normalized": lambda filled: (
         filled.curves.normalize(low=0.0, high=20.0)

@@ -99,12 +99,11 @@ def test_result_has_the_variables_and_labels_of_the_contract(curves):
     assert result.n_resamples == result.n_assignments == 35
     assert kind_of(result.drop_attrs()).name == "ss_profile"
     given = profile(curves, margin=0.25, cluster_threshold=2.5, rng=0).attrs
-    assert (
-        given["margin"],
-        given["cluster_threshold"],
-        given["step_down"],
-        given["paired"],
-    ) == (0.25, 2.5, 1, 0)
+    assert (given["margin"], given["cluster_threshold"], given["paired"]) == (
+        0.25,
+        2.5,
+        0,
+    )
 
 
 @given(
@@ -169,10 +168,9 @@ EXACT_CASES = [
 ]
 
 
-@pytest.mark.parametrize("step_down", [True, False])
 @pytest.mark.parametrize("integers", [True, False], ids=["ties", "noise"])
 @pytest.mark.parametrize(("sizes", "paired"), [*EXACT_CASES, ((4, 4), True)])
-def test_every_p_is_that_of_a_full_enumeration(sizes, paired, integers, step_down):
+def test_every_p_is_that_of_a_full_enumeration(sizes, paired, integers):
     rng = np.random.default_rng(sum(sizes) + integers)
     shape = (len(sizes), max(sizes), 4)
     values = (
@@ -186,7 +184,6 @@ def test_every_p_is_that_of_a_full_enumeration(sizes, paired, integers, step_dow
     result = profile(
         curves,
         paired=paired,
-        step_down=step_down,
         cluster_threshold=threshold,
         intervals=[0, 200, 300],
         rng=0,
@@ -206,7 +203,7 @@ def test_every_p_is_that_of_a_full_enumeration(sizes, paired, integers, step_dow
     )
     np.testing.assert_allclose(
         result.pvalue_adjusted,
-        oracles.family_pvalues(observed, null, step_down),
+        oracles.family_pvalues(observed, null),
         rtol=1e-12,
     )
     of_intervals = [
@@ -218,7 +215,7 @@ def test_every_p_is_that_of_a_full_enumeration(sizes, paired, integers, step_dow
         result.interval_pvalue,
         [oracles.share_at_least([r[i] for r in of_intervals], own[i]) for i in (0, 1)],
     )
-    adjusted = oracles.family_pvalues(own, of_intervals, step_down)
+    adjusted = oracles.family_pvalues(own, of_intervals)
     np.testing.assert_allclose(result.interval_pvalue_adjusted, adjusted, rtol=1e-12)
     masses = [
         max((mass for _, mass in oracles.clusters_of(row, threshold)), default=0)
@@ -240,18 +237,35 @@ def test_random_p_counts_the_observed_assignment(curves):
     assert result.pvalue.min() >= 0.05
 
 
-def test_bands_mark_what_the_tests_reject(curves):
+def test_bands_mark_what_the_tests_reject():
     wide = make_curves(np.random.default_rng(5).normal(size=(2, 8, 60)).cumsum(axis=-1))
     wide[0] += 4
-    result = xcurves.ss_profile(wide, step_down=False, n_resamples=499, rng=0)
+    result = xcurves.ss_profile(wide, n_resamples=499, rng=0)
     simple = result.ss.sel(effect="simple")
     assert 0 < (result.pvalue <= 0.05).sum() < 60
     np.testing.assert_array_equal(
         simple > result.ss_null_upper * (1 + 1e-9), result.pvalue <= 0.05
     )
-    simultaneous_marks = simple > result.ss_null_upper_simultaneous * (1 + 1e-9)
-    np.testing.assert_array_equal(simultaneous_marks, result.pvalue_adjusted <= 0.05)
     assert (result.ss_null_upper <= result.ss_null_upper_simultaneous).all()
+
+
+def test_the_simultaneous_band_marks_levels_that_the_largest_f_of_all_levels_rejects():
+    values = np.random.default_rng(2).normal(size=(2, 5, 12))
+    values[0, :, :8] += 3
+    curves = make_curves(values)
+    result = xcurves.ss_profile(curves, rng=0)
+    groups = groups_of(curves)
+    null = [oracles.level_f(each, False) for each in oracles.all_assignments(groups)]
+    largest = [max(row) for row in null]
+    single_step = np.array(
+        [oracles.share_at_least(largest, f) for f in oracles.level_f(groups, False)]
+    )
+    marks = result.ss.sel(effect="simple") > result.ss_null_upper_simultaneous * (
+        1 + 1e-9
+    )
+    np.testing.assert_array_equal(marks, single_step <= 0.05)
+    # step-down marks these levels too, and here one more
+    assert 0 < marks.sum() < (result.pvalue_adjusted <= 0.05).sum() < 12
 
 
 def test_first_and_last_significant_levels():
@@ -283,7 +297,8 @@ def test_blocks_and_batches_change_no_digit(monkeypatch, paired):
         "rng": 0,
     }
     whole = profile(curves, **options)
-    xr.testing.assert_identical(profile(curves, batch=7, **options), whole)
+    monkeypatch.setattr(level_tests, "_ROWS", 7)
+    xr.testing.assert_identical(profile(curves, **options), whole)
     monkeypatch.setattr(level_tests, "_TABLE", 0)
     for module in (batches, plans):
         monkeypatch.setattr(module, "MEMORY", 7 * 200 * 8)
@@ -770,12 +785,15 @@ def test_many_stretches_are_said_in_few_words():
 
 
 @pytest.mark.parametrize("sizes", [(3, 2), (2,) * 8, (1, 2, 3, 1, 2, 3, 2)])
-def test_shuffled_shares_are_those_of_plain_loops_for_few_groups_and_many(sizes):
+def test_shuffled_shares_are_those_of_plain_loops_for_few_groups_and_many(
+    sizes, monkeypatch
+):
+    monkeypatch.setattr(level_tests, "_ROWS", 4)
     plan = plans.plan_runs(sizes, 9)
     scores = np.random.default_rng(sum(sizes)).normal(size=(3, sum(sizes)))
     scores -= scores.mean(axis=1, keepdims=True)
     scores /= np.sqrt((scores**2).sum(axis=1, keepdims=True))
-    found = level_tests._shuffled_shares(scores[np.newaxis], plan, 4)[0]
+    found = level_tests._shuffled_shares(scores[np.newaxis], plan)[0]
     between, within = len(sizes) - 1, sum(sizes) - len(sizes)
     for order, share in zip(
         group_products.orders_of(plan.block(0)), found.T, strict=True

@@ -25,6 +25,7 @@ def test_comparisons_that_are_shown_stand_first_and_each_stands_once():
         scores,
         {"algorithm": list(speeds), "training": training},
         ("algorithm", "run", "training"),
+        name="score",
     )
     answer, *others = xcurves.summary(
         xcurves.speedup(curves, reference="reference", target=60.0)
@@ -105,7 +106,7 @@ def is_closed(interval):
 
 
 def test_the_summary_goes_on_with_the_level_of_most_of_the_rise_where_the_last_one_leaves_an_end_open():
-    curves = drawn(np.random.default_rng(1), 3)
+    curves = drawn(np.random.default_rng(1), 3).rename("score")
     answer = xcurves.speedup(curves, reference="method_a")
     assert not is_closed(answer["speedup_ci_simultaneous"])
     said = summary_of(answer).split("\n")[1]

@@ -90,7 +90,6 @@ class DataArrayCurves:
         *,
         dim: Dims = "run",
         n_resamples: int | None = None,
-        paired: bool = False,
         correction: Literal["holm", "bonferroni"] = "holm",
         strata: Dims | None = None,
         unit: Dims | None = None,
@@ -301,7 +300,6 @@ class DataArrayCurves:
         level_test: Literal["f", "welch"] | None = None,
         confidence_level: float = 0.95,
         keep_null: bool = False,
-        batch: int | None = None,
         progress: bool | None = None,
         rng: validation.Rng = None,
     ) -> xr.Dataset:
@@ -354,12 +352,10 @@ class DataArrayCurves:
         *,
         intervals: Intervals | None = None,
         margin: float | None = None,
-        step_down: bool = True,
         cluster_threshold: float | None = None,
         n_resamples: int | None = None,
         paired: bool = False,
         confidence_level: float = 0.95,
-        batch: int | None = None,
         progress: bool | None = None,
         rng: validation.Rng = None,
     ) -> xr.Dataset:

@@ -29,7 +29,6 @@ def randomized_anova(
     level_test: Literal["f", "welch"] | None = None,
     confidence_level: float = 0.95,
     keep_null: bool = False,
-    batch: int | None = None,
     progress: bool | None = None,
     rng: validation.Rng = None,
 ) -> xr.Dataset:
@@ -53,9 +52,6 @@ def randomized_anova(
         One minus the significance level of `critical_value`.
     keep_null : bool, default False
         Return the F ratio of every reassignment too. With dask-backed curves this means random shuffles.
-    batch : int, optional
-        Largest number of reassignments evaluated at once; changes no p-value. For `critical_value` the largest F ratios
-        are kept too, twice the share ``1 - confidence_level`` of all.
     progress : bool, optional
         Show a tqdm bar (extra ``progress``); by default in a terminal or notebook, if the call will take more than 5 s.
         Of dask-backed curves use dask's own.
@@ -162,7 +158,6 @@ def randomized_anova(
         level_test=level_test,
         keep=bool(keep_null),
         allow_exact=not (keep_null and lazy),
-        batch=validation.check_count("batch", batch),
         progress=validation.check_progress(progress, lazy=lazy),
     )
     result = per_task(
@@ -190,7 +185,6 @@ def anova_kernel(
     level_test: str | None,
     keep: bool,
     allow_exact: bool,
-    batch: int | None,
     progress: Progress,
 ) -> dict[str, Any]:
     """Test alike tasks by F, and unpaired ones by Welch's statistic too."""
@@ -206,9 +200,7 @@ def anova_kernel(
     plan = context.plan(group.sizes, allow_exact=allow_exact)
     moments_of_curves = group.data[0]
     by_f = sums.sums_of_squares_table(design, moments_of_curves.level_ss)
-    by_f |= sums.f_tests(
-        design, plan, context.alpha, keep=keep, batch=batch, progress=progress
-    )
+    by_f |= sums.f_tests(design, plan, context.alpha, keep=keep, progress=progress)
 
     # Matched runs have one spread: Welch's statistic is of unpaired ones.
     by_welch: dict[str, Floats] = {}

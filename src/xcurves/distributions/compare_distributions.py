@@ -23,13 +23,11 @@ from xcurves.kernels.resampling.adjustments import ADJUSTMENTS
 _OF_PROBABILITY = {
     "independent": "Newcombe's method 5, for distributions of similar spread",
     "strata": "percentile bootstrap within strata",
-    "paired": "exact binomial (Clopper-Pearson); where runs are tied Tango's score interval",
 }
 _ONE = "one trial in the smallest stratum shows no spread; the interval is NaN"
 _FEW = (
     "trials in the smallest stratum are few for a bootstrap: the interval is too short"
 )
-_SWAPS = "permutation: the two trials of a run change places, all ways or a random sample of them"
 _UNKNOWN = "NaN where both are infinite: failed, or times not reached within the budget"
 _ASSIGNMENTS = (
     "permutation, exact under ties, up to 10,000 trials in a pair or 100,000 if one has at most 500; beyond, "
@@ -42,7 +40,6 @@ def compare_distributions(
     *,
     dim: Dims = "run",
     n_resamples: int | None = None,
-    paired: bool = False,
     correction: Literal["holm", "bonferroni"] = "holm",
     strata: Dims | None = None,
     unit: Dims | None = None,
@@ -61,10 +58,8 @@ def compare_distributions(
     dim : str or sequence of str, default "run"
         What the trials are. With several dims, `strata` or `unit` says which trials are independent.
     n_resamples : int, optional
-        Paired: ceiling on the number of swaps within runs, as for `randomized_anova`. With `strata`: number of
-        bootstrap resamples, by default 9,999. Otherwise nothing is random and this must be left out.
-    paired : bool, default False
-        Whether run ``j`` is matched over algorithms (same fold, seed or data).
+        With `strata`: number of bootstrap resamples, by default 9,999. Otherwise nothing is random and this must be
+        left out.
     correction : {"holm", "bonferroni"}
         How p-values are adjusted for the number of pairs.
     strata : str or sequence of str, optional
@@ -98,8 +93,8 @@ def compare_distributions(
     Raises
     ------
     ValueError, TypeError
-        If dims or options are not as described, if there are several dims and neither `strata` nor `unit`, if scores
-        have the infinite value that is no failure, or if `paired` and runs do not match.
+        If dims or options are not as described, if there are several dims and neither `strata` nor `unit`, or if scores
+        have the infinite value that is no failure.
 
     Warns
     -----
@@ -117,17 +112,18 @@ def compare_distributions(
 
     His variance is for distributions of similar spread: for 5 trials of N(0, 10) against 50 of N(0, 1) it covers .70.
 
-    Paired, it is the share of runs in which the first is higher, ties half, with Clopper-Pearson limits where no run is
-    tied, and otherwise those of Tango's score test of P(X > Y) - P(X < Y), which cover .95 on average and at least .91
-    from ten runs. With `strata`, a percentile bootstrap within strata, as in rliable.
+    With `strata`, a percentile bootstrap within strata, as in rliable.
 
     *Band and verdict*: each inverse CDF lies within the band of `performance_cdf` at 1 - δ/2, both at once at the
-    confidence level, and so does their difference, of paired samples too. The verdict looks at all probabilities. That
-    one is not shown to be lower anywhere is no proof that it is higher everywhere.
+    confidence level, and so does their difference, also where runs are matched over algorithms. The verdict looks at
+    all probabilities. That one is not shown to be lower anywhere is no proof that it is higher everywhere.
+
+    *Matched runs* (same fold, seed or data): the intervals of `prob_greater` and the KS test are for independent
+    samples. Ask `contrast` with ``paired=True`` about the difference of means.
 
     *KS*: the p-value is that of all assignments of trials to the two samples, exact for the ties that there are, up to
     10,000 trials in a pair, or 100,000 if one has at most 500; beyond, Kolmogorov's limit, which is conservative under
-    ties. Paired, the two trials of a run change places.
+    ties.
 
     References
     ----------
@@ -137,10 +133,7 @@ def compare_distributions(
        doi:10.1080/00031305.2013.847865
     .. [3] Schröer, G. & Trenkler, D. (1995). Exact and randomization distributions of Kolmogorov-Smirnov tests two or
        three samples. Comput. Stat. Data Anal. 20, 185-202. doi:10.1016/0167-9473(94)00040-P
-    .. [4] Tango, T. (1998). Equivalence test and confidence interval for the difference in proportions for the
-       paired-sample design. Stat. Med. 17, 891-908.
-       doi:10.1002/(SICI)1097-0258(19980430)17:8<891::AID-SIM780>3.0.CO;2-B
-    .. [5] Agarwal, R. et al. (2021). Deep reinforcement learning at the edge of the statistical precipice. NeurIPS 34.
+    .. [4] Agarwal, R. et al. (2021). Deep reinforcement learning at the edge of the statistical precipice. NeurIPS 34.
 
     Examples
     --------
@@ -152,7 +145,7 @@ def compare_distributions(
     >>> pairs.dominance.values.tolist()
     [0, 0, 0]
     """
-    design = _check_design(dim, strata, unit, paired=paired)
+    design = _check_design(dim, strata, unit)
     stratified = bool(design.strata)
     core = ("algorithm", *design.core)
     checked = check_curves(
@@ -167,13 +160,9 @@ def compare_distributions(
     trials = checked.transpose(..., *core)
     validation.check_choice("correction", correction, tuple(ADJUSTMENTS))
     pairs = labels.algorithm_pairs(trials, name="scores")
-    if validation.check_flag("paired", paired) and stratified:
+    if n_resamples is not None and not stratified:
         raise ValueError(
-            "paired=True and strata were both given; one can be. Leave out strata to compare each task"
-        )
-    if n_resamples is not None and not (paired or stratified):
-        raise ValueError(
-            f"nothing is random without paired or strata; got n_resamples={n_resamples}. Leave it out"
+            f"nothing is random without strata; got n_resamples={n_resamples}. Leave it out"
         )
     kernel = PairComparison(
         failed=Failed.of(budget, higher=higher_is_better),
@@ -181,10 +170,9 @@ def compare_distributions(
         n_strata=prod(trials.sizes[name] for name in design.strata),
         stratified=stratified,
         n_resamples=validation.check_count("n_resamples", n_resamples),
-        paired=paired,
         correction=correction,
         alpha=validation.check_confidence_level(confidence_level),
-        entropy=validation.check_rng(rng, random=paired or stratified),
+        entropy=validation.check_rng(rng, random=stratified),
     )
     when = "no strata"
     if stratified:
@@ -209,7 +197,6 @@ def compare_distributions(
         attrs={
             **design.attrs,
             "n_resamples": n_resamples,
-            "paired": paired,
             "correction": correction,
             "higher_is_better": higher_is_better,
         },
@@ -218,19 +205,18 @@ def compare_distributions(
             _warn, names=labels.task_names(trials, core), n_strata=kernel.n_strata
         ),
     )
-    _describe_intervals(result, paired=paired, stratified=stratified)
+    _describe_intervals(result, stratified=stratified)
     return result
 
 
-def _check_design(
-    dim: Dims, strata: Dims | None, unit: Dims | None, *, paired: bool
-) -> Design:
+def _check_design(dim: Dims, strata: Dims | None, unit: Dims | None) -> Design:
     """Return what the dims of trials are; there are no units of several trials."""
-    fixed = "strata={task!r} if its labels are a fixed set"
-    if paired:
-        fixed = "dim={rest} to compare within each {task}"
     design = trial_checks.check_design(
-        dim, strata, unit, fixed, "dim={unit!r} of scores.mean({repeats})"
+        dim,
+        strata,
+        unit,
+        "strata={task!r} if its labels are a fixed set",
+        "dim={unit!r} of scores.mean({repeats})",
     )
     if design.units:
         raise ValueError(
@@ -240,22 +226,18 @@ def _check_design(
     return design
 
 
-def _describe_intervals(result: xr.Dataset, *, paired: bool, stratified: bool) -> None:
+def _describe_intervals(result: xr.Dataset, *, stratified: bool) -> None:
     """Say in the attrs of a result how its intervals and p-values are made."""
     how = "independent"
-    ks_method = _ASSIGNMENTS
     if stratified:
         how = "strata"
-    elif paired:
-        how = "paired"
-        ks_method = _SWAPS
     for name in ("prob_greater_ci", "prob_greater_ci_simultaneous"):
         result[name].attrs["interval"] = _OF_PROBABILITY[how]
     provenance.add_comment(result["quantile_difference"], _UNKNOWN)
     if not stratified:
         result["quantile_difference_band"].attrs["interval"] = BAND
-        result["ks_pvalue"].attrs["method"] = ks_method
-        result["ks_pvalue_adjusted"].attrs["method"] = ks_method
+        result["ks_pvalue"].attrs["method"] = _ASSIGNMENTS
+        result["ks_pvalue_adjusted"].attrs["method"] = _ASSIGNMENTS
 
 
 def _warn(result: xr.Dataset, names: list[str], n_strata: int) -> None:

@@ -33,7 +33,6 @@ MOSCOVICH = "Moscovich & Nadler (2017), Stat. Probab. Lett. 123, 177-182, doi:10
 WILKS = "Wilks (1941), Ann. Math. Stat. 12, 91-96, doi:10.1214/aoms/1177731788"
 LOURIE = "Lourie, Cho & He (2023), Confidence Bands for Tuning Curves, doi:10.48550/arXiv.2311.09480"
 TANG = "Tang, Lee, Xin, Liu, Yu & Lin (2020), Showing Your Work Doesn't Always Work, doi:10.48550/arXiv.2004.13705"
-TANGO = "Tango (1998), Stat. Med. 17, 891-908, doi:10.1002/(SICI)1097-0258(19980430)17:8<891::AID-SIM780>3.0.CO;2-B"
 EFRON_1987 = (
     "Efron (1987), J. Am. Stat. Assoc. 82, 171-185, doi:10.1080/01621459.1987.10478410"
 )
@@ -309,7 +308,7 @@ COMPARE_DISTRIBUTIONS = ResultKind(
     coords={"pair": (), "ci_bound": CI_BOUNDS, "probability": (), **PAIR_COORDS},
     rows=("pair",),
     core=("algorithm", "run"),
-    references=(JORDAN, NEWCOMBE, TANGO, LOCAL_LEVELS, MOSCOVICH),
+    references=(JORDAN, NEWCOMBE, LOCAL_LEVELS, MOSCOVICH),
     method=(
         "Every pair of algorithms was compared by the probability that a trial of the first scores higher than one "
         "of the second, and by the largest distance of their distribution functions, with p-values adjusted for the "

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xcurves.array_types import Bools, Floats, Ints
+from xcurves.array_types import Floats, Ints
 from xcurves.core.jobs import Group
 from xcurves.distributions.trial_checks import HUNDREDTHS
 from xcurves.distributions.trials import (
@@ -18,7 +18,6 @@ from xcurves.distributions.trials import (
     prefixes_of,
 )
 from xcurves.kernels.distributions import ecdf, twosample
-from xcurves.kernels.resampling import plans
 from xcurves.kernels.resampling.adjustments import ADJUSTMENTS
 from xcurves.kernels.resampling.batches import in_stretches
 from xcurves.kernels.resampling.plans import DEFAULT_RESAMPLES
@@ -37,7 +36,6 @@ class PairComparison:
     n_strata: int
     stratified: bool
     n_resamples: int | None
-    paired: bool
     correction: str
     alpha: float
     entropy: int
@@ -69,8 +67,6 @@ class PairComparison:
             compared["share_infinite_b"] = _share_infinite(x[b], n[b])
             if self.stratified:
                 return compared | self._by_stratum(trials[a], trials[b])
-            if self.paired:
-                _check_partners(trials, a, b, group)
             return compared | self._distances(trials[a], trials[b])
 
         compared = in_stretches(compare, len(first), at_once)
@@ -158,54 +154,17 @@ class PairComparison:
         }
 
         of_all_pairs = self.alpha / len(self.pairs)
-        if self.paired:
-            probability, interval = twosample.paired_probability(x, y, self.alpha)
-            _, together = twosample.paired_probability(x, y, of_all_pairs)
-            distances["ks_pvalue"] = self._paired_pvalue(x, y, gap)
-        else:
-            probability = twosample.prob_greater(merged)
-            interval = twosample.newcombe(probability, m, n, self.alpha)
-            together = twosample.newcombe(probability, m, n, of_all_pairs)
-            distances["ks_pvalue"] = twosample.ks_pvalue(merged, gap)
+        probability = twosample.prob_greater(merged)
         return distances | {
+            "ks_pvalue": twosample.ks_pvalue(merged, gap),
             "prob_greater": probability,
-            "prob_greater_ci": interval,
-            "prob_greater_ci_simultaneous": together,
+            "prob_greater_ci": twosample.newcombe(probability, m, n, self.alpha),
+            "prob_greater_ci_simultaneous": twosample.newcombe(
+                probability, m, n, of_all_pairs
+            ),
         }
-
-    def _paired_pvalue(self, x: Floats, y: Floats, gap: Ints) -> Floats:
-        """Return p-values of distances of matched samples, those of equally many runs by one plan."""
-        pvalue = np.full(len(gap), np.nan)
-        present = ~np.isnan(x)
-        n_runs = present.sum(axis=-1)
-        for size in np.unique(n_runs[n_runs > 0]).tolist():
-            alike = np.flatnonzero(n_runs == size)
-            has_run = present[alike]
-            merged = twosample.merge_samples(
-                x[alike][has_run].reshape(-1, size), y[alike][has_run].reshape(-1, size)
-            )
-            plan = plans.plan_runs(
-                (size, size), self.n_resamples, paired=True, entropy=self.entropy
-            )
-            pvalue[alike] = twosample.paired_ks_pvalue(merged, gap[alike], plan)
-        return pvalue
 
 
 def _share_infinite(x: Floats, n: Ints) -> Floats:
     """Return the share of trials that failed, or of times that are not reached; NaN where there is none."""
     return np.asarray(np.isinf(x).sum(axis=-1) / np.where(n > 0, n, np.nan))
-
-
-def _check_partners(trials: Floats, first: Ints, second: Ints, group: Group) -> None:
-    """Refuse pairs of which a trial of one algorithm has no partner; trials have a row for each algorithm of a task."""
-    apart: Bools = np.isnan(trials[first]) != np.isnan(trials[second])
-    if not apart.any():
-        return
-    pair = np.flatnonzero(apart.any(axis=-1))[0]
-    n_algorithms = len(group.algorithms)
-    task, a = divmod(int(first[pair]), n_algorithms)
-    b = int(second[pair]) % n_algorithms
-    raise ValueError(
-        f"{group.names[task]}paired=True needs every trial in every algorithm; {apart[pair].sum()} of "
-        f"{group.algorithms[a]} and {group.algorithms[b]} have no partner. Select the common runs, or use paired=False"
-    )

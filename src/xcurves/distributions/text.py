@@ -62,11 +62,10 @@ _ALIKE = (
     " The labels of {strata} have unlike numbers of trials and weigh alike; in the IQM trials at the quartiles count "
     "in part."
 )
-_SAMPLES = {
-    False: "Bands and p hold for independent trials; the interval of the probability for distributions of similar "
-    "spread as well: it covers less than it says if the smaller sample is the more spread one.",
-    True: "All hold for independent pairs of trials.",
-}
+_SAMPLES = (
+    "Bands and p hold for independent trials; the interval of the probability for distributions of similar "
+    "spread as well: it covers less than it says if the smaller sample is the more spread one."
+)
 _OF_STRATA = (
     "The probability is the mean over strata of that within each; its interval is a percentile bootstrap within "
     "strata, approximate, and too short for few trials. KS test and band are for one distribution, and left out."
@@ -265,7 +264,7 @@ def comparison_statements(result: xr.Dataset) -> Iterator[Statement]:
         how = (
             "The band holds everywhere at once for one pair. Intervals of probabilities hold for all pairs together, "
             f"bands for each pair by itself; p is adjusted ({result.attrs.get('correction', 'holm')}). "
-            f"{_SAMPLES[bool(result.attrs.get('paired', 0))]}{_pool(result)}"
+            f"{_SAMPLES}{_pool(result)}"
         )
     return statements(_better(result), [*details, how])
 

@@ -96,8 +96,7 @@ def _cure_of_pool(dims: tuple[str, ...], fixed: str, repeated: str) -> str:
         cure = repeated.format(unit=whole, repeats=repeats)
         return f"{cure} ({listed(repeats)} of one {whole} hang together)"
     task = next(name for name in dims if name != "run")
-    rest = tuple(name for name in dims if name != task)
-    return fixed.format(task=task, rest=rest)
+    return fixed.format(task=task)
 
 
 def _refuse_strange(

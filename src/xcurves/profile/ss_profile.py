@@ -37,12 +37,10 @@ def ss_profile(
     *,
     intervals: Intervals | None = None,
     margin: float | None = None,
-    step_down: bool = True,
     cluster_threshold: float | None = None,
     n_resamples: int | None = None,
     paired: bool = False,
     confidence_level: float = 0.95,
-    batch: int | None = None,
     progress: bool | None = None,
     rng: validation.Rng = None,
 ) -> xr.Dataset:
@@ -59,8 +57,6 @@ def ss_profile(
         with it, and the last edge to the last interval.
     margin : float, optional
         Largest difference of mean scores that would not matter, in score units; needed for `equivalent`.
-    step_down : bool, default True
-        Adjust p-values over levels (and over intervals) by the step-down procedure; False: single-step.
     cluster_threshold : float, optional
         F above which neighbouring levels form a cluster; by default each level's own critical value.
     n_resamples : int, optional
@@ -71,8 +67,6 @@ def ss_profile(
         Whether run ``j`` is matched over algorithms.
     confidence_level : float, default 0.95
         One minus the significance level of bands, clusters, marks and `equivalent`.
-    batch : int, optional
-        Largest number of reassignments multiplied at once, at most 256; changes no p-value.
     progress : bool, optional
         Show a tqdm bar (extra ``progress``); by default in a terminal or notebook, if the call will take more than 5 s.
         Of dask-backed curves use dask's own.
@@ -198,12 +192,7 @@ def ss_profile(
     options = ProfileOptions(
         stretches=stretches,
         margin=margin,
-        rules=level_tests.Rules(
-            context.alpha,
-            validation.check_flag("step_down", step_down),
-            cluster_threshold,
-        ),
-        batch=validation.check_count("batch", batch),
+        rules=level_tests.Rules(context.alpha, cluster_threshold),
         training=training,
         progress=validation.check_progress(progress, lazy=is_lazy(scores)),
         inference=inference,
@@ -226,7 +215,6 @@ def ss_profile(
         attrs={
             "n_resamples": n_asked,
             "paired": paired,
-            "step_down": step_down,
             "margin": margin,
             "cluster_threshold": cluster_threshold,
         },
@@ -300,7 +288,6 @@ class ProfileOptions(NamedTuple):
     stretches: Stretches
     margin: float | None
     rules: level_tests.Rules
-    batch: int | None
     training: Floats
     progress: Progress
     inference: bool  # whether any reassignment is evaluated
@@ -402,9 +389,7 @@ def _infer(
         options.stretches.hold(levels) * total[:, np.newaxis],
         _degrees_of_freedom(group),
     )
-    tests = level_tests.profile_tests(
-        design, plan, options.rules, options.batch, options.progress
-    )
+    tests = level_tests.profile_tests(design, plan, options.rules, options.progress)
     for name, critical in _BANDS.items():
         tests[name] = np.where(total > 0, total * tests.pop(critical), np.nan)
 

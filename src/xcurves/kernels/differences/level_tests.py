@@ -164,7 +164,6 @@ class Rules(NamedTuple):
     """Options of the tests."""
 
     alpha: float
-    step_down: bool
     threshold: float | None  # F of a cluster; None: the critical value of each level
 
 
@@ -172,13 +171,12 @@ def profile_tests(
     design: ProfileDesign,
     plan: RunPlan,
     rules: Rules,
-    batch: int | None = None,
     progress: Progress = lambda blocks: blocks,
 ) -> dict[str, Floats]:
     """Compare the observed shares with those of every reassignment: by level, and by interval."""
     observed, is_undefined = np.nan_to_num(design.share), np.isnan(design.share)
     n_tasks, n_levels, _ = design.curves.shape
-    critical, table = _critical_by_level(design, plan, rules, batch, progress)
+    critical, table = _critical_by_level(design, plan, rules, progress)
 
     # R = df_1 F / (df_2 + df_1 F): a threshold of F is one of R, the same at all levels.
     threshold = critical
@@ -192,12 +190,11 @@ def profile_tests(
     # no reassignment changes.
     total = design.within.sum(axis=-1)
     weights = design.within / np.where(total == 0, 1.0, total)[..., np.newaxis]
-    levels = _Family(observed, plan, rules)
-    intervals = _Family((weights @ observed[..., np.newaxis])[..., 0], plan, rules)
+    levels = _Family(observed, plan)
+    intervals = _Family((weights @ observed[..., np.newaxis])[..., 0], plan)
     masses = np.zeros((n_tasks, plan.n_resamples))
     if table is None:
-        at_once = min(batch or plan.rows, rows_that_fit(8 * n_levels))
-        batches = _shares_by_batch(design.curves, plan, at_once)
+        batches = _shares_by_batch(design.curves, plan, rows_that_fit(8 * n_levels))
     else:
         batches = iter([(slice(None), table)])
     for some, shuffled in batches:
@@ -220,7 +217,6 @@ def _critical_by_level(
     design: ProfileDesign,
     plan: RunPlan,
     rules: Rules,
-    batch: int | None,
     progress: Progress,
 ) -> tuple[Floats, Floats | None]:
     """Return the critical R of each level, and R of all levels and reassignments where these are held whole."""
@@ -229,11 +225,10 @@ def _critical_by_level(
     width = n_levels
     if not is_whole:
         width = rows_that_fit(8 * n_tasks * plan.n_resamples)
-    rows = min(batch or _ROWS, _ROWS)
     critical = np.empty(design.share.shape)
     for start in progress(range(0, n_levels, width)):
         some = slice(start, start + width)
-        table = _shuffled_shares(design.curves[:, some], plan, rows)
+        table = _shuffled_shares(design.curves[:, some], plan)
         critical[:, some] = _critical(table, plan, rules)
     if not is_whole:
         return critical, None
@@ -253,11 +248,11 @@ def _shares_by_batch(
 class _Family:
     """Shares that are tested together, shape (task, member): how many reassignments count against each."""
 
-    def __init__(self, observed: Floats, plan: RunPlan, rules: Rules) -> None:
+    def __init__(self, observed: Floats, plan: RunPlan) -> None:
         self.observed = observed
         self.reached = np.zeros(observed.shape)
         self.largest = np.zeros((len(observed), plan.n_resamples))
-        self.steps = StepDown(observed) if rules.step_down else None
+        self.steps = StepDown(observed)
 
     def add(self, some: slice, shares: Floats) -> None:
         """Add the shares of some reassignments, shape (task, member, reassignment)."""
@@ -265,14 +260,11 @@ class _Family:
             shares >= (self.observed - TIE)[..., np.newaxis], axis=-1
         )
         self.largest[:, some] = shares.max(axis=1, initial=0.0)
-        if self.steps is not None:
-            self.steps.add(shares)
+        self.steps.add(shares)
 
     @property
     def adjusted(self) -> Floats:
         """How many reassignments count against each member as one of all."""
-        if self.steps is None:
-            return count_at_least(self.largest, self.observed - TIE)
         return self.steps.counts
 
 
@@ -291,13 +283,13 @@ def _critical(table: Floats, plan: RunPlan, rules: Rules) -> Floats:
     return np.minimum(np.partition(table, -size)[..., -size], 1.0)
 
 
-def _shuffled_shares(curves: Floats, plan: RunPlan, rows: int) -> Floats:
+def _shuffled_shares(curves: Floats, plan: RunPlan) -> Floats:
     """Return the shuffled R of scaled curves, (task, level, reassignment), of all reassignments of the plan."""
     # Curves are scaled so that s_h + within_h = 1: Σ_g s_g² / l_g, the sum of squares between groups, is R. Levels of
     # all tasks are the features of one: they share the reassignments.
     features = curves.reshape(1, -1, curves.shape[-1])
     table = np.empty((1, features.shape[1], plan.n_resamples))
-    for some, labels in label_batches(plan, rows):
+    for some, labels in label_batches(plan, _ROWS):
         squares_over_groups(features, labels, plan.sizes, table[..., some])
     return table.reshape(*curves.shape[:2], -1)
 

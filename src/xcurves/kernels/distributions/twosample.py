@@ -14,9 +14,7 @@ from xcurves.array_types import Bools, Floats, Ints
 from xcurves.kernels.distributions import bootstrap
 from xcurves.kernels.distributions.ecdf import limits_at
 from xcurves.kernels.resampling.batches import stretches
-from xcurves.kernels.resampling.binomial_limits import clopper_pearson
 from xcurves.kernels.resampling.bisection import halve
-from xcurves.kernels.resampling.plans import Plan
 
 # An exact p takes m + n steps, each over min(m, n) + 1 probabilities. A step over fewer than so many counts as much as
 # one over so many: its calls take the time. At more work p is Kolmogorov's limit.
@@ -99,44 +97,6 @@ def newcombe(probability: Floats, m: Ints, n: Ints, alpha: float) -> Floats:
     return np.where(unknown, np.nan, np.stack(ends, axis=-1))
 
 
-def paired_probability(x: Floats, y: Floats, alpha: float) -> tuple[Floats, Floats]:
-    """Return the share of runs in which the first is greater and its interval: Clopper & Pearson's or Tango's."""
-    n = count_trials(x)
-    wins = np.count_nonzero(x > y, axis=-1)
-    ties = np.count_nonzero(x == y, axis=-1)
-    at_least_one = np.maximum(n, 1)
-    probability = np.where(n > 0, (wins + ties / 2) / at_least_one, np.nan)
-
-    # Without ties wins are binomial. With them a run counts 0, 1/2 or 1: Tango's interval is for three outcomes.
-    exact = np.stack(clopper_pearson(wins, at_least_one, alpha), axis=-1)
-    with_ties = tango(wins, n - wins - ties, at_least_one, alpha)
-    limits = np.where((ties > 0)[:, np.newaxis], with_ties, exact)
-    return probability, np.where((n == 0)[:, np.newaxis], np.nan, limits)
-
-
-def tango(wins: Ints, losses: Ints, n: Ints, alpha: float) -> Floats:
-    """Return Tango's (1998) score interval of P(X > Y) + P(X = Y) / 2 from `n` pairs, shape (task, 2)."""
-    # Of a difference d = P(X > Y) - P(X < Y), with q = P(X < Y), the likelihood is greatest where
-    #     wins / (q + d) + losses / q = 2 (n - wins - losses) / (1 - 2q - d),
-    # that is 2n q² + b q - losses d (1 - d) = 0, b = (2n - wins + losses) d - wins - losses: q is its positive root.
-    # The variance of (wins - losses) is then n ((q + d) + q - d²).
-    z = -scipy.special.ndtri(alpha / 2)
-    observed = (wins - losses) / n
-
-    def is_kept(d: Floats) -> Bools:
-        b = (2 * n - wins + losses) * d - wins - losses
-        # Both are not negative but for rounding.
-        discriminant = np.maximum(b**2 + 8 * n * losses * d * (1 - d), 0.0)
-        q = (np.sqrt(discriminant) - b) / (4 * n)
-        spread = np.maximum(2 * q + d - d**2, 0.0)
-        distance = wins - losses - n * d
-        return np.asarray(distance**2 <= z**2 * n * spread)
-
-    ends = [halve(is_kept, observed, end)[1] for end in (-1.0, 1.0)]
-    # P(X > Y) + P(X = Y) / 2 = (1 + d) / 2
-    return (1 + np.stack(ends, axis=-1)) / 2
-
-
 def gaps(merged: Merged) -> Ints:
     """Return m n times the greatest distance of the distribution functions, shape (task,)."""
     # |k / m - j / n| in whole numbers: equal distances are then equal
@@ -201,27 +161,6 @@ def _lattice_paths(end: Bools, gap: Ints, m: int, n: int) -> Floats:
         reached += np.where(far, mass, 0.0).sum(axis=-1)
         mass[far] = 0.0
     return np.minimum(reached, 1.0)  # rounding exceeds it
-
-
-def paired_ks_pvalue(merged: Merged, gap: Ints, plan: Plan) -> Floats:
-    """Return the p-value of D when the two trials of a run may change places, (task,), all of as many runs."""
-    n_tasks, width = merged.order.shape
-    n_runs = width // 2
-    hits = np.full(n_tasks, plan.besides)
-    for labels in plan.blocks():
-        # With m = n the distance is n |k - j|: a walk of one step up or down for each trial in the order.
-        sign = 2 * labels - 1
-        for part in stretches(n_tasks, max(1, _HELD // sign.size)):
-            # (task, trial, shuffle)
-            walk = np.cumsum(sign.T[merged.order[part]], axis=1, dtype=np.int32)
-            # within blocks of ties nothing is compared; most often there are none
-            if not merged.end[part].all():
-                walk[~merged.end[part]] = 0
-            # the larger of both ends is less work than the maximum of absolute values
-            furthest = np.maximum(walk.max(axis=1), -walk.min(axis=1)).astype(np.int64)
-            reached = furthest * n_runs >= gap[part, np.newaxis]
-            hits[part] += np.count_nonzero(reached, axis=-1)
-    return np.asarray(hits / plan.n_total)
 
 
 def stratified_probability(x: Floats, y: Floats) -> Floats:

@@ -74,18 +74,17 @@ def squared_sums(
     comoment: Floats,
     rank: int,
     plan: RunPlan,
-    batch: int | None = None,
     progress: Progress = lambda blocks: blocks,
 ) -> Iterator[Floats]:
     """Yield ``Σ_g s_g² / l_g``, (2, task, reassignment): of `alone`, and over `rank` features with these co-moments."""
     if _is_less_by_pairs(plan.sizes, rank):
-        yield from _squares_by_pairs(alone, comoment, plan, batch, progress)
+        yield from _squares_by_pairs(alone, comoment, plan, progress)
         return
 
     # With co-moments C = F Fᵀ, Σ_{j,j'∈g} C_jj' = |Σ_{j∈g} F_j|²: sums of squares over columns of F. Nothing cancels.
     factor = comoment if is_factor(comoment) else factor_of(comoment, rank)
     features = np.concatenate([alone[:, np.newaxis], factor.swapaxes(1, 2)], axis=1)
-    yield from _squares_by_features(features, plan, batch, progress)
+    yield from _squares_by_features(features, plan, progress)
 
 
 def _is_less_by_pairs(sizes: tuple[int, ...], rank: int) -> bool:
@@ -99,7 +98,6 @@ def _squares_by_pairs(
     alone: Floats,
     comoment: Floats,
     plan: RunPlan,
-    batch: int | None,
     progress: Progress,
 ) -> Iterator[Floats]:
     """Yield the squares from co-moments of all pairs of curves in one group."""
@@ -108,7 +106,7 @@ def _squares_by_pairs(
         products = comoment @ comoment.swapaxes(-1, -2)
     n_pairs = sum(size * (size + 1) // 2 for size in plan.sizes)
     # The numbers of pairs, of 4 bytes, fill two caches: they are read once, in a sparse product.
-    rows = min(batch or plan.rows, rows_that_fit(2 * n_pairs, CACHE))
+    rows = rows_that_fit(2 * n_pairs, CACHE)
     for _, labels in label_batches(plan, rows, progress):
         yield group_products.squares_of_pairs(
             alone[:, np.newaxis], products, labels, plan.sizes
@@ -116,12 +114,12 @@ def _squares_by_pairs(
 
 
 def _squares_by_features(
-    features: Floats, plan: RunPlan, batch: int | None, progress: Progress
+    features: Floats, plan: RunPlan, progress: Progress
 ) -> Iterator[Floats]:
     """Yield the squares from sums of features: those of the first one, then those of all others together."""
     n_tasks, n_features, n_curves = features.shape
     bytes_each = 8 * max(n_tasks * n_features, n_curves)
-    rows = min(batch or plan.rows, rows_that_fit(bytes_each, CACHE))
+    rows = rows_that_fit(bytes_each, CACHE)
     for _, labels in label_batches(plan, rows, progress):
         squares = group_products.squares_over_groups(features, labels, plan.sizes)
         yield np.stack([squares[:, 0], squares[:, 1:].sum(axis=1)])

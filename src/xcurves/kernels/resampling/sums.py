@@ -237,7 +237,6 @@ def f_tests(
     alpha: float,
     *,
     keep: bool = False,
-    batch: int | None = None,
     progress: Progress = lambda blocks: blocks,
 ) -> dict[str, Floats]:
     """Compare the observed F with those of every reassignment: arrays of shape (task, effect, error_term)."""
@@ -245,7 +244,7 @@ def f_tests(
     # are rare.
     width = min(_TASKS, rows_that_fit(8 * 8 * n_rare(plan, alpha)))
     return in_stretches(
-        lambda some: _f_panel(design.panel(some), plan, alpha, keep, batch, progress),
+        lambda some: _f_panel(design.panel(some), plan, alpha, keep, progress),
         len(design.means),
         width,
     )
@@ -256,14 +255,13 @@ def _f_panel(
     plan: RunPlan,
     alpha: float,
     keep: bool,
-    batch: int | None,
     progress: Progress,
 ) -> dict[str, Floats]:
     """Count on the scale of R = SS / (SS + error SS), which increases with F and stays finite; 0 / 0 is a tie."""
     sums = effect_sums(design)
     observed = f_ratios(design, sums)[..., 0]
     tested = compare_with_null(
-        _shuffled_shares(design, plan, batch, progress),
+        _shuffled_shares(design, plan, progress),
         _least_shares(design, sums),
         plan,
         alpha,
@@ -289,13 +287,13 @@ def _least_shares(design: AnovaDesign, sums: Floats) -> Floats:
 
 
 def _shuffled_shares(
-    design: AnovaDesign, plan: RunPlan, batch: int | None, progress: Progress
+    design: AnovaDesign, plan: RunPlan, progress: Progress
 ) -> Iterator[Floats]:
     """Yield R of reassignments, shape (effect, error_term, task, shuffle); 1 where there is nothing to share."""
     means = np.sqrt(design.n_levels) * design.means
     # Numbers add up to 0 over the curves at each level, and over the levels in each curve.
     rank = min(sum(design.sizes), design.n_levels) - 1
-    for shuffled in squared_sums(means, design.comoment, rank, plan, batch, progress):
+    for shuffled in squared_sums(means, design.comoment, rank, plan, progress):
         shared = shared_sums(design, shuffled)
         ones = np.ones(shared.shape)
         yield np.divide(shuffled[:, np.newaxis], shared, out=ones, where=shared > 0)
