@@ -82,7 +82,7 @@ class Direction(NamedTuple):
         better = "lower"
         if self.higher:
             better = "higher"
-        if self.source is None and name is None:
+        if self.source is None and name in (None, ""):
             return f"{better} {_TAKEN}: scores have no name that says"
         if self.source is None:
             return f"{better} {_TAKEN}: the name {name} does not say"

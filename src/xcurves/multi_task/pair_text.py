@@ -10,7 +10,7 @@ import xarray as xr
 from xcurves.core import provenance
 from xcurves.core.floors import runs_a_side
 from xcurves.core.pairs import lower_is_better
-from xcurves.core.wording import ends_of, estimated, number, percent, pvalue
+from xcurves.core.wording import count, ends_of, estimated, number, percent, pvalue
 from xcurves.multi_task.claims import TASK_CLAIMS, of_claim
 from xcurves.multi_task.compared import noun_of, units_of_claim
 
@@ -42,7 +42,7 @@ def _task_by_task(pair: xr.Dataset, task: str, first: str, sign: int) -> Iterato
         pair.attrs.get("task_correction", "holm")
     ]
     yield (
-        f"Of {pair['n_tasks'].item()} {task}s {first} is shown higher in {signs.count(1)}, lower in {signs.count(-1)} "
+        f"Of {count(pair['n_tasks'].item(), task)} {first} is shown higher in {signs.count(1)}, lower in {signs.count(-1)} "
         f"({runs_a_side(pair['n_runs'].to_numpy().ravel().tolist())}; {by} over {task}s)."
     )
 
