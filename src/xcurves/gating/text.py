@@ -298,7 +298,8 @@ def _say_unused(result: xr.Dataset) -> Iterator[str]:
 
 def _unused(result: xr.Dataset) -> dict[str, int]:
     """Return how many runs no decision used, of each algorithm that is judged or was a champion, if it has such."""
-    if "run_digest" not in result:
+    # A selection may have left out the runs, or all algorithms but one.
+    if "run_digest" not in result or "algorithm" not in result["run_digest"].dims:
         return {}
     n_made = (result["run_digest"] != 0).sum("run").to_numpy().tolist()
     names = map(str, result["algorithm"].to_numpy())
