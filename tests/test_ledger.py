@@ -47,6 +47,7 @@ def with_past(**changes):
         "[" * 200_000,
         '{"past": ' + "[" * 200_000 + "]" * 200_000 + "}",
         '{"a": ' * 200_000,
+        with_past(n_done=1).replace('"n_done": 1', '"n_done": 1, "n_done": 2'),
         "\x00",
     ],
     ids=lambda text: text[:40],

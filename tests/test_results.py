@@ -328,7 +328,7 @@ def test_an_absent_task_leaves_the_sentences_of_the_others_whole(three):
         pairs = xcurves.pairwise(spoilt, n_resamples=500, rng=0)
     assert "nan" not in pairs.curves.summary()
     assert pairs.curves.summary().startswith(
-        "The highest mean score over training of 1 tasks: a2 in 1; "
+        "The highest mean score over training of 1 task: a2 in 1; "
     )
     contrast = xcurves.contrast(spoilt, {"a0": 1, "a1": -1}, rng=0)
     assert "nan" not in contrast.curves.summary()

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from xcurves.core import labels
 from xcurves.core.run_checks import RunError
+from xcurves.readers.formats.json_rows import TwiceError, unique_keys
 from xcurves.readers.open_files import LogError, beginning
 
 Digests = dict[str, dict[str, int]]  # of the runs that each algorithm has
@@ -70,7 +71,10 @@ def read(path: str | os.PathLike[str], argument: str = "previous") -> Ledger:
             f"previous must be a result or a path; got {labels.shown(path)}. Give the earlier result"
         )
     try:
-        return _checked(json.loads(_text_of(Path(path)))["past"])
+        text = _text_of(Path(path))
+        return _checked(json.loads(text, object_pairs_hook=unique_keys)["past"])
+    except TwiceError as error:
+        why = f"it has the key {str(error)!r} twice in one object"
     except LogError:
         why = "it is a device, a pipe or a socket"
     except _TooLargeError:

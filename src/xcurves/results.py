@@ -11,6 +11,7 @@ import pandas as pd
 import xarray as xr
 
 from xcurves import kinds
+from xcurves.core import direction
 from xcurves.core.labels import pick_one
 from xcurves.core.schema import ResultKind, Statement, View
 
@@ -190,7 +191,7 @@ def summary(result: xr.Dataset | xr.DataTree) -> str:
     str
         A line for each statement, at most 12: the answer first, then how it was computed and what it does not say.
         Tasks stand in the table. Of an analysis, the answer of each part under its question, then the missing parts,
-        and why.
+        and why, and which end of scores is taken as better if nothing says it.
 
     Raises
     ------
@@ -269,7 +270,7 @@ def _left(part: xr.Dataset) -> list[str]:
 
 
 def _paragraphs(tree: xr.DataTree) -> Iterator[str]:
-    """Yield question and answer of every part of an analysis, then what is missing."""
+    """Yield question and answer of every part of an analysis, then what is missing or was assumed."""
     for part in parts_of(tree).values():
         kind, result = prepare(part)
         answer = ask(kind, result, kind.answer, "summary")
@@ -282,6 +283,9 @@ def _paragraphs(tree: xr.DataTree) -> Iterator[str]:
         if len(missing) > _MOST_MISSING:
             lines.append(f"and {len(missing) - _MOST_MISSING} more")
         yield "\n".join(lines)
+    assumed = direction.assumed_in(tree.to_dataset())
+    if assumed:
+        yield f"{assumed} (else: curves.{direction.ATTRS} = 0)."
 
 
 def say_final(part: xr.Dataset) -> str:

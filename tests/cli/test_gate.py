@@ -467,7 +467,11 @@ def dates(n):
 @pytest.mark.parametrize("grouped", [False, True])
 @pytest.mark.parametrize(
     ("column", "made"),
-    [("created_at", dates), ("time", lambda n: [1.7e9 + 60 * k for k in range(n)])],
+    [
+        ("created_at", dates),
+        ("finished_at", dates),
+        ("time", lambda n: [1.7e9 + 60 * k for k in range(n)]),
+    ],
 )
 def test_a_log_with_the_newest_rows_first_is_sorted(capsys, grouped, column, made):
     write_log(("new", [12.0, 8.0, 8.5, 8.2]))

@@ -202,3 +202,40 @@ def test_an_archive_of_scores_without_training_asks_which_dim_has_the_tasks(caps
     assert read("named-answer.nc")["difference"].item() == pytest.approx(
         found["difference"].item()
     )
+
+
+def test_of_two_tasks_the_one_with_a_short_run_is_named_with_cures_that_work(
+    table, capsys
+):
+    whole = crashed().dropna()
+    whole = whole[~whole["seed"].isin([1, 2, 3])]
+    short = whole.assign(task="y")
+    is_cut = (short["agent"] == "a") & (short["seed"] == 5) & (short["step"] > 40_000)
+    frame = pd.concat([whole.assign(task="x"), short[~is_cut]])
+    frame.to_csv("two.csv", index=False)
+    assert main(["two.csv", *QUICK]) == 2
+    refused = capsys.readouterr().err
+    assert (
+        "only 1 of 2 tasks can be compared: task 'y': algorithm 'a', run 5" in refused
+    )
+    typed = shlex.split(refused.partition("Type: ")[2])
+    assert main(typed[3:]) == 0
+    assert "1 of 28 runs failed and counts as" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("value", "higher is taken as better: the name value does not say"),
+        ("val_loss", "lower is better, as the name val_loss says"),
+        ("return", ""),
+    ],
+)
+def test_common_levels_change_not_what_says_the_direction(table, capsys, name, said):
+    crashed().rename(columns={"score": name}).to_csv("d.csv", index=False)
+    command = ["d.csv", *QUICK, "--runs-short", "drop", "--align"]
+    for levels in ([], ["budget:20"], ["0:100000:20000", "--drop-incomplete"]):
+        assert main([*command, *levels]) == 0
+        lines = capsys.readouterr().out.split("\n")
+        assert lines[2].startswith(said)
+        assert bool(lines[2]) == bool(said)

@@ -43,7 +43,7 @@ UNKNOWN = names_of(
     """
     loss_scale explained_variance survival_time episode_time alive_time up_time episode_length alive_duration
     survival_duration lossless value y metric learning_rate total false_negative_rate rank_of_matrix
-    gap_filled distance_travelled costly timeline
+    gap_filled distance_travelled costly timeline uptime_seconds lifetime_duration
     """
 )
 
@@ -207,6 +207,19 @@ def test_an_unknown_direction_is_one_detail_and_stands_in_history():
     assert said in found.curves.summary()
     assert "taken as better" not in found.curves.summary().split("\n")[0]
     assert found.attrs["history"].count("taken as better") == 1
+    curves = scores("value")
+    analysis = curves.curves.analyze(include=["pairwise"], rng=0)
+    (line,) = (
+        each
+        for each in analysis.curves.summary().split("\n")
+        if "taken as better" in each
+    )
+    assert line.startswith("Higher is taken as better: the name value does not say")
+    cure = re.search(r"\(else: (.*)\)\.$", line)[1]
+    exec(cure, {"curves": curves})  # the cure as it is printed
+    other = curves.curves.analyze(include=["pairwise"], rng=0)
+    assert "taken as better" not in other.curves.summary()
+    assert re.search("has the lowe(r|st) mean value", other.curves.summary())
 
 
 @pytest.mark.parametrize(

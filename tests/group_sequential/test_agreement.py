@@ -92,10 +92,11 @@ def test_a_pair_that_step_down_alone_shows_has_an_end_at_0():
     raise AssertionError("no such data set")
 
 
+@pytest.mark.parametrize("higher_is_better", [True, False])
 @pytest.mark.parametrize(
     "chosen", [{"reference": "method_a"}, {"reference": "method_c"}]
 )
-def test_pairs_with_a_reference_keep_their_direction(chosen):
+def test_pairs_with_a_reference_keep_their_direction(chosen, higher_is_better):
     rng = np.random.default_rng(3)
     values = (
         rng.normal(size=(3, 10, 1))
@@ -108,7 +109,13 @@ def test_pairs_with_a_reference_keep_their_direction(chosen):
     )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = xcurves.sequential(curves, n_looks=2, n_resamples=999, **chosen)
+        found = xcurves.sequential(
+            curves,
+            n_looks=2,
+            n_resamples=999,
+            higher_is_better=higher_is_better,
+            **chosen,
+        )
     said = found.curves.summary().split("\n")[0]
     verb = "above" if chosen["reference"] == "method_a" else "below"
     assert f"method_b is {verb} {chosen['reference']} by" in said

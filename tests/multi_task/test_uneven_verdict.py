@@ -226,3 +226,76 @@ def test_no_sentence_lacks_its_subject():
         r"\. a[01] or a[01] may be the best: no difference is shown\.", said
     )
     assert re.search(r"Untested beside a[01]: a2 \(no runs\)\.", said)
+
+
+@pytest.mark.parametrize("higher_is_better", [True, False])
+@pytest.mark.parametrize("gap", [-3.0, -0.3, 0.3, 3.0])
+def test_a_reference_or_a_margin_changes_not_who_is_best(gap, higher_is_better):
+    """These pairs keep their direction in tables; the verdict has the better one first all the same."""
+    rng = np.random.default_rng(3)
+    values = rng.normal(size=(8, 1, 1)) + rng.normal(0, 0.5, (8, 2, 5))
+    values[:, 1] += gap
+    curves = study(values)
+    options = {"higher_is_better": higher_is_better, "rng": 0}
+    means = values.mean(axis=(0, 2))
+    best = NAMES[int(np.argmax(means if higher_is_better else -means))]
+
+    plain = xcurves.across_tasks(curves, **options).curves.summary().split("\n")[0]
+    assert plain.startswith(f"{best} has the ")
+    for changed in ({"reference": "alpha"}, {"reference": "beta"}, {"margin": 0.1}):
+        found = xcurves.across_tasks(curves, **options, **changed)
+        assert found.curves.summary().split("\n")[0] == plain
+    pairs = xcurves.pairwise(curves.isel(task=0), **options)
+    plain = pairs.curves.summary().split("\n")[0]
+    for reference in NAMES[:2]:
+        found = xcurves.pairwise(curves.isel(task=0), reference=reference, **options)
+        assert found.curves.summary().split("\n")[0] == plain
+
+
+def test_a_margin_changes_not_who_is_best_of_three():
+    rng = np.random.default_rng(4)
+    values = rng.normal(0, 0.5, (8, 3, 5)) + np.array([0.0, -3.0, 4.0])[:, np.newaxis]
+    plain = xcurves.across_tasks(study(values), rng=0).curves.summary().split("\n")[0]
+    assert plain.startswith("gamma has the highest mean score, ")
+    assert "it is shown to be higher than all others" in plain
+    found = xcurves.across_tasks(study(values), rng=0, margin=0.5)
+    assert found.curves.summary().split("\n")[0] == plain
+
+
+@pytest.mark.parametrize("reference", [None, *NAMES[:3]])
+@pytest.mark.parametrize("higher_is_better", [True, False])
+def test_in_how_many_tasks_each_is_best_is_counted_from_means(
+    reference, higher_is_better
+):
+    """Of several tasks of `pairwise`: the best by plain means, also of two that are compared with a third only."""
+    rng = np.random.default_rng(5)
+    values = rng.normal(0, 0.3, (7, 3, 6)) + rng.normal(0, 2, (7, 3, 1))
+    found = xcurves.pairwise(
+        study(values), reference=reference, higher_is_better=higher_is_better, rng=0
+    )
+    means = values.mean(axis=2)
+    place = np.argmax(means if higher_is_better else -means, axis=1)
+    summary = found.curves.summary()
+    counts = {NAMES[each]: int((place == each).sum()) for each in range(3)}
+    assert len(set(place)) == 3
+    for name, n in counts.items():
+        assert f"{name} in {n}" in summary
+    n_shown = 0
+    p = found.pvalue_adjusted.sel(effect="algorithm")
+    for task, each in enumerate(place):
+        has = (found.algorithm_a == NAMES[each]) | (found.algorithm_b == NAMES[each])
+        n_shown += bool((p.isel(task=task)[has.to_numpy()] <= 0.05).all())
+    assert f"in {n_shown or 'none'} of them it is shown to be" in summary
+
+
+def test_an_algorithm_without_runs_in_a_task_is_none_of_the_others_there():
+    rng = np.random.default_rng(6)
+    values = rng.normal(0, 0.3, (4, 3, 6)) + np.array([0.0, 5.0, 9.0])[:, np.newaxis]
+    has = np.ones((4, 3))
+    has[2:, 0] = 0
+    has[3, 2] = 0  # here no pair is left
+    summary = xcurves.pairwise(study(values, has), rng=0).curves.summary()
+    assert "score over training of 3 tasks: gamma in 3; in 3 of them it is" in summary
+    bare = study(values, has).isel(training=0, drop=True)
+    summary = xcurves.pairwise(bare, rng=0).curves.summary()
+    assert "The highest mean score of 3 tasks: gamma in 3; in 3 of them" in summary

@@ -484,6 +484,25 @@ TWICE = {
 }
 
 
+def test_a_key_that_stands_twice_in_a_configuration_is_refused(tmp_path):
+    """The algorithm is read from it: of two the last would be taken unseen."""
+    for number, algorithm in enumerate("aabb"):
+        folder = tmp_path / f"run{number}"
+        folder.mkdir()
+        (folder / "a.jsonl").write_text(
+            '{"step": 1, "loss": 0.5}\n{"step": 2, "loss": 0.4}\n'
+        )
+        config = json.dumps({"algo": algorithm, "seed": number % 2})
+        (folder / "config.json").write_text(config)
+    assert set(xcurves.readers.read(tmp_path)["algorithm"]) == {"a", "b"}
+    (folder / "config.json").write_text('{"algo": "a", ' + config[1:])
+    with pytest.raises(
+        ValueError,
+        match=r"config\.json has the key 'algo' twice in one object\. Rename",
+    ):
+        xcurves.readers.read(tmp_path)
+
+
 @pytest.mark.parametrize("name", TWICE)
 def test_a_key_that_stands_twice_is_refused_by_name_and_file(tmp_path, name):
     """JSON's readers keep the last: a score would be lost unseen."""

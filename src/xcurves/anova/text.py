@@ -18,11 +18,11 @@ from xcurves.core.floors import (
     runs_a_side,
 )
 from xcurves.core.pairs import (
+    better_first_rows,
     displayed_pairs,
     lower_is_better,
-    most_ahead,
-    rows_of,
     rows_of_tasks,
+    verdict_rows,
 )
 from xcurves.core.schema import Statement
 from xcurves.core.validation import NO_TRAINING
@@ -278,21 +278,25 @@ def _shapes_of_pairs(result: xr.Dataset, alpha: float) -> str:
 def _compared(task: xr.Dataset) -> Comparison:
     """Return what the verdict about one task is made of."""
     p = task["pvalue_adjusted"].sel(effect="algorithm")
-    over = ""
-    if NO_TRAINING not in task.attrs:
-        over = " over training"
     return Comparison(
-        rows=rows_of(
+        rows=verdict_rows(
             displayed_pairs(task, "difference", "difference_ci_simultaneous", p)
         ),
         algorithms=[str(label) for label in task["algorithm"].to_numpy().tolist()],
         may_be_best=named(task, task["may_be_best"]),
-        score=f"mean {score_name(task)}{over}",
+        score=f"mean {score_name(task)}{_over_training(task)}",
         units=units_of(task["difference"]),
         means=means_of(task, "score_mean"),
         lower_is_better=lower_is_better(task),
         reasons=_reasons(task),
     )
+
+
+def _over_training(result: xr.Dataset) -> str:
+    """Return over what a mean is taken, nothing where scores have no training."""
+    if NO_TRAINING in result.attrs:
+        return ""
+    return " over training"
 
 
 def _sides(result: xr.Dataset) -> list[tuple[str, str]]:
@@ -347,16 +351,25 @@ def _best_by_task(result: xr.Dataset, noun: str) -> str:
     """Return in how many tasks each algorithm is best, and in how many that is shown."""
     p = result["pvalue_adjusted"].sel(effect="algorithm")
     displayed = displayed_pairs(result, "difference", "difference_ci_simultaneous", p)
+    dims = labels.task_dims(result["difference"])
+    means = result["score_mean"].transpose(*dims, "algorithm")
+    by_task = means.to_numpy().reshape(-1, means.sizes["algorithm"])
+    sign = 1
+    if lower_is_better(result):
+        sign = -1
+    names = means["algorithm"].to_numpy().astype(str).tolist()
     n_best = Counter[str]()
     n_shown = 0
-    for rows in rows_of_tasks(displayed, labels.task_dims(result["difference"])):
-        best = most_ahead(rows)
-        if best is None:
+    for rows, of_task in zip(rows_of_tasks(displayed, dims), by_task, strict=True):
+        # Others that have no run in this task are no others.
+        known = [row for row in rows if not np.isnan(row.amount)]
+        if not known:
             continue
+        best = names[int(np.nanargmax(sign * of_task))]
         n_best[best] += 1
-        n_shown += all(
-            row.shown and row.better == best for row in rows if best in row[:2]
-        )
+        turned = better_first_rows(known, displayed)
+        of_best = [row for row in turned if best in row[:2]]
+        n_shown += all(row.shown and row.better == best for row in of_best)
     if not n_best:
         return f"In no {noun} could any pair be compared."
 
@@ -367,8 +380,10 @@ def _best_by_task(result: xr.Dataset, noun: str) -> str:
     others = "the other"
     if result.sizes["algorithm"] > 2:
         others = "all others"
+        if "reference" in result.attrs:
+            others += " that it is compared with"
     return (
-        f"The {most} mean {score_name(result)} over training of {n_best.total()} {noun}s: {counts}; in "
+        f"The {most} mean {score_name(result)}{_over_training(result)} of {count(n_best.total(), noun)}: {counts}; in "
         f"{n_shown or 'none'} of them it is shown to be {more} than {others}."
     )
 

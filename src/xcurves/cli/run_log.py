@@ -16,7 +16,8 @@ from xcurves.core.labels import DIMS
 from xcurves.core.run_checks import RunError, RunsWarning
 
 _RUN = "run"  # column of the number of a run of its algorithm, where the log has none
-_CLOCKS = {"time", "timestamp", "date", "datetime", "clock", "created", "started"}
+_CLOCKS = {"time", "timestamp", "date", "datetime", "clock"}
+_CLOCKS |= {"created", "started", "finished", "ended", "completed", "updated"}
 _EPOCH = 1e8  # seconds since 1970: larger numbers are no durations
 _NUMBERED = re.compile(r"algorithm '?(?P<algorithm>[^,]+?)'?, run (?P<run>\d+)\b")
 _LEAST_FALLS = 4  # of numbers that may be durations, before their order says something

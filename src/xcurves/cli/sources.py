@@ -325,12 +325,20 @@ def _aligned(
             with warnings.catch_warnings(action="ignore"):
                 align(curves, **given)
             raise
-        return align(curves, **given)
+        return _align(curves, given)
     # Levels that are named cut nothing, but short runs may lack them.
-    aligned = align(curves, **given)
+    aligned = _align(curves, given)
     del cures["cut"]
     if not options.drop_incomplete:
         _ask_of_short_runs(aligned, cures, options)
+    return aligned
+
+
+def _align(curves: xr.DataArray, given: dict[str, Any]) -> xr.DataArray:
+    """Return curves at common levels; which end of scores is better, and what says so, is said later."""
+    aligned = align(curves, **given)
+    if direction.HIGHER not in curves.attrs:
+        aligned.attrs.pop(direction.HIGHER, None)
     return aligned
 
 

@@ -59,7 +59,7 @@ _NEGATIVE = _names("neg negative")
 _COUNTED = _names("true false")
 _TIMES = _names("time times duration seconds")
 # of which a long time may be good
-_LASTING = _names("survival episode ep alive up life")
+_LASTING = _names("survival episode ep alive up uptime life lifetime")
 # Dims, columns and coordinates whose labels name the metric.
 METRICS = _names(
     "metric metrics metric_name measure measures tag tags criterion scorer"

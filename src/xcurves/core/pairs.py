@@ -214,6 +214,36 @@ def rows_of(displayed: xr.Dataset) -> list[PairRow]:
     return rows_of_tasks(displayed, ())[0]
 
 
+def verdict_rows(displayed: xr.Dataset) -> list[PairRow]:
+    """Return the displayed pairs of one task as rows with the better one first, whatever direction pairs keep.
+
+    But several pairs with one reference stand beside it, with their signs: no best is named of them.
+    """
+    rows = rows_of(displayed)
+    if "reference" in displayed.attrs and len(rows) > 1:
+        return rows
+    return better_first_rows(rows, displayed)
+
+
+def better_first_rows(rows: Sequence[PairRow], displayed: xr.Dataset) -> list[PairRow]:
+    """Return rows of displayed pairs, those that keep their direction turned as `better_first` turns others."""
+    if not keeps_direction(displayed):
+        return list(rows)
+    sign = 1
+    if lower_is_better(displayed):
+        sign = -1
+    return [_turned_row(row, swap=sign * row.amount < 0) for row in rows]
+
+
+def _turned_row(row: PairRow, *, swap: bool) -> PairRow:
+    """Return a row with a positive amount, its algorithms swapped or not."""
+    if row.amount < 0:
+        row = row._replace(amount=-row.amount, low=-row.high, high=-row.low)
+    if swap:
+        row = row._replace(better=row.other, other=row.better)
+    return row
+
+
 def rows_of_tasks(
     displayed: xr.Dataset, dims: Sequence[Hashable]
 ) -> list[list[PairRow]]:

@@ -280,11 +280,11 @@ def _check_scores(
         task = task_dims.one_dim(checked, task, "scores")
     others = [dim for dim in labels.extra_dims(checked) if dim != task]
     if others:
-        cure = f"average over it with task={others[0]!r}"
+        cure = f"Average over it: task={others[0]!r}"
         if task:
-            cure = f"scores.isel({others[0]}=0)"
+            cure = f"Select one: scores.isel({others[0]}=0)"
         raise ValueError(
-            f"scores have the dim {others[0]!r}; a decision needs one number of each run. Try {cure}"
+            f"scores have the dim {others[0]!r}; a decision needs one number of each run. {cure}"
         )
     if task is not None:
         core = [task, *core]

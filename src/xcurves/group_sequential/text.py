@@ -20,6 +20,7 @@ from xcurves.core.pairs import (
     better_first,
     displayed_pairs,
     heading,
+    keeps_direction,
     lower_is_better,
     rows_of,
 )
@@ -237,8 +238,10 @@ def _versus(row: PairRow) -> str:
 
 def _say_shown(row: PairRow, latest: xr.Dataset) -> str:
     """Return which of a pair is better, it first, and by how much."""
-    # Pairs with a reference keep their direction, of others the first is the better one.
-    is_above = (row.amount < 0) == lower_is_better(latest)
+    is_above = row.amount > 0
+    # Pairs with a reference keep their sign, of others it says by how much the first is better.
+    if lower_is_better(latest) and not keeps_direction(latest):
+        is_above = not is_above
     word = "below"
     if is_above:
         word = "above"

@@ -22,7 +22,7 @@ from xcurves.core.floors import (
     floor_sentences,
     runs_a_side,
 )
-from xcurves.core.pairs import lower_is_better, rows_of
+from xcurves.core.pairs import lower_is_better, verdict_rows
 from xcurves.core.provenance import alpha_of, significant
 from xcurves.core.wording import count, number, span, units_of
 from xcurves.kernels.resampling.adjustments import holm
@@ -58,7 +58,7 @@ def compared(benchmark: xr.Dataset, claim: str) -> Comparison:
     if claim == "random":
         on = f"on {noun}s like these"
     made = Comparison(
-        rows=rows_of(shown_of_claim(benchmark, claim)),
+        rows=verdict_rows(shown_of_claim(benchmark, claim)),
         algorithms=[],
         may_be_best=may_be_best,
         score=f"{mean} {score_name(benchmark)}",

@@ -63,10 +63,10 @@ def several_tasks(
         taken.notnull().any([dim for dim in taken.dims if dim != dims[0]]).sum()
     )
     if n_tasks < 2:
-        raise NotApplicableError(
-            f"only {n_tasks} of {curves.sizes[dims[0]]} tasks can be compared",
-            expected=True,
-        )
+        few = f"only {n_tasks} of {curves.sizes[dims[0]]} tasks can be compared"
+        if attrs:
+            few += f": {attrs['left_out'].splitlines()[0]}"
+        raise NotApplicableError(few, expected=True)
     return taken, {"task": str(dims[0])}, attrs
 
 

@@ -73,7 +73,9 @@ def verdict_over_tasks(
         n_shown = len([row for row in likes.rows if row.shown])
         pairs = count(len(likes.rows), "pair")
         shown = f"none of {pairs} is"
-        if n_shown:
+        if n_shown == 1:
+            shown = f"1 of {pairs} is"
+        elif n_shown:
             shown = f"{n_shown} of {pairs} are"
         shown = f"On {task}s like these {shown} shown to differ."
         return [*sentences, alone, shown], []

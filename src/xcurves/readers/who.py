@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -14,9 +13,9 @@ import pandas as pd
 
 from xcurves.core.direction import words_of
 from xcurves.preprocessing.wide import CONFIG, join_labels
-from xcurves.readers.formats.json_rows import flat
+from xcurves.readers.formats.json_rows import flat, parse
 from xcurves.readers.guess import dim_of
-from xcurves.readers.open_files import read_bytes
+from xcurves.readers.open_files import LogError, read_bytes
 
 _CONFIGS = [
     f"{stem}.{end}"
@@ -114,6 +113,8 @@ def read_config(home: Path) -> dict[str, Any]:
         if path.is_file() and not path.is_symlink() and path.stat().st_size <= _LARGEST:
             try:
                 found = _load(path)
+            except LogError:  # of a key that stands twice one value would be lost
+                raise
             except (
                 Exception
             ):  # a configuration that cannot be read says nothing of its run
@@ -152,7 +153,7 @@ def what_differs(configs: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 def _load(path: Path) -> Any:
     data = read_bytes(path)
     if path.suffix == ".json":
-        return json.loads(data)
+        return parse(data, path)
     if path.suffix == ".toml":
         return tomllib.loads(data.decode())
     import yaml

@@ -72,24 +72,24 @@ def read_records(text: str, key: str, path: Path) -> pd.DataFrame:
     return pd.DataFrame(parse(text, path)[key])
 
 
-class _TwiceError(ValueError):
+class TwiceError(ValueError):
     """A key that an object of JSON has twice: of its values JSON's own readers keep the last, unsaid."""
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object of JSON whose keys differ."""
     made = dict(pairs)
     if len(made) < len(pairs):
         keys = [key for key, _ in pairs]
-        raise _TwiceError(next(key for key in keys if keys.count(key) > 1))
+        raise TwiceError(next(key for key in keys if keys.count(key) > 1))
     return made
 
 
 def parse(text: str | bytes, where: object) -> Any:
     """Return a value of JSON; `where` it stands is said if one of its objects has a key twice."""
     try:
-        return json.loads(text, object_pairs_hook=_object)
-    except _TwiceError as error:
+        return json.loads(text, object_pairs_hook=unique_keys)
+    except TwiceError as error:
         raise LogError(
             f"{where} has the key {str(error)!r} twice in one object. Rename or remove one of them"
         ) from None
@@ -106,7 +106,9 @@ def flat(nested: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
 
 def _batch(lines: Sequence[bytes], path: Path, start: int) -> pd.DataFrame:
     try:
-        found = json.loads(b"[" + b",".join(lines) + b"]", object_pairs_hook=_object)
+        found = json.loads(
+            b"[" + b",".join(lines) + b"]", object_pairs_hook=unique_keys
+        )
         if len(found) != len(lines):
             raise ValueError("a line has several values")
     except ValueError:
