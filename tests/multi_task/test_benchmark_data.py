@@ -21,8 +21,10 @@ def test_39_tasks_from_a_table_to_answer_figures_and_archive_in_ten_lines(tmp_pa
     frame = pd.read_csv(TDMPC2)
     frame = frame[frame.algorithm.isin(["tdmpc2", "dreamerv3"])].dropna(subset="reward")
     curves = frame.curves.to_dataarray(
-        "reward", run="seed", training="step", extra="task", on="intersection"
+        "reward", run="seed", training="step", extra="task"
     )
+    # one run of 234 ends early
+    curves = curves.curves.align("intersection", runs_short="cut")
     # many tasks carry the mean: no warning
     answer = curves.curves.across_tasks(reference="dreamerv3", rng=0)
     profile = curves.curves.profile_across_tasks(reference="dreamerv3", rng=0)
@@ -52,7 +54,7 @@ def test_39_tasks_from_a_table_to_answer_figures_and_archive_in_ten_lines(tmp_pa
     first = answer.curves.summary().split("\n")[0]
     mean = f"{answer.score_mean.max().item():.3g}"
     assert first.startswith(
-        f"tdmpc2 has the higher mean reward over 39 tasks, {mean}. On tasks like these it is shown"
+        f"tdmpc2 has the higher mean reward, {mean} over 39 tasks. On tasks like these it is shown"
     )
     assert "to be higher than dreamerv3, by 209 (" in first
     assert len(forest.get_yticklabels()) == 39 + 2

@@ -76,7 +76,7 @@ def one_dim(curves: xr.DataArray, task: object, name: str = "curves") -> str:
     extra = labels.extra_dims(curves)
     if isinstance(task, str) and task in extra:
         return task
-    if task == TASK and len(extra) == 1:
+    if isinstance(task, str) and task == TASK and len(extra) == 1:
         return str(extra[0])
     if isinstance(task, str) and task in labels.DIMS:
         raise ValueError(

@@ -160,6 +160,7 @@ def compare_distributions(
     trials = checked.transpose(..., *core)
     validation.check_choice("correction", correction, tuple(ADJUSTMENTS))
     pairs = labels.algorithm_pairs(trials, name="scores")
+    n_resamples = validation.check_count("n_resamples", n_resamples)
     if n_resamples is not None and not stratified:
         raise ValueError(
             f"nothing is random without strata; got n_resamples={n_resamples}. Leave it out"
@@ -169,7 +170,7 @@ def compare_distributions(
         pairs=labels.pairs_in_label_order(trials),
         n_strata=prod(trials.sizes[name] for name in design.strata),
         stratified=stratified,
-        n_resamples=validation.check_count("n_resamples", n_resamples),
+        n_resamples=n_resamples,
         correction=correction,
         alpha=validation.check_confidence_level(confidence_level),
         entropy=validation.check_rng(rng, random=stratified),

@@ -298,11 +298,12 @@ def _say_unused(result: xr.Dataset) -> Iterator[str]:
 
 def _unused(result: xr.Dataset) -> dict[str, int]:
     """Return how many runs no decision used, of each algorithm that is judged or was a champion, if it has such."""
-    if "run_digest" not in result:
+    # A selection may have left out the runs, or algorithms.
+    if "run_digest" not in result or "algorithm" not in result["run_digest"].dims:
         return {}
     n_made = (result["run_digest"] != 0).sum("run").to_numpy().tolist()
     names = map(str, result["algorithm"].to_numpy())
-    n_unused = dict(zip(names, n_made, strict=True))
+    n_runs_made = dict(zip(names, n_made, strict=True))
     decisions = result["decision"].to_numpy()
     is_judged = (decisions == DROPPED) | (decisions == KEPT)
     candidates = map(str, result["candidate"].to_numpy()[is_judged])
@@ -319,7 +320,9 @@ def _unused(result: xr.Dataset) -> dict[str, int]:
         # Further runs of this champion may take part yet.
         del n_used[result.attrs["champion"]]
     return {
-        name: n_unused[name] - n for name, n in n_used.items() if n_unused[name] > n
+        name: n_runs_made[name] - n
+        for name, n in n_used.items()
+        if n_runs_made.get(name, 0) > n
     }
 
 

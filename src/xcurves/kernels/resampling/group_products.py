@@ -61,8 +61,12 @@ def _in_order(
     add = sums_of_groups(orders_of(labels), sizes, 1 / np.sqrt(sizes))
 
     def square(features: Floats, out: Floats) -> None:
-        sums = add(features)
-        out[...] = np.einsum("sgtf,sgtf->tfs", sums, sums)
+        squares = np.square(add(features))
+        # group after group, so that rounding does not depend on the number of tasks
+        total = squares[:, 0]
+        for of_group in range(1, len(sizes)):
+            total += squares[:, of_group]
+        out[...] = total.transpose(1, 2, 0)
 
     return square
 
