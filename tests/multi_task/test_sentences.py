@@ -186,7 +186,7 @@ def test_a_verdict_beside_a_reference_has_few_words_too():
             found = xcurves.across_tasks(scaled, reference=names[0], rng=0)
             said = KIND.answer(found)
             assert (
-                f"Beside {names[0]}, in mean score over 8 tasks on tasks like these: "
+                f"Beside {names[0]}, in mean score over 8 tasks, on tasks like these: "
                 in said
             )
             short = said

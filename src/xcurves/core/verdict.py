@@ -324,8 +324,11 @@ def reference_sentence(
         names = [f"{row.better} ({_signed(made, row)})" for row in group]
         if names:
             phrases.append(f"{listed(names, most)} {is_or_are(names)} {verdict}")
-    words = [f"in {made.score}", made.over, made.on]
-    where = " ".join(word for word in words if word)
+    where = f"in {made.score}"
+    if made.over:
+        where += f" {made.over}"
+    if made.on:
+        where += f", {made.on}"
     return f"Beside {reference}, {where}: {'; '.join(phrases)}."
 
 
