@@ -28,7 +28,12 @@ from calibration.claims import (
     outside,
 )
 from calibration.randomization import BLOCK
-from xcurves.kernels.differences import task_effects, task_flips, task_plans
+from xcurves.kernels.differences import (
+    task_effects,
+    task_flips,
+    task_plans,
+    task_spreads,
+)
 from xcurves.kernels.resampling import plans
 
 RESAMPLES = 199
@@ -428,8 +433,8 @@ def spreads_and_shares(data):
     """Intervals of the standard deviation over tasks, and of the share of tasks in which the first is better."""
     x, y, d, v = numbers_of(data)
     noise = task_effects.uncertainty(x, y, paired=False).sum(axis=-1)
-    _, spread, _ = task_flips.spread_of_truth(d, v, noise, ALPHA)
-    return interval(spread), interval(task_flips.share_positive(d, ALPHA)[1])
+    _, spread, _ = task_spreads.spread_of_truth(d, v, noise, ALPHA)
+    return interval(spread), interval(task_spreads.share_positive(d, ALPHA)[1])
 
 
 def between(data, *, tau, spread=1.0, shift=0.5, rng=None):
