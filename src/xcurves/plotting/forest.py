@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 45  # pairs that have a row each; of more those of the best
 _OF_LABEL = 40  # letters in a line of the label, which has room below the columns too
-_OF_COLUMNS = 34  # letters of amount, interval and p with their spaces
+_OF_COLUMNS = 34  # letters of amount, interval and p with their spaces, at least
+_APART = 3  # letters that the space before a column takes
 _GREY = "0.6"
 _LETTER = 0.64  # width of a letter, of its height
 _SPACE = 7  # points between two columns
@@ -82,10 +83,11 @@ def n_forest_lines(displayed: xr.Dataset) -> float:
 
 def n_forest_letters(displayed: xr.Dataset) -> float:
     """Return how many letters stand beside the forest, in names and in columns of numbers."""
-    return (
-        max((len(line.label) for line in forest_lines(displayed)), default=0)
-        + _OF_COLUMNS
-    )
+    lines = forest_lines(displayed)
+    of_names = max((len(line.label) for line in lines), default=0)
+    columns = _columns(lines, _heading(displayed))
+    of_columns = sum(_APART + max(map(len, [name, *texts])) for name, texts in columns)
+    return of_names + max(_OF_COLUMNS, of_columns)
 
 
 def draw_forest_of_pairs(
@@ -119,7 +121,7 @@ def draw_forest_of_pairs(
     ax.set_ylim(len(lines) - 0.5, -1.5)
     ax.grid(axis="x", color="0.9")
     ax.set_xlabel(wrapped(xlabel, _OF_LABEL))
-    _write_columns(ax, lines, heading(result).replace(" together", ""), small=small)
+    _write_columns(ax, lines, _heading(result), small=small)
     ax.yaxis.set_gid("pairs")
 
 
@@ -153,11 +155,13 @@ def _interval(place: int, line: Line, color: str) -> IntervalGroup:
     return IntervalGroup(y, amount, low, high, style, row.shown, flag)
 
 
-def _write_columns(ax: Axes, lines: Sequence[Line], what: str, *, small: bool) -> None:
-    """Write amount, interval and p at the right of the panel, in columns of text."""
-    size = 0.833 * float(ax.xaxis.label.get_fontsize())
-    if small:
-        size *= 0.85
+def _heading(result: xr.Dataset) -> str:
+    """Return the heading of the column of intervals."""
+    return heading(result).replace(" together", "")
+
+
+def _columns(lines: Sequence[Line], what: str) -> list[tuple[str, list[str]]]:
+    """Return the headings and the texts of the columns beside the forest; `what` is the heading of the intervals."""
     decimals = _common_decimals(lines)
     amounts, intervals, p = [], [], []
     for line in lines:
@@ -166,7 +170,14 @@ def _write_columns(ax: Axes, lines: Sequence[Line], what: str, *, small: bool) -
         p.append("")
         if line.row is not None:
             p[-1] = p_text(line.row.p)
+    return [("by", amounts), (what, intervals), ("p", p)]
 
+
+def _write_columns(ax: Axes, lines: Sequence[Line], what: str, *, small: bool) -> None:
+    """Write amount, interval and p at the right of the panel, in columns of text."""
+    size = 0.833 * float(ax.xaxis.label.get_fontsize())
+    if small:
+        size *= 0.85
     right = 0.0
     look: dict[str, Any] = {
         "xycoords": ax.get_yaxis_transform(),
@@ -176,7 +187,7 @@ def _write_columns(ax: Axes, lines: Sequence[Line], what: str, *, small: bool) -
         "fontsize": size,
         "annotation_clip": False,
     }
-    for name, texts in (("by", amounts), (what, intervals), ("p", p)):
+    for name, texts in _columns(lines, what):
         right += _SPACE + _LETTER * size * max(map(len, [name, *texts]))
         ax.annotate(name, (1, -1), (right, 0), color="0.35", **look)
         for index, (line, text) in enumerate(zip(lines, texts, strict=True)):
