@@ -96,8 +96,10 @@ def test_a_folder_of_event_files(curves, here, capsys):
     )
     assert main(["runs", "--select", "tag=eval/return", *QUICK]) == 0
     same("runs-answer.nc", curves.astype(np.float32).astype(float))
-    assert main(["runs", "--extra", "tag", "--output", "tags.nc", *QUICK]) == 0
-    assert read("tags.nc").tag.values.tolist() == ["eval/return", "loss"]
+    # of a loss lower is better, of a return higher
+    assert main(["runs", "--extra", "tag", "--output", "tags.nc", *QUICK]) == 2
+    assert capsys.readouterr().err.endswith("Select one: --select tag=loss\n")
+    assert "tags.nc" not in os.listdir()
 
 
 def test_a_weights_and_biases_chart(curves, here, capsys):
