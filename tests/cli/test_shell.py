@@ -7,6 +7,7 @@ import struct
 import subprocess
 import sys
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -99,7 +100,7 @@ def test_a_folder_of_event_files(curves, here, capsys):
     # of a loss lower is better, of a return higher
     assert main(["runs", "--extra", "tag", "--output", "tags.nc", *QUICK]) == 2
     assert capsys.readouterr().err.endswith("Select one: --select tag=loss\n")
-    assert "tags.nc" not in os.listdir()
+    assert not Path("tags.nc").exists()
 
 
 def test_a_weights_and_biases_chart(curves, here, capsys):
