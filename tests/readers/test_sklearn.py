@@ -144,10 +144,10 @@ def test_settings_of_a_search_are_trials(data, given):
 class Limited(DecisionTreeClassifier):
     """Fails with deep trees, and with two levels on some folds only."""
 
-    def fit(self, X, y, **options):
+    def fit(self, X, y, sample_weight=None, check_input=True):
         if self.max_depth > 3 or (self.max_depth == 2 and y[0] == 0):
             raise ValueError("too deep")
-        return super().fit(X, y, **options)
+        return super().fit(X, y, sample_weight, check_input)
 
 
 SCORERS = {"accuracy": "accuracy", "brier": "neg_brier_score"}
