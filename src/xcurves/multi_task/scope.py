@@ -1,4 +1,4 @@
-"""Which algorithms and tasks a verdict is about, where not all algorithms have all tasks; and circles of pairs."""
+"""Which algorithms and tasks a verdict is about, where not all algorithms have all tasks."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Bools
-from xcurves.core.pairs import lower_is_better
-from xcurves.core.provenance import alpha_of, significant
-from xcurves.multi_task.claims import of_claim
 
 _MOST_LACKING = (
     0.1  # share of tasks that may be left out so that all algorithms are compared
@@ -49,28 +46,3 @@ def scope_of(benchmark: xr.Dataset) -> Scope:
     """Return what the verdict on one benchmark is about; its result has the dim of tasks."""
     n_runs = benchmark["n_runs"].transpose(benchmark.attrs["task"], "algorithm")
     return scope_of_tasks(n_runs.to_numpy() > 0)
-
-
-def forms_circle(benchmark: xr.Dataset, claim: str) -> bool:
-    """Return whether over every algorithm that is compared another is shown to be better, by one claim.
-
-    Pairs over different tasks can: A is better than B, B than C, and C than A. Then `may_be_best` is NaN.
-    """
-    part = of_claim(benchmark, claim)
-    difference = part["difference"].to_numpy()
-    shown = significant(part["pvalue_adjusted"].to_numpy(), alpha_of(benchmark))
-    shown = shown & (difference != 0)
-    if not shown.any():
-        return False
-    sides = [part[name].to_numpy().tolist() for name in ("algorithm_a", "algorithm_b")]
-    worse = set()
-    compared = set()
-    for a, b, d, is_shown in zip(*sides, difference, shown, strict=True):
-        if np.isnan(d):
-            continue
-        compared |= {a, b}
-        if is_shown and (d > 0) != lower_is_better(benchmark):
-            worse.add(b)
-        elif is_shown:
-            worse.add(a)
-    return worse == compared
