@@ -70,9 +70,7 @@ def learners():
         lambda curves: curves.isel(training=-1).curves.performance_cdf(
             interval="bca", n_resamples=99, rng=0
         ),
-        lambda curves: curves.isel(training=-1).curves.compare_distributions(
-            paired=True, n_resamples=99, rng=0
-        ),
+        lambda curves: curves.isel(training=-1).curves.compare_distributions(),
         lambda curves: curves.curves.align([0.0, 150.0], method="linear").to_dataset(),
         # what it dropped is named in memory
         lambda curves: curves.curves.drop_incomplete().drop_attrs().to_dataset(),

@@ -414,15 +414,15 @@ def test_dims_of_an_archive_are_recognised(capsys):
 DATA = SHARED / "data"
 PUBLISHED = {  # the options that its shape needs, and what the answer is about
     "tdmpc2_results.csv.gz": (
-        ["--duplicates", "last", "--align", "budget"],
+        ["--duplicates", "last", "--align", "budget", "--runs-short", "cut"],
         "tdmpc2 has the highest mean reward",
     ),
     "tianshou_mujoco.csv.gz": (
-        ["--align", "budget", "--normalize"],
+        ["--align", "budget", "--runs-short", "cut", "--normalize"],
         "sac has the highest mean normalized return",
     ),
     "algoperf_external.csv.gz": (
-        ["--extra", "task", "study", "--align", "budget"],
+        ["--extra", "task", "study", "--align", "budget", "--runs-short", "cut"],
         "tasks like these",
     ),
     "nanogpt_track3_dev.csv.gz": (
