@@ -45,9 +45,8 @@ OF_BITS = r"ReplaceBinaryOperator_(Add|Sub|Mul|Div|FloorDiv|Mod|Pow)_(\w+Shift|B
 FAMILIES = (
     "anova",
     "distributions",
-    "gating",
-    "group_sequential",
     "learning_curves",
+    "looks",
     "multi_task",
     "planning",
     "profile",

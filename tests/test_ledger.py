@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from strategies import make_curves
-from xcurves import ledger
+from xcurves.looks import ledger
 
 PLAN = {"level": 0.2, "task": None, "looks": "1, 2"}
 PAST = {"plan": PLAN, "n_done": 1, "digests": {"a": {"0": 5, "1": 6}}}

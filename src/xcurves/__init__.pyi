@@ -17,9 +17,12 @@ from xcurves.distributions.performance_cdf import performance_cdf as performance
 from xcurves.distributions.saved_trials import run_trials as run_trials
 from xcurves.distributions.trials import trials_needed as trials_needed
 from xcurves.distributions.tuning_curve import tuning_curve as tuning_curve
-from xcurves.gating.gate import gate as gate
-from xcurves.group_sequential.looks import assign_looks as assign_looks
-from xcurves.group_sequential.sequential import sequential as sequential
+from xcurves.frames.align import align as align
+from xcurves.frames.align import drop_incomplete as drop_incomplete
+from xcurves.frames.failed import fill_failed as fill_failed
+from xcurves.frames.normalize import normalize as normalize
+from xcurves.frames.to_curves import to_dataarray as to_dataarray
+from xcurves.frames.to_curves import to_dataset as to_dataset
 from xcurves.learning_curves.compare_learners import (
     compare_learners as compare_learners,
 )
@@ -36,6 +39,9 @@ from xcurves.learning_curves.optimal_allocation import (
 )
 from xcurves.learning_curves.predict import predict as predict
 from xcurves.learning_curves.predict_loss import predict_loss as predict_loss
+from xcurves.looks.assign_looks import assign_looks as assign_looks
+from xcurves.looks.gate import gate as gate
+from xcurves.looks.sequential import sequential as sequential
 from xcurves.multi_task.across_tasks import across_tasks as across_tasks
 from xcurves.multi_task.profile_across_tasks import (
     profile_across_tasks as profile_across_tasks,
@@ -44,12 +50,6 @@ from xcurves.planning.runs_needed import runs_needed as runs_needed
 from xcurves.plotting.benchmark import plot_benchmark as plot_benchmark
 from xcurves.plotting.dispatch import plot as plot
 from xcurves.plotting.explore import explore as explore
-from xcurves.preprocessing.alignment import align as align
-from xcurves.preprocessing.alignment import drop_incomplete as drop_incomplete
-from xcurves.preprocessing.failures import fill_failed as fill_failed
-from xcurves.preprocessing.frames import to_dataarray as to_dataarray
-from xcurves.preprocessing.frames import to_dataset as to_dataset
-from xcurves.preprocessing.normalization import normalize as normalize
 from xcurves.profile.ss_profile import ss_profile as ss_profile
 from xcurves.reporting.analyze import analyze as analyze
 from xcurves.reporting.page import report as report

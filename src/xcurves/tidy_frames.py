@@ -18,7 +18,7 @@ from xcurves.core.labels import (
 )
 from xcurves.core.schema import PAIR_COORDS
 from xcurves.core.validation import has_own_levels
-from xcurves.preprocessing.columns import usual_columns
+from xcurves.frames.columns import usual_columns
 from xcurves.results import find_kind, prepare
 
 _DESCRIBED = ("units", "long_name")

@@ -48,8 +48,8 @@ from benchmarks import (
 from benchmarks.workloads import WORKLOADS, Workload
 from experiments import endgames
 from xcurves import archive, tutorial
-from xcurves.kernels.differences import contrasts
 from xcurves.kernels.distributions import ecdf
+from xcurves.kernels.one_task import contrasts
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
 MARKS = "<!-- goals -->\n", "<!-- end of goals -->\n"

@@ -28,7 +28,7 @@ from calibration.claims import (
     outside,
 )
 from calibration.randomization import BLOCK
-from xcurves.kernels.differences import (
+from xcurves.kernels.over_tasks import (
     task_effects,
     task_flips,
     task_plans,

@@ -11,15 +11,15 @@ from calibration.claims import ALPHA, Claim, Simulation, labelled, near, outside
 from calibration.group_sequential import RESAMPLES, numbers, runs
 from calibration.randomization import BLOCK
 from xcurves.core.provenance import significant
-from xcurves.kernels.differences.sequential_chances import (
+from xcurves.kernels.looks.sequential_chances import (
     UNLIKELY,
     chances,
     levels_left,
     seen_by,
 )
-from xcurves.kernels.differences.sequential_pvalues import spent
-from xcurves.kernels.differences.sequential_tests import sequential_tests
-from xcurves.kernels.differences.task_plans import nest
+from xcurves.kernels.looks.sequential_pvalues import spent
+from xcurves.kernels.looks.sequential_tests import sequential_tests
+from xcurves.kernels.over_tasks.task_plans import nest
 
 N_LOOKS, BATCH = 5, 6
 TENTHS = [tenth / 10 for tenth in range(11)]

@@ -9,9 +9,9 @@ import xarray as xr
 
 from calibration.claims import ALPHA, Claim, Simulation, labelled, near
 from xcurves.core.run_checks import Context
-from xcurves.gating.replay import KEPT, Champion, Rule, meet, pvalue_moved, race
-from xcurves.gating.runs import numbers_of_runs
-from xcurves.kernels.differences.mean_intervals import welch_interval
+from xcurves.kernels.looks.mean_intervals import welch_interval
+from xcurves.looks.gate_replay import KEPT, Champion, Rule, meet, pvalue_moved, race
+from xcurves.looks.gate_runs import numbers_of_runs
 
 LEVELS = (0.05, 0.1, 0.2, 0.5)
 LOOKS, START, MOST = (1, 2, 4, 8), 4, 8

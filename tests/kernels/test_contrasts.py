@@ -4,7 +4,7 @@ from scipy import stats
 
 import oracles
 from layers import slow
-from xcurves.kernels.differences import contrasts
+from xcurves.kernels.one_task import contrasts
 from xcurves.kernels.resampling import plans
 
 

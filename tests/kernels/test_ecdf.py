@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import oracles_distribution as oracles
+from xcurves.kernels import intervals
 from xcurves.kernels.distributions import ecdf
-from xcurves.kernels.resampling import binomial_limits
 
 SAMPLES = st.lists(st.integers(-3, 3), min_size=1, max_size=12)
 
@@ -120,7 +120,7 @@ def test_deviations_are_numpys(n):
 @pytest.mark.parametrize("alpha", [0.05, 0.2])
 def test_limits_of_a_probability_are_scipys(n, alpha):
     k = np.arange(n + 1)
-    lower, upper = binomial_limits.clopper_pearson(k, np.full(n + 1, n), alpha)
+    lower, upper = intervals.clopper_pearson(k, np.full(n + 1, n), alpha)
     for successes in k:
         ci = stats.binomtest(int(successes), n).proportion_ci(1 - alpha, method="exact")
         np.testing.assert_allclose(

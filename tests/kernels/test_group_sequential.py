@@ -13,28 +13,28 @@ from scipy import optimize, stats
 import oracles_sequential
 from layers import every, slow
 from places import SHARED
-from xcurves.kernels.differences.group_sequential import (
+from xcurves.kernels.looks.group_sequential import (
     centre_batches,
     normal_scale,
     studentized_terms,
 )
-from xcurves.kernels.differences.sequential_chances import (
+from xcurves.kernels.looks.sequential_chances import (
     Seen,
     chances,
     nominal_levels,
 )
-from xcurves.kernels.differences.sequential_pvalues import (
+from xcurves.kernels.looks.sequential_pvalues import (
     nested_pvalues,
     small_pvalues,
     spent,
     tie_ranks,
 )
-from xcurves.kernels.differences.sequential_tests import (
+from xcurves.kernels.looks.sequential_tests import (
     Nearby,
     ShiftedRuns,
     sequential_tests,
 )
-from xcurves.kernels.differences.task_plans import nest
+from xcurves.kernels.over_tasks.task_plans import nest
 
 REFERENCE = SHARED / "reference" / "dev_sequential.json"
 HAS_REFERENCE = pytest.mark.skipif(

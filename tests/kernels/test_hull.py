@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from layers import slow
-from xcurves.kernels.differences.shifted_contrasts import ShiftedContrast, hull
+from xcurves.kernels.one_task.shifted_contrasts import ShiftedContrast, hull
 
 
 def counted(shifted, delta):

@@ -5,7 +5,7 @@ import pytest
 
 import oracles
 from layers import every, slow
-from xcurves.kernels.differences import contrasts
+from xcurves.kernels.one_task import contrasts
 from xcurves.kernels.resampling import plans
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from xcurves.kernels.differences import mean_intervals
+from xcurves.kernels.looks import mean_intervals
 
 ALPHA = 0.05 / 3
 

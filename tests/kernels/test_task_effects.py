@@ -16,7 +16,7 @@ from across_reference import (
     weights,
 )
 from layers import every, slow
-from xcurves.kernels.differences import task_effects, task_plans, task_ranks
+from xcurves.kernels.over_tasks import task_effects, task_plans, task_ranks
 from xcurves.kernels.resampling import batches
 
 

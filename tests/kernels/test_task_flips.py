@@ -17,7 +17,7 @@ from across_reference import (
     weights,
 )
 from oracles import flips_min_p
-from xcurves.kernels.differences import (
+from xcurves.kernels.over_tasks import (
     task_effects,
     task_flips,
     task_ranks,

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from across_reference import ALPHA
-from xcurves.kernels.differences import task_flips
 from xcurves.kernels.distributions import bootstrap
+from xcurves.kernels.over_tasks import task_flips
 from xcurves.kernels.resampling import plans
 
 

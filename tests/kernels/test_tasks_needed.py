@@ -7,7 +7,8 @@ import pytest
 from scipy import integrate, stats
 
 from across_reference import FILE
-from xcurves.kernels.differences import mean_intervals, tasks_needed
+from xcurves.kernels.looks import mean_intervals
+from xcurves.kernels.over_tasks import tasks_needed
 
 ALPHA = 0.05
 ITEMS = FILE.with_name("dev_items.json")

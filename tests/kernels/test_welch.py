@@ -8,8 +8,8 @@ from scipy import stats
 from statsmodels.stats.oneway import anova_oneway
 
 import oracles
-from xcurves.kernels.differences import welch
-from xcurves.kernels.differences.welch import ratio_quantile
+from xcurves.kernels.one_task import welch
+from xcurves.kernels.one_task.welch import ratio_quantile
 from xcurves.kernels.resampling import group_products, plans
 
 

@@ -7,7 +7,7 @@ import xarray as xr
 import xcurves
 from layers import slow
 from strategies import make_curves
-from xcurves.kernels.differences import task_flips
+from xcurves.kernels.over_tasks import task_flips
 from xcurves.kernels.resampling import plans
 from xcurves.multi_task.across_tasks import many_pvalues
 

@@ -14,7 +14,7 @@ import xcurves
 from lazy import refuse_to_compute
 from strategies import absent, make_curves
 from strategies import curves as any_curves
-from xcurves.kernels.differences import level_differences, level_tests
+from xcurves.kernels.one_task import level_differences, level_tests
 from xcurves.kernels.resampling import batches, engine, group_products, plans
 from xcurves.results import kind_of
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from xcurves import readers
-from xcurves.preprocessing.wide import compiled
+from xcurves.frames.wide import compiled
 
 KERAS = Path(__file__).parent / "logs" / "keras"
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from xcurves.__main__ import main
-from xcurves.preprocessing.wide import values_in
+from xcurves.frames.wide import values_in
 from xcurves.readers.guess import guess_names, looks_like_score, wide_pattern
 from xcurves.readers.wide_columns import fitting_pattern
 

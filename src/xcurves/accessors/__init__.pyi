@@ -19,17 +19,17 @@ from xcurves.core.short_runs import RunsShort
 from xcurves.core.weights import TrainingWeights
 from xcurves.distributions.descriptions import Interval
 from xcurves.distributions.trial_checks import Dims, Numbers
-from xcurves.kernels.differences.sequential_pvalues import Spending
-from xcurves.kernels.differences.shifted_contrasts import Alternative
+from xcurves.frames.columns import Duplicates
+from xcurves.frames.grids import AlignMethod, On
+from xcurves.frames.normalize import Reference
+from xcurves.kernels.looks.sequential_pvalues import Spending
+from xcurves.kernels.one_task.shifted_contrasts import Alternative
 from xcurves.learning_curves.error_rates import Asymptote, At, Gamma, Weighting
 from xcurves.learning_curves.leave_one_size_out import Variants
 from xcurves.learning_curves.predict import Rule
 from xcurves.learning_curves.predict_loss import Size
 from xcurves.multi_task.options import TaskGroups, TaskWeights
 from xcurves.planning.replications import Test
-from xcurves.preprocessing.columns import Duplicates
-from xcurves.preprocessing.grids import AlignMethod, On
-from xcurves.preprocessing.normalization import Reference
 from xcurves.profile.intervals import Intervals
 from xcurves.reporting.score_table import Mark, Spread
 

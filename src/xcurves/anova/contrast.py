@@ -24,8 +24,8 @@ from xcurves.core.weights import (
     check_training_weights,
     weights_on,
 )
-from xcurves.kernels.differences import contrasts
-from xcurves.kernels.differences.shifted_contrasts import Alternative
+from xcurves.kernels.one_task import contrasts
+from xcurves.kernels.one_task.shifted_contrasts import Alternative
 
 Weights = Mapping[Any, float] | pd.Series | xr.DataArray
 

@@ -15,7 +15,7 @@ from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.jobs import AtMost, Group, Reduce, Reduction
 from xcurves.core.run_checks import Context, as_float
 from xcurves.core.validation import check_curves
-from xcurves.kernels.differences import welch
+from xcurves.kernels.one_task import welch
 from xcurves.kernels.resampling import moments, plans, sums
 from xcurves.kernels.resampling.engine import Progress
 from xcurves.kernels.resampling.moments import Moments

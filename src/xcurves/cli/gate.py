@@ -14,7 +14,6 @@ import numpy as np
 import xarray as xr
 
 import xcurves
-from xcurves import ledger
 from xcurves.cli.names import Table
 from xcurves.cli.options import Parser, add_direction, program
 from xcurves.cli.run_log import RunLog, numbered
@@ -24,9 +23,10 @@ from xcurves.core import labels
 from xcurves.core.atomic_write import atomic_write
 from xcurves.core.run_checks import RunError
 from xcurves.core.tables import bounds
-from xcurves.gating.gate import ledger_of
-from xcurves.gating.replay import DECISIONS
-from xcurves.gating.text import current
+from xcurves.looks import ledger
+from xcurves.looks.gate import ledger_of
+from xcurves.looks.gate_replay import DECISIONS
+from xcurves.looks.gate_text import current
 
 STATUS = {"kept": 0, "dropped": 1, "run_more": 3, "waiting": 3}
 UNEXPECTED = 4  # exit status: 1 is a decision

@@ -13,8 +13,8 @@ from xcurves.cli.names import not_found
 from xcurves.cli.options import WORST, repeats_scores
 from xcurves.core import direction
 from xcurves.core.labels import DIMS, extra_dims
-from xcurves.preprocessing.failures import fill_failed
-from xcurves.preprocessing.normalization import normalize
+from xcurves.frames.failed import fill_failed
+from xcurves.frames.normalize import normalize
 
 MINMAX = "minmax"
 # names of columns

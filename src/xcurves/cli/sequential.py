@@ -11,7 +11,6 @@ import pandas as pd
 import xarray as xr
 
 import xcurves
-from xcurves import ledger
 from xcurves.cli.names import Table, not_found, read_names
 from xcurves.cli.options import Parser, add_direction, program
 from xcurves.cli.scales import filled, with_direction
@@ -19,8 +18,9 @@ from xcurves.cli.sources import curves_of_options, open_archive, select
 from xcurves.core import labels
 from xcurves.core.validation import check_confidence_level, check_total
 from xcurves.core.wording import joined
-from xcurves.group_sequential.looks import ledger_of
-from xcurves.group_sequential.text import n_done, next_batch, planned_without_rejection
+from xcurves.looks import ledger
+from xcurves.looks.assign_looks import ledger_of
+from xcurves.looks.sequential_text import n_done, next_batch, planned_without_rejection
 
 MORE = 3  # exit status
 _MOST = 10**6  # runs, algorithms and reassignments of a plan

@@ -25,10 +25,10 @@ from xcurves.core.labels import DIMS
 from xcurves.core.run_checks import FRACTIONS
 from xcurves.core.validation import at_one_level, check_curves
 from xcurves.core.wording import listed
-from xcurves.preprocessing.alignment import align, drop_incomplete
-from xcurves.preprocessing.frames import to_dataarray
-from xcurves.preprocessing.grids import On
-from xcurves.preprocessing.wide import (
+from xcurves.frames.align import align, drop_incomplete
+from xcurves.frames.grids import On
+from xcurves.frames.to_curves import to_dataarray
+from xcurves.frames.wide import (
     VALUE,
     to_long,
     to_long_of_values,

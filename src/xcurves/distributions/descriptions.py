@@ -15,9 +15,9 @@ from xcurves.core import scales
 from xcurves.core.jobs import Group
 from xcurves.core.run_checks import equal_rows
 from xcurves.distributions.trials import Failed, bounds_beside_failed, check_trials
+from xcurves.kernels import intervals
 from xcurves.kernels.distributions import bootstrap, ecdf
 from xcurves.kernels.distributions.summaries import Summaries
-from xcurves.kernels.resampling import binomial_limits
 from xcurves.kernels.resampling.batches import in_stretches
 
 Interval = Literal["exact", "percentile", "bca"]
@@ -454,4 +454,4 @@ def _have_unlike_strata(trials: Floats) -> Bools:
 
 def _binomial_interval(successes: Ints, n: Ints, alpha: float) -> Floats:
     """Return exact intervals of shares, their ends in the last dim."""
-    return np.stack(binomial_limits.clopper_pearson(successes, n, alpha), axis=-1)
+    return np.stack(intervals.clopper_pearson(successes, n, alpha), axis=-1)

@@ -23,9 +23,9 @@ from xcurves.core.schema import (
 )
 from xcurves.core.wording import span, units_of
 from xcurves.distributions import plots, text, tuning_text
+from xcurves.frames.align import align
 from xcurves.plotting.look import MOST_CURVES
 from xcurves.plotting.matrices import n_pair_columns, n_pair_rows
-from xcurves.preprocessing.alignment import align
 
 JORDAN = "Jordan, Cohen & Thomas, Using Cumulative Distribution Based Performance Analysis to Benchmark Models"
 LOCAL_LEVELS = "Aldor-Noiman, Brown, Buja, Rolke & Stine (2013), Am. Stat. 67, 249-260, doi:10.1080/00031305.2013.847865"

@@ -22,7 +22,7 @@ from xcurves.core.labels import DIMS
 from xcurves.core.run_checks import Context, within_budget
 from xcurves.core.validation import check_curves
 from xcurves.core.weights import TrainingWeights, check_training_weights, number_of_run
-from xcurves.kernels.differences import task_effects, task_flips, task_plans
+from xcurves.kernels.over_tasks import task_effects, task_flips, task_plans
 from xcurves.kernels.resampling import plans
 from xcurves.multi_task import options
 from xcurves.multi_task.claims import TASK_CLAIMS

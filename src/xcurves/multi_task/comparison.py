@@ -17,9 +17,9 @@ from xcurves.core import failed_runs, labels, run_checks, scales
 from xcurves.core.jobs import Group, Indices
 from xcurves.core.labels import pairs_in_label_order
 from xcurves.core.run_checks import Context
-from xcurves.kernels.differences import (
-    contrasts,
-    mean_intervals,
+from xcurves.kernels.looks import mean_intervals
+from xcurves.kernels.one_task import contrasts
+from xcurves.kernels.over_tasks import (
     task_effects,
     task_flips,
     task_plans,

@@ -12,7 +12,7 @@ import xarray as xr
 from xcurves.array_types import Floats
 from xcurves.core import labels
 from xcurves.core.weights import weights_on
-from xcurves.kernels.differences.task_plans import least_pvalues
+from xcurves.kernels.over_tasks.task_plans import least_pvalues
 from xcurves.kernels.resampling.adjustments import benjamini_hochberg, holm
 
 TaskWeights = Sequence[float] | xr.DataArray

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
 from xcurves.core.jobs import Indices
-from xcurves.kernels.differences import task_effects
+from xcurves.kernels.over_tasks import task_effects
 
 
 class PairScores(NamedTuple):

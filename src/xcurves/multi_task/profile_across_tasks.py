@@ -17,15 +17,15 @@ from xcurves.core.jobs import Group
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.core.weights import number_of_run
-from xcurves.kernels.differences import task_flips
+from xcurves.frames.align import check_fractions
 from xcurves.kernels.distributions import bootstrap
+from xcurves.kernels.over_tasks import task_flips
 from xcurves.kernels.resampling.plans import DEFAULT_RESAMPLES
 from xcurves.kernels.times import ragged
 from xcurves.multi_task import options
 from xcurves.multi_task.comparison import JoinedTasks
 from xcurves.multi_task.kinds import PROFILE_ACROSS_TASKS
 from xcurves.multi_task.options import TaskGroups
-from xcurves.preprocessing.alignment import check_fractions
 
 
 def profile_across_tasks(

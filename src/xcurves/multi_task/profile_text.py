@@ -13,7 +13,7 @@ from xcurves.core.labels import each_of, named_tasks
 from xcurves.core.pairs import lower_is_better
 from xcurves.core.schema import Statement, statements
 from xcurves.core.wording import count, joined, pvalue
-from xcurves.kernels.differences.task_flips import NO_BAND, SUBSET_MEANS
+from xcurves.kernels.over_tasks.task_flips import NO_BAND, SUBSET_MEANS
 from xcurves.multi_task.compared import noun_of
 
 _FEW = 3  # pairs of which each has a sentence

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance, validation
 from xcurves.core.validation import Bar
-from xcurves.kernels.resampling import binomial_limits
+from xcurves.kernels import intervals
 
 CurvesGenerator = Callable[..., xr.DataArray]
 Test = Callable[..., xr.Dataset | xr.DataArray]
@@ -201,7 +201,7 @@ def rates(counted: xr.Dataset, error: float) -> dict[str, xr.Variable]:
     """Return the rates of rejections with their intervals, and the expected runs of a test that looks several times."""
     dims = counted["rejected"].dims
     rejected, tried = (counted[name].to_numpy() for name in ("rejected", "tried"))
-    bounds = np.stack(binomial_limits.clopper_pearson(rejected, tried, error), axis=-1)
+    bounds = np.stack(intervals.clopper_pearson(rejected, tried, error), axis=-1)
     bounds[tried == 0] = np.nan
     variables = {
         "rate": xr.Variable(dims, rejected / np.where(tried > 0, tried, np.nan)),

@@ -18,7 +18,7 @@ from xcurves.core.jobs import Group
 from xcurves.core.labels import pairs_in_label_order
 from xcurves.core.run_checks import Context, as_float
 from xcurves.core.validation import check_curves
-from xcurves.kernels.differences import level_differences, level_tests
+from xcurves.kernels.one_task import level_differences, level_tests
 from xcurves.kernels.resampling.batches import in_stretches, rows_that_fit
 from xcurves.kernels.resampling.engine import Progress
 from xcurves.kernels.resampling.plans import RunPlan

@@ -11,7 +11,7 @@ import pandas as pd
 
 from xcurves.core.direction import ERRORS, LOSSES, MEASURES, words_of
 from xcurves.core.labels import DIMS, SYNONYMS, USUAL_EXTRAS
-from xcurves.preprocessing.wide import CONFIG, to_long, with_joined
+from xcurves.frames.wide import CONFIG, to_long, with_joined
 from xcurves.readers.wide_columns import Pattern, fitting_pattern
 
 # Words for a score, the one that is taken first: where a column has several of them, the first counts.

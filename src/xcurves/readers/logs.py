@@ -13,7 +13,7 @@ import pandas as pd
 
 from xcurves.core import provenance
 from xcurves.core.validation import check_path
-from xcurves.preprocessing.wide import compiled, whole_numbers
+from xcurves.frames.wide import compiled, whole_numbers
 from xcurves.readers.formats import could_be_log
 from xcurves.readers.log_files import check_cells, parsing
 from xcurves.readers.open_files import LogError, check_name

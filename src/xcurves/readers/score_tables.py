@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from xcurves.core import provenance
-from xcurves.preprocessing.wide import CONFIG, join_labels
+from xcurves.frames.wide import CONFIG, join_labels
 from xcurves.readers import log_files
 from xcurves.readers.formats import delimited
 from xcurves.readers.guess import dim_of

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from xcurves.preprocessing.wide import compiled
+from xcurves.frames.wide import compiled
 from xcurves.readers import logs
 from xcurves.readers.log_files import Run, needed
 from xcurves.readers.open_files import read_bytes

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from xcurves.core.direction import words_of
-from xcurves.preprocessing.wide import CONFIG, join_labels
+from xcurves.frames.wide import CONFIG, join_labels
 from xcurves.readers.formats.json_rows import flat, parse
 from xcurves.readers.guess import dim_of
 from xcurves.readers.open_files import LogError, read_bytes

@@ -18,14 +18,14 @@ from xcurves.core.jobs import Group
 from xcurves.core.labels import EVALUATION, in_label_order
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
-from xcurves.kernels.resampling.moments import count_levels
-from xcurves.kernels.times import mean_curves
-from xcurves.kernels.times.mean_curves import NO_CURVE, Tracks
-from xcurves.preprocessing.normalization import (
+from xcurves.frames.normalize import (
     Reference,
     check_reference,
     say_reference,
 )
+from xcurves.kernels.resampling.moments import count_levels
+from xcurves.kernels.times import mean_curves
+from xcurves.kernels.times.mean_curves import NO_CURVE, Tracks
 from xcurves.target_times.kinds import MEAN_TIME_TO_TARGET
 from xcurves.target_times.text import Reason, described
 

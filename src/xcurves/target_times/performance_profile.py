@@ -16,7 +16,7 @@ from xcurves.core.jobs import Group
 from xcurves.core.labels import pairs_in_label_order
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
-from xcurves.kernels.differences import task_flips
+from xcurves.kernels.over_tasks import task_flips
 from xcurves.kernels.resampling import plans
 from xcurves.kernels.times import hitting_times
 from xcurves.kernels.times.hitting_times import medians

@@ -8,12 +8,12 @@ import xarray as xr
 from xcurves.core import direction, provenance, validation
 from xcurves.core.run_checks import LAST_LEVEL
 from xcurves.core.validation import check_curves
-from xcurves.kernels.times import hitting_times
-from xcurves.preprocessing.normalization import (
+from xcurves.frames.normalize import (
     Reference,
     check_reference,
     say_reference,
 )
+from xcurves.kernels.times import hitting_times
 
 
 def time_to_target(

@@ -12,7 +12,7 @@ import numpy as np
 import scipy
 
 from xcurves.array_types import Bools, Floats, Index, Ints
-from xcurves.kernels.differences import task_flips
+from xcurves.kernels.over_tasks import task_flips
 from xcurves.kernels.resampling.batches import stretches
 from xcurves.kernels.resampling.bisection import halve
 from xcurves.kernels.resampling.plans import FlipPlan

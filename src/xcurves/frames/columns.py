@@ -1,0 +1,343 @@
+"""Checks of frames: columns that can become curves, and their labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from xcurves.core.labels import (
+    DIMS,
+    EVALUATION,
+    SYNONYMS,
+    USUAL_EXTRAS,
+    did_you_mean,
+    plain_labels,
+    shown,
+)
+from xcurves.core.validation import check_choice
+from xcurves.frames.wide import pattern_of
+
+Duplicates = Literal["raise", "first", "last", "mean"]
+_MOST = 50  # labels of a column that could be a dim
+
+
+def as_pandas(frame: Any) -> pd.DataFrame:
+    """Return any dataframe as one of pandas."""
+    if isinstance(frame, pd.DataFrame):
+        return frame
+    try:
+        if hasattr(frame, "to_pandas"):
+            return frame.to_pandas()  # type: ignore[no-any-return]  # of any package
+        if hasattr(frame, "__arrow_c_stream__"):
+            import pyarrow as pa
+
+            return pa.table(frame).to_pandas()  # type: ignore[no-any-return]
+    except ImportError:
+        package = type(frame).__module__.partition(".")[0]
+        raise ImportError(
+            f"frames of {package} need pyarrow. Install it: pip install 'xcurves[polars]'"
+        ) from None
+    except Exception as error:  # Arrow's own, of types that pandas does not have
+        why = " ".join(str(error).split())
+        raise TypeError(
+            f"frame has columns that pandas cannot hold: {why}. Cast them to Float64 or String"
+        ) from None
+    cure = "Make one: pd.DataFrame(frame)"
+    for call in ("compute", "collect"):
+        if callable(getattr(frame, call, None)):
+            cure = f"Compute it: frame.{call}()"
+    raise TypeError(
+        f"frame must be a DataFrame, or one that Arrow reads; got {type(frame).__name__}. {cure}"
+    )
+
+
+def columns_named(argument: str, given: str | Sequence[str]) -> list[str]:
+    """Return the names of one or several columns."""
+    if not isinstance(given, str) and not isinstance(given, Iterable):
+        raise TypeError(
+            f"{argument} must be a list of columns; got {shown(given)}. Leave it out, or name one"
+        )
+    if isinstance(given, str):
+        return [given]
+    return list(given)
+
+
+def names_of(given: str | Sequence[str], argument: str = "extra") -> list[str]:
+    """Return the columns of further dims, or of coordinates, none of them the name of another dim."""
+    names = columns_named(argument, given)
+    for name in names:
+        _check_name(argument, name)
+    taken = [
+        name for name in names if name in (*DIMS, EVALUATION) or names.count(name) > 1
+    ]
+    if taken:
+        raise ValueError(
+            f"{argument}={taken[0]!r} is the name of another dim. Rename the column: frame.rename(columns=...)"
+        )
+    return names
+
+
+def check_frame(
+    frame: pd.DataFrame,
+    value: str,
+    columns: Mapping[str, str],
+    kept: Sequence[str],
+    duplicates: str,
+) -> None:
+    """Refuse a frame that cannot become curves without guessing; `columns` are those of dims, `kept` of coordinates."""
+    check_choice("duplicates", duplicates, ("raise", "first", "last", "mean"))
+    if frame.columns.has_duplicates:
+        twice = frame.columns[frame.columns.duplicated()][0]
+        raise ValueError(f"frame has several columns {twice!r}. Rename all but one")
+    asked = {"value": value, **columns}
+    named = _with_arguments(asked, kept)
+    _check_names(frame, named, asked)
+    if frame.empty:
+        raise ValueError("frame has no rows. Check how it was read or selected")
+
+    units = [column for dim, column in columns.items() if dim != "training"]
+    for argument, column in named:
+        if argument in ("value", "training"):
+            numeric = [
+                f"{argument}={name!r}"
+                for name in frame.select_dtypes("number")
+                if name not in asked.values()
+            ]
+            _check_numeric(argument, frame[column], units, numeric)
+        missing = frame[column].isna()
+        if missing.any() and argument != "value":
+            raise ValueError(
+                f"{argument} column {column!r} has {missing.sum()} rows without a label (read_csv reads NA, None and "
+                f"null as missing), first row {_plain_label(missing.idxmax())}. "
+                f"Drop them: frame.dropna(subset=[{column!r}]), or name them: frame.fillna({{{column!r}: 'None'}})"
+            )
+
+
+def _with_arguments(
+    asked: Mapping[str, str], kept: Sequence[str]
+) -> list[tuple[str, str]]:
+    """Return the columns that are asked for, each with the argument that names it."""
+    named = []
+    for dim, column in asked.items():
+        argument = "extra"
+        if dim in ("value", *DIMS):
+            argument = dim
+        named.append((argument, column))
+    return named + [("coords", name) for name in kept]
+
+
+def _check_names(
+    frame: pd.DataFrame, named: Sequence[tuple[str, str]], asked: Mapping[str, str]
+) -> None:
+    """Refuse names that are no columns of the frame, or asked for twice."""
+    for argument, column in named:
+        _check_name(argument, column)
+    columns = [column for _, column in named]
+    for argument, column in named:
+        if column not in frame.columns:
+            known = ", ".join(map(repr, frame.columns))
+            cure = _cure_of_missing(frame, argument, column, asked)
+            raise KeyError(
+                f"{argument}={column!r} is no column of the frame. It has {known}{cure}"
+            )
+        if columns.count(column) > 1:
+            raise ValueError(
+                f"{argument}={column!r} is asked for twice. Name a column of its own for every dim"
+            )
+
+
+def _check_name(argument: str, column: object) -> None:
+    """Refuse what cannot be the name of a column, such as a list."""
+    if pd.api.types.is_hashable(column):
+        return
+    cure = "Name one of frame.columns"
+    if argument == "value":
+        cure += f", several columns of scores: to_dataset({shown(column)}, ...)"
+    raise TypeError(
+        f"{argument} must be the name of a column; got {shown(column)}. {cure}"
+    )
+
+
+def _cure_of_missing(
+    frame: pd.DataFrame, argument: str, column: Any, asked: Mapping[str, str]
+) -> str:
+    """Return advice how to make the missing column from those that the frame has."""
+    there = [name for name in asked.values() if name in frame]
+    free = [name for name in frame if name not in there]
+    missing = [
+        dim for dim, name in asked.items() if name not in there and dim != "value"
+    ]
+    usual = usual_columns(free, missing)
+    if column is not None and column in frame.index.names:
+        return ". Make columns of the index: frame.reset_index()"
+    near = did_you_mean(column, free)
+    if near:
+        return near
+    if argument in ("algorithm", "run") and "name" in free:
+        return (
+            ". Split the names of runs as the logs are read: names='{algorithm}-{run}'"
+        )
+    if argument in usual:
+        return f". Try {', '.join(f'{dim}={name!r}' for dim, name in usual.items())}"
+    scores = [name for name in frame.select_dtypes("number") if name not in there]
+    lost = next((dim for dim in ("run", "algorithm") if dim in missing), None)
+    if argument == "value" and lost and len(scores) > 1:
+        return f". If it has a column for each {lost}: columns={pattern_of(list(map(str, scores)), lost)!r}"
+    if argument != "run":
+        return ""
+    return _cure_of_missing_run(frame, column, there, asked["value"])
+
+
+def _cure_of_missing_run(
+    frame: pd.DataFrame, column: Any, there: Sequence[str], value: str
+) -> str:
+    """Return advice how to number runs, whose rows may repeat or not."""
+    rest = [name for name in there if name != value] + unused_labels(frame, there)
+    # Settings have as many rows each.
+    settings = [
+        name
+        for name in unused_numbers(frame, there)
+        if frame.groupby(name).size().std() == 0
+    ]
+    if settings and frame.duplicated([*rest, *settings]).any():
+        rest += settings
+    if frame.duplicated(rest).any():
+        return (
+            f". Rows repeat without it. If runs are in the same order at each {rest}: "
+            f"frame[{column!r}] = frame.groupby({rest}).cumcount(), which relies on the order of rows"
+        )
+    return f". If each algorithm has one run: frame[{column!r}] = 0"
+
+
+def usual_columns(columns: Iterable[Any], dims: Iterable[str]) -> dict[str, Any]:
+    """Return the first column with a usual name of each dim; of a dim of tasks under "extra"."""
+    names = list(columns)
+    first_of: dict[str, Any] = {}
+    for dim in dims:
+        argument: str = "extra"
+        synonyms: Iterable[str] = USUAL_EXTRAS
+        if dim in DIMS:
+            argument = dim
+            synonyms = SYNONYMS[dim].split()
+        usual = [name for name in names if str(name).casefold() in synonyms]
+        if usual:
+            first_of[argument] = usual[0]
+    return first_of
+
+
+def unused_labels(frame: pd.DataFrame, used: Sequence[Any]) -> list[Any]:
+    """Return the unused columns of several labels, text or categories: not many, but for usual names such as task."""
+    unused = []
+    for name in frame.select_dtypes(
+        exclude=["number", "bool", "datetime", "datetimetz"]
+    ):
+        most = _MOST
+        if str(name).casefold() in USUAL_EXTRAS:
+            most = len(frame)
+        if name not in used and 1 < _n_labels(frame[name]) <= most:
+            unused.append(name)
+    return unused
+
+
+def unused_numbers(frame: pd.DataFrame, used: Sequence[Any]) -> list[Any]:
+    """Return the unused columns of few numbers, each of them in several rows."""
+    rest = [name for name in frame.select_dtypes("number") if name not in used]
+    return [
+        name
+        for name in rest
+        if 1 < _n_labels(frame[name]) <= _MOST and frame[name].value_counts().min() > 1
+    ]
+
+
+def _n_labels(column: pd.Series[Any]) -> int:
+    try:
+        return int(column.nunique())
+    except TypeError:  # lists and mappings are no labels
+        return 0
+
+
+def _check_numeric(
+    argument: str, column: pd.Series[Any], units: Sequence[str], numeric: Sequence[str]
+) -> None:
+    number = pd.api.types.is_numeric_dtype(
+        column
+    ) and not pd.api.types.is_complex_dtype(column)
+    if number and not (argument == "training" and pd.api.types.is_bool_dtype(column)):
+        return
+    name = f"frame[{column.name!r}]"
+    first = ""
+    cure = f"Convert: {name}.astype(float)"
+    if column.dtype.kind == "m":
+        cure = f"Convert to hours: {name} / pd.Timedelta('1h')"
+    elif column.dtype.kind == "M":
+        since_start = f"{name}.sub(frame.groupby({list(units)})[{column.name!r}].transform('min'))"
+        cure = f"Convert to hours: {since_start} / pd.Timedelta('1h')"
+    else:
+        strange = column[
+            pd.to_numeric(column.astype(str), errors="coerce").isna() & column.notna()
+        ]
+        if len(strange):
+            first = (
+                f", first {strange.iloc[0]!r} in row {_plain_label(strange.index[0])}"
+            )
+            cure = _cure_of_text(column, numeric)
+    raise TypeError(
+        f"{argument} column {column.name!r} must be numeric; got dtype {column.dtype}{first}. {cure}"
+    )
+
+
+def _cure_of_text(column: pd.Series[Any], numeric: Sequence[str]) -> str:
+    """Return advice about a column that has text; `numeric` are the columns of numbers."""
+    if _has_numbers(column):
+        return f"Correct it, or make gaps of such rows: pd.to_numeric(frame[{column.name!r}], errors='coerce')"
+    # Conversion would leave no row.
+    if numeric:
+        return f"Name a column of numbers: {' or '.join(numeric[:3])}"
+    return "Check how it was read"
+
+
+def _has_numbers(column: pd.Series[Any]) -> bool:
+    """Return whether conversion leaves any number."""
+    try:
+        converted = pd.to_numeric(column, errors="coerce")
+    except OverflowError:  # integers that no float holds, of pandas 2
+        return True
+    return bool(converted.notna().any())
+
+
+def _plain_label(label: object) -> str:
+    if isinstance(label, np.generic):
+        return repr(label.item())
+    return repr(label)
+
+
+def label_codes(column: pd.Series[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the labels of a column, categories in their order, anything else sorted; and each row's place in them."""
+    codes: Any
+    try:
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            used = column.cat.remove_unused_categories().cat
+            codes, index = used.codes, used.categories
+        else:
+            codes, index = pd.factorize(column, sort=True)
+        labels = plain_labels(
+            index.to_numpy(dtype=getattr(index.dtype, "numpy_dtype", None))
+        )
+    except (TypeError, NotImplementedError):  # from labels that are lists or mappings
+        labels = np.array([], object)
+    if labels.dtype == object:
+        kinds = " and ".join(sorted({type(label).__name__ for label in column}))
+        raise TypeError(
+            f"column {column.name!r} has labels of type {kinds}; labels are all text or all numbers of up to 64 bits. "
+            f"Convert: frame[{column.name!r}].astype(str)"
+        )
+    return labels, np.asarray(codes, dtype=np.int64)
+
+
+def numbers(column: pd.Series[Any]) -> NDArray[np.float64]:
+    """Return a numeric column of any dtype as floats, NaN where it has no number."""
+    return column.to_numpy(dtype=np.float64, na_value=np.nan)

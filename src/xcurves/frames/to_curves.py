@@ -1,0 +1,587 @@
+"""Tidy frames, one row per score, to labelled curves."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
+from math import prod
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from xcurves.core import direction, labels, provenance, run_checks, short_runs
+from xcurves.core.failed_runs import SHORT, failed_score
+from xcurves.core.validation import check_choice
+from xcurves.frames import grids
+from xcurves.frames import rows as frame_rows
+from xcurves.frames.columns import (
+    Duplicates,
+    as_pandas,
+    check_frame,
+    columns_named,
+    label_codes,
+    names_of,
+    numbers,
+)
+from xcurves.frames.grids import AlignMethod, Asked, On
+from xcurves.frames.wide import of_each_value, to_long, with_joined
+from xcurves.kernels.times.ragged import Rows, at_levels, own_levels
+
+_REPEAT = "_xcurves_repeat"  # no column has this name
+_CELLS = 10  # most cells of the union of levels for each score
+
+
+def to_dataarray(
+    frame: pd.DataFrame | Any,
+    value: str,
+    *,
+    algorithm: str | Sequence[str] | None = "algorithm",
+    run: str | None = "run",
+    training: str | None = "training",
+    extra: str | Sequence[str] = (),
+    coords: str | Sequence[str] = (),
+    levels: Literal["union", "run"] = "union",
+    on: On | None = None,
+    method: AlignMethod | None = None,
+    tolerance: float | None = None,
+    duplicates: Duplicates = "raise",
+    missing_scores: Literal["absent", "failed"] = "absent",
+    higher_is_better: bool | None = None,
+    columns: str | Mapping[str, Sequence[str]] | None = None,
+) -> xr.DataArray:
+    r"""Turn a tidy frame, one row per score, into curves.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row per score; of pandas, or any that has ``to_pandas()`` or ``__arrow_c_stream__`` (polars needs the extra
+        `polars`). ``frame.attrs["units"]`` and ``frame.attrs["long_name"]``, if present, map columns to
+        units and names; strings and numbers in ``frame.attrs`` go to ``attrs``, integers of 2³¹ or more only if they are text.
+    value : str
+        Column of the scores; a row without a score is a gap, or says that the run failed: `missing_scores`. A score of
+        -inf (+inf where lower is better) says so too.
+    algorithm, run, training : str, optional
+        Columns that become the dims of these names; None for no such dim. Several columns of `algorithm`,
+        ``["optimizer", "lr"]``, are one whose labels are joined: "optimizer=muon, lr=0.001". With ``training=None``
+        scores have no training (trials); with ``run=None`` each algorithm has one curve, or with `coords` each row is a
+        run.
+    extra : str or sequence of str, optional
+        Columns that become further dims (tasks) under their own names.
+    coords : str or sequence of str, optional
+        Columns that become coordinates of runs, such as the model size and the tokens of a scaling law, or the look at
+        which a run was added. With ``run=None`` each combination of them is a run, and each repeat of it another.
+    levels : {"union", "run"}
+        "union": all runs have the levels of any run, NaN where a run has no score. "run": each run keeps its own
+        levels along the dim `evaluation`; use it for runs that were evaluated at different times.
+    on : {"intersection", "union", "final"} or sequence of float, optional
+        As in `align`: the grid that every run is brought to, before the dense array is made. Use it for runs with many
+        different levels: without it, the array has every level of any run.
+    method : {None, "previous", "linear", "nearest", "mean"}
+        As in `align`: how a run gets a score at a level.
+    tolerance : float, optional
+        As in `align`, in units of training.
+    duplicates : {"raise", "first", "last", "mean"}
+        What to do with several rows of one run at one training level: raise an error, keep the first or the
+        last score, or take the mean.
+    missing_scores : {"absent", "failed"}
+        What rows without a score mean: nothing was measured there, or the run failed, which gives them a score of -inf,
+        worse than every finite one (+inf where lower is better). Leaving failed runs out rewards failing.
+    higher_is_better : bool, optional
+        Which end of the scores is better. None: as ``attrs["higher_is_better"]`` or else the name of the scores says
+        (of a loss, an error or a time the lower), or the only label of a column of metrics; higher where none does.
+        Says which infinite score is a failed run, and stands in ``attrs`` if it is given.
+    columns : str or mapping, optional
+        Of a wide table, which columns hold scores: a pattern, ``"{algorithm}"`` (all columns of numbers that have no
+        other use), ``"{algorithm}_seed{run}"``, ``"split{run}_test_score"``; or ``{"algorithm": ["svm", "tree"]}``.
+        Each of them is a row, and `value` is the name of the scores.
+
+    Returns
+    -------
+    DataArray, dims (\*extra, algorithm, run, training)
+        With ``levels="run"``, dims (\*extra, algorithm, run, evaluation) with the coordinate `training` on all of them,
+        both NaN after a run's last score.
+        Labels in sorted order (categories in theirs), so that the order of rows does not matter; NaN where the
+        frame has no score. The name is `value`; every coordinate has its column's name as ``long_name`` and, where
+        given, units. `color_index` numbers the algorithms, so that selections keep their colours in pictures.
+        ``attrs["history"]`` says what was dropped or chosen.
+
+    Raises
+    ------
+    KeyError
+        If the frame lacks a column; the message lists those it has.
+    TypeError
+        If `value` or `training` is not numeric.
+    ValueError
+        If the frame is empty, if a label is missing, or if scores are repeated and `duplicates` is "raise"; if the
+        levels of all runs would take more than ten cells for each score; and what `align` refuses.
+    ImportError
+        If `frame` is of polars and pyarrow is not installed.
+
+    Warns
+    -----
+    UserWarning
+        With `on`, as `align`; if a column that is not used differs within a run, of numbers where each has rows of its
+        own from the start of training; if two runs of a task have the same score at every
+        level, as copied data have;
+        if the column of runs seems to hold episodes: by its name, because each run has one level, or because there are
+        over 50 runs for each level.
+
+    Examples
+    --------
+    >>> import pandas as pd, xcurves
+    >>> frame = pd.DataFrame(
+    ...     {"agent": ["sac", "sac", "td3", "td3"], "seed": 1, "step": [0, 90, 0, 200], "return": [1.0, 4.0, 2.0, 6.0]}
+    ... )
+    >>> names = {"algorithm": "agent", "run": "seed", "training": "step"}
+    >>> frame.curves.to_dataarray("return", **names).sel(algorithm="td3").to_numpy()
+    array([[ 2., nan,  6.]])
+    >>> frame.curves.to_dataarray("return", **names, on=[0, 50], method="linear").sel(algorithm="td3").to_numpy()
+    array([[2., 3.]])
+
+    Each run with its own levels, and the points of a scaling law:
+
+    >>> frame.curves.to_dataarray("return", **names, levels="run").training.sel(algorithm="td3").to_numpy()
+    array([[  0., 200.]])
+    >>> points = pd.DataFrame({"size": [1e6, 1e7], "tokens": [2e7, 2e8], "loss": [3.9, 3.1]})
+    >>> losses = points.curves.to_dataarray("loss", algorithm=None, run=None, training=None, coords=["size", "tokens"])
+    >>> losses.dims, losses.tokens.dims
+    (('run',), ('run',))
+    """
+    frame = as_pandas(frame)
+    kept = names_of(coords, "coords")
+    if (
+        isinstance(algorithm, list)
+        and len(algorithm) > 1
+        and all(isinstance(name, str) for name in algorithm)
+    ):
+        algorithm, frame = with_joined(frame, algorithm)
+    dims: dict[str, Any] = {name: name for name in names_of(extra)}
+    dims |= {"algorithm": algorithm, "run": run, "training": training}
+    if columns is not None:
+        frame = to_long(frame, value, columns, dims, kept)
+    frame = _without_empty_rows(frame, value, training)
+    column_of = {dim: column for dim, column in dims.items() if column is not None}
+    check_frame(frame, value, column_of, kept, duplicates)
+    asked = _check_asked(on, method, tolerance, training, levels)
+    runs, curve = _runs(frame, dims, kept)
+    level = np.zeros(len(frame))
+    if training is not None:
+        level = numbers(frame[training])
+    order = frame_rows.order_of(curve, level)
+    scores, n_failed = _scores_of_rows(frame, value, missing_scores, higher_is_better)
+    all_rows = Rows(curve[order], level[order], scores[order])
+
+    # Rows of the same run and level become one, unless that is refused.
+    used = [value, *column_of.values(), *kept]
+    if duplicates == "raise":
+        frame_rows.refuse_repeats(
+            frame, all_rows, order, column_of, used, names_of(extra)
+        )
+    rows = frame_rows.one_each(all_rows, duplicates)
+    if training is not None and run is not None:
+        frame_rows.warn_of_episodes(frame, column_of, rows)
+        frame_rows.warn_of_mixed_runs(frame, curve, level, used, run, duplicates)
+
+    lines = frame_rows.say_kept(all_rows, rows, duplicates)
+    if n_failed:
+        lines.append(
+            f"to_dataarray(missing_scores='failed'): {n_failed:,} rows without a score are of failed runs"
+        )
+    if levels == "run":
+        curves = _at_own_levels(rows, runs)
+    elif asked is None:
+        grid = np.unique(all_rows.level)
+        curves = _at_grid(runs, grid, _dense(rows, runs, grid))
+    else:
+        curves, dropped = _aligned(rows, runs, asked)
+        lines += dropped
+
+    # A dim without a column is none, but for runs that are numbered here.
+    without = {
+        dim: 0
+        for dim, column in dims.items()
+        if column is None and dim not in runs.coords
+    }
+    curves = curves.isel(without, drop=True).rename(value)
+    curves = curves.assign_coords(_only_metrics(frame, used))
+    _describe(curves, frame, column_of | {name: name for name in kept})
+    if higher_is_better is not None:
+        curves, _ = direction.resolved(curves, higher_is_better)
+    if training is not None:
+        lacking = [dim for dim in ("algorithm", "run") if dim not in curves.dims]
+        run_checks.warn_of_copies(curves.expand_dims(lacking))
+    for line in lines:
+        curves = provenance.record(curves, line)
+    return labels.with_color_index(curves)
+
+
+def _scores_of_rows(
+    frame: pd.DataFrame,
+    value: str,
+    missing_scores: str,
+    higher_is_better: bool | None,
+) -> tuple[NDArray[np.float64], int]:
+    """Return the score of each row, and how many rows without one are of runs that failed."""
+    scores = numbers(frame[value])
+    check_choice("missing_scores", missing_scores, ("absent", "failed"))
+    if missing_scores == "absent":
+        return scores, 0
+    is_missing = np.isnan(scores)
+    failed = failed_score(_is_higher_better(frame, value, higher_is_better))
+    return np.where(is_missing, failed, scores), int(is_missing.sum())
+
+
+def _is_higher_better(frame: pd.DataFrame, value: str, given: bool | None) -> bool:
+    """Return whether higher is better of a column of scores."""
+    names = [value, _said_of(frame, value).get("long_name")]
+    metrics = {
+        str(column): frame[column].unique().tolist()
+        for column in frame
+        if direction.is_metric(column)
+    }
+    said: dict[Any, Any] = dict(frame.attrs) | _said_of(frame, value)
+    if isinstance(said.get(direction.HIGHER), Mapping):
+        del said[direction.HIGHER]  # of other columns
+    found = direction.decide(
+        given, said, names, metrics, "frame[frame[{0!r}] == {1!r}]"
+    )
+    return found.higher
+
+
+def _only_metrics(frame: pd.DataFrame, used: Sequence[Any]) -> dict[str, Any]:
+    """Return the label of each unused column of metrics that has one only: it says what the scores are."""
+    return {
+        str(column): frame[column].iloc[0]
+        for column in frame
+        if direction.is_metric(column)
+        and column not in used
+        and len(frame[column].unique()) == 1
+    }
+
+
+def _at_grid(
+    runs: xr.DataArray, grid: NDArray[np.float64], scores: NDArray[np.float64]
+) -> xr.DataArray:
+    """Return scores at levels that all runs share, (*extra, algorithm, run, training)."""
+    blank = runs.expand_dims(training=grid, axis=-1)
+    return blank.copy(data=scores.reshape(*runs.shape, -1))
+
+
+def _describe(
+    curves: xr.DataArray, frame: pd.DataFrame, columns: Mapping[str, str]
+) -> None:
+    """Give curves, and each of their coordinates, what the attrs of the frame say of its column."""
+    for name, column in columns.items():
+        curves[name].attrs = {"long_name": column} | _said_of(frame, column)
+    carried = {str(name): attr for name, attr in frame.attrs.items() if _lasts(attr)}
+    # without a long_name of its own: another name is that of axes
+    curves.attrs = carried | _said_of(frame, str(curves.name))
+
+
+def to_dataset(
+    frame: pd.DataFrame | Any,
+    values: Sequence[str],
+    *,
+    algorithm: str | Sequence[str] | None = "algorithm",
+    run: str | None = "run",
+    training: str | None = "training",
+    extra: str | Sequence[str] = (),
+    coords: str | Sequence[str] = (),
+    levels: Literal["union", "run"] = "union",
+    on: On | None = None,
+    method: AlignMethod | None = None,
+    tolerance: float | None = None,
+    duplicates: Duplicates = "raise",
+    missing_scores: Literal["absent", "failed"] = "absent",
+    higher_is_better: bool | None = None,
+    columns: str | Mapping[str, str | Mapping[str, Sequence[str]]] | None = None,
+) -> xr.Dataset:
+    """Turn a tidy frame with several columns of scores into a Dataset of curves.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        As for `to_dataarray`.
+    values : sequence of str
+        Columns of scores. A row may lack some of them.
+    algorithm, run, training, extra, coords, levels, on, method, tolerance, duplicates : as of `to_dataarray`
+        What they are for `to_dataarray`; with `on`, each column of scores is aligned by itself, and runs
+        with levels of their own need the same rows in all columns.
+    missing_scores, higher_is_better : as of `to_dataarray`
+        For each column of scores.
+    columns : str or mapping, optional
+        Of a wide table, which columns hold which of `values`: a pattern with the part ``{value}``,
+        ``"{algorithm}_{value}"``, ``"split{run}_{value}"``; or from each of `values` to what `columns` is for
+        `to_dataarray`, ``{"accuracy": "acc_{algorithm}", "loss": "{algorithm} (loss)"}``.
+
+    Returns
+    -------
+    Dataset
+        A variable for each column of scores, as `to_dataarray` makes it, on the same labels; NaN where it has no score.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError, ImportError
+        As `to_dataarray`; also if `values` names no column.
+
+    Warns
+    -----
+    UserWarning
+        As `to_dataarray`, for each column of scores.
+
+    Examples
+    --------
+    >>> import pandas as pd, xcurves
+    >>> frame = pd.DataFrame(
+    ...     {"algorithm": ["a", "b"], "run": 0, "training": 10, "reward": [1.0, 2.0], "success": [0.5, None]}
+    ... )
+    >>> curves = frame.curves.to_dataset(["reward", "success"])
+    >>> curves.success.squeeze().to_numpy()
+    array([0.5, nan])
+
+    A wide table:
+
+    >>> wide = pd.DataFrame({"fold": [0, 1], "svm_f1": [0.5, 0.6], "svm_auc": [0.7, 0.8], "tree_f1": [0.4, 0.5]})
+    >>> wide.curves.to_dataset(["f1", "auc"], run="fold", training=None, columns="{algorithm}_{value}").f1.to_numpy()
+    array([[0.5, 0.6],
+           [0.4, 0.5]])
+    """
+    names = columns_named("values", values)
+    if not names:
+        raise ValueError(
+            "values must name at least one column of scores; got none. Name them: values=['return']"
+        )
+    make = partial(
+        to_dataarray, algorithm=algorithm, run=run, training=training, extra=extra
+    )
+    options: dict[str, Any] = {
+        "coords": coords,
+        "levels": levels,
+        "on": on,
+        "method": method,
+    }
+    options |= {"tolerance": tolerance, "duplicates": duplicates}
+    options |= {"missing_scores": missing_scores, "higher_is_better": higher_is_better}
+    tidy = as_pandas(frame)
+    held: dict[str, Any] = dict.fromkeys(names, (tidy, None))
+    if columns is not None:
+        held = of_each_value(tidy, names, columns)
+    arrays = [
+        # Each numbers the algorithms that it has: the merged ones are numbered anew.
+        make(own, name, columns=of_own, **options).drop_vars(
+            labels.COLOR_INDEX, errors="ignore"
+        )
+        for name, (own, of_own) in held.items()
+    ]
+    merged = xr.merge(
+        arrays, join="outer", compat="no_conflicts", combine_attrs="override"
+    )
+    return labels.with_color_index(merged)
+
+
+def _without_empty_rows(
+    frame: pd.DataFrame, value: str, training: str | None
+) -> pd.DataFrame:
+    """Leave out rows that have neither a score nor a level of training, such as other lines of a log."""
+    if (
+        not isinstance(value, str)
+        or not isinstance(training, str)
+        or not {value, training} <= set(frame.columns)
+    ):
+        return frame
+    empty = frame[value].isna() & frame[training].isna()
+    if not empty.any():
+        return frame
+    return frame[~empty]
+
+
+def _check_asked(
+    on: On | None,
+    method: AlignMethod | None,
+    tolerance: float | None,
+    training: str | None,
+    levels: str,
+) -> Asked | None:
+    check_choice("levels", levels, ("union", "run"))
+    given = f"tolerance={tolerance!r}"
+    if method is not None:
+        given = f"method={method!r}"
+    if on is None and method is None and tolerance is not None:
+        raise ValueError(
+            f"{given} has no meaning without levels and a method. Give both: on='union', method='nearest'"
+        )
+    if on is None and (method is not None or tolerance is not None):
+        raise ValueError(
+            f"{given} needs the levels that runs are brought to. Give them: on='union' or on=[...]"
+        )
+    if training is None and (on is not None or levels == "run"):
+        option = "levels='run'"
+        if on is not None:
+            option = "on="
+        raise ValueError(
+            f"{option} needs a column of training; got training=None. Name it: training='step'"
+        )
+    if on is not None and levels == "run":
+        raise ValueError(
+            "levels='run' keeps each run's own levels, on= brings runs to common ones. Leave one out"
+        )
+    if on is None:
+        return None
+    return grids.check_asked(on, method, tolerance)
+
+
+def _runs(
+    frame: pd.DataFrame, dims: Mapping[str, str | None], kept: Sequence[str]
+) -> tuple[xr.DataArray, NDArray[np.int64]]:
+    """Return an array of all runs, (*extra, algorithm, run), and the number of each row's run in it."""
+    names = [dim for dim in dims if dim != "training"]
+    coords: dict[str, NDArray[Any]] = {}
+    codes = dict.fromkeys(names, np.zeros(len(frame), dtype=np.int64))
+    for dim in names:
+        column = dims[dim]
+        if column is not None:
+            coords[dim], codes[dim] = label_codes(frame[column])
+        elif dim == "run" and kept:
+            columns = [column for column in dims.values() if column is not None]
+            coords[dim], codes[dim] = _points(frame, columns, kept)
+    runs = xr.DataArray(
+        np.zeros([len(coords.get(dim, [0])) for dim in names]), coords, names
+    )
+    curve = np.ravel_multi_index(tuple(codes.values()), runs.shape)
+    return runs.assign_coords(
+        {name: _coordinate(frame[name], codes["run"], curve, runs) for name in kept}
+    ), curve
+
+
+def _points(
+    frame: pd.DataFrame, columns: Sequence[str], kept: Sequence[str]
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return numbers of runs, one for each combination of coordinates and its repeats, and the number of each row."""
+    repeat = frame.groupby([*columns, *kept], observed=True).cumcount()
+    points = (
+        frame[list(kept)]
+        .assign(**{_REPEAT: repeat})
+        .groupby([*kept, _REPEAT], observed=True)
+    )
+    codes = np.asarray(points.ngroup(), dtype=np.int64)
+    return np.arange(codes.max() + 1), codes
+
+
+def _coordinate(
+    column: pd.Series[Any],
+    run: NDArray[np.int64],
+    curve: NDArray[np.int64],
+    runs: xr.DataArray,
+) -> tuple[Sequence[Hashable], Any]:
+    """Return a coordinate of runs: along `run` where a run's is the same everywhere, otherwise along all dims."""
+    dims: Sequence[Hashable]
+    for dims, codes in ((["run"], run), (runs.dims, curve)):
+        groups = pd.Series(column.array).groupby(codes)
+        if groups.nunique().max() <= 1:
+            shape = [runs.sizes[dim] for dim in dims]
+            values = groups.first().reindex(range(prod(shape))).to_numpy()
+            is_object = values.dtype == object
+            if is_object and all(isinstance(value, str) for value in values):
+                values = values.astype(str)
+            return dims, values.reshape(shape)
+    raise ValueError(
+        f"coords column {column.name!r} has several values in one run. Name the column in which they differ in "
+        "extra=, or leave it out of coords="
+    )
+
+
+def _at_own_levels(rows: Rows, runs: xr.DataArray) -> xr.DataArray:
+    """Return scores with each run's own levels, (*extra, algorithm, run, evaluation)."""
+    scores, levels = own_levels(rows, runs.size)
+    shape = (*runs.shape, scores.shape[1])
+    curves = runs.expand_dims({labels.EVALUATION: shape[-1]}, axis=-1).copy(
+        data=scores.reshape(shape)
+    )
+    return curves.assign_coords(training=(curves.dims, levels.reshape(shape)))
+
+
+def _said_of(frame: pd.DataFrame, column: str) -> dict[str, Any]:
+    """Return what the attrs of a frame say of a column."""
+    attrs = {}
+    for key in ("long_name", "units", direction.HIGHER):
+        by_column = frame.attrs.get(key)
+        if isinstance(by_column, Mapping) and column in by_column:
+            attrs[key] = by_column[column]
+    return attrs
+
+
+def _lasts(attr: object) -> bool:
+    """Whether every archive can hold an attr."""
+    return isinstance(attr, str | float) or (type(attr) is int and abs(attr) < 2**31)
+
+
+def _dense(
+    rows: Rows, runs: xr.DataArray, grid: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return scores at the levels of any run, unless each task's levels have many more cells than rows."""
+    most = _CELLS * len(rows.curve)
+    if runs.size * len(grid) > most:
+        per_task = runs.sizes["algorithm"] * runs.sizes["run"]
+        pairs = np.unique(np.stack([rows.curve // per_task, rows.level]), axis=1)[
+            0
+        ].astype(np.int64)
+        n_cells = int(
+            (np.bincount(pairs) * np.bincount(np.unique(rows.curve) // per_task)).sum()
+        )
+        if n_cells > most:
+            raise ValueError(
+                f"runs share few levels: with the levels of all runs, {len(rows.curve):,} scores take {n_cells:,} "
+                "cells. Keep the levels of each run: levels='run', or bring runs to common ones: on=[...], "
+                "method='linear'"
+            )
+    return at_levels(rows, runs.size, grid, None, None)
+
+
+def _aligned(
+    rows: Rows, runs: xr.DataArray, asked: Asked
+) -> tuple[xr.DataArray, list[str]]:
+    """Return scores at the levels of a grid, (*extra, algorithm, run, training), and what was dropped."""
+    # A run that ends with an infinite score failed: it cuts no other run.
+    ends = short_runs.ends_of_rows(rows, runs)
+    after = ends.failed_after(xr.zeros_like(ends.short))
+    history = []
+    if asked.has_budget:
+        history = _say_short_runs(ends, str(asked.on))
+
+    shape = (prod(runs.shape[:-2]), *runs.shape[-2:])
+    levels = partial(grids.levels_of_rows, rows, shape, after.to_numpy())
+    grid, kept, lines = grids.choose(
+        asked, levels, runs, lambda: rows, after=after, frame=True
+    )
+    lines += short_runs.say_failed(ends)
+    scores = at_levels(rows, runs.size, grid, asked.method, asked.tolerance)
+    curves = short_runs.mark(
+        _at_grid(runs, grid, scores),
+        after,
+        ends.failed,
+    )
+    by_task = curves.to_numpy().reshape(*shape, -1)
+    by_task[np.broadcast_to(~kept[:, np.newaxis, np.newaxis], by_task.shape)] = np.nan
+    if asked.may_lack:
+        present = (np.bincount(rows.curve, minlength=runs.size) > 0).reshape(shape)
+        lines += grids.lacking("to_dataarray()", by_task, grid, kept, present, runs)
+    return (
+        curves.copy(data=by_task.reshape(curves.shape)),
+        [*history, f"to_dataarray({asked}): {'; '.join(lines) or 'dropped nothing'}"],
+    )
+
+
+def _say_short_runs(ends: short_runs.Ends, on: str) -> list[str]:
+    """Warn of short runs, which end the grid of their task; return what the history says of them."""
+    words = {
+        how: f"levels='run' and .curves.align({on!r}, {option})"
+        for how, option in short_runs.OPTIONS.items()
+    }
+    cures = short_runs.say_cures(ends, words)
+    if not cures:
+        return []
+    provenance.warn(cures)
+    return [f"{SHORT}None): {short_runs.say_outcome(ends, None)}"]

@@ -1,1 +1,0 @@
-"""Keep or drop: a stream of candidates against a champion."""

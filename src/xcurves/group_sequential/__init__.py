@@ -1,1 +1,0 @@
-"""Group-sequential tests: run more seeds and look again."""

@@ -1,0 +1,1 @@
+"""Kernels of methods that look again as runs come in."""

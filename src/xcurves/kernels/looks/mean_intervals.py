@@ -1,0 +1,134 @@
+"""Student's interval of a mean, Welch's of a difference of two (1947, doi:10.1093/biomet/34.1-2.28), and of tasks.
+
+Over tasks, or families of them, ``x`` has the sums of a family's weighted numbers, (member, family), NaN if absent, and
+``weights`` those of the weights, of sum one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy
+
+from xcurves.array_types import Floats
+from xcurves.kernels.intervals import wilson
+from xcurves.kernels.resampling.plans import TIE
+
+_SAME = 1e-15  # of sums of squares: what is left when equal numbers are taken from each other
+_MOST_ANSWERS = 8  # of a task, of which scores may be the shares
+_FEWEST_NEW = 5  # tasks whose differences say something of one more
+_FEWEST_DISTINCT = 4  # of these differences that are not the same
+
+
+def mean_with_interval(runs: Floats, alpha: float) -> tuple[float, Floats]:
+    """Return the mean of runs with Student's interval; NaN for fewer than two, or where none differs."""
+    if not len(runs):
+        return np.nan, np.full(2, np.nan)
+    squared_error, df = _squared_error(runs)
+    return _around(float(runs.mean()), squared_error, df, alpha)
+
+
+def welch_interval(some: Floats, others: Floats, alpha: float) -> tuple[float, Floats]:
+    """Return the difference of the means of two groups of runs with Welch's interval, NaN as for a mean."""
+    if not min(len(some), len(others)):
+        return np.nan, np.full(2, np.nan)
+    difference = float(some.mean() - others.mean())
+    v, df_v = _squared_error(some)
+    w, df_w = _squared_error(others)
+    # NaN of a single run, too, is not above 0
+    if not v + w > 0:
+        return difference, np.full(2, np.nan)
+    # Welch & Satterthwaite: those of a χ² with the mean and the variance of v + w
+    df = (v + w) ** 2 / (v**2 / df_v + w**2 / df_w)
+    return _around(difference, v + w, df, alpha)
+
+
+def _squared_error(runs: Floats) -> tuple[float, float]:
+    """Return the squared standard error of a mean with its degrees of freedom."""
+    if len(runs) < 2:
+        return np.nan, np.nan
+    variance = float(runs.var(ddof=1))
+    df = len(runs) - 1.0
+    # runs that only differ by rounding say nothing of a spread
+    if variance <= (TIE * np.abs(runs).max()) ** 2:
+        return 0.0, df
+    return variance / len(runs), df
+
+
+def _around(
+    estimate: float, squared_error: float, df: float, alpha: float
+) -> tuple[float, Floats]:
+    """Return an estimate with the interval of t around it, NaN where its error is unknown or 0."""
+    if not squared_error > 0:
+        return estimate, np.full(2, np.nan)
+    half = float(scipy.special.stdtrit(df, 1 - alpha / 2) * np.sqrt(squared_error))
+    return estimate, np.array([estimate - half, estimate + half])
+
+
+def error_over_families(x: Floats, weights: Floats) -> Floats:
+    """Return the standard errors of weighted means over families, shape (member,); NaN of a single family."""
+    # sqrt(F / (F - 1) Σ (x - n Δ)²), n the weight of the family and Δ the mean
+    n_families = np.count_nonzero(~np.isnan(x), axis=-1)
+    mean = np.nansum(x, axis=-1, keepdims=True)
+    squares = np.nansum((x - weights * mean) ** 2, axis=-1)
+    is_rounding = squares <= _SAME * np.nansum(x**2, axis=-1)
+    squares = np.where(is_rounding, 0.0, squares)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = n_families / (n_families - 1) * squares
+    return np.asarray(np.sqrt(np.where(n_families > 1, variance, np.nan)))
+
+
+def means_over_families(
+    x: Floats, weights: Floats, alpha: float, *, of_shares: bool
+) -> Floats:
+    """Return intervals of weighted means over families like these, shape (member, 2).
+
+    They are Student's, NaN where nothing varies; of shares Wilson's, of as many numbers as have such an error.
+    """
+    mean = np.nansum(x, axis=-1)
+    error = error_over_families(x, weights)
+    n_families = np.count_nonzero(~np.isnan(x), axis=-1).astype(float)
+    if of_shares:
+        share = np.clip(mean, 0.0, 1.0)  # a sum of weights may be above 1 by rounding
+        with np.errstate(divide="ignore", invalid="ignore"):
+            n_effective = share * (1 - share) / error**2
+        n_effective = np.where(error == 0, n_families, n_effective)
+        return np.stack(wilson(share, n_effective, alpha), axis=-1)
+
+    half = scipy.special.stdtrit(n_families - 1, 1 - alpha / 2) * error
+    half = np.where(half > 0, half, np.nan)
+    return np.stack([mean - half, mean + half], axis=-1)
+
+
+def are_shares(scores: Floats) -> bool:
+    """Return whether all scores are 0 or 1, or all are the shares of equally many answers, of a few; NaN are none."""
+    known = scores[~np.isnan(scores)]
+    if not known.size or known.min() < 0 or known.max() > 1:
+        return False
+    for n_answers in range(1, _MOST_ANSWERS + 1):
+        successes = n_answers * known
+        if np.abs(successes - np.rint(successes)).max() <= TIE:
+            return True
+    return False
+
+
+def one_more_value(values: Floats, alpha: float) -> tuple[Floats, Floats]:
+    """Return intervals of one more of exchangeable values, (member, value), and their levels, shape (member,).
+
+    From the j-th smallest to the j-th largest value. NaN where fewer than five are known, or than four are distinct.
+    """
+    # One more value has each of T + 1 ranks with the same probability: 2 j of them are outside.
+    ordered = np.sort(values, axis=-1)  # NaN last
+    n = np.count_nonzero(~np.isnan(values), axis=-1)
+    rank = np.maximum(1, np.floor(alpha / 2 * (n + 1) + 1e-9).astype(np.intp))
+    with np.errstate(invalid="ignore"):
+        gaps = np.diff(ordered, axis=-1)
+        largest = np.fmax.reduce(np.abs(values), axis=-1, initial=0.0)
+        n_distinct = 1 + np.count_nonzero(gaps > TIE * largest[:, np.newaxis], axis=-1)
+    is_known = (n >= _FEWEST_NEW) & (n_distinct >= _FEWEST_DISTINCT)
+
+    members = np.flatnonzero(is_known)
+    ends, level = np.full((len(values), 2), np.nan), np.full(len(values), np.nan)
+    ends[members, 0] = ordered[members, rank[members] - 1]
+    ends[members, 1] = ordered[members, n[members] - rank[members]]
+    level[members] = 1 - 2 * rank[members] / (n[members] + 1)
+    return ends, level

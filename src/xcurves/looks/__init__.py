@@ -1,0 +1,1 @@
+"""Methods that look again as runs come in: sequential tests and gates."""

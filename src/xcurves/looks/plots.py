@@ -1,0 +1,195 @@
+"""Pictures of looks: statistics with their boundary, and the record of the champions of a gate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from xcurves.core.wording import label_of
+from xcurves.looks.gate_replay import KEPT
+from xcurves.plotting.look import OTHER_COLOURS, bounds_of
+from xcurves.plotting.matrices import (
+    by_task,
+    draw_cells,
+    draw_pairs,
+    n_pair_columns,
+    n_pair_rows,
+    task_labels,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MOST_NAMED = 20  # candidates on the axis
+_HALF_WIDTH = 0.35  # of a band of the audit, in candidates
+_LONG = 14  # letters of a name that a label has no room for
+_LARGEST = 10.0  # times the median; larger statistics stand at the edge
+
+
+def draw_boundary(result: xr.Dataset, ax: Axes) -> None:
+    """Draw the statistic of a pair against looks, with the boundary."""
+    pair = result.isel(pair=0)
+    looks, done = pair["look"].to_numpy(), ~np.isnan(pair["pvalue"].to_numpy())
+    statistic, boundary = (
+        pair["statistic"].to_numpy(),
+        pair["critical_value"].to_numpy(),
+    )
+    finite = np.array(
+        [2.0, *(each for each in (*statistic, *boundary) if np.isfinite(each))]
+    )
+    # larger statistics stand near it
+    top = 1.25 * min(float(finite.max()), _LARGEST * float(np.median(finite)))
+    shown, some = np.minimum(statistic, 0.97 * top), done & np.isfinite(boundary)
+    ax.plot(
+        looks[some],
+        np.minimum(boundary[some], 0.97 * top),
+        "--_",
+        color="black",
+        linewidth=1,
+        markersize=12,
+    )
+    none = done & np.isinf(boundary)
+    ax.plot(
+        looks[none],
+        np.full(np.count_nonzero(none), 0.97 * top),
+        "^",
+        color="0.6",
+        markersize=5,
+    )
+    ax.plot(
+        looks[done],
+        shown[done],
+        "-o",
+        color=OTHER_COLOURS[0],
+        markerfacecolor="white",
+        markersize=5,
+    )
+    decided = np.flatnonzero(pair["rejected"].to_numpy() == 1)[:1]
+    ax.plot(
+        looks[decided],
+        shown[decided],
+        "*",
+        color=OTHER_COLOURS[2],
+        markersize=13,
+        zorder=4,
+    )
+    ax.set_ylim(0, top)
+    ax.set_xlim(0.5, len(looks) + 0.5)
+    ax.set_xticks(looks)
+    ax.grid(axis="y", alpha=0.3)
+    ax.set_xlabel(f"look ({answer_of(pair)})")
+    ax.set_ylabel("statistic T")
+
+
+def answer_of(pair: xr.Dataset) -> str:
+    """Return what is known of one pair: who scores higher and from which look on, or that it is open."""
+    looks = pair["look"].to_numpy()
+    done = np.flatnonzero(pair["pvalue"].notnull().to_numpy())
+    rejected = np.flatnonzero(pair["rejected"].to_numpy() == 1)
+    if rejected.size:
+        at = rejected[0]
+        is_first = bool(pair["difference"].to_numpy()[at] > 0)
+        name = str(pair["algorithm_a" if is_first else "algorithm_b"].item())
+        if len(name) > _LONG:  # the title has it
+            name = "the first" if is_first else "the second"
+        return f"shown at {looks[at]}: {name} is higher"
+    n_done = len(done)
+    if pair["undecided"] == 1:
+        return f"open after {n_done} of {len(looks)}"
+    return f"not shown after {n_done} of {len(looks)}"
+
+
+def one_pair(result: xr.Dataset) -> str:
+    """Return the pair, as a title, if there is only one."""
+    return str(result["pair"].to_numpy()[0]) if result.sizes["pair"] == 1 else ""
+
+
+def draw_states(result: xr.Dataset, ax: Axes) -> None:
+    """Draw a cell for every pair: the look at which it was decided."""
+    decided = result["look"].where(result["rejected"] == 1).min("look")
+    said, limits = (
+        "look of decision",
+        (1.0, float(result.sizes["look"])),
+    )
+    options: dict[str, Any] = {"limits": limits, "cmap": "viridis_r", "form": "{:.0f}"}
+    ax.set_xlabel(said)
+    values, pairs = by_task(decided, "pair"), result["pair"].to_numpy().tolist()
+    if decided.ndim == 1:
+        draw_pairs(
+            ax,
+            result,
+            values[0],
+            values[0],
+            np.zeros(len(pairs), bool),
+            said,
+            **options,
+        )
+    else:
+        draw_cells(
+            ax,
+            values,
+            task_labels(result["undecided"], ["pair"]),
+            pairs,
+            said=said,
+            **options,
+        )
+
+
+def state_rows(result: xr.Dataset) -> float:
+    """Return the number of rows of cells: tasks, or algorithms of one task."""
+    n_tasks = result["undecided"].isel(pair=0).size
+    return n_tasks if n_tasks > 1 else n_pair_rows(result)
+
+
+def state_columns(result: xr.Dataset) -> float:
+    """Return the number of columns of cells: pairs, or algorithms of one task."""
+    return (
+        result.sizes["pair"]
+        if result["undecided"].isel(pair=0).size > 1
+        else n_pair_columns(result)
+    )
+
+
+def draw_record(result: xr.Dataset, ax: Axes) -> None:
+    """Draw the means of the candidates in their order, kept ones joined, and the audit of two champions."""
+    means = (result["champion_mean"] + result["difference"]).to_numpy()
+    kept = result["decision"].to_numpy() == KEPT
+    places = np.arange(1, len(means) + 1)
+    # The first champion stands before the candidates, with the mean that the first of them met.
+    record = np.concatenate([[result["champion_mean"].to_numpy()[0]], means[kept]])
+    at = np.concatenate([[0], places[kept]])
+
+    ax.plot(places[~kept], means[~kept], "o", color="0.6", markersize=3)
+    ax.plot(at, record, "-o", color=OTHER_COLOURS[0], markersize=5)
+    _draw_audit(result, ax, [0, int(at[-1])])
+
+    names = [str(result.attrs["baseline"]), *map(str, result["candidate"].to_numpy())]
+    if len(names) <= _MOST_NAMED:
+        ax.set_xticks(range(len(names)), names, rotation=45, ha="right")
+    ax.set_xlim(-0.5, len(names) - 0.5)
+    ax.set_xlabel("candidates in their order")
+    ax.set_ylabel(_score_label(result))
+    ax.grid(axis="y", alpha=0.3)
+
+
+def _draw_audit(result: xr.Dataset, ax: Axes, at: list[int]) -> None:
+    """Draw the mean of the runs that decided nothing of the first and the present champion, with its interval."""
+    means = result["audit_mean"].sel(which=["first", "present"]).to_numpy()
+    low, high = bounds_of(result["audit_mean_ci"].sel(which=["first", "present"]))
+    for place, mean, below, above in zip(at, means, low, high, strict=True):
+        if not np.isfinite([mean, below, above]).all():
+            continue
+        ax.fill_between(
+            [place - _HALF_WIDTH, place + _HALF_WIDTH], below, above, color=OTHER_COLOURS[2], alpha=0.3, linewidth=0,
+            gid="band",
+        )  # fmt: skip
+        ax.plot(place, mean, "D", color=OTHER_COLOURS[2], markersize=5)
+
+
+def _score_label(result: xr.Dataset) -> str:
+    """Return what the scores are called, with their unit."""
+    label = label_of(result["champion_mean"])
+    unit = label.partition(" (")[2]
+    return f"mean score ({unit}" if unit else "mean score"
