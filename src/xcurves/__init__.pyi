@@ -19,6 +19,8 @@ from xcurves.distributions.trials import trials_needed as trials_needed
 from xcurves.distributions.tuning_curve import tuning_curve as tuning_curve
 from xcurves.frames.align import align as align
 from xcurves.frames.align import drop_incomplete as drop_incomplete
+from xcurves.frames.answers import pass_all as pass_all
+from xcurves.frames.answers import pass_at as pass_at
 from xcurves.frames.failed import fill_failed as fill_failed
 from xcurves.frames.normalize import normalize as normalize
 from xcurves.frames.to_curves import to_dataarray as to_dataarray
@@ -95,6 +97,8 @@ __all__ = [
     "one_trial",
     "optimal_allocation",
     "pairwise",
+    "pass_all",
+    "pass_at",
     "performance_cdf",
     "performance_profile",
     "plot",

@@ -60,6 +60,8 @@ FUNCTIONS = {
     "format_table": Public("reporting.paper", (RESULT,)),
     "normalize": Public("frames.normalize", (CURVES,)),
     "one_trial": Public("distributions.dse"),
+    "pass_all": Public("frames.answers", (CURVES,)),
+    "pass_at": Public("frames.answers", (CURVES,)),
     "plot": Public("plotting.dispatch", (CURVES, RESULT, TREE)),
     "plot_benchmark": Public("plotting.benchmark", (CURVES,)),
     "register_polars": Public("accessors"),

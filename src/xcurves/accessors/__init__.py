@@ -51,6 +51,8 @@ class DataArrayCurves(_Accessor):
     mean_time_to_target = method(lambda: xcurves.mean_time_to_target)
     normalize = method(lambda: xcurves.normalize)
     pairwise = method(lambda: xcurves.pairwise)
+    pass_all = method(lambda: xcurves.pass_all)
+    pass_at = method(lambda: xcurves.pass_at)
     performance_cdf = method(lambda: xcurves.performance_cdf)
     performance_profile = method(lambda: xcurves.performance_profile)
     plot = method(lambda: xcurves.plot)

@@ -207,6 +207,10 @@ class DataArrayCurves:
         rng: validation.Rng = None,
     ) -> xr.Dataset:
         """Compare every pair of algorithms, in level and in shape."""
+    def pass_all(self, k: int, *, higher_is_better: bool | None = None) -> xr.DataArray:
+        """Estimate for each item the chance that all of k answers are right."""
+    def pass_at(self, k: int, *, higher_is_better: bool | None = None) -> xr.DataArray:
+        """Estimate for each item the chance that at least one of k answers is right."""
     def performance_cdf(
         self,
         *,
