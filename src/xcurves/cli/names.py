@@ -13,14 +13,11 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.cli.options import program
+from xcurves.core.direction import looks_like_score
 from xcurves.core.labels import DIMS, did_you_mean
-from xcurves.readers.guess import (
-    dim_of,
-    guess_names,
-    looks_like_score,
-    wide_pattern,
-)
-from xcurves.readers.wide_columns import Pattern
+from xcurves.core.names import dim_of
+from xcurves.frames.roles import guess_names, wide_pattern
+from xcurves.frames.wide_columns import Pattern
 
 NO_TRAINING = "none"  # of --training: scores have no training
 _OPTIONS = {

@@ -22,6 +22,7 @@ from xcurves.cli.scales import with_direction
 from xcurves.core import direction, labels, short_runs, task_dims, validation
 from xcurves.core.archive_formats import engine_to_read
 from xcurves.core.labels import DIMS
+from xcurves.core.names import dim_of
 from xcurves.core.run_checks import FRACTIONS
 from xcurves.core.validation import at_one_level, check_curves
 from xcurves.core.wording import listed
@@ -35,7 +36,6 @@ from xcurves.frames.wide import (
     values_in,
     with_joined,
 )
-from xcurves.readers.guess import dim_of
 from xcurves.readers.open_files import expanding_to
 
 EXAMPLE = "benchmark"

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import xarray as xr
 
 from xcurves.core import labels, provenance
+from xcurves.core.names import words_of
 from xcurves.core.validation import check_flag
 
 
@@ -48,6 +49,15 @@ HIGH = (
         "survival lifetime uptime throughput fps reciprocal_rank precision recall"
     )
 )
+# Words for a score, the one that is taken first: where a column has several of them, the first counts.
+SCORES = (
+    _names("return returns ret"),
+    _names("reward rewards rew"),
+    _GENERIC,
+    MEASURES,
+    ERRORS,
+    LOSSES,
+)
 # Words at the end of a name that say of which data, over what or in which unit.
 _ENDINGS = _names(
     "mean avg average median final last best min max total val valid validation test train training eval evaluation "
@@ -64,7 +74,6 @@ _LASTING = _names("survival episode ep alive up uptime life lifetime")
 METRICS = _names(
     "metric metrics metric_name measure measures tag tags criterion scorer"
 )
-_WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+")
 # what a line of a history begins with, and has, where a direction was assumed
 _BY_METHOD = "direction"
 _TAKEN = "is taken as better"
@@ -91,9 +100,9 @@ class Direction(NamedTuple):
         return f"{better} is better"
 
 
-def words_of(name: object) -> list[str]:
-    """Return the words of a name in small letters, cut at _ - / . and changes of case: `AverageEpRet`, `val/Loss`."""
-    return [word.lower() for word in _WORDS.findall(str(name))]
+def looks_like_score(name: object) -> bool:
+    """Return whether a column bears a usual name of a score, such as f1 or val_loss."""
+    return any(words & set(words_of(name)) for words in SCORES)
 
 
 def says_higher(name: object) -> bool | None:

@@ -23,28 +23,6 @@ REFERENCE_COLOR = "color_index_reference"  # of a reference that is no label of 
 # so that a plan does not depend on the order in which they come
 ORDERED = ("algorithm", "run")
 EVALUATION = "evaluation"  # stands for training where each run has its own levels
-# What dims are usually called.
-SYNONYMS = {
-    "algorithm": "agent agents algo algorithms algos alg approach candidate candidates classifier estimator framework "
-    "learner method model optimizer policy solver strategy",
-    "run": "cv fold folds repeat repetition replicate rep run_id runs seed seeds split trial trials",
-    "training": "env_step env_steps episode epoch epochs frames game games global_step interacts it iter iteration "
-    "iterations n_train step steps time timestep timesteps tokens train_size train_sizes",
-}
-_TASKS = (
-    "benchmark",
-    "dataset",
-    "datasets",
-    "env",
-    "environment",
-    "envs",
-    "instance",
-    "instances",
-    "problem",
-)
-USUAL_EXTRAS = frozenset(
-    [*_TASKS, "level", "metric", "problems", "task", "tasks", "workload", "workloads"]
-)
 EFFECTS = ("algorithm", "interaction")
 ERROR_TERMS = ("pooled", "split_plot", "welch")
 CI_BOUNDS = ("lower", "upper")

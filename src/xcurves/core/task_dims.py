@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import xarray as xr
 
 from xcurves.core import labels, validation
+from xcurves.core.names import SYNONYMS
 
 TASK = "task"  # the usual name, which stands for the only further dim whatever its name
 _JOINED = "_joined"  # until the dims that are joined are gone
@@ -42,7 +43,7 @@ def _ask_which(scores: xr.DataArray, named: frozenset[str]) -> None:
     if not has_runs or len(extra) != 1 or "training" in scores.coords:
         return
     dim = str(extra[0])
-    if dim in named or dim.lower() in labels.SYNONYMS["training"].split():
+    if dim in named or dim.lower() in SYNONYMS["training"].split():
         return
     raise ValueError(
         f"dims must include 'training'; got {tuple(map(str, scores.dims))}. If {dim!r} is of tasks, name it: "

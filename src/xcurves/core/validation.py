@@ -22,14 +22,13 @@ from xcurves.core.labels import (
     DIMS,
     EVALUATION,
     RESERVED,
-    SYNONYMS,
-    USUAL_EXTRAS,
     did_you_mean,
     native_labels,
     pick_one,
     plain_labels,
     shown,
 )
+from xcurves.core.names import SYNONYMS, USUAL_EXTRAS
 
 NO_TRAINING = "no_training"  # the attr of scores that have none, and of results of them
 _DIFFERENCES = ("curves", "scores")  # arguments of which differences are taken

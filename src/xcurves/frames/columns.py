@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from xcurves.core.labels import (
     DIMS,
     EVALUATION,
-    SYNONYMS,
-    USUAL_EXTRAS,
     did_you_mean,
     plain_labels,
     shown,
 )
+from xcurves.core.names import SYNONYMS, USUAL_EXTRAS
 from xcurves.core.validation import check_choice
 from xcurves.frames.wide import pattern_of
 

@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 
 from xcurves.core import provenance
+from xcurves.core.names import dim_of
 from xcurves.frames.wide import CONFIG, join_labels
 from xcurves.readers import log_files
 from xcurves.readers.formats import delimited
-from xcurves.readers.guess import dim_of
 from xcurves.readers.log_files import parsing
 from xcurves.readers.open_files import LogError, read_bytes
 from xcurves.readers.source import Source

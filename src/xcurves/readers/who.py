@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from xcurves.core.direction import words_of
+from xcurves.core.names import dim_of, words_of
 from xcurves.frames.wide import CONFIG, join_labels
 from xcurves.readers.formats.json_rows import flat, parse
-from xcurves.readers.guess import dim_of
 from xcurves.readers.open_files import LogError, read_bytes
 
 _CONFIGS = [

@@ -9,7 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from xcurves.readers.guess import dim_of, looks_like_score
+from xcurves.core.direction import looks_like_score
+from xcurves.core.names import dim_of
 from xcurves.readers.log_files import Run, check_cells, say_cut
 from xcurves.readers.open_files import HEAD, LogError, read_text
 

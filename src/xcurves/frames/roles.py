@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from xcurves.core.direction import ERRORS, LOSSES, MEASURES, words_of
-from xcurves.core.labels import DIMS, SYNONYMS, USUAL_EXTRAS
-from xcurves.frames.wide import CONFIG, to_long, with_joined
-from xcurves.readers.wide_columns import Pattern, fitting_pattern
-
-# Words for a score, the one that is taken first: where a column has several of them, the first counts.
-_SCORES = (
-    {"return", "returns", "ret"},
-    {"reward", "rewards", "rew"},
-    {"score", "scores"},
-    MEASURES,
-    ERRORS,
-    LOSSES,
+from xcurves.core.direction import (
+    SCORES as _SCORES,
 )
+from xcurves.core.direction import (
+    looks_like_score,
+)
+from xcurves.core.labels import DIMS
+from xcurves.core.names import USUAL_EXTRAS, dim_of, names_of_dim, rank_of, words_of
+from xcurves.frames.wide import CONFIG, to_long, with_joined
+from xcurves.frames.wide_columns import Pattern, fitting_pattern
+
 _MEASURED = (
     {"eval", "evaluation"},
     {"episode", "episodic", "ep"},
@@ -93,7 +89,6 @@ _FIRST_STEPS = (
 _MOST_LABELS = 50
 # what pandas reads as the name of an index that was written
 _NO_NAME = ("Unnamed: 0", "")
-_OWN_NAME = re.compile(r"_(?:id|name)$")  # env_id, model_name
 
 
 class Reading(NamedTuple):
@@ -158,7 +153,7 @@ def guess_names(frame: pd.DataFrame, given: Mapping[str, Any] | None = None) -> 
     Examples
     --------
     >>> import pandas as pd
-    >>> from xcurves.readers.guess import guess_names
+    >>> from xcurves.frames.roles import guess_names
     >>> frame = pd.DataFrame({"algo": ["a", "b"], "seed": 0, "env_steps": 10, "loss": [0.1, 0.2], "return": [1.0, 2.0]})
     >>> guess_names(frame).said
     'read as algorithm = algo, run = seed, training = env_steps, score = return (not loss)'
@@ -235,24 +230,6 @@ def find_score(
     if not ordered:
         return None, varied
     return ordered[0], ordered[1:]
-
-
-def looks_like_score(name: object) -> bool:
-    """Return whether a column bears a usual name of a score, such as f1 or val_loss."""
-    return any(words & set(words_of(name)) for words in _SCORES)
-
-
-def dim_of(name: object) -> str | None:
-    """Return what a column usually is by its name: a dim, "task" or None."""
-    for dim in DIMS:
-        if _fit(name, _names_of(dim)) is not None:
-            return dim
-    return "task" if _fit(name, sorted(USUAL_EXTRAS)) is not None else None
-
-
-def _names_of(dim: str) -> list[str]:
-    """Return the usual names of a dim, its own first."""
-    return [dim, *SYNONYMS[dim].split()]
 
 
 def _check_given(frame: pd.DataFrame, given: Mapping[str, Any]) -> None:
@@ -397,7 +374,7 @@ def _find_tasks(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
     found = [
         name
         for name in _free(frame, used)
-        if _fit(name, sorted(USUAL_EXTRAS)) is not None
+        if rank_of(name, sorted(USUAL_EXTRAS)) is not None
     ]
     return [
         name
@@ -413,7 +390,7 @@ def _find_label(
     found = {
         name: fit
         for name in _free(frame, used)
-        if (fit := _fit(name, _names_of(dim))) is not None
+        if (fit := rank_of(name, names_of_dim(dim))) is not None
     }
     found = {name: fit for name, fit in found.items() if not _is_measure(frame[name])}
     if dim in found:
@@ -442,11 +419,11 @@ def _only_text(frame: pd.DataFrame, used: Sequence[str]) -> str | None:
 
 def _training_columns(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
     """Return the columns that may be training: steps before epochs before time."""
-    known = _names_of("training")
+    known = names_of_dim("training")
     found = [
         name
         for name in _numeric(frame)
-        if name not in used and _fit(name, known) is not None
+        if name not in used and rank_of(name, known) is not None
     ]
     found = [name for name in found if not _NO_STEP & set(words_of(name))]
     found = [name for name in found if _n_labels(frame[name]) > 1] or found
@@ -466,16 +443,7 @@ def _of_score(frame: pd.DataFrame, trainings: Sequence[str], score: str) -> str:
 def _step_rank(name: str) -> tuple[int, int]:
     last = words_of(name)[-1]
     rank = _FIRST_STEPS.index(last) if last in _FIRST_STEPS else len(_FIRST_STEPS)
-    return rank, _fit(name, _names_of("training")) or 0
-
-
-def _fit(name: object, known: Sequence[str]) -> int | None:
-    """Return 0 for a known name, 1 for one whose last word is known, None otherwise."""
-    plain = str(name).strip().casefold()
-    if plain in known or _OWN_NAME.sub("", plain) in known:
-        return 0
-    words = words_of(_OWN_NAME.sub("", str(name).strip()))
-    return 1 if words and words[-1] in known else None
+    return rank, rank_of(name, names_of_dim("training")) or 0
 
 
 def _score_rank(name: str) -> tuple[bool, int, int] | None:

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from xcurves.readers.guess import dim_of, guess_names
+from xcurves.core.names import dim_of
+from xcurves.frames.roles import guess_names
 
 
 def table(**columns):

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from xcurves.__main__ import main
+from xcurves.core.direction import looks_like_score
+from xcurves.frames.roles import guess_names, wide_pattern
 from xcurves.frames.wide import values_in
-from xcurves.readers.guess import guess_names, looks_like_score, wide_pattern
-from xcurves.readers.wide_columns import fitting_pattern
+from xcurves.frames.wide_columns import fitting_pattern
 
 
 def names_score(name):

@@ -1,0 +1,126 @@
+"""What columns, dims and keys are usually called: the one table of such names, and what a name says.
+
+Names of scores are in `direction`, which also says which end of them is better.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from xcurves.core.labels import DIMS
+
+
+def _names(text: str) -> frozenset[str]:
+    """Return the names of a text."""
+    return frozenset(text.split())
+
+
+# What dims are usually called.
+SYNONYMS = {
+    "algorithm": "agent agents algo algorithms algos alg approach candidate candidates classifier estimator framework "
+    "learner method model optimizer policy scheme solver strategy",
+    "run": "cv fold folds repeat repetition replicate rep resample run_id runs seed seeds split trial trials",
+    "training": "env_step env_steps episode epoch epochs frames game games global_step interacts it iter iteration "
+    "iterations n_train step steps time timestep timesteps tokens train_size train_sizes updates",
+}
+# Questions of an evaluation; and what several of them belong to.
+ITEMS = _names(
+    "doc_id item item_id question question_id sample_id prompt prompt_id instance instances"
+)
+PASSAGES = _names("passage context paragraph document article story cluster group")
+USUAL_EXTRAS = ITEMS | _names(
+    "benchmark dataset datasets env environment envs problem level metric problems task tasks workload workloads"
+)
+# Parts of one data set, which all algorithms have alike.
+FOLDS = _names("fold folds cv resample split")
+_PARTS_OF_DATA = _names("train training val valid validation dev test eval")
+# Of a run, at which amount of training; and when. Neither tells algorithms, runs or tasks apart.
+STEPS = _names(
+    "step steps timesteps timestep iter iters iteration iterations epoch epochs frames tokens updates config_id "
+    "trial_number global_step env_step env_steps interacts"
+)
+CLOCKS = _names(
+    "time timestamp timestamps date datetime clock wall_time walltime created_at started_at finished_at updated_at "
+    "elapsed created started finished ended completed"
+)
+# The counts within an epoch.
+WITHIN_EPOCH = _names("iter iters iteration iterations step steps batch")
+_OWN_NAME = re.compile(r"_(?:id|name)$")  # env_id, model_name
+_WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+")
+
+
+def words_of(name: object) -> list[str]:
+    """Return the words of a name in small letters, cut at _ - / . and changes of case: `AverageEpRet`, `val/Loss`."""
+    return [word.lower() for word in _WORDS.findall(str(name))]
+
+
+def rank_of(name: object, known: Collection[str]) -> int | None:
+    """Return 0 for a known name, 1 for one whose last word is known, None otherwise; `_id` and `_name` do not count."""
+    plain = str(name).strip().casefold()
+    if plain in known or _OWN_NAME.sub("", plain) in known:
+        return 0
+    words = words_of(_OWN_NAME.sub("", str(name).strip()))
+    if words and words[-1] in known:
+        return 1
+    return None
+
+
+def names_of_dim(dim: str) -> list[str]:
+    """Return the usual names of a dim, its own first."""
+    return [dim, *SYNONYMS[dim].split()]
+
+
+def dim_of(name: object) -> str | None:
+    """Return what a column usually is by its name: a dim, "task" or None."""
+    if _is_item_id(name):
+        return "task"
+    for dim in DIMS:
+        if rank_of(name, names_of_dim(dim)) is not None:
+            return dim
+    if rank_of(name, USUAL_EXTRAS) is not None:
+        return "task"
+    return None
+
+
+def is_step(name: object) -> bool:
+    """Return whether a name is that of an amount of training."""
+    return _ends_like(name, STEPS)
+
+
+def is_clock(name: object) -> bool:
+    """Return whether a name is that of a time."""
+    return _ends_like(name, CLOCKS)
+
+
+def is_item(name: object) -> bool:
+    """Return whether a name is that of the questions of an evaluation."""
+    return _is_item_id(name) or rank_of(name, ITEMS) is not None
+
+
+def is_passage(name: object) -> bool:
+    """Return whether a name is that of what several questions belong to."""
+    return rank_of(name, PASSAGES) is not None
+
+
+def is_fold(name: object) -> bool:
+    """Return whether a name is that of the folds of a data set."""
+    return rank_of(name, FOLDS) is not None
+
+
+def are_parts_of_data(labels: Collection[object]) -> bool:
+    """Return whether labels say of which data a score is, train or test, and no folds."""
+    return {str(label).strip().casefold() for label in labels} <= _PARTS_OF_DATA
+
+
+def _is_item_id(name: object) -> bool:
+    """Return whether a whole name is that of items: of sample_id without its ending it is not."""
+    return str(name).strip().casefold() in ITEMS
+
+
+def _ends_like(name: object, known: Collection[str]) -> bool:
+    """Return whether a whole name, its last word or its last two words are known."""
+    words = words_of(name)
+    whole = str(name).strip().casefold()
+    endings = ("_".join(words[-2:]), "".join(words[-1:]))
+    return whole in known or any(ending in known for ending in endings if ending)
