@@ -138,6 +138,33 @@ def nanogpt(root):
     )
 
 
+def fairseq(root):
+    clock = (
+        "2026-01-02 03:04:05 | INFO | valid | epoch 001 | valid on 'valid' subset | "
+    )
+    each_run(root, "train.log", lines(clock + "accuracy {y} | num_updates {step}"))
+
+
+def mmdet(root):
+    clock = "2026-01-02 03:04:05,123 - mmdet - INFO - "
+    each_run(
+        root,
+        "20260102_030405.log",
+        lines(
+            f"{clock}Epoch [{{step}}][10/10]\tlr: 0.1, eta: 0:00:10, time: 0.2\n"
+            f"{clock}Epoch(val) [{{step}}][7]\taccuracy: {{y}}"
+        ),
+    )
+
+
+def llmc(root):
+    each_run(root, "main.log", lines("s:{step} eval:{y}"))
+
+
+def build_nanogpt(root):
+    each_run(root, "log.txt", lines("{step} hella {y}"))
+
+
 def keras_stdout(root):
     bar = "Epoch {step}/30\n1/2 ━━━━ 0s 5ms/step - accuracy: 0.1\b\b\b\r2/2 ━━━━ 1s 5ms/step - accuracy: {y}"
     each_run(root, "stdout.txt", lines(bar))
@@ -259,6 +286,7 @@ FORMS = [
         npz,
         d3rlpy,
     ),
+    *(fairseq, mmdet, llmc, build_nanogpt),
     *(torchrl, semicolons, thousands, padded, wide_folds, scores_alone, configurations),
 ]
 

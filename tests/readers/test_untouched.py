@@ -9,6 +9,8 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
+import time
 import zipfile
 from pathlib import Path
 
@@ -17,7 +19,12 @@ import pytest
 
 from xcurves import readers
 from xcurves.readers import hydra, mlflow, optuna
-from xcurves.readers.open_files import LogError, open_database, read_bytes
+from xcurves.readers.open_files import (
+    LogError,
+    copy_database,
+    database_address,
+    read_bytes,
+)
 
 LOGS = Path(__file__).parent / "logs"
 NAMES = [
@@ -149,8 +156,13 @@ def test_what_a_writer_has_not_put_into_its_database_yet_is_read(tmp_path):
         writer.commit()
         assert (tmp_path / "open.db-wal").stat().st_size
         before = hashed(tmp_path)
-        with open_database(path) as database:
-            assert database.execute("SELECT x FROM t").fetchall() == [(7,)]
+        with (
+            database_address(path) as address,
+            tempfile.TemporaryDirectory() as elsewhere,
+        ):
+            copy_database(address, Path(elsewhere, "copy.db"))
+            with contextlib.closing(sqlite3.connect(f"{elsewhere}/copy.db")) as copy:
+                assert copy.execute("SELECT x FROM t").fetchall() == [(7,)]
         assert hashed(tmp_path) == before
 
 
@@ -260,6 +272,30 @@ def test_a_database_with_rows_that_optuna_does_not_write_is_refused(
     with pytest.raises(ValueError, match=f"^{path} .*{said}") as caught:
         optuna.trials(path)
     assert "\n" not in str(caught.value)
+
+
+ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
+HOSTILE = {
+    "a view": f"CREATE VIEW trials AS SELECT *, ({ENDLESS}) AS more FROM old",
+    "a virtual table": "CREATE VIRTUAL TABLE trials USING fts5(trial_id, number)",
+    "a column that is computed": "CREATE TABLE trials (trial_id, number, state AS (hex(zeroblob(trial_id))))",
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_what_would_run_when_it_is_read_is_refused(database, tmp_path, what):
+    """A view named trials that counts for ever is neither recognised nor read."""
+    path = shutil.copy(database, tmp_path / "study.db")
+    with contextlib.closing(sqlite3.connect(path)) as changed, changed:
+        changed.execute("PRAGMA legacy_alter_table=ON")
+        changed.execute("ALTER TABLE trials RENAME TO old")
+        changed.execute(HOSTILE[what])
+    begun = time.process_time()
+    with pytest.raises(ValueError, match="is nothing that is recognised"):
+        readers.read(path)
+    with pytest.raises(ValueError, match=rf"^{path} .*: trials (is|has) {what}"):
+        optuna.trials(path)
+    assert time.process_time() - begun < 2
 
 
 WATCHED = """

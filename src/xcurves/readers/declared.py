@@ -155,12 +155,54 @@ CATBOOST = Source(
     step="iter",
     training="iter",
 )
+_TEXTS = ("*.txt", "*.log", "*.out")
+FAIRSEQ = Source(
+    "fairseq",
+    "fairseq logs",
+    "what fairseq prints with --log-format simple or json (.txt, .log, .out, .json)",
+    ("text lines",),
+    files=(*_TEXTS, "*.json", "*.jsonl"),
+    line=r"(?:.{0,40}\| INFO \| \w{1,40} )?(?:\| (?:epoch \d|\{\"epoch\": )|\{\"epoch\": .*num_updates\")",
+    step="num_updates",
+    training="num_updates",
+    units={"num_updates": "updates"},
+)
+OPENMMLAB = Source(
+    "mmdet",
+    "text logs of MMDetection and other OpenMMLab packages",
+    "lines such as '... - mmdet - INFO - Epoch [1][50/7330]  lr: 1e-2, ..., loss: 1.1'",
+    ("text lines",),
+    files=_TEXTS,
+    line=r".{0,80}- INFO - (?:Epoch|Iter)(?:\(\w{1,10}\))? {0,10}\[",
+    within=r"\d{8}_\d{6}",
+    step="step",
+)
+LLMC = Source(
+    "llm.c",
+    "llm.c logs",
+    "main.log of lines 's:250 tel:4.1'",
+    ("text lines",),
+    files=_TEXTS,
+    line=r"s:\d+ (?:tel|trl|eval):",
+    step="step",
+    units={"step": "steps"},
+)
+NANOGPT = Source(
+    "build-nanogpt",
+    "build-nanogpt logs",
+    "log.txt of lines '250 val 6.01'",
+    ("text lines",),
+    files=_TEXTS,
+    line=r"\d+ (?:train|val|hella) [\d.]+\s*$",
+    step="step",
+    units={"step": "steps"},
+)
 TEXT = Source(
     "text",
     "text logs",
     "lines such as 'step:1 loss:2.5', one or more a step (.txt, .log, .out)",
     ("text lines",),
-    files=("*.txt", "*.log", "*.out"),
+    files=_TEXTS,
     by_content=True,
     general=True,
     training=None,
@@ -194,5 +236,9 @@ OF_PACKAGES = (
     MMENGINE,
     DETECTRON2,
     CATBOOST,
+    FAIRSEQ,
+    OPENMMLAB,
+    LLMC,
+    NANOGPT,
 )
 GENERAL = (TEXT, TABLE, ROWS)

@@ -6,7 +6,7 @@ import csv
 import sqlite3
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from importlib import import_module
 from pathlib import Path
 from textwrap import shorten
@@ -14,7 +14,14 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from xcurves.readers.open_files import LogError, first_lines, is_database, open_database
+from xcurves.readers.open_files import (
+    LogError,
+    check_tables,
+    connect,
+    database_address,
+    first_lines,
+    is_database,
+)
 
 
 class Run(NamedTuple):
@@ -75,15 +82,17 @@ def has_sqlite_rows(path: Path, *tables: str) -> bool:
     if not is_database(path):
         return False
     try:
-        with open_database(path) as database:
-            return all(
-                database.execute(f'SELECT 1 FROM "{table}" LIMIT 1').fetchone()
-                for table in tables
-            )
+        with database_address(path) as address:
+            check_tables(address, tables)
+            with closing(connect(address)) as database:
+                return all(
+                    database.execute(f'SELECT 1 FROM "{table}" LIMIT 1').fetchone()
+                    for table in tables
+                )
     except (
         sqlite3.Error,
-        # the latter of a damaged name in a message of SQLite
-        UnicodeDecodeError,
+        # of something else than a table, and of a damaged name in a message of SQLite
+        ValueError,
     ):
         return False
 

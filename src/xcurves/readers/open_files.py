@@ -8,7 +8,7 @@ import shutil
 import sqlite3
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
 from math import prod
@@ -196,13 +196,6 @@ def is_database(path: Path) -> bool:
         return file.read(len(_SQLITE)) == _SQLITE
 
 
-@contextmanager
-def open_database(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open an SQLite database for reading; no file beside it is made, changed or removed."""
-    with database_address(path) as address, closing(connect(address)) as database:
-        yield database
-
-
 def connect(address: str) -> sqlite3.Connection:
     """Connect to a database at an address of `database_address`."""
     return sqlite3.connect(address, uri=True, check_same_thread=False)
@@ -214,6 +207,28 @@ def check_database(address: str) -> None:
         (found,) = database.execute("PRAGMA integrity_check(1)").fetchone()
     if found != "ok":
         raise ValueError(found)
+
+
+def check_tables(address: str, tables: Iterable[str]) -> None:
+    """Refuse a database in which one of these is a view or computes its columns: what it holds would run when read."""
+    schema = "SELECT lower(name), type, rootpage FROM sqlite_master"
+    with closing(connect(address)) as database:
+        found = {name: (kind, page) for name, kind, page in database.execute(schema)}
+        for table in tables:
+            kind, page = found.get(table.lower(), ("table", 1))
+            if kind == "table" and not page:
+                kind = "virtual table"
+            if kind != "table":
+                raise ValueError(f"{table} is a {kind}, no table")
+            columns = database.execute(f'PRAGMA table_xinfo("{table}")')
+            if any(hidden for *_, hidden in columns):
+                raise ValueError(f"{table} has a column that is computed")
+
+
+def copy_database(address: str, copy: Path) -> None:
+    """Copy a database as it is at one moment, with what its journal has."""
+    with closing(connect(address)) as database, closing(sqlite3.connect(copy)) as made:
+        database.backup(made)
 
 
 @contextmanager

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +27,8 @@ from xcurves.readers.open_files import (
     LogError,
     beginning,
     check_database,
-    connect,
+    check_tables,
+    copy_database,
     database_address,
     is_database,
     read_bytes,
@@ -199,14 +202,24 @@ def _stored(path: Path) -> dict[str, Any]:
     with parsing(path, "storage of Optuna"):
         if not is_database(path):
             return _read(_journal(path), path)
-        with database_address(path) as address:
+        with database_address(path) as address, TemporaryDirectory() as folder:
+            check_tables(address, _tables())
             check_database(address)
-            return _from_database(optuna, address, path)
+            copy = Path(folder, "copy.db")
+            copy_database(address, copy)
+            return _from_database(optuna, copy, path)
 
 
-def _check_rows(address: str) -> None:
+def _tables() -> list[str]:
+    """Return the tables that Optuna reads."""
+    from optuna.storages._rdb.models import BaseModel
+
+    return ["alembic_version", *BaseModel.metadata.tables]
+
+
+def _check_rows(path: Path) -> None:
     """Refuse rows that Optuna does not write, such as trials of no study: it would read past them or fail."""
-    with closing(connect(address)) as database:
+    with closing(sqlite3.connect(path)) as database:
         for table, _, belongs_to, _ in database.execute("PRAGMA foreign_key_check"):
             raise ValueError(f"a row of {table} belongs to none of {belongs_to}")
         for what, query in _WRONG.items():
@@ -214,11 +227,10 @@ def _check_rows(address: str) -> None:
                 raise ValueError(what)
 
 
-def _from_database(optuna: Any, address: str, path: Path) -> dict[str, Any]:
-    """Read a database through connections that cannot write it."""
+def _from_database(optuna: Any, copy: Path, path: Path) -> dict[str, Any]:
+    """Read a copy of the database at a path."""
     storage = optuna.storages.RDBStorage(
-        "sqlite://",
-        engine_kwargs={"creator": lambda: connect(address)},
+        f"sqlite:///{copy}",
         skip_compatibility_check=True,
         skip_table_creation=True,
     )
@@ -229,7 +241,7 @@ def _from_database(optuna: Any, address: str, path: Path) -> dict[str, Any]:
                 f"{path} is of another version of Optuna ({version}); {optuna.__version__} reads "
                 f"{storage.get_head_version()}. Copy it and run: optuna storage upgrade --storage sqlite:///COPY"
             )
-        _check_rows(address)
+        _check_rows(copy)
         return _read(storage, path)
     finally:
         storage.remove_session()

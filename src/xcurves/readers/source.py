@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
@@ -12,7 +13,7 @@ import pandas as pd
 
 from xcurves.readers.formats import format_of, read_records, read_rows
 from xcurves.readers.log_files import Run, header
-from xcurves.readers.open_files import LogError
+from xcurves.readers.open_files import LogError, beginning
 
 # what rows are joined by, where no source says it
 _STEPS = ("step", "global_step", "iteration", "iter", "epoch")
@@ -37,6 +38,7 @@ class Source(NamedTuple):
     beside: str = ""  # a file in the same folder
     # A regular expression of the names in the first line, a comma between them.
     header: str = ""
+    line: str = ""  # A regular expression, linear, of how one of the lines begins.
     by_content: bool = False  # it holds one of `formats`
     is_log: Callable[[Path], bool] | None = None
 
@@ -78,6 +80,8 @@ class Source(NamedTuple):
         if self.beside and not (path.parent / self.beside).is_file():
             return False
         if self.header and not re.fullmatch(self.header, ",".join(header(path))):
+            return False
+        if self.line and not _has_line(path, self.line):
             return False
         if self.by_content and format_of(path) not in self.formats:
             return False
@@ -175,10 +179,25 @@ def _ends_like(path: Path, pattern: str) -> bool:
     return fnmatch(end.removesuffix(".gz"), pattern)
 
 
+def _has_line(path: Path, pattern: str) -> bool:
+    """Return whether a line in the first megabyte of a file begins like this."""
+    form = re.compile(pattern)
+    try:
+        return any(
+            form.match(line)
+            for line in beginning(path).decode(errors="replace").split("\n")
+        )
+    except (OSError, EOFError, zlib.error):
+        return False
+
+
 def _rows_of(source: Source, path: Path) -> Run:
     if source.records:
         return read_records(path, source.records)
-    return read_rows(path, format_of(path) or source.formats[0], cut=not source.general)
+    form = source.formats[0]
+    if not source.line:  # which says the format too
+        form = format_of(path) or form
+    return read_rows(path, form, cut=not source.general)
 
 
 def _named(rows: pd.DataFrame, path: Path, headless: Sequence[str]) -> pd.DataFrame:

@@ -5,47 +5,49 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 import pandas as pd
 
+from xcurves.readers.formats.package_lines import NUMBER as _NUM
+from xcurves.readers.formats.package_lines import Metric, PackageLines, Said
 from xcurves.readers.log_files import Run, say_cut
 from xcurves.readers.open_files import HEAD, beginning
 
 _LONGEST_SCRIPT = 1 << 24  # bytes above the first line that says a step
+_LONGEST_LINE = 10_000  # characters; a longer one is no line of a log
 
+# All that repeats is possessive (*+, ++) or bounded, so that the time is linear in a line, whoever wrote it.
 _WORDS = "global_step|steps?|timesteps?|iterations?|iter|it|epochs?|episodes?|rounds?|batch|env_steps?"
-_NUM = r"[-+]?(?:nan|inf|(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)"
 _END = r"(?=[\s,;|)\]}]|$)"
-# What a logger writes before: times, its level, its name.
-_BEFORE = r"^(?:[\[(]?\d{4}[-/]\d\d[-/]\d\d[^A-Za-z]*|[\[(]?\d\d:\d\d:\d\d\S*\s*|\[?(?:INFO|DEBUG)\]?[\s:-]*)*[-\s\[(*]*"
-_STEP = re.compile(
-    rf"{_BEFORE}({_WORDS})\s*(?:([:=])\s*|\s[\[(]?)(\d+)(?:\s*/\s*\d+)?{_END[:-3]}|:|$)",
+# What a logger writes before: times, its level.
+_BEFORE = re.compile(
+    r"(?:[\[(]?\d{4}[-/]\d\d[-/]\d\d(?:T\d\d:\d\d)?[^A-Za-z\[(]*+(?:Z\b)?"
+    r"|[\[(]?\d\d:\d\d:\d\d[\d.,]*+[\])]?"
+    r"|\[?(?:INFO|DEBUG)\b\]?|[-\s:|]++)*+",
     re.IGNORECASE,
 )
-_BRACKET = re.compile(rf"{_BEFORE}\[(\d+)\]\s|^\[(\d+)\]\s")
-_NUMBERED = re.compile(r"^(\d+):\s+(?=[A-Za-z_])")  # of CatBoost
+_STEP = re.compile(
+    rf"[-\s\[(*]*+({_WORDS})\s*+(?:([:=])\s*+|(?<=\s)[\[(]?)(\d++)(?:\s*+/\s*+\d++)?+{_END[:-3]}|:|$)",
+    re.IGNORECASE,
+)
+_BRACKET = re.compile(r"[-\s(*]*+\[(\d++)\]\s")
+_NUMBERED = re.compile(r"(\d++):\s++(?=[A-Za-z_])")  # of CatBoost
 _KEYED = re.compile(
-    rf"([A-Za-z_][\w'./#@ -]{{0,80}}?)\s*[:=]\s*({_NUM})(?:/\d+)?([A-Za-z%]*){_END}",
+    rf"(?<![A-Za-z_])([A-Za-z_][\w'./#@ -]{{0,80}}?)\s{{0,40}}+[:=]\s{{0,40}}+({_NUM})(?:/\d++)?+([A-Za-z%]{{0,20}}+){_END}",
     re.IGNORECASE,
 )
 _NAKED = re.compile(
-    rf"(?:^|[,;|]\s*|\s-\s)([A-Za-z_][\w./-]*(?: [A-Za-z_][\w./-]*)?) ({_NUM})([A-Za-z%]*){_END}",
+    rf"(?:^|[,;|]\s*+|\s-\s)([A-Za-z_][\w./-]*+(?: [A-Za-z_][\w./-]*+)?) ({_NUM})([A-Za-z%]{{0,20}}+){_END}",
     re.I,
 )
 _QUOTED = re.compile(
-    rf"""['"]([^'"]+)['"]\s*:\s*['"]?({_NUM})['"]?(?=\s*[,}}])""", re.IGNORECASE
+    rf"""['"]([^'"]++)['"]\s{{0,40}}+:\s{{0,40}}+['"]?({_NUM})['"]?(?=\s{{0,40}}+[,}}])""",
+    re.IGNORECASE,
 )
-_ALONE = re.compile(rf"{_BEFORE}(epoch)\s+(\d+)\s*(?:/\s*\d+)?\s*:?\s*$", re.IGNORECASE)
-_BAR = re.compile(r"^\d+/\d+\s.*?-\s")  # of Keras, before its metrics
-
-
-class Said(NamedTuple):
-    """What a line says: its step's word and number, and (name, number, unit) of its metrics."""
-
-    word: str
-    step: float
-    metrics: list[tuple[str, str, str]]
+_ALONE = re.compile(
+    r"[-\s\[(*]*+(epoch)\s++(\d++)\s*+(?:/\s*+\d++)?+\s*+:?\s*+$", re.IGNORECASE
+)
+_BAR = re.compile(r"\d++/\d++\s.*?-\s")  # of Keras, before its metrics
 
 
 def begins(head: bytes, path: Path) -> bool:
@@ -73,14 +75,18 @@ def read(data: bytes, path: Path) -> Run:
 
 def said_by_line(lines: Iterable[str]) -> Iterator[tuple[int, Said | None]]:
     """Yield the number of each line that is not blank, and what it says; None where it has no step and number."""
-    epoch = None
+    epoch, of_packages = None, PackageLines()
     for number, line in enumerate(lines, 1):
         line = line.rstrip("\r").rpartition("\r")[2].rpartition("\b")[2].strip()
-        alone = _ALONE.match(line)
+        if len(line) > _LONGEST_LINE:
+            yield number, None
+            continue
+        said = _after_clock(line)
+        alone = _ALONE.match(said)
         if alone:  # Keras says the epoch before, in a line of its own
             epoch = (alone[1], float(alone[2]))
             continue
-        found = said_in(line)
+        found = of_packages.said(line) or said_in(line, said)
         if found is None and epoch is not None and " - " in line and _BAR.match(line):
             found = _said(*epoch, _metrics(_BAR.sub("", line, count=1)))
         if line:
@@ -109,14 +115,20 @@ def _say_second_log(path: Path, found: Mapping[int, Said]) -> str:
     return ""
 
 
-def said_in(line: str) -> Said | None:
+def _after_clock(line: str) -> str:
+    """Return a line without the time and level that a logger writes before."""
+    match = _BEFORE.match(line)
+    assert match is not None  # it matches nothing at least
+    return line[match.end() :]
+
+
+def said_in(line: str, after_clock: str) -> Said | None:
     """Return what a line says, None if it has no step or no number besides."""
     if line.startswith("{") and line.endswith("}"):
         return _of_dict(line)
-    step = _STEP.match(line)
+    step = _STEP.match(after_clock)
     if step:
-        rest = line[step.end(3) :]
-        rest = re.sub(r"^\s*/\s*\d+", "", rest)
+        rest = re.sub(r"^\s*+/\s*+\d++", "", after_clock[step.end(3) :])
         named = bool(step[2]) or rest.lstrip()[:1] in (":", "]", ")", ",", "|", "-")
         if not named:
             return None
@@ -125,15 +137,14 @@ def said_in(line: str) -> Said | None:
             float(step[3]),
             _metrics(rest.lstrip(" :])|,-;"), naked=not step[2]),
         )
-    for form in (_BRACKET, _NUMBERED):
-        match = form.match(line)
+    for form, text in ((_BRACKET, after_clock), (_NUMBERED, line)):
+        match = form.match(text)
         if match:
-            number = next(filter(None, match.groups()))
-            return _said("iteration", float(number), _metrics(line[match.end() :]))
+            return _said("iteration", float(match[1]), _metrics(text[match.end() :]))
     return None
 
 
-def _said(word: str, step: float, metrics: list[tuple[str, str, str]]) -> Said | None:
+def _said(word: str, step: float, metrics: list[Metric]) -> Said | None:
     if not metrics:
         return None
     return Said(word, step, metrics)
@@ -162,7 +173,7 @@ def rows_of(said: list[Said]) -> tuple[pd.DataFrame, dict[str, str]]:
     return pd.DataFrame(rows), units
 
 
-def _metrics(text: str, naked: bool = False) -> list[tuple[str, str, str]]:
+def _metrics(text: str, naked: bool = False) -> list[Metric]:
     """Return names, numbers and units in the rest of a line; `naked` allows names without a colon behind."""
     text = text.replace("\t", " , ").replace(" - ", " , ")
     found = [
