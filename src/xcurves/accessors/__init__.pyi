@@ -266,6 +266,7 @@ class DataArrayCurves:
         n_resamples: int | None = None,
         confidence_level: float | None = None,
         claim: str | None = None,
+        save: str | os.PathLike[str] | None = None,
         rng: validation.Rng = None,
     ) -> Axes | NDArray[Any]:
         """Draw curves, or a result."""
@@ -447,6 +448,7 @@ class DatasetCurves:
         n_resamples: int | None = None,
         confidence_level: float | None = None,
         claim: str | None = None,
+        save: str | os.PathLike[str] | None = None,
         rng: validation.Rng = None,
     ) -> Axes | NDArray[Any]:
         """Draw curves, or a result."""
@@ -491,6 +493,7 @@ class DataTreeCurves:
         n_resamples: int | None = None,
         confidence_level: float | None = None,
         claim: str | None = None,
+        save: str | os.PathLike[str] | None = None,
         rng: validation.Rng = None,
     ) -> Axes | NDArray[Any]:
         """Draw curves, or a result."""

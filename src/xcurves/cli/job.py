@@ -26,13 +26,13 @@ from xcurves.cli.sources import (
 )
 from xcurves.core import direction
 from xcurves.core.labels import extra_dims
+from xcurves.plotting import saved
 from xcurves.plotting.dispatch import plot
 from xcurves.plotting.facets import import_pyplot
 from xcurves.reporting import analyze, page
 from xcurves.results import find_kind, parts_of, prepare
 
 _ENDINGS = re.compile(r"(?i)(?:\.csv\.gz|\.csv|\.nc|\.zarr)$")
-_PICTURES = (".pdf", ".svg", ".png", ".eps", ".jpg", ".webp")
 
 
 def run_job(options: argparse.Namespace) -> list[Path]:
@@ -161,14 +161,15 @@ def _check_file(option: str, path: Path, what: str) -> None:
         archive.check_writable(path, is_tree=what == "analysis")
     else:
         import_pyplot()
-        if path.suffix.lower() not in _PICTURES:
+        if path.suffix.lower() not in saved.FORMATS:
             raise ValueError(
-                f"--figure {path} must end with {', '.join(_PICTURES)}. Name another"
+                f"--figure {path} must end with {', '.join(saved.FORMATS)}. Name another"
             )
         if not path.resolve().parent.is_dir():
             raise FileNotFoundError(
                 f" is in a folder that does not exist. Make it: mkdir -p {path.parent}"
             )
+        saved.check_replaceable(path)
 
 
 def _scored(
@@ -241,10 +242,8 @@ def _write(
 
 def _draw(tree: xr.DataTree, path: Path) -> None:
     """Write the picture of the curves or scores; over several tasks that of the part which has them."""
-    plt = import_pyplot()
-    axes = np.ravel([plot(*_first_picture(tree))])
-    axes[0].figure.savefig(path, bbox_inches="tight")
-    plt.close(axes[0].figure)
+    axes = np.ravel([plot(*_first_picture(tree), save=path)])
+    import_pyplot().close(axes[0].figure)
 
 
 def _first_picture(tree: xr.DataTree) -> tuple[Any, str | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
@@ -33,6 +34,7 @@ from xcurves.plotting.panels import (
     draw_panels,
     styled,
 )
+from xcurves.plotting.saved import check_picture, save_picture
 from xcurves.plotting.ticks import rescale
 from xcurves.results import ask, kind_of, parts_of, prepare, views_of
 
@@ -71,6 +73,7 @@ def plot(
     n_resamples: int | None = None,
     confidence_level: float | None = None,
     claim: str | None = None,
+    save: str | os.PathLike[str] | None = None,
     rng: validation.Rng = None,
 ) -> Axes | NDArray[Any]:
     """Draw curves, or a result.
@@ -116,6 +119,9 @@ def plot(
     claim : str, optional
         Of results over tasks: ``"random"``, tasks like these, or ``"fixed"``, these very tasks; by default as the view
         says.
+    save : path, optional
+        A file to which the figure is written too, ``.pdf``, ``.png``, ``.svg`` or ``.eps``: whole or not at all, its
+        letters as TrueType, its size that of `figsize` where that is given. It replaces only a picture of xcurves.
     rng : int, Generator or None
         Of curves: seed of the resamples.
 
@@ -191,12 +197,25 @@ def plot(
     of_curves = {name: value for name, value in given.items() if value is not None}
     if not (isinstance(band, str) and band == "own"):
         of_curves["band"] = band
+    path = None if save is None else check_picture(save)
+    axes = _draw(data, view, canvas, claim, of_curves)
+    if path is not None:
+        save_picture(np.ravel([axes])[0].figure, path, trim=figsize is None)
+    return axes
+
+
+def _draw(
+    data: xr.DataArray | xr.Dataset | xr.DataTree,
+    view: str | None,
+    canvas: Canvas,
+    claim: str | None,
+    options: dict[str, Any],
+) -> Axes | NDArray[Any]:
+    """Draw curves, scores, a result, or the part of an analysis that `view` names."""
     if isinstance(data, xr.DataTree):
         parts = _parts_drawn(data) or parts_of(data)
         (name,) = _check_view(parts, tuple(parts)[:1], view)
-        if name == "curves":
-            return plot(parts[name], claim=claim, **canvas._asdict(), **of_curves)
-        return plot(parts[name], title=title, claim=claim, **canvas._asdict())
+        return _draw(parts[name], None, canvas, claim, options)
     if not isinstance(data, xr.Dataset):
         if claim is not None:
             raise ValueError(
@@ -204,19 +223,19 @@ def plot(
             )
         _check_view(("runs",), ("runs",), view)
         if isinstance(data, xr.DataArray) and strips.is_strip(data):
-            return strips.plot_strips(data, canvas, of_curves)
-        return curves.plot_curves(data, canvas, **of_curves)
-    for name in of_curves:
+            return strips.plot_strips(data, canvas, options)
+        return curves.plot_curves(data, canvas, **options)
+    for name in options:
         if name not in _OF_RESULTS:
             raise ValueError(
                 f"{name} is for pictures of curves, scores.curves.plot({name}=...); no view of a result takes it. "
                 "Leave it out"
             )
-    if band is not None and band != "own":
+    if options.get("band") is not None:
         raise ValueError(
-            f"band must be left out or None with a result, whose bands are its own; got {band!r}"
+            f"band must be left out or None with a result, whose bands are its own; got {options['band']!r}"
         )
-    return _plot_result(data, view, canvas, claim, of_curves)
+    return _plot_result(data, view, canvas, claim, options)
 
 
 def _parts_drawn(tree: xr.DataTree) -> dict[str, Any]:

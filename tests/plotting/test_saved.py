@@ -1,0 +1,93 @@
+"""Files that `plot(save=)` writes: letters that journals can embed, their size, and what is replaced."""
+
+import re
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+import xcurves
+from strategies import make_curves
+
+
+@pytest.fixture
+def curves():
+    return make_curves(np.random.default_rng(0).normal(size=(2, 4, 5)))
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    plt.close("all")
+
+
+def test_letters_of_a_pdf_are_truetype_with_default_settings(curves, tmp_path):
+    assert plt.rcParams["pdf.fonttype"] == 3
+    path = tmp_path / "figure.pdf"
+    axes = curves.curves.plot(save=path)
+    assert axes.figure.axes
+    written = path.read_bytes()
+    assert b"/CIDFontType2" in written
+    assert b"/Type3" not in written
+    plain = tmp_path / "plain.pdf"
+    axes.figure.savefig(plain)
+    assert b"/Type3" in plain.read_bytes()  # what the settings change
+
+
+def test_letters_of_an_eps_are_truetype(curves, tmp_path):
+    curves.curves.plot(save=tmp_path / "figure.eps", band=None)
+    assert b"/FontType 42" in (tmp_path / "figure.eps").read_bytes()
+
+
+def test_a_figure_of_a_given_size_keeps_it(curves, tmp_path):
+    path = tmp_path / "figure.pdf"
+    curves.curves.plot(save=path, figsize=(5.5, 2.4))
+    box = re.search(rb"/MediaBox \[ 0 0 ([\d.]+) ([\d.]+) \]", path.read_bytes())
+    assert [float(side) / 72 for side in box.groups()] == pytest.approx([5.5, 2.4])
+
+
+@pytest.mark.parametrize("ending", ["pdf", "svg", "png"])
+def test_equal_pictures_are_equal_files_and_replace_each_other(
+    curves, tmp_path, ending
+):
+    path = tmp_path / f"figure.{ending}"
+    curves.curves.plot(save=path)
+    first = path.read_bytes()
+    curves.curves.plot(save=str(path))
+    assert path.read_bytes() == first
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+
+
+def test_the_picture_of_a_result_is_written(curves, tmp_path):
+    result = curves.curves.ss_profile(n_resamples=99, rng=0)
+    result.curves.plot("fraction", save=tmp_path / "profile.svg")
+    assert b"<svg" in (tmp_path / "profile.svg").read_bytes()
+
+
+def test_a_file_of_others_stays(curves, tmp_path):
+    path = tmp_path / "figure.png"
+    path.write_bytes(b"mine")
+    with pytest.raises(FileExistsError, match="exists and is not replaced"):
+        curves.curves.plot(save=path)
+    assert path.read_bytes() == b"mine"
+    assert not plt.get_fignums()  # it was refused before any work
+
+
+@pytest.mark.parametrize(
+    ("save", "error", "words"),
+    [
+        ("figure.txt", ValueError, "save='figure.pdf'"),
+        ("figure", ValueError, r"\.pdf, \.png, \.svg, \.eps"),
+        (3, TypeError, "save must be a path; got 3"),
+        ("nowhere/figure.pdf", NotADirectoryError, "there is no folder"),
+    ],
+)
+def test_what_cannot_be_written_is_refused(curves, save, error, words):
+    with pytest.raises(error, match=words):
+        curves.curves.plot(save=save)
+
+
+def test_options_that_no_view_of_a_part_takes_are_refused(curves):
+    tree = curves.curves.analyze(include=["profile"], n_resamples=99, rng=0)
+    with pytest.raises(ValueError, match="smooth is for pictures of curves"):
+        xcurves.plot(tree, "profile", smooth=0.5)
