@@ -9,7 +9,7 @@ import xarray as xr
 
 from calibration.claims import EXACT, Simulation, labelled, near, outside
 from xcurves.kernels.distributions import bootstrap
-from xcurves.plotting.curve_lines import half_interval
+from xcurves.plotting.curve_lines import mean_limits
 
 RESAMPLES = 999
 SIMULTANEOUS, POINTWISE = "simultaneous band, any level", "pointwise band, last level"
@@ -40,9 +40,8 @@ def bands(data, *, rng=None):
             "mean_curve_band"
         ].T
         beyond.append(bool(((low > 0) | (high < 0)).any()))
-        last.append(
-            bool(abs(runs[:, -1].mean()) > half_interval(runs[:, -1:], 0.95)[0])
-        )
+        low, high = mean_limits(runs[:, -1:], "pointwise", 0.95)[:, 0]
+        last.append(bool(low > 0 or high < 0))
     return {
         SIMULTANEOUS: outside(xr.DataArray(beyond, dims="replication")),
         POINTWISE: outside(xr.DataArray(last, dims="replication")),

@@ -9,7 +9,7 @@ import xarray as xr
 
 from calibration.claims import ALPHA, Claim, Simulation, labelled, near
 from xcurves.core.run_checks import Context
-from xcurves.kernels.looks.mean_intervals import welch_interval
+from xcurves.kernels.intervals import welch_interval
 from xcurves.looks.gate_replay import KEPT, Champion, Rule, meet, pvalue_moved, race
 from xcurves.looks.gate_runs import numbers_of_runs
 

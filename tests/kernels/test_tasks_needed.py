@@ -7,8 +7,7 @@ import pytest
 from scipy import integrate, stats
 
 from across_reference import FILE
-from xcurves.kernels.looks import mean_intervals
-from xcurves.kernels.over_tasks import tasks_needed
+from xcurves.kernels.over_tasks import family_means, tasks_needed
 
 ALPHA = 0.05
 ITEMS = FILE.with_name("dev_items.json")
@@ -149,7 +148,7 @@ def test_smallest_differences_of_the_reference():
         x[absent] = weights[absent] = np.nan
         n = np.count_nonzero(~absent, axis=1)
         assert n.tolist() == case["answer"]["n_families"]
-        error = mean_intervals.error_over_families(x, weights)
+        error = family_means.error_over_families(x, weights)
         found = tasks_needed.smallest_to_show(error, n * 1.0, ALPHA / len(pairs))
         expected = case["answer"]["smallest_to_show"]
         np.testing.assert_allclose(found, expected, atol=2e-8, rtol=0)

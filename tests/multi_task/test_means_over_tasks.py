@@ -165,6 +165,28 @@ def test_means_of_answers_have_wilsons_interval(n_runs):
             )
 
 
+def test_means_in_tasks_have_students_interval():
+    scores = np.random.default_rng(3).normal(size=(4, 3, 5))
+    scores[0, 0, 2:] = np.nan
+    scores[1, 1, 1:] = np.nan  # a single run
+    scores[2, 2] = np.nan
+    scores[3, 1, 0] = -np.inf  # a run that failed
+    scores[3, 2] = 7.0
+    found = xcurves.across_tasks(study(scores), n_resamples=99, rng=0)
+    intervals = found.task_mean_ci.transpose("task", "algorithm", "ci_bound").to_numpy()
+    for task, algorithm in np.ndindex(4, 3):
+        runs = scores[task, algorithm]
+        runs = runs[~np.isnan(runs)]
+        expected = [np.nan, np.nan]
+        if (task, algorithm) == (3, 2):
+            expected = [7.0, 7.0]
+        elif len(runs) > 1 and np.isfinite(runs).all():
+            expected = stats.t.interval(
+                1 - ALPHA, len(runs) - 1, runs.mean(), stats.sem(runs)
+            )
+        np.testing.assert_allclose(intervals[task, algorithm], expected, rtol=1e-12)
+
+
 def test_means_of_failed_runs_have_no_interval(scores):
     failed = scores.copy(deep=True)
     failed[0, 0, 0] = -np.inf

@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 
+from xcurves.array_types import Bools, Floats
 from xcurves.core import direction, failed_runs, provenance
 from xcurves.core.labels import LONG_NAMES, task_prefixes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from xcurves.core.task_scores import TaskScores
 
 TASK = "task"  # in the dims of a variable: all dims that broadcast
 JOINED = "joined_task"  # the dim of tasks that are computed together, whatever its name
@@ -186,6 +186,32 @@ class Part:
     algorithms: Callable[[xr.Dataset], pd.DataFrame] | None = None
     # pairs as the answer has them, "shown" where they are
     pairs: Callable[[xr.Dataset], pd.DataFrame] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskScores:
+    """The scores of all algorithms in all tasks, as a paper's table and a page show them.
+
+    Arrays have shape (task, algorithm) unless said.
+    """
+
+    task: str  # the name of the dim of tasks
+    tasks: list[str]
+    algorithms: list[str]
+    score: str  # as its user calls it, with its unit
+    mean: Floats
+    sd: Floats  # over runs
+    half: Floats  # of the t interval of the mean
+    n_runs: NDArray[np.int64]
+    best: Bools
+    tied: Bools  # not shown to be worse than the best, which the test could have shown
+    untold: Bools  # not shown to be worse, which no scores could have shown with so few runs
+    any_could: bool  # whether anything could have been shown to be worse than the best of its task
+    compared: str | None  # the only algorithm that others are compared with
+    mean_over_tasks: Floats  # of the tasks that each algorithm has, shape (algorithm)
+    n_tasks: NDArray[np.int64]  # in which it has runs, shape (algorithm)
+    rank: Floats  # mean rank, shape (algorithm)
+    confidence_level: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from xcurves.array_types import Floats
 from xcurves.core.jobs import Group, Layout
 from xcurves.core.run_checks import Context
+from xcurves.kernels.intervals import t_quantile
 from xcurves.kernels.laws import powerlaw, refits, wls
 from xcurves.kernels.laws.learning import Model, Sizes
-from xcurves.kernels.laws.powerlaw import t_quantile
 from xcurves.kernels.resampling.batches import in_stretches
 from xcurves.learning_curves.error_rates import Unit, check_values
 

@@ -15,8 +15,9 @@ from xcurves.core.driver import per_task
 from xcurves.core.jobs import Group
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
+from xcurves.kernels.intervals import t_quantile
 from xcurves.kernels.laws import scaling_intervals
-from xcurves.kernels.laws.powerlaw import around, around_in_logs, t_quantile
+from xcurves.kernels.laws.powerlaw import around, around_in_logs
 from xcurves.kernels.laws.scaling_law import ALPHA, HIGHEST, LOWEST, A, B, E, Runs
 from xcurves.learning_curves import scaling_laws as laws
 from xcurves.learning_curves.curvefit import blank, put, say_unfit

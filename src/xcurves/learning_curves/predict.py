@@ -14,6 +14,7 @@ from xcurves.core import labels, validation
 from xcurves.core.driver import per_task
 from xcurves.core.jobs import Group
 from xcurves.core.run_checks import Context
+from xcurves.kernels.intervals import t_quantile
 from xcurves.kernels.laws import powerlaw, wls
 from xcurves.kernels.laws.learning import Fit, Model, Sizes
 from xcurves.learning_curves import fitted_curves as curves
@@ -218,7 +219,7 @@ def _predict_group(
             fitted.at, Sizes(folds, folds, folds), fit, given_gamma=True
         )
         law, slopes = powerlaw.law_of(fitted, n, rule["method"])
-        half = powerlaw.t_quantile(alpha, np.array(np.inf)) * np.sqrt(
+        half = t_quantile(alpha, np.array(np.inf)) * np.sqrt(
             powerlaw.variance(slopes, given_gamma)
         )
         bounds = powerlaw.around(law, half)

@@ -18,10 +18,7 @@ from xcurves.core.failed_runs import N_FAILED
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.core.weights import TrainingWeights, check_training_weights
-from xcurves.kernels.looks.mean_intervals import (
-    mean_with_interval,
-    welch_interval,
-)
+from xcurves.kernels.intervals import mean_interval, welch_interval
 from xcurves.kernels.resampling import streams
 from xcurves.looks import gate_replay, ledger
 from xcurves.looks.gate_replay import FailedChampionError, Judged, Replay, Rule
@@ -456,7 +453,7 @@ def _progress(
         np.where(np.isinf(champion.audit), np.nan, champion.audit)
         for champion in (first, present)
     ]
-    means = [mean_with_interval(scores, alpha) for scores in audit]
+    means = [mean_interval(scores, alpha) for scores in audit]
     progress, progress_ci = welch_interval(audit[1], audit[0], alpha)
     if present.name == first.name:
         progress = 0.0

@@ -105,11 +105,12 @@ def across_tasks(
         units: `difference` (pair), `difference_ci` and `difference_ci_simultaneous` (pair, task_effect, ci_bound),
         `task_difference` (pair, task), `task_difference_ci` (pair, task, ci_bound), `task_sd` (pair), the standard
         deviation over tasks, or families, of true differences, `task_sd_ci` (pair, ci_bound), `task_mean` and
-        `task_mean_sd` (algorithm, task), mean and standard deviation of the runs, `score_mean` (algorithm), the
-        weighted mean over the algorithm's own tasks, `score_mean_ci` (algorithm, ci_bound), its interval for tasks like
-        these and all algorithms together, `score_mean_common` (algorithm), the mean over the tasks of the verdict, NaN
-        for algorithms that it is not about, `smallest_to_show` (pair), the difference that so many tasks show in 8 of
-        10 cases, and `new_task_ci` (pair, ci_bound), the interval of the difference in one more task. Without unit:
+        `task_mean_sd` (algorithm, task), mean and standard deviation of the runs, `task_mean_ci` (algorithm, task,
+        ci_bound), Student's interval of that mean, of width 0 where all runs score the same, `score_mean` (algorithm),
+        the weighted mean over the algorithm's own tasks, `score_mean_ci` (algorithm, ci_bound), its interval for tasks
+        like these and all algorithms together, `score_mean_common` (algorithm), the mean over the tasks of the verdict,
+        NaN for algorithms that it is not about, `smallest_to_show` (pair), the difference that so many tasks show in 8
+        of 10 cases, and `new_task_ci` (pair, ci_bound), the interval of the difference in one more task. Without unit:
         `pvalue`, `pvalue_adjusted`, `prob_greater_pvalue`, `prob_greater_pvalue_adjusted`, `pvalue_adjusted_least`, the
         smallest that is possible (pair, task_effect); `may_be_best` (algorithm, task_effect), 1 where no other
         algorithm is shown to be better, NaN with a `reference`, or if a circle of pairs over different tasks leaves

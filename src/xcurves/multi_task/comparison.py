@@ -17,9 +17,10 @@ from xcurves.core import failed_runs, labels, run_checks, scales
 from xcurves.core.jobs import Group, Indices
 from xcurves.core.labels import pairs_in_label_order
 from xcurves.core.run_checks import Context
-from xcurves.kernels.looks import mean_intervals
+from xcurves.kernels import intervals
 from xcurves.kernels.one_task import contrasts
 from xcurves.kernels.over_tasks import (
+    family_means,
     task_effects,
     task_flips,
     task_plans,
@@ -229,7 +230,7 @@ class Comparison(JoinedTasks):
         with np.errstate(invalid="ignore"):
             is_alone = ~(size > 1).any(axis=-1)
         some = pairs.known & is_alone
-        ends, level = mean_intervals.one_more_value(pairs.d[some], self.context.alpha)
+        ends, level = family_means.one_more_value(pairs.d[some], self.context.alpha)
         out["new_task_ci"][some], out["new_task_level"][some] = ends, level
 
     def _fixed(
@@ -368,7 +369,7 @@ class Comparison(JoinedTasks):
             for each in (pairs.weights * pairs.d, pairs.weights)
         )
         n = np.count_nonzero(~np.isnan(x), axis=-1).astype(float)
-        error = mean_intervals.error_over_families(x, weights)
+        error = family_means.error_over_families(x, weights)
         sd = error * np.sqrt(
             n
         )  # of families that weigh alike that of their differences
@@ -394,7 +395,11 @@ class Comparison(JoinedTasks):
         with np.errstate(invalid="ignore"):
             squares = np.nansum((scores - means[..., np.newaxis]) ** 2, axis=-1)
         spread = np.sqrt(squares / np.where(n_runs > 1, n_runs - 1, np.nan))
-        out["task_mean_sd"][:] = np.where(has_mean, spread, np.nan)
+        spread = np.where(has_mean, spread, np.nan)
+        out["task_mean_sd"][:] = spread
+        n = np.where(n_runs > 1, n_runs, np.nan)
+        ends = intervals.student(means, spread / np.sqrt(n), n - 1, self.context.alpha)
+        out["task_mean_ci"][:] = ends
         self._means_over_tasks(scores, np.where(has_mean, means, np.nan), out)
         complete = n_runs.all(axis=-1)
         if not complete.any():
@@ -430,11 +435,11 @@ class Comparison(JoinedTasks):
             for each in (parts, shares)
         )
         is_finite = np.isfinite(out["score_mean"][compared])
-        ends = mean_intervals.means_over_families(
+        ends = family_means.means_over_families(
             x,
             weights,
             self.context.alpha / max(1, int(is_finite.sum())),
-            of_shares=mean_intervals.are_shares(scores),
+            of_shares=family_means.are_shares(scores),
         )
         out["score_mean_ci"][compared] = np.where(
             is_finite[:, np.newaxis], ends, np.nan

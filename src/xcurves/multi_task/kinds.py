@@ -140,6 +140,11 @@ ACROSS_TASKS = ResultKind(
             "standard deviation of runs in the task",
             "score",
         ),
+        "task_mean_ci": Var(
+            ("task", "joined_task", "algorithm", "ci_bound"),
+            "Student's interval of that mean",
+            "score",
+        ),
         "task_sd": Var(
             _PAIR,
             "standard deviation over tasks, or families, of true differences",

@@ -9,7 +9,7 @@ from xcurves.array_types import Bools, Floats
 from xcurves.core.compared_pairs import score_name
 from xcurves.core.labels import escape_controls
 from xcurves.core.provenance import alpha_of, significant
-from xcurves.core.task_scores import TaskScores
+from xcurves.core.schema import TaskScores
 from xcurves.core.wording import with_units
 from xcurves.multi_task.options import least_task_pvalues
 
@@ -40,6 +40,7 @@ def scores_by_task(result: xr.Dataset) -> TaskScores:
         score=with_units(score_name(result), result["task_mean"]),
         mean=mean,
         sd=by_task["task_mean_sd"].to_numpy(),
+        half=_half_width(by_task["task_mean_ci"]),
         n_runs=by_task["n_runs"].to_numpy(),
         best=best,
         tied=tied,
@@ -51,6 +52,11 @@ def scores_by_task(result: xr.Dataset) -> TaskScores:
         rank=result["rank_mean"].to_numpy(),
         confidence_level=float(result.attrs["confidence_level"]),
     )
+
+
+def _half_width(interval: xr.DataArray) -> Floats:
+    lower, upper = interval.transpose("ci_bound", ...).to_numpy()
+    return np.asarray((upper - lower) / 2)
 
 
 def _labels(result: xr.Dataset, dim: str) -> list[str]:

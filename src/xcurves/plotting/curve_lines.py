@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from xcurves.array_types import Floats
 from xcurves.core import labels
 from xcurves.core.labels import escape_controls
 from xcurves.core.wording import label_of, number
 from xcurves.kernels.distributions import bootstrap
+from xcurves.kernels.intervals import satterthwaite, student
 from xcurves.plotting.look import Style, style_of, with_styles
 
 BANDS = ("pointwise", "simultaneous", "sd", "se")
@@ -76,19 +76,21 @@ class CurveOptions:
             if not np.isfinite(ends).all():  # too few runs for this level
                 return none
             return ends
-        half = _half_width(runs, self.band, self.confidence_level)
-        mean = runs.mean(axis=0)
-        return np.stack([mean - half, mean + half])
+        return mean_limits(runs, self.band, self.confidence_level)
 
 
-def _half_width(runs: Floats, band: str, confidence_level: float) -> Floats:
-    """Return half of the width of a band of runs, shape (run, level), at each level."""
-    if band == "pointwise":
-        return half_interval(runs, confidence_level)
+def mean_limits(runs: Floats, band: str, confidence_level: float) -> Floats:
+    """Return the ends of a band of the mean of several runs, shape (run, level), each level by itself: (2, level)."""
+    n_runs = len(runs)
+    mean = runs.mean(axis=0)
     sd: Floats = runs.std(axis=0, ddof=1)
+    error = sd / np.sqrt(n_runs)
+    if band == "pointwise":
+        return student(mean, error, np.array(n_runs - 1), 1 - confidence_level).T
+    half = error
     if band == "sd":
-        return sd
-    return np.asarray(sd / np.sqrt(len(runs)))
+        half = sd
+    return np.stack([mean - half, mean + half])
 
 
 @dataclass(frozen=True)
@@ -323,15 +325,6 @@ def smoothed(scores: Floats, weight: float) -> Floats:
     return found
 
 
-def half_interval(runs: Floats, confidence_level: float) -> Floats:
-    """Return half of the t interval of the mean of runs, shape (run, level), at each level; NaN of a single run."""
-    n = len(runs)
-    if n < 2:
-        return np.full(runs.shape[1:], np.nan)
-    error = runs.std(axis=0, ddof=1) / np.sqrt(n)
-    return np.asarray(error * stdtrit(n - 1, 0.5 + confidence_level / 2))
-
-
 def over_tasks(
     pictures: Sequence[CurvesPicture], confidence_level: float = 0.95, y_label: str = ""
 ) -> CurvesPicture:
@@ -381,16 +374,12 @@ def _mean_line(
         freedom.append(max(n - 1, 1))
     n_tasks = len(lines_of)
     mean, square = np.mean(means, axis=0), np.array(squares)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        degrees = square.sum(axis=0) ** 2 / (
-            square**2 / np.array(freedom)[:, np.newaxis]
-        ).sum(axis=0)
-        half = (
-            np.sqrt(square.sum(axis=0))
-            / n_tasks
-            * stdtrit(degrees, 0.5 + confidence_level / 2)
-        )
-    half = np.where(square.sum(axis=0) == 0, 0.0, half)
+    variance = square.sum(axis=0)
+    squares = (square**2 / np.array(freedom)[:, np.newaxis]).sum(axis=0)
+    # without spread the ends are the mean, whatever its degrees of freedom
+    degrees = np.where(variance == 0, 1.0, satterthwaite(variance, squares))
+    error = np.sqrt(variance) / n_tasks
+    low, high = student(mean, error, degrees, 1 - confidence_level).T
     n_runs = sum(lines[place].n_runs for lines in lines_of)
     first = lines_of[0][place]
     return CurveLine(
@@ -399,8 +388,8 @@ def _mean_line(
         first.style,
         100 * fractions,
         mean,
-        mean - half,
-        mean + half,
+        low,
+        high,
         n_runs,
         [],
     )

@@ -21,7 +21,7 @@ from xcurves.core.validation import (
     with_training,
 )
 from xcurves.core.wording import label_of
-from xcurves.plotting.curve_lines import half_interval
+from xcurves.plotting.curve_lines import mean_limits
 from xcurves.plotting.facets import Room, check_dims, split
 from xcurves.plotting.look import style_in
 from xcurves.plotting.names import drawable, list_rows, wrapped
@@ -111,10 +111,11 @@ def strips_of(
         values = part.to_numpy()
         values = values[~np.isnan(values)]
         mean = float(values.mean()) if values.size else np.nan
-        half = _half(values, band, confidence_level)
-        found.append(
-            Strip(str(part["algorithm"].item()), values, mean, mean - half, mean + half)
-        )
+        low = high = np.nan
+        if band is not None and len(values) > 1:
+            ends = mean_limits(values[:, np.newaxis], band, confidence_level)
+            low, high = ends.ravel().tolist()
+        found.append(Strip(str(part["algorithm"].item()), values, mean, low, high))
     return found
 
 
@@ -133,17 +134,6 @@ def strip_flags(data: xr.DataArray, band: str = "pointwise") -> frozenset[str]:
     if any(np.isfinite(strip.low) for strip in strips):
         flags.add(f"score {band}")
     return frozenset(flags)
-
-
-def _half(values: Floats, band: str | None, confidence_level: float) -> float:
-    """Return half of the interval of a mean, NaN where there is none."""
-    if band is None or len(values) < 2:
-        return float("nan")
-    if band == "sd":
-        return float(values.std(ddof=1))
-    if band == "se":
-        return float(values.std(ddof=1) / np.sqrt(len(values)))
-    return half_interval(values[:, np.newaxis], confidence_level).item()
 
 
 def draw_strips(

@@ -10,10 +10,9 @@ from math import floor, log10
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
 
 from xcurves.array_types import Floats
-from xcurves.core.task_scores import TaskScores
+from xcurves.core.schema import TaskScores
 from xcurves.core.wording import decimals_of, percent, span
 
 Spread = Literal["ci", "sd", "se"]
@@ -111,11 +110,10 @@ def _spread_of(scores: TaskScores, spread: Spread) -> Floats:
     """Return the half t interval, the standard deviation or the standard error of runs, shape (task, algorithm)."""
     if spread == "sd":
         return scores.sd
+    if spread == "ci":
+        return scores.half
     n = np.where(scores.n_runs > 1, scores.n_runs, np.nan)
-    error = scores.sd / np.sqrt(n)
-    if spread == "se":
-        return np.asarray(error)
-    return np.asarray(error * stdtrit(n - 1, 0.5 + scores.confidence_level / 2))
+    return np.asarray(scores.sd / np.sqrt(n))
 
 
 def _decimals_of_tasks(mean: Floats, widths: Floats) -> list[int]:

@@ -10,8 +10,9 @@ from collections.abc import Callable
 import numpy as np
 
 from xcurves.array_types import Bools, Floats
+from xcurves.kernels.intervals import satterthwaite, t_quantile
 from xcurves.kernels.laws import powerlaw
-from xcurves.kernels.laws.powerlaw import Curves, t_quantile
+from xcurves.kernels.laws.powerlaw import Curves
 from xcurves.kernels.resampling.bisection import halve
 
 _HALVINGS = 40  # of an interval in ln n, which leave 2^-40 of it
@@ -188,7 +189,7 @@ def log_multiplier(reference: Floats, errors: Floats) -> Floats:
 def welch(variances: Floats, degrees: Floats) -> Floats:
     """Return the degrees of freedom of a sum of estimated variances, both of shape (2, ...)."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        squared = variances.sum(axis=0) ** 2
-        found = squared / (variances**2 / degrees).sum(axis=0)
+        squares = (variances**2 / degrees).sum(axis=0)
+    found = satterthwaite(variances.sum(axis=0), squares)
     # known variances: x / 0, or 0 / 0 where they are 0
     return np.where(np.isinf(degrees).all(axis=0), np.inf, found)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
+from xcurves.kernels.intervals import t_quantile
 
 ERROR, RELIANCE, GAMMA, DELTA = range(4)
 
@@ -116,16 +116,6 @@ def variance(gradient: Floats, covariance: Floats) -> Floats:
 
 
 ERROR_ALONE = np.array([1.0, 0.0, 0.0, 0.0])  # the derivatives of e_N by θ
-
-
-def t_quantile(alpha: float, degrees: Floats) -> Floats:
-    """Return the two-sided quantile of Student's t, of the normal distribution for infinite degrees."""
-    # few, and a quantile is slow
-    distinct, place = np.unique(degrees, return_inverse=True)
-    finite = np.where(np.isinf(distinct), 1.0, distinct)
-    quantiles = scipy.special.stdtrit(finite, 1 - alpha / 2)
-    quantiles[np.isinf(distinct)] = scipy.special.ndtri(1 - alpha / 2)
-    return np.asarray(quantiles[place].reshape(np.shape(degrees)))
 
 
 RULES = ("combined", "power-law", "last-fall", "linear")

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xcurves.array_types import Bools, Floats
+from xcurves.kernels.intervals import t_quantile
 from xcurves.kernels.laws import scaling_law
-from xcurves.kernels.laws.powerlaw import around, around_in_logs, t_quantile, variance
+from xcurves.kernels.laws.powerlaw import around, around_in_logs, variance
 from xcurves.kernels.laws.scaling_law import ALPHA, BETA, A, B, Law, Runs
 from xcurves.kernels.resampling.bisection import halve
 

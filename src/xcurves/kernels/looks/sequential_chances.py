@@ -18,6 +18,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, stdtr
 
 from xcurves.array_types import Floats, Index
+from xcurves.kernels.intervals import satterthwaite
 from xcurves.kernels.looks.sequential_pvalues import Spending, spent
 from xcurves.kernels.resampling.batches import stretches
 from xcurves.kernels.resampling.streams import make_generator
@@ -243,8 +244,7 @@ def _draw_errors(seen: Seen, rng: np.random.Generator) -> Floats:
 
 def _welch_df(v: Floats, squared_v: Floats) -> Floats:
     """Return Satterthwaite's degrees of freedom, V² / Σ v² / (n - 1); 1 where nothing varies."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(v > 0, v**2 / squared_v, 1.0)
+    return np.where(v > 0, satterthwaite(v, squared_v), 1.0)
 
 
 def _add_tasks(

@@ -7,7 +7,7 @@ import scipy
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
-from xcurves.kernels.intervals import clopper_pearson
+from xcurves.kernels.intervals import clopper_pearson, satterthwaite
 
 _MANY = 1e14  # degrees of freedom of F that stand for infinitely many
 
@@ -30,7 +30,7 @@ def spread_of_truth(
         df_tasks = np.where(count > 1, count - 1, np.nan)
         variance = np.nansum(deviations**2, axis=-1) / df_tasks
         # 0 / 0 of errors that are exactly 0
-        df_noise = np.fmin((noise * count) ** 2 / uncertainty, _MANY)
+        df_noise = np.fmin(satterthwaite(noise * count, uncertainty), _MANY)
         upper = scipy.special.fdtri(count - 1.0, df_noise, 1 - alpha / 2)
         lower = scipy.special.fdtri(count - 1.0, df_noise, alpha / 2)
         low = variance / upper - noise

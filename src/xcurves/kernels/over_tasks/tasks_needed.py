@@ -6,6 +6,7 @@ import numpy as np
 import scipy
 
 from xcurves.array_types import Floats
+from xcurves.kernels.intervals import t_quantile
 from xcurves.kernels.resampling.bisection import halve
 
 POWER = 0.8
@@ -66,7 +67,7 @@ def smallest_to_show(error: Floats, n: Floats, alpha: float) -> Floats:
     # Few numbers of tasks are distinct: the power depends on them alone, and on the difference in standard errors.
     numbers, which = np.unique(n[is_known], return_inverse=True)
     # The power falls to the other side below a difference of 0, and is 1 at twice what quantiles of t add up to.
-    critical = scipy.special.stdtrit(numbers - 1, 1 - alpha / 2)
+    critical = t_quantile(alpha, numbers - 1)
     far = 2 * critical + 10
     shift, _ = halve(
         lambda at: _power(at, numbers, critical) < POWER,
@@ -95,7 +96,7 @@ def _least(effect: Floats, about: Floats, alpha: float) -> Floats:
 def power(effect: Floats, n: Floats, alpha: float) -> Floats:
     """Return the power of the two-sided t-test of `n` numbers with so large a mean, in standard deviations."""
     # t of a mean of `effect` standard deviations is noncentral, by effect √n; either tail rejects.
-    critical = scipy.special.stdtrit(n - 1, 1 - alpha / 2)
+    critical = t_quantile(alpha, n - 1)
     return _power(effect * np.sqrt(n), n, critical)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import scipy
 
 from xcurves.array_types import Bools, Floats, Index, Ints
+from xcurves.kernels.intervals import satterthwaite
 from xcurves.kernels.over_tasks import task_flips
 from xcurves.kernels.resampling.batches import stretches
 from xcurves.kernels.resampling.bisection import halve
@@ -325,9 +326,9 @@ class _WeightedTimes(NamedTuple):
             if not track.log:
                 # d ln t = dt / t; where training is read in logs u is one already
                 log_error *= 1 / np.maximum(time, np.finfo(float).tiny)
-            # Satterthwaite's, (Σ s²)² / Σ (s⁴ / df)
-            squared = np.bincount(owner, log_error**2, n) ** 2
-            degrees = squared / np.bincount(owner, log_error**4 / df, n)
+            variance = np.bincount(owner, log_error**2, n).astype(float)
+            squares = np.bincount(owner, log_error**4 / df, n).astype(float)
+        degrees = satterthwaite(variance, squares)
 
         # without spread, or a time: the least of those that are summed
         least = np.full(n, np.inf)

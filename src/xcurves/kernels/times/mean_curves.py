@@ -14,6 +14,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from xcurves.array_types import Bools, Floats, Index, Ints
+from xcurves.kernels.intervals import satterthwaite
 from xcurves.kernels.resampling.bisection import halve
 
 # From places of pieces that are accepted and rejected to the last one accepted between them.
@@ -107,7 +108,8 @@ class Tracks(NamedTuple):
         with np.errstate(divide="ignore", invalid="ignore"):
             # nothing added may have no degrees of freedom
             term_added = np.where(share_added > 0, share_added**2 / self.df_added, 0.0)
-            found = (share + share_added) ** 2 / (share**2 / self.df + term_added)
+            squares = share**2 / self.df + term_added
+        found = satterthwaite(share + share_added, squares)
         return np.where(share + share_added > 0, found, self.df)
 
     def pvalues(self, d: Floats, v: Floats) -> Floats:

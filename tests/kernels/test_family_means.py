@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from xcurves.kernels.looks import mean_intervals
+from xcurves.kernels.over_tasks import family_means
 
 ALPHA = 0.05 / 3
 
@@ -27,7 +27,7 @@ def by_loop(x, n):
 def test_of_families_that_weigh_alike_it_is_students():
     values = np.random.default_rng(0).normal(3, 2, (4, 9))
     x, weights = over_equal_families(values)
-    found = mean_intervals.means_over_families(x, weights, ALPHA, of_shares=False)
+    found = family_means.means_over_families(x, weights, ALPHA, of_shares=False)
     low, high = stats.t.interval(
         1 - ALPHA, 8, values.mean(axis=1), stats.sem(values, axis=1)
     )
@@ -41,7 +41,7 @@ def test_families_of_unlike_weight_and_absent_ones_as_in_a_plain_loop():
     weights[2, 1:] = np.nan
     weights /= np.nansum(weights, axis=1, keepdims=True)
     x = weights * rng.normal(1, 3, (3, 8))
-    found = mean_intervals.means_over_families(x, weights, ALPHA, of_shares=False)
+    found = family_means.means_over_families(x, weights, ALPHA, of_shares=False)
     for member in (0, 1):
         here = ~np.isnan(x[member])
         mean, error = by_loop(x[member, here].tolist(), weights[member, here].tolist())
@@ -54,7 +54,7 @@ def test_shares_have_wilsons_interval():
     proportion = pytest.importorskip("statsmodels.stats.proportion")
     rng = np.random.default_rng(2)
     values = (rng.random((5, 40)) < [[0.5], [0.9], [0.1], [1.1], [0.0]]).astype(float)
-    found = mean_intervals.means_over_families(
+    found = family_means.means_over_families(
         *over_equal_families(values), ALPHA, of_shares=True
     )
     for member, scores in enumerate(values.tolist()):
@@ -70,9 +70,9 @@ def test_shares_have_wilsons_interval():
 
 def test_a_mean_of_equal_numbers_has_no_interval():
     values = np.array([[0.1] * 7, [1e9 / 3] * 7])
-    error = mean_intervals.error_over_families(*over_equal_families(values))
+    error = family_means.error_over_families(*over_equal_families(values))
     assert error.tolist() == [0, 0]
-    found = mean_intervals.means_over_families(
+    found = family_means.means_over_families(
         *over_equal_families(values), ALPHA, of_shares=False
     )
     assert np.isnan(found).all()
@@ -83,7 +83,7 @@ def test_shares_of_only_successes_are_held_whatever_their_weights(n_families):
     """Their mean is 1 but for rounding."""
     weights = np.random.default_rng(n_families).uniform(0.1, 1, (1, n_families))
     weights /= weights.sum()
-    found = mean_intervals.means_over_families(weights, weights, ALPHA, of_shares=True)
+    found = family_means.means_over_families(weights, weights, ALPHA, of_shares=True)
     z = stats.norm.ppf(1 - ALPHA / 2)
     np.testing.assert_allclose(found, [[n_families / (n_families + z**2), 1]])
 
@@ -104,7 +104,7 @@ def test_shares_of_only_successes_are_held_whatever_their_weights(n_families):
     ],
 )
 def test_shares_of_a_few_answers_are_told_from_other_scores(scores, expected):
-    assert mean_intervals.are_shares(np.array(scores, float)) == expected
+    assert family_means.are_shares(np.array(scores, float)) == expected
 
 
 @pytest.mark.parametrize("kind", ["normal", "answers"])
@@ -118,7 +118,7 @@ def test_all_means_together_are_held_as_often_as_they_say(kind):
             values = (rng.random((3, 60)) < truth).astype(float)
         else:
             values = rng.normal(truth, 0.3, (3, 9))
-        ends = mean_intervals.means_over_families(
+        ends = family_means.means_over_families(
             *over_equal_families(values), 0.05 / 3, of_shares=kind == "answers"
         )
         held += bool(((ends[:, 0] <= truth) & (truth <= ends[:, 1])).all())
@@ -148,7 +148,7 @@ def test_one_more_value_lies_between_sorted_ones():
             values[member, rng.permutation(120)[n_known:]] = np.nan
         values[12, ~np.isnan(values[12])] = np.repeat([1.0, 2.0, 0.1 + 0.2], 4)
         values[13, ~np.isnan(values[13])] = [1, 2, 3, 0.3, *[0.1 + 0.2] * 9]
-        ends, level = mean_intervals.one_more_value(values, alpha)
+        ends, level = family_means.one_more_value(values, alpha)
         expected = [one_more_by_loop(each, alpha) for each in values.tolist()]
         np.testing.assert_array_equal(ends, [each for each, _ in expected])
         np.testing.assert_allclose(level, [each for _, each in expected])
@@ -161,7 +161,7 @@ def test_one_more_value_is_held_as_often_as_it_says(n_tasks):
     rng = np.random.default_rng(5)
     n_sets = 4000
     values = rng.exponential(size=(n_sets, n_tasks + 1))
-    ends, level = mean_intervals.one_more_value(values[:, :-1], 0.05)
+    ends, level = family_means.one_more_value(values[:, :-1], 0.05)
     assert np.ptp(level) == 0
     new = values[:, -1]
     held = np.count_nonzero((ends[:, 0] <= new) & (new <= ends[:, 1]))
