@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,3 +11,4 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Index = NDArray[np.intp]
 Bools = NDArray[np.bool_]
+Reals = NDArray[np.floating[Any]]  # of single or of double precision

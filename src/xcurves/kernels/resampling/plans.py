@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xcurves.array_types import Floats, Index
 from xcurves.kernels.resampling import draws
@@ -34,6 +35,7 @@ TIE = 1e-10  # statistics of reassignments that agree so closely are equal but f
 BLOCK = 1_024  # reassignments in a block
 FEW = 1_024  # units, up to which a block has that many reassignments
 KEPT = 2**26  # bytes of labels kept
+_WORD = 64  # labels of flips in a random number
 
 
 def ceiling(
@@ -229,13 +231,18 @@ class FlipPlan(Plan):
 
     def draw(self, number: int, rows: int) -> Labels:
         """Draw the flips of random block `number`: all blocks are parts of one stream."""
-        # So flips do not depend on the size of a block. PCG64 makes two labels of 32 bits in a step: all whole steps of
-        # the blocks before are skipped, and of an odd number of labels the first half of the next step.
+        return self.draw_from(number * self.rows, rows).view(np.int8)
+
+    def draw_from(self, first: int, rows: int) -> NDArray[np.uint8]:
+        """Draw so many random flips from number `first` on, shape (rows, family): they do not depend on the batch."""
+        # A bit of 64 for each label takes a fifth of the time of a number for each. PCG64 makes a word in a step.
+        n_words = -(-self.n_units // _WORD)
         rng = generator(self.entropy, self.n_units)
-        n_before = number * self.rows * self.n_units
-        rng.bit_generator.advance(n_before // 2)  # type: ignore[attr-defined]  # PCG64 has it
-        rng.integers(0, 2, n_before % 2)
-        return rng.integers(0, 2, (rows, self.n_units)).astype(np.int8)
+        rng.bit_generator.advance(first * n_words)  # type: ignore[attr-defined]  # PCG64 has it
+        shape = (rows, n_words)
+        words = rng.integers(0, 2**_WORD - 1, shape, np.uint64, endpoint=True)
+        as_bytes = words.astype("<u8", copy=False).view(np.uint8)
+        return np.unpackbits(as_bytes, axis=1, count=self.n_units, bitorder="little")
 
 
 def plan_flips(n_families: int, n_resamples: int | None, entropy: int = 0) -> FlipPlan:
