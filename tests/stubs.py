@@ -65,10 +65,10 @@ def package_stub() -> str:
     """Return imports of all public names, from where they are."""
     lines = [f'"""{first_line(xcurves)}"""\n', HEAD]
     lines += [f"from xcurves import {name} as {name}" for name in public_names.MODULES]
-    functions = public_names.KINDS | public_names.FUNCTIONS
+    public = public_names.KINDS | public_names.FUNCTIONS | public_names.ERRORS
     lines += [
-        f"from xcurves.{public.module} import {name} as {name}"
-        for name, public in functions.items()
+        f"from xcurves.{each.module} import {name} as {name}"
+        for name, each in public.items()
     ]
     listed = "".join(f"    {name!r},\n" for name in xcurves.__all__)
     lines += ["__version__: str", f"__all__ = [\n{listed}]"]

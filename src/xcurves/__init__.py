@@ -10,7 +10,7 @@ from typing import Any
 from xcurves import accessors as _accessors  # noqa: F401  # registers .curves
 from xcurves import public_names as _names
 
-__all__ = sorted([*_names.KINDS, *_names.FUNCTIONS, *_names.MODULES])
+__all__ = sorted([*_names.KINDS, *_names.FUNCTIONS, *_names.ERRORS, *_names.MODULES])
 
 
 def __getattr__(name: str) -> Any:
@@ -19,6 +19,9 @@ def __getattr__(name: str) -> Any:
         return import_module("importlib.metadata").version("xcurves")
     if name in _names.MODULES:
         return import_module(f"xcurves.{name}")
+    error = _names.ERRORS.get(name)
+    if error is not None:
+        return getattr(import_module(f"xcurves.{error.module}"), name)
     public = (_names.KINDS | _names.FUNCTIONS).get(name)
     if public is None:
         raise AttributeError(f"module 'xcurves' has no attribute {name!r}")

@@ -8,6 +8,9 @@ from xcurves.accessors import register_polars as register_polars
 from xcurves.anova.contrast import contrast as contrast
 from xcurves.anova.pairwise import pairwise as pairwise
 from xcurves.anova.randomized_anova import randomized_anova as randomized_anova
+from xcurves.core.refusal import Missing as Missing
+from xcurves.core.refusal import Refusal as Refusal
+from xcurves.core.refusal import WrongType as WrongType
 from xcurves.distributions.compare_distributions import (
     compare_distributions as compare_distributions,
 )
@@ -72,6 +75,9 @@ from xcurves.tidy_frames import to_frame as to_frame
 
 __version__: str
 __all__ = [
+    "Missing",
+    "Refusal",
+    "WrongType",
     "across_tasks",
     "align",
     "analyze",

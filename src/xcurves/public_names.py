@@ -76,6 +76,13 @@ FUNCTIONS = {
     "trials_needed": Public("distributions.trials"),
 }
 
+# What functions raise where a call or its data are refused.
+ERRORS = {
+    "Missing": Public("core.refusal"),
+    "Refusal": Public("core.refusal"),
+    "WrongType": Public("core.refusal"),
+}
+
 MODULES = ("archive", "readers", "tutorial")
 
 

@@ -10,6 +10,7 @@ import xarray as xr
 
 from xcurves.core import labels, run_checks
 from xcurves.core.direction import says_higher
+from xcurves.core.refusal import UNSAID, Refusal
 
 
 class NotApplicableError(Exception):
@@ -71,9 +72,13 @@ def comparable(
 def _check_levels(n_levels: float, least: int, name: str) -> None:
     """Refuse a task with fewer levels than a method needs."""
     if not n_levels and least:
-        raise ValueError(f"{name}no run has a score")
+        raise Refusal("curves", UNSAID, f"{name}no run has a score")
     if n_levels < least:
-        raise ValueError(f"{name}{n_levels:.0f} training levels; this needs {least}")
+        raise Refusal(
+            "curves",
+            UNSAID,
+            f"{name}{n_levels:.0f} training levels; this needs {least}",
+        )
 
 
 def is_error(curves: xr.DataArray) -> bool:

@@ -16,6 +16,8 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
+from xcurves.core.refusal import UNSAID, Refusal, WrongType
+
 Engine = Literal["scipy", "h5netcdf", "netcdf4", "zarr"]
 Groups = dict[str, xr.Dataset]
 
@@ -62,13 +64,15 @@ def engine_to_read(path: Path) -> Engine:
     if is_store(path):
         return _engine(path, is_zarr=True)
     if path.is_dir():
-        raise ValueError(
-            "it is a folder; for a folder with a file for each run: archive.open_dataset"
+        raise Refusal(
+            "path",
+            UNSAID,
+            "it is a folder; for a folder with a file for each run: archive.open_dataset",
         )
     if path.exists() and not path.is_file():
-        raise ValueError("it is no file but a device, a pipe or a socket")
+        raise Refusal("path", UNSAID, "it is no file but a device, a pipe or a socket")
     if not begins_as_netcdf(path):
-        raise ValueError("it does not begin as a netCDF file does")
+        raise Refusal("path", UNSAID, "it does not begin as a netCDF file does")
     if _first_bytes(path).startswith(_NETCDF_3):
         return "scipy"
     return _engine(path, is_zarr=False)
@@ -125,7 +129,9 @@ def write_groups(groups: Groups, engine: Engine, part: Path) -> None:
     read_back = _read_back(part, engine, has_groups=len(groups) > 1)
     changed = sorted(name for name, _ in given.items() ^ read_back.items())
     if changed:
-        raise ValueError(f"{changed[0]} would not be the same when read again")
+        raise Refusal(
+            "curves", UNSAID, f"{changed[0]} would not be the same when read again"
+        )
 
 
 def _read_back(part: Path, engine: Engine, *, has_groups: bool) -> dict[str, str]:
@@ -161,8 +167,10 @@ def _check_integer_attrs(attrs: Mapping[Any, Any], owner: str = "") -> None:
             isinstance(number, int) and not -(2**63) <= number < 2**64
             for number in numbers
         ):
-            raise ValueError(
-                f"attrs[{name!r}]{owner} is an integer of more than 64 bits; as text: str(value)"
+            raise Refusal(
+                "curves",
+                UNSAID,
+                f"attrs[{name!r}]{owner} is an integer of more than 64 bits; as text: str(value)",
             )
 
 
@@ -213,8 +221,10 @@ def load_groups(
     ]
     recorded = {name: attrs.pop(name) for name in marks}
     if recorded and recorded != {DIGEST: digest_of(content_of(groups))}:
-        raise ValueError(
-            "its content is not what was written: it was damaged, or changed later"
+        raise Refusal(
+            "path",
+            UNSAID,
+            "its content is not what was written: it was damaged, or changed later",
         )
     return groups
 
@@ -230,8 +240,10 @@ def _check_bytes(groups: Groups, path: Path, max_bytes: int | None) -> None:
     total = sum(dataset.nbytes for dataset in groups.values())
     if total > limit:
         allow = f"if the file is trusted, allow them: max_bytes={total}"
-        raise ValueError(
-            f"its variables take {total} bytes, more than max_bytes={limit}; {allow}"
+        raise Refusal(
+            "path",
+            UNSAID,
+            f"its variables take {total} bytes, more than max_bytes={limit}; {allow}",
         )
 
 
@@ -243,14 +255,18 @@ def _check_store(folder: Path) -> None:
         for codec in _codecs(json.loads(path.read_bytes())):
             if not _CODECS.fullmatch(codec.removeprefix("numcodecs.")):
                 name = path.relative_to(folder).as_posix()
-                raise ValueError(
-                    f"{name} asks for the codec {codec!r}; only codecs that run no code are decoded"
+                raise Refusal(
+                    name,
+                    UNSAID,
+                    f"{name} asks for the codec {codec!r}; only codecs that run no code are decoded",
                 )
     if (folder / ".zmetadata").exists():
         _check_listed(folder)
     elif (folder / ".zgroup").exists() and not (folder / ".zattrs").exists():
-        raise ValueError(
-            "its files .zattrs and .zmetadata, which hold its attributes, are missing"
+        raise Refusal(
+            "curves",
+            UNSAID,
+            "its files .zattrs and .zmetadata, which hold its attributes, are missing",
         )
 
 
@@ -268,17 +284,21 @@ def _check_listed(folder: Path) -> None:
     )
     for name, content in listed.items():
         if not (folder / name).exists():
-            raise ValueError(f"its file {name} is missing")
+            raise Refusal("curves", UNSAID, f"its file {name} is missing")
         if (
             is_own
             and name.endswith(".zattrs")
             and json.loads((folder / name).read_bytes()) != content
         ):
-            raise ValueError(
-                f"its file {name} is not what was written: it was damaged, or changed later"
+            raise Refusal(
+                "curves",
+                UNSAID,
+                f"its file {name} is not what was written: it was damaged, or changed later",
             )
     if is_own and DIGEST not in listed.get(".zattrs", {}):
-        raise ValueError("its digest is missing: it was damaged, or changed later")
+        raise Refusal(
+            "curves", UNSAID, "its digest is missing: it was damaged, or changed later"
+        )
 
 
 def _codecs(metadata: Any, key: str = "") -> Iterator[str]:
@@ -344,8 +364,10 @@ def content_of(groups: Groups, *, numbers: bool = True) -> dict[str, str]:
             }
         for name, variable in dataset.variables.items():
             if not isinstance(variable.dtype, np.dtype) or variable.dtype.kind in "mM":
-                raise TypeError(
-                    f"variable {name!r}{where} is {variable.dtype}, which no file keeps"
+                raise WrongType(
+                    "curves",
+                    UNSAID,
+                    f"variable {name!r}{where} is {variable.dtype}, which no file keeps",
                 )
             content[f"variable {name!r}{where}"] = _of_values(
                 variable, name in dataset.coords, numbers

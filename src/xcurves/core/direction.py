@@ -13,6 +13,7 @@ import xarray as xr
 
 from xcurves.core import labels, provenance
 from xcurves.core.names import words_of
+from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.core.validation import check_flag
 
 
@@ -195,9 +196,7 @@ def decide(
 def _check_attr(value: Any) -> bool:
     """Return whether higher is better by the attr."""
     if isinstance(value, str) or value not in (0, 1):
-        raise ValueError(
-            f"curves.attrs['{HIGHER}'] must be 1 or 0; got {labels.shown(value)}"
-        )
+        raise Refusal("curves", value, f"curves.attrs['{HIGHER}'] must be 1 or 0")
     return bool(value)
 
 
@@ -228,9 +227,12 @@ def _of_several(
     if len(set(higher)) > 1:
         low = metrics[higher.index(False)]
         high = metrics[higher.index(True)]
-        raise ValueError(
-            f"{dim} has {labels.shown(low)}, of which lower is better, and {labels.shown(high)}, of which higher is. "
-            f"Select one: {cure.format(dim, low)}"
+        raise Refusal(
+            "curves",
+            UNSAID,
+            f"{dim} has {labels.shown(low)}, of which lower is better, and {labels.shown(high)}"
+            ", of which higher is",
+            f"Select one: {cure.format(dim, low)}",
         )
     return Direction(higher[0], f"{dim} {metrics[0]}")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from itertools import combinations, product
@@ -12,6 +11,12 @@ from typing import Any, TypeVar
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
+
+from xcurves.core.refusal import UNSAID, Refusal
+from xcurves.core.refusal import (
+    escape_controls as escape_controls,  # until others import it there
+)
+from xcurves.core.refusal import shown as shown
 
 _Data = TypeVar("_Data", xr.DataArray, xr.Dataset)
 
@@ -56,10 +61,6 @@ LONG_NAMES = {
     "which": "first or present champion",
 }
 RESERVED = frozenset(LONG_NAMES)
-_UNSHOWN = re.compile(
-    "[\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ufeff\\ufffe\\uffff\\ud800-\\udfff]"
-)
-_LONGEST = 120  # letters of a value in a message
 
 
 def words(values: Iterable[Any]) -> list[str]:
@@ -67,27 +68,22 @@ def words(values: Iterable[Any]) -> list[str]:
     return [repr(value) for value in np.asarray(values).tolist()]
 
 
-def shown(value: object) -> str:
-    """Return what was given as messages write it, in one short line."""
-    line = " ".join(repr(value).split())
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 3]}..."
-
-
 def did_you_mean(name: object, known: Iterable[object]) -> str:
     """Return the end of a message about an unknown name: the known one that is most like it, nothing if none is."""
+    near = nearest(name, known)
+    return f". {near}" if near else ""
+
+
+def nearest(name: object, known: Iterable[object]) -> str:
+    """Return which known name is most like an unknown one, as a cure, "" if none is."""
     plain = {_simplified(each): each for each in known}
     near = get_close_matches(_simplified(name), plain, 1)
-    return f". Did you mean {plain[near[0]]!r}?" if near else ""
+    return f"Did you mean {plain[near[0]]!r}?" if near else ""
 
 
 def _simplified(name: object) -> str:
     # the dashes of an option make no likeness
     return str(name).strip().casefold().removeprefix("--")
-
-
-def escape_controls(words: str) -> str:
-    """Return words with control characters, changes of direction and lone surrogates written as escapes."""
-    return _UNSHOWN.sub(lambda found: found[0].encode("unicode_escape").decode(), words)
 
 
 def native_labels(data: _Data) -> _Data:
@@ -152,14 +148,18 @@ def algorithm_pairs(
     """Return the places of both algorithms of every pair: all pairs, or every other algorithm with the reference."""
     algorithms = curves["algorithm"].to_numpy().tolist()
     if len(algorithms) < 2:
-        raise ValueError(f"{name} has one algorithm; a comparison needs two. Add one")
+        raise Refusal(
+            name, UNSAID, f"{name} has one algorithm; a comparison needs two", "Add one"
+        )
     if reference is None:
         return list(combinations(range(len(algorithms)), 2))
     if not isinstance(reference, Hashable) or reference not in algorithms:
         known = ", ".join(map(repr, algorithms[:10]))
-        raise ValueError(
-            f"reference must be an algorithm of the curves; got {shown(reference)}. They have {known}"
-            f"{did_you_mean(reference, algorithms)}"
+        raise Refusal(
+            "reference",
+            reference,
+            "must be an algorithm of the curves",
+            f"They have {known}{did_you_mean(reference, algorithms)}",
         )
     second = algorithms.index(reference)
     return [(first, second) for first in range(len(algorithms)) if first != second]

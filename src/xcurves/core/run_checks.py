@@ -22,6 +22,7 @@ from xcurves.core import (
     short_runs,
     validation,
 )
+from xcurves.core.refusal import UNSAID, Cure, Refusal, give
 from xcurves.kernels.resampling import plans
 
 _CURE = (
@@ -143,7 +144,9 @@ def with_cure(curves: xr.DataArray) -> Iterator[None]:
     except IncompleteRunError as error:
         if curves.chunks is not None:
             raise
-        raise ValueError(f"{error.args[0]}. {cure_incomplete(curves)}") from None
+        raise Refusal(
+            "curves", UNSAID, error.args[0], cure_incomplete(curves)
+        ) from None
 
 
 def check_runs(
@@ -162,8 +165,10 @@ def check_runs(
     if infinite.size:
         task, algorithm, run = infinite[0]
         where = f"{names[task]}algorithm {algorithms[algorithm]}, run {runs[run]}"
-        raise ValueError(
-            f"{where} {failed_runs.say_infinite(counts[task, algorithm, run], counts)}"
+        raise Refusal(
+            "curves",
+            UNSAID,
+            f"{where} {failed_runs.say_infinite(counts[task, algorithm, run], counts)}",
         )
     lacking = np.where(counts > 0, n_levels[:, np.newaxis, np.newaxis] - counts, 0)
     n_incomplete = np.count_nonzero(lacking)
@@ -234,8 +239,11 @@ def _first_copy(scores: Floats) -> tuple[int, int] | None:
 def check_scored(curves: xr.DataArray) -> None:
     """Refuse curves without a score."""
     if not curves.notnull().any():
-        raise ValueError(
-            "curves has no score at all: every value is NaN. Check the selection that made it"
+        raise Refusal(
+            "curves",
+            UNSAID,
+            "curves has no score at all: every value is NaN",
+            "Check the selection that made it",
         )
 
 
@@ -244,7 +252,11 @@ def check_drawable(curves: xr.DataArray) -> None:
     values = curves.to_numpy()
     infinite = values[np.isinf(values)]
     if infinite.size:
-        raise ValueError(f"curves {failed_runs.say_infinite(infinite[0], infinite)}")
+        raise Refusal(
+            "curves",
+            UNSAID,
+            f"curves {failed_runs.say_infinite(infinite[0], infinite)}",
+        )
     scales.check_size(values, labels.task_names(curves), limit=1e300)
 
 
@@ -261,12 +273,18 @@ def check_groups(
     sizes = present.sum(axis=1)
     if np.count_nonzero(sizes) < 2:
         only = algorithms[int(sizes.argmax())]
-        raise ValueError(
-            f"{name}only algorithm {only} has runs; a comparison needs two. Add one, or leave this out"
+        raise Refusal(
+            "curves",
+            UNSAID,
+            f"{name}only algorithm {only} has runs; a comparison needs two",
+            "Add one, or leave this out",
         )
     if sizes.max() < 2 and not single_runs:
-        raise ValueError(
-            f"{name}no algorithm has two runs; without them there is no error to compare with. Add runs"
+        raise Refusal(
+            "curves",
+            UNSAID,
+            f"{name}no algorithm has two runs; without them there is no error to compare with",
+            "Add runs",
         )
     if paired:
         check_paired_runs(present, name, algorithms, runs)
@@ -286,9 +304,12 @@ def check_paired_runs(
         lacking = ", ".join(
             run for run, missing in zip(runs, gone[algorithm], strict=True) if missing
         )
-        raise ValueError(
-            f"{name}paired=True needs every run in every algorithm; algorithm {algorithms[algorithm]} lacks run "
-            f"{lacking}. Select the common runs, or use paired=False"
+        raise Refusal(
+            "curves",
+            UNSAID,
+            f"{name}paired=True needs every run in every algorithm; algorithm {algorithms[algorithm]}"
+            f" lacks run {lacking}",
+            Cure("Select the common runs, or use ", give(paired=False)),
         )
 
 
@@ -305,9 +326,12 @@ def check_contrasted(
     refused = np.flatnonzero(sizes < 2)
     if refused.size:
         algorithm = refused[0]
-        raise ValueError(
-            f"{name}algorithm {algorithms[algorithm]} has too few runs ({sizes[algorithm]}); a contrast needs two of "
-            "every algorithm with a weight. Add runs, or take its weight away"
+        raise Refusal(
+            "curves",
+            UNSAID,
+            f"{name}algorithm {algorithms[algorithm]} has too few runs ({sizes[algorithm]}); a "
+            "contrast needs two of every algorithm with a weight",
+            "Add runs, or take its weight away",
         )
     check_groups(present, name, algorithms, runs, paired=paired)
 

@@ -9,6 +9,7 @@ import xarray as xr
 
 from xcurves.array_types import Bools, Floats
 from xcurves.core.labels import task_names
+from xcurves.core.refusal import UNSAID, Refusal
 
 _SQUARES = 1e-280, 1e290  # least and largest sum of squares
 _LARGEST = 1e140  # of a value, either sign, that is squared
@@ -28,8 +29,11 @@ def check_squares(squares: Floats, differ: Bools, names: Sequence[str]) -> None:
         size = "large"
         if vanishes[task]:
             size = "small"
-        raise ValueError(
-            f"{names[task]}scores are too {size} to be squared. Rescale: curves / abs(curves).max()"
+        raise Refusal(
+            "curves",
+            UNSAID,
+            f"{names[task]}scores are too {size} to be squared",
+            "Rescale: curves / abs(curves).max()",
         )
 
 
@@ -50,9 +54,11 @@ def check_size(
         size = "small"
         if largest[task] > 1:
             size = "large"
-        raise ValueError(
-            f"{names[task]}{name} has values too {size} to compute with, up to {largest[task]:.3g}. "
-            f"Rescale: {name} / abs({name}).max()"
+        raise Refusal(
+            "curves",
+            UNSAID,
+            f"{names[task]}{name} has values too {size} to compute with, up to {largest[task]:.3g}",
+            f"Rescale: {name} / abs({name}).max()",
         )
 
 
@@ -76,10 +82,12 @@ def check_range(curves: xr.DataArray, core: Collection[Hashable], name: str) -> 
         of_task = ""
         if len(ranges) > 1:
             of_task = repr([dim for dim in curves.dims if dim in core])
-        raise ValueError(
-            f"{task_names(curves, core)[task]}{name} has scores of {largest[task]:.3g} that differ by "
-            f"{ranges[task]:.3g}, in their last digits only. Subtract what they share: "
-            f"{name} - {name}.min({of_task})"
+        raise Refusal(
+            "curves",
+            UNSAID,
+            f"{task_names(curves, core)[task]}{name} has scores of {largest[task]:.3g} that differ "
+            f"by {ranges[task]:.3g}, in their last digits only",
+            f"Subtract what they share: {name} - {name}.min({of_task})",
         )
 
 

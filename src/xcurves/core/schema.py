@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from xcurves.array_types import Bools, Floats
 from xcurves.core import direction, failed_runs, provenance
 from xcurves.core.labels import LONG_NAMES, task_prefixes
+from xcurves.core.refusal import UNSAID, Refusal, Verbatim, WrongType
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -345,17 +346,22 @@ class ResultKind:
             is_result = bool(named) or self.required() <= set(result.variables)
         if not is_result or named not in (None, self.name):
             got = named or type(result).__name__
-            raise TypeError(
-                f"{name} must be a result of {self.name}; got {got}. Make one: {self.argument}.curves.{self.name}()"
+            raise WrongType(
+                name,
+                Verbatim(f"{got}"),
+                f"must be a result of {self.name}",
+                f"Make one: {self.argument}.curves.{self.name}()",
             )
         self.check_attrs(result)
 
     def check_attrs(self, result: xr.Dataset) -> None:
         """Refuse a result whose attrs, such as its confidence level, are gone."""
         if "xcurves_result" not in result.attrs:
-            raise ValueError(
-                f"a result of {self.name} without its attrs does not say how it was made. "
-                "Give them back: result.assign_attrs(original.attrs)"
+            raise Refusal(
+                "result",
+                UNSAID,
+                f"a result of {self.name} without its attrs does not say how it was made",
+                "Give them back: result.assign_attrs(original.attrs)",
             )
 
     def curves_with_bands(self) -> list[tuple[str, str]]:

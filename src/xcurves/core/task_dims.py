@@ -8,6 +8,7 @@ import xarray as xr
 
 from xcurves.core import labels, validation
 from xcurves.core.names import SYNONYMS
+from xcurves.core.refusal import Cure, Refusal, Verbatim, give
 
 TASK = "task"  # the usual name, which stands for the only further dim whatever its name
 _JOINED = "_joined"  # until the dims that are joined are gone
@@ -45,9 +46,15 @@ def _ask_which(scores: xr.DataArray, named: frozenset[str]) -> None:
     dim = str(extra[0])
     if dim in named or dim.lower() in SYNONYMS["training"].split():
         return
-    raise ValueError(
-        f"dims must include 'training'; got {tuple(map(str, scores.dims))}. If {dim!r} is of tasks, name it: "
-        f"task={dim!r}. If it is of levels of training, rename it: da.rename({dim}='training')"
+    raise Refusal(
+        "dims",
+        Verbatim(tuple(map(str, scores.dims))),
+        "must include 'training'",
+        Cure(
+            f"If {dim!r} is of tasks, name it: ",
+            give(task=dim),
+            f". If it is of levels of training, rename it: da.rename({dim}='training')",
+        ),
     )
 
 
@@ -80,14 +87,16 @@ def one_dim(curves: xr.DataArray, task: object, name: str = "curves") -> str:
     if isinstance(task, str) and task == TASK and len(extra) == 1:
         return str(extra[0])
     if isinstance(task, str) and task in labels.DIMS:
-        raise ValueError(
-            f"task must be a dim of tasks; got {labels.shown(task)}, which is that of {task}s"
+        raise Refusal(
+            "task",
+            Verbatim(f"{labels.shown(task)}, which is that of {task}s"),
+            "must be a dim of tasks",
         )
     cure = labels.did_you_mean(task, extra)
     if not cure and extra:
         cure = f". Name one: task={extra[0]!r}"
     elif not cure:
         cure = f". Add one: {name}.expand_dims(task=['name'])"
-    raise ValueError(
-        f"task={labels.shown(task)} is no dim of {name}, which have {tuple(curves.dims)}{cure}"
+    raise Refusal(
+        "task", task, f"is no dim of {name}, which have {tuple(curves.dims)}{cure}"
     )

@@ -22,13 +22,13 @@ from xcurves.core.labels import (
     DIMS,
     EVALUATION,
     RESERVED,
-    did_you_mean,
     native_labels,
+    nearest,
     pick_one,
     plain_labels,
-    shown,
 )
 from xcurves.core.names import SYNONYMS, USUAL_EXTRAS
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, WrongType, call, give
 
 NO_TRAINING = "no_training"  # the attr of scores that have none, and of results of them
 _DIFFERENCES = ("curves", "scores")  # arguments of which differences are taken
@@ -44,9 +44,7 @@ _LONG_CALL = 5.0  # seconds after which a call shows a bar by itself
 def check_share(name: str, value: float, usual: str = "0.05") -> float:
     """Return a number between 0 and 1."""
     if not isinstance(value, Real) or not 0 < value < 1:
-        raise ValueError(
-            f"{name} must lie between 0 and 1; got {shown(value)}. Usual: {usual}"
-        )
+        raise Refusal(name, value, "must lie between 0 and 1", f"Usual: {usual}")
     return float(value)
 
 
@@ -74,12 +72,12 @@ def check_count(
 
 def _whole(name: str, value: int, cure: str, least: int, most: int) -> int:
     if not isinstance(value, Integral) or isinstance(value, bool):
-        raise TypeError(f"{name} must be a whole number; got {shown(value)}. {cure}")
+        raise WrongType(name, value, "must be a whole number", cure)
     if not least <= value <= most:
         bound = f"most {most:,}"
         if value < least:
             bound = f"least {least}"
-        raise ValueError(f"{name} must be at {bound}; got {shown(value)}. {cure}")
+        raise Refusal(name, value, f"must be at {bound}", cure)
     return int(value)
 
 
@@ -90,8 +88,8 @@ def check_number(name: str, value: float) -> float:
         value = float(value)
     odd = not isinstance(value, Real) or isinstance(value, bool | np.timedelta64)
     if odd or not abs(value) <= LARGEST:
-        raise ValueError(
-            f"{name} must be a finite number; got {shown(value)}. At most {LARGEST:g} in size"
+        raise Refusal(
+            name, value, "must be a finite number", f"At most {LARGEST:g} in size"
         )
     return float(value)
 
@@ -100,8 +98,11 @@ def check_margin(margin: float | None) -> float | None:
     """Return a margin of at least 0, or None."""
     number = isinstance(margin, Real) and not isinstance(margin, bool)
     if margin is not None and not (number and 0 <= margin <= LARGEST):
-        raise ValueError(
-            f"margin must be a number of at least 0, in score units; got {shown(margin)}. Try margin=1.0"
+        raise Refusal(
+            "margin",
+            margin,
+            "must be a number of at least 0, in score units",
+            Cure("Try ", give(margin=1.0)),
         )
     return margin
 
@@ -109,7 +110,7 @@ def check_margin(margin: float | None) -> float | None:
 def check_flag(name: str, value: bool) -> bool:
     """Return a truth value."""
     if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} must be True or False; got {shown(value)}")
+        raise WrongType(name, value, "must be True or False")
     return bool(value)
 
 
@@ -172,17 +173,18 @@ def check_choice(name: str, value: str, choices: Sequence[str]) -> str:
         allowed = repr(choices[-1])
         if len(choices) > 1:
             allowed = f"{', '.join(map(repr, choices[:-1]))} or {allowed}"
-        raise ValueError(
-            f"{name} must be {allowed}; got {shown(value)}{did_you_mean(value, choices)}"
-        )
+        raise Refusal(name, value, f"must be {allowed}", nearest(value, choices))
     return value
 
 
 def check_function(name: str, value: Any) -> Any:
     """Return what can be called."""
     if not callable(value):
-        raise TypeError(
-            f"{name} must be a function; got {shown(value)}. Give the function itself: xcurves.randomized_anova"
+        raise WrongType(
+            name,
+            value,
+            "must be a function",
+            "Give the function itself: xcurves.randomized_anova",
         )
     return value
 
@@ -190,8 +192,8 @@ def check_function(name: str, value: Any) -> Any:
 def check_path(path: str | os.PathLike[str]) -> Path:
     """Return a path."""
     if not isinstance(path, str | os.PathLike):
-        raise TypeError(
-            f"path must be a string or a Path; got {shown(path)}. Give the name of a file"
+        raise WrongType(
+            "path", path, "must be a string or a Path", "Give the name of a file"
         )
     return Path(path)
 
@@ -205,13 +207,19 @@ def check_rng(rng: Rng, *, random: bool = True) -> int:
         return 0
     if isinstance(rng, Integral) and not isinstance(rng, bool):
         if rng < 0:
-            raise ValueError(
-                f"rng must not be negative; got {rng}. Give a whole number from 0, a Generator or None"
+            raise Refusal(
+                "rng",
+                Verbatim(rng),
+                "must not be negative",
+                "Give a whole number from 0, a Generator or None",
             )
         return int(rng)
     if rng is not None and not isinstance(rng, np.random.Generator):
-        raise TypeError(
-            f"rng must be a whole number, a numpy Generator or None; got {shown(rng)}. Try rng=0"
+        raise WrongType(
+            "rng",
+            rng,
+            "must be a whole number, a numpy Generator or None",
+            Cure("Try ", give(rng=0)),
         )
     return int(np.random.default_rng(rng).integers(2**63))
 
@@ -219,19 +227,30 @@ def check_rng(rng: Rng, *, random: bool = True) -> int:
 def check_array(name: str, array: xr.DataArray) -> xr.DataArray:
     """Return an array of numbers whose size is known."""
     if isinstance(array, xr.Dataset):
-        raise TypeError(f"{name} must be a DataArray; got a Dataset. {pick_one(array)}")
+        raise WrongType(
+            name, Verbatim("a Dataset"), "must be a DataArray", pick_one(array)
+        )
     if not isinstance(array, xr.DataArray):
-        raise TypeError(
-            f"{name} must be an xarray.DataArray; got {type(array).__name__}. Make one: df.curves.to_dataarray(...)"
+        raise WrongType(
+            name,
+            type(array),
+            "must be an xarray.DataArray",
+            "Make one: df.curves.to_dataarray(...)",
         )
     if array.dtype.kind not in "biuf":
-        raise TypeError(
-            f"{name} must be numeric; got dtype {array.dtype}. Convert: {name}.astype(float)"
+        raise WrongType(
+            name,
+            Verbatim(f"dtype {array.dtype}"),
+            "must be numeric",
+            f"Convert: {name}.astype(float)",
         )
     for dim, size in array.sizes.items():
         if size != size:
-            raise ValueError(
-                f"{name} has unknown chunks along {dim!r}. Find them: {name}.data.compute_chunk_sizes()"
+            raise Refusal(
+                name,
+                UNSAID,
+                f"{name} has unknown chunks along {dim!r}",
+                f"Find them: {name}.data.compute_chunk_sizes()",
             )
     return array
 
@@ -267,8 +286,11 @@ def check_curves(
     check_array(name, curves)
     own = has_own_levels(curves)
     if own and not own_levels:
-        raise ValueError(
-            f"{name}: runs have their own levels. Bring them to common ones: .curves.align(20)"
+        raise Refusal(
+            name,
+            UNSAID,
+            f"{name}: runs have their own levels",
+            Cure("Bring them to common ones: ", call(".curves.align", 20)),
         )
     taken = RESERVED.union(reserved)
     if own:
@@ -376,23 +398,33 @@ def _check_own_levels(curves: xr.DataArray, name: str) -> xr.DataArray:
     given = curves.coords["training"]
     cure = "Make them from rows: frame.curves.to_dataarray(..., levels='run')"
     if EVALUATION not in given.dims or given.dtype.kind not in "iuf":
-        raise ValueError(
-            f"{name}: training must be numbers along {EVALUATION!r}; got {given.dtype} {given.dims}. {cure}"
+        raise Refusal(
+            name,
+            Verbatim(f"{given.dtype} {given.dims}"),
+            f"{name}: training must be numbers along {EVALUATION!r}",
+            cure,
         )
     training = given.astype(np.float64).broadcast_like(curves).transpose(*curves.dims)
     if training.chunks is None:
         levels = np.moveaxis(training.to_numpy(), curves.dims.index(EVALUATION), -1)
         before, after = levels[..., :-1], levels[..., 1:]
         if np.isinf(levels).any() or not ((after > before) | np.isnan(after)).all():
-            raise ValueError(
-                f"{name}: training must be finite and increase in each run, NaN only after its last level. {cure}"
+            raise Refusal(
+                name,
+                UNSAID,
+                f"{name}: training must be finite and increase in each run, NaN only after its last "
+                "level",
+                cure,
             )
         if (
             curves.chunks is None
             and (np.isnan(training.to_numpy()) & ~np.isnan(curves.to_numpy())).any()
         ):
-            raise ValueError(
-                f"{name}: some scores have no training level. Give it, or mask them: {name}.where(...)"
+            raise Refusal(
+                name,
+                UNSAID,
+                f"{name}: some scores have no training level",
+                f"Give it, or mask them: {name}.where(...)",
             )
     return curves.assign_coords(training=training.assign_attrs(given.attrs))
 
@@ -408,16 +440,22 @@ def _check_dims(
     if "training" in core and has_no_training(curves, named):
         over = ", ".join(f"task={dim!r}" for dim in curves.dims if dim in named)
         cure = f"Compare them: .curves.pairwise(), or across_tasks({over}) over tasks"
-        raise ValueError(
-            f"{name}: dims must include 'training'; got {dims}. Scores have no training. {cure}"
+        raise Refusal(
+            name,
+            Verbatim(dims),
+            f"{name}: dims must include 'training'",
+            f"Scores have no training. {cure}",
         )
     in_order = core
     if set(core) <= set(DIMS):
         in_order = sorted(core, key=_ASKED_FIRST.index)
     for needed in in_order:
         if needed not in dims:
-            raise ValueError(
-                f"dims must include {needed!r}; got {dims}. {_cure_dims(curves, core, needed, named)}"
+            raise Refusal(
+                "dims",
+                Verbatim(dims),
+                f"must include {needed!r}",
+                _cure_dims(curves, core, needed, named),
             )
     lasting = {
         str(coord)
@@ -427,17 +465,26 @@ def _check_dims(
     taken = sorted(lasting.union(dims).intersection(reserved))
     if taken:
         cure = ", ".join(f"{each}='{each}_'" for each in taken)
-        raise ValueError(
-            f"{name} has the name {taken[0]!r}, which is reserved for results. Rename: da.rename({cure})"
+        raise Refusal(
+            name,
+            UNSAID,
+            f"{name} has the name {taken[0]!r}, which is reserved for results",
+            f"Rename: da.rename({cure})",
         )
     for dim, size in curves.sizes.items():
         if not isinstance(dim, str):
-            raise TypeError(
-                f"dims must have texts as names; got {dim!r}. Rename: da.rename({{{dim!r}: 'task'}})"
+            raise WrongType(
+                "dims",
+                dim,
+                "must have texts as names",
+                f"Rename: da.rename({{{dim!r}: 'task'}})",
             )
         if size == 0:
-            raise ValueError(
-                f"{name} is empty: dim {dim!r} has length 0. Check the selection that made it"
+            raise Refusal(
+                name,
+                UNSAID,
+                f"{name} is empty: dim {dim!r} has length 0",
+                "Check the selection that made it",
             )
 
 
@@ -497,9 +544,11 @@ def _check_unique(dim: str, labels: pd.Index) -> None:
     """Refuse labels that are there twice."""
     if not labels.is_unique:
         first = labels[labels.duplicated()].tolist()[0]
-        raise ValueError(
-            f"{dim} labels must be unique; got {first!r} {np.count_nonzero(labels == first)} times. "
-            f"Number them: da.assign_coords({dim}=range(da.sizes[{dim!r}]))"
+        raise Refusal(
+            "curves",
+            Verbatim(f"{first!r} {np.count_nonzero(labels == first)} times"),
+            f"{dim} labels must be unique",
+            f"Number them: da.assign_coords({dim}=range(da.sizes[{dim!r}]))",
         )
 
 
@@ -507,8 +556,11 @@ def _checked_labels(curves: xr.DataArray, name: str) -> NDArray[Any]:
     """Return labels that are unique, and all strings or all numbers."""
     mixed = f"{name} labels must be all strings or all numbers; got"
     if isinstance(curves.xindexes.get(name), xr.indexes.PandasMultiIndex):
-        raise TypeError(
-            f"{mixed} a MultiIndex. Number them: da.reset_index({name!r}, drop=True)"
+        raise WrongType(
+            "curves",
+            UNSAID,
+            f"{mixed} a MultiIndex",
+            Cure(f"Number them: da.reset_index({name!r}, ", give(drop=True), ")"),
         )
     given: Any = np.arange(curves.sizes[name])
     if name in curves.coords.variables:
@@ -520,10 +572,13 @@ def _checked_labels(curves: xr.DataArray, name: str) -> NDArray[Any]:
         if labels.dtype == object:
             types = {type(label).__name__ for label in labels.tolist()}
             got = " and ".join(sorted(types))
-        raise TypeError(f"{mixed} {got}. {as_strings}")
+        raise WrongType("curves", UNSAID, f"{mixed} {got}", as_strings)
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise ValueError(
-            f"{name} labels must be finite; got {labels[~np.isfinite(labels)][0]}. {as_strings}"
+        raise Refusal(
+            name,
+            Verbatim(labels[~np.isfinite(labels)][0]),
+            f"{name} labels must be finite",
+            as_strings,
         )
     # otherwise all differ, which is found faster
     if not (labels[1:] > labels[:-1]).all():
@@ -534,8 +589,11 @@ def _checked_labels(curves: xr.DataArray, name: str) -> NDArray[Any]:
 def _check_training(curves: xr.DataArray, name: str) -> None:
     """Refuse training levels that are not finite, strictly increasing amounts."""
     if "training" not in curves.coords:
-        raise ValueError(
-            f"{name} has no training coordinate. Say the amounts of training: da.assign_coords(training=[...])"
+        raise Refusal(
+            name,
+            UNSAID,
+            f"{name} has no training coordinate",
+            "Say the amounts of training: da.assign_coords(training=[...])",
         )
     levels = curves.coords.variables["training"]
     index = None
@@ -567,17 +625,22 @@ def _check_amounts(levels: xr.Variable, index: pd.Index | None) -> None:
         got = f"units {units!r}"
         cure = "Name another unit"
     if cure:
-        raise TypeError(
-            f"training must be numbers, amounts and no dates; got {got}. {cure}"
+        raise WrongType(
+            "training",
+            Verbatim(f"{got}"),
+            "must be numbers, amounts and no dates",
+            cure,
         )
 
 
 def _check_increasing(values: NDArray[np.float64]) -> None:
     """Refuse training levels that are not finite or do not increase strictly."""
     if not np.isfinite(values).all():
-        raise ValueError(
-            f"training must be finite; got {values[~np.isfinite(values)][0]}. "
-            "Drop it: da.isel(training=np.isfinite(da.training))"
+        raise Refusal(
+            "training",
+            Verbatim(values[~np.isfinite(values)][0]),
+            "must be finite",
+            "Drop it: da.isel(training=np.isfinite(da.training))",
         )
     falls = np.flatnonzero(values[1:] <= values[:-1])
     if falls.size:
@@ -586,6 +649,9 @@ def _check_increasing(values: NDArray[np.float64]) -> None:
         cure = "da.sortby('training')"
         if before == after:
             cure = "da.drop_duplicates('training')"
-        raise ValueError(
-            f"training must be strictly increasing; got {after:g} after {before:g}. Correct it: {cure}"
+        raise Refusal(
+            "training",
+            Verbatim(f"{after:g} after {before:g}"),
+            "must be strictly increasing",
+            f"Correct it: {cure}",
         )

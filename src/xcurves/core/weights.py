@@ -15,6 +15,7 @@ from xcurves.array_types import Floats
 from xcurves.core import labels, validation
 from xcurves.core.driver import reduce_runs
 from xcurves.core.jobs import Group, Reduce
+from xcurves.core.refusal import UNSAID, Refusal, Verbatim, WrongType
 from xcurves.kernels.resampling.moments import count_levels
 
 TrainingWeights = Literal["final"] | Sequence[float] | xr.DataArray | None
@@ -27,29 +28,37 @@ def weights_on(
 ) -> xr.DataArray:
     """Return a weight for every label of a dim of curves, zero for those that a DataArray does not name."""
     if isinstance(given, xr.DataArray) and given.dims != (dim,):
-        raise ValueError(
-            f"{argument} must have the dim {dim!r}; got {given.dims}. Name labels with a DataArray of it"
+        raise Refusal(
+            argument,
+            Verbatim(f"{given.dims}"),
+            f"must have the dim {dim!r}",
+            "Name labels with a DataArray of it",
         )
     known: list[Any] = curves[dim].to_numpy().tolist()
     names, values = _named_weights(given, dim, known)
     numbers = validation.numbers_of(values)
     if numbers is None:
-        raise TypeError(f"{argument} must be numbers; got {labels.shown(values)}")
+        raise WrongType(argument, values, "must be numbers")
     if numbers.shape != (len(names),):
         things = f"{dim}s"
         if dim == "training":
             things = "levels"
-        raise ValueError(
-            f"{argument} must have one weight for each of {len(known)} {things}; got shape {numbers.shape}. "
-            f"Name {things} with a DataArray of dim {dim!r}"
+        raise Refusal(
+            argument,
+            Verbatim(f"shape {numbers.shape}"),
+            f"must have one weight for each of {len(known)} {things}",
+            f"Name {things} with a DataArray of dim {dim!r}",
         )
     _check_size_of_weights(numbers, argument)
 
     weight_of = dict(zip(names, numbers.tolist(), strict=True))
     _check_names_of_weights(weight_of.keys() - set(known), known, dim, argument)
     if len(weight_of) < len(names):
-        raise ValueError(
-            f"{argument} names a label of {dim} twice: {labels.shown(names)}. Name each once"
+        raise Refusal(
+            argument,
+            UNSAID,
+            f"{argument} names a label of {dim} twice: {labels.shown(names)}",
+            "Name each once",
         )
     return xr.DataArray(
         [weight_of.get(label, 0.0) for label in known],
@@ -72,10 +81,13 @@ def _check_size_of_weights(numbers: Floats, argument: str) -> None:
     """Refuse weights that cannot be computed with."""
     got = labels.shown(numbers.tolist())
     if not np.isfinite(numbers).all():
-        raise ValueError(f"{argument} must be finite; got {got}")
+        raise Refusal(argument, Verbatim(f"{got}"), "must be finite")
     if numbers.size and np.abs(numbers).max() > validation.LARGEST:
-        raise ValueError(
-            f"{argument} must be at most {validation.LARGEST:g}; got {got}. Divide them by the largest"
+        raise Refusal(
+            argument,
+            Verbatim(f"{got}"),
+            f"must be at most {validation.LARGEST:g}",
+            "Divide them by the largest",
         )
 
 
@@ -92,8 +104,11 @@ def _check_names_of_weights(
     near = ""
     if isinstance(name, str):
         near = labels.did_you_mean(name, known)
-    raise ValueError(
-        f"{argument} names {name!r}, which is no {dim} of the curves; they have {', '.join(examples)}{near}"
+    raise Refusal(
+        argument,
+        UNSAID,
+        f"{argument} names {name!r}, which is no {dim} of the curves; they have {', '.join(examples)}"
+        f"{near}",
     )
 
 
@@ -106,14 +121,15 @@ def check_training_weights(
     """
     if given is None or isinstance(given, str):
         if given not in (None, "final"):
-            raise ValueError(
-                f"training_weights must be None, 'final' or weights; got {labels.shown(given)}"
-            )
+            raise Refusal("training_weights", given, "must be None, 'final' or weights")
         return given
     weights = weights_on(curves, "training", given, "training_weights")
     if not weights.any():
-        raise ValueError(
-            "training_weights are all zero. Give weight to at least one level"
+        raise Refusal(
+            "curves",
+            UNSAID,
+            "training_weights are all zero",
+            "Give weight to at least one level",
         )
     if (weights < 0).any():
         return weights
@@ -182,9 +198,11 @@ class SumOfLevels:
         of_curves: RunSums = group.data[0]
         refused = np.flatnonzero(of_curves.uncovered > 0)
         if refused.size:
-            raise ValueError(
-                f"{group.names[refused[0]]}training_weights gives weight to levels that no run has. "
-                "Give weight to the task's own training levels"
+            raise Refusal(
+                "curves",
+                UNSAID,
+                f"{group.names[refused[0]]}training_weights gives weight to levels that no run has",
+                "Give weight to the task's own training levels",
             )
         if self.weights is not None:
             return of_curves.sums

@@ -1,0 +1,121 @@
+"""Refusals hold argument, value, reason and cure, and are written for Python or another audience."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import xcurves
+from xcurves.core.refusal import (
+    UNSAID,
+    Audience,
+    Cure,
+    Missing,
+    Refusal,
+    Text,
+    Verbatim,
+    Words,
+    WrongType,
+    call,
+    give,
+    written_for,
+)
+
+FAILED = call(".curves.align", "intersection", runs_short="failed").then(
+    call(".curves.fill_failed", "worst")
+)
+EACH = [
+    Refusal("margin", -1, "must be at least 0", Cure("Try ", give(margin=1.0))),
+    WrongType("rng", "a", "must be a number", Cure("Try ", give(rng=0))),
+    Missing("value", "scor", "is no column of the frame", "Did you mean 'score'?"),
+    Refusal("curves", UNSAID, "algorithm 'a', run 2 is short", Cure("Say: ", FAILED)),
+]
+
+
+class Shell(Audience):
+    """An audience that types options."""
+
+    def argument(self, name, value=UNSAID):
+        return f"--{name} {value}".rstrip()
+
+    def call(self, call):
+        return " ".join(self.argument(*option) for option in call.options)
+
+    def words(self, words):
+        return words.shell
+
+
+@pytest.mark.parametrize("refusal", EACH, ids=lambda refusal: type(refusal).__name__)
+def test_a_refusal_is_pickled_with_all_that_it_holds(refusal):
+    again = pickle.loads(pickle.dumps(refusal))
+    assert type(again) is type(refusal)
+    assert again.args == refusal.args
+    assert len(again.args) == 4
+    assert str(again) == str(refusal)
+    assert again.cure.calls == refusal.cure.calls
+
+
+def test_types_are_those_that_callers_catch():
+    assert issubclass(xcurves.Refusal, ValueError)
+    assert issubclass(xcurves.WrongType, xcurves.Refusal | TypeError)
+    assert issubclass(xcurves.WrongType, TypeError)
+    assert issubclass(xcurves.Missing, xcurves.Refusal)
+    assert issubclass(xcurves.Missing, KeyError)
+
+
+def test_python_reads_one_line_with_calls():
+    assert [str(refusal) for refusal in EACH] == [
+        "margin must be at least 0; got -1. Try margin=1.0",
+        "rng must be a number; got 'a'. Try rng=0",
+        "value='scor' is no column of the frame. Did you mean 'score'?",
+        "algorithm 'a', run 2 is short. Say: "
+        ".curves.align('intersection', runs_short='failed').curves.fill_failed('worst')",
+    ]
+
+
+def test_another_audience_reads_arguments_and_calls_in_its_own_way():
+    words = Words("Convert: frame.astype(float)", "Write numbers")
+    refusal = Refusal("margin", -1, "must be at least 0", Cure(words, ": ", give(a=1)))
+    with written_for(Shell()):
+        assert (
+            str(refusal) == "--margin must be at least 0; got -1. Write numbers: --a 1"
+        )
+    assert str(refusal) == (
+        "margin must be at least 0; got -1. Convert: frame.astype(float): a=1"
+    )
+
+
+def test_calls_in_a_reason_follow_those_of_the_cure():
+    reason = Text("does not go with ", give(on="union"))
+    refusal = Refusal("method", "mean", reason, Cure("Try ", give(method="linear")))
+    assert (
+        str(refusal) == "method='mean' does not go with on='union'. Try method='linear'"
+    )
+    assert refusal.calls == [give(method="linear"), give(on="union")]
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        (None, None),
+        (np.float64(3), np.float64(3)),
+        ([1, "a"], [1, "a"]),
+        (list, "list"),
+        (lambda: 0, Verbatim),
+        (np.zeros(3), Verbatim),
+        ([[1], [2]], Verbatim),
+    ],
+)
+def test_a_value_is_kept_as_what_can_be_pickled(value, kept):
+    refusal = Refusal("option", value, "must be another", "")
+    again = pickle.loads(pickle.dumps(refusal))
+    if kept is Verbatim:
+        assert isinstance(again.value, Verbatim)
+    else:
+        assert again.value == kept
+    assert str(again) == str(refusal)
+
+
+def test_a_label_cannot_break_the_line():
+    refusal = Refusal("curves", UNSAID, "run 'a\nb\x1b[0m' is short", "Add runs")
+    assert str(refusal) == "run 'a\\nb\\x1b[0m' is short. Add runs"
