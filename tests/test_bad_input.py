@@ -135,9 +135,10 @@ def test_two_algorithms_of_one_name(refusal, curves, here):
     )
     table(curves.assign_coords(algorithm=["sac", "sac"]))
     assert refusal("c.csv") == (
-        "24 rows repeat a (algorithm, run, training), first ('sac', 0, 0.0); ('sac', 0, 100.0); ('sac', 0, 200.0). "
-        "Name the column in which they differ in --extra, give further runs labels of their own in 'run', "
-        "or say which to keep: --duplicates first (or last, mean). Type: python -m xcurves c.csv --duplicates first"
+        "training column 'training' falls in 6 runs, first from ('sac', 0, 300.0) to ('sac', 0, 0.0), their first "
+        "level. If they began again: --duplicates purge (runs up to 300). If they go on: --resumed (runs up to 700). "
+        "If each is several runs: give each a label of its own in 'run'. "
+        "Type: python -m xcurves c.csv --duplicates purge"
     )
     (here / "chart.csv").write_text(
         '"Step","sac-1 - return","sac-1 - return"\n"0","1.5","2"\n'

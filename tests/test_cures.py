@@ -624,7 +624,7 @@ ROWS = {
         lambda: tidy(score=list(map(str, range(40)))), framed, code()
     ),
     "rows that repeat": Row(
-        lambda: pd.concat([tidy(), tidy().iloc[:2]]),
+        lambda: pd.concat([tidy(), tidy().assign(score=0)]).sort_values("training"),
         framed,
         option("duplicates"),
     ),

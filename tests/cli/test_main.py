@@ -175,7 +175,10 @@ def test_a_file_is_replaced_whole_or_not_at_all(here, monkeypatch, capsys, troub
 
 def test_duplicates_are_kept_as_asked(curves, here, capsys):
     table = curves.to_dataframe("score").reset_index()
-    pd.concat([table, table.head(3)]).to_csv("twice.csv", index=False)
+    again = table.head(3).assign(score=0.0)
+    pd.concat([table, again]).sort_values("training", kind="stable").to_csv(
+        "twice.csv", index=False
+    )
     assert main(["twice.csv"]) == 2
     assert "3 rows repeat a (algorithm, run, training)" in capsys.readouterr().err
     assert main(["twice.csv", "--duplicates", "last"]) == 0

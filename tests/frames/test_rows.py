@@ -34,7 +34,7 @@ NAMES = {"algorithm": "agent", "run": "seed", "training": "step"}
 def test_rows_that_repeat_because_of_a_column_name_it_and_its_labels():
     with pytest.raises(
         ValueError,
-        match=r"^column 'network' \('cnn', 'mlp', 'resnet'\) is not used, and .* rows repeat .* Name it: a",
+        match=r"^column 'network' \('cnn', 'mlp', 'resnet'\) is not used, and .*'step' falls in 8 runs.* Name it: a",
     ) as caught:
         networks().curves.to_dataarray("return", **NAMES, extra="game")
     extra = re.search(r"extra=(\[.*?\])", str(caught.value))[1]
@@ -90,7 +90,7 @@ def test_a_metric_is_no_reason_for_repeated_rows():
     )
     with pytest.raises(
         ValueError,
-        match=r"^40 rows repeat .* Name the column in which they differ in extra=",
+        match=r"^training column 'step' falls in 8 runs, .*, their first level\. If they began again",
     ):
         frame.curves.to_dataarray("return", **NAMES, extra="game")
 
@@ -135,11 +135,15 @@ def test_numbers_that_begin_anew_with_training_are_said(number):
     # so that no row repeats
     frame = frame.assign(step=2 * frame.step + (frame.width == "mlp"))
     frame["width"] = frame["width"].map({"cnn": 64, "mlp": 128}).astype(number)
+    with pytest.raises(
+        ValueError, match=r"^column 'width' \(64.*is not used, and .* falls in 8 runs"
+    ):
+        frame.curves.to_dataarray("return", **NAMES, extra="game")
     with pytest.warns(
         UserWarning,
         match=r"^column 'width' is not used and has several labels in one run \(64.*, in 8",
     ):
-        frame.curves.to_dataarray("return", **NAMES, extra="game")
+        frame.curves.to_dataarray("return", **NAMES, extra="game", duplicates="last")
 
 
 REAL = {

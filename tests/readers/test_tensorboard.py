@@ -55,9 +55,8 @@ def test_a_restarted_run_keeps_what_it_repeats(tmp_path):
                 writer.add_scalar("return", 100 * suffix + i, i)
     frame = readers.read(tmp_path, source="tensorboard")
     assert len(frame) == 11
-    with pytest.raises(ValueError, match=r"^3 rows repeat a"):
-        frame.curves.to_dataarray("value", training="step")
-    last = frame.curves.to_dataarray("value", training="step", duplicates="last")
+    last = frame.curves.to_dataarray("value", training="step")
+    assert "1 run restarted at a lower level, 3 rows" in last.attrs["history"]
     np.testing.assert_array_equal(last.squeeze(), [0, 1, 2, 103, 104, 105, 106, 107])
 
 

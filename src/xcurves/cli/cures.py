@@ -20,7 +20,7 @@ _WHOLE = re.compile(
     r"|--runs-short (?:failed|drop|cut)(?: --fill-failed worst)?"
     r"|--fill-failed (?:worst|[-\d.]*\d)(?: --lower-is-better)?"
     r"|--extra [^()]+(?=\))|--extra (?:'[^']+'|[^\s,;.]+)(?=\.)"
-    r"|--drop-incomplete|--normalize minmax|--duplicates (?:first|last|mean)"
+    r"|--drop-incomplete|--normalize minmax|--duplicates (?:first|last|mean|purge)|--resumed"
     r"|--max-expanded [\d.e+]+(?=,)"
     r"|--(?:names|source|algorithm|run|training) (?:'[^']+'|[^\s,;|<]+)(?=$|[\s,;)])"
 )
@@ -141,6 +141,7 @@ _CURES: tuple[tuple[str, _Written], ...] = (
     (r"\bmax_expanded=(?P<bytes>[\d.e+]+)", r"--max-expanded \g<bytes>"),
     (r"curves\.attrs\['higher_is_better'\]", "--lower-is-better or --higher-is-better"),
     (r"\bhigher_is_better=False", "--lower-is-better"),
+    (r"\bresumed=True", "--resumed"),
     (r"(?<!\w)\.sel\((?P<dim>\w+)='(?P<label>[^']*)'\)", _selected),
     (r"frame\[frame\['(?P<dim>[^']*)'\] == '(?P<label>[^']*)'\]", _selected),
 )

@@ -132,13 +132,16 @@ class Parser(argparse.ArgumentParser):
         words = "what runs are that end before 90 %% of the longest of their task, said before anything is aligned: failed "
         words += "(they crashed), drop (leave them out), cut (compare all runs up to there; needs --align)"
         add("--runs-short", choices=HOW, help=words)
-        words = "which of several rows of one run at one level to keep (default %(default)s: none, refuse)"
+        words = "what several rows of one run at one level become; purge: a run began again there, and rows before leave "
+        words += "(default %(default)s: refuse, but for equal rows and sure restarts)"
         add(
             "--duplicates",
             default="raise",
-            choices=("raise", "first", "last", "mean"),
+            choices=("raise", "first", "last", "mean", "purge"),
             help=words,
         )
+        words = "runs that go back to their first training level go on counting: 1, 2, 3, 1, 2 are 1 to 5"
+        add("--resumed", action="store_true", help=words)
         words = "what rows of a table without a score mean: nothing was measured there, or the run failed (%(default)s)"
         add(
             "--missing-scores",

@@ -281,6 +281,7 @@ def _read_curves(
     # Which failure is the worst score depends on the direction.
     how |= {
         "duplicates": options.duplicates,
+        "resumed": options.resumed,
         "missing_scores": options.missing_scores,
         "higher_is_better": options.higher_is_better,
     }

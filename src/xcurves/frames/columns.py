@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ from xcurves.core.names import SYNONYMS, USUAL_EXTRAS
 from xcurves.core.validation import check_choice
 from xcurves.frames.wide import pattern_of
 
-Duplicates = Literal["raise", "first", "last", "mean"]
+Duplicates = Literal["raise", "first", "last", "mean", "purge"]
 _MOST = 50  # labels of a column that could be a dim
 
 
@@ -88,7 +88,7 @@ def check_frame(
     duplicates: str,
 ) -> None:
     """Refuse a frame that cannot become curves without guessing; `columns` are those of dims, `kept` of coordinates."""
-    check_choice("duplicates", duplicates, ("raise", "first", "last", "mean"))
+    check_choice("duplicates", duplicates, get_args(Duplicates))
     if frame.columns.has_duplicates:
         twice = frame.columns[frame.columns.duplicated()][0]
         raise ValueError(f"frame has several columns {twice!r}. Rename all but one")

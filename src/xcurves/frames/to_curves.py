@@ -27,6 +27,8 @@ from xcurves.frames.columns import (
     numbers,
 )
 from xcurves.frames.grids import AlignMethod, Asked, On
+from xcurves.frames.mixed_runs import Named, warn_of_episodes, warn_of_mixed_runs
+from xcurves.frames.restarts import refuse_negative
 from xcurves.frames.wide import of_each_value, to_long, with_joined
 from xcurves.kernels.times.ragged import Rows, at_levels, own_levels
 
@@ -48,6 +50,7 @@ def to_dataarray(
     method: AlignMethod | None = None,
     tolerance: float | None = None,
     duplicates: Duplicates = "raise",
+    resumed: bool = False,
     missing_scores: Literal["absent", "failed"] = "absent",
     higher_is_better: bool | None = None,
     columns: str | Mapping[str, Sequence[str]] | None = None,
@@ -83,9 +86,14 @@ def to_dataarray(
         As in `align`: how a run gets a score at a level.
     tolerance : float, optional
         As in `align`, in units of training.
-    duplicates : {"raise", "first", "last", "mean"}
-        What to do with several rows of one run at one training level: raise an error, keep the first or the
-        last score, or take the mean.
+    duplicates : {"raise", "first", "last", "mean", "purge"}
+        What to do with several rows of one run at one training level: keep the first or the last score, or take the
+        mean, of rows in any order; "purge": a run began again wherever its level does not rise, and rows before at that
+        level or above leave. "raise" refuses them, but for those with one meaning: equal rows, of which one is kept, and
+        a run that was restarted, which is purged. It was if the level falls, but not to the first of the run, and then
+        rises, while a column of time goes on.
+    resumed : bool
+        A run that goes back to its first training level goes on counting: 1, 2, 3, 1, 2 are 1, 2, 3, 4, 5.
     missing_scores : {"absent", "failed"}
         What rows without a score mean: nothing was measured there, or the run failed, which gives them a score of -inf,
         worse than every finite one (+inf where lower is better). Leaving failed runs out rewards failing.
@@ -115,8 +123,9 @@ def to_dataarray(
     TypeError
         If `value` or `training` is not numeric.
     ValueError
-        If the frame is empty, if a label is missing, or if scores are repeated and `duplicates` is "raise"; if the
-        levels of all runs would take more than ten cells for each score; and what `align` refuses.
+        If the frame is empty, if a label is missing, if a level is negative; if scores are repeated, or a level falls
+        within a run, and `duplicates` is "raise"; if the levels of all runs would take more than ten cells for each
+        score; and what `align` refuses.
     ImportError
         If `frame` is of polars and pyarrow is not installed.
 
@@ -170,22 +179,19 @@ def to_dataarray(
     level = np.zeros(len(frame))
     if training is not None:
         level = numbers(frame[training])
-    order = frame_rows.order_of(curve, level)
     scores, n_failed = _scores_of_rows(frame, value, missing_scores, higher_is_better)
-    all_rows = Rows(curve[order], level[order], scores[order])
 
     # Rows of the same run and level become one, unless that is refused.
-    used = [value, *column_of.values(), *kept]
-    if duplicates == "raise":
-        frame_rows.refuse_repeats(
-            frame, all_rows, order, column_of, used, names_of(extra)
-        )
-    rows = frame_rows.one_each(all_rows, duplicates)
+    named = Named(column_of, [value, *column_of.values(), *kept], names_of(extra))
+    refuse_negative(frame, level, named)
+    rows, is_kept, lines = frame_rows.one_each(
+        frame, Rows(curve, level, scores), named, duplicates, resumed=resumed
+    )
     if training is not None and run is not None:
-        frame_rows.warn_of_episodes(frame, column_of, rows)
-        frame_rows.warn_of_mixed_runs(frame, curve, level, used, run, duplicates)
-
-    lines = frame_rows.say_kept(all_rows, rows, duplicates)
+        warn_of_episodes(frame, column_of, rows)
+        warn_of_mixed_runs(
+            frame.iloc[is_kept], curve[is_kept], level[is_kept], named, duplicates
+        )
     if n_failed:
         lines.append(
             f"to_dataarray(missing_scores='failed'): {n_failed:,} rows without a score are of failed runs"
@@ -193,7 +199,9 @@ def to_dataarray(
     if levels == "run":
         curves = _at_own_levels(rows, runs)
     elif asked is None:
-        grid = np.unique(all_rows.level)
+        grid = np.unique(rows.level)
+        if not len(grid):
+            grid = np.unique(level)
         curves = _at_grid(runs, grid, _dense(rows, runs, grid))
     else:
         curves, dropped = _aligned(rows, runs, asked)
@@ -206,7 +214,7 @@ def to_dataarray(
         if column is None and dim not in runs.coords
     }
     curves = curves.isel(without, drop=True).rename(value)
-    curves = curves.assign_coords(_only_metrics(frame, used))
+    curves = curves.assign_coords(_only_metrics(frame, named.used))
     _describe(curves, frame, column_of | {name: name for name in kept})
     if higher_is_better is not None:
         curves, _ = direction.resolved(curves, higher_is_better)
@@ -295,6 +303,7 @@ def to_dataset(
     method: AlignMethod | None = None,
     tolerance: float | None = None,
     duplicates: Duplicates = "raise",
+    resumed: bool = False,
     missing_scores: Literal["absent", "failed"] = "absent",
     higher_is_better: bool | None = None,
     columns: str | Mapping[str, str | Mapping[str, Sequence[str]]] | None = None,
@@ -307,7 +316,7 @@ def to_dataset(
         As for `to_dataarray`.
     values : sequence of str
         Columns of scores. A row may lack some of them.
-    algorithm, run, training, extra, coords, levels, on, method, tolerance, duplicates : as of `to_dataarray`
+    algorithm, run, training, extra, coords, levels, on, method, tolerance, duplicates, resumed : as of `to_dataarray`
         What they are for `to_dataarray`; with `on`, each column of scores is aligned by itself, and runs
         with levels of their own need the same rows in all columns.
     missing_scores, higher_is_better : as of `to_dataarray`
@@ -363,7 +372,11 @@ def to_dataset(
         "on": on,
         "method": method,
     }
-    options |= {"tolerance": tolerance, "duplicates": duplicates}
+    options |= {
+        "tolerance": tolerance,
+        "duplicates": duplicates,
+        "resumed": resumed,
+    }
     options |= {"missing_scores": missing_scores, "higher_is_better": higher_is_better}
     tidy = as_pandas(frame)
     held: dict[str, Any] = dict.fromkeys(names, (tidy, None))

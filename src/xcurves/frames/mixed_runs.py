@@ -1,0 +1,188 @@
+"""Columns that are not used and tell rows of a run apart, and warnings where runs are mixed or seem to be episodes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from xcurves.core import names, provenance
+from xcurves.frames.columns import Duplicates, unused_labels, unused_numbers
+from xcurves.kernels.times.ragged import Rows
+
+_SHOWN = 3  # labels in a message
+_EPISODES = re.compile(
+    r"(?:^|[\W_])(?:eps?|episodes?|rollouts?)(?:$|[\W_])", re.IGNORECASE
+)
+_MANY = 50  # runs for each level, of at least two
+
+
+class Named(NamedTuple):
+    """The columns of a frame by dim, all that are used, and those of further dims."""
+
+    dims: Mapping[str, Any]
+    used: Sequence[Any]
+    extra: Sequence[str]
+
+    @property
+    def keys(self) -> list[Any]:
+        """The columns whose labels say which row is which."""
+        return list(self.dims.values())
+
+
+def is_clock(column: pd.Series[Any]) -> bool:
+    """Return whether a column says when a row was written, by its name or its dtype."""
+    return pd.api.types.is_datetime64_any_dtype(column) or names.is_clock(column.name)
+
+
+def telling_apart(
+    frame: pd.DataFrame,
+    curve: NDArray[np.int64],
+    level: NDArray[np.float64],
+    used: Sequence[Any],
+) -> list[Any]:
+    """Return the unused columns with whose labels the level of each run rises from row to row, none if it does not.
+
+    Steps and clocks are no labels.
+    """
+    apart = [
+        name
+        for name in (*unused_labels(frame, used), *unused_numbers(frame, used))
+        if not is_clock(frame[name]) and not names.is_step(name)
+    ]
+    if not apart or not _all_rise(frame, curve, level, apart):
+        return []
+    for name in apart[::-1]:
+        others = [other for other in apart if other != name]
+        if _all_rise(frame, curve, level, others):
+            apart = others
+    return apart
+
+
+def _all_rise(
+    frame: pd.DataFrame,
+    curve: NDArray[np.int64],
+    level: NDArray[np.float64],
+    apart: Sequence[Any],
+) -> bool:
+    """Return whether levels rise from row to row of each run with the same labels."""
+    parts = {str(place): frame[name].to_numpy() for place, name in enumerate(apart)}
+    rows = pd.DataFrame({"curve": curve, **parts})
+    keys = [rows[name] for name in rows]
+    before = pd.Series(level).groupby(keys, dropna=False).shift()
+    return bool((before.isna() | (before < level)).all())
+
+
+def say_unused(
+    frame: pd.DataFrame, apart: Sequence[Any], named: Named, others: str = ""
+) -> tuple[str, str]:
+    """Return that columns which tell rows apart are not used, and how to use them; or else what `others` say."""
+    listed = " and ".join(f"{name!r} ({_listed(frame[name])})" for name in apart)
+    said = f"column {listed} is not used"
+    further: Any = apart[0]
+    call = "Name it: "
+    if len(apart) > 1:
+        said = f"columns {listed} are not used"
+        further = list(apart)
+        call = "Name them: "
+    elif "run" not in named.dims:
+        call += f"run={apart[0]!r}, "
+    if named.extra:
+        further = [*named.extra, *apart]
+    cure = f"{call}a further dim (extra={further!r}), or part of the algorithm"
+    if others:
+        cure += f"; or {others}"
+    return said, cure
+
+
+def warn_of_mixed_runs(
+    frame: pd.DataFrame,
+    curve: NDArray[np.int64],
+    level: NDArray[np.float64],
+    named: Named,
+    duplicates: Duplicates,
+) -> None:
+    """Warn of a column, not used, that has several labels in one run, each in several rows, or starts it anew."""
+    texts = unused_labels(frame, named.used)
+    numbers = []
+    if duplicates != "mean":
+        numbers = unused_numbers(frame, named.used)
+    run = named.dims["run"]
+    for name in [*texts, *numbers]:
+        rows = pd.DataFrame(
+            {"curve": curve, "code": pd.factorize(frame[name])[0], "level": level}
+        )
+        parts = rows.groupby(["curve", "code"])["level"].agg(["size", "min", "max"])
+        mixed = parts[parts.index.get_level_values("curve").duplicated(keep=False)]
+        if not len(mixed):
+            continue
+        if name in numbers:
+            are_several = _starts_anew(rows, parts)
+        else:
+            are_several = bool((mixed["size"] > 1).all())
+        if are_several:
+            runs = mixed.index.unique("curve")
+            provenance.warn(
+                f"column {name!r} is not used and has several labels in one run "
+                f"({_listed(frame.loc[curve == runs[0], name])}), in {len(runs)} runs of column {run!r}. If it is a "
+                f"further dim: extra={name!r}; if runs of several are mixed, name a column of runs that differ"
+            )
+            return
+
+
+def _starts_anew(rows: pd.DataFrame, parts: pd.DataFrame) -> bool:
+    """Return whether each number of a column is one stretch of rows in a run, and training starts anew with it.
+
+    Measures change from row to row, counters and schedules go on where they stopped.
+    """
+    by_run = rows.sort_values("curve", kind="stable")[["curve", "code"]]
+    n_stretches = (by_run.diff() != 0).any(axis=1).sum()
+    ends = parts[["min", "max"]].sort_values(["curve", "min"])
+    before = ends.groupby("curve").shift()
+    return bool(n_stretches == len(ends) and (ends["min"] < before.mean(axis=1)).any())
+
+
+def _listed(column: pd.Series[Any]) -> str:
+    known = column.dropna().unique().tolist()
+    shown = [repr(label) for label in known[:_SHOWN]]
+    if len(known) > _SHOWN:
+        shown.append("...")
+    return ", ".join(shown)
+
+
+def warn_of_episodes(
+    frame: pd.DataFrame, columns: Mapping[str, str], rows: Rows
+) -> None:
+    """Warn if the run column looks like episodes; `columns` are those of the dims, `rows` are sorted by curve."""
+    reason = _why(frame, columns, rows)
+    if reason:
+        provenance.warn(
+            f"run column {columns['run']!r}: {reason}. Episodes of one run are not independent. If these are episodes, "
+            "name the column of runs, run='seed', and average them, duplicates='mean' or on=..., method='mean'"
+        )
+
+
+def _why(frame: pd.DataFrame, columns: Mapping[str, str], rows: Rows) -> str:
+    """Return why runs may be episodes: their name, one level each, or many of few levels."""
+    if _EPISODES.search(str(columns["run"])):
+        return "its name says episodes"
+    n_curves = int(np.count_nonzero(np.diff(rows.curve, prepend=-1)))
+    # a run's levels differ, so there are as many at least
+    n_levels_of_run = len(rows.curve) / max(n_curves, 1)
+    if n_levels_of_run > 1 and n_curves <= _MANY * n_levels_of_run:
+        return ""
+
+    groups = [
+        column for dim, column in columns.items() if dim not in ("run", "training")
+    ]
+    n_groups = len(frame[groups].drop_duplicates())
+    n_levels = len(np.unique(rows.level))
+    if n_levels_of_run == 1 and n_levels > 1 and n_curves > n_groups:
+        return f"each of its {n_curves} runs has one training level, of {n_levels}"
+    if n_levels > 1 and n_curves > _MANY * n_levels * n_groups:
+        return f"it has {n_curves} runs of {n_levels} training levels"
+    return ""
