@@ -77,10 +77,10 @@ def test_where_tasks_are_what_lacks_the_first_sentence_says_tasks(plan):
     said = plan.curves.summary().split("\n")[0]
     ceiling = plan["power_at_many_runs"].sel(task_effect="random").item()
     assert said.startswith(
-        "No number of runs reaches a power of 0.8 on tasks like these"
+        "No number of runs reaches a power of 0.8 on envs like these: with so few envs"
     )
     assert f"{ceiling:.3g} of cases" in said
-    assert said.endswith("Add tasks, not runs.")
+    assert said.endswith("Add envs, not runs.")
 
 
 def test_differences_that_are_noise_of_the_pilots_are_not_taken_for_tasks_that_differ():
@@ -165,3 +165,13 @@ def test_sequential_and_runs_needed_do_not_advise_opposite_things(difference):
         assert power < 0.3
     else:
         assert abs(power - looked["chance"].item()) < 0.3
+
+
+def test_items_with_one_answer_say_that_items_are_planned_instead(eight):
+    answers = benchmark(eight).isel(run=[0]).rename(env="question_id")
+    with pytest.raises(
+        ValueError,
+        match=r"every question has one run.*across_tasks\(task='question_id'\)",
+    ):
+        xcurves.runs_needed(answers, test="across_tasks", rng=0)
+    assert answers.curves.across_tasks(task="question_id").tasks_to_show.size == 1

@@ -10,6 +10,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from xcurves.core import labels
 from xcurves.core.schema import Statement, statements
 from xcurves.core.tables import bounds
 from xcurves.core.wording import (
@@ -42,6 +43,7 @@ def gate_statements(result: xr.Dataset) -> Iterator[Statement]:
     answer = " ".join([judged, *_say_waiting(decisions)])
     details = [
         _say_kept(result, decisions),
+        *say_tasks(result),
         *_say_luck(result),
         *_say_lacking(result),
         *_say_unused(result),
@@ -51,6 +53,13 @@ def gate_statements(result: xr.Dataset) -> Iterator[Statement]:
     if (decisions == KEPT).any():
         cautions.append(_SELECTED)
     return statements(answer, details, cautions)
+
+
+def say_tasks(result: xr.Dataset) -> Iterator[str]:
+    """Yield that a claim is about the tasks, or items, that scores are means over, if they are."""
+    if "task" in result.attrs:
+        noun = labels.noun(str(result.attrs["task"]))
+        yield f"Each run counts by its mean over the {noun}s: the claim is about these {noun}s, not others like them."
 
 
 def current(result: xr.Dataset) -> int:

@@ -31,6 +31,7 @@ from xcurves.core.wording import (
     interval,
     joined,
     listed,
+    number,
     open_interval,
     pvalue,
     rounded,
@@ -68,6 +69,11 @@ def sequential_statements(result: xr.Dataset) -> Iterator[Statement]:
     if (result["rejected"] == 1).any():
         cautions.append(_TOO_LARGE)
     cautions.append(_HOW)
+    if "task" in result.attrs:
+        noun = labels.noun(str(result.attrs["task"]))
+        cautions.append(
+            f"Runs are dealt anew within each {noun}: the claim is about these {noun}s, not others like them."
+        )
     if "difference_ci" in result:
         together = " together"
         if result.sizes.get("pair", 1) > 1:
@@ -177,10 +183,10 @@ def _after_look(task: xr.Dataset) -> str:
     if unshown:
         phrases.append(f"not shown to differ: {joined(unshown, ', ', 2)}")
 
-    runs = span(latest["n_runs"].fillna(0).to_numpy().tolist())
-    sentences = [
-        f"After look {done} of {planned} ({runs} runs each): {joined(phrases, '; ')}."
-    ]
+    runs = f"{span(latest['n_runs'].fillna(0).to_numpy().tolist())} runs each"
+    if "task" in task.attrs:
+        runs += f", over these {labels.noun(str(task.attrs['task']))}s"
+    sentences = [f"After look {done} of {planned} ({runs}): {joined(phrases, '; ')}."]
     chances = _say_chances(is_open, planned - done)
     if chances:
         sentences.append(chances)
@@ -278,8 +284,7 @@ def _notes(task: xr.Dataset) -> Iterator[str]:
     names = task["algorithm"].to_numpy().tolist()
     for name, of_algorithm in zip(names, added, strict=True):
         yield from _say_gaps(name, np.flatnonzero(of_algorithm) + 1)
-    for look, sizes in enumerate(added.T.tolist(), 1):
-        yield from _say_unequal(look, dict(zip(names, sizes, strict=True)))
+    yield from _say_unequal(names, added)
 
     n_assignments = task["n_assignments"].transpose("pair", "look").to_numpy()
     blind = _blind(
@@ -321,14 +326,21 @@ def _say_gaps(name: object, looks: NDArray[np.intp]) -> Iterator[str]:
         yield f"{name} has no runs at look {joined(gaps)} and has some later: there its pairs stay as they were."
 
 
-def _say_unequal(look: int, sizes: dict[object, int]) -> Iterator[str]:
-    """Yield that the batches of a look differ in size."""
-    made = {name: size for name, size in sizes.items() if size}
-    if len(set(made.values())) > 1:
-        numbers = joined([f"{name} {size}" for name, size in made.items()])
+def _say_unequal(names: list[object], added: NDArray[np.int_]) -> Iterator[str]:
+    """Yield that the batches of looks differ in size, given runs that were added, shape (algorithm, look)."""
+    looks: dict[str, list[str]] = {}
+    for look, sizes in enumerate(added.T.tolist(), 1):
+        made = {name: n for name, n in zip(names, sizes, strict=True) if n}
+        if len(set(made.values())) > 1:
+            numbers = joined([f"{name} {number(n)}" for name, n in made.items()])
+            looks.setdefault(numbers, []).append(str(look))
+    for numbers, of_looks in looks.items():
+        which = "look"
+        if len(of_looks) > 1:
+            which = "looks"
         yield (
-            f"At look {look} the numbers of runs differ ({numbers}): with unlike spread the test then rejects too "
-            "often. A run that crashed counts with the score that a crash is worth."
+            f"At {which} {listed(of_looks)} the numbers of runs differ ({numbers}): with unlike spread the test then "
+            "rejects too often. A run that crashed counts with the score that a crash is worth."
         )
 
 

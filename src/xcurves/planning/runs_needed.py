@@ -149,6 +149,7 @@ def runs_needed(
     ('effect', 'error_term', 'n_runs')
     """
     over_tasks = isinstance(test, str)
+    tested_dim = None
     curves = _of_several(curves)
     named: frozenset[str] = frozenset()
     if over_tasks and isinstance(curves, xr.DataArray):
@@ -159,7 +160,8 @@ def runs_needed(
         named=named,
     ).load()
     if isinstance(test, str):
-        test, curves = _across_tasks(curves, test)
+        test, curves, tested_dim = _across_tasks(curves, test)
+        _refuse_single_runs(curves, tested_dim)
     power = validation.check_share("power", power, "0.8")
     available = _check_pilots(curves)
     wanted = _check_runs(n_runs, available)
@@ -227,6 +229,7 @@ def runs_needed(
         "n_replications": total,
         "alpha": simulation.alpha,
         "power": power,
+        "task": tested_dim,
     }
     attrs = RUNS_NEEDED.attrs(curves, simulation.entropy, confidence_level, **options)
     result = RUNS_NEEDED.dataset(
@@ -279,8 +282,8 @@ def _of_several(curves: xr.DataArray) -> xr.DataArray:
     )
 
 
-def _across_tasks(curves: xr.DataArray, test: str) -> tuple[Test, xr.DataArray]:
-    """Return the comparison over the only further dim of curves, and the mean of each curve, which it takes alone."""
+def _across_tasks(curves: xr.DataArray, test: str) -> tuple[Test, xr.DataArray, str]:
+    """Return the comparison over the only further dim of curves, the mean of each curve, which it takes alone, the dim."""
     validation.check_choice("test", test, ("across_tasks",))
     extra = labels.extra_dims(curves)
     if len(extra) != 1:
@@ -293,7 +296,19 @@ def _across_tasks(curves: xr.DataArray, test: str) -> tuple[Test, xr.DataArray]:
         means.transpose(task, ...).to_numpy(), labels.task_names(curves), limit=1e70
     )
     # All data sets at once take a hundredth of the time of `across_tasks` of each.
-    return partial(many_pvalues, task=task, n_resamples=399), means
+    return partial(many_pvalues, task=task, n_resamples=399), means, task
+
+
+def _refuse_single_runs(curves: xr.DataArray, task: str) -> None:
+    """Refuse tasks in which every algorithm has one run, as items with one answer are: what lacks are tasks."""
+    if int(curves.notnull().sum("run").max()) > 1:
+        return
+    noun = labels.noun(task)
+    raise ValueError(
+        f"every {noun} has one run of an algorithm, so that how runs vary is not known, and no number of runs can be "
+        f"planned. Run each {noun} twice, or ask how many {noun}s it takes: "
+        f".curves.across_tasks(task={task!r}).tasks_to_show"
+    )
 
 
 def _check_pilots(curves: xr.DataArray) -> int:

@@ -106,10 +106,11 @@ def _needed(task: xr.Dataset, power: float) -> str:
     ceiling = np.nan
     if "power_at_many_runs" in task:
         ceiling = task["power_at_many_runs"].item()
+    noun = labels.noun(str(task.attrs.get("task", "task")))
     if np.isinf(needed) and ceiling < power:
         return (
-            f"no number of runs reaches a power of {power:g} on tasks like these: with so few tasks at most "
-            f"{number(ceiling)} of cases, however many runs. Add tasks, not runs."
+            f"no number of runs reaches a power of {power:g} on {noun}s like these: with so few {noun}s at most "
+            f"{number(ceiling)} of cases, however many runs. Add {noun}s, not runs."
         )
     if np.isinf(needed):
         most = number(task["rate"].isel(n_runs=-1).item())
