@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import oracles
-from xcurves.kernels.resampling import assignments, draws, group_products, plans
+from xcurves.kernels.resampling import assignments, group_products, plans
 
 
 def all_orders(plan):
@@ -191,12 +191,14 @@ class Coarse:
 def test_ties_of_keys_at_a_boundary_are_redrawn():
     """Of several groups, and of two."""
     check_uniform(
-        map(tuple, draws.draw_partitions(Coarse(), 6_000, (2, 2)).tolist()), 6
+        map(tuple, assignments.draw_partitions(Coarse(), 6_000, (2, 2)).tolist()), 6
     )
     check_uniform(
         map(
             tuple,
-            draws.draw_two_groups(Coarse(), 30_000, (2, 2), paired=False).tolist(),
+            assignments.draw_two_groups(
+                Coarse(), 30_000, (2, 2), paired=False
+            ).tolist(),
         ),
         6,
     )
@@ -222,7 +224,9 @@ def test_labels_of_many_groups_do_not_overflow():
     [((2, 2), False), ((1, 3), False), ((3, 1), False), ((2, 2), True)],
 )
 def test_two_groups_are_uniform(sizes, paired):
-    labels = draws.draw_two_groups(np.random.default_rng(0), 40_000, sizes, paired)
+    labels = assignments.draw_two_groups(
+        np.random.default_rng(0), 40_000, sizes, paired
+    )
     np.testing.assert_array_equal(labels.sum(axis=1), sizes[1])
     check_uniform(
         map(tuple, labels.tolist()),

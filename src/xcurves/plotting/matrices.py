@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
 from xcurves.core.labels import each_of, task_dims
-from xcurves.core.pairs import pairs_by_size
+from xcurves.core.pairs import MOST_PAIRS, pairs_by_size
 from xcurves.core.schema import ALONG, Drawing, View
 from xcurves.core.wording import label_of
 from xcurves.plotting.look import bounds_of, fill_band, style_in
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
 
-MOST_PAIRS = 8  # whose curves are compared along training
 _IN_A_PANEL, _TASKS = 3, 4
 MOST_ROWS = 45  # pairs that have a row each
 DIVERGING = "RdBu_r"

@@ -14,7 +14,7 @@ from xcurves.array_types import Bools, Floats, Ints
 from xcurves.kernels.distributions import bootstrap
 from xcurves.kernels.distributions.ecdf import limits_at
 from xcurves.kernels.resampling.batches import stretches
-from xcurves.kernels.resampling.bisection import halve
+from xcurves.kernels.resampling.shifts import halve
 
 # An exact p takes m + n steps, each over min(m, n) + 1 probabilities. A step over fewer than so many counts as much as
 # one over so many: its calls take the time. At more work p is Kolmogorov's limit.

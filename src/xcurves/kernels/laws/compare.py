@@ -13,7 +13,7 @@ from xcurves.array_types import Bools, Floats
 from xcurves.kernels.intervals import satterthwaite, t_quantile
 from xcurves.kernels.laws import powerlaw
 from xcurves.kernels.laws.powerlaw import Curves
-from xcurves.kernels.resampling.bisection import halve
+from xcurves.kernels.resampling.shifts import halve
 
 _HALVINGS = 40  # of an interval in ln n, which leave 2^-40 of it
 _ROUNDED = 1 + 1e-12  # relative rounding of exp(log(n))

@@ -13,7 +13,7 @@ from xcurves.kernels.intervals import t_quantile
 from xcurves.kernels.laws import scaling_law
 from xcurves.kernels.laws.powerlaw import around, around_in_logs, variance
 from xcurves.kernels.laws.scaling_law import ALPHA, BETA, A, B, Law, Runs
-from xcurves.kernels.resampling.bisection import halve
+from xcurves.kernels.resampling.shifts import halve
 
 _CUTS = np.arange(3, 9) / 10  # quantiles of N D
 _KEPT, _LEFT_OUT = 8, 2  # runs below a cut, and beyond it, at least

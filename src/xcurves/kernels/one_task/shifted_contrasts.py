@@ -15,9 +15,8 @@ import numpy as np
 
 from xcurves.array_types import Bools, Floats, Index
 from xcurves.kernels.resampling.batches import CACHE, rows_that_fit, stretches
-from xcurves.kernels.resampling.bisection import halve
 from xcurves.kernels.resampling.plans import TIE
-from xcurves.kernels.resampling.shifts import Test, limits, points_of_scan
+from xcurves.kernels.resampling.shifts import Test, halve, limits, points_of_scan
 
 Alternative = Literal["two-sided", "less", "greater"]
 

@@ -7,7 +7,7 @@ import scipy
 
 from xcurves.array_types import Floats
 from xcurves.kernels.intervals import t_quantile
-from xcurves.kernels.resampling.bisection import halve
+from xcurves.kernels.resampling.shifts import halve
 
 POWER = 0.8
 MOST_TASKS = 1e6  # beyond, the number is infinite

@@ -1,7 +1,8 @@
 """Which shifts a randomization test does not reject: the largest distance in one direction, for many tasks at once.
 
 A reassignment reaches the observed statistic at some distances and not at others; where too few do, the shift is
-rejected. Of all that is between two distances only the reassignments that differ at the ends are evaluated.
+rejected. Of all that is between two distances only the reassignments that differ at the ends are evaluated. Brackets of
+anything else are halved by `halve` too.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import scipy
 
 from xcurves.array_types import Bools, Floats, Index
 from xcurves.kernels.resampling.batches import CACHE, rows_that_fit, stretches
-from xcurves.kernels.resampling.bisection import halve
 
 # Standard errors; a shift as large that is not rejected stands for all beyond.
 _FAR = 1e8
@@ -142,3 +142,19 @@ def _bisect(test: Test, inside: Floats, outside: Floats) -> Floats:
         by_all, _ = halve(lambda at: test.states(at)[1], begin, end)
         inside = np.where(wrong, by_all, inside)
     return inside
+
+
+def halve(
+    kept: Callable[[Floats], Bools],
+    inside: Floats,
+    outside: Floats | float,
+    times: int = 60,
+) -> tuple[Floats, Floats]:
+    """Halve brackets between values that are kept and values that are not, and return both ends."""
+    # 60 halvings leave 2^-60 of the width, about 1e-18: less than doubles tell apart, unless the end is close to 0.
+    for _ in range(times):
+        middle = (inside + outside) / 2
+        keeps = kept(middle)
+        inside = np.where(keeps, middle, inside)
+        outside = np.where(keeps, outside, middle)
+    return inside, np.asarray(outside)

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from xcurves.array_types import Bools, Floats, Index, Ints
 from xcurves.kernels.intervals import satterthwaite
-from xcurves.kernels.resampling.bisection import halve
+from xcurves.kernels.resampling.shifts import halve
 
 # From places of pieces that are accepted and rejected to the last one accepted between them.
 End = Callable[[Index, Floats, Floats], Floats]
