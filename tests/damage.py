@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
+from xcurves import archive_formats
 from xcurves.archive import read, write
-from xcurves.core import archive_formats
 
 FORMATS = {
     "netCDF-3": ("scipy", "a.nc"),

@@ -17,8 +17,8 @@ import xarray as xr
 
 import xcurves
 from damage import FORMATS
+from xcurves import archive_formats
 from xcurves.archive import read, write
-from xcurves.core import archive_formats
 from xcurves.reporting import pictures
 
 ENGINES = archive_formats.engines

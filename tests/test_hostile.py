@@ -20,7 +20,7 @@ FULL_DISK = """
 import os, resource, sys, warnings
 import numpy as np, xarray as xr, xcurves
 from xcurves import archive
-from xcurves.core import archive_formats
+from xcurves import archive_formats
 warnings.simplefilter("ignore")
 kind, name = sys.argv[1:]
 if kind == "netCDF-3":

@@ -7,8 +7,8 @@ import pytest
 import xarray as xr
 
 from strategies import make_curves
+from xcurves import archive_formats
 from xcurves.archive import open_dataset, write
-from xcurves.core import archive_formats
 
 pytestmark = pytest.mark.slow
 

@@ -11,8 +11,8 @@ import xarray as xr
 import xcurves
 from strategies import make_curves
 from xcurves import kinds
+from xcurves.core.result_frames import frame_of
 from xcurves.core.schema import Part, ResultKind, Statement, Var, View, captioned
-from xcurves.core.tables import frame_of
 
 SOURCE = Path(xcurves.__file__).parent
 GENERIC = [

@@ -15,7 +15,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels, validation
-from xcurves.core.tables import bounds, frame_of
+from xcurves.core.result_frames import bounds, frame_of
 from xcurves.core.validation import check_curves
 from xcurves.planning.pilots import pool_of
 from xcurves.planning.replications import (

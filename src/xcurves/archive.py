@@ -14,7 +14,7 @@ from typing import Any, get_args
 import numpy as np
 import xarray as xr
 
-from xcurves.core.archive_formats import (
+from xcurves.archive_formats import (
     DIGEST,
     Engine,
     Groups,

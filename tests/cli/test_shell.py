@@ -764,7 +764,7 @@ def test_a_misspelt_option_gets_the_nearest(arguments, said, capsys):
 def test_a_missing_package_is_named_with_the_output_that_needs_it(
     curves, here, capsys, monkeypatch
 ):
-    monkeypatch.setattr("xcurves.core.archive_formats.engines", list)
+    monkeypatch.setattr("xcurves.archive_formats.engines", list)
     curves.to_dataset().to_netcdf("mine.nc", engine="scipy")
     assert main(["mine.nc", "--include", "anova"]) == 2
     said = "--output mine-analysis.nc needs netCDF4 or h5netcdf. Install it: pip install 'xcurves[io]'\n"

@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 from xcurves.core import wording
-from xcurves.core.tables import cell_text
+from xcurves.core.result_frames import cell_text
 
 NAN, INF = np.nan, np.inf
 

@@ -12,7 +12,7 @@ import xarray as xr
 from scipy import stats
 
 import xcurves
-from xcurves.multi_task.options import least_task_pvalues
+from xcurves.multi_task.task_options import least_task_pvalues
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -8,8 +8,8 @@ import pytest
 import xcurves
 import xcurves.kinds
 from strategies import make_curves
+from xcurves.cli.text_tables import as_text
 from xcurves.core.pairs import OPEN_ENDS
-from xcurves.core.text_tables import as_text
 from xcurves.core.verdict import MOST_WORDS
 from xcurves.core.wording import number
 

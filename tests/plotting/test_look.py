@@ -7,12 +7,12 @@ from matplotlib import pyplot as plt
 
 from pictures import faults
 from synthetic_results import synthetic_curves
-from xcurves.plotting import look, names
+from xcurves.plotting import drawn_names, look
 
 
 @given(st.lists(st.floats(0, 10), min_size=1, max_size=8))
 def test_names_are_moved_apart_and_keep_their_order_and_their_middle(heights):
-    moved = names.moved_apart(np.array(heights), 1.0)
+    moved = drawn_names.moved_apart(np.array(heights), 1.0)
     order = np.argsort(heights, kind="stable")
     assert (np.diff(moved[order]) >= 1 - 1e-3).all()
     np.testing.assert_allclose(moved.mean(), np.mean(heights), atol=1e-9)
@@ -20,7 +20,7 @@ def test_names_are_moved_apart_and_keep_their_order_and_their_middle(heights):
 
 def test_names_that_have_room_stay_where_they_are():
     np.testing.assert_array_equal(
-        names.moved_apart(np.array([5.0, 1.0, 3.0]), 2.0), [5, 1, 3]
+        drawn_names.moved_apart(np.array([5.0, 1.0, 3.0]), 2.0), [5, 1, 3]
     )
 
 

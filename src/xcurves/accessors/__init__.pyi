@@ -28,9 +28,9 @@ from xcurves.learning_curves.error_rates import Asymptote, At, Gamma, Weighting
 from xcurves.learning_curves.leave_one_size_out import Variants
 from xcurves.learning_curves.predict import Rule
 from xcurves.learning_curves.predict_loss import Size
-from xcurves.multi_task.options import TaskGroups, TaskWeights
+from xcurves.multi_task.task_options import TaskGroups, TaskWeights
 from xcurves.planning.replications import Test
-from xcurves.profile.intervals import Intervals
+from xcurves.profile.training_intervals import Intervals
 from xcurves.reporting.score_table import Mark, Spread
 
 class DataArrayCurves:

@@ -15,14 +15,14 @@ from xcurves.core import labels, provenance
 from xcurves.core.compared_pairs import score_name
 from xcurves.core.pairs import displayed_pairs, keeps_direction, lower_is_better
 from xcurves.core.wording import with_units
+from xcurves.plotting.drawn_names import list_rows
 from xcurves.plotting.forest import (
     draw_forest_of_pairs,
     n_forest_letters,
     n_forest_lines,
 )
-from xcurves.plotting.intervals import draw_rows
+from xcurves.plotting.interval_rows import draw_rows
 from xcurves.plotting.matrices import by_task, draw_signs, task_labels
-from xcurves.plotting.names import list_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,7 @@ import xarray as xr
 
 from xcurves.anova.kinds import RANDOMIZED_ANOVA
 from xcurves.array_types import Floats
-from xcurves.core import labels, provenance, run_checks, scales, validation
+from xcurves.core import labels, magnitudes, provenance, run_checks, validation
 from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.jobs import AtMost, Group, Reduce, Reduction
 from xcurves.core.run_checks import Context, as_float
@@ -323,7 +323,7 @@ def design_of(group: Group) -> sums.AnovaDesign:
     with np.errstate(over="ignore", invalid="ignore"):
         squares = largest**2 + moments.trace(of_all.comoment)
     has_scores = np.abs(of_all.means).any(axis=-1) | (squares > 0)
-    scales.check_squares(squares, has_scores, group.names)
+    magnitudes.check_squares(squares, has_scores, group.names)
 
     means, comoment, magnitude = moments.of_curves(of_all, group.curves)
     by_run = None

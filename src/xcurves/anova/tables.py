@@ -9,7 +9,7 @@ import xarray as xr
 from xcurves.anova.text import by_welch
 from xcurves.core import labels
 from xcurves.core.pairs import TURNED, displayed_pairs, heading
-from xcurves.core.tables import (
+from xcurves.core.result_frames import (
     bounds,
     frame_of,
     frame_of_algorithms,

@@ -21,8 +21,8 @@ from xcurves.cli.scales import filled, with_direction
 from xcurves.cli.sources import curves_of_options, open_archive, read_as, select
 from xcurves.core import labels
 from xcurves.core.atomic_write import atomic_write
+from xcurves.core.result_frames import bounds
 from xcurves.core.run_checks import RunError
-from xcurves.core.tables import bounds
 from xcurves.looks import ledger
 from xcurves.looks.gate import ledger_of
 from xcurves.looks.gate_replay import DECISIONS

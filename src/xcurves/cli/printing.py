@@ -9,8 +9,8 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.cli.cures import in_shell
+from xcurves.cli.text_tables import as_text
 from xcurves.core.schema import ResultKind
-from xcurves.core.text_tables import as_text
 from xcurves.core.wording import count
 from xcurves.results import (
     left_out,

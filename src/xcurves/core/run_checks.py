@@ -17,8 +17,8 @@ from xcurves.array_types import Floats
 from xcurves.core import (
     failed_runs,
     labels,
+    magnitudes,
     provenance,
-    scales,
     short_runs,
     validation,
 )
@@ -257,7 +257,7 @@ def check_drawable(curves: xr.DataArray) -> None:
             UNSAID,
             f"curves {failed_runs.say_infinite(infinite[0], infinite)}",
         )
-    scales.check_size(values, labels.task_names(curves), limit=1e300)
+    magnitudes.check_size(values, labels.task_names(curves), limit=1e300)
 
 
 def check_groups(

@@ -17,7 +17,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import scales
+from xcurves.core import magnitudes
 from xcurves.core.labels import (
     DIMS,
     EVALUATION,
@@ -320,7 +320,7 @@ def check_curves(
 
     curves = _as_checked(curves, checked, core)
     if reserved and name in _DIFFERENCES and not any_offset:
-        scales.check_range(curves, core, name)
+        magnitudes.check_range(curves, core, name)
     return curves
 
 

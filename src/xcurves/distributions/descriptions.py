@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xcurves.array_types import Bools, Floats, Ints
-from xcurves.core import scales
+from xcurves.core import magnitudes
 from xcurves.core.jobs import Group
 from xcurves.core.run_checks import equal_rows
 from xcurves.distributions.trials import Failed, bounds_beside_failed, check_trials
@@ -324,7 +324,7 @@ class Distributions:
         self, trials: Floats, x: Floats, n_units: NDArray[np.intp], names: list[str]
     ) -> dict[str, Floats]:
         """Return bootstrap intervals; those of F and F⁻¹ of single trials as the limit of infinitely many resamples."""
-        scales.check_size(x, names, "scores")
+        magnitudes.check_size(x, names, "scores")
         lengths = {
             "statistic_ci": self.wanted.length,
             "cdf_ci": len(self.scores_at),

@@ -20,9 +20,9 @@ from xcurves.core.pairs import (
     most_ahead,
     rows_of,
 )
+from xcurves.core.result_frames import bounds, frame_of, frame_of_pairs
 from xcurves.core.run_checks import BUDGET
 from xcurves.core.schema import Statement, statements
-from xcurves.core.tables import bounds, frame_of, frame_of_pairs
 from xcurves.core.wording import (
     decimals_of,
     ends_of,

@@ -8,7 +8,7 @@ from math import ceil, log
 import numpy as np
 
 from xcurves.array_types import Floats, Ints
-from xcurves.core import failed_runs, scales, validation
+from xcurves.core import failed_runs, magnitudes, validation
 from xcurves.core.jobs import Group
 from xcurves.kernels.distributions import ecdf
 
@@ -26,7 +26,7 @@ def check_trials(
     last = ecdf.count_up_to(x, np.array([[np.inf]]), "below")[:, 0]
     some = last > first
     least, most = ecdf.value_at(x, np.stack([first + 1, last], axis=-1), n).T
-    scales.check_size(np.stack([least, most], axis=-1), names, "scores", 1e300)
+    magnitudes.check_size(np.stack([least, most], axis=-1), names, "scores", 1e300)
     low, high = bounds
     never = np.zeros(len(x), bool)
     # A time that was not reached lies beyond every bound.

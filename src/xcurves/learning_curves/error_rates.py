@@ -12,7 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
-from xcurves.core import labels, provenance, scales, validation
+from xcurves.core import labels, magnitudes, provenance, validation
 from xcurves.core.applicability import NotApplicableError, is_error
 from xcurves.kernels.laws.learning import Model
 
@@ -145,7 +145,7 @@ def check_values(errors: Floats, unit: Unit, names: Sequence[str]) -> None:
                 least=least[task], most=most[task], written=unit.written
             )
             raise ValueError(f"{names[task]}errors {reason}")
-    scales.check_size(np.stack([least, most], axis=1), names, "errors")
+    magnitudes.check_size(np.stack([least, most], axis=1), names, "errors")
 
 
 def applicable_errors(

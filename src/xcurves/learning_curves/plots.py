@@ -16,9 +16,9 @@ from xcurves.learning_curves.curvefit import REASONS
 from xcurves.learning_curves.scaling_laws import COST, LAW_REASONS
 from xcurves.learning_curves.scaling_text import ONE_SIDED, amount
 from xcurves.learning_curves.text import MISSED
-from xcurves.plotting.intervals import IntervalGroup, draw_intervals
+from xcurves.plotting.drawn_names import list_rows, wrapped
+from xcurves.plotting.interval_rows import IntervalGroup, draw_intervals
 from xcurves.plotting.look import Style, bounds_of, fill_band, style_in
-from xcurves.plotting.names import list_rows, wrapped
 from xcurves.plotting.ticks import scale_training, short_level
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from xcurves.core.result_frames import bounds, frame_of
 from xcurves.core.schema import Statement, statements
-from xcurves.core.tables import bounds, frame_of
 from xcurves.core.wording import estimated, interval, joined, listed, number, percent
 from xcurves.learning_curves.scaling_laws import LAW_REASONS, PARAMS, SIZES
 from xcurves.learning_curves.text import Row, between, rows_of

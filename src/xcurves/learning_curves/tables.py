@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves.core.tables import bounds, frame_of
+from xcurves.core.result_frames import bounds, frame_of
 from xcurves.learning_curves.curvefit import PARAMETERS, REASONS
 from xcurves.learning_curves.text import MISSED, STRETCH, edge_word
 

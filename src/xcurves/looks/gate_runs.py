@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Floats
-from xcurves.core import labels, provenance, run_checks, scales
+from xcurves.core import labels, magnitudes, provenance, run_checks
 from xcurves.core.failed_runs import wrong_infinity
 from xcurves.core.run_checks import RunError, RunsWarning
 from xcurves.core.weights import number_of_run
@@ -35,7 +35,7 @@ def runs_of(
 ) -> Runs:
     """Return the numbers of all runs, of scores with the dims ([task,] algorithm, run[, training])."""
     numbers = numbers_of_runs(values, weights, task, sign)
-    scales.check_size(np.where(np.isinf(numbers), np.nan, numbers), [""], "scores")
+    magnitudes.check_size(np.where(np.isinf(numbers), np.nan, numbers), [""], "scores")
     # Digits that all scores share would round those that differ: they are taken off before anything is added.
     common = _common_scores(values, baseline)
     differing = sign * numbers_of_runs(values - common, weights, task, sign)

@@ -11,8 +11,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels
+from xcurves.core.result_frames import bounds
 from xcurves.core.schema import Statement, statements
-from xcurves.core.tables import bounds
 from xcurves.core.wording import (
     count,
     decimals_of,

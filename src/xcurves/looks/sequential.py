@@ -15,8 +15,8 @@ from xcurves.array_types import Bools, Floats, Index
 from xcurves.core import (
     direction,
     labels,
+    magnitudes,
     provenance,
-    scales,
     task_dims,
     validation,
 )
@@ -321,7 +321,7 @@ class PairTest(NamedTuple):
 
 def sequential_kernel(group: Group, **options: Any) -> dict[str, Floats]:
     """Test every pair, given numbers of shape (task, [joined task,] algorithm, run)."""
-    scales.check_size(group.data[0], group.names)
+    magnitudes.check_size(group.data[0], group.names)
     plan = Plan(n_looks=group.layout.shape("pvalue")[1], **options)
     nested: dict[bytes, list[Look]] = {}
     out = group.layout.blank(len(group.names))

@@ -24,8 +24,8 @@ from xcurves.core.pairs import (
     lower_is_better,
     rows_of,
 )
+from xcurves.core.result_frames import bounds, frame_of_pairs
 from xcurves.core.schema import Statement, statements
-from xcurves.core.tables import bounds, frame_of_pairs
 from xcurves.core.wording import (
     decimals_of,
     interval,

@@ -24,11 +24,11 @@ from xcurves.core.validation import check_curves
 from xcurves.core.weights import TrainingWeights, check_training_weights, number_of_run
 from xcurves.kernels.over_tasks import task_effects, task_flips, task_plans
 from xcurves.kernels.resampling import plans
-from xcurves.multi_task import options
+from xcurves.multi_task import task_options
 from xcurves.multi_task.claims import TASK_CLAIMS
 from xcurves.multi_task.comparison import Comparison
 from xcurves.multi_task.kinds import ACROSS_TASKS
-from xcurves.multi_task.options import (
+from xcurves.multi_task.task_options import (
     CORRECTIONS,
     TaskGroups,
     TaskWeights,
@@ -221,10 +221,10 @@ def across_tasks(
     checked, higher_is_better = direction.resolved(checked, higher_is_better)
     checked, dim = task_dims.check_task(checked, task)
     checked, budget = within_budget(checked, DIMS)
-    weights = options.check_task_weights(checked, dim, task_weights)
+    weights = task_options.check_task_weights(checked, dim, task_weights)
     levels = check_training_weights(checked, training_weights)
     validation.check_choice("task_correction", task_correction, tuple(CORRECTIONS))
-    groups = options.check_task_groups(checked, dim, task_groups)
+    groups = task_options.check_task_groups(checked, dim, task_groups)
     core = (dim, "algorithm", "run")
     numbers = number_of_run(checked, levels, ranked=True).transpose(..., *core)
     context = Context.of(numbers, n_resamples, paired, confidence_level, rng, core=core)

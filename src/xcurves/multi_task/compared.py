@@ -27,8 +27,8 @@ from xcurves.core.provenance import alpha_of, significant
 from xcurves.core.wording import count, number, span, units_of
 from xcurves.kernels.resampling.adjustments import holm
 from xcurves.multi_task.claims import of_claim, shown_of_claim
-from xcurves.multi_task.options import carrying_tasks
 from xcurves.multi_task.scope import Scope, scope_of
+from xcurves.multi_task.task_options import carrying_tasks
 
 
 def noun_of(result: xr.Dataset) -> str:

@@ -13,7 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.array_types import Bools, Floats
-from xcurves.core import failed_runs, labels, run_checks, scales
+from xcurves.core import failed_runs, labels, magnitudes, run_checks
 from xcurves.core.jobs import Group, Indices
 from xcurves.core.labels import pairs_in_label_order
 from xcurves.core.run_checks import Context
@@ -32,9 +32,9 @@ from xcurves.kernels.resampling import plans
 from xcurves.kernels.resampling.adjustments import holm, may_be_best
 from xcurves.kernels.resampling.engine import Progress
 from xcurves.multi_task.kinds import ACROSS_TASKS
-from xcurves.multi_task.options import CORRECTIONS
 from xcurves.multi_task.pair_scores import PairScores, make_pairs
 from xcurves.multi_task.scope import scope_of_tasks
+from xcurves.multi_task.task_options import CORRECTIONS
 
 # fixed, random
 OF_CLAIMS = [
@@ -133,7 +133,7 @@ class Comparison(JoinedTasks):
     def fill(self, out: Mapping[str, Floats], scores: Floats, name: str) -> None:
         """Fill in all claims about one benchmark, scores of shape (task, algorithm, run)."""
         prefixes = [f"{name}{each}: " for each in self.tasks]
-        scales.check_size(scores, prefixes, limit=1e70)
+        magnitudes.check_size(scores, prefixes, limit=1e70)
         self._refuse_wrong(scores, prefixes)
         pairs = make_pairs(
             scores, self.pairs, np.array(self.weights), paired=self.context.paired

@@ -26,19 +26,19 @@ from xcurves.core.pairs import (
 from xcurves.core.wording import with_units
 from xcurves.multi_task.claims import claims_of, of_claim, shown_of_claim
 from xcurves.multi_task.compared import noun_of
-from xcurves.multi_task.options import standard_errors
+from xcurves.multi_task.task_options import standard_errors
+from xcurves.plotting.drawn_names import list_rows, wrapped
 from xcurves.plotting.forest import (
     draw_forest_of_pairs,
     n_forest_letters,
     n_forest_lines,
 )
-from xcurves.plotting.intervals import IntervalGroup, draw_intervals
+from xcurves.plotting.interval_rows import IntervalGroup, draw_intervals
 from xcurves.plotting.look import BLACK, OWN, Style, bounds_of, fill_band, style_in
 from xcurves.plotting.matrices import (
     draw_pairs_along,
     draw_probabilities,
 )
-from xcurves.plotting.names import list_rows, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Bools, Floats
-from xcurves.core import direction, labels, scales, task_dims, validation
+from xcurves.core import direction, labels, magnitudes, task_dims, validation
 from xcurves.core.driver import is_lazy, per_task, reduce_runs
 from xcurves.core.jobs import Group
 from xcurves.core.run_checks import Context
@@ -22,10 +22,10 @@ from xcurves.kernels.distributions import bootstrap
 from xcurves.kernels.over_tasks import task_flips
 from xcurves.kernels.resampling.plans import DEFAULT_RESAMPLES
 from xcurves.kernels.times import ragged
-from xcurves.multi_task import options
+from xcurves.multi_task import task_options
 from xcurves.multi_task.comparison import JoinedTasks
 from xcurves.multi_task.kinds import PROFILE_ACROSS_TASKS
-from xcurves.multi_task.options import TaskGroups
+from xcurves.multi_task.task_options import TaskGroups
 
 
 def profile_across_tasks(
@@ -128,7 +128,7 @@ def profile_across_tasks(
     curves, higher_is_better = direction.resolved(curves, higher_is_better)
     curves, task = task_dims.check_task(curves, task)
     at = check_fractions("fractions", fractions)
-    groups = options.check_task_groups(curves, task, task_groups)
+    groups = task_options.check_task_groups(curves, task, task_groups)
     core = (task, "algorithm", "run", "budget_fraction")
     scores = _with_means(curves, score_fractions(curves, at)).transpose(..., *core)
     context = Context.of(scores, n_resamples, paired, confidence_level, rng, core=core)
@@ -182,7 +182,7 @@ class _Profile(JoinedTasks):
 
     def fill(self, out: Mapping[str, Floats], scores: Floats, name: str) -> None:
         """Fill in the variables of one benchmark, scores of shape (task, algorithm, run, fraction), the mean last."""
-        scales.check_size(scores, [f"{name}{each}: " for each in self.tasks])
+        magnitudes.check_size(scores, [f"{name}{each}: " for each in self.tasks])
         at_fractions = scores[..., :-1]
         of_curves = scores[..., -1:]
         for count_of in ("n_tasks", "n_resamples", "band_method"):

@@ -16,7 +16,7 @@ from xcurves.core.pairs import (
     shown_interval,
 )
 from xcurves.core.provenance import alpha_of
-from xcurves.core.tables import (
+from xcurves.core.result_frames import (
     bounds,
     frame_of,
     frame_of_algorithms,
@@ -31,7 +31,7 @@ from xcurves.multi_task.claims import (
     shown_of_claim,
 )
 from xcurves.multi_task.compared import noun_of
-from xcurves.multi_task.options import carrying_tasks
+from xcurves.multi_task.task_options import carrying_tasks
 
 
 def across_table(result: xr.Dataset) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from xcurves.core.labels import escape_controls
 from xcurves.core.provenance import alpha_of, significant
 from xcurves.core.schema import TaskScores
 from xcurves.core.wording import with_units
-from xcurves.multi_task.options import least_task_pvalues
+from xcurves.multi_task.task_options import least_task_pvalues
 
 
 def scores_by_task(result: xr.Dataset) -> TaskScores:

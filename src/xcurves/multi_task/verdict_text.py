@@ -30,8 +30,8 @@ from xcurves.multi_task.compared import (
     noun_of,
 )
 from xcurves.multi_task.next_tasks import what_next
-from xcurves.multi_task.options import carrying_tasks, task_spread_ratio
 from xcurves.multi_task.scope import scope_of
+from xcurves.multi_task.task_options import carrying_tasks, task_spread_ratio
 
 _MOST_BESIDE = 4  # algorithms beside a reference that an answer names, of each kind
 _NAMED = 2  # tasks that a verdict names

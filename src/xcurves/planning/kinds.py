@@ -11,8 +11,8 @@ import xarray as xr
 
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.provenance import PIATER
+from xcurves.core.result_frames import bounds, frame_of
 from xcurves.core.schema import ResultKind, Var, View, captioned
-from xcurves.core.tables import bounds, frame_of
 from xcurves.planning import plots, text
 
 REFERENCES = (

@@ -11,8 +11,8 @@ import xarray as xr
 
 from xcurves.core.wording import label_of
 from xcurves.planning.text import number_needed
+from xcurves.plotting.drawn_names import wrapped
 from xcurves.plotting.look import bounds_of, style_of
-from xcurves.plotting.names import wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

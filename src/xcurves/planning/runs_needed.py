@@ -13,9 +13,9 @@ import xarray as xr
 from xcurves.anova.randomized_anova import randomized_anova
 from xcurves.core import (
     labels,
+    magnitudes,
     provenance,
     run_checks,
-    scales,
     task_dims,
     validation,
 )
@@ -292,7 +292,7 @@ def _across_tasks(curves: xr.DataArray, test: str) -> tuple[Test, xr.DataArray, 
         )
     task = str(extra[0])
     means = curves.mean("training", keepdims=True).assign_coords(training=[0.0])
-    scales.check_size(
+    magnitudes.check_size(
         means.transpose(task, ...).to_numpy(), labels.task_names(curves), limit=1e70
     )
     # All data sets at once take a hundredth of the time of `across_tasks` of each.

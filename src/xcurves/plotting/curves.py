@@ -26,9 +26,9 @@ from xcurves.plotting.curve_lines import (
     drawn_band,
     pictures_of,
 )
+from xcurves.plotting.drawn_names import drawable, wrapped
 from xcurves.plotting.facets import Room, check_dims, split
 from xcurves.plotting.look import LINES, MOST_CURVES, SHADE
-from xcurves.plotting.names import drawable, wrapped
 from xcurves.plotting.panels import Canvas, Cell, draw_panels, styled
 from xcurves.plotting.strips import is_strip, strip_flags
 from xcurves.plotting.ticks import rescale, scale_training

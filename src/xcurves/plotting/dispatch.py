@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from xcurves.core import labels, validation
 from xcurves.core.schema import ResultKind, View
 from xcurves.plotting import curves, strips
+from xcurves.plotting.drawn_names import drawable
 from xcurves.plotting.facets import (
     FEW,
     Grid,
@@ -25,7 +26,6 @@ from xcurves.plotting.facets import (
     split,
 )
 from xcurves.plotting.look import with_dashes
-from xcurves.plotting.names import drawable
 from xcurves.plotting.panels import (
     Canvas,
     Cell,

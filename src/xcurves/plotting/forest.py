@@ -17,9 +17,9 @@ from xcurves.core.pairs import (
     rows_of,
 )
 from xcurves.core.wording import decimals_of, p_text, rounded
-from xcurves.plotting.intervals import IntervalGroup, draw_intervals
+from xcurves.plotting.drawn_names import wrapped
+from xcurves.plotting.interval_rows import IntervalGroup, draw_intervals
 from xcurves.plotting.look import Style, style_in
-from xcurves.plotting.names import wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,8 +16,8 @@ from xcurves.core.labels import each_of, task_dims
 from xcurves.core.pairs import MOST_PAIRS, pairs_by_size
 from xcurves.core.schema import ALONG, Drawing, View
 from xcurves.core.wording import label_of
+from xcurves.plotting.drawn_names import longest_line, wrapped
 from xcurves.plotting.look import bounds_of, fill_band, style_in
-from xcurves.plotting.names import longest_line, wrapped
 from xcurves.plotting.ticks import scale_training
 
 if TYPE_CHECKING:

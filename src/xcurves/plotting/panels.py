@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from xcurves.core.labels import did_you_mean, shown
 from xcurves.core.validation import Labelled, check_choice
 from xcurves.core.wording import decimals_of, rounded
+from xcurves.plotting.drawn_names import longest_line, moved_apart, wrapped
 from xcurves.plotting.facets import LARGEST, LEAST_WIDE, SMALL, Grid, Room
 from xcurves.plotting.look import MOST_CURVES, with_styles
-from xcurves.plotting.names import longest_line, moved_apart, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

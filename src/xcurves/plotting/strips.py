@@ -22,9 +22,9 @@ from xcurves.core.validation import (
 )
 from xcurves.core.wording import label_of
 from xcurves.plotting.curve_lines import mean_limits
+from xcurves.plotting.drawn_names import drawable, list_rows, wrapped
 from xcurves.plotting.facets import Room, check_dims, split
 from xcurves.plotting.look import style_in
-from xcurves.plotting.names import drawable, list_rows, wrapped
 from xcurves.plotting.panels import Canvas, Cell, draw_panels, styled
 from xcurves.plotting.ticks import short_level
 

@@ -11,7 +11,7 @@ import xarray as xr
 
 from xcurves.array_types import Floats
 from xcurves.core.wording import label_of
-from xcurves.plotting.names import longest_line, wrapped
+from xcurves.plotting.drawn_names import longest_line, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

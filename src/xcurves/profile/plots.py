@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from xcurves.core import provenance
 from xcurves.core.wording import label_of
+from xcurves.plotting.drawn_names import wrapped
 from xcurves.plotting.matrices import by_task, draw_cells, task_labels
-from xcurves.plotting.names import wrapped
 from xcurves.plotting.ticks import scale_training, short_level
 
 if TYPE_CHECKING:

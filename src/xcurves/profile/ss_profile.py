@@ -12,7 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.array_types import Bools, Floats
-from xcurves.core import labels, provenance, run_checks, scales, validation
+from xcurves.core import labels, magnitudes, provenance, run_checks, validation
 from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.jobs import Group
 from xcurves.core.labels import pairs_in_label_order
@@ -23,8 +23,8 @@ from xcurves.kernels.one_task import level_differences, level_tests
 from xcurves.kernels.resampling.batches import in_stretches, rows_that_fit
 from xcurves.kernels.resampling.engine import Progress
 from xcurves.kernels.resampling.plans import RunPlan
-from xcurves.profile.intervals import Intervals, Stretches, check_intervals
 from xcurves.profile.kinds import SS_PROFILE
+from xcurves.profile.training_intervals import Intervals, Stretches, check_intervals
 
 _BANDS = {
     "ss_null_upper": "critical",
@@ -314,7 +314,7 @@ def profile_kernel(group: Group, *, options: ProfileOptions) -> dict[str, Any]:
     measured = level_tests.measure_levels(curves, group.sizes, paired=context.paired)
     squares = measured.simple.sum(axis=-1) + measured.error.sum(axis=-1)
     differ = np.asarray(measured.deviations.any(axis=(1, 2)))
-    scales.check_squares(squares, differ, group.names)
+    magnitudes.check_squares(squares, differ, group.names)
     plan = context.plan(group.sizes, work=n_levels)
     profile: dict[str, Any] = dict(_describe_levels(group, measured, options.stretches))
     profile["n_resamples"] = plan.n_resamples

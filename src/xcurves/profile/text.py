@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance
 from xcurves.core.provenance import alpha_of
+from xcurves.core.result_frames import frame_of
 from xcurves.core.schema import Statement, statements
-from xcurves.core.tables import frame_of
 from xcurves.core.wording import number, pvalue, reassigned, unadjusted_over_tasks
 
 _LIMITS = "A level that is not named is not shown to be equal, and where a difference ends is not known: that takes a margin."

@@ -10,8 +10,8 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core.labels import escape_controls
+from xcurves.core.result_frames import cell_text, without_controls
 from xcurves.core.run_checks import cure_incomplete
-from xcurves.core.tables import cell_text, without_controls
 from xcurves.results import ask, find_kind, prepare
 
 _LOOK: dict[str, Any] = {"max_rows": 40, "na_rep": "", "float_format": cell_text}

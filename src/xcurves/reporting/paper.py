@@ -15,7 +15,7 @@ import xarray as xr
 
 from xcurves import kinds
 from xcurves.core import provenance, validation
-from xcurves.core.tables import without_controls
+from xcurves.core.result_frames import without_controls
 from xcurves.core.wording import span
 from xcurves.reporting.score_table import (
     MINUS,

@@ -12,7 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
-from xcurves.core import direction, run_checks, scales, validation
+from xcurves.core import direction, magnitudes, run_checks, validation
 from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.jobs import Group
 from xcurves.core.labels import EVALUATION, in_label_order
@@ -270,7 +270,7 @@ def _check_read(scores: Floats, group: Group) -> None:
     names = group.names
     if len(names) != n_tasks:
         names = [""] * n_tasks
-    scales.check_size(scores, names)
+    magnitudes.check_size(scores, names)
     counts = count_levels(scores)
     counts[np.isfinite(counts)] = 0.0  # runs may have levels of their own
     run_checks.check_runs(

@@ -19,7 +19,7 @@ from xcurves.core.validation import check_curves
 from xcurves.frames.normalize import Reference, say_reference
 from xcurves.kernels.resampling.adjustments import holm
 from xcurves.kernels.resampling.plans import EXACT_LIMIT
-from xcurves.multi_task.options import TaskGroups, check_task_groups
+from xcurves.multi_task.task_options import TaskGroups, check_task_groups
 from xcurves.target_times.claims_over_tasks import with_claims
 from xcurves.target_times.comparisons import (
     BY_DESIGN,

@@ -10,8 +10,8 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core import labels, provenance
+from xcurves.core.result_frames import bounds, frame_of
 from xcurves.core.schema import Statement, statements
-from xcurves.core.tables import bounds, frame_of
 from xcurves.core.wording import (
     count,
     decimals_of,

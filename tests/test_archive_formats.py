@@ -11,9 +11,9 @@ import xarray as xr
 from damage import FORMATS, archive, try_damage
 from layers import slow
 from strategies import make_curves
+from xcurves import archive_formats
 from xcurves.archive import open_dataset, read, write
-from xcurves.core import archive_formats
-from xcurves.core.archive_formats import DIGEST, content_of, digest_of
+from xcurves.archive_formats import DIGEST, content_of, digest_of
 
 ACTED_ON = {
     "scale_factor": 0.01,

@@ -10,8 +10,8 @@ import xarray as xr
 
 from xcurves.array_types import Floats
 from xcurves.core.wording import label_of
+from xcurves.plotting.drawn_names import list_rows
 from xcurves.plotting.look import BLACK, Style, bounds_of
-from xcurves.plotting.names import list_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
