@@ -74,7 +74,7 @@ def content(stub):
 def test_what_editors_read_is_up_to_date():
     for path, text in stubs.texts().items():
         assert content(path.read_text(encoding="utf-8")) == content(text), (
-            f"{path} is no longer what the functions are. Write it anew: python tests/stubs.py"
+            f"{path} is no longer what the functions are. Write it anew: python tests/tools/stubs.py"
         )
 
 

@@ -248,4 +248,4 @@ def test_commands_name_files_that_are_there(page):
     there = [(ROOT / name.rstrip(".")).exists() or "_build" in name for name in named]
     assert all(there), named[there.index(False)]
     if "-m calibration" in page.read_text(encoding="utf-8"):
-        assert (ROOT / "tests" / "calibration" / "__main__.py").exists()
+        assert (ROOT / "tests" / "tools" / "calibration" / "__main__.py").exists()

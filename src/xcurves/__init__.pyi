@@ -1,6 +1,6 @@
 """Compare machine-learning algorithms by their performance curves."""
 
-# Written by tests/stubs.py from public_names.py.
+# Written by tests/tools/stubs.py from public_names.py.
 from xcurves import archive as archive
 from xcurves import readers as readers
 from xcurves import tutorial as tutorial

@@ -1,7 +1,7 @@
 """The one table of public names: the module of each function, and whose `.curves` has it as a method.
 
 `__init__.pyi` here and in `accessors`, which editors and type checkers read, are written from it by
-``python tests/stubs.py``. Tests compare the classes of `accessors` and the pages of the reference with it.
+``python tests/tools/stubs.py``. Tests compare the classes of `accessors` and the pages of the reference with it.
 """
 
 from __future__ import annotations

@@ -3,89 +3,20 @@
 import numpy as np
 import pytest
 
-from experiments import endgames, swingup, tictactoe
+from benchmarks import programs
+from experiments import endgames
 from plain_chess import plain_depths
-from plain_pendulum import SETTINGS, plain_episode
-from plain_tictactoe import PlainLearner
-from xcurves.distributions.dse import dse
+from plain_pendulum import plain_episode
 
 pytestmark = pytest.mark.slow
 
-N_LEARNERS, N_GAMES = 300, 200
-N_SWINGS = 100
-N_TRIALS = 1000
-
-
-def plain_learner(rate, run):
-    """Train and test one learner in plain Python."""
-    training, testing = tictactoe._streams(1998, rate, run)
-    learner = PlainLearner(rate, 0.1)
-    for game in range(N_GAMES):
-        learner.train(game % 2 == 0, training.random((9, 2)).tolist())
-    return sum(
-        learner.play(i_begin, testing.random(9).tolist())
-        for i_begin in [True] * 50 + [False] * 50
-    )
-
-
-def learners():
-    return tictactoe.learning_curves(
-        [0.1, 0.5, 0.8], N_LEARNERS // 3, [N_GAMES], seed=1998
-    )
-
-
-def swings():
-    settings = {name: np.full(N_SWINGS, value) for name, value in SETTINGS.items()}
-    return swingup.learn(
-        "actor-critic",
-        settings,
-        [np.random.default_rng(seed) for seed in range(N_SWINGS)],
-        1,
-    )
-
-
-def sample_hyperparameters(rng):
-    return {"rate": rng.uniform()}
-
-
-def sample_points(rng):
-    return rng.normal(size=50), rng.normal(size=50)
-
-
-def squared_error(hyperparameters, train, test, rng):
-    return -float(np.mean((test - hyperparameters["rate"] * train.mean()) ** 2))
-
-
-def kept_trials(folder):
-    return dse(
-        squared_error,
-        sample_hyperparameters,
-        sample_points,
-        N_TRIALS,
-        path=folder,
-        batch=100,
-        rng=0,
-    )
-
-
-def plain_trials():
-    """Algorithm 1 in a plain loop that keeps nothing."""
-    scores = []
-    for index in range(N_TRIALS):
-        seeds = np.random.SeedSequence(0, spawn_key=(index,)).spawn(3)
-        hyper, data, training = (np.random.default_rng(seed) for seed in seeds)
-        scores.append(
-            squared_error(sample_hyperparameters(hyper), *sample_points(data), training)
-        )
-    return scores
-
 
 def test_the_peers_do_the_same(tmp_path):
-    assert swings()[7].item() == pytest.approx(plain_episode(7), abs=1e-6)
-    assert kept_trials(tmp_path).values.tolist() == plain_trials()
-    assert learners().score.sel(algorithm="rate 0.5", run=7).item() == plain_learner(
-        0.5, 7
-    )
+    assert programs.swings()[7].item() == pytest.approx(plain_episode(7), abs=1e-6)
+    assert programs.kept_trials(tmp_path).values.tolist() == programs.plain_trials()
+    assert programs.learners().score.sel(
+        algorithm="rate 0.5", run=7
+    ).item() == programs.plain_learner(0.5, 7)
     assert np.sort(endgames.depths()[endgames.depths() >= -1]).tolist() == sorted(
         plain_depths().values()
     )

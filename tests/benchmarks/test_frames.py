@@ -1,54 +1,15 @@
-"""Frames of ragged runs to curves, beside the loop over runs that people write; `goals.py` times them."""
-
-from __future__ import annotations
+"""Frames of ragged runs to curves, beside the loop over runs that people write, checked equal."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
-import xcurves
+from benchmarks import frames
 
 pytestmark = pytest.mark.slow
 
-GRID = np.linspace(1e4, 1e6, 100)
-
-
-def make_frame(n_runs, n_levels=6000):
-    """Runs of 6,000 levels of their own, in the order that they were logged."""
-    rng = np.random.default_rng(0)
-    run = np.repeat(np.arange(n_runs), n_levels)
-    return pd.DataFrame(
-        {
-            "algorithm": np.array([f"a{i}" for i in range(5)])[run % 5],
-            "run": run // 5,
-            "training": rng.integers(1, 400, (n_runs, n_levels)).cumsum(axis=1).ravel(),
-            "return": rng.normal(size=len(run)),
-        }
-    )
-
-
-def by_xcurves(frame):
-    return xcurves.to_dataarray(frame, "return", on=GRID, method="linear")
-
-
-def by_loop(frame):
-    """Interpolate run by run, each with NumPy."""
-    runs = {
-        key: pd.Series(
-            np.interp(
-                GRID, rows["training"], rows["return"], left=np.nan, right=np.nan
-            ),
-            GRID,
-        )
-        for key, rows in frame.groupby(["algorithm", "run"])
-    }
-    return pd.DataFrame(runs).rename_axis(
-        index="training", columns=["algorithm", "run"]
-    )
-
 
 def test_ragged_runs():
-    frame = make_frame(50)
-    made = by_loop(frame)
-    ours = by_xcurves(frame).stack(column=("algorithm", "run")).to_pandas()
+    frame = frames.make_frame(50)
+    made = frames.by_loop(frame)
+    ours = frames.by_xcurves(frame).stack(column=("algorithm", "run")).to_pandas()
     np.testing.assert_allclose(ours, made[ours.columns], rtol=1e-12, atol=1e-12)

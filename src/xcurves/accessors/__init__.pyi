@@ -1,6 +1,6 @@
 """`.curves` of arrays, results, analyses and tidy frames: one line for each method, no logic and no state."""
 
-# Written by tests/stubs.py from public_names.py.
+# Written by tests/tools/stubs.py from public_names.py.
 import os
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path

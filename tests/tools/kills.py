@@ -1,6 +1,6 @@
 """Kill a writer at many moments; count whether the old or the new archive is there, whole.
 
-``python tests/kills.py N [KIND]`` kills each writer N times, spread over all files that it opens, renames and removes.
+``python tests/tools/kills.py N [KIND]`` kills each writer N times, spread over all files that it opens, renames and removes.
 """
 
 import os

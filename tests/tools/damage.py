@@ -1,6 +1,6 @@
 """Flip bits and cut files of archives; count what is refused, read unchanged, or read changed.
 
-``python tests/damage.py N`` does so N times for each format and prints the counts.
+``python tests/tools/damage.py N`` does so N times for each format and prints the counts.
 """
 
 import shutil

@@ -1,8 +1,8 @@
 """Attack everything, and write the counts into docs/reliability.md.
 
-``python -m attack N [DAMAGES [KILLS [NAME ...]]]`` calls every public function, or those of the names, N times, damages
-every format and kills every writer as often as is said (500 and 50 are usual), and rewrites the tables of what was
-tried.
+``cd tests/tools && python -m attack N [DAMAGES [KILLS [NAME ...]]]`` calls every public function, or those of the names,
+N times, damages every format and kills every writer as often as is said (500 and 50 are usual), and rewrites the tables
+of what was tried.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Counts of how plain the code is, a line for each room: `python tests/counts.py`. No number is a limit."""
+"""Counts of how plain the code is, a line for each room: `python tests/tools/counts.py`. No number is a limit."""
 
 import ast
 import io
@@ -6,7 +6,7 @@ import tokenize
 from collections import Counter
 from pathlib import Path
 
-SOURCE = Path(__file__).parents[1] / "src" / "xcurves"
+SOURCE = Path(__file__).parents[2] / "src" / "xcurves"
 NO_CODE = {
     tokenize.COMMENT,
     tokenize.NL,

@@ -1,4 +1,4 @@
-"""How cost grows, and what workers and threads bring: `python tests/benchmarks/scale.py [NAME ...]`.
+"""How cost grows, and what workers and threads bring: `python tests/tools/benchmarks/scale.py [NAME ...]`.
 
 NAME is workers, threads or cost; all without. Everything is drawn lazily where it is needed, and workers have
 imported what they need. Every figure is the best of a few turns (TURNS in the environment); ratios are of one run.

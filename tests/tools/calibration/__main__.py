@@ -1,4 +1,4 @@
-"""The full form: `cd tests && python -m calibration` measures all claims and writes the tables of docs/calibration.md.
+"""The full form: `cd tests/tools && python -m calibration` measures all claims and writes the tables of docs/calibration.md.
 
 Words as arguments choose the families whose names contain one of them; the tables of the others stay.
 """
@@ -11,16 +11,16 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
-from pathlib import Path
 
 import numpy as np
 import xarray as xr
 
 from calibration.claims import Simulation, count_of
 from calibration.suite import SIMULATIONS
+from places import ROOT
 
 USUAL = 10_000  # data sets of a row, unless each takes long
-PAGE = Path(__file__).parents[2] / "docs" / "calibration.md"
+PAGE = ROOT / "docs" / "calibration.md"
 START, END = "<!-- measured: start -->", "<!-- measured: end -->"
 Found = tuple[Simulation, xr.Dataset]
 

@@ -1,4 +1,4 @@
-"""Predictions of published scaling curves: `cd tests && python -m calibration.extrapolation`.
+"""Predictions of published scaling curves: `cd tests/tools && python -m calibration.extrapolation`.
 
 Each curve is fitted up to N, the largest size that leaves four times as much, at the sizes nearest to N / 2^(j / p)
 over four octaves, p = 1, 2, 8 sizes an octave, and predicted at 2N and 4N. Beside: a straight line of logarithms, and

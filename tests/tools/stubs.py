@@ -1,4 +1,4 @@
-"""Write what editors and type checkers read about the public names: ``python tests/stubs.py``.
+"""Write what editors and type checkers read about the public names: ``python tests/tools/stubs.py``.
 
 The names come from the table in `xcurves.public_names`, signatures and the first lines of docstrings from the functions.
 """
@@ -17,8 +17,8 @@ from typing import Any
 import xcurves
 from xcurves import accessors, public_names
 
-SOURCE = Path(__file__).parents[1] / "src" / "xcurves"
-HEAD = "# Written by tests/stubs.py from public_names.py."
+SOURCE = Path(__file__).parents[2] / "src" / "xcurves"
+HEAD = "# Written by tests/tools/stubs.py from public_names.py."
 # What the objects of each accessor are called in annotations.
 OBJECTS = {
     public_names.CURVES: "xr.DataArray",

@@ -1,6 +1,6 @@
 """Claims of scaling laws: intervals of parameters, optima and later runs under the law, and of published runs.
 
-`cd tests && python -m calibration.scaling` writes the table of published runs into docs/calibration.md.
+`cd tests/tools && python -m calibration.scaling` writes the table of published runs into docs/calibration.md.
 """
 
 from __future__ import annotations

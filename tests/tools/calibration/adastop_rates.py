@@ -1,6 +1,6 @@
 """How often AdaStop, and `sequential`, say that two equal algorithms differ.
 
-`cd tests && python -m calibration.adastop_rates` prints it. AdaStop is another package, so docs/calibration.md has no
+`cd tests/tools && python -m calibration.adastop_rates` prints it. AdaStop is another package, so docs/calibration.md has no
 table of it.
 """
 

@@ -1,4 +1,4 @@
-"""What each method should reach, measured in processor time beside its peers: `python tests/benchmarks/goals.py`.
+"""What each method should reach, measured in processor time beside its peers: `python tests/tools/benchmarks/goals.py`.
 
 In every round each contender of a goal has its turn; a run takes the best of its rounds, and the ratio of the best. Of
 three runs the smallest, middle and largest ratio are printed. Processor time is that of all threads; BLAS has one.
@@ -31,27 +31,29 @@ import numpy as np
 import xarray as xr
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-sys.path.insert(0, str(Path(__file__).parents[2] / "notebooks"))
+sys.path.insert(0, str(Path(__file__).parents[2]))
+sys.path.insert(0, str(Path(__file__).parents[3] / "notebooks"))
 
 import plain_chess
 import plain_pendulum
 from benchmarks import (
     distributions,
+    frames,
     learning,
     profiles,
+    programs,
     scaling,
-    test_experiments,
-    test_frames,
-    test_simulation,
+    simulation,
     workloads,
 )
 from benchmarks.workloads import WORKLOADS, Workload
 from experiments import endgames
+from places import ROOT
 from xcurves import archive, tutorial
 from xcurves.kernels.distributions import ecdf
 from xcurves.kernels.one_task import contrasts
 
-PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
+PAGE = ROOT / "docs" / "benchmarks.md"
 MARKS = "<!-- goals -->\n", "<!-- end of goals -->\n"
 # of a goal in a run: at most so many rounds, and about so many seconds
 RUNS, ROUNDS, SECONDS = (3, 15, 5)
@@ -248,18 +250,18 @@ def band_goals() -> list[Goal]:
 
 def frame_goals() -> list[Goal]:
     """Return the goals of ragged runs; ours checks labels, order and repeated rows too."""
-    frame = test_frames.make_frame(250)
-    ten_million = cache(partial(test_frames.make_frame, 1_667))
+    frame = frames.make_frame(250)
+    ten_million = cache(partial(frames.make_frame, 1_667))
     return [
         Goal(
             "1.5 million rows of frames to arrays: `groupby` and `np.interp`",
-            partial(test_frames.by_xcurves, frame),
-            partial(test_frames.by_loop, frame),
+            partial(frames.by_xcurves, frame),
+            partial(frames.by_loop, frame),
             1.0,
         ),
         Goal(
             "10 million rows of frames to arrays",
-            lambda: test_frames.by_xcurves(ten_million()),
+            lambda: frames.by_xcurves(ten_million()),
             None,
             3.0,
         ),
@@ -439,14 +441,14 @@ def experiment_goals() -> list[Goal]:
 
     def kept() -> None:
         with TemporaryDirectory() as folder:
-            test_experiments.kept_trials(Path(folder) / "trials")
+            programs.kept_trials(Path(folder) / "trials")
 
-    n_learners, n_swings = test_experiments.N_LEARNERS, test_experiments.N_SWINGS
+    n_learners, n_swings = programs.N_LEARNERS, programs.N_SWINGS
     return [
         Goal(
             "`dse`, 1,000 trials: a loop that saves nothing",
             kept,
-            test_experiments.plain_trials,
+            programs.plain_trials,
             1.0,
         ),
         Goal(
@@ -457,14 +459,14 @@ def experiment_goals() -> list[Goal]:
         ),
         Goal(
             "tic-tac-toe, 300 learners of 200 games: plain Python",
-            test_experiments.learners,
-            partial(test_experiments.plain_learner, 0.1, 0),
+            programs.learners,
+            partial(programs.plain_learner, 0.1, 0),
             0.0,
             n_learners,
         ),
         Goal(
             "pendulum, an episode of 100 learners: plain Python",
-            test_experiments.swings,
+            programs.swings,
             partial(plain_pendulum.plain_episode, 0),
             0.0,
             n_swings,
@@ -480,8 +482,8 @@ def simulation_goals() -> list[Goal]:
     return [
         Goal(
             name,
-            partial(test_simulation.by_study, 1_000),
-            partial(test_simulation.by_loop, 50),
+            partial(simulation.by_study, 1_000),
+            partial(simulation.by_loop, 50),
             0.0,
             20,
         )
