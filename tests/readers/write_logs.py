@@ -1,7 +1,7 @@
 """Write the logs in tests/readers/logs by the packages themselves, which are too heavy to install for the tests.
 
 `python tests/readers/write_logs.py NAME...` in an environment that has the package; `writers.json` beside the logs
-notes the versions. Runs take seconds: tiny models, few steps.
+notes the versions. With `--into FOLDER` they are written there. Runs take seconds: tiny models, few steps.
 """
 
 import json
@@ -246,7 +246,113 @@ def _wandb_rows(path):
     return rows
 
 
+QUESTIONS = [
+    (f"{a}+{b}=", a + b, passage)
+    for passage, a in (("one", 1), ("two", 2), ("three", 3))
+    for b in (1, 2)
+]
+LM_EVAL_TASK = """\
+task: {name}
+dataset_path: json
+dataset_kwargs: {{data_files: {{test: {name}.jsonl}}}}
+test_split: test
+output_type: multiple_choice
+doc_to_text: "{{{{question}}}}"
+doc_to_choice: choices
+doc_to_target: answer
+metric_list:
+  - {{metric: acc, aggregation: mean, higher_is_better: true}}
+"""
+LM_EVAL_GROUP = """\
+group: arithmetic
+task: [sums, differences]
+aggregate_metric_list: [{metric: acc, aggregation: mean, weight_by_size: true}]
+"""
+
+
+def lm_eval(root):
+    """Two models that guess, on six items of each of two benchmarks: results and samples."""
+    import os
+
+    os.environ |= {"HF_DATASETS_OFFLINE": "1", "HF_HUB_OFFLINE": "1"}
+    os.environ["HF_HOME"] = mkdtemp()
+    from lm_eval import simple_evaluate
+    from lm_eval.loggers import EvaluationTracker
+    from lm_eval.tasks import TaskManager
+
+    root = root.resolve()
+    os.chdir(mkdtemp())  # paths in the results are of this folder
+    for name, sign in (("sums", 1), ("differences", -1)):
+        rows = [
+            {
+                "question": question.replace("+", "+" if sign == 1 else "-"),
+                "choices": [str(right + 1), str(right)],
+                "answer": 1,
+                "passage": passage,
+            }
+            for question, right, passage in QUESTIONS
+        ]
+        Path(f"{name}.jsonl").write_text("".join(json.dumps(x) + "\n" for x in rows))
+        Path(f"{name}.yaml").write_text(LM_EVAL_TASK.format(name=name))
+    Path("arithmetic.yaml").write_text(LM_EVAL_GROUP)
+    for seed, model in enumerate(("org/small", "org/large"), 1):
+        tracker = EvaluationTracker(output_path=str(root))
+        found = simple_evaluate(
+            model="dummy",
+            model_args=f"pretrained={model}",
+            tasks=["arithmetic"],
+            task_manager=TaskManager(include_path=".", include_defaults=False),
+            evaluation_tracker=tracker,
+            random_seed=seed,
+            torch_random_seed=None,
+        )
+        samples = found.pop("samples")
+        found["pretty_env_info"] = ""
+        tracker.save_results_aggregated(results=found, samples=samples)
+        for task, each in samples.items():
+            tracker.save_results_samples(task_name=task, samples=each)
+
+
+def inspect_ai(root):
+    """Two models on six items, twice each: as .eval and as JSON."""
+    from inspect_ai import log
+    from inspect_ai.scorer import Score
+
+    rng = np.random.default_rng(0)
+    for model, right in (("small", 0.3), ("large", 0.8)):
+        samples = [
+            log.EvalSample(
+                id=question,
+                epoch=epoch,
+                input=question,
+                target=str(answer),
+                metadata={"passage": passage},
+                scores={
+                    "match": Score(value="C" if rng.random() < right else "I"),
+                    "graded": Score(
+                        value={"form": float(rng.integers(5)), "note": "well done"}
+                    ),
+                },
+            )
+            for question, answer, passage in QUESTIONS
+            for epoch in (1, 2)
+        ]
+        spec = log.EvalSpec(
+            created="2026-01-02T03:04:05+00:00",
+            task="sums",
+            dataset=log.EvalDataset(name="sums", samples=len(QUESTIONS)),
+            model=f"mockllm/{model}",
+            config=log.EvalConfig(epochs=2),
+        )
+        written = log.EvalLog(status="success", eval=spec, samples=samples)
+        for form in ("eval", "json"):
+            (root / form).mkdir(exist_ok=True)
+            log.write_eval_log(written, str(root / form / f"{model}.{form}"), form)
+
+
 WRITERS = {
+    "lm_eval": lm_eval,
+    "inspect-ai": inspect_ai,
     "wandb": wandb,
     "stable-baselines3": stable_baselines3,
     "lightning": lightning,
@@ -257,11 +363,11 @@ WRITERS = {
 }
 
 
-def main(names):
-    noted = LOGS / "writers.json"
+def main(names, logs=LOGS):
+    noted = logs / "writers.json"
     versions = json.loads(noted.read_text()) if noted.exists() else {}
     for name in names:
-        folder = LOGS / name
+        folder = logs / name
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         WRITERS[name](folder)
@@ -277,4 +383,8 @@ def main(names):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    names = sys.argv[1:]
+    if names[:1] == ["--into"]:
+        main(names[2:], Path(names[1]))
+    else:
+        main(names)

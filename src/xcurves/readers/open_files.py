@@ -6,6 +6,7 @@ import gzip
 import io
 import shutil
 import sqlite3
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
@@ -188,6 +189,39 @@ def _header_of(
             read_header = np.lib.format.read_array_header_1_0
         shape, _, dtype = read_header(array)
     return shape, dtype
+
+
+def read_member(members: zipfile.ZipFile, name: str, path: Path) -> bytes:
+    """Return a file in a zip, also one that is compressed by zstd, if it expands to no more than is allowed."""
+    member = members.getinfo(name)
+    if member.file_size > _limit.get():
+        raise _too_large(path)
+    try:
+        return members.read(member)
+    except NotImplementedError:  # before Python 3.14
+        return _of_zstd(_raw(member, path), member.file_size)
+
+
+def _raw(member: zipfile.ZipInfo, path: Path) -> bytes:
+    """Return the bytes of a file in a zip as they are, which stand behind a header, its name and an extra field."""
+    with opened(path) as file:
+        file.seek(member.header_offset + 26)
+        of_name, of_extra = struct.unpack("<HH", file.read(4))
+        file.seek(of_name + of_extra, io.SEEK_CUR)
+        return file.read(member.compress_size)
+
+
+def _of_zstd(data: bytes, size: int) -> bytes:
+    """Return what is compressed by zstd, not more than the size that the zip says."""
+    try:
+        from numcodecs import Zstd
+    except ImportError:
+        raise ImportError(
+            "a log that is compressed by zstd needs numcodecs. Install it: pip install 'xcurves[io]'"
+        ) from None
+    made = bytearray(size)
+    Zstd().decode(data, out=made)
+    return bytes(made)
 
 
 def is_database(path: Path) -> bool:

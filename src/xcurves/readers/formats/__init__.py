@@ -119,6 +119,7 @@ def format_of(path: Path) -> str:
         OSError,
         EOFError,
         ValueError,
+        NotImplementedError,  # of a compression that zipfile does not know
         RecursionError,
         zlib.error,
         zipfile.BadZipFile,
