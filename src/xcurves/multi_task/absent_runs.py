@@ -6,11 +6,15 @@ from collections.abc import Iterator
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from xcurves.core import labels
+from xcurves.core.driver import is_lazy
 from xcurves.core.wording import listed, number
 
+MANY = 50  # tasks beyond which those that an algorithm lacks are counted, not named
 _NAMED = 3  # largest lacks
+_SEVERAL = 6  # tasks of an algorithm from which it should share some: fewer have no p
 
 
 def say_absent_runs(benchmark: xr.Dataset, task: str) -> Iterator[str]:
@@ -21,6 +25,9 @@ def say_absent_runs(benchmark: xr.Dataset, task: str) -> Iterator[str]:
     counts = n_runs.transpose(task, "algorithm").to_numpy()
     most = counts.max(axis=1, keepdims=True)
     lacking = most - counts
+    if len(counts) > MANY:
+        yield from _say_lacks(benchmark, counts == 0, labels.noun(task))
+        lacking = np.where(counts == 0, 0, lacking)
     n_lacking = int(np.count_nonzero(lacking))
     if not n_lacking:
         return
@@ -39,4 +46,50 @@ def say_absent_runs(benchmark: xr.Dataset, task: str) -> Iterator[str]:
     yield (
         f"{number(n_lacking)} of {number(counts.size)} cells of {task} and algorithm lack runs that others have: "
         f"{which}{listed(lacks)}. Runs that crashed are no missing runs: give them a failed score."
+    )
+
+
+def _say_lacks(
+    benchmark: xr.Dataset, is_absent: NDArray[np.bool_], noun: str
+) -> Iterator[str]:
+    """Yield how many of many tasks each algorithm lacks, given which has none of its runs, shape (task, algorithm)."""
+    n_absent = is_absent.sum(axis=0)
+    names = benchmark["algorithm"].to_numpy().tolist()
+    lacks = [
+        f"{name} lacks {number(n)}"
+        for name, n in zip(names, n_absent, strict=True)
+        if n
+    ]
+    if lacks:
+        yield (
+            f"Of {number(len(is_absent))} {noun}s {listed(lacks, _NAMED)}: each pair is compared on the {noun}s that both "
+            "have."
+        )
+
+
+def refuse_strangers(curves: xr.DataArray, dim: str) -> None:
+    """Refuse an algorithm that has several tasks of its own and none in common with any other."""
+    if is_lazy(curves):
+        return
+    others = [each for each in curves.dims if each not in (dim, "algorithm")]
+    has = curves.notnull().any(others).transpose(dim, "algorithm").to_numpy()
+    common = has.T.astype(np.float64) @ has
+    n_own = np.diagonal(common).copy()
+    np.fill_diagonal(common, 0.0)
+    alone = (n_own >= _SEVERAL) & (common.max(axis=1, initial=0.0) == 0)
+    if len(n_own) < 2 or not alone.any():
+        return
+    names = curves["algorithm"].to_numpy().tolist()
+    tasks = curves[dim].to_numpy().tolist()
+    first = int(alone.argmax())
+    # the one that has most is what the stranger should match
+    other = int(np.argmax(np.where(np.arange(len(n_own)) == first, -1, n_own)))
+    noun = labels.noun(dim)
+    own, theirs = (
+        labels.shown(tasks[int(has[:, each].argmax())]) for each in (first, other)
+    )
+    raise ValueError(
+        f"algorithm {labels.shown(names[first])} has {number(n_own[first])} {noun}s, of which 0 are common with any other "
+        f"algorithm: its own is called {own}, one of {labels.shown(names[other])} {theirs}. Give the same {noun} the same "
+        f"label, or leave it out: curves.drop_sel(algorithm={labels.shown(names[first])})"
     )

@@ -25,6 +25,7 @@ from xcurves.core.weights import TrainingWeights, check_training_weights, number
 from xcurves.kernels.over_tasks import task_effects, task_flips, task_plans
 from xcurves.kernels.resampling import plans
 from xcurves.multi_task import task_options
+from xcurves.multi_task.absent_runs import refuse_strangers
 from xcurves.multi_task.claims import TASK_CLAIMS
 from xcurves.multi_task.comparison import Comparison
 from xcurves.multi_task.kinds import ACROSS_TASKS
@@ -220,6 +221,7 @@ def across_tasks(
     run_checks.warn_of_copies(checked)
     checked, higher_is_better = direction.resolved(checked, higher_is_better)
     checked, dim = task_dims.check_task(checked, task)
+    refuse_strangers(checked, dim)
     checked, budget = within_budget(checked, DIMS)
     weights = task_options.check_task_weights(checked, dim, task_weights)
     levels = check_training_weights(checked, training_weights)

@@ -26,9 +26,10 @@ from xcurves.core.pairs import lower_is_better, verdict_rows
 from xcurves.core.provenance import alpha_of, significant
 from xcurves.core.wording import count, number, span, units_of
 from xcurves.kernels.resampling.adjustments import holm
+from xcurves.multi_task.answers_shown import families_of
 from xcurves.multi_task.claims import of_claim, shown_of_claim
 from xcurves.multi_task.scope import Scope, scope_of
-from xcurves.multi_task.task_options import carrying_tasks
+from xcurves.multi_task.task_options import GROUP, carrying_tasks
 
 
 def noun_of(result: xr.Dataset) -> str:
@@ -85,6 +86,8 @@ def _about(made: Comparison, benchmark: xr.Dataset, noun: str) -> Comparison:
         if len(algorithms) == 2:
             all_of_them = "both"
         over = f"over the {number(n_common)} of {number(n_all)} {noun}s that {all_of_them} have"
+    if "task_groups" in benchmark.attrs:
+        over += f" in {number_of_families(benchmark)[0]}"
     among = ""
     if scope.about == "full":
         among = f"Of the {len(algorithms)} algorithms that have all {number(n_all)} {noun}s, "
@@ -251,9 +254,10 @@ def number_of_families(benchmark: xr.Dataset) -> tuple[str, str]:
     n = families_of_pairs(benchmark)
     some = sorted({int(each) for each in n if each}) or [0]
     if "task_groups" in benchmark.attrs:
+        things = units_of_claim(benchmark)
         if some == [1]:
-            return f"1 family of {noun}s", "families"
-        return f"{span(some)} families of {noun}s", "families"
+            return f"1 of {things}", things.partition(" of ")[0]
+        return f"{span(some)} {things}", things.partition(" of ")[0]
     if some == [1]:
         return f"1 {noun}", f"{noun}s"
     return f"{span(some)} {noun}s", f"{noun}s"
@@ -266,9 +270,10 @@ def n_families_of(benchmark: xr.Dataset, pair: int) -> int:
 
 def units_of_claim(benchmark: xr.Dataset) -> str:
     """Return what the claim for tasks like these counts: tasks, or families of them."""
+    noun = noun_of(benchmark)
     if "task_groups" in benchmark.attrs:
-        return f"families of {noun_of(benchmark)}s"
-    return f"{noun_of(benchmark)}s"
+        return families_of(noun, str(benchmark.attrs["task_groups"]), GROUP)
+    return f"{noun}s"
 
 
 def _floor_of_runs(benchmark: xr.Dataset) -> tuple[str, str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
+from collections.abc import Callable
+from functools import partial, wraps
+from typing import Any, TypeVar
 
 import numpy as np
 import xarray as xr
@@ -22,9 +23,11 @@ from xcurves.core.schema import (
     captioned,
 )
 from xcurves.multi_task import plots, profile_text, tables, text
+from xcurves.multi_task.answers_shown import as_shown
 from xcurves.multi_task.claims import TASK_CLAIMS
 from xcurves.multi_task.task_scores import scores_by_task
 
+_Made = TypeVar("_Made")
 _PAIR = ("task", "pair")
 _CLAIM = ("task", "pair", "task_effect")
 _TASK = ("task", "pair", "joined_task")
@@ -68,6 +71,19 @@ def several_tasks(
             few += f": {attrs['left_out'].splitlines()[0]}"
         raise NotApplicableError(few, expected=True)
     return taken, {"task": str(dims[0])}, attrs
+
+
+def _of_shown(make: Callable[..., _Made]) -> Callable[..., _Made]:
+    """Return what makes sentences, a table or a picture, of a result as it is shown: answers in per cent."""
+
+    @wraps(make)
+    def made(result: xr.Dataset, *more: Any) -> _Made:
+        of_scores = [
+            name for name, var in ACROSS_TASKS.variables.items() if var.units == "score"
+        ]
+        return make(as_shown(result, of_scores), *more)
+
+    return made
 
 
 ACROSS_TASKS = ResultKind(
@@ -245,12 +261,12 @@ ACROSS_TASKS = ResultKind(
         "whole runs within a task (for these tasks), whole tasks (for tasks like these)",
     ),
     table=captioned(
-        tables.across_table,
+        _of_shown(tables.across_table),
         "Pairs of algorithms over all tasks, the better one first: mean difference, its interval and adjusted p for "
         "tasks like these (random) and for these tasks (fixed), the probability that a run of the first is better, and "
         "the standard deviation of true differences over tasks.",
     ),
-    statements=text.across_statements,
+    statements=_of_shown(text.across_statements),
     by_task=scores_by_task,
     part=Part(
         "across_tasks",
@@ -259,13 +275,13 @@ ACROSS_TASKS = ResultKind(
         _OPTIONS,
         opens=True,
         over_tasks=True,
-        algorithms=tables.algorithm_table,
-        pairs=tables.pairs_of_verdict,
+        algorithms=_of_shown(tables.algorithm_table),
+        pairs=_of_shown(tables.pairs_of_verdict),
     ),
     views={
         "forest": View(
             Drawing(
-                plots.draw_forest,
+                _of_shown(plots.draw_forest),
                 rows=plots.forest_rows,
                 beside=plots.forest_letters,
                 claims="task_effect",

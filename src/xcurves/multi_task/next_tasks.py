@@ -9,6 +9,7 @@ import xarray as xr
 
 from xcurves.core.compared_pairs import Comparison, beside
 from xcurves.core.wording import ends_of, number, percent, quantity
+from xcurves.multi_task.answers_shown import shows_answers
 from xcurves.multi_task.compared import (
     floors,
     n_families_of,
@@ -49,20 +50,42 @@ def what_next(benchmark: xr.Dataset, likes: Comparison) -> Iterator[str]:
     if names is None:
         return
     place = _place_of(benchmark, names)
+    n = n_families_of(benchmark, place)
+    takes = _what_it_takes(benchmark, place, n)
+    if not takes:
+        return
+    pair = f"{names[0]} from {names[1]}"
+    smallest = float(benchmark["smallest_to_show"].to_numpy()[place])
+    # Of answers to questions it is asked first what so many can show.
+    if shows_answers(benchmark) and not np.isnan(smallest):
+        yield f"{_that_many_show(benchmark, n, smallest)}; to tell {pair} takes {takes}."
+    else:
+        yield f"To tell {pair} takes {takes}."
+
+
+def _what_it_takes(benchmark: xr.Dataset, place: int, n: int) -> str:
+    """Return how many tasks would tell a pair apart, "" where nothing says it."""
     wanted = float(benchmark["tasks_to_show"].to_numpy()[place])
     at_least = float(benchmark["tasks_at_least"].to_numpy()[place])
-    n = n_families_of(benchmark, place)
     unit = units_of_claim(benchmark)
-    begin = f"To tell {names[0]} from {names[1]} takes"
     if wanted > _MOST_TIMES * n:
-        yield f"{begin} more than {_MOST_TIMES} times as many {unit}."
-    elif np.isnan(wanted) and np.isfinite(at_least):
-        yield f"{begin} at least {_about(at_least)} {unit}."
+        return f"more than {_MOST_TIMES} times as many {unit}"
+    if np.isnan(wanted) and np.isfinite(at_least):
+        return f"at least {_about(at_least)} {unit}"
     # So many as there are would show it most often: then nothing says what it takes.
-    elif wanted > n and at_least < wanted:
-        yield f"{begin} at least {_about(at_least)} {unit}, about {_about(wanted)} if the difference is as seen."
-    elif wanted > n:
-        yield f"{begin} about {_about(wanted)} {unit} if the difference is as seen."
+    if wanted > n and at_least < wanted:
+        return f"at least {_about(at_least)} {unit}, about {_about(wanted)} if the difference is as seen"
+    if wanted > n:
+        return f"about {_about(wanted)} {unit} if the difference is as seen"
+    return ""
+
+
+def _that_many_show(benchmark: xr.Dataset, n: int, smallest: float) -> str:
+    """Return which difference so many tasks, or families of them, show."""
+    things = f"{number(n)} {units_of_claim(benchmark)}"
+    return (
+        f"{things} show a difference of {number(smallest, 2)} or more in 8 of 10 cases"
+    )
 
 
 def _about(count_of: float) -> str:
@@ -77,7 +100,11 @@ def could_be_seen(benchmark: xr.Dataset, likes: Comparison) -> Iterator[str]:
         return
     place = _place_of(benchmark, names)
     smallest = float(benchmark["smallest_to_show"].to_numpy()[place])
-    if np.isnan(smallest):
+    # Of answers the verdict says it.
+    is_said = shows_answers(benchmark) and bool(
+        _what_it_takes(benchmark, place, n_families_of(benchmark, place))
+    )
+    if np.isnan(smallest) or is_said:
         return
     unit = units_of_claim(benchmark)
     size = quantity(smallest, likes.units, 2)

@@ -24,6 +24,7 @@ from xcurves.core.result_frames import (
     frame_of_pairs,
     note_open_ends,
 )
+from xcurves.multi_task.answers_shown import shows_answers
 from xcurves.multi_task.claims import (
     claim_of_verdict,
     claims_of,
@@ -51,6 +52,9 @@ def across_table(result: xr.Dataset) -> pd.DataFrame:
         columns["prob_greater_p"] = adjusted.reset_coords(drop=True)
     columns["task_sd"] = result["task_sd"]
     frame = frame_of_pairs(columns, size, turned[TURNED])
+    if shows_answers(result):
+        # of one answer to each question nothing is known about these very ones
+        frame = frame.dropna(axis="columns", how="all")
     frame.attrs["interval"] = _of_scales(result, heading(result))
     note_open_ends(frame, *every_shown)
     return frame
@@ -124,4 +128,6 @@ def _of_scales(result: xr.Dataset, heading_of_interval: str) -> str:
     """Return the heading of intervals; where tasks are on unlike scales it says for whom they hold."""
     if any(carrying_tasks(each) for each, _ in named_tasks(result, "difference")):
         return f"{heading_of_interval}, if the {noun_of(result)}s' scales count as they are"
+    if shows_answers(result):
+        return f"{heading_of_interval}, scores in %"
     return heading_of_interval

@@ -15,13 +15,14 @@ from xcurves.core.pairs import TURNED, PairRow, better_first, most_ahead
 from xcurves.core.provenance import alpha_of
 from xcurves.core.schema import Statement
 from xcurves.core.wording import joined, listed, number, pvalue
-from xcurves.multi_task.absent_runs import say_absent_runs
+from xcurves.multi_task.absent_runs import MANY, say_absent_runs
 from xcurves.multi_task.claims import of_claim
 from xcurves.multi_task.compared import (
     families_of_pairs,
     floors,
     noun_of,
     number_of_families,
+    units_of_claim,
 )
 from xcurves.multi_task.next_tasks import could_be_seen, one_more
 from xcurves.multi_task.pair_text import details_of_pair
@@ -63,10 +64,13 @@ def across_statements(result: xr.Dataset) -> Iterator[Statement]:
         "from where these come from; this needs differences that are symmetric about their mean.",
     )
     if "task_groups" in result.attrs:
-        families = f"families of {task}s ({result.attrs['task_groups']})"
+        families = units_of_claim(result)
+        about = f"{families} ({result.attrs['task_groups']}): whole families"
+        if " of " not in families:
+            about = f"{families}: all {task}s of one"
         yield Statement(
             "detail",
-            f"The claim for {task}s like these is about {families}: whole families are flipped.",
+            f"The claim for {task}s like these is about {about} are flipped.",
         )
 
 
@@ -235,7 +239,8 @@ def _missing(benchmark: xr.Dataset) -> Iterator[str]:
     d = benchmark["task_difference"]
     tasks = ""
     dim = str(benchmark.attrs["task"])
-    if dim in d.dims:
+    # Of many tasks it is said how many each algorithm lacks.
+    if d.sizes.get(dim, MANY + 1) <= MANY:
         tasks = _labels_where(benchmark, dim, d.isnull().any("pair"))
     if tasks:
         yield f"Some pairs are without {tasks}, where one of the two has no run or none is finite."

@@ -22,6 +22,7 @@ from xcurves.core.verdict import (
     within_words,
 )
 from xcurves.core.wording import count, listed, number, span
+from xcurves.multi_task.answers_shown import shows_answers
 from xcurves.multi_task.compared import (
     compared,
     floors,
@@ -60,6 +61,9 @@ def verdict_over_tasks(
         ], []
     if benchmark["difference"].isnull().all():
         return [f"Nothing can be said: no two algorithms have a {task} in common."], []
+    alike = _all_alike(benchmark)
+    if alike:
+        return [alike], []
     likes, these = claims_of_both
     sentences = []
     unlike = _unlike_scales(benchmark)
@@ -93,9 +97,32 @@ def verdict_over_tasks(
     others = list(_left_out_clauses(benchmark, likes))
     following = list(what_next(benchmark, likes))
     of_these = list(_of_these(likes, these, task, short=bool(others)))
+    aside = []
+    # That one answer to each question says nothing about these very ones is no news.
+    if not _has_claim(these) and shows_answers(benchmark):
+        of_these, aside = [], of_these
     sentences += [best_sentence(likes), *claims, *others, *following, *of_these]
-    return within_words(
+    kept, left = within_words(
         sentences, [*others[:0:-1], *following, *claims[1:], *of_these, *others]
+    )
+    return kept, [*left, *aside]
+
+
+def _all_alike(benchmark: xr.Dataset) -> str | None:
+    """Return that all answers are right, or all wrong, so that nothing is compared; None where they are not."""
+    if not shows_answers(benchmark):
+        return None
+    values = np.unique(benchmark["task_mean"].to_numpy())
+    known = values[~np.isnan(values)]
+    if len(known) != 1:
+        return None
+    how = "wrong"
+    if (known[0] > 0) != lower_is_better(benchmark):
+        how = "right"
+    n_tasks = int((benchmark["n_runs"] > 0).any("algorithm").sum())
+    return (
+        f"All answers of {listed(benchmark['algorithm'].to_numpy().tolist(), _MOST_BESIDE)} to "
+        f"{count(n_tasks, noun_of(benchmark))} are {how}: nothing tells them apart."
     )
 
 
