@@ -12,6 +12,8 @@ import numpy as np
 import pandas as pd
 
 from xcurves.core import provenance
+from xcurves.core.direction import looks_like_score
+from xcurves.core.names import dim_of, is_clock, is_step
 from xcurves.core.validation import check_path
 from xcurves.frames.wide import compiled, whole_numbers
 from xcurves.readers.formats import could_be_log
@@ -81,10 +83,14 @@ def read_each_run(
     """Read the logs of every run, and put them below each other with what their folders or files say."""
     labels, groups, said = _runs(root, source, folders, names)
     kept, left_out, empty = dict[int, pd.DataFrame](), list[str](), list[str]()
+    are_placed = False
     for number, files in enumerate(groups):
         with parsing(files[0], source.what):
             rows, cut = read_files(source, files, Path(root))
             check_cells(rows, files[0])
+        if source.general and _are_places(rows, files, is_run="run" in labels):
+            rows = rows.assign(step=np.arange(1, len(rows) + 1))
+            are_placed = True
         if cut:
             left_out.append(cut)
         if len(rows):
@@ -114,9 +120,26 @@ def read_each_run(
     read.attrs = {key: told for key, told in about.items() if told} | {
         "source": f"{source.what} {where(root)}"
     }
+    if are_placed:
+        said = "; ".join(filter(None, [said, "step is the place of a row in its file"]))
     if said:
         read.attrs["named_by"] = said
     return read
+
+
+def _are_places(rows: pd.DataFrame, files: Sequence[Path], *, is_run: bool) -> bool:
+    """Return whether the rows of a file are the steps of one run: numbers only, in order, without a step.
+
+    Lists of JSON are such histories; rows of another file may be runs, unless it is that of one run.
+    """
+    if len(rows) < 2 or len(files) > 1:
+        return False
+    names = list(map(str, rows))
+    has_step = any(is_step(name) or is_clock(name) or dim_of(name) for name in names)
+    are_numbers = len(rows.select_dtypes(["number", "bool"]).columns) == len(names)
+    is_json = re.search(r"\.(?:json|jsonl|ndjson)(?:\.gz)?$", files[0].name.lower())
+    is_history = is_json and any(map(looks_like_score, names))
+    return are_numbers and not has_step and bool(is_run or is_history)
 
 
 def _runs(
