@@ -143,7 +143,7 @@ _CURES: tuple[tuple[str, _Written], ...] = (
     (r"\bhigher_is_better=False", "--lower-is-better"),
     (r"\bresumed=True", "--resumed"),
     (r"(?<!\w)\.sel\((?P<dim>\w+)='(?P<label>[^']*)'\)", _selected),
-    (r"frame\[frame\['(?P<dim>[^']*)'\] == '(?P<label>[^']*)'\]", _selected),
+    (r"frame\[frame\['(?P<dim>[^']*)'\] == '?(?P<label>[^'\]]*)'?\]", _selected),
 )
 
 

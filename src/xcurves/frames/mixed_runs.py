@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xcurves.core import names, provenance
+from xcurves.core.refusal import Cure, Refusal, give
 from xcurves.frames.columns import Duplicates, unused_labels, unused_numbers
 from xcurves.kernels.times.ragged import Rows
 
@@ -18,6 +19,7 @@ _SHOWN = 3  # labels in a message
 _EPISODES = re.compile(
     r"(?:^|[\W_])(?:eps?|episodes?|rollouts?)(?:$|[\W_])", re.IGNORECASE
 )
+_RUNGS = frozenset(["n_resources", "budget", "rung"])  # of searches that stop the worse
 _MANY = 50  # runs for each level, of at least two
 
 
@@ -37,6 +39,40 @@ class Named(NamedTuple):
 def is_clock(column: pd.Series[Any]) -> bool:
     """Return whether a column says when a row was written, by its name or its dtype."""
     return pd.api.types.is_datetime64_any_dtype(column) or names.is_clock(column.name)
+
+
+def refuse_rungs(frame: pd.DataFrame, named: Named) -> None:
+    """Refuse trials of several rungs, which had unlike budgets, without a column of training."""
+    rungs = [
+        name
+        for name in frame.select_dtypes("number")
+        if str(name).casefold() in _RUNGS
+        and name not in named.used
+        and len(frame[name].unique()) > 1
+    ]
+    if not rungs:
+        return
+    rung = rungs[0]
+    groups = [column for dim, column in named.dims.items() if dim != "run"]
+    everyone = set(frame[rung])
+    if groups:
+        by_group = frame[rung].groupby([frame[name] for name in groups])
+        everyone = set.intersection(*map(set, by_group.unique()))
+    pieces: list[Any] = []
+    if everyone:
+        first, last = (f"{edge(everyone):.12g}" for edge in (min, max))
+        pieces.append(f"All trials, on the first: frame[frame[{rung!r}] == {first}]. ")
+        if last != first:
+            pieces.append(
+                f"Those left on the last that all have: frame[frame[{rung!r}] == {last}]. "
+            )
+    cure = Cure(*pieces, "As training: ", give(training=rung))
+    raise Refusal(
+        "training",
+        None,
+        f"pools trials of {frame[rung].nunique()} budgets, column {rung!r} ({_listed(frame[rung])})",
+        cure,
+    )
 
 
 def telling_apart(

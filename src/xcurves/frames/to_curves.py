@@ -27,7 +27,12 @@ from xcurves.frames.columns import (
     numbers,
 )
 from xcurves.frames.grids import AlignMethod, Asked, On
-from xcurves.frames.mixed_runs import Named, warn_of_episodes, warn_of_mixed_runs
+from xcurves.frames.mixed_runs import (
+    Named,
+    refuse_rungs,
+    warn_of_episodes,
+    warn_of_mixed_runs,
+)
 from xcurves.frames.restarts import refuse_negative
 from xcurves.frames.wide import of_each_value, to_long, with_joined
 from xcurves.kernels.times.ragged import Rows, at_levels, own_levels
@@ -183,6 +188,8 @@ def to_dataarray(
 
     # Rows of the same run and level become one, unless that is refused.
     named = Named(column_of, [value, *column_of.values(), *kept], names_of(extra))
+    if training is None:
+        refuse_rungs(frame, named)
     refuse_negative(frame, level, named)
     rows, is_kept, lines = frame_rows.one_each(
         frame, Rows(curve, level, scores), named, duplicates, resumed=resumed

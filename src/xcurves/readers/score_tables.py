@@ -18,6 +18,7 @@ from xcurves.readers import log_files
 from xcurves.readers.formats import delimited
 from xcurves.readers.log_files import parsing
 from xcurves.readers.open_files import LogError, read_bytes
+from xcurves.readers.sklearn import RUNGS, candidates
 from xcurves.readers.source import Source
 
 _SPLIT = re.compile(r"split(?P<run>\d+)_(?P<score>(?:test|train)_.+)")
@@ -54,17 +55,21 @@ def _named_algorithm(table: pd.DataFrame, also: tuple[str, ...] = ()) -> str | N
 
 def _search_rows(table: pd.DataFrame, _: Path) -> pd.DataFrame:
     """Return a row for each setting and fold of one search; for each setting of several, whose trials they are."""
-    settings = [
+    of_setting = [
         name
         for name in map(str, table)
-        if name.startswith(_SETTING) and len(table[name].unique()) > 1
+        if name.startswith(_SETTING)
+        # a parameter may be the resource of a halving search
+        and not ("n_resources" in table and table[name].equals(table["n_resources"]))
     ]
+    settings = [name for name in of_setting if len(table[name].unique()) > 1]
+    rungs = table[[name for name in RUNGS if name in table]]
     labels = table[settings].set_axis(
         [CONFIG + name.removeprefix(_SETTING) for name in settings], axis=1
     )
     algorithm = _named_algorithm(table.drop(columns=settings))
     if algorithm is not None:
-        runs = table.groupby(algorithm).cumcount()
+        runs = candidates(table, [algorithm, *of_setting])
         means = {
             match["score"]: table[name]
             for name in map(str, table)
@@ -73,6 +78,7 @@ def _search_rows(table: pd.DataFrame, _: Path) -> pd.DataFrame:
         made = pd.concat(
             [
                 pd.DataFrame({"algorithm": table[algorithm], "run": runs, **means}),
+                rungs,
                 labels,
             ],
             axis=1,
@@ -80,7 +86,7 @@ def _search_rows(table: pd.DataFrame, _: Path) -> pd.DataFrame:
         # a table of results does not say how settings were chosen
         made.attrs = {"sampler": "unknown"}
         return made
-    names = _names_of_settings(labels)
+    names = _names_of_settings(labels, candidates(table, of_setting))
     scores: dict[str, dict[str, Any]] = {}
     for name in map(str, table):
         match = _SPLIT.fullmatch(name)
@@ -88,7 +94,11 @@ def _search_rows(table: pd.DataFrame, _: Path) -> pd.DataFrame:
             scores.setdefault(match["run"], {})[match["score"]] = table[name]
     of_folds = [
         pd.concat(
-            [pd.DataFrame({"algorithm": names, "run": int(fold), **scored}), labels],
+            [
+                pd.DataFrame({"algorithm": names, "run": int(fold), **scored}),
+                rungs,
+                labels,
+            ],
             axis=1,
         )
         for fold, scored in scores.items()
@@ -96,15 +106,18 @@ def _search_rows(table: pd.DataFrame, _: Path) -> pd.DataFrame:
     return pd.concat(of_folds, ignore_index=True)
 
 
-def _names_of_settings(labels: pd.DataFrame) -> pd.Series[Any]:
-    """Return a name for each setting: what differs between them, and the number of the row where nothing does."""
-    rows = pd.Series([f"setting {number}" for number in range(1, len(labels) + 1)])
+def _names_of_settings(
+    labels: pd.DataFrame, candidate: pd.Series[int]
+) -> pd.Series[Any]:
+    """Return a name for each candidate: what differs between them, and its number where nothing does."""
+    numbers = "setting " + (candidate + 1).astype(str)
     if labels.empty:
-        return rows
+        return numbers
     missing = labels.isna()
     texts = labels.astype(object).mask(missing, "None")
     names = join_labels(texts, list(map(str, labels)))
-    return names.where(~names.duplicated(keep=False), names + ", " + rows)
+    several = candidate.groupby(names).transform("nunique") > 1
+    return names.where(~several, names + ", " + numbers)
 
 
 def _trial_rows(table: pd.DataFrame, path: Path) -> pd.DataFrame:
@@ -232,7 +245,7 @@ SEARCH = Source(
     is_log=_is_search,
     read_all=lambda path: _read(path, "cv_results_ of scikit-learn", _search_rows),
     single=True,
-    training=None,
+    training="n_resources",  # where a search has rungs
     example="cv_results.csv",
 )
 TRIALS = Source(

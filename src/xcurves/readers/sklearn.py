@@ -17,6 +17,7 @@ from xcurves.readers.logs import check_named
 # scores of one fit, or the mean of those of a setting; which fails with any of its fits
 _SCORE = re.compile(r"^((mean|split\d+)_)?(test|train)_")
 _SCORED = re.compile("^(test|train)_|_time$")  # of what cross_validate returns
+RUNGS = ("iter", "n_resources")  # of a halving search
 # in the order of learning_curve
 _ARRAYS = ("train_score", "test_score", "fit_time", "score_time")
 
@@ -115,8 +116,8 @@ def search(results: Mapping[str, Any]) -> pd.DataFrame:
     Parameters
     ----------
     results : mapping
-        From the name of each algorithm to its fitted ``GridSearchCV`` or ``RandomizedSearchCV``, or to the
-        ``cv_results_`` of one.
+        From the name of each algorithm to its fitted ``GridSearchCV``, ``RandomizedSearchCV`` or one of their halving
+        kind, or to the ``cv_results_`` of one.
 
     Returns
     -------
@@ -124,7 +125,9 @@ def search(results: Mapping[str, Any]) -> pd.DataFrame:
         One row per algorithm and trial (setting of hyperparameters): `algorithm`, `run` (the trial), and what
         ``cv_results_`` has, `mean_test_score` and its like, each fold's score, and `param_...` columns. A fit that
         failed (``error_score=nan``) and the mean of a setting of which one failed have -inf, worse than every other
-        score: those of scikit-learn are the better the higher, ``neg_...`` ones too.
+        score: those of scikit-learn are the better the higher, ``neg_...`` ones too. A halving search tries its
+        candidates on more and more resources and leaves out the worse: a candidate has the same `run` on each rung, and
+        ``to_dataarray(training="n_resources")`` keeps rungs apart.
 
     Raises
     ------
@@ -146,9 +149,7 @@ def search(results: Mapping[str, Any]) -> pd.DataFrame:
     frames = {
         name: _with_failures(
             name,
-            pd.DataFrame(dict(getattr(result, "cv_results_", result))).drop(
-                columns="params", errors="ignore"
-            ),
+            _of_candidates(pd.DataFrame(dict(getattr(result, "cv_results_", result)))),
             "settings",
         )
         for name, result in check_named(
@@ -177,6 +178,35 @@ def _curve(name: str, result: Any) -> pd.DataFrame:
     columns = {key: array.ravel() for key, array in zip(_ARRAYS, arrays, strict=False)}
     folds = np.tile(np.arange(n_folds), len(sizes))
     return pd.DataFrame({"train_size": np.repeat(sizes, n_folds), **columns}, folds)
+
+
+def _of_candidates(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of a search with the candidate as index, without its settings as a dict."""
+    settings = [name for name in map(str, table) if name.startswith("param_")]
+    return table.drop(columns="params", errors="ignore").set_axis(
+        candidates(table, settings), axis=0
+    )
+
+
+def candidates(table: pd.DataFrame, settings: list[str]) -> pd.Series[int]:
+    """Return the number of each row's candidate, the same on all rungs of a halving search: of a setting, and repeat.
+
+    Without rungs each row is a candidate. `settings` begin with the column of the algorithm, if there is one.
+    """
+    algorithm = [name for name in settings if not name.startswith("param_")]
+    one = pd.Series(0, table.index)
+    of_algorithm = [table[name] for name in algorithm] or [one]
+    resources = table.get("n_resources", one)
+    if len(resources.unique()) < 2:
+        return one.groupby(of_algorithm).cumcount()
+    # A parameter may be the resource.
+    settings = [name for name in settings if not table[name].equals(resources)]
+    texts = [table[name].astype(str) for name in settings] or [one.astype(str)]
+    repeat = one.groupby([*texts, resources]).cumcount()
+    first_row = pd.Series(np.arange(len(table)), table.index)
+    first_row = first_row.groupby([*texts, repeat]).transform("first")
+    number: pd.Series[int] = first_row.groupby(of_algorithm).rank("dense").astype(int)
+    return number - 1
 
 
 def _with_failures(name: str, frame: pd.DataFrame, things: str) -> pd.DataFrame:
