@@ -602,11 +602,6 @@ ROWS = {
         one, xcurves.fill_failed, value_of("replacement"), {"replacement": "worts"}
     ),
     # frames
-    "columns of other names": Row(
-        lambda: tidy().rename(columns={"algorithm": "agent", "run": "seed"}),
-        framed,
-        lambda row, data, message: tried(row, data, message),
-    ),
     "a misspelt column": Row(tidy, framed, value_of("value"), {"value": "scor"}),
     "a column that is an index": Row(lambda: tidy().set_index("run"), framed, code()),
     "rows without a label": Row(

@@ -10,7 +10,15 @@ from typing import Any
 from xcurves import accessors as _accessors  # noqa: F401  # registers .curves
 from xcurves import public_names as _names
 
-__all__ = sorted([*_names.KINDS, *_names.FUNCTIONS, *_names.ERRORS, *_names.MODULES])
+__all__ = sorted(
+    [
+        *_names.KINDS,
+        *_names.FUNCTIONS,
+        *_names.ERRORS,
+        *_names.MODULES,
+        *_names.VALUES,
+    ]
+)
 
 
 def __getattr__(name: str) -> Any:
@@ -22,6 +30,8 @@ def __getattr__(name: str) -> Any:
     error = _names.ERRORS.get(name)
     if error is not None:
         return getattr(import_module(f"xcurves.{error.module}"), name)
+    if name in _names.VALUES:
+        return getattr(import_module(f"xcurves.{_names.VALUES[name]}"), name)
     public = (_names.KINDS | _names.FUNCTIONS).get(name)
     if public is None:
         raise AttributeError(f"module 'xcurves' has no attribute {name!r}")

@@ -8,6 +8,7 @@ from xcurves.accessors import register_polars as register_polars
 from xcurves.anova.contrast import contrast as contrast
 from xcurves.anova.pairwise import pairwise as pairwise
 from xcurves.anova.randomized_anova import randomized_anova as randomized_anova
+from xcurves.core.known import FIND as FIND
 from xcurves.core.refusal import Missing as Missing
 from xcurves.core.refusal import Refusal as Refusal
 from xcurves.core.refusal import WrongType as WrongType
@@ -75,6 +76,7 @@ from xcurves.tidy_frames import to_frame as to_frame
 
 __version__: str
 __all__ = [
+    "FIND",
     "Missing",
     "Refusal",
     "WrongType",

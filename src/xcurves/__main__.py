@@ -24,7 +24,8 @@ _BAD_INPUT = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
-    from xcurves.cli.options import settle
+    from xcurves.cli.names import Question
+    from xcurves.cli.options import program, settle
 
     given = sys.argv[1:] if arguments is None else list(arguments)
     # the exit status, or the paths that were written
@@ -81,6 +82,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             message = str(
                 error.args[0] if isinstance(error, KeyError) and error.args else error
             )
+            if isinstance(error, Question):
+                print(f"{program()}: {error}", file=sys.stderr)
+                return 2
             if isinstance(error, _BAD_INPUT):
                 _refuse(message, options)
                 return 2

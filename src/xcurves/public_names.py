@@ -83,6 +83,9 @@ ERRORS = {
     "WrongType": Public("core.refusal"),
 }
 
+# Values that arguments take, by the module of each.
+VALUES = {"FIND": "core.known"}
+
 MODULES = ("archive", "readers", "tutorial")
 
 

@@ -152,9 +152,10 @@ def test_all_that_is_missing_is_asked_for_at_once_and_what_is_to_type_works(caps
     frame = frame.rename(columns={"y": "w"}).assign(u=frame["y"] ** 2)
     frame.to_csv("my log.csv", index=False)
     assert main(["my log.csv", *QUICK]) == 2
-    err = capsys.readouterr().err.splitlines()[-1]
-    assert "the algorithm (model or optimizer) and the score (" in err
-    typed = shlex.split(TYPE.search(err)[1])
+    asked, *commands = capsys.readouterr().err.splitlines()
+    assert "the algorithm (model or optimizer) and the score (" in asked
+    assert len(commands) == 4
+    typed = shlex.split(commands[0], comments=True)[3:]
     assert typed[:3] == ["my log.csv", *QUICK]
     assert {"--algorithm", "--value"} < set(typed)
     assert main([*typed, "--duplicates", "first"]) == 0

@@ -76,7 +76,7 @@ def test_a_folder_of_monitor_files(here, capsys):
     assert main(["logs", *grid_of_levels, *QUICK]) == 0
     same(
         "logs-answer.nc",
-        frame.curves.to_dataarray("return", training="step", on=grid, method="mean"),
+        frame.curves.to_dataarray("return", extra=(), on=grid, method="mean"),
     )
 
 

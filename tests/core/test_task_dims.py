@@ -114,9 +114,9 @@ def test_curves_along_a_budget_are_not_made_of_a_named_dim():
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_dim_without_evidence_is_asked_for_and_both_cures_work():
-    scores = scores_of("item")
+    scores = scores_of("site")
     with pytest.raises(
-        ValueError, match="'item' is of tasks, name it: task='item'"
+        ValueError, match="'site' is of tasks, name it: task='site'"
     ) as e:
         scores.curves.across_tasks(rng=0)
     by_item = VALUES.mean(axis=2)

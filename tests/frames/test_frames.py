@@ -443,10 +443,12 @@ def test_a_frame_without_runs_whose_rows_repeat_gets_their_count_and_a_caution()
     assert names["frame"].curves.to_dataarray(
         "y", training="step"
     ).squeeze().values.tolist() == [[1, 2], [3, 4]]
+    of_one_run = frame.iloc[:2].curves.to_dataarray("y", training="step")
+    assert dict(of_one_run.sizes) == {"run": 1, "algorithm": 1, "training": 2}
     with pytest.raises(
         KeyError, match=r"If each algorithm has one run: frame\['run'\] = 0"
     ):
-        frame.iloc[:2].curves.to_dataarray("y", training="step")
+        frame.iloc[:2].curves.to_dataarray("y", training="step", run="run")
 
 
 def episodes(n_runs, n_levels, n_episodes):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from xcurves.core.names import dim_of
-from xcurves.frames.roles import guess_names
+from xcurves.frames.reading import read_frame
 
 
 def table(**columns):
@@ -87,7 +87,7 @@ FOUND = {  # the columns, and what they are: algorithm, run, training, tasks, sc
 @pytest.mark.parametrize("case", FOUND)
 def test_columns_are_found_by_their_names(case):
     columns, wanted = FOUND[case]
-    read = guess_names(table(**columns))
+    read = read_frame(table(**columns))
     assert (read.algorithm, read.run, read.training, read.tasks, read.score) == wanted
     assert not read.missing
     for column in filter(None, [*wanted[:3], *wanted[3], wanted[4]]):
@@ -99,18 +99,18 @@ def test_what_is_given_is_not_guessed():
         algo=["a", "b"], seed=[1, 2], step=[0, 1], size=["s", "l"], loss=float
     )
     given = {"algorithm": "size", "tasks": ["algo"], "training": "step"}
-    read = guess_names(frame, given)
+    read = read_frame(frame, given)
     assert (read.algorithm, read.tasks, read.run) == ("size", ("algo",), "seed")
     with pytest.raises(KeyError, match=r"^\"run='sede' is no column of the frame"):
-        guess_names(frame, {"run": "sede"})
+        read_frame(frame, {"run": "sede"})
 
 
 def test_two_names_that_both_vary_are_not_chosen_between():
     frame = table(
         model=["m", "n"], optimizer=["a", "b"], seed=[1, 2], step=[1, 2], loss=float
     )
-    assert guess_names(frame).missing == {"algorithm": ["model", "optimizer"]}
-    both = guess_names(frame, {"algorithm": ["optimizer", "model"]})
+    assert read_frame(frame).missing == {"algorithm": ["model", "optimizer"]}
+    both = read_frame(frame, {"algorithm": ["optimizer", "model"]})
     assert both.algorithm == "optimizer, model"
     assert set(both.frame[both.algorithm]) == {
         f"optimizer={o}, model={m}" for o in "ab" for m in "mn"
@@ -120,13 +120,13 @@ def test_two_names_that_both_vary_are_not_chosen_between():
 def test_two_names_of_the_same_runs_are_one():
     frame = table(algo=["a", "b"], seed=[1, 2], step=[1, 2], loss=float)
     assert (
-        guess_names(frame.assign(run_id="r" + frame["seed"].astype(str))).run == "seed"
+        read_frame(frame.assign(run_id="r" + frame["seed"].astype(str))).run == "seed"
     )
 
 
 def test_numbers_are_joined_as_people_write_them():
     frame = table(lr=[3e-4, 1e-5], opt=["muon"], seed=[1, 2], step=[1, 2], loss=float)
-    read = guess_names(frame, {"algorithm": ["lr", "opt"]})
+    read = read_frame(frame, {"algorithm": ["lr", "opt"]})
     assert sorted(read.frame[read.algorithm].unique()) == [
         "lr=0.0003, opt=muon",
         "lr=1e-05, opt=muon",
@@ -135,7 +135,7 @@ def test_numbers_are_joined_as_people_write_them():
 
 def test_rows_are_runs_where_scores_have_neither():
     frame = table(method=["a", "b"], row=[0, 1, 2], score=float).drop(columns="row")
-    read = guess_names(frame)
+    read = read_frame(frame)
     assert (read.run, read.training, read.missing) == ("run", None, {})
     assert read.frame.groupby("method")["run"].agg(list).to_dict() == {
         "a": [0, 1, 2],
@@ -145,7 +145,7 @@ def test_rows_are_runs_where_scores_have_neither():
 
 def test_what_is_missing_is_said_with_what_it_could_be():
     frame = table(kind=["a", "b"], shape=["x", "y"], step=[1, 2], u=float, v=float)
-    read = guess_names(frame)
+    read = read_frame(frame)
     assert read.missing == {
         "algorithm": ["kind", "shape"],
         "run": ["kind", "shape"],
@@ -169,7 +169,7 @@ def test_a_name_alone_says_a_dim(name, dim):
 
 def test_a_column_for_each_algorithm_is_read_where_all_others_name_runs_or_tasks():
     wide = table(dataset=["x", "y"], fold=[0, 1, 2], logreg=float, svm=float)
-    read = guess_names(wide)
+    read = read_frame(wide)
     assert (read.algorithm, read.run, read.training, read.tasks, read.score) == (
         *("algorithm", "fold", None),
         *(("dataset",), "score"),
@@ -184,5 +184,5 @@ def test_a_column_for_each_algorithm_is_read_where_all_others_name_runs_or_tasks
     "columns", [["loss", "f1"], ["mean", "svm"], ["val_accuracy", "svm"]]
 )
 def test_columns_called_like_scores_are_no_algorithms(columns):
-    read = guess_names(table(fold=[0, 1, 2], **dict.fromkeys(columns, float)))
+    read = read_frame(table(fold=[0, 1, 2], **dict.fromkeys(columns, float)))
     assert "algorithm" in read.missing

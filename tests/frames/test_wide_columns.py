@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from xcurves.__main__ import main
 from xcurves.core.direction import looks_like_score
-from xcurves.frames.roles import guess_names, wide_pattern
+from xcurves.frames.reading import read_frame
 from xcurves.frames.wide import values_in
 from xcurves.frames.wide_columns import fitting_pattern
+from xcurves.frames.wide_tables import wide_pattern
 
 
 def names_score(name):
@@ -158,8 +159,8 @@ def test_columns_of_algorithms_and_runs_are_guessed_and_said():
         [f"{name}_seed{run}" for name in ("sgd", "adam") for run in range(3)],
         step=range(5),
     )
-    read = guess_names(frame)
-    assert read.said.endswith(", columns are {algorithm}_seed{run}")
+    read = read_frame(frame)
+    assert read.said.endswith("; columns are {algorithm}_seed{run}")
     assert (read.algorithm, read.run, read.training, read.score, read.missing) == (
         *("algorithm", "run", "step", "score"),
         {},
@@ -168,7 +169,7 @@ def test_columns_of_algorithms_and_runs_are_guessed_and_said():
         "score"
     ]
     np.testing.assert_array_equal(chosen, frame["adam_seed2"])
-    of_runs = guess_names(table(["fold0", "fold1"], method=["a", "b"], step=[1, 1]))
+    of_runs = read_frame(table(["fold0", "fold1"], method=["a", "b"], step=[1, 1]))
     assert (of_runs.algorithm, of_runs.run, of_runs.missing) == ("method", "run", {})
 
 

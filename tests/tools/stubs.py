@@ -70,6 +70,10 @@ def package_stub() -> str:
         f"from xcurves.{each.module} import {name} as {name}"
         for name, each in public.items()
     ]
+    lines += [
+        f"from xcurves.{module} import {name} as {name}"
+        for name, module in public_names.VALUES.items()
+    ]
     listed = "".join(f"    {name!r},\n" for name in xcurves.__all__)
     lines += ["__version__: str", f"__all__ = [\n{listed}]"]
     return "\n".join(lines) + "\n"

@@ -15,6 +15,7 @@ from plotly.graph_objects import Figure
 from xcurves.anova.contrast import Weights
 from xcurves.array_types import Floats
 from xcurves.core import validation
+from xcurves.core.known import Find
 from xcurves.core.short_runs import RunsShort
 from xcurves.core.weights import TrainingWeights
 from xcurves.distributions.descriptions import Interval
@@ -512,12 +513,12 @@ class DataFrameCurves:
     def __init__(self, data: pd.DataFrame) -> None: ...
     def to_dataarray(
         self,
-        value: str,
+        value: str | Find = ...,
         *,
-        algorithm: str | Sequence[str] | None = "algorithm",
-        run: str | None = "run",
-        training: str | None = "training",
-        extra: str | Sequence[str] = ...,
+        algorithm: str | Sequence[str] | Find | None = ...,
+        run: str | Sequence[str] | Find | None = ...,
+        training: str | Find | None = ...,
+        extra: str | Sequence[str] | Find = ...,
         coords: str | Sequence[str] = ...,
         levels: Literal["union", "run"] = "union",
         on: On | None = None,
@@ -534,10 +535,10 @@ class DataFrameCurves:
         self,
         values: Sequence[str],
         *,
-        algorithm: str | Sequence[str] | None = "algorithm",
-        run: str | None = "run",
-        training: str | None = "training",
-        extra: str | Sequence[str] = ...,
+        algorithm: str | Sequence[str] | Find | None = ...,
+        run: str | Sequence[str] | Find | None = ...,
+        training: str | Find | None = ...,
+        extra: str | Sequence[str] | Find = ...,
         coords: str | Sequence[str] = ...,
         levels: Literal["union", "run"] = "union",
         on: On | None = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from shlex import join
 from textwrap import shorten
 from typing import Any, NamedTuple
@@ -16,19 +16,14 @@ from xcurves.cli.options import program
 from xcurves.core.direction import looks_like_score
 from xcurves.core.labels import DIMS, did_you_mean
 from xcurves.core.names import dim_of
-from xcurves.frames.roles import guess_names, wide_pattern
+from xcurves.frames.questions import ARGUMENTS, unknown_words
+from xcurves.frames.reading import Doubt, Reading, read_frame
 from xcurves.frames.wide_columns import Pattern
+from xcurves.frames.wide_tables import listed, wide_pattern
 
 NO_TRAINING = "none"  # of --training: scores have no training
-_OPTIONS = {
-    "algorithm": "--algorithm",
-    "run": "--run",
-    "training": "--training",
-    "score": "--value",
-}
 _NAME = "name"  # the column of logs that name their runs
 _PATTERN = "--names '{algorithm}-{run}'"
-_MOST = 6  # columns that a message names
 _WIDEST = 40  # letters of a value that a message shows
 _NOTHING = {
     "algorithm": "no column could be the algorithm, with a label for each of two or more: add one",
@@ -44,6 +39,7 @@ class Table(NamedTuple):
     value: str | None
     columns: dict[str, str]
     how_read: str = ""  # once names are
+    reading: Reading | None = None  # then too
 
 
 def read_names(table: Table, options: argparse.Namespace) -> Table:
@@ -53,7 +49,7 @@ def read_names(table: Table, options: argparse.Namespace) -> Table:
     frame = table.frame
     given = _given(table, options)
     _check_given(frame, options)
-    reading = guess_names(frame, given)
+    reading = read_frame(frame, given)
     if reading.algorithm == _NAME and reading.run is None and options.algorithm is None:
         called = frame[_NAME].iloc[0]
         raise ValueError(
@@ -64,10 +60,10 @@ def read_names(table: Table, options: argparse.Namespace) -> Table:
     pattern = None
     if not is_long and "score" not in given:
         pattern = wide_pattern(frame, given)
-    if pattern is not None and (reading.missing or "{run}" in pattern.text):
+    if pattern is not None and (reading.doubt or "{run}" in pattern.text):
         raise ValueError(_ask_of_columns(pattern, options))
-    if reading.missing:
-        raise ValueError(_ask(frame, reading.missing, options))
+    if reading.doubt is not None:
+        raise _ask(frame, reading.doubt, options)
 
     columns = {}
     for dim in DIMS:
@@ -75,7 +71,11 @@ def read_names(table: Table, options: argparse.Namespace) -> Table:
         if name is not None:
             columns[dim] = name
     columns |= {name: name for name in reading.tasks}
-    return Table(reading.frame, reading.score, columns, reading.said)
+    return Table(reading.frame, reading.score, columns, reading.said, reading)
+
+
+class Question(ValueError):
+    """What cannot be told, with a whole command for each reading that fits, one a line."""
 
 
 def _given(table: Table, options: argparse.Namespace) -> dict[str, Any]:
@@ -83,16 +83,15 @@ def _given(table: Table, options: argparse.Namespace) -> dict[str, Any]:
     given: dict[str, Any] = {}
     for dim in DIMS:
         asked = getattr(options, dim)
-        known = table.columns.get(dim)
         if dim == "training" and asked == NO_TRAINING and asked not in table.frame:
             given[dim] = None
         elif asked is not None:
             given[dim] = asked
-        elif known in table.frame:
-            given[dim] = known
     tasks = [name for name in table.columns if name not in DIMS]
     if tasks:
         given["tasks"] = tasks
+    if options.task_groups is not None:
+        given["passage"] = options.task_groups
     if options.value:
         given["score"] = options.value[0]
     elif table.value is not None:
@@ -104,8 +103,7 @@ def _check_given(frame: pd.DataFrame, options: argparse.Namespace) -> None:
     """Refuse an option that names no column."""
     asked = {"value": options.value or [], "extra": options.extra}
     for dim in DIMS:
-        if getattr(options, dim) is not None:
-            asked[dim] = [getattr(options, dim)]
+        asked[dim] = listed(getattr(options, dim))
     for option, names in asked.items():
         for name in names:
             if name not in frame and (option, name) != ("training", NO_TRAINING):
@@ -123,34 +121,37 @@ def not_found(
     return KeyError(f"{refusal}. It has {listed}{near}")
 
 
-def _ask(
-    frame: pd.DataFrame,
-    missing: Mapping[str, Sequence[str]],
-    options: argparse.Namespace,
-) -> str:
-    """Return what could not be told, and the whole command that tells it."""
-    impossible = [name for name, choices in missing.items() if not choices]
-    if impossible:
-        return f"{options.archive}: {_why_impossible(frame, impossible, options)}"
+def _ask(frame: pd.DataFrame, doubt: Doubt, options: argparse.Namespace) -> ValueError:
+    """Return the error that asks: each reading that fits as a whole command, with what it compares."""
+    impossible = [name for name, columns in doubt.unknown.items() if not columns]
+    if not doubt.choices:
+        impossible = impossible or ["run"]
+        return ValueError(
+            f"{options.archive}: {_why_impossible(frame, impossible, options)}"
+        )
+    lines = []
+    for choice in doubt.choices:
+        added = [
+            word
+            for role, column in choice.columns.items()
+            for word in _option(role, column)
+        ]
+        lines.append(f"{command_with(options, added)}  # {choice.compares}")
+    asked = f"{options.archive} {unknown_words(doubt)}. Type"
+    if len(lines) == 1:
+        these_are = "this is"
+        if len(doubt.unknown) > 1:
+            these_are = "these are"
+        return Question("\n".join([f"{asked}, if {these_are} right:", *lines]))
+    return Question("\n".join([f"{asked} the one that is right:", *lines]))
 
-    # The command names a column for each, another one where there is a choice.
-    chosen: list[str] = []
-    taken: list[str] = []
-    for name, choices in missing.items():
-        free = [choice for choice in choices if choice not in taken] or list(choices)
-        if name == "score":  # after the columns that say which run it is of
-            free.reverse()
-        chosen += [_OPTIONS[name], free[0]]
-        taken.append(free[0])
-    command = command_with(options, chosen)
-    unknown = [f"the {name} ({_either(choices)})" for name, choices in missing.items()]
-    these_are = "this is"
-    if len(unknown) > 1:
-        these_are = "these are"
-    return (
-        f"{options.archive} does not say which column is {' and '.join(unknown)}. "
-        f"Type, if {these_are} right: {command}"
-    )
+
+def _option(role: str, columns: Any) -> list[str]:
+    """Return the option that says what a role is."""
+    name = f"--{ARGUMENTS.get(role, role).replace('_', '-')}"
+    if columns is None:
+        return [name, NO_TRAINING]
+    return [name, *listed(columns)]
 
 
 def _why_impossible(
@@ -218,14 +219,6 @@ def _nearest_text(frame: pd.DataFrame) -> str:
         f", or write the column {name!r} as numbers: it has text, such as {shown}. "
         "A number has a point and no unit, 0.5"
     )
-
-
-def _either(choices: Sequence[str]) -> str:
-    """Return columns joined by "or", the rest of many counted."""
-    words = list(choices[:_MOST])
-    if len(choices) > _MOST:
-        words.append(f"{len(choices) - _MOST} more")
-    return " or ".join(words)
 
 
 def command_with(options: argparse.Namespace, added: Sequence[str]) -> str:

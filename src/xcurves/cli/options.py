@@ -88,12 +88,10 @@ class Parser(argparse.ArgumentParser):
         add("--value", action="append", metavar="NAME", help=words)
         words = "column or dim of algorithm, if it has another name; several columns whose labels are joined"
         add("--algorithm", nargs="+", metavar="NAME", help=words)
-        for dim in ("run", "training"):
-            add(
-                f"--{dim}",
-                metavar="NAME",
-                help=f"column or dim of {dim}, if it has another name",
-            )
+        words = "column or dim of run, if it has another name; several columns whose labels are joined"
+        add("--run", nargs="+", metavar="NAME", help=words)
+        words = "column or dim of training, if it has another name; none for scores without training"
+        add("--training", metavar="NAME", help=words)
         words = "of a wide table, how columns of scores are called: {algorithm}, {algorithm}_seed{run}"
         add("--columns", metavar="PATTERN", help=words)
         add(
@@ -104,6 +102,8 @@ class Parser(argparse.ArgumentParser):
             metavar="NAME",
             help="column, or columns, of tasks",
         )
+        words = "column of what several tasks belong to: the passage of a question, the site of a station"
+        add("--task-groups", metavar="NAME", help=words)
         words = f"what wrote ARCHIVE, if it is not recognised: {', '.join(source.name for source in SOURCES)}"
         add("--source", metavar="NAME", help=words)
         words = "what each level of folders names (default: algorithm run); those that are not dims are tasks"
@@ -224,12 +224,13 @@ def add_direction(made: Parser) -> Any:
 
 
 def settle(options: argparse.Namespace) -> None:
-    """Make one name of the algorithm's column a text; a path behind several is the archive that is missing."""
-    named = options.algorithm or []
-    if len(named) > 1 and options.archive is None:
-        options.archive = Path(named.pop())
-    if len(named) == 1:
-        options.algorithm = named[0]
+    """Make one name of a column a text; a path behind several is the archive that is missing."""
+    for dim in ("algorithm", "run"):
+        named = getattr(options, dim) or []
+        if len(named) > 1 and options.archive is None:
+            options.archive = Path(named.pop())
+        if len(named) == 1:
+            setattr(options, dim, named[0])
 
 
 def parser() -> argparse.ArgumentParser:

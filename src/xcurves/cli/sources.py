@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -21,14 +21,17 @@ from xcurves.cli.names import Table, command_with, not_found, read_names, rename
 from xcurves.cli.options import WORST, repeats_scores
 from xcurves.cli.scales import with_direction
 from xcurves.core import direction, labels, short_runs, task_dims, validation
+from xcurves.core.known import known_of
 from xcurves.core.labels import DIMS
 from xcurves.core.names import dim_of
 from xcurves.core.run_checks import FRACTIONS
-from xcurves.core.validation import at_one_level, check_curves
+from xcurves.core.validation import check_curves
 from xcurves.core.wording import listed
 from xcurves.frames.align import align, drop_incomplete
 from xcurves.frames.grids import On
-from xcurves.frames.to_curves import to_dataarray
+from xcurves.frames.make_curves import curves_of
+from xcurves.frames.reading import Reading
+from xcurves.frames.to_curves import with_found_dims
 from xcurves.frames.wide import (
     VALUE,
     to_long,
@@ -72,21 +75,15 @@ def open_archive(options: argparse.Namespace) -> Table | xr.Dataset | xr.DataTre
         "max_expanded": options.max_expanded,
     }
     frame = _as_asked(readers.read(path, source=source.name, **how), options)
-    usual = {"algorithm": "algorithm", "run": "run", "training": source.training}
-    columns: dict[str, Any] = {}
-    for dim, name in usual.items():
-        if getattr(options, dim):
-            columns[dim] = getattr(options, dim)
-        elif name is not None and name in frame:
-            columns[dim] = name
-    named = options.folders or re.findall(r"{(\w+)", options.names or "")
-    tasks = [
-        *(name for name in (*named, *source.extra) if name in frame),
-        *options.extra,
-    ]
+    columns = {
+        dim: getattr(options, dim)
+        for dim in DIMS
+        if isinstance(getattr(options, dim), str)
+    }
+    tasks = list(options.extra)
+    if tasks:
+        tasks = [*known_of(frame).extra, *tasks]
     columns |= {name: name for name in tasks if name not in (*DIMS, *columns.values())}
-    if source.value in frame:
-        return Table(frame, source.value, columns)
     return Table(frame, None, columns)
 
 
@@ -266,7 +263,6 @@ def _read_curves(
         return task_dims.with_training(opened[value], options.extra)
 
     dims: dict[str, Any] = {dim: opened.columns.get(dim) for dim in DIMS}
-    extra = [name for name in opened.columns if name not in DIMS]
     # Without training there are no levels, and a row is a run.
     how: dict[str, Any] = {}
     if dims["training"]:
@@ -285,17 +281,14 @@ def _read_curves(
         "missing_scores": options.missing_scores,
         "higher_is_better": options.higher_is_better,
     }
-    curves = to_dataarray(opened.frame, value, **dims, extra=extra, **how)
-    lacking = [
-        dim
-        for dim in ("algorithm", "run")
-        if dim not in curves.dims and dim not in curves.coords
-    ]
-    curves = curves.expand_dims({dim: [0] for dim in lacking})
-    if dims["training"]:
-        return curves
-    # There is no column of training, whatever the dims of tasks are called.
-    return at_one_level(curves)
+    reading = replace(
+        opened.reading or Reading(opened.frame),
+        frame=opened.frame,
+        score=value,
+        tasks=tuple(name for name in opened.columns if name not in DIMS),
+        **dims,
+    )
+    return with_found_dims(curves_of(reading, **how), DIMS)
 
 
 def _check_runs_short(options: argparse.Namespace) -> None:

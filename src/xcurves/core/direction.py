@@ -12,67 +12,61 @@ from typing import Any, NamedTuple
 import xarray as xr
 
 from xcurves.core import labels, provenance
-from xcurves.core.names import words_of
+from xcurves.core.names import names_in, words_of
 from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.core.validation import check_flag
-
-
-def _names(text: str) -> frozenset[str]:
-    """Return the names of a text."""
-    return frozenset(text.split())
-
 
 HIGHER = "higher_is_better"  # the option, and the attr of scores and results
 ATTRS = f"attrs['{HIGHER}']"  # what says the direction, if the attr does
 # The tables of names, in parts that readers of logs rank as scores.
-ERRORS = _names(
+ERRORS = names_in(
     "error errors err errs merror mape smape rmse rmsle mae mse wer cer eer fpr fnr"
 )
-LOSSES = _names(
+LOSSES = names_in(
     "loss losses logloss mlogloss nll ce xent cross_entropy bits_per_byte bits_per_char bpb bpc perplexity ppl brier "
     "brier_score ece crps fid fid_score kid kid_score lpips hinge deviance regret edit_distance"
 )
 LOW = (
     ERRORS
     | LOSSES
-    | _names(
+    | names_in(
         "latency time times duration runtime seconds cost costs distance violations kl kl_divergence rank gap "
         "time_to_target"
     )
 )
-MEASURES = _names("accuracy acc f1 auc auroc ap map r2 bleu success")
-_GENERIC = _names("score scores")
+MEASURES = names_in("accuracy acc f1 auc auroc ap map r2 bleu success")
+_GENERIC = names_in("score scores")
 HIGH = (
     MEASURES
     | _GENERIC
-    | _names(
+    | names_in(
         "return returns ret reward rewards rew likelihood elbo correlation saving savings saved reduction improvement "
         "survival lifetime uptime throughput fps reciprocal_rank precision recall"
     )
 )
 # Words for a score, the one that is taken first: where a column has several of them, the first counts.
 SCORES = (
-    _names("return returns ret"),
-    _names("reward rewards rew"),
+    names_in("return returns ret"),
+    names_in("reward rewards rew"),
     _GENERIC,
     MEASURES,
     ERRORS,
     LOSSES,
 )
 # Words at the end of a name that say of which data, over what or in which unit.
-_ENDINGS = _names(
+_ENDINGS = names_in(
     "mean avg average median final last best min max total val valid validation test train training eval evaluation "
     "cv ema epoch step per k ms s sec secs us ns pct percent rate"
 )
 _NUMBERED_ENDING = re.compile(r"p?\d+")  # p99, and the number of recall@5
-_NEGATIVE = _names("neg negative")
+_NEGATIVE = names_in("neg negative")
 # false_negative_loss is no loss with its sign turned
-_COUNTED = _names("true false")
-_TIMES = _names("time times duration seconds")
+_COUNTED = names_in("true false")
+_TIMES = names_in("time times duration seconds")
 # of which a long time may be good
-_LASTING = _names("survival episode ep alive up uptime life lifetime")
+_LASTING = names_in("survival episode ep alive up uptime life lifetime")
 # Dims, columns and coordinates whose labels name the metric.
-METRICS = _names(
+METRICS = names_in(
     "metric metrics metric_name measure measures tag tags criterion scorer"
 )
 # what a line of a history begins with, and has, where a direction was assumed

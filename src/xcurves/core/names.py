@@ -11,7 +11,7 @@ from collections.abc import Collection
 from xcurves.core.labels import DIMS
 
 
-def _names(text: str) -> frozenset[str]:
+def names_in(text: str) -> frozenset[str]:
     """Return the names of a text."""
     return frozenset(text.split())
 
@@ -25,27 +25,27 @@ SYNONYMS = {
     "iterations n_train step steps time timestep timesteps tokens train_size train_sizes updates",
 }
 # Questions of an evaluation; and what several of them belong to.
-ITEMS = _names(
+ITEMS = names_in(
     "doc_id item item_id question question_id sample_id prompt prompt_id instance instances"
 )
-PASSAGES = _names("passage context paragraph document article story cluster group")
-USUAL_EXTRAS = ITEMS | _names(
+PASSAGES = names_in("passage context paragraph document article story cluster group")
+USUAL_EXTRAS = ITEMS | names_in(
     "benchmark dataset datasets env environment envs problem level metric problems task tasks workload workloads"
 )
 # Parts of one data set, which all algorithms have alike.
-FOLDS = _names("fold folds cv resample split")
-_PARTS_OF_DATA = _names("train training val valid validation dev test eval")
+FOLDS = names_in("fold folds cv resample split")
+_PARTS_OF_DATA = names_in("train training val valid validation dev test eval")
 # Of a run, at which amount of training; and when. Neither tells algorithms, runs or tasks apart.
-STEPS = _names(
+STEPS = names_in(
     "step steps timesteps timestep iter iters iteration iterations epoch epochs frames tokens updates config_id "
     "trial_number global_step env_step env_steps interacts"
 )
-CLOCKS = _names(
+CLOCKS = names_in(
     "time timestamp timestamps date datetime clock wall_time walltime created_at started_at finished_at updated_at "
     "elapsed created started finished ended completed"
 )
 # The counts within an epoch.
-WITHIN_EPOCH = _names("iter iters iteration iterations step steps batch")
+WITHIN_EPOCH = names_in("iter iters iteration iterations step steps batch")
 _OWN_NAME = re.compile(r"_(?:id|name)$")  # env_id, model_name
 _WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+")
 

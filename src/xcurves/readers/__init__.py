@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from xcurves.core import provenance
-from xcurves.core.labels import did_you_mean
+from xcurves.core.known import Known
+from xcurves.core.labels import DIMS, did_you_mean
 from xcurves.core.named_options import names_options
 from xcurves.readers import (
     declared,
@@ -127,7 +129,9 @@ def read(
     'Keras CSVLogger files'
     """
     with expanding_to(max_expanded):
-        return _read(path, source, folders, names)
+        known = recognize(path, source)
+        frame = _read(path, known, folders, names)
+    return _told(frame, known, folders, names)
 
 
 read.__doc__ = str(read.__doc__).replace(
@@ -140,11 +144,10 @@ read.__doc__ = str(read.__doc__).replace(
 
 def _read(
     path: str | Path,
-    source: str | None,
+    known: Source,
     folders: str | Sequence[str] | None,
     names: str | None,
 ) -> pd.DataFrame:
-    known = recognize(path, source)
     if folders is not None and names is not None:
         raise ValueError(
             f"names={names!r} is of the whole path below {path}, and so is folders=. Leave one out"
@@ -167,6 +170,31 @@ def _read(
     if names is None:
         return frame
     return logs.split_names(frame, names)
+
+
+def _told(
+    frame: pd.DataFrame,
+    source: Source,
+    folders: str | Sequence[str] | None,
+    names: str | None,
+) -> pd.DataFrame:
+    """Return a frame whose attrs have what its source, and the names of its runs, say of the columns."""
+    named: Sequence[str] = re.findall(r"{(\w+)", names or "")
+    if isinstance(folders, str):
+        named = [folders]
+    elif folders is not None:
+        named = list(folders)
+    several = [
+        name for name in source.extra if name in frame and len(frame[name].unique()) > 1
+    ]
+    tasks = [name for name in (*named, *several) if name in frame and name not in DIMS]
+    return Known(
+        source.name,
+        source.training,
+        source.value,
+        metric=source.metric or None,
+        extra=tasks,
+    ).told(frame)
 
 
 def recognize(

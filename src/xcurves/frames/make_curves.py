@@ -1,0 +1,404 @@
+"""A reading of a frame, one row per score, as labelled curves."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
+from math import prod
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from xcurves.core import direction, labels, provenance, run_checks, short_runs
+from xcurves.core.failed_runs import SHORT, failed_score
+from xcurves.core.validation import check_choice
+from xcurves.frames import grids
+from xcurves.frames import rows as frame_rows
+from xcurves.frames.columns import (
+    Duplicates,
+    check_frame,
+    label_codes,
+    names_of,
+    numbers,
+)
+from xcurves.frames.grids import AlignMethod, Asked, On
+from xcurves.frames.mixed_runs import (
+    Named,
+    refuse_rungs,
+    warn_of_episodes,
+    warn_of_mixed_runs,
+)
+from xcurves.frames.reading import Reading
+from xcurves.frames.restarts import refuse_negative
+from xcurves.kernels.times.ragged import Rows, at_levels, own_levels
+
+_REPEAT = "_xcurves_repeat"  # no column has this name
+_CELLS = 10  # most cells of the union of levels for each score
+
+
+def curves_of(
+    reading: Reading,
+    *,
+    coords: str | Sequence[str] = (),
+    levels: Literal["union", "run"] = "union",
+    on: On | None = None,
+    method: AlignMethod | None = None,
+    tolerance: float | None = None,
+    duplicates: Duplicates = "raise",
+    resumed: bool = False,
+    missing_scores: Literal["absent", "failed"] = "absent",
+    higher_is_better: bool | None = None,
+) -> xr.DataArray:
+    """Return the curves that a reading says, dims (*extra, algorithm, run, training); options as of `to_dataarray`."""
+    value: Any = reading.score
+    training = reading.training
+    kept = names_of(coords, "coords")
+    dims: dict[str, Any] = {name: name for name in names_of(reading.tasks)}
+    dims |= {"algorithm": reading.algorithm, "run": reading.run, "training": training}
+    frame = _without_empty_rows(reading.frame, value, training)
+    column_of = {dim: column for dim, column in dims.items() if column is not None}
+    check_frame(frame, value, column_of, kept, duplicates)
+    asked = _check_asked(on, method, tolerance, training, levels)
+    runs, curve = _runs(frame, dims, kept)
+    level = np.zeros(len(frame))
+    if training is not None:
+        level = numbers(frame[training])
+    scores, n_failed = _scores_of_rows(frame, value, missing_scores, higher_is_better)
+
+    # Rows of the same run and level become one, unless that is refused.
+    named = Named(
+        column_of, [value, *column_of.values(), *kept], names_of(reading.tasks)
+    )
+    if training is None:
+        refuse_rungs(frame, named)
+    refuse_negative(frame, level, named)
+    rows, is_kept, lines = frame_rows.one_each(
+        frame, Rows(curve, level, scores), named, duplicates, resumed=resumed
+    )
+    if training is not None and reading.run is not None:
+        warn_of_episodes(frame, column_of, rows)
+        warn_of_mixed_runs(
+            frame.iloc[is_kept], curve[is_kept], level[is_kept], named, duplicates
+        )
+    if n_failed:
+        lines.append(
+            f"to_dataarray(missing_scores='failed'): {n_failed:,} rows without a score are of failed runs"
+        )
+    if levels == "run":
+        curves = _at_own_levels(rows, runs)
+    elif asked is None:
+        grid = np.unique(rows.level)
+        if not len(grid):
+            grid = np.unique(level)
+        curves = _at_grid(runs, grid, _dense(rows, runs, grid))
+    else:
+        curves, dropped = _aligned(rows, runs, asked)
+        lines += dropped
+
+    # A dim without a column is none, but for runs that are numbered here.
+    without = {
+        dim: 0
+        for dim, column in dims.items()
+        if column is None and dim not in runs.coords
+    }
+    curves = curves.isel(without, drop=True).rename(value)
+    curves = curves.assign_coords(_only_metrics(frame, named.used))
+    _describe(curves, frame, column_of | {name: name for name in kept})
+    curves = _with_what_was_found(curves, reading)
+    if higher_is_better is not None:
+        curves, _ = direction.resolved(curves, higher_is_better)
+    if training is not None:
+        lacking = [dim for dim in ("algorithm", "run") if dim not in curves.dims]
+        run_checks.warn_of_copies(curves.expand_dims(lacking))
+    for line in [*(f"reading: {made}" for made in reading.made), *lines]:
+        curves = provenance.record(curves, line)
+    return labels.with_color_index(curves)
+
+
+def _with_what_was_found(curves: xr.DataArray, reading: Reading) -> xr.DataArray:
+    """Return curves whose coordinates say what runs are matched by, or numbered from, and what tasks belong to."""
+    if reading.matched and "run" in curves.coords:
+        curves["run"].attrs["matched"] = reading.matched
+    if reading.numbered and "run" in curves.coords:
+        curves["run"].attrs["numbered"] = reading.apart or "order"
+    if reading.passage is not None and reading.passage not in curves.dims:
+        dim = reading.tasks[-1]
+        rows = reading.frame[[dim, reading.passage]].drop_duplicates(dim)
+        group_of = rows.set_index(dim)[reading.passage]
+        groups = group_of.loc[curves[dim].to_numpy()].to_numpy()
+        curves = curves.assign_coords(
+            {reading.passage: (dim, labels.plain_labels(groups))}
+        )
+        curves[dim].attrs["task_groups"] = reading.passage
+    return curves
+
+
+def _scores_of_rows(
+    frame: pd.DataFrame,
+    value: str,
+    missing_scores: str,
+    higher_is_better: bool | None,
+) -> tuple[NDArray[np.float64], int]:
+    """Return the score of each row, and how many rows without one are of runs that failed."""
+    scores = numbers(frame[value])
+    check_choice("missing_scores", missing_scores, ("absent", "failed"))
+    if missing_scores == "absent":
+        return scores, 0
+    is_missing = np.isnan(scores)
+    failed = failed_score(_is_higher_better(frame, value, higher_is_better))
+    return np.where(is_missing, failed, scores), int(is_missing.sum())
+
+
+def _is_higher_better(frame: pd.DataFrame, value: str, given: bool | None) -> bool:
+    """Return whether higher is better of a column of scores."""
+    names = [value, _said_of(frame, value).get("long_name")]
+    metrics = {
+        str(column): frame[column].unique().tolist()
+        for column in frame
+        if direction.is_metric(column)
+    }
+    said: dict[Any, Any] = dict(frame.attrs) | _said_of(frame, value)
+    if isinstance(said.get(direction.HIGHER), Mapping):
+        del said[direction.HIGHER]  # of other columns
+    found = direction.decide(
+        given, said, names, metrics, "frame[frame[{0!r}] == {1!r}]"
+    )
+    return found.higher
+
+
+def _only_metrics(frame: pd.DataFrame, used: Sequence[Any]) -> dict[str, Any]:
+    """Return the label of each unused column of metrics that has one only: it says what the scores are."""
+    return {
+        str(column): frame[column].iloc[0]
+        for column in frame
+        if direction.is_metric(column)
+        and column not in used
+        and len(frame[column].unique()) == 1
+    }
+
+
+def _at_grid(
+    runs: xr.DataArray, grid: NDArray[np.float64], scores: NDArray[np.float64]
+) -> xr.DataArray:
+    """Return scores at levels that all runs share, (*extra, algorithm, run, training)."""
+    blank = runs.expand_dims(training=grid, axis=-1)
+    return blank.copy(data=scores.reshape(*runs.shape, -1))
+
+
+def _describe(
+    curves: xr.DataArray, frame: pd.DataFrame, columns: Mapping[str, str]
+) -> None:
+    """Give curves, and each of their coordinates, what the attrs of the frame say of its column."""
+    for name, column in columns.items():
+        curves[name].attrs = {"long_name": column} | _said_of(frame, column)
+    carried = {str(name): attr for name, attr in frame.attrs.items() if _lasts(attr)}
+    # without a long_name of its own: another name is that of axes
+    curves.attrs = carried | _said_of(frame, str(curves.name))
+
+
+def _without_empty_rows(
+    frame: pd.DataFrame, value: str, training: str | None
+) -> pd.DataFrame:
+    """Leave out rows that have neither a score nor a level of training, such as other lines of a log."""
+    if (
+        not isinstance(value, str)
+        or not isinstance(training, str)
+        or not {value, training} <= set(frame.columns)
+    ):
+        return frame
+    empty = frame[value].isna() & frame[training].isna()
+    if not empty.any():
+        return frame
+    return frame[~empty]
+
+
+def _check_asked(
+    on: On | None,
+    method: AlignMethod | None,
+    tolerance: float | None,
+    training: str | None,
+    levels: str,
+) -> Asked | None:
+    check_choice("levels", levels, ("union", "run"))
+    given = f"tolerance={tolerance!r}"
+    if method is not None:
+        given = f"method={method!r}"
+    if on is None and method is None and tolerance is not None:
+        raise ValueError(
+            f"{given} has no meaning without levels and a method. Give both: on='union', method='nearest'"
+        )
+    if on is None and (method is not None or tolerance is not None):
+        raise ValueError(
+            f"{given} needs the levels that runs are brought to. Give them: on='union' or on=[...]"
+        )
+    if training is None and (on is not None or levels == "run"):
+        option = "levels='run'"
+        if on is not None:
+            option = "on="
+        raise ValueError(
+            f"{option} needs a column of training; got training=None. Name it: training='step'"
+        )
+    if on is not None and levels == "run":
+        raise ValueError(
+            "levels='run' keeps each run's own levels, on= brings runs to common ones. Leave one out"
+        )
+    if on is None:
+        return None
+    return grids.check_asked(on, method, tolerance)
+
+
+def _runs(
+    frame: pd.DataFrame, dims: Mapping[str, str | None], kept: Sequence[str]
+) -> tuple[xr.DataArray, NDArray[np.int64]]:
+    """Return an array of all runs, (*extra, algorithm, run), and the number of each row's run in it."""
+    names = [dim for dim in dims if dim != "training"]
+    coords: dict[str, NDArray[Any]] = {}
+    codes = dict.fromkeys(names, np.zeros(len(frame), dtype=np.int64))
+    for dim in names:
+        column = dims[dim]
+        if column is not None:
+            coords[dim], codes[dim] = label_codes(frame[column])
+        elif dim == "run" and kept:
+            columns = [column for column in dims.values() if column is not None]
+            coords[dim], codes[dim] = _points(frame, columns, kept)
+    runs = xr.DataArray(
+        np.zeros([len(coords.get(dim, [0])) for dim in names]), coords, names
+    )
+    curve = np.ravel_multi_index(tuple(codes.values()), runs.shape)
+    return runs.assign_coords(
+        {name: _coordinate(frame[name], codes["run"], curve, runs) for name in kept}
+    ), curve
+
+
+def _points(
+    frame: pd.DataFrame, columns: Sequence[str], kept: Sequence[str]
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return numbers of runs, one for each combination of coordinates and its repeats, and the number of each row."""
+    repeat = frame.groupby([*columns, *kept], observed=True).cumcount()
+    points = (
+        frame[list(kept)]
+        .assign(**{_REPEAT: repeat})
+        .groupby([*kept, _REPEAT], observed=True)
+    )
+    codes = np.asarray(points.ngroup(), dtype=np.int64)
+    return np.arange(codes.max() + 1), codes
+
+
+def _coordinate(
+    column: pd.Series[Any],
+    run: NDArray[np.int64],
+    curve: NDArray[np.int64],
+    runs: xr.DataArray,
+) -> tuple[Sequence[Hashable], Any]:
+    """Return a coordinate of runs: along `run` where a run's is the same everywhere, otherwise along all dims."""
+    dims: Sequence[Hashable]
+    for dims, codes in ((["run"], run), (runs.dims, curve)):
+        groups = pd.Series(column.array).groupby(codes)
+        if groups.nunique().max() <= 1:
+            shape = [runs.sizes[dim] for dim in dims]
+            values = groups.first().reindex(range(prod(shape))).to_numpy()
+            is_object = values.dtype == object
+            if is_object and all(isinstance(value, str) for value in values):
+                values = values.astype(str)
+            return dims, values.reshape(shape)
+    raise ValueError(
+        f"coords column {column.name!r} has several values in one run. Name the column in which they differ in "
+        "extra=, or leave it out of coords="
+    )
+
+
+def _at_own_levels(rows: Rows, runs: xr.DataArray) -> xr.DataArray:
+    """Return scores with each run's own levels, (*extra, algorithm, run, evaluation)."""
+    scores, levels = own_levels(rows, runs.size)
+    shape = (*runs.shape, scores.shape[1])
+    curves = runs.expand_dims({labels.EVALUATION: shape[-1]}, axis=-1).copy(
+        data=scores.reshape(shape)
+    )
+    return curves.assign_coords(training=(curves.dims, levels.reshape(shape)))
+
+
+def _said_of(frame: pd.DataFrame, column: str) -> dict[str, Any]:
+    """Return what the attrs of a frame say of a column."""
+    attrs = {}
+    for key in ("long_name", "units", direction.HIGHER):
+        by_column = frame.attrs.get(key)
+        if isinstance(by_column, Mapping) and column in by_column:
+            attrs[key] = by_column[column]
+    return attrs
+
+
+def _lasts(attr: object) -> bool:
+    """Whether every archive can hold an attr."""
+    return isinstance(attr, str | float) or (type(attr) is int and abs(attr) < 2**31)
+
+
+def _dense(
+    rows: Rows, runs: xr.DataArray, grid: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return scores at the levels of any run, unless each task's levels have many more cells than rows."""
+    most = _CELLS * len(rows.curve)
+    if runs.size * len(grid) > most:
+        per_task = runs.sizes["algorithm"] * runs.sizes["run"]
+        pairs = np.unique(np.stack([rows.curve // per_task, rows.level]), axis=1)[
+            0
+        ].astype(np.int64)
+        n_cells = int(
+            (np.bincount(pairs) * np.bincount(np.unique(rows.curve) // per_task)).sum()
+        )
+        if n_cells > most:
+            raise ValueError(
+                f"runs share few levels: with the levels of all runs, {len(rows.curve):,} scores take {n_cells:,} "
+                "cells. Keep the levels of each run: levels='run', or bring runs to common ones: on=[...], "
+                "method='linear'"
+            )
+    return at_levels(rows, runs.size, grid, None, None)
+
+
+def _aligned(
+    rows: Rows, runs: xr.DataArray, asked: Asked
+) -> tuple[xr.DataArray, list[str]]:
+    """Return scores at the levels of a grid, (*extra, algorithm, run, training), and what was dropped."""
+    # A run that ends with an infinite score failed: it cuts no other run.
+    ends = short_runs.ends_of_rows(rows, runs)
+    after = ends.failed_after(xr.zeros_like(ends.short))
+    history = []
+    if asked.has_budget:
+        history = _say_short_runs(ends, str(asked.on))
+
+    shape = (prod(runs.shape[:-2]), *runs.shape[-2:])
+    levels = partial(grids.levels_of_rows, rows, shape, after.to_numpy())
+    grid, kept, lines = grids.choose(
+        asked, levels, runs, lambda: rows, after=after, frame=True
+    )
+    lines += short_runs.say_failed(ends)
+    scores = at_levels(rows, runs.size, grid, asked.method, asked.tolerance)
+    curves = short_runs.mark(
+        _at_grid(runs, grid, scores),
+        after,
+        ends.failed,
+    )
+    by_task = curves.to_numpy().reshape(*shape, -1)
+    by_task[np.broadcast_to(~kept[:, np.newaxis, np.newaxis], by_task.shape)] = np.nan
+    if asked.may_lack:
+        present = (np.bincount(rows.curve, minlength=runs.size) > 0).reshape(shape)
+        lines += grids.lacking("to_dataarray()", by_task, grid, kept, present, runs)
+    return (
+        curves.copy(data=by_task.reshape(curves.shape)),
+        [*history, f"to_dataarray({asked}): {'; '.join(lines) or 'dropped nothing'}"],
+    )
+
+
+def _say_short_runs(ends: short_runs.Ends, on: str) -> list[str]:
+    """Warn of short runs, which end the grid of their task; return what the history says of them."""
+    words = {
+        how: f"levels='run' and .curves.align({on!r}, {option})"
+        for how, option in short_runs.OPTIONS.items()
+    }
+    cures = short_runs.say_cures(ends, words)
+    if not cures:
+        return []
+    provenance.warn(cures)
+    return [f"{SHORT}None): {short_runs.say_outcome(ends, None)}"]

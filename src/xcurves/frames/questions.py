@@ -1,0 +1,77 @@
+"""What cannot be told of a frame, as one question with all readings that fit; a shell asks it with options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from xcurves.core.known import FIND
+from xcurves.frames.reading import Choice, Doubt, Reading
+
+_MOST = 6  # columns that a message names
+# The arguments of roles, in the order of a call.
+ARGUMENTS = {
+    "score": "value",
+    "algorithm": "algorithm",
+    "run": "run",
+    "training": "training",
+    "tasks": "extra",
+}
+
+
+class Doubtful(ValueError):
+    """A frame that can be read in several ways; its message has a call for each, one a line."""
+
+
+def unknown_words(doubt: Doubt) -> str:
+    """Return what could not be told: "which column is the run (seed or rep)"."""
+    if doubt.question:
+        return doubt.question
+    unknown = [
+        f"the {role} ({either(columns)})" for role, columns in doubt.unknown.items()
+    ]
+    return f"does not say which column is {' and '.join(unknown)}"
+
+
+def either(columns: Sequence[str]) -> str:
+    """Return columns joined by "or", the rest of many counted."""
+    words = list(columns[:_MOST])
+    if len(columns) > _MOST:
+        words.append(f"{len(columns) - _MOST} more")
+    return " or ".join(words)
+
+
+def ask_in_python(reading: Reading, given: Mapping[str, Any]) -> Doubtful:
+    """Return the error that asks: each reading that fits as a call, with what it compares."""
+    doubt = reading.doubt
+    assert doubt is not None
+    lines = [f"{_call(given, choice)}  # {choice.compares}" for choice in doubt.choices]
+    what = "Call, if this is right:"
+    if len(lines) > 1:
+        what = "Call the one that is right:"
+    return Doubtful("\n".join([f"the frame {unknown_words(doubt)}. {what}", *lines]))
+
+
+def _call(given: Mapping[str, Any], choice: Choice) -> str:
+    """Return the call that settles a doubt, with what was given before."""
+    said = {role: column for role, column in given.items() if column is not FIND}
+    said |= dict(choice.columns)
+    shown = []
+    for role, argument in ARGUMENTS.items():
+        if role not in said:
+            continue
+        shown.append(f"{argument}={_plain(said[role])!r}")
+    shown += [
+        f"{name}={column!r}" for name, column in said.items() if name not in ARGUMENTS
+    ]
+    return f"frame.curves.to_dataarray({', '.join(shown)})"
+
+
+def _plain(columns: Any) -> Any:
+    """Return one column by itself, several as a list."""
+    if isinstance(columns, str) or columns is None:
+        return columns
+    names = list(columns)
+    if len(names) == 1:
+        return names[0]
+    return names
