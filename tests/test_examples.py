@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from xcurves.__main__ import main
-from xcurves.cli.gate import gate_parser
+from xcurves.cli.looks import COMMANDS
 from xcurves.cli.options import parser
 
 pytestmark = pytest.mark.slow
@@ -219,7 +219,8 @@ def test_an_option_in_the_text_is_one(option):
         parser().parse_args(["returns.csv", *shlex.split(option)])
     else:
         assert any(
-            option in each()._option_string_actions for each in (parser, gate_parser)
+            option in each()._option_string_actions
+            for each in (parser, *(command.parser for command in COMMANDS.values()))
         )
 
 

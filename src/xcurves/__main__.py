@@ -36,17 +36,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         print(listing.as_text(SOURCES))
         return 0
-    if given[:1] == ["sequential"]:
-        from xcurves.cli.sequential import run_sequential as run
-        from xcurves.cli.sequential import sequential_parser
+    if given[:1] in (["sequential"], ["gate"]):
+        from xcurves.cli import looks
 
-        options = sequential_parser().parse_args(given[1:])
-    elif given[:1] == ["gate"]:
-        from xcurves.cli.gate import UNEXPECTED as unexpected
-        from xcurves.cli.gate import gate_parser
-        from xcurves.cli.gate import run_gate as run
-
-        options = gate_parser().parse_args(given[1:])
+        command = looks.COMMANDS[given[0]]
+        options, run = command.parser().parse_args(given[1:]), command.run
+        unexpected = looks.UNEXPECTED
     else:
         from xcurves.cli.options import parser
 

@@ -383,9 +383,9 @@ def test_a_ledger_that_is_no_file_or_has_no_end_is_refused_without_reading_it(
         assert f"--ledger '{path}' cannot be read as the JSON of an earlier" in err
         assert why in err
         assert most < 50e6
-        status, out, err = sequential(capsys, "--previous", path)
+        status, out, err = sequential(capsys, "--ledger", path)
         assert (status, out, err.count("\n")) == (2, "", 1)
-        assert f"--previous '{path}' cannot be read as the JSON of an earlier" in err
+        assert f"--ledger '{path}' cannot be read as the JSON of an earlier" in err
         assert why in err
 
 

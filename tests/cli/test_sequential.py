@@ -70,29 +70,29 @@ def strict(text):
 
 
 def test_an_earlier_look_is_compared(here, capsys):
+    plan = ("--look", "batch", "--looks", "6", "--ledger", "look.json")
     write_log("log.csv", 1)
-    _, out, _ = look(capsys, "--look", "batch", "--looks", "6", "--json")
-    (here / "look1.json").write_text(out)
+    _, out, _ = look(capsys, *plan, "--json")
+    assert (here / "look.json").read_text() == out
     write_log("log.csv", 2)
-    status, out, err = look(
-        capsys, "--look", "batch", "--looks", "6", "--previous", "look1.json"
-    )
+    status, _, err = look(capsys, *plan)
     assert (status, err) == (3, "")
+    second = (here / "look.json").read_text()
+    assert strict(second)["tasks"][0]["look"] == 2
     frame = pd.read_csv("log.csv")
     frame.loc[(frame.seed == 3) & (frame.agent == "td3"), "return"] += 1e-6
     frame.to_csv("log.csv", index=False)
-    status, _, err = look(
-        capsys, "--look", "batch", "--looks", "6", "--previous", "look1.json"
-    )
+    status, _, err = look(capsys, *plan)
     assert status == 2
     assert (
-        "run 3 of algorithm 'td3' differs from what it was at the earlier look 1" in err
+        "run 3 of algorithm 'td3' differs from what it was at the earlier look 2" in err
     )
     status, _, err = look(
-        capsys, "--look", "batch", "--looks", "4", "--previous", "look1.json"
+        capsys, "--look", "batch", "--looks", "4", "--ledger", "look.json"
     )
     assert status == 2
     assert "must stay as it was at the earlier look, 6; got 4" in err
+    assert (here / "look.json").read_text() == second
 
 
 def test_more_runs_are_needed_then_the_last_look_is_done(here, capsys):

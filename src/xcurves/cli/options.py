@@ -188,9 +188,7 @@ class Parser(argparse.ArgumentParser):
 
 def repeats_scores(options: argparse.Namespace) -> bool:
     """Return whether scores of an earlier call must be repeated: what failed runs count as must not change then."""
-    return any(
-        getattr(options, name, None) is not None for name in ("ledger", "previous")
-    )
+    return getattr(options, "ledger", None) is not None
 
 
 def _failed_score(given: str) -> str | float:

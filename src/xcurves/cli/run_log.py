@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import argparse
 import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -55,6 +58,23 @@ class RunLog:
             return self.say_of_runs(str(warning))
         first, second = (self.rows[warning.algorithm, run] for run in warning.runs)
         return f"rows {first} and {second} of ARCHIVE ({warning.algorithm}, score {self.scores[first]:g}){warning.what}"
+
+
+@contextmanager
+def naming_rows(log: RunLog) -> Iterator[None]:
+    """Say of which rows errors and warnings about runs are."""
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            yield
+    except RunError as error:
+        raise ValueError(log.say_error(error)) from None
+    except ValueError as error:
+        raise ValueError(log.say_of_runs(str(error))) from None
+    for each in caught:
+        words = str(each.message)
+        if isinstance(each.message, Warning):
+            words = log.say_warning(each.message)
+        warnings.warn(words, UserWarning, stacklevel=2)
 
 
 def numbered(table: Table, options: argparse.Namespace) -> tuple[Table, RunLog]:

@@ -15,9 +15,9 @@ from xcurves.core import labels, validation
 from xcurves.core.validation import check_curves
 from xcurves.kernels.looks.sequential_pvalues import Spending
 from xcurves.looks import ledger
+from xcurves.looks.sequential_text import n_done
 
 SPENDINGS = ("square", "linear")
-_BEFORE = "A plan is made before the first look"
 _BY_RUN = "Give the batch of every run: assign_looks({run: batch, ...})"
 PLAN = (
     *(
@@ -195,7 +195,7 @@ def check_stored(stored: Mapping[Any, Any], plan: Mapping[str, Any]) -> None:
     for name, value in plan.items():
         if stored.get(name, value) != value:
             raise ValueError(
-                f"{name} must be {stored[name]!r}, which the curves store as planned; got {value!r}. {_BEFORE}"
+                f"{name} must be {stored[name]!r}, which the curves store as planned; got {value!r}. {ledger.BEFORE}"
             )
 
 
@@ -219,7 +219,7 @@ def check_looks(curves: xr.DataArray, look: Hashable, n_looks: int) -> None:
     wrong = values[(values < 1) | (values > n_looks)]
     if wrong.size:
         raise ValueError(
-            f"look must lie between 1 and n_looks={n_looks}; got {wrong[0]}. {_BEFORE}"
+            f"look must lie between 1 and n_looks={n_looks}; got {wrong[0]}. {ledger.BEFORE}"
         )
     missing = np.setdiff1d(np.arange(1, values.max()), values)
     if missing.size:
@@ -254,14 +254,4 @@ def check_previous(
 
 def ledger_of(result: xr.Dataset) -> ledger.Ledger:
     """Return what a later look needs to know of this one: the plan, how many looks are done, the runs."""
-    return ledger.of(result, PLAN, _n_done)
-
-
-def _n_done(result: xr.Dataset) -> int:
-    """Return how many looks of any task are done."""
-    return int(
-        result["n_runs"]
-        .notnull()
-        .any([dim for dim in result["n_runs"].dims if dim != "look"])
-        .sum()
-    )
+    return ledger.of(result, PLAN, n_done)

@@ -20,7 +20,7 @@ from xcurves.readers.formats.json_rows import TwiceError, unique_keys
 from xcurves.readers.open_files import LogError, beginning
 
 Digests = dict[str, dict[str, int]]  # of the runs that each algorithm has
-_BEFORE = "A plan is made before the first look"
+BEFORE = "A plan is made before the first look"
 _NEW = "was not there"
 _DIGITS = ".12g"
 _MOST_BYTES = 10**8  # of a file; one of a million runs has a fifth of that
@@ -150,7 +150,7 @@ def refuse_changes(
         earlier = before.plan.get(name)
         if str(earlier) != str(given):
             raise ValueError(
-                f"{name} must stay as it was at {when}, {labels.shown(earlier)}; got {given!r}. {_BEFORE}"
+                f"{name} must stay as it was at {when}, {labels.shown(earlier)}; got {given!r}. {BEFORE}"
             )
     for algorithm in before.digests | now.digests:
         runs_before = before.digests.get(algorithm, {})

@@ -103,9 +103,10 @@ def at_latest_look(result: xr.Dataset) -> xr.Dataset:
     )
 
 
-def n_done(task: xr.Dataset) -> int:
-    """Return how many looks of one task are done."""
-    return int(task["n_runs"].notnull().any("algorithm").sum())
+def n_done(result: xr.Dataset) -> int:
+    """Return how many looks are done, of any task where there are several."""
+    known = result["n_runs"].notnull()
+    return int(known.any([dim for dim in known.dims if dim != "look"]).sum())
 
 
 def next_batch(task: xr.Dataset) -> dict[Hashable, int]:
