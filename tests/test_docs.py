@@ -242,5 +242,15 @@ def test_every_place_that_the_guide_for_contributors_names_is_there(cell, names)
             assert hasattr(module, name), f"{name} in {cell}"
 
 
+def test_every_file_that_the_guide_for_contributors_names_is_there():
+    text = text_of(DOCS / "contributing.md")
+    named = re.findall(r"`([\w.]+/[\w./]*\.(?:py|md|mplstyle|yml|yaml))`", text)
+    roots = (ROOT / "src" / "xcurves", ROOT / "src", DOCS, ROOT)
+    assert len(named) > 40
+    assert not [
+        name for name in named if not any((root / name).exists() for root in roots)
+    ]
+
+
 def test_the_tables_of_places_are_found():
     assert len(cells_of_places()) > 30

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves.anova.kinds import CONTRAST
+from xcurves.anova import kinds
 from xcurves.array_types import Floats
 from xcurves.core import direction, provenance, run_checks, validation
 from xcurves.core.driver import per_task
@@ -129,7 +129,7 @@ def contrast(
     184756
     """
     with_training = validation.with_training(curves)
-    scores = check_curves(with_training, reserved=CONTRAST.reserved())
+    scores = check_curves(with_training, reserved=kinds.CONTRAST.reserved())
     validation.check_choice(
         "alternative", alternative, ("two-sided", "less", "greater")
     )
@@ -176,7 +176,7 @@ def contrast(
         sign=sign,
     )
     return per_task(
-        CONTRAST,
+        kinds.CONTRAST,
         kernel,
         scores,
         context=context,

@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.anova.kinds import PAIRWISE
+from xcurves.anova import kinds
 from xcurves.anova.randomized_anova import design_of, reductions
 from xcurves.array_types import Floats
 from xcurves.core import direction, labels, provenance, run_checks, validation
@@ -114,7 +114,9 @@ def pairwise(
     True
     """
     with_training = validation.with_training(curves)
-    scores = check_curves(with_training, levels=False, reserved=PAIRWISE.reserved())
+    scores = check_curves(
+        with_training, levels=False, reserved=kinds.PAIRWISE.reserved()
+    )
     run_checks.warn_of_copies(scores)
     scores, higher_is_better = direction.resolved(scores, higher_is_better)
     validation.check_choice("correction", correction, tuple(ADJUSTMENTS))
@@ -151,7 +153,7 @@ def pairwise(
     alphas = (context.alpha, context.alpha / len(pairs))
     kernel = partial(pair_kernel, alphas=alphas, pairs=along)
     return per_task(
-        PAIRWISE,
+        kinds.PAIRWISE,
         kernel,
         scores,
         *of_levels,

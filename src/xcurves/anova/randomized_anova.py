@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
-from xcurves.anova.kinds import RANDOMIZED_ANOVA
+from xcurves.anova import kinds
 from xcurves.array_types import Floats
 from xcurves.core import labels, magnitudes, provenance, run_checks, validation
 from xcurves.core.driver import is_lazy, per_task
@@ -138,7 +138,9 @@ def randomized_anova(
     >>> int(result.n_resamples)
     9999
     """
-    scores = check_curves(curves, levels=False, reserved=RANDOMIZED_ANOVA.reserved())
+    scores = check_curves(
+        curves, levels=False, reserved=kinds.RANDOMIZED_ANOVA.reserved()
+    )
     context = Context.of(scores, n_resamples, paired, confidence_level, rng)
     if level_test is not None:
         validation.check_choice("level_test", level_test, ("f", "welch"))
@@ -161,7 +163,7 @@ def randomized_anova(
         progress=validation.check_progress(progress, lazy=lazy),
     )
     result = per_task(
-        RANDOMIZED_ANOVA,
+        kinds.RANDOMIZED_ANOVA,
         kernel,
         scores,
         context=context,

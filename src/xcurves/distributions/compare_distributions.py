@@ -12,8 +12,7 @@ from xcurves.core import direction, labels, provenance, validation
 from xcurves.core.driver import per_task
 from xcurves.core.run_checks import within_budget
 from xcurves.core.validation import check_curves
-from xcurves.distributions import trial_checks
-from xcurves.distributions.kinds import BAND, COMPARE_DISTRIBUTIONS
+from xcurves.distributions import kinds, trial_checks
 from xcurves.distributions.pair_comparison import PairComparison
 from xcurves.distributions.trial_checks import HUNDREDTHS, Design, Dims
 from xcurves.distributions.trials import Failed
@@ -152,7 +151,7 @@ def compare_distributions(
         scores,
         core=core,
         name="scores",
-        reserved=COMPARE_DISTRIBUTIONS.reserved(),
+        reserved=kinds.COMPARE_DISTRIBUTIONS.reserved(),
         named=design.dims,
     )
     checked, higher_is_better = direction.resolved(checked, higher_is_better)
@@ -180,7 +179,7 @@ def compare_distributions(
         when = "strata"
     at = ("probability", HUNDREDTHS, {"long_name": labels.LONG_NAMES["probability"]})
     result = per_task(
-        COMPARE_DISTRIBUTIONS,
+        kinds.COMPARE_DISTRIBUTIONS,
         kernel,
         trials,
         context=trial_checks.context_of(
@@ -236,7 +235,7 @@ def _describe_intervals(result: xr.Dataset, *, stratified: bool) -> None:
         result[name].attrs["interval"] = _OF_PROBABILITY[how]
     provenance.add_comment(result["quantile_difference"], _UNKNOWN)
     if not stratified:
-        result["quantile_difference_band"].attrs["interval"] = BAND
+        result["quantile_difference_band"].attrs["interval"] = kinds.BAND
         result["ks_pvalue"].attrs["method"] = _ASSIGNMENTS
         result["ks_pvalue_adjusted"].attrs["method"] = _ASSIGNMENTS
 

@@ -16,17 +16,8 @@ from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.labels import LONG_NAMES
 from xcurves.core.run_checks import within_budget
 from xcurves.core.validation import check_curves
-from xcurves.distributions import trial_checks
+from xcurves.distributions import kinds, trial_checks
 from xcurves.distributions.descriptions import Distributions, Interval
-from xcurves.distributions.kinds import (
-    BAND,
-    EFRON_1987,
-    JORDAN,
-    LOCAL_LEVELS,
-    MOSCOVICH,
-    PERFORMANCE_CDF,
-    WILKS,
-)
 from xcurves.distributions.strata import common_strata, find_left_out
 from xcurves.distributions.trial_checks import Design, Dims, Numbers, as_digits
 from xcurves.distributions.trials import Failed
@@ -34,9 +25,9 @@ from xcurves.kernels.distributions.bootstrap import are_few
 from xcurves.kernels.resampling.plans import DEFAULT_RESAMPLES
 
 _PAPERS: dict[str, tuple[str, ...]] = {
-    "exact": (LOCAL_LEVELS, MOSCOVICH),
-    "percentile": (EFRON_1987,),
-    "bca": (EFRON_1987,),
+    "exact": (kinds.LOCAL_LEVELS, kinds.MOSCOVICH),
+    "percentile": (kinds.EFRON_1987,),
+    "bca": (kinds.EFRON_1987,),
 }
 _LIMIT = "percentile bootstrap, limit of infinitely many resamples, pointwise"
 _STRATA = "percentile bootstrap, pointwise: the limit of infinitely many resamples where strata have equally many trials"
@@ -231,7 +222,7 @@ def performance_cdf(
         scores,
         core=design.dims,
         name="scores",
-        reserved=PERFORMANCE_CDF.reserved(),
+        reserved=kinds.PERFORMANCE_CDF.reserved(),
         named=design.dims,
     )
     checked, higher_is_better = direction.resolved(checked, higher_is_better)
@@ -297,9 +288,9 @@ def performance_cdf(
         when.append("strata or unit")
     if design.strata:
         when.append("strata")
-    references = [JORDAN, *_PAPERS[interval]]
+    references = [kinds.JORDAN, *_PAPERS[interval]]
     if tolerance is not None:
-        references.append(WILKS)
+        references.append(kinds.WILKS)
     attrs: dict[str, Any] = {
         **design.attrs,
         "cvar": cvar,
@@ -318,7 +309,7 @@ def performance_cdf(
         attrs["n_resamples"] = kernel.n_resamples
     coords = _coords_of(kernel, when)
     result = per_task(
-        replace(PERFORMANCE_CDF, references=tuple(references)),
+        replace(kinds.PERFORMANCE_CDF, references=tuple(references)),
         kernel,
         trials,
         *beside,
@@ -391,7 +382,7 @@ def _describe_intervals(result: xr.Dataset, kernel: Distributions) -> None:
         "statistic_ci": of_statistics,
         "score_quantile_ci": of_quantiles,
         "cdf_ci": of_cdf,
-        "cdf_band": BAND,
+        "cdf_band": kinds.BAND,
     }
     for name in how.keys() & result.keys():
         result[name].attrs["interval"] = how[name]
@@ -415,10 +406,10 @@ def _simultaneous_intervals(
     along = trials.transpose(..., *dims)
     if is_lazy(along):
         along = along.chunk(dict.fromkeys(dims, -1))
-    var = PERFORMANCE_CDF.variables["statistic_ci"]
+    var = kinds.PERFORMANCE_CDF.variables["statistic_ci"]
     of_levels = replace(var, dims=("task", "training", *var.core))
     bands = per_task(
-        replace(PERFORMANCE_CDF, variables={"statistic_ci": of_levels}),
+        replace(kinds.PERFORMANCE_CDF, variables={"statistic_ci": of_levels}),
         kernel.bands,
         along,
         *beside,

@@ -15,8 +15,7 @@ from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.jobs import Group
 from xcurves.core.run_checks import within_budget
 from xcurves.core.validation import check_curves
-from xcurves.distributions import trial_checks
-from xcurves.distributions.kinds import TUNING_CURVE
+from xcurves.distributions import kinds, trial_checks
 from xcurves.distributions.trial_checks import Dims
 from xcurves.distributions.trials import (
     Failed,
@@ -135,7 +134,7 @@ def tuning_curve(
         _with_algorithm(validation.check_array("scores", scores)),
         core=dims,
         name="scores",
-        reserved=TUNING_CURVE.reserved(),
+        reserved=kinds.TUNING_CURVE.reserved(),
         named=design.dims,
     )
     _check_search(checked.attrs)
@@ -187,7 +186,7 @@ def tuning_curve(
     if bounds is not None:
         attrs["bounds"] = " to ".join(map(trial_checks.as_digits, kernel.bounds))
     return per_task(
-        TUNING_CURVE,
+        kinds.TUNING_CURVE,
         kernel,
         trials,
         context=trial_checks.context_of(

@@ -19,8 +19,8 @@ from xcurves.kernels.laws.learning import Model
 from xcurves.kernels.laws.powerlaw import Curves
 from xcurves.kernels.resampling.batches import in_stretches
 from xcurves.learning_curves import fitted_curves as curves
+from xcurves.learning_curves import kinds
 from xcurves.learning_curves.error_rates import bare, check_n
-from xcurves.learning_curves.kinds import COMPARE_LEARNERS, FIT_POWER_LAW
 from xcurves.learning_curves.text import STRETCH
 
 _AT_ONCE = 512  # pairs of curves
@@ -106,7 +106,7 @@ def compare_learners(
     >>> versus.data_multiplier.round(2).values.tolist()
     [1.58]
     """
-    FIT_POWER_LAW.check(fit, "fit")
+    kinds.FIT_POWER_LAW.check(fit, "fit")
     if reference is None and "algorithm" in fit.indexes:
         reference = fit.indexes["algorithm"][0]
     chosen, against = curves.beside_reference(fit, reference)
@@ -125,7 +125,7 @@ def compare_learners(
         n_comparisons=chosen.sizes["algorithm"],
     )
     return per_task(
-        COMPARE_LEARNERS,
+        kinds.COMPARE_LEARNERS,
         kernel,
         first,
         *parts,

@@ -12,8 +12,8 @@ from xcurves.core import labels
 from xcurves.kernels.laws import scaling_intervals as intervals
 from xcurves.kernels.laws.powerlaw import around
 from xcurves.kernels.laws.scaling_intervals import Known
+from xcurves.learning_curves import kinds
 from xcurves.learning_curves.error_rates import check_n
-from xcurves.learning_curves.kinds import COMPARE_SCALING_LAWS, FIT_SCALING_LAW
 from xcurves.learning_curves.scaling_laws import (
     LARGEST,
     SIZES,
@@ -82,7 +82,7 @@ def compare_scaling_laws(
     >>> both.pair.item(), both.loss_ratio.round(2).item()
     ('a - b', 1.05)
     """
-    FIT_SCALING_LAW.check(fit, "fit")
+    kinds.FIT_SCALING_LAW.check(fit, "fit")
     if at_size_and_tokens is None and compute is None:
         raise ValueError(
             "at_size_and_tokens and compute are both missing. Give one: at_size_and_tokens=(model_size, tokens), or "
@@ -111,14 +111,14 @@ def compare_scaling_laws(
     own = [
         name
         for name, each in fit.coords.items()
-        if dim in each.dims and name not in {*SIZES, *FIT_SCALING_LAW.variables}
+        if dim in each.dims and name not in {*SIZES, *kinds.FIT_SCALING_LAW.variables}
     ]
     pairs = [
         fit.isel({dim: each}).drop_vars(own).rename({dim: "pair"}).assign_coords(coords)
         for each in both
     ]
     return of_laws(
-        COMPARE_SCALING_LAWS,
+        kinds.COMPARE_SCALING_LAWS,
         _compare,
         fit,
         *(array for each in pairs for array in laws_of(each)),
@@ -138,7 +138,7 @@ def compare_scaling_laws(
 
 def _suites(fit: xr.Dataset) -> str:
     """Return the dim whose labels are the suites."""
-    dims = [str(dim) for dim in FIT_SCALING_LAW.task_dims(fit)]
+    dims = [str(dim) for dim in kinds.FIT_SCALING_LAW.task_dims(fit)]
     dim = "algorithm"
     if "algorithm" not in dims and len(dims) == 1:
         dim = dims[0]

@@ -15,6 +15,7 @@ from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.run_checks import Context
 from xcurves.kernels.laws import wls
 from xcurves.learning_curves import error_rates as checks
+from xcurves.learning_curves import kinds
 from xcurves.learning_curves.curvefit import (
     FITTED,
     REASONS,
@@ -25,10 +26,13 @@ from xcurves.learning_curves.curvefit import (
 )
 from xcurves.learning_curves.error_rates import Asymptote, At, Gamma, Weighting
 from xcurves.learning_curves.fitted_curves import rate_units, size_units
-from xcurves.learning_curves.kinds import COMPARE_LEARNERS, FIT_POWER_LAW, PREDICT
 
 # a fit is their argument
-_RESERVED = FIT_POWER_LAW.reserved() | PREDICT.reserved() | COMPARE_LEARNERS.reserved()
+_RESERVED = (
+    kinds.FIT_POWER_LAW.reserved()
+    | kinds.PREDICT.reserved()
+    | kinds.COMPARE_LEARNERS.reserved()
+)
 _MOST_RESAMPLES = 1_000_000  # their draws are held at once
 _CHECK_VARIANCES = (
     "folds vary otherwise than sigma0_sq + sigma_hat_sq / n says, so intervals may be wrong. "
@@ -269,7 +273,7 @@ def fit_power_law(
     if not aggregates and not fitter.known and scheme != "relative":
         of_folds = folded
     return per_task(
-        FIT_POWER_LAW,
+        kinds.FIT_POWER_LAW,
         fitter,
         folded,
         where,

@@ -19,10 +19,10 @@ from xcurves.kernels.intervals import t_quantile
 from xcurves.kernels.laws import scaling_intervals
 from xcurves.kernels.laws.powerlaw import around, around_in_logs
 from xcurves.kernels.laws.scaling_law import ALPHA, HIGHEST, LOWEST, A, B, E, Runs
+from xcurves.learning_curves import kinds
 from xcurves.learning_curves import scaling_laws as laws
 from xcurves.learning_curves.curvefit import blank, put, say_unfit
 from xcurves.learning_curves.error_rates import check_n, check_number
-from xcurves.learning_curves.kinds import FIT_SCALING_LAW
 
 _CURES = {
     laws.TOGETHER: "Vary tokens at one model size, or fit compute alone: losses as a curve over training",
@@ -131,7 +131,7 @@ def fit_scaling_law(
         found,
         core=["run"],
         name="losses",
-        reserved=FIT_SCALING_LAW.reserved() - {"run"},
+        reserved=kinds.FIT_SCALING_LAW.reserved() - {"run"},
     )
     limits = 1 / laws.LARGEST, laws.LARGEST
     cost = check_number(laws.COST, flops_per_token_and_parameter, "Usual: 6", *limits)
@@ -165,7 +165,7 @@ def fit_scaling_law(
         when.append("compute")
         coords |= laws.flop_coords(budgets)
     return per_task(
-        FIT_SCALING_LAW,
+        kinds.FIT_SCALING_LAW,
         partial(_fit_laws, delta=width, at=at.T, product=budgets / cost),
         found,
         *map(xr.DataArray, sizes.values()),

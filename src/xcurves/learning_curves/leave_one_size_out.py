@@ -18,11 +18,10 @@ from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.kernels.laws import powerlaw, wls
 from xcurves.kernels.laws.learning import Model, Sizes
-from xcurves.learning_curves import error_rates
+from xcurves.learning_curves import error_rates, kinds
 from xcurves.learning_curves.curvefit import FITTED, RISING, refuse_unfit, unfit
 from xcurves.learning_curves.error_rates import check_model
 from xcurves.learning_curves.fit_power_law import core_dims
-from xcurves.learning_curves.kinds import LEAVE_ONE_SIZE_OUT
 
 Variants = Mapping[str, Mapping[str, Any]]
 
@@ -110,7 +109,7 @@ def leave_one_size_out(
     """
     core = core_dims(errors)
     errors = check_curves(
-        errors, core=core, name="errors", reserved=LEAVE_ONE_SIZE_OUT.reserved()
+        errors, core=core, name="errors", reserved=kinds.LEAVE_ONE_SIZE_OUT.reserved()
     )
     unit = error_rates.check_unit(errors, units)
     error_rates.refuse_accuracy(errors, unit)
@@ -137,7 +136,7 @@ def leave_one_size_out(
         .transpose(..., *dims)
     )
     return per_task(
-        LEAVE_ONE_SIZE_OUT,
+        kinds.LEAVE_ONE_SIZE_OUT,
         partial(_try_variants, models=models, unit=unit, learners=learners),
         shaped,
         context=Context.of(shaped, core=dims),

@@ -8,8 +8,8 @@ import xarray as xr
 
 from xcurves.array_types import Floats
 from xcurves.kernels.laws.scaling_intervals import allocation
+from xcurves.learning_curves import kinds
 from xcurves.learning_curves.error_rates import check_n
-from xcurves.learning_curves.kinds import FIT_SCALING_LAW, OPTIMAL_ALLOCATION
 from xcurves.learning_curves.scaling_laws import LARGEST, laws_of, of_laws
 
 
@@ -60,9 +60,9 @@ def optimal_allocation(
     >>> fit.curves.optimal_allocation([1e20, 1e21]).tokens_per_parameter.round(1).values.tolist()
     [18.2, 16.5]
     """
-    FIT_SCALING_LAW.check(fit, "fit")
+    kinds.FIT_SCALING_LAW.check(fit, "fit")
     return of_laws(
-        OPTIMAL_ALLOCATION,
+        kinds.OPTIMAL_ALLOCATION,
         allocation,
         fit,
         *laws_of(fit),

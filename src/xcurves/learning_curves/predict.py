@@ -18,6 +18,7 @@ from xcurves.kernels.intervals import t_quantile
 from xcurves.kernels.laws import powerlaw, wls
 from xcurves.kernels.laws.learning import Fit, Model, Sizes
 from xcurves.learning_curves import fitted_curves as curves
+from xcurves.learning_curves import kinds
 from xcurves.learning_curves.error_rates import (
     At,
     bare,
@@ -25,7 +26,6 @@ from xcurves.learning_curves.error_rates import (
     check_n,
     check_positive,
 )
-from xcurves.learning_curves.kinds import FIT_POWER_LAW, PREDICT
 
 Rule = Literal["combined", "power-law", "last-fall", "linear"]
 
@@ -117,7 +117,7 @@ def predict(
     >>> more.extrapolated.values.tolist()
     [0, 0, 1]
     """
-    FIT_POWER_LAW.check(fit, "fit")
+    kinds.FIT_POWER_LAW.check(fit, "fit")
     validation.check_choice("rule", rule, powerlaw.RULES)
     own = []  # sizes of each curve, where they have their own
     sizes = None
@@ -146,7 +146,7 @@ def predict(
         known=fit.attrs["variances"] == "known",
     )
     result = per_task(
-        PREDICT,
+        kinds.PREDICT,
         kernel,
         first,
         *parts,

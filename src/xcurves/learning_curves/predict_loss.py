@@ -6,13 +6,13 @@ import xarray as xr
 
 from xcurves.array_types import Floats
 from xcurves.core import labels
+from xcurves.learning_curves import kinds
 from xcurves.learning_curves.error_rates import (
     array_of,
     bare,
     check_labels,
     check_positive,
 )
-from xcurves.learning_curves.kinds import FIT_SCALING_LAW, PREDICT_LOSS
 from xcurves.learning_curves.scaling_laws import (
     LARGEST,
     SIZES,
@@ -62,7 +62,7 @@ def predict_loss(fit: xr.Dataset, *, model_size: Size, tokens: Size) -> xr.Datas
     >>> xcurves.predict_loss(fit, model_size=7e9, tokens=[1.4e11, 1e12]).prediction.round(2).values.tolist()
     [2.13, 2.05]
     """
-    FIT_SCALING_LAW.check(fit, "fit")
+    kinds.FIT_SCALING_LAW.check(fit, "fit")
     estimate, *others = laws_of(fit)
     sizes = [
         _check(name, each, estimate)
@@ -72,7 +72,7 @@ def predict_loss(fit: xr.Dataset, *, model_size: Size, tokens: Size) -> xr.Datas
     estimate = estimate.broadcast_like(both[0], exclude=["param"]).transpose(
         ..., "param"
     )
-    result = of_laws(PREDICT_LOSS, predicted, fit, estimate, *others, *both)
+    result = of_laws(kinds.PREDICT_LOSS, predicted, fit, estimate, *others, *both)
     for (name, words), each in zip(SIZES.items(), sizes, strict=True):
         result = result.assign_coords({name: each.variable})
         result[name].attrs = {"long_name": words}

@@ -20,10 +20,9 @@ from xcurves.core.validation import check_curves
 from xcurves.core.weights import TrainingWeights, check_training_weights
 from xcurves.kernels.intervals import mean_interval, welch_interval
 from xcurves.kernels.resampling import streams
-from xcurves.looks import gate_replay, ledger
+from xcurves.looks import gate_replay, kinds, ledger
 from xcurves.looks.gate_replay import FailedChampionError, Judged, Replay, Rule
 from xcurves.looks.gate_runs import Runs, run_of, runs_of, warn_of_copies
-from xcurves.looks.kinds import GATE
 
 PLAN = (
     *(
@@ -226,7 +225,7 @@ def gate(
         "training_weights": ledger.name_of_weights(weights),
     }
     digests = ledger.digests_of(values, xr.zeros_like(values["run"], dtype=np.int64))
-    result = GATE.dataset(
+    result = kinds.GATE.dataset(
         _variables(replayed, runs, rule, sign) | {"run_digest": digests.variable},
         {
             "candidate": label[order],
@@ -237,7 +236,7 @@ def gate(
             "algorithm": values["algorithm"],
             "run": values["run"],
         },
-        GATE.attrs(
+        kinds.GATE.attrs(
             scores,
             rule.context.seed_to_record(drawn=watch.drawn),
             confidence_level,
@@ -269,7 +268,7 @@ def _check_scores(
         scores,
         core,
         "scores",
-        reserved=GATE.reserved(),
+        reserved=kinds.GATE.reserved(),
         named=task_dims.named_dims(task),
     )
     if task is not None:

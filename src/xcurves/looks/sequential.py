@@ -31,14 +31,13 @@ from xcurves.kernels.looks.sequential_pvalues import Spending, spent
 from xcurves.kernels.looks.sequential_tests import sequential_tests
 from xcurves.kernels.over_tasks.task_plans import Look, nest
 from xcurves.kernels.resampling.adjustments import holm
-from xcurves.looks import ledger
+from xcurves.looks import kinds, ledger
 from xcurves.looks.assign_looks import (
     SPENDINGS,
     check_looks,
     check_previous,
     check_stored,
 )
-from xcurves.looks.kinds import SEQUENTIAL
 
 INTERVALS = ("difference_ci", "difference_ci_simultaneous")
 _OF_TESTS = (
@@ -185,7 +184,7 @@ def sequential(
     """
     curves = check_curves(
         task_dims.with_training(curves, task),
-        reserved=SEQUENTIAL.reserved(),
+        reserved=kinds.SEQUENTIAL.reserved(),
         named=task_dims.named_dims(task),
     )
     n_looks, spending = _plan_of(curves, look, n_looks, spending)
@@ -229,7 +228,7 @@ def sequential(
         **labels.pair_coords(curves, reference),
     }
     result = per_task(
-        SEQUENTIAL,
+        kinds.SEQUENTIAL,
         partial(sequential_kernel, **options),
         numbers,
         context=Context.of(numbers, None, False, confidence_level, rng, core=core),
@@ -242,7 +241,7 @@ def sequential(
 
     # A later look compares its runs with these.
     digests = ledger.digests_of(curves, curves[look])
-    long_name = SEQUENTIAL.variables["run_digest"].long_name
+    long_name = kinds.SEQUENTIAL.variables["run_digest"].long_name
     result["run_digest"] = digests.assign_attrs(long_name=long_name, units="1")
     if previous is not None:
         check_previous(previous, result, curves, look)

@@ -24,11 +24,10 @@ from xcurves.core.validation import check_curves
 from xcurves.core.weights import TrainingWeights, check_training_weights, number_of_run
 from xcurves.kernels.over_tasks import task_effects, task_flips, task_plans
 from xcurves.kernels.resampling import plans
-from xcurves.multi_task import task_options
+from xcurves.multi_task import kinds, task_options
 from xcurves.multi_task.absent_runs import refuse_strangers
 from xcurves.multi_task.claims import TASK_CLAIMS
 from xcurves.multi_task.comparison import Comparison
-from xcurves.multi_task.kinds import ACROSS_TASKS
 from xcurves.multi_task.task_options import (
     CORRECTIONS,
     TaskGroups,
@@ -215,7 +214,7 @@ def across_tasks(
     """
     checked = check_curves(
         task_dims.with_training(curves, task),
-        reserved=ACROSS_TASKS.reserved(),
+        reserved=kinds.ACROSS_TASKS.reserved(),
         named=task_dims.named_dims(task),
     )
     run_checks.warn_of_copies(checked)
@@ -265,7 +264,7 @@ def across_tasks(
     if isinstance(training_weights, str):
         named_weights = training_weights
     return per_task(
-        ACROSS_TASKS,
+        kinds.ACROSS_TASKS,
         comparison,
         numbers,
         context=context,

@@ -31,14 +31,16 @@ from xcurves.kernels.over_tasks import (
 from xcurves.kernels.resampling import plans
 from xcurves.kernels.resampling.adjustments import holm, may_be_best
 from xcurves.kernels.resampling.engine import Progress
-from xcurves.multi_task.kinds import ACROSS_TASKS
+from xcurves.multi_task import kinds
 from xcurves.multi_task.pair_scores import PairScores, make_pairs
 from xcurves.multi_task.scope import scope_of_tasks
 from xcurves.multi_task.task_options import CORRECTIONS
 
 # fixed, random
 OF_CLAIMS = [
-    name for name, var in ACROSS_TASKS.variables.items() if "task_effect" in var.dims
+    name
+    for name, var in kinds.ACROSS_TASKS.variables.items()
+    if "task_effect" in var.dims
 ]
 
 

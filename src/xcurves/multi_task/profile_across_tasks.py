@@ -22,9 +22,8 @@ from xcurves.kernels.distributions import bootstrap
 from xcurves.kernels.over_tasks import task_flips
 from xcurves.kernels.resampling.plans import DEFAULT_RESAMPLES
 from xcurves.kernels.times import ragged
-from xcurves.multi_task import task_options
+from xcurves.multi_task import kinds, task_options
 from xcurves.multi_task.comparison import JoinedTasks
-from xcurves.multi_task.kinds import PROFILE_ACROSS_TASKS
 from xcurves.multi_task.task_options import TaskGroups
 
 
@@ -122,7 +121,7 @@ def profile_across_tasks(
     """
     curves = check_curves(
         curves,
-        reserved=PROFILE_ACROSS_TASKS.reserved(),
+        reserved=kinds.PROFILE_ACROSS_TASKS.reserved(),
         named=task_dims.named_dims(task),
     )
     curves, higher_is_better = direction.resolved(curves, higher_is_better)
@@ -143,7 +142,7 @@ def profile_across_tasks(
         ),
     )
     result = per_task(
-        PROFILE_ACROSS_TASKS,
+        kinds.PROFILE_ACROSS_TASKS,
         profile,
         scores,
         context=context,

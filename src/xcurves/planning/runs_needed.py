@@ -22,8 +22,7 @@ from xcurves.core import (
 from xcurves.core.validation import check_curves
 from xcurves.kernels.distributions import ecdf
 from xcurves.multi_task.across_tasks import many_pvalues
-from xcurves.planning import pilots
-from xcurves.planning.kinds import RUNS_NEEDED
+from xcurves.planning import kinds, pilots
 from xcurves.planning.replications import (
     CurvesGenerator,
     Replications,
@@ -156,7 +155,7 @@ def runs_needed(
         named = _dim_of_tasks(curves)
     curves = check_curves(
         validation.with_training(curves, named),
-        reserved=RUNS_NEEDED.reserved(),
+        reserved=kinds.RUNS_NEEDED.reserved(),
         named=named,
     ).load()
     if isinstance(test, str):
@@ -231,8 +230,10 @@ def runs_needed(
         "power": power,
         "task": tested_dim,
     }
-    attrs = RUNS_NEEDED.attrs(curves, simulation.entropy, confidence_level, **options)
-    result = RUNS_NEEDED.dataset(
+    attrs = kinds.RUNS_NEEDED.attrs(
+        curves, simulation.entropy, confidence_level, **options
+    )
+    result = kinds.RUNS_NEEDED.dataset(
         needed | more | measured,
         counted.coords,
         attrs | {"pilot_runs": available},

@@ -23,7 +23,7 @@ from xcurves.kernels.one_task import level_differences, level_tests
 from xcurves.kernels.resampling.batches import in_stretches, rows_that_fit
 from xcurves.kernels.resampling.engine import Progress
 from xcurves.kernels.resampling.plans import RunPlan
-from xcurves.profile.kinds import SS_PROFILE
+from xcurves.profile import kinds
 from xcurves.profile.training_intervals import Intervals, Stretches, check_intervals
 
 _BANDS = {
@@ -153,7 +153,7 @@ def ss_profile(
     >>> profile.pvalue_adjusted.sizes
     Frozen({'training': 8})
     """
-    scores = check_curves(curves, reserved=SS_PROFILE.reserved(), any_offset=True)
+    scores = check_curves(curves, reserved=kinds.SS_PROFILE.reserved(), any_offset=True)
     n_asked = validation.check_count("n_resamples", n_resamples, least=0)
     if validation.check_margin(margin) is not None and n_asked == 0:
         raise ValueError(
@@ -206,7 +206,7 @@ def ss_profile(
         "few pairs": pairs is not None,
     }
     return per_task(
-        SS_PROFILE,
+        kinds.SS_PROFILE,
         partial(profile_kernel, options=options),
         scores,
         context=context,

@@ -26,7 +26,7 @@ from xcurves.frames.normalize import (
 from xcurves.kernels.resampling.moments import count_levels
 from xcurves.kernels.times import mean_curves
 from xcurves.kernels.times.mean_curves import NO_CURVE, Tracks
-from xcurves.target_times.kinds import MEAN_TIME_TO_TARGET
+from xcurves.target_times import kinds
 from xcurves.target_times.text import Reason, described
 
 
@@ -100,14 +100,14 @@ def mean_time_to_target(
     (('algorithm',), True)
     """
     curves = check_curves(
-        curves, own_levels=True, reserved=MEAN_TIME_TO_TARGET.reserved()
+        curves, own_levels=True, reserved=kinds.MEAN_TIME_TO_TARGET.reserved()
     )
     curves, higher_is_better = direction.resolved(curves, higher_is_better)
     data, core, options = curves_and_target(
         curves, target, training_scale, higher=higher_is_better
     )
     result = per_task(
-        MEAN_TIME_TO_TARGET,
+        kinds.MEAN_TIME_TO_TARGET,
         partial(mean_time_kernel, **options),
         *data,
         context=Context.of(data[0], confidence_level=confidence_level, core=core),

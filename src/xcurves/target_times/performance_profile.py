@@ -20,8 +20,8 @@ from xcurves.kernels.over_tasks import task_flips
 from xcurves.kernels.resampling import plans
 from xcurves.kernels.times import hitting_times
 from xcurves.kernels.times.hitting_times import medians
+from xcurves.target_times import kinds
 from xcurves.target_times.comparisons import check_times
-from xcurves.target_times.kinds import PERFORMANCE_PROFILE
 
 N_DRAWS = 2_000
 _N_TAU = 101  # factors at which the share is given
@@ -106,7 +106,7 @@ def performance_profile(
         times,
         ("algorithm", "run"),
         "times",
-        reserved=PERFORMANCE_PROFILE.reserved(),
+        reserved=kinds.PERFORMANCE_PROFILE.reserved(),
         named=task_dims.named_dims(task),
     )
     times, task = task_dims.check_task(times, task, "times")
@@ -121,7 +121,7 @@ def performance_profile(
     pairs = pairs_in_label_order(times)
     tau = np.linspace(1.0, float(tau_max), _N_TAU)
     return per_task(
-        PERFORMANCE_PROFILE,
+        kinds.PERFORMANCE_PROFILE,
         partial(score_kernel, bases=bases, tau=tau, points=points, pairs=pairs),
         bare,
         context=Context.of(bare, None, False, confidence_level, rng, core=core),

@@ -20,6 +20,7 @@ from xcurves.frames.normalize import Reference, say_reference
 from xcurves.kernels.resampling.adjustments import holm
 from xcurves.kernels.resampling.plans import EXACT_LIMIT
 from xcurves.multi_task.task_options import TaskGroups, check_task_groups
+from xcurves.target_times import kinds
 from xcurves.target_times.claims_over_tasks import with_claims
 from xcurves.target_times.comparisons import (
     BY_DESIGN,
@@ -29,7 +30,6 @@ from xcurves.target_times.comparisons import (
     to_last_level,
     to_target,
 )
-from xcurves.target_times.kinds import EACH_SPEEDUP, SPEEDUP
 from xcurves.target_times.mean_time_to_target import curves_and_target
 from xcurves.target_times.text import described
 
@@ -146,17 +146,17 @@ def speedup(
         curves,
         names,
         own_levels=not of_times,
-        reserved=SPEEDUP.reserved(),
+        reserved=kinds.SPEEDUP.reserved(),
         named=task_dims.named_dims(task),
     )
     # Of given times the early ones are the good ones.
     if higher_is_better is not None or not of_times:
         curves, higher_is_better = direction.resolved(curves, higher_is_better)
-    kind = EACH_SPEEDUP
+    kind = kinds.EACH_SPEEDUP
     groups = None
     joined = []
     if task is not None:
-        kind = SPEEDUP
+        kind = kinds.SPEEDUP
         curves, task = task_dims.check_task(curves, task)
         groups = check_task_groups(curves, task, task_groups)
         joined = [task]
