@@ -152,3 +152,484 @@ INPUTS["no score"] = Input(
     one(lambda: rows(model=AB, seed=[1, 2]).assign(score="good")),
     Refuses("score"),
 )
+
+# --- 1: steps and clocks are no labels ---
+
+
+def mmcv(algorithm: str, seed: int) -> str:
+    """Return a log of MMCV, whose iter begins anew in every epoch."""
+    made: list[dict[str, Any]] = [{"env_info": "linux", "seed": seed}]
+    for epoch in range(1, 4):
+        made += [
+            {
+                "mode": "train",
+                "epoch": epoch,
+                "iter": at,
+                "loss": 2.0 / epoch + at / 100,
+            }
+            for at in (10, 20)
+        ]
+        score = 70.0 + epoch + seed / 10 + 5 * (algorithm == "swin")
+        made.append(
+            {"mode": "val", "epoch": epoch, "iter": 19, "accuracy_top-1": score}
+        )
+    return lines(made)
+
+
+def folders(write: Callable[[str, int], Any], file: str, runs: int = 4) -> Files:
+    """Return a file of each of two algorithms and some seeds, in folders."""
+    return {
+        f"logs/{name}/{seed}/{file}": write(name, seed)
+        for name in ("res", "swin")
+        for seed in range(runs)
+    }
+
+
+INPUTS["iter begins anew in every epoch"] = Input(
+    lambda: folders(mmcv, "20211028.log.json"),
+    Read(
+        "algorithm",
+        "run",
+        "epoch",
+        "accuracy_top-1",
+        (),
+        False,
+        2,
+        4,
+        3,
+        says="iter begins anew in each epoch",
+        difference=-5.0,
+    ),
+    ("--value", "accuracy_top-1"),
+)
+
+
+def batches() -> pd.DataFrame:
+    """Return several losses in each epoch, whose batch count begins anew."""
+    return rows(
+        model=AB, seed=[0, 1, 2], epoch=[1, 2, 3], iteration=[1, 2, 3, 4], value="loss"
+    )
+
+
+INPUTS["the last row of each epoch"] = Input(
+    one(batches),
+    Read(
+        "model",
+        "seed",
+        "epoch",
+        "loss",
+        (),
+        True,
+        2,
+        3,
+        3,
+        says="the last row of each epoch",
+    ),
+)
+
+
+def clocked(**changes: Any) -> pd.DataFrame:
+    """Return scores of runs with a time of each row."""
+    frame = rows(algo=AB, seed=[0, 1, 2, 3], step=[0, 10, 20], value="return")
+    frame["wall_time"] = 1.7e9 + 3.0 * np.arange(len(frame))
+    return frame.assign(**changes)
+
+
+INPUTS["wall times beside steps"] = Input(
+    one(clocked), Read("algo", "seed", "step", "return", (), False, 2, 4, 3)
+)
+INPUTS["every step 0, a clock goes on"] = Input(
+    one(lambda: clocked(step=0)),
+    Read(
+        "algo",
+        "seed",
+        "order of wall_time",
+        "return",
+        (),
+        False,
+        2,
+        4,
+        3,
+        says="training is the order of wall_time",
+    ),
+)
+INPUTS["every step 0, dates"] = Input(
+    one(
+        lambda: (
+            clocked(step=0)
+            .assign(
+                timestamp=lambda each: pd.to_datetime(
+                    each["wall_time"], unit="s"
+                ).dt.strftime("%Y-%m-%d %H:%M:%S")
+            )
+            .drop(columns="wall_time")
+        )
+    ),
+    Read("algo", "seed", "order of timestamp", "return", (), False, 2, 4, 3),
+)
+INPUTS["every step 0 without a clock"] = Input(
+    one(lambda: clocked(step=0).drop(columns="wall_time")),
+    Asks(
+        "never change within a run",
+        2,
+        {"--duplicates last": Read(run="seed", levels=1, runs=4)},
+    ),
+)
+INPUTS["a step that is the same of one row each"] = Input(
+    one(lambda: rows(algo=AB, seed=[0, 1, 2], step=[1000])),
+    Read("algo", "seed", "step", "score", (), False, 2, 3, 1),
+)
+INPUTS["a time of each run is no training"] = Input(
+    one(
+        lambda: rows(model=AB, seed=[0, 1, 2], dataset=["x", "y"], value="acc").assign(
+            time=lambda each: np.arange(len(each)) + 0.5
+        )
+    ),
+    Read("model", "seed", None, "acc", ("dataset",), False, 2, 3, 1, 2),
+)
+INPUTS["when a run was made is no run"] = Input(
+    one(
+        lambda: rows(model=AB, seed=[0, 1, 2], value="acc").assign(
+            created_at=[f"2026-01-0{day} 10:00:00" for day in range(1, 7)]
+        )
+    ),
+    Read("model", "seed", None, "acc", (), False, 2, 3, 1),
+)
+INPUTS["a clock of another name"] = Input(
+    one(
+        lambda: rows(kind=AB, seed=range(4), step=range(6)).assign(
+            stamp=lambda each: [f"t{place:03d}" for place in range(len(each))]
+        )
+    ),
+    Read("kind", "seed", "step", "score", (), False, 2, 4, 6),
+)
+INPUTS["whole numbers that rise in each run"] = Input(
+    one(lambda: rows(algo=AB, seed=[0, 1, 2], n=[1, 2, 3, 4])),
+    Asks(
+        "whether n counts steps of training or names tasks",
+        2,
+        {
+            "--training n": Read(training="n", levels=4),
+            "--extra n": Read(tasks=("n",), n_tasks=4, levels=1),
+        },
+    ),
+)
+INPUTS["sorted seeds stay runs"] = Input(
+    one(lambda: rows(algo=AB, seed=range(30))),
+    Read("algo", "seed", None, "score", (), False, 2, 30, 1),
+)
+INPUTS["a step that is typed as a task"] = Input(
+    one(lambda: rows(algo=AB, seed=[0, 1, 2], checkpoint=["x"], epoch=[1, 2])),
+    Read("algo", "seed", None, "score", ("epoch",), False, 2, 3, 1, 2),
+    ("--training", "none", "--extra", "epoch"),
+)
+INPUTS["trial numbers and configurations are no labels"] = Input(
+    one(
+        lambda: rows(variant=AB, seed=[0, 1, 2], value="acc").assign(
+            trial_number=range(6), config_id=range(6)
+        )
+    ),
+    Read("variant", "seed", None, "acc", (), False, 2, 3, 1),
+    ("--training", "none"),
+)
+INPUTS["tokens before epochs"] = Input(
+    one(
+        lambda: rows(
+            optimizer=AB, seed=[0, 1], tokens=[100, 200, 300], value="val_loss"
+        ).assign(elapsed=lambda each: np.arange(len(each)) / 7)
+    ),
+    Read("optimizer", "seed", "tokens", "val_loss", (), True, 2, 2, 3),
+)
+
+# --- 2: items are tasks, folds are matched runs ---
+
+INPUTS["one score of each item"] = Input(
+    one(lambda: rows(model=AB, doc_id=range(12), value="acc")),
+    Read("model", None, None, "acc", ("doc_id",), False, 2, 1, 1, 12),
+)
+INPUTS["items in another order"] = Input(
+    one(
+        lambda: rows(model=AB, question_id=range(12), value="acc").sample(
+            frac=1, random_state=1
+        )
+    ),
+    Read("model", None, None, "acc", ("question_id",), False, 2, 1, 1, 12),
+)
+INPUTS["answers repeat"] = Input(
+    one(
+        lambda: pd.concat(
+            [
+                rows(rng, model=AB, item=["q1", "q2", "q3"], value="correct")
+                for rng in range(4)
+            ]
+        )
+    ),
+    Read("model", "run", None, "correct", ("item",), False, 2, 4, 1, 3),
+    ("--value", "correct"),
+)
+INPUTS["answers with seeds"] = Input(
+    one(lambda: rows(model=AB, sample_id=range(8), seed=[0, 1, 2], value="score")),
+    Read("model", "seed", None, "score", ("sample_id",), False, 2, 3, 1, 8),
+)
+
+
+def passages(*, anew: bool) -> pd.DataFrame:
+    """Return questions of passages, counted anew in each or not."""
+    frame = rows(
+        model=AB, passage=["p1", "p2", "p3"], question=[0, 1, 2], value="score"
+    )
+    if not anew:
+        frame["question"] += 3 * frame["passage"].str[1].astype(int)
+    return frame
+
+
+INPUTS["items counted anew in each passage"] = Input(
+    one(lambda: passages(anew=True)),
+    Read(
+        "model",
+        None,
+        None,
+        "score",
+        ("passage, question",),
+        False,
+        2,
+        1,
+        1,
+        9,
+        groups="passage",
+    ),
+)
+INPUTS["items of passages"] = Input(
+    one(lambda: passages(anew=False)),
+    Read(
+        "model", None, None, "score", ("question",), False, 2, 1, 1, 9, groups="passage"
+    ),
+)
+INPUTS["task groups that are named"] = Input(
+    one(lambda: passages(anew=False).rename(columns={"passage": "site"})),
+    Read("model", None, None, "score", ("question",), False, 2, 1, 1, 9, groups="site"),
+    ("--task-groups", "site"),
+)
+INPUTS["what is constant in each item"] = Input(
+    one(
+        lambda: rows(model=AB, question=range(6), value="score").assign(
+            subject=lambda each: ["law", "art"] * 6,
+            difficulty=lambda each: ["easy", "hard", "hard"] * 4,
+        )
+    ),
+    Read(
+        "model",
+        None,
+        None,
+        "score",
+        ("question",),
+        False,
+        2,
+        1,
+        1,
+        6,
+        says="subject, difficulty not used",
+    ),
+)
+INPUTS["items that no two algorithms share"] = Input(
+    one(
+        lambda: rows(model=AB, seed=range(5), value="score").assign(sample_id=range(10))
+    ),
+    Read("model", "seed", None, "score", (), False, 2, 5, 1),
+)
+INPUTS["folds"] = Input(
+    one(
+        lambda: rows(
+            learner=AB,
+            Resample=[f"Fold{n:02d}" for n in range(1, 11)],
+            value="Accuracy",
+        )
+    ),
+    Read("learner", "Resample", None, "Accuracy", (), False, 2, 10, 1, matched=True),
+)
+INPUTS["folds and repeats"] = Input(
+    one(
+        lambda: rows(
+            model=AB, repeat=[1, 2], fold=range(5), dataset=["x", "y"], value="auc"
+        )
+    ),
+    Read(
+        "model",
+        "repeat, fold",
+        None,
+        "auc",
+        ("dataset",),
+        False,
+        2,
+        10,
+        1,
+        2,
+        matched=True,
+    ),
+)
+INPUTS["folds and repeats that are typed"] = Input(
+    one(
+        lambda: rows(
+            scheme=AB,
+            Key_Run=[1, 2],
+            Key_Fold=range(1, 4),
+            Key_Dataset=["x", "y"],
+            value="accuracy",
+        )
+    ),
+    Read(
+        "scheme",
+        "Key_Run, Key_Fold",
+        None,
+        "accuracy",
+        ("Key_Dataset",),
+        False,
+        2,
+        6,
+        1,
+        2,
+        matched=True,
+    ),
+    ("--run", "Key_Run", "Key_Fold"),
+)
+INPUTS["curves of folds"] = Input(
+    one(lambda: rows(model=AB, fold=[0, 1, 2], epoch=[1, 2], value="val_loss")),
+    Read("model", "fold", "epoch", "val_loss", (), True, 2, 3, 2, matched=True),
+)
+INPUTS["iteration beside resampling"] = Input(
+    one(
+        lambda: rows(
+            task_id=["t0", "t1"],
+            learner_id=AB,
+            resampling_id=["cv"],
+            iteration=range(1, 6),
+            value="classif.ce",
+        )
+    ),
+    Read(
+        "learner_id",
+        "iteration",
+        None,
+        "classif.ce",
+        ("task_id",),
+        True,
+        2,
+        5,
+        1,
+        2,
+        matched=True,
+    ),
+)
+INPUTS["seeds are not matched"] = Input(
+    one(lambda: rows(model=AB, seed=range(5), value="auc")),
+    Read("model", "seed", None, "auc", (), False, 2, 5, 1),
+)
+INPUTS["a split is no fold"] = Input(
+    one(lambda: rows(model=AB, seed=range(3), split=["train", "test"], value="acc")),
+    Asks(
+        "split",
+        2,
+        {"split=test": Read("model", "seed", None, "acc", (), False, 2, 3, 1)},
+    ),
+)
+INPUTS["one split"] = Input(
+    one(lambda: rows(model=AB, seed=range(3), split=["train", "test"], value="acc")),
+    Read("model", "seed", None, "acc", (), False, 2, 3, 1),
+    ("--select", "split=test"),
+)
+
+# --- 9: which end is good: the label of a selected metric ---
+
+
+def metrics(*names: str, column: str = "metric") -> pd.DataFrame:
+    """Return a long table whose column says which metric a row has."""
+    return rows(
+        model=AB, seed=[0, 1, 2], step=[1, 2], value="value", **{column: list(names)}
+    )
+
+
+INPUTS["the only metric"] = Input(
+    one(lambda: metrics("val_loss")),
+    Read("model", "seed", "step", "value", (), True, 2, 3, 2),
+)
+INPUTS["a metric that is selected"] = Input(
+    one(lambda: metrics("val_loss", "accuracy")),
+    Read("model", "seed", "step", "value", (), True, 2, 3, 2),
+    ("--select", "metric=val_loss"),
+)
+INPUTS["another metric that is selected"] = Input(
+    one(lambda: metrics("val_loss", "accuracy")),
+    Read("model", "seed", "step", "value", (), False, 2, 3, 2),
+    ("--select", "metric=accuracy"),
+)
+INPUTS["a tag that is selected"] = Input(
+    one(lambda: metrics("eval/return", "train/loss", column="tag")),
+    Read("model", "seed", "step", "value", (), True, 2, 3, 2),
+    ("--select", "tag=train/loss"),
+)
+INPUTS["an option of the direction"] = Input(
+    one(lambda: metrics("accuracy")),
+    Read("model", "seed", "step", "value", (), True, 2, 3, 2),
+    ("--lower-is-better",),
+)
+for name, lower in {
+    "val_loss": True,
+    "neg_log_loss": False,
+    "negative_log_likelihood": True,
+    "p99_latency_ms": True,
+    "episode_reward_mean": False,
+    "cost_saving": False,
+    "top1_error_rate": True,
+    "survival_time": False,
+}.items():
+    INPUTS[f"the end of {name}"] = Input(
+        one(lambda name=name: rows(model=AB, seed=[0, 1], step=[1, 2], value=name)),
+        Read("model", "seed", "step", name, (), lower, 2, 2, 2),
+    )
+
+# --- 5: folders ---
+
+
+def curve(algorithm: str, seed: int) -> str:
+    """Return a CSV of a run without names of its own."""
+    rng = np.random.default_rng(seed + 10 * len(algorithm))
+    return "step,return\n" + "".join(
+        f"{step},{rng.normal():.3f}\n" for step in (0, 10, 20)
+    )
+
+
+def placed(*places: str, file: str = "progress.csv") -> Callable[[], Files]:
+    """Return runs at places below logs/, each with other scores."""
+    return lambda: {
+        f"logs/{place}/{file}": curve("x", number)
+        for number, place in enumerate(places)
+    }
+
+
+def crossed(*levels: list[str]) -> list[str]:
+    """Return all places of levels of folders."""
+    return (
+        ["/".join(place) for place in pd.MultiIndex.from_product(levels)]
+        if len(levels) > 1
+        else list(levels[0])
+    )
+
+
+TWO = Read("algorithm", "run", "step", "return", (), False, 2, 2, 3)
+INPUTS["folders are algorithm and run"] = Input(
+    placed(*crossed(["sac", "td3"], ["0", "1"])), TWO
+)
+INPUTS["folders are task, algorithm and run"] = Input(
+    placed(*crossed(["Ant", "Hopper"], ["sac", "td3"], ["0", "1"])),
+    Read("algorithm", "run", "step", "return", ("task",), False, 2, 2, 3, 2),
+)
+INPUTS["the last level of whole numbers is the run"] = Input(
+    placed(*crossed(["sac", "td3"], ["0", "1"], ["logs"])), TWO
+)
+INPUTS["numbers above, algorithms below"] = Input(
+    placed(*crossed(["0", "1"], ["sac", "td3"])), TWO
+)
+INPUTS["two levels of numbers"] = Input(
+    placed(*crossed(["sac", "td3"], ["10", "20"], ["0", "1"])),
+    Asks("", None),
+)

@@ -62,9 +62,15 @@ def _call(given: Mapping[str, Any], choice: Choice) -> str:
             continue
         shown.append(f"{argument}={_plain(said[role])!r}")
     shown += [
-        f"{name}={column!r}" for name, column in said.items() if name not in ARGUMENTS
+        f"{name}={column!r}"
+        for name, column in said.items()
+        if name not in (*ARGUMENTS, "select")
     ]
-    return f"frame.curves.to_dataarray({', '.join(shown)})"
+    rows = "frame"
+    if "select" in said:
+        column, _, label = said["select"].partition("=")
+        rows = f"frame[frame[{column!r}] == {label!r}]"
+    return f"{rows}.curves.to_dataarray({', '.join(shown)})"
 
 
 def _plain(columns: Any) -> Any:

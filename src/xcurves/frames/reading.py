@@ -357,6 +357,12 @@ class _Finder:
         ):
             self.roles["training"] = None
             return
+        stuck = [
+            name for name in roles.constant_steps(scored) if name not in self._used
+        ]
+        if is_clock(training) and self._runs and stuck:
+            self._order_by_clock(scored, stuck[0], keys)
+            return
         epoch = roles.epochs_of(scored, found, training, keys)
         if epoch is not None:
             kept = ~scored.duplicated([*keys, epoch], keep="last")
@@ -372,7 +378,11 @@ class _Finder:
         self, scored: pd.DataFrame, training: str, keys: Sequence[str]
     ) -> None:
         """Take the order of a clock as training, whose steps never change; without a clock it cannot be told."""
-        used = [name for name in self._used if name != training]
+        used = [
+            name
+            for name in self._used
+            if name not in (training, self.roles["training"])
+        ]
         clocks = [
             name
             for name in roles.clocks_in(scored, used)
@@ -466,7 +476,28 @@ class _Finder:
             return self._doubt_of_training()
         if self.missing:
             return Doubt(dict(self.missing), tuple(self._choices()))
-        return self._doubt_of_rising()
+        return self._doubt_of_parts() or self._doubt_of_rising()
+
+    def _doubt_of_parts(self) -> Doubt | None:
+        """Return what to ask where scores of train and test stand below each other."""
+        if not _repeats(self.frame, self.roles):
+            return None
+        for name in map(str, self.frame.columns):
+            if name in self._used or not roles.says_data(self.frame, name):
+                continue
+            choices = []
+            for label in self.frame[name].dropna().unique().tolist():
+                part = self.frame[self.frame[name] == label]
+                if not _repeats(part, self.roles):
+                    chosen = {"select": f"{name}={label}"}
+                    choices.append(Choice(chosen, compared(part, self.roles)))
+            if choices:
+                return Doubt(
+                    {},
+                    tuple(choices[:_MOST_CHOICES]),
+                    f"has scores of several data: {name}",
+                )
+        return None
 
     def _doubt_of_training(self) -> Doubt:
         """Return what to ask where a step never changes within a run and no clock says what came first."""

@@ -99,7 +99,7 @@ def find_label(
     found = {
         name: rank
         for name, rank in found.items()
-        if may_be_label(frame, name) and not _says_data(frame, name)
+        if may_be_label(frame, name) and not says_data(frame, name)
     }
     varied = [name for name in found if n_labels(frame[name]) > 1] or list(found)
     whole = [name for name in varied if found[name] == 0] or varied
@@ -114,7 +114,7 @@ def find_label(
     return None, []
 
 
-def _says_data(frame: pd.DataFrame, name: str) -> bool:
+def says_data(frame: pd.DataFrame, name: str) -> bool:
     """Return whether a column says of which data a score is: train or test."""
     return is_fold(name) and are_parts_of_data(frame[name].dropna().unique())
 
@@ -126,8 +126,7 @@ def only_text(
     texts = [
         name
         for name in could_be_labels(frame, used, runs)
-        if not pd.api.types.is_numeric_dtype(frame[name])
-        and not _says_data(frame, name)
+        if not pd.api.types.is_numeric_dtype(frame[name]) and not says_data(frame, name)
     ]
     if len(texts) == 1:
         return texts[0]
@@ -213,6 +212,12 @@ def is_constant_in_runs(
         return False
     scores = rows[[*keys, score]].drop_duplicates()
     return bool(scores.duplicated(list(keys)).any())
+
+
+def constant_steps(frame: pd.DataFrame) -> list[str]:
+    """Return the columns of steps that are the same in all rows."""
+    names = [name for name in numeric_columns(frame) if is_step(name)]
+    return [name for name in names if n_labels(frame[name]) == 1]
 
 
 def clocks_in(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
