@@ -233,3 +233,41 @@ def test_bins_with_a_tolerance_keep_the_last_bin():
     assert (
         frame.curves.to_dataarray("return", **bins, tolerance=tolerance).notnull().all()
     )
+
+
+TABLE = """\
+------------------------------------------
+| rollout/                |              |
+|    ep_rew_mean          | {reward:<12} |
+| time/                   |              |
+|    fps                  | 812          |
+|    total_timesteps      | {step:<12} |
+| train/                  |              |
+|    approx_kl            | 0.00812      |
+------------------------------------------
+"""
+
+
+def test_tables_of_log_txt_have_the_names_of_progress_csv(tmp_path):
+    """In the form of HumanOutputFormat in stable_baselines3/common/logger.py."""
+    for agent, better in (("a2c", 0), ("ppo", 5)):
+        for seed in range(2):
+            tables = [
+                TABLE.format(reward=better + seed + step / 1e4, step=step)
+                for step in (2048, 4096)
+            ]
+            folder = tmp_path / agent / str(seed)
+            folder.mkdir(parents=True)
+            (folder / "log.txt").write_text("Logging to logs\n" + "".join(tables))
+    frame = readers.read(tmp_path)
+    assert readers.recognize(tmp_path).name == "sb3-text"
+    one = frame[(frame["algorithm"] == "ppo") & (frame["run"] == 1)]
+    assert one["time/total_timesteps"].tolist() == [2048, 4096]
+    assert one["rollout/ep_rew_mean"].tolist() == [6.2048, 6.4096]
+    assert one["train/approx_kl"].tolist() == [0.00812, 0.00812]
+    cut = tmp_path / "ppo" / "1" / "log.txt"
+    cut.write_text(cut.read_text()[:-60])
+    with pytest.warns(UserWarning, match="the last line is cut short"):
+        assert len(readers.read(tmp_path)) == 7
+    (cut.parent / "progress.csv").write_text("time/total_timesteps,x\n1,2\n")
+    assert not readers.stable_baselines3.TEXT.has(cut)

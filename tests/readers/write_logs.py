@@ -350,7 +350,98 @@ def inspect_ai(root):
             log.write_eval_log(written, str(root / form / f"{model}.{form}"), form)
 
 
+def sacred(root):
+    """Two agents and two seeds: a return at each step, a loss at some, a list in the info of a run."""
+    from sacred import SETTINGS, Experiment
+    from sacred.observers import FileStorageObserver
+
+    SETTINGS["CAPTURE_MODE"] = "no"
+    SETTINGS["HOST_INFO"]["CAPTURED_ENV"] = []
+    for agent, better in (("sac", 5), ("td3", 0)):
+        for seed in SEEDS:
+            experiment = Experiment("walk", save_git_info=False)
+            observer = FileStorageObserver(root)
+            experiment.observers.append(observer)
+            experiment.add_config(agent=agent, seed=seed)
+
+            @experiment.main
+            def run(_run, better=better, seed=seed):
+                for step in (10, 20, 30):
+                    _run.log_scalar("return", better + seed / 10 + step / 100, step)
+                    if step != 20:
+                        _run.log_scalar("loss", 1 / step, step)
+                _run.info["test_return"] = [better + 1.0, better + 2.0]
+                _run.info["test_return_T"] = [15, 25]
+                _run.info["final"] = 1.5
+
+            experiment.run()
+    shutil.rmtree(root / "_sources")
+    for path in root.rglob("*"):
+        if path.name == "cout.txt":
+            path.unlink()
+        if path.name == "run.json":  # but for what names a machine
+            said = json.loads(path.read_text())
+            kept = {name: said[name] for name in ("command", "result", "status")}
+            path.write_text(json.dumps(kept))
+
+
+def _random_search(function, rng, width):
+    for _ in range(40):
+        function(list(rng.uniform(-width, width, 2)))
+
+
+def ioh(root):
+    """Two searches on two functions: two runs of each of two instances."""
+    import ioh
+
+    rng = np.random.default_rng(0)
+    for name, width in (("narrow", 2), ("wide", 5)):
+        logger = ioh.logger.Analyzer(
+            root=str(root), folder_name=name, algorithm_name=name
+        )
+        for function in (1, 2):
+            for instance in (1, 2):
+                problem = ioh.get_problem(function, instance, 2, ioh.ProblemClass.BBOB)
+                problem.attach_logger(logger)
+                for _ in SEEDS:
+                    _random_search(problem, rng, width)
+                    problem.reset()
+                problem.detach_logger()
+        logger.close()
+
+
+def cocoex(root):
+    """Two searches on two functions of three instances."""
+    import os
+
+    import cocoex
+
+    rng = np.random.default_rng(0)
+    folder = Path(mkdtemp())
+    os.chdir(folder)
+    for name, width in (("narrow", 2), ("wide", 5)):
+        suite = cocoex.Suite(
+            "bbob", "instances: 1-3", "dimensions: 2 function_indices: 1,2"
+        )
+        observer = cocoex.Observer(
+            "bbob", f"result_folder: {name} algorithm_name: {name}"
+        )
+        for problem in suite:
+            problem.observe_with(observer)
+            _random_search(problem, rng, width)
+            problem.free()
+    shutil.copytree(
+        folder / "exdata",
+        root,
+        dirs_exist_ok=True,
+        ignore=shutil.ignore_patterns("*.rdat", "*.mdat"),
+    )
+
+
 WRITERS = {
+    "sacred": sacred,
+    "ioh": ioh,
+    "coco-experiment": cocoex,
     "lm_eval": lm_eval,
     "inspect-ai": inspect_ai,
     "wandb": wandb,

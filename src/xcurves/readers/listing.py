@@ -82,7 +82,7 @@ def _nearest(content: str, sources: Sequence[Source]) -> list[Source]:
     known = [
         each
         for each in sources
-        if content in each.formats and not (each.beside or each.header)
+        if content in each.formats and not (each.beside or each.header or each.line)
     ]
     general = [
         each

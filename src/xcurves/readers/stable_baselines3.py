@@ -12,11 +12,18 @@ import pandas as pd
 from pandas.api.types import is_integer_dtype
 
 from xcurves.readers.formats import delimited
-from xcurves.readers.log_files import Run, whole_lines
-from xcurves.readers.open_files import LogError, open_arrays, read_bytes
+from xcurves.readers.log_files import Run, say_cut, whole_lines
+from xcurves.readers.open_files import (
+    LogError,
+    beginning,
+    open_arrays,
+    read_bytes,
+    read_text,
+)
 from xcurves.readers.source import Source
 
 _MONITOR = {"r": "return", "l": "episode_length", "t": "time"}
+_CELLS = 4  # of a line | name | value |, cut at its bars
 _EVALUATIONS = {
     "results": "return",
     "ep_lengths": "episode_length",
@@ -114,6 +121,53 @@ def _evaluations(files: Sequence[Path]) -> Run:
     return Run(pd.DataFrame(rows))
 
 
+def _tables(files: Sequence[Path]) -> Run:
+    """Return a row for each table of a log.txt, its names as progress.csv has them: rollout/ep_rew_mean.
+
+    stable_baselines3/common/logger.py, HumanOutputFormat: a name that ends in / stands over those indented below it.
+    """
+    (path,) = files
+    *lines, last = read_text(path).split("\n")
+    rows, row, group = list[dict[str, float]](), dict[str, float](), ""
+    for line in lines:
+        if line.startswith("---"):
+            if row:
+                rows.append(row)
+            row, group = {}, ""
+            continue
+        cells = line.split("|")
+        if len(cells) != _CELLS:
+            continue
+        name, value = cells[1].rstrip(), cells[2].strip()
+        if name.endswith("/"):
+            group = name.strip()
+        elif _is_number(value):
+            of_group = group if name.startswith("    ") else ""
+            row[of_group + name.strip()] = float(value)
+    left_out = say_cut(path, last)
+    if row and not left_out:
+        left_out = f"{path}: the last table is cut short and left out"
+    return Run(pd.DataFrame(rows), left_out)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_table(path: Path) -> bool:
+    """Return whether a log.txt is of tables, which progress.csv beside it would have with all digits."""
+    lines = beginning(path, 1 << 12).decode(errors="replace").split("\n")
+    of_dashes = [place for place, line in enumerate(lines) if line.startswith("---")]
+    if (path.parent / "progress.csv").is_file() or not of_dashes:
+        return False
+    below = "".join(lines[of_dashes[0] + 1 : of_dashes[0] + 2])
+    return below.count("|") == _CELLS - 1 and below.startswith("|")
+
+
 MONITOR = Source(
     "monitor",
     "Stable-Baselines3 Monitor logs",
@@ -140,4 +194,21 @@ EVALUATIONS = Source(
     units={"step": "steps", "episode_length": "steps"},
     long_names={"return": "episode return", "step": "environment steps"},
     value="return",
+)
+TEXT = MONITOR._replace(
+    name="sb3-text",
+    what="tables that Stable-Baselines3 prints",
+    logs="log.txt of its logger, where no progress.csv is beside",
+    formats=("text lines",),
+    files=("log.txt",),
+    header="",
+    beside="",
+    is_log=_is_table,
+    read_run=_tables,
+    value=None,
+    step="",
+    training="time/total_timesteps",
+    units={"time/total_timesteps": "steps", "time/time_elapsed": "s"},
+    long_names={},
+    also_writes=("monitor", "evaluations", "tensorboard"),
 )

@@ -1,0 +1,88 @@
+"""Trials of HpBandSter and of three versions of SMAC: costs in the order in which trials ended, never times."""
+
+import json
+
+import numpy as np
+import pytest
+
+from xcurves import readers
+
+# As hpbandster/core/result.py, json_result_logger, writes them.
+CONFIGS = [[[0, 0, 0], {"lr": 0.1}, {}], [[0, 0, 1], {"lr": 0.2}, {}]]
+TIMES = {"submitted": 1.5, "started": 2.5, "finished": 3.5}
+RESULTS = [
+    [[0, 0, 0], 3.0, TIMES, {"loss": 0.5, "info": {}}, None],
+    [[0, 0, 1], 3.0, TIMES, None, "Traceback: out of memory"],
+    [[0, 0, 0], 9.0, TIMES, {"loss": 0.25, "info": {}}, None],
+]
+# As smac/runhistory/runhistory.py of 2.4, of 2.0, of 1.4 and of 0.13 writes them.
+SMAC = {
+    "2.0": [
+        [1, None, 7, 3.0, 0.5, 2.0, 1, 1e9, 1e9 + 2, {}],
+        [2, None, 7, 3.0, 1e9, 2.0, 2, 1e9, 1e9 + 4, {}],
+        [1, None, 7, 9.0, 0.25, 4.0, 1, 1e9, 1e9 + 8, {}],
+        [2, None, 7, 9.0, 0.0, 0.0, 0, 0, 0, {}],
+    ],
+    "1.4": [
+        [[1, None, 7, 3.0], [0.5, 2.0, {"__enum__": "StatusType.SUCCESS"}, 1e9, 1e9 + 2, {}]],
+        [[2, None, 7, 3.0], [1e9, 2.0, {"__enum__": "StatusType.CRASHED"}, 1e9, 1e9 + 4, {}]],
+        [[1, None, 7, 9.0], [0.25, 4.0, {"__enum__": "StatusType.SUCCESS"}, 1e9, 1e9 + 8, {}]],
+        [[2, None, 7, 9.0], [0.0, 0.0, {"__enum__": "StatusType.RUNNING"}, 0, 0, {}]],
+    ],
+    "0.13": [
+        [[1, None, 7, 3.0], [0.5, 2.0, {"__enum__": "StatusType.SUCCESS"}, {}]],
+        [[2, None, 7, 3.0], [1e9, 2.0, {"__enum__": "StatusType.MEMOUT"}, {}]],
+        [[1, None, 7, 9.0], [0.25, 4.0, {"__enum__": "StatusType.SUCCESS"}, {}]],
+        [[2, None, 7, 9.0], [0.0, 0.0, {"__enum__": "StatusType.RUNNING"}, {}]],
+    ],
+}  # fmt: skip
+
+
+NAMES = (
+    "config_id instance seed budget cost time status starttime endtime additional_info"
+)
+SMAC["2.4"] = [dict(zip(NAMES.split(), entry, strict=True)) for entry in SMAC["2.0"]]
+for each in SMAC["2.4"]:
+    each["cpu_time"] = each["time"]
+
+
+def test_hpbandster(tmp_path):
+    for name in ("bohb", "random"):
+        folder = tmp_path / name
+        folder.mkdir()
+        for file, lines in (("configs", CONFIGS), ("results", RESULTS)):
+            text = "".join(json.dumps(line) + "\n" for line in lines)
+            (folder / f"{file}.json").write_text(text)
+    frame = readers.read(tmp_path, names="{algorithm}")
+    assert frame.attrs["source"].startswith("HpBandSter results below ")
+    assert frame["algorithm"].unique().tolist() == ["bohb", "random"]
+    one = frame[frame["algorithm"] == "bohb"]
+    assert one["config_id"].tolist() == ["0/0/0", "0/0/1", "0/0/0"]
+    assert one["budget"].tolist() == [3, 3, 9]
+    np.testing.assert_array_equal(one["loss"], [0.5, np.nan, 0.25])
+    assert one["state"].tolist() == ["complete", "failed", "complete"]
+    assert one["config/lr"].tolist() == [0.1, 0.2, 0.1]
+
+
+@pytest.mark.parametrize("version", SMAC)
+def test_smac(tmp_path, version):
+    said = {"data": SMAC[version], "configs": {"1": {"lr": 0.1}, "2": {"lr": 0.2}}}
+    (tmp_path / "runhistory.json").write_text(json.dumps(said))
+    with pytest.warns(UserWarning, match=r"1 trials without a result are left out$"):
+        frame = readers.read(tmp_path / "runhistory.json")
+    assert frame.attrs["source"] == "SMAC run histories in runhistory.json"
+    assert frame["trial_number"].tolist() == [1, 2, 3]
+    np.testing.assert_array_equal(frame["cost"], [0.5, np.nan, 0.25])
+    assert frame["state"].tolist() == ["complete", "failed", "complete"]
+    assert frame["budget"].tolist() == [3, 3, 9]
+    assert frame["seed"].tolist() == [7, 7, 7]
+    assert frame["config/lr"].tolist() == [0.1, 0.2, 0.1]
+    assert not {"endtime", "starttime", "instance"} & set(frame)
+
+
+def test_several_objectives_are_refused(tmp_path):
+    entry = SMAC["2.4"][0] | {"cost": [1.0, 2.0]}
+    path = tmp_path / "runhistory.json"
+    path.write_text(json.dumps({"data": [entry]}))
+    with pytest.raises(ValueError, match="costs of 2 objectives"):
+        readers.read(path)
