@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 import xcurves
+from layers import slow
 from strategies import make_curves
 from xcurves.core.verdict import MOST_WORDS
 
 ALPHA = 0.05
 N_SETS = 60  # for each number of algorithms; a tenth of them in the plain run
-ALGORITHMS = [2, 3, 4, 5, 8]
+ALGORITHMS = [2, slow(3), 4, slow(5), slow(8)]
 SEEDS = [
     pytest.param(range(6), id="few"),
     pytest.param(range(6, N_SETS), id="many", marks=pytest.mark.slow),

@@ -56,22 +56,23 @@ BETTER = [12.0, 11.4, 12.9, 11.8, 12.2, 11.5, 12.6, 11.9, 12.1, 11.7]
         (BETTER[:4], 3, "Run new 4 more times, main no more."),
     ],
 )
-def test_a_script_gets_the_decision_as_its_status(scores, status, said):
+def test_the_decision_is_the_status(scores, status, said, capsys):
     write_log(("new", scores))
-    command = [
-        sys.executable,
-        "-m",
-        "xcurves",
-        "gate",
-        "runs.csv",
-        "--baseline",
-        "main",
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (status, "")
-    assert done.stdout.startswith(
+    found, out, err = gate(capsys)
+    assert (found, err) == (status, "")
+    assert out.startswith(
         f"read as algorithm = candidate, run = run, no training, score = score\n\n{said}"
     )
+
+
+def test_a_script_gets_the_decision_as_its_status(capsys):
+    write_log(("new", BETTER[:3]))
+    _, out, _ = gate(capsys)
+    command = [sys.executable, "-m", "xcurves", "gate", "runs.csv"]
+    done = subprocess.run(
+        [*command, "--baseline", "main"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (3, out, "")
 
 
 def test_numbers_are_those_of_the_function(here, capsys):

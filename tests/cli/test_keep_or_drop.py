@@ -103,6 +103,7 @@ def test_the_job_is_yaml_with_the_script_that_is_tested():
     assert made["steps"][-1]["run"].rstrip() == job().rstrip()
 
 
+@pytest.mark.slow  # each starts Python for every run of its training
 @pytest.mark.parametrize(
     ("gain", "status", "decision"), [("2.0", 0, "kept"), ("-4.0", 1, "dropped")]
 )

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import xcurves
+from layers import slow
 from xcurves.__main__ import main
 from xcurves.archive import read
 
@@ -61,8 +62,17 @@ def means_after(curves, how):
     return np.nanmean(values, axis=(1, 2))
 
 
-@pytest.mark.parametrize("name", ["c.csv", "c.nc"])
-@pytest.mark.parametrize("align", [[], ["--align"], ["--align", "budget:20"]])
+@pytest.mark.parametrize(
+    ("name", "align"),
+    [
+        ("c.csv", []),
+        ("c.nc", ["--align"]),
+        slow("c.csv", ["--align"]),
+        slow("c.nc", []),
+        slow("c.csv", ["--align", "budget:20"]),
+        slow("c.nc", ["--align", "budget:20"]),
+    ],
+)
 def test_each_cure_is_followed_and_gives_the_right_means(name, align, table, capsys):
     command = [name, *QUICK, *align]
     assert main(command) == 2

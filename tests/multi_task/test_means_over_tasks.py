@@ -12,6 +12,7 @@ import xarray as xr
 from scipy import stats
 
 import xcurves
+from layers import slow
 from xcurves.multi_task.task_options import least_task_pvalues
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -227,7 +228,7 @@ def separated(n_tasks, sizes):
     return study(values)
 
 
-@pytest.mark.parametrize("sizes", [(3, 3), (3, 4), (5, 5), (2, 6)])
+@pytest.mark.parametrize("sizes", [(3, 3), (3, 4), slow((5, 5)), (2, 6)])
 def test_the_smallest_p_of_a_task_is_reached_where_runs_are_separated(sizes):
     mirror = 2 if sizes[0] == sizes[1] else 1
     floor = mirror / comb(sum(sizes), sizes[0])

@@ -34,7 +34,7 @@ def test_how_many_tasks_it_takes_is_said_with_its_floor():
     rng = np.random.default_rng(1)
     seen = set()
     for share in (0.0, 0.1, 0.3, 0.5):
-        for seed in range(8):
+        for seed in range(3):
             d = rng.normal(size=10) + share
             found = xcurves.across_tasks(of_differences(d, seed=seed), rng=0)
             if found.pvalue_adjusted.sel(task_effect="random") <= 0.05:

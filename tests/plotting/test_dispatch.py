@@ -2,13 +2,14 @@
 
 import builtins
 import warnings
+from itertools import product
 
 import numpy as np
 import pytest
 from matplotlib import pyplot as plt
 
 import xcurves
-from layers import slow
+from layers import every, slow
 from pictures import curve_names
 from strategies import make_curves, make_errors
 from synthetic_results import synthetic_result
@@ -328,8 +329,13 @@ def test_a_panel_names_its_pair_once_as_it_is_turned():
     assert not any(" over a" in ax.get_ylabel() for ax in panels)
 
 
-@pytest.mark.parametrize("n_algorithms", range(2, 11))
-@pytest.mark.parametrize("name", ["ss_profile", "pairwise", "profile_across_tasks"])
+@pytest.mark.parametrize(
+    ("name", "n_algorithms"),
+    every(
+        4,
+        list(product(["ss_profile", "pairwise", "profile_across_tasks"], range(2, 11))),
+    ),
+)
 def test_all_views_of_any_number_of_algorithms_are_drawn(name, n_algorithms):
     result = synthetic_result(
         name, 1 if name != "profile_across_tasks" else 3, n_algorithms

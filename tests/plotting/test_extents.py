@@ -1,14 +1,13 @@
 """No two texts overlap, none is on a mark of a legend or strip and none leaves the canvas, at any size of figure.
 
 The cases cover each two values of view, algorithms, tasks, letters and width; ``--every-size`` takes all of them, an
-hour and a half. A figure may be refused, with a size that works.
+hour and a half. A figure may be refused, with a size that works. The plain run draws a figure of few and one of many.
 """
 
 from itertools import combinations, product
 
 import pytest
 
-from layers import slow
 from pictures import draw, draw_as_told, faults, figsize_in
 from synthetic_results import (
     MOST_ALGORITHMS,
@@ -81,17 +80,18 @@ def test_each_two_values_are_covered():
         assert found == set(product(factors[one], factors[other]))
 
 
+@pytest.mark.parametrize("case", [(3, 3, 25, 3.25), (8, 8, 5, 6.75)], ids=str)
+def test_texts_of_curves_have_room(case):
+    assert faults_of("curves", None, *case) == []
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "view", "place"), [
-    (*each, place) if place % 16 == 0 else slow(*each, place) for place, each in enumerate(VIEWS)
+    (*each, place) for place, each in enumerate(VIEWS)
 ])  # fmt: skip
 def test_texts_have_room(name, view, place, request):
     cases = list(covering(place))
     if request.config.getoption("--every-size"):
         cases = list(product(ALGORITHMS, TASKS, LETTERS, WIDTHS))
-    elif (
-        "slow" in request.config.option.markexpr
-        and "not slow" in request.config.option.markexpr
-    ):
-        cases = cases[::4]
     found = {case: faults_of(name, view, *case) for case in cases}
     assert {case: wrong for case, wrong in found.items() if wrong} == {}

@@ -6,6 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from layers import slow
 from pictures import draw, faults, figsize_in
 from synthetic_results import synthetic_curves, synthetic_result
 from xcurves.core.schema import caption_of
@@ -17,8 +18,8 @@ from xcurves.plotting.facets import Grid, Room
     ("name", "n_tasks", "n_algorithms", "size"),
     [
         ("curves", 8, 3, (3.25, 2)),
-        ("curves", 20, 3, (5.5, 3)),
-        ("across_tasks", 6, 8, (3.25, 2)),
+        slow("curves", 20, 3, (5.5, 3)),
+        slow("across_tasks", 6, 8, (3.25, 2)),
         ("performance_cdf", 1, 5, (3.25, 2)),
         ("compare_learners", 1, 10, (3.25, 1.5)),
     ],
@@ -46,11 +47,11 @@ def test_the_size_that_a_refusal_names_works(name, n_tasks, n_algorithms, size):
     assert isinstance(draw(shown, view, **one_line), str)  # not larger than it must be
 
 
-def test_eight_panels_are_drawn_in_the_width_of_a_page():
-    for n_algorithms in (2, 4, 8):
-        figure = draw(synthetic_curves(8, n_algorithms), None, figsize=(5.5, 3))
-        assert len(figure.axes) == 8
-        assert faults(figure) == []
+@pytest.mark.parametrize("n_algorithms", [2, slow(4), slow(8)])
+def test_eight_panels_are_drawn_in_the_width_of_a_page(n_algorithms):
+    figure = draw(synthetic_curves(8, n_algorithms), None, figsize=(5.5, 3))
+    assert len(figure.axes) == 8
+    assert faults(figure) == []
 
 
 def test_the_nearest_size_is_that_which_grows_least():

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import xcurves
+from layers import every
 from xcurves.readers.formats import could_be_log, format_of, read_rows
 
 NAMES = st.from_regex(r"[a-z]{1,3}(_[a-z]{1,3})?", fullmatch=True)
@@ -116,8 +117,10 @@ WRITERS = {
 }
 
 
-@pytest.mark.parametrize("compressed", [False, True])
-@pytest.mark.parametrize("way", WRITERS)
+@pytest.mark.parametrize(
+    ("way", "compressed"),
+    [*((way, False) for way in WRITERS), *every(6, [(way, True) for way in WRITERS])],
+)
 @settings(
     max_examples=12,
     deadline=None,

@@ -135,6 +135,7 @@ def test_the_page_opens_with_the_verdict_and_its_curves(tree, source):
     assert all("<details>" in section(source, anchor) for anchor in sections[1:])
 
 
+@pytest.mark.slow
 def test_the_scores_of_tasks_stand_open_with_the_best_in_bold(tmp_path):
     values = np.array([0.0, 5.0, 9.0])[:, None, None] + np.random.default_rng(0).normal(
         size=(6, 3, 5, 4)
@@ -504,6 +505,7 @@ def test_a_dataset_that_only_looks_like_a_result_is_refused(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_a_page_of_one_part_shows_its_table_once(tmp_path):
     result = make_curves(
         np.random.default_rng(0).normal(size=(3, 5, 4))

@@ -381,6 +381,7 @@ def test_backslashes_of_labels_are_no_commands(curves):
     shutil.which("pdflatex") is None,
     reason="needs pdflatex: apt-get install texlive-latex-recommended",
 )
+@pytest.mark.slow
 def test_latex_compiles_for_every_kind_and_any_label(results, curves, tmp_path):
     nasty = ["$x_1^2$ & \\alpha", "{50 %} # ~é", '<c> \\ | "q" [2]']
     pairs = curves.assign_coords(algorithm=nasty).curves.pairwise(**FEW)

@@ -8,6 +8,7 @@ import pytest
 import xarray as xr
 
 import xcurves
+from layers import slow
 from xcurves.core.wording import number
 
 
@@ -147,7 +148,7 @@ def test_too_flat_or_too_noisy_is_said_only_where_that_is_the_reason():
 
 
 @pytest.mark.parametrize("target", [None, 60.0])
-@pytest.mark.parametrize("n_algorithms", [2, 3, 4, 5, 8])
+@pytest.mark.parametrize("n_algorithms", [2, slow(3), 4, slow(5), slow(8)])
 @pytest.mark.parametrize(
     "seeds", [range(4), pytest.param(range(4, 60), marks=pytest.mark.slow)]
 )
