@@ -257,7 +257,7 @@ def test_names_of_settings_say_what_differs_and_stay_apart(tmp_path):
 
 
 def test_one_study_says_what_random_search_finds(tmp_path, monkeypatch, capsys):
-    studies(tmp_path, {"svm": "RandomSampler"})
+    studies(tmp_path, {"svm": "RandomSampler"}, n_trials=30)
     monkeypatch.chdir(tmp_path)
     assert main(["studies.db"]) == 0
     out = capsys.readouterr().out
