@@ -1,7 +1,242 @@
-"""Inputs of the corpus in formats of packages: see `corpus.py`."""
+"""Inputs of the corpus in formats of packages: see `corpus.py`.
+
+Those of lm-evaluation-harness, Inspect, sacred, IOHprofiler and COCO were written by the packages themselves
+(`tests/readers/write_logs.py`); the others are in the form that the tests of each reader cite.
+"""
 
 from __future__ import annotations
 
-from frames.corpus import Input
+import json
+from collections.abc import Callable
+from pathlib import Path
 
+from frames.corpus import Asks, Files, Input, Read, folders, lines
+
+LOGS = Path(__file__).parents[1] / "readers" / "logs"
 INPUTS: dict[str, Input] = {}
+
+
+def kept(folder: str, *without: str) -> Callable[[], Files]:
+    """Return what copies the logs that a package wrote, but for those whose names have one of these words."""
+    root = LOGS / folder
+
+    def files() -> Files:
+        return {
+            f"logs/{path.relative_to(root).as_posix()}": path.read_bytes()
+            for path in sorted(root.rglob("*"))
+            if path.is_file() and not any(word in path.name for word in without)
+        }
+
+    return files
+
+
+# --- evaluations: items are tasks, epochs are runs, the algorithm is the model ---
+
+INPUTS["lm-eval, samples of one benchmark"] = Input(
+    kept("lm_eval", "differences"),
+    Read(
+        "algorithm", None, None, "acc", ("item",), False, 2, 1, 1, 6, groups="passage"
+    ),
+)
+INPUTS["lm-eval, samples of two benchmarks"] = Input(
+    kept("lm_eval"),
+    Read("algorithm", None, None, "acc", ("item",), False, 2, 1, 1, 12),
+)
+INPUTS["lm-eval, results alone"] = Input(
+    kept("lm_eval", "samples"),
+    Read("algorithm", None, None, "acc", ("task",), False, 2, 1, 1, 2),
+)
+EPOCHS = Read(
+    "algorithm", "run", None, "match", ("item",), False, 2, 2, 1, 6, groups="passage"
+)
+INPUTS["Inspect, .eval"] = Input(kept("inspect-ai/eval"), EPOCHS, ("--value", "match"))
+INPUTS["Inspect, JSON"] = Input(kept("inspect-ai/json"), EPOCHS, ("--value", "match"))
+INPUTS["Inspect, two scorers"] = Input(
+    kept("inspect-ai/json"), Asks("the score (match or graded/form)", 2)
+)
+
+# --- optimizers and searches ---
+
+INPUTS["IOHprofiler"] = Input(
+    kept("ioh"),
+    Read("algorithm", "run", "evaluations", "best_y", ("task",), True, 2, 4, n_tasks=2),
+)
+INPUTS["COCO"] = Input(
+    kept("coco-experiment"),
+    Read("algorithm", "run", "evaluations", "gap", ("task",), True, 2, 3, 23, 2),
+)
+
+
+def smac(name: str, seed: int) -> str:
+    """Return a history of SMAC 2.4 of three trials, the second of which costs the least; times go on."""
+    names = "config_id instance seed budget cost time cpu_time status starttime endtime"
+    costs = (0.5, 0.2 + seed / 10 + (name == "swin"), 0.7)
+    data = [
+        dict(zip(names.split(), (at, None, seed, None, cost, 9.0 - at, 1.0, 1, 1e9, 1e9 + at), strict=True))
+        for at, cost in enumerate(costs, 1)
+    ]  # fmt: skip
+    configs = {str(at): {"lr": at / 10} for at in range(1, 4)}
+    return json.dumps({"data": data, "configs": configs})
+
+
+INPUTS["SMAC"] = Input(
+    lambda: folders(smac, "runhistory.json"),
+    Read("algorithm", "run", "trial_number", "cost", (), True, 2, 4, 3),
+)
+
+
+def hpbandster() -> Files:
+    """Return results of two searches of three configurations on one budget each."""
+    made = {}
+    for name in ("bohb", "random"):
+        of_search = range(3)
+        made[f"logs/{name}/configs.json"] = "".join(
+            json.dumps([[0, 0, at], {"lr": at / 10}, {}]) + "\n" for at in of_search
+        )
+        made[f"logs/{name}/results.json"] = "".join(
+            json.dumps([[0, 0, at], 9.0, {"submitted": 1.0 + at}, {"loss": 0.5 - at / 10}, None]) + "\n"
+            for at in of_search
+        )  # fmt: skip
+    return made
+
+
+INPUTS["HpBandSter"] = Input(
+    hpbandster,
+    Read("algorithm", None, "trial_number", "loss", (), True, 2, 1, 3),
+    ("--names", "{algorithm}"),
+)
+
+# --- logs of training ---
+
+INPUTS["sacred"] = Input(
+    kept("sacred"),
+    Read("algorithm", "run", "step", "return", (), False, 2, 2, 3, difference=5.0),
+    ("--value", "return"),
+)
+
+
+def clearml(name: str, seed: int) -> str:
+    """Return scalars, of which x is the step."""
+    series = {"x": [10, 20, 30], "y": [0.5, 0.6, 0.7 + seed / 100 + (name == "swin")]}
+    return json.dumps({"accuracy": {"val": {"name": "val", **series}}})
+
+
+INPUTS["ClearML"] = Input(
+    lambda: folders(clearml, "scalars.json"),
+    Read("algorithm", "run", "step", "accuracy/val", (), False, 2, 4, 3, difference=-1),
+)
+
+
+def mmdet(name: str, seed: int) -> str:
+    """Return a text log of MMDetection, of two lines of training and a validation in each of three epochs."""
+    clock, said = "2026-01-02 03:04:05,678 - mmdet - INFO - ", []
+    for epoch in range(1, 4):
+        said += [
+            f"{clock}Epoch [{epoch}][{at}/20]\tlr: 0.1, eta: 1:02:03, time: 0.3, loss: {2 / epoch + at / 100}"
+            for at in (10, 20)
+        ]
+        score = 0.3 + epoch / 100 + seed / 1000 + 0.05 * (name == "swin")
+        said.append(f"{clock}Epoch(val) [{epoch}][5]\tbbox_mAP: {score:.4f}")
+    return "\n".join(said) + "\n"
+
+
+INPUTS["mmdet, a validation of each epoch"] = Input(
+    lambda: folders(mmdet, "20260102_030405.log"),
+    Read(
+        "algorithm", "run", None, "val/bbox_mAP", (), False, 2, 4, 3, difference=-0.05
+    ),
+    ("--value", "val/bbox_mAP"),
+)
+INPUTS["mmdet, training"] = Input(
+    lambda: folders(mmdet, "20260102_030405.log"),
+    Read("algorithm", "run", "step", "loss", (), True, 2, 4, 6),
+    ("--value", "loss"),
+)
+
+
+def fairseq(name: str, seed: int) -> list[dict[str, str | int]]:
+    """Return validations of three epochs."""
+    return [
+        {
+            "epoch": epoch,
+            "valid_loss": f"{8 - epoch + seed / 10 - (name == 'swin'):.3f}",
+            "valid_num_updates": str(100 * epoch),
+        }
+        for epoch in range(1, 4)
+    ]
+
+
+def fairseq_text(name: str, seed: int) -> str:
+    """Return them with --log-format simple."""
+    clock = "2026-01-02 03:04:05 | INFO | valid | "
+    return "".join(
+        f"{clock}epoch {said['epoch']:03d} | valid on 'valid' subset | loss {said['valid_loss']} | "
+        f"num_updates {said['valid_num_updates']}\n"
+        for said in fairseq(name, seed)
+    )
+
+
+UPDATES = Read(
+    "algorithm", "run", "num_updates", "valid_loss", (), True, 2, 4, 3, difference=1.0
+)
+INPUTS["fairseq, text"] = Input(
+    lambda: folders(fairseq_text, "train.log"), UPDATES, ("--value", "valid_loss")
+)
+INPUTS["fairseq, JSON"] = Input(
+    lambda: folders(lambda *run: lines(fairseq(*run)), "train.log"),
+    UPDATES,
+    ("--value", "valid_loss"),
+)
+INPUTS["llm.c"] = Input(
+    lambda: folders(
+        lambda name, seed: "".join(
+            f"s:{step} tel:{5 - step / 250 + seed / 10 - (name == 'swin'):.4f}\n"
+            for step in (0, 250, 500)
+        ),
+        "main.log",
+    ),
+    Read("algorithm", "run", "step", "val_loss", (), True, 2, 4, 3, difference=1.0),
+)
+INPUTS["build-nanogpt"] = Input(
+    lambda: folders(
+        lambda name, seed: "".join(
+            f"{step} val {9 - step / 250 + seed / 10 - (name == 'swin'):.4f}\n"
+            f"{step} train {9 - step / 250:.6f}\n"
+            for step in (0, 250, 500)
+        ),
+        "log.txt",
+    ),
+    Read("algorithm", "run", "step", "val_loss", (), True, 2, 4, 3, difference=1.0),
+    ("--value", "val_loss"),
+)
+
+
+def tables(name: str, seed: int) -> str:
+    """Return log.txt of Stable-Baselines3."""
+    line = "-" * 42 + "\n"
+    return "".join(
+        f"{line}| rollout/                |              |\n"
+        f"|    ep_rew_mean          | {step / 100 + seed + 9 * (name == 'swin'):<12.5g} |\n"
+        "| time/                   |              |\n"
+        "|    fps                  | 812          |\n"
+        f"|    total_timesteps      | {step:<12} |\n{line}"
+        for step in (2048, 4096)
+    )
+
+
+INPUTS["log.txt of Stable-Baselines3"] = Input(
+    lambda: folders(tables, "log.txt"),
+    Read(
+        "algorithm",
+        "run",
+        "time/total_timesteps",
+        "rollout/ep_rew_mean",
+        (),
+        False,
+        2,
+        4,
+        2,
+        difference=-9.0,
+    ),
+    ("--value", "rollout/ep_rew_mean"),
+)

@@ -129,7 +129,7 @@ HPBANDSTER = Source(
     is_log=lambda path: beginning(path, 200).startswith(b"[["),
     read_run=_hpbandster,
     value="loss",
-    training=None,
+    training="trial_number",
 )
 SMAC = Source(
     "smac",
@@ -138,7 +138,7 @@ SMAC = Source(
     ("JSON",),
     files=("runhistory.json",),
     read_run=_smac,
-    units={"time": "s"},
+    units={"runtime": "s"},
     value="cost",
-    training=None,
+    training="trial_number",
 )
