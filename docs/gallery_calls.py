@@ -84,7 +84,7 @@ CALLS = {  # how a result of each kind with pictures is made, or for one view
 QUESTIONS = {  # twelve pictures of the first page: what each answers
     "profile_across_tasks-mean_curve": "Which one learns better over many tasks?",
     "across_tasks-forest": "By how much, and is it shown?",
-    "across_tasks-ranks": "Who ranks where?",
+    "across_tasks-places": "Who ranks where?",
     "curves": "How does each run go?",
     "pairwise-curve_difference": "Where along training do two differ?",
     "speedup-curves": "How much sooner is it there?",

@@ -129,7 +129,7 @@ def test_claims_are_refused_where_there_are_none():
         ValueError,
         match=r"claim is for views of results over tasks; those with one: 'forest'",
     ):
-        result.curves.plot("ranks", claim="fixed")
+        result.curves.plot("places", claim="fixed")
     with pytest.raises(
         ValueError, match=r"claim must be 'fixed' or 'random'; got 'both'"
     ):

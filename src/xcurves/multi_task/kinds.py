@@ -22,7 +22,7 @@ from xcurves.core.schema import (
     View,
     captioned,
 )
-from xcurves.multi_task import plots, profile_text, tables, text
+from xcurves.multi_task import place_plots, plots, profile_text, tables, text
 from xcurves.multi_task.answers_shown import as_shown
 from xcurves.multi_task.claims import TASK_CLAIMS
 from xcurves.multi_task.task_scores import scores_by_task
@@ -300,11 +300,16 @@ ACROSS_TASKS = ResultKind(
                 "arrow": "Arrows mark sides without a limit.",
             },
         ),
-        "ranks": View(
-            Drawing(plots.draw_ranks, rows=_n_algorithms, suits=_several),
+        "places": View(
+            Drawing(
+                _of_shown(place_plots.draw_places),
+                rows=place_plots.place_rows,
+                suits=_several,
+            ),
             {
-                "": "Mean ranks over the tasks that have all algorithms, 1 the best.",
-                "joined": "A bar joins algorithms of which no two are shown to differ in rank on tasks like these.",
+                "": "Between which places each algorithm is, for all together, and its mean with its interval; in "
+                "colour those that may be the best. For what critical-difference diagrams are drawn.",
+                "joined": "A bar joins algorithms of which no two are shown to differ.",
             },
             default=False,
         ),

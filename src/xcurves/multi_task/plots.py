@@ -1,9 +1,8 @@
-"""Pictures of `across_tasks`: a forest of tasks, mean ranks, probabilities of pairs."""
+"""Pictures of `across_tasks`: a forest of tasks, probabilities of pairs, curves over tasks."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -27,7 +26,7 @@ from xcurves.core.wording import with_units
 from xcurves.multi_task.claims import claims_of, of_claim, shown_of_claim
 from xcurves.multi_task.compared import noun_of
 from xcurves.multi_task.task_options import standard_errors
-from xcurves.plotting.drawn_names import list_rows, wrapped
+from xcurves.plotting.drawn_names import wrapped
 from xcurves.plotting.forest import (
     draw_forest_of_pairs,
     n_forest_letters,
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
 
 _GREY = "0.55"
 _GAP = 1.6  # rows between two pairs
-_BAR = 0.035  # from one bar beside the ranks to the next, as a share of the panel
 _MOST = 75  # rows of tasks of several pairs
 _SMALL = 24  # rows beyond which labels are small
 _MOST_SHOWN = 12  # pairs that have bars
@@ -205,65 +203,6 @@ def _pair_rows(pair: xr.Dataset, name: str) -> RowsOfTasks:
         claim: [_mean_group(pair, claim, np.zeros(1))] for claim in claims_of(pair)
     }
     return RowsOfTasks(own[task].to_numpy().tolist(), groups, claims, name)
-
-
-def draw_ranks(result: xr.Dataset, ax: Axes) -> None:
-    """Draw mean ranks, the best on top, and bars beside that join algorithms of which no two are shown to differ."""
-    order, stretches = _joined_ranks(result)
-    for row, place in enumerate(order):
-        style = style_in(result.isel(algorithm=place))
-        ax.plot(
-            result["rank_mean"][place],
-            row,
-            style.marker,
-            color=style.color,
-            markersize=6,
-        )
-    for column, (start, stop) in enumerate(stretches):
-        x = 1.03 + _BAR * column
-        ax.plot([x, x], [start - 0.2, stop + 0.2], color="black", linewidth=4, solid_capstyle="butt", clip_on=False,
-                transform=ax.get_yaxis_transform(), gid="joined")  # fmt: skip
-    list_rows(ax, result["algorithm"].to_numpy()[order].astype(str).tolist())
-    ax.set_xlabel("mean rank, 1 the best")
-    ax.grid(axis="x", alpha=0.3)
-
-
-def _joined_ranks(result: xr.Dataset) -> tuple[list[int], list[tuple[int, int]]]:
-    """Return algorithms by rank, and the longest stretches of these of which no two are shown to differ."""
-    ranks = result["rank_mean"].to_numpy()
-    order = [
-        place
-        for place in np.argsort(ranks, kind="stable").tolist()
-        if np.isfinite(ranks[place])
-    ]
-    shown = provenance.significant(
-        result["rank_pvalue_adjusted"].to_numpy(), provenance.alpha_of(result)
-    )
-    names = result["algorithm"].to_numpy().tolist()
-    sides = zip(
-        *(result[side].to_numpy().tolist() for side in ("algorithm_a", "algorithm_b")),
-        strict=True,
-    )
-    alike = {
-        frozenset(pair)
-        for pair, differ in zip(sides, shown.tolist(), strict=True)
-        if not differ
-    }
-    rows = combinations(range(len(order)), 2)
-    apart = [
-        (a, b)
-        for a, b in rows
-        if frozenset((names[order[a]], names[order[b]])) not in alike
-    ]
-    found: list[tuple[int, int]] = []
-    for start in range(len(order)):
-        stop = min(
-            (below - 1 for above, below in apart if above >= start),
-            default=len(order) - 1,
-        )
-        if stop > max([start, *(end for _, end in found)]):
-            found.append((start, stop))
-    return order, found
 
 
 def draw_improvement(result: xr.Dataset, ax: Axes) -> None:

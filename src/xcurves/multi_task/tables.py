@@ -103,7 +103,7 @@ def pairs_of_verdict(result: xr.Dataset) -> pd.DataFrame:
 
 
 def algorithm_table(result: xr.Dataset) -> pd.DataFrame:
-    """Return a row for each algorithm: its mean over its own tasks with an interval, their number, rank, may be the best.
+    """Return a row for each algorithm: its mean over its own tasks with an interval, their number, places, may be best.
 
     Those that the verdict is about stand first.
     """
@@ -112,8 +112,12 @@ def algorithm_table(result: xr.Dataset) -> pd.DataFrame:
     interval = result["score_mean_ci"]
     if interval.notnull().any():
         columns |= bounds(interval)
+    columns[f"{noun_of(result)}s"] = result["n_tasks_algorithm"]
+    places = part["place_ci"]
+    # of two the better one says all
+    if result.sizes["algorithm"] > 2 and places.notnull().any():
+        columns["place_from"], columns["place_to"] = bounds(places).values()
     columns |= {
-        f"{noun_of(result)}s": result["n_tasks_algorithm"],
         "mean_rank": result["rank_mean"],
         "may_be_best": part["may_be_best"],
         "order": result["score_mean_common"],

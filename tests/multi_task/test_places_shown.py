@@ -1,0 +1,109 @@
+"""The picture and the table of places: who may be the best, between which places, and who is not shown to differ."""
+
+from itertools import combinations, pairwise
+
+import numpy as np
+import pytest
+
+import xcurves
+from items import KIND, compare, make_items
+from xcurves.multi_task.place_plots import joined_stretches
+
+matplotlib = pytest.importorskip("matplotlib")
+ACCURACY = np.linspace(0.2, 0.8, 8)
+
+
+@pytest.fixture(scope="module")
+def found():
+    return compare(make_items(80, accuracy=ACCURACY), n_resamples=499)
+
+
+def longest_by_loops(found, order):
+    """All stretches of the order of which no two are shown to differ, without those inside of others."""
+    names = found.algorithm.values[order].tolist()
+    differ = {
+        frozenset((str(a), str(b)))
+        for a, b, p in zip(
+            found.algorithm_a.values,
+            found.algorithm_b.values,
+            found.pvalue_adjusted.sel(task_effect="random").values,
+            strict=True,
+        )
+        if p <= 0.05
+    }
+    every = [
+        (i, j)
+        for i, j in combinations(range(len(names)), 2)
+        if not any(
+            frozenset(pair) in differ for pair in combinations(names[i : j + 1], 2)
+        )
+    ]
+    return [
+        (i, j)
+        for i, j in every
+        if not any((a, b) != (i, j) and a <= i and j <= b for a, b in every)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_bars_join_the_longest_stretches_without_a_shown_difference(seed):
+    found = compare(make_items(80, accuracy=ACCURACY, seed=seed), n_resamples=499)
+    order = np.random.default_rng(seed).permutation(8)
+    for each in (order, np.argsort(-found.score_mean.values)):
+        part = found.sel(task_effect="random")
+        assert joined_stretches(part, each) == longest_by_loops(found, each)
+
+
+def test_rows_are_in_the_order_of_means_and_only_those_that_may_be_best_have_colour(
+    found,
+):
+    ax = found.curves.plot("places")
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    order = np.argsort(-found.score_mean.values, kind="stable")
+    assert names == found.algorithm.values[order].tolist()
+    best = found.may_be_best.sel(task_effect="random").values[order] == 1
+    inks = [label.get_color() for label in ax.get_yticklabels()]
+    assert [ink == "black" for ink in inks] == best.tolist()
+    (means,) = ax.child_axes
+    points = means.collections[-1].get_offsets()
+    np.testing.assert_allclose(points[:, 0], 100 * found.score_mean.values[order])
+    colors = means.collections[-1].get_facecolors()
+    is_grey = np.ptp(colors[:, :3], axis=1) < 1e-9
+    # black is a colour of an algorithm too
+    assert is_grey[~best].all()
+    assert (colors[best, :3] != 0.72).any(axis=1).all()
+    matplotlib.pyplot.close(ax.figure)
+
+
+def test_the_table_of_algorithms_has_their_places(found):
+    rows = KIND.part.algorithms(found)
+    assert (rows["place_from"] <= rows["place_to"]).all()
+    assert rows["place_from"].min() == 1
+    of_two = KIND.part.algorithms(compare(make_items(accuracy=(0.4, 0.8))))
+    assert "place_from" not in of_two
+
+
+def test_the_picture_of_100_algorithms_can_be_read():
+    accuracy = np.linspace(0.2, 0.8, 100)
+    rng = np.random.default_rng(0)
+    scores = make_items(40, accuracy=accuracy[:3]).isel(algorithm=[0] * 100)
+    scores = scores.assign_coords(algorithm=[f"model {i:03d}" for i in range(100)])
+    scores = (scores * 0 + (rng.random((100, 40, 1)) < accuracy[:, None, None])).rename(
+        "accuracy"
+    )
+    found = compare(scores, n_resamples=19)
+    ax = found.curves.plot("places")
+    ax.figure.canvas.draw()
+    boxes = [label.get_window_extent() for label in ax.get_yticklabels()]
+    assert len(boxes) == 100
+    gaps = [above.y0 - below.y1 for above, below in pairwise(boxes)]
+    assert min(gaps) > -0.2 * boxes[0].height  # names stand under each other
+    assert ax.figure.get_size_inches()[1] <= 14
+    matplotlib.pyplot.close(ax.figure)
+
+
+def test_the_caption_says_what_it_is_for(found):
+    caption = xcurves.plot(found, "places").figure
+    said = KIND.views["places"].caption
+    assert "critical-difference diagram" in said[""]
+    matplotlib.pyplot.close(caption)
