@@ -5,6 +5,7 @@ import pkgutil
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from importlib.resources import files
 from pathlib import Path
 
@@ -61,3 +62,10 @@ def test_no_module_has_the_name_of_a_function():
     assert not modules & {
         name for name in xcurves.__all__ if callable(getattr(xcurves, name))
     }
+
+
+def test_modules_share_a_name_only_as_the_same_part_of_families():
+    root = Path(xcurves.__file__).parent
+    names = Counter(path.stem for path in root.rglob("*.py"))
+    shared = {name for name, n in names.items() if n > 1}
+    assert shared == {"__init__", "kinds", "plots", "tables", "text"}

@@ -24,7 +24,7 @@ _BAD_INPUT = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
-    from xcurves.cli.names import Question
+    from xcurves.cli.column_names import Question
     from xcurves.cli.options import program, settle
 
     given = sys.argv[1:] if arguments is None else list(arguments)

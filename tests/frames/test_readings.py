@@ -15,7 +15,7 @@ import xarray as xr
 
 import xcurves
 from frames import corpus, corpus_rows, corpus_sources
-from xcurves.cli.names import Question
+from xcurves.cli.column_names import Question
 from xcurves.cli.options import parser, settle
 from xcurves.cli.scales import with_direction
 from xcurves.cli.sources import curves_of_options, open_archive, read_as, select

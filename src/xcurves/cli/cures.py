@@ -6,7 +6,7 @@ import argparse
 import re
 from collections.abc import Callable
 
-from xcurves.cli.names import command_with
+from xcurves.cli.column_names import command_with
 from xcurves.cli.options import repeats_scores
 
 _ARGUMENTS = (

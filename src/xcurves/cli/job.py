@@ -14,7 +14,7 @@ import xarray as xr
 
 import xcurves
 from xcurves import archive
-from xcurves.cli.names import Table
+from xcurves.cli.column_names import Table
 from xcurves.cli.printing import text_of
 from xcurves.cli.scales import filled, normalized, with_direction
 from xcurves.cli.sources import (

@@ -12,7 +12,7 @@ import xarray as xr
 
 import xcurves
 from xcurves.cli import look_answers
-from xcurves.cli.names import Table, not_found, read_names
+from xcurves.cli.column_names import Table, not_found, read_names
 from xcurves.cli.options import Parser, add_direction, program
 from xcurves.cli.run_log import RunLog, naming_rows, numbered
 from xcurves.cli.scales import filled, with_direction

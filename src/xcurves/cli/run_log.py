@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from xcurves.cli.names import Table, command_with, read_names
+from xcurves.cli.column_names import Table, command_with, read_names
 from xcurves.core.labels import DIMS
 from xcurves.core.run_checks import RunError, RunsWarning
 

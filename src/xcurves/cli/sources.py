@@ -17,7 +17,13 @@ from numpy.typing import NDArray
 from xcurves import readers, tutorial
 from xcurves.archive import read as read_archive
 from xcurves.archive_formats import engine_to_read
-from xcurves.cli.names import Table, command_with, not_found, read_names, rename_dims
+from xcurves.cli.column_names import (
+    Table,
+    command_with,
+    not_found,
+    read_names,
+    rename_dims,
+)
 from xcurves.cli.options import WORST, repeats_scores
 from xcurves.cli.scales import with_direction
 from xcurves.core import direction, labels, short_runs, task_dims, validation

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from xcurves.core import provenance
-from xcurves.readers import items, logs
+from xcurves.readers import evaluation_logs, logs
 from xcurves.readers.formats.json_rows import parse
 from xcurves.readers.log_files import check_cells, parsing
 from xcurves.readers.open_files import LogError, beginning, read_member, read_text
@@ -45,7 +45,7 @@ def _scores(path: str | Path) -> pd.DataFrame:
     found = _last_attempts(found)
     _say_unfinished(found)
     left_out = dict[str, str]()
-    evaluations = list[items.Evaluation]()
+    evaluations = list[evaluation_logs.Evaluation]()
     models = _named(found)
     for log, model in zip(found, models, strict=True):
         with parsing(log.path, SOURCE.what):
@@ -53,14 +53,16 @@ def _scores(path: str | Path) -> pd.DataFrame:
         if rows.empty:
             raise LogError(f"{log.path} has no samples. Remove it")
         evaluations.append(
-            items.Evaluation(model, log.spec["task"], log.spec["created"], rows)
+            evaluation_logs.Evaluation(
+                model, log.spec["task"], log.spec["created"], rows
+            )
         )
     if left_out:
         name, value = next(iter(left_out.items()))
         provenance.warn(
             f"{len(left_out)} scores are no numbers and left out, such as {name!r} with {value[:40]!r}"
         )
-    frame = items.joined(evaluations)
+    frame = evaluation_logs.joined(evaluations)
     if frame["state"].eq("complete").all():
         frame = frame.drop(columns="state")
     about = {"algorithm", "benchmark", "item", "run", "state"}
@@ -137,7 +139,7 @@ def _named(found: Sequence[_Log]) -> list[str]:
 def _row(sample: Mapping[str, Any], left_out: dict[str, str]) -> dict[str, Any]:
     """Return the scores of a sample; none where it failed."""
     row = {"item": sample["id"], "run": sample["epoch"]}
-    row |= items.passages_of(sample.get("metadata"))
+    row |= evaluation_logs.passages_of(sample.get("metadata"))
     row["state"] = "failed" if sample.get("error") else "complete"
     for scorer, score in (sample.get("scores") or {}).items():
         value = score["value"]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from xcurves.core import provenance
-from xcurves.readers import items, logs
+from xcurves.readers import evaluation_logs, logs
 from xcurves.readers.formats.json_rows import parse
 from xcurves.readers.log_files import check_cells, parsing
 from xcurves.readers.open_files import HEAD, LogError, beginning, read_text
@@ -137,7 +137,7 @@ def _samples(path: str | Path) -> pd.DataFrame:
     )
     results = _read_results(beside)
     known = {(each.path.parent, each.made): each for each in results}
-    evaluations, used = list[items.Evaluation](), set[Path]()
+    evaluations, used = list[evaluation_logs.Evaluation](), set[Path]()
     of_wholes = set[str]()
     for file in files:
         match = _SAMPLES.fullmatch(file.name)
@@ -150,13 +150,13 @@ def _samples(path: str | Path) -> pd.DataFrame:
             used.add(result.path)
         with parsing(file, SAMPLES.what):
             rows = _items_of(file, of_wholes)
-        evaluations.append(items.Evaluation(model, benchmark, made, rows))
+        evaluations.append(evaluation_logs.Evaluation(model, benchmark, made, rows))
     if of_wholes:
         provenance.warn(
             f"measures of whole benchmarks, which no item has, are left out: {', '.join(sorted(of_wholes))}"
         )
     _say_unused(path, used)
-    frame = check_cells(items.joined(evaluations), Path(path))
+    frame = check_cells(evaluation_logs.joined(evaluations), Path(path))
     frame.attrs["source"] = f"{SAMPLES.what} {logs.where(path)}"
     return _with_direction(frame, results)
 
@@ -172,7 +172,9 @@ def _items_of(path: Path, of_wholes: set[str]) -> pd.DataFrame:
             continue
         said = parse(line, f"{path}: line {number}")
         item, filtered = said["doc_id"], said.get("filter", "none")
-        row = rows.setdefault(item, {"item": item} | items.passages_of(said.get("doc")))
+        row = rows.setdefault(
+            item, {"item": item} | evaluation_logs.passages_of(said.get("doc"))
+        )
         for metric in said.get("metrics") or _measures_of(said):
             name = _name_of(f"{metric},{filtered}")
             value = said[metric]
