@@ -18,13 +18,14 @@ from xcurves.multi_task.compared import noun_of, units_of_claim
 def details_of_pair(pair: xr.Dataset) -> Iterator[str]:
     """Yield in how many tasks a difference is shown, how much it varies, and how often the better one scores higher."""
     task = noun_of(pair)
-    d = pair["task_difference"]
     # The one with the higher mean comes first.
     sign = 1
     first, second = pair["algorithm_a"].item(), pair["algorithm_b"].item()
     if pair["difference"] < 0:
         sign = -1
         first, second = second, first
+    # Of very many tasks the result has nothing by task.
+    d = pair.get("task_difference", xr.DataArray(np.nan))
     if pair.attrs["task"] in pair.dims and d.notnull().sum() == pair["n_tasks"]:
         yield from _task_by_task(pair, task, first, sign)
         yield from _spread_over_tasks(pair, task)
@@ -53,7 +54,7 @@ def _spread_over_tasks(pair: xr.Dataset, task: str) -> Iterator[str]:
         return
     alpha = provenance.alpha_of(pair)
     low, high = ends_of(pair["task_sd_ci"])
-    p = pair["interaction_pvalue"].item()
+    p = pair.get("interaction_pvalue", xr.DataArray(np.nan)).item()
     is_shown = bool(provenance.significant(p, alpha))
     test = ""
     agrees = is_shown == (low > 0)

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 _GREY = "0.55"
 _GAP = 1.6  # rows between two pairs
-_MOST = 75  # rows of tasks of several pairs
+_MOST = 105  # tasks that have a row each
 _SMALL = 24  # rows beyond which labels are small
 _MOST_SHOWN = 12  # pairs that have bars
 _MOST_BANDS = 4  # pairs whose bands are drawn over each other
@@ -57,16 +57,24 @@ def joined_dims(result: xr.Dataset) -> tuple[Hashable, ...]:
     return (result.attrs["task"],) if "task" in result.attrs else ()
 
 
+def _is_of_pairs(result: xr.Dataset) -> bool:
+    """Return whether the forest has rows of pairs: of one pair it has tasks, unless these are very many."""
+    n_tasks = result.sizes.get(str(result.attrs["task"]), 1)
+    return (
+        result.sizes["pair"] > 1 or n_tasks > _MOST or "task_difference" not in result
+    )
+
+
 def forest_rows(result: xr.Dataset) -> float:
     """Return how many rows the forest has."""
-    if result.sizes["pair"] > 1:
+    if _is_of_pairs(result):
         return n_forest_lines(_displayed(result))
     return 0.75 * lines_of_tasks(result, 1)
 
 
 def forest_letters(result: xr.Dataset) -> float:
     """Return how many letters stand beside the forest; of two algorithms names of tasks do, which have their room."""
-    if result.sizes["pair"] > 1:
+    if _is_of_pairs(result):
         return n_forest_letters(_displayed(result))
     return 0.0
 
@@ -87,7 +95,7 @@ def lines_of_tasks(result: xr.Dataset, n: int) -> float:
 
 def draw_forest(result: xr.Dataset, ax: Axes) -> None:
     """Draw the pairs of several algorithms by one claim; of two the difference in every task, and both claims."""
-    if result.sizes["pair"] > 1:
+    if _is_of_pairs(result):
         displayed = _displayed(result)
         ax.set_gid(f"of {displayed.attrs['claim']}")
         which = f"these {noun_of(result)}s"

@@ -165,6 +165,9 @@ def carrying_tasks(benchmark: xr.Dataset) -> list[object]:
     if task_spread_ratio(benchmark) <= _UNLIKE:
         return []
     task = benchmark.attrs["task"]
+    # Of very many tasks the result has no differences, and few carry no mean.
+    if "task_difference" not in benchmark:
+        return []
     sizes = np.nan_to_num(abs(benchmark["task_difference"]).mean("pair").to_numpy())
     largest = np.argsort(-sizes, kind="stable")
     n = int(np.searchsorted(sizes[largest].cumsum(), 0.9 * sizes.sum() - 1e-12)) + 1

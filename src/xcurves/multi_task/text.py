@@ -16,6 +16,7 @@ from xcurves.core.provenance import alpha_of
 from xcurves.core.schema import Statement
 from xcurves.core.wording import joined, listed, number, pvalue
 from xcurves.multi_task.absent_runs import MANY, say_absent_runs
+from xcurves.multi_task.answers_shown import shows_answers
 from xcurves.multi_task.claims import of_claim
 from xcurves.multi_task.compared import (
     families_of_pairs,
@@ -24,12 +25,14 @@ from xcurves.multi_task.compared import (
     number_of_families,
     units_of_claim,
 )
+from xcurves.multi_task.item_text import item_sentences
 from xcurves.multi_task.next_tasks import could_be_seen, one_more
 from xcurves.multi_task.pair_text import details_of_pair
 from xcurves.multi_task.verdict_text import Claims, small, verdict_over_tasks
 
 _SKEWED = 1.5  # skewness beyond which the interval for tasks like these holds .83 in place of .95
 _MOST_NAMED = 4  # benchmarks, or tasks, that a sentence names
+_BY_TASK = "task_difference"
 
 
 def across_statements(result: xr.Dataset) -> Iterator[Statement]:
@@ -152,11 +155,10 @@ def _carrier(benchmark: xr.Dataset, best: str, rival: str, sign: int) -> str:
     b = benchmark["algorithm_b"].to_numpy().astype(str)
     # 1 for their pair, -1 where the rival is its first, 0 for others.
     ahead = ((a == best) & (b == rival)).astype(int) - ((a == rival) & (b == best))
-    if task not in benchmark.dims or not ahead.any():
+    # Of very many tasks the result has no differences by task.
+    if task not in benchmark.dims or not ahead.any() or _BY_TASK not in benchmark:
         return ""
-    differences = benchmark["task_difference"].fillna(0.0) * xr.DataArray(
-        ahead, dims="pair"
-    )
+    differences = benchmark[_BY_TASK].fillna(0.0) * xr.DataArray(ahead, dims="pair")
     leads = sign * differences.sum("pair").to_numpy()
     if 0 < leads.sum() <= 2 * leads.max():
         return f": {benchmark[task].to_numpy()[int(leads.argmax())]} carries the lead over {rival}"
@@ -173,6 +175,8 @@ def _details_of_one(
         ranks = benchmark["rank_mean"].sortby(benchmark["rank_mean"])
         places = [f"{each['algorithm'].item()} {number(each.item())}" for each in ranks]
         yield f"Mean ranks over the {task}s that have all, 1 the best: {joined(places)}."
+    if shows_answers(benchmark):
+        yield from item_sentences(benchmark, likes)
     yield from one_more(benchmark, likes)
     yield from could_be_seen(benchmark, likes)
     if "margin_pvalue" in benchmark:
@@ -209,8 +213,10 @@ def _skewed(benchmark: xr.Dataset, task: str) -> Iterator[str]:
     """Yield the pairs whose differences are skewed over tasks, the better first as in the table."""
     size = benchmark["difference"]
     dim = str(benchmark.attrs["task"])
-    turned = better_first(benchmark, size, ["task_difference"])
-    d = turned["task_difference"]
+    if _BY_TASK not in benchmark:
+        return
+    turned = better_first(benchmark, size, [_BY_TASK])
+    d = turned[_BY_TASK]
     if dim not in d.dims or not (d.notnull().sum(dim) == benchmark["n_tasks"]).all():
         return
     apart = d - d.mean(dim)
@@ -236,11 +242,11 @@ def _missing(benchmark: xr.Dataset) -> Iterator[str]:
     pairs = _labels_where(benchmark, "pair", ~known & (benchmark["n_tasks"] > 0))
     if pairs:
         yield f"No mean difference, because some runs have no finite score: {pairs}."
-    d = benchmark["task_difference"]
     tasks = ""
     dim = str(benchmark.attrs["task"])
     # Of many tasks it is said how many each algorithm lacks.
-    if d.sizes.get(dim, MANY + 1) <= MANY:
+    if benchmark.sizes.get(dim, MANY + 1) <= MANY and _BY_TASK in benchmark:
+        d = benchmark[_BY_TASK]
         tasks = _labels_where(benchmark, dim, d.isnull().any("pair"))
     if tasks:
         yield f"Some pairs are without {tasks}, where one of the two has no run or none is finite."

@@ -26,6 +26,7 @@ from xcurves.reporting.paper import describe_methods
 from xcurves.reporting.score_table import score_table
 from xcurves.results import missing_parts, parts_of
 
+_MOST_TASKS = 200  # that the table of scores has; of more, items, sentences say where algorithms disagree
 _GIVEN = {
     "rng": "Seed",
     "confidence_level": "Confidence level",
@@ -238,7 +239,7 @@ def _curves_on_top(
 def _scores(verdict: PagePart, links: Links) -> str:
     """Return the scores of tasks and algorithms; of a single task there is no table."""
     scores = verdict.kind.by_task
-    if scores is None or not links:
+    if scores is None or not links or len(links) > _MOST_TASKS:
         return ""
     table = score_table(scores(verdict.result))
     return markup.score_table(table, list(links.values()))

@@ -1,0 +1,94 @@
+"""What is said of items: how many all get right, where models disagree, flips between two, noise of repeats."""
+
+import re
+
+import numpy as np
+import pytest
+
+from items import KIND, compare, make_items
+
+
+def details(found):
+    return " ".join(
+        each.text for each in KIND.every_statement(found) if each.role == "detail"
+    )
+
+
+@pytest.mark.parametrize("accuracy", [(0.4, 0.6), (0.3, 0.5, 0.7), (0.5,) * 6])
+def test_how_many_items_all_none_and_some_get_right(accuracy):
+    scores = make_items(accuracy=accuracy)
+    right = scores.squeeze("run").values.T.tolist()
+    n_all = sum(all(each) for each in right)
+    n_none = sum(not any(each) for each in right)
+    who = "Both algorithms" if len(accuracy) == 2 else f"All {len(accuracy)} algorithms"
+    assert (
+        f"{who} get {n_all} of 60 questions right, none gets {n_none}, and they differ or waver on "
+        f"{60 - n_all - n_none}."
+    ) in details(compare(scores))
+
+
+def test_of_errors_an_answer_without_one_is_right():
+    scores = make_items()
+    said = details(compare(scores))
+    of_errors = details(compare((1 - scores).rename("error")))
+    found = re.search(r"All 3 algorithms get .*? right, none gets \d+", said)
+    assert found[0] in of_errors
+
+
+def test_flips_between_two_are_counted_both_ways():
+    scores = make_items(accuracy=(0.4, 0.6))
+    a, b = scores.squeeze("run").values
+    n_b = sum(x < y for x, y in zip(a, b, strict=True))
+    n_a = sum(x > y for x, y in zip(a, b, strict=True))
+    assert (
+        f"B is right and A wrong on {n_b} questions, A right and B wrong on {n_a}."
+        in details(compare(scores))
+    )
+
+
+def test_ten_items_on_which_models_disagree_most_are_named():
+    scores = make_items(n_answers=9, accuracy=(0.3, 0.5, 0.7))
+    share = scores.mean("run").values
+    apart = [np.var(share[:, item]) for item in range(60)]
+    said = details(compare(scores))
+    named = re.search(r"They disagree most on questions (.*?)(, as much as|\.)", said)[
+        1
+    ]
+    items = [int(each) for each in re.findall(r"q(\d+)", named)]
+    assert len(set(items)) == 10
+    wanted = sorted(apart, reverse=True)[:10]
+    np.testing.assert_allclose([apart[item] for item in items], wanted)
+    same = make_items(accuracy=(0.3, 0.5)).copy()
+    a, b = same.squeeze("run").values
+    n_more = int((a != b).sum()) - 10
+    assert f", as much as on {n_more} more." in details(compare(same))
+
+
+def test_the_share_of_noise_between_repeats_is_the_true_one():
+    # each answer of an item is right by its own chance: variance within is p (1 - p), over items that of p
+    rng = np.random.default_rng(4)
+    scores = make_items(n_items=900, n_answers=6, accuracy=(0.5, 0.5))
+    chance = rng.beta(2, 3, size=900)
+    drawn = rng.random((2, 900, 6)) < chance[:, np.newaxis]
+    scores = scores.copy(data=drawn.astype(float))
+    within = (chance * (1 - chance)).mean()
+    true = within / (within + chance.var())
+    found = compare(scores, n_resamples=19)
+    said = re.search(r"answers (\d+) % lies between repeats", details(found))
+    assert float(said[1]) == pytest.approx(100 * true, abs=4)
+    one = compare(make_items())
+    assert "between repeats" not in details(one)
+
+
+def test_a_result_without_differences_by_task_has_sentences_tables_and_pictures():
+    pytest.importorskip("matplotlib")
+    by_task = ["task_difference", "task_difference_ci", "task_pvalue_adjusted"]
+    for accuracy in ((0.4, 0.6), (0.3, 0.5, 0.7)):
+        found = compare(make_items(n_answers=3, accuracy=accuracy))
+        without = found.drop_vars([*by_task, "interaction_pvalue"])
+        assert KIND.answer(without) == KIND.answer(found)
+        assert len(without.curves.summary()) > 100
+        assert without.curves.table().equals(found.curves.table())
+        assert not KIND.by_task(without).any_could
+        ax = without.curves.plot("forest")
+        assert len(ax.get_yticklabels()) < 12
