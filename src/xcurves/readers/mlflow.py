@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
-import sqlite3
-from collections import defaultdict
-from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
@@ -18,18 +15,15 @@ from xcurves.readers.logs import files_below
 from xcurves.readers.open_files import (
     LogError,
     check_database,
-    connect,
+    check_tables,
+    copy_database,
     database_address,
     read_text,
 )
 from xcurves.readers.source import Source
 
-_VALUES = """
-    SELECT runs.run_uuid, runs.name, experiments.name, key, step, timestamp, value, is_nan
-    FROM metrics JOIN runs USING (run_uuid) JOIN experiments USING (experiment_id)
-    WHERE runs.lifecycle_stage = 'active' AND experiments.lifecycle_stage = 'active'
-    ORDER BY runs.start_time DESC, run_uuid, key, timestamp, step, value
-"""
+# That are read of runs and their metrics; of traces, which are not, MLflow itself computes a column.
+_TABLES = "alembic_version experiments experiment_tags runs tags params metrics latest_metrics inputs input_tags datasets"
 
 
 @names_options
@@ -52,13 +46,13 @@ def metric_history(store: str | Path) -> pd.DataFrame:
     Raises
     ------
     ImportError, FileNotFoundError, ValueError
-        If mlflow is not installed and `store` is a server (or PyYAML, and it is a folder), if nothing is at the path
-        `store`, if it cannot be read, or if no run has a metric.
+        If mlflow is not installed and `store` is a server or a database (or PyYAML, and it is a folder), if nothing is
+        at the path `store`, if it cannot be read, or if no run has a metric.
 
     Notes
     -----
-    Folders and database files are read by xcurves itself, and only read: MLflow's own client would add tables and
-    folders. Of a server its client asks, over the network.
+    Folders are read by xcurves itself, for MLflow's own client would write into them. A database is copied, and its
+    client reads the copy. Of a server the client asks, over the network.
 
     Examples
     --------
@@ -87,48 +81,29 @@ def _from_files(path: Path) -> list[dict[str, Any]]:
     with parsing(path, "store of MLflow"):
         if path.is_dir():
             return [row for run in _runs_below(path) for row in _rows_of_folder(*run)]
-        with database_address(path) as address:
-            check_database(address)
-            with closing(connect(address)) as database:
-                return _from_database(database)
+        return _from_database(path)
 
 
-def _from_database(database: sqlite3.Connection) -> list[dict[str, Any]]:
-    """Return the rows of runs that are not deleted, the latest run first as MLflow has them."""
-    names = "SELECT run_uuid, value FROM tags WHERE key = 'mlflow.runName'"  # of older versions
-    named, parameters = (
-        dict(database.execute(names)),
-        defaultdict[str, dict[str, Any]](dict),
-    )
-    for run, key, value in database.execute("SELECT run_uuid, key, value FROM params"):
-        parameters[run][f"params.{key}"] = value
-    rows = []
-    for (
-        run,
-        name,
-        experiment,
-        metric,
-        step,
-        timestamp,
-        value,
-        is_nan,
-    ) in database.execute(_VALUES):
-        about = {
-            "experiment": experiment,
-            "run": run,
-            "run_name": name or named.get(run),
-        } | parameters[run]
-        number = math.nan if is_nan else float(value)
-        rows.append(
-            about
-            | {
-                "metric": metric,
-                "step": step,
-                "timestamp": timestamp / 1000,
-                "value": number,
-            }
-        )
-    return rows
+def _from_database(path: Path) -> list[dict[str, Any]]:
+    """Return a row for each value in a copy of a database, which MLflow's client may write."""
+    needed("mlflow", "mlflow")
+    needed("sqlalchemy", "mlflow")
+    needed("alembic", "mlflow")
+    from mlflow.exceptions import MlflowException
+
+    with database_address(path) as address, TemporaryDirectory() as folder:
+        check_tables(address, _TABLES.split())
+        check_database(address)
+        copy = Path(folder, "copy.db")
+        copy_database(address, copy)
+        try:
+            return _from_client(f"sqlite:///{copy}")
+        except MlflowException as error:
+            if "out-of-date database schema" not in str(error):
+                raise
+            raise LogError(
+                f"{path} is of another version of MLflow. Copy it and run: mlflow db upgrade sqlite:///COPY"
+            ) from None
 
 
 def _runs_below(root: Path) -> list[tuple[Path, dict[str, Any], str]]:
@@ -186,23 +161,30 @@ def _rows_of_folder(
 
 
 def _from_server(address: str) -> list[dict[str, Any]]:
-    """Return a row for each value that a server has, asked by MLflow's client."""
-    mlflow = needed("mlflow", "mlflow")
+    """Return a row for each value that a server has."""
+    needed("mlflow", "mlflow")
     if not address.startswith(("http://", "https://", "databricks")):
         raise ValueError(
             f"store must be a path or the address of a server; got {address!r}. Give the path itself"
         )
     with parsing(Path(address), "store of MLflow"):
-        client = mlflow.MlflowClient(tracking_uri=address)
-        experiments = {
-            each.experiment_id: each.name for each in _pages(client.search_experiments)
-        }
-        runs = _pages(client.search_runs, list(experiments))
-        return [
-            row
-            for run in runs
-            for row in _rows(client, run, experiments[run.info.experiment_id])
-        ]
+        return _from_client(address)
+
+
+def _from_client(address: str) -> list[dict[str, Any]]:
+    """Return a row for each value that MLflow's client finds, of runs that are not deleted, the latest run first."""
+    from mlflow import MlflowClient
+
+    client = MlflowClient(tracking_uri=address)
+    experiments = {
+        each.experiment_id: each.name for each in _pages(client.search_experiments)
+    }
+    runs = _pages(client.search_runs, list(experiments))
+    return [
+        row
+        for run in runs
+        for row in _rows(client, run, experiments[run.info.experiment_id])
+    ]
 
 
 def _pages(search: Any, *given: Any) -> list[Any]:
