@@ -71,7 +71,7 @@ class DataArrayCurves:
         self,
         *,
         include: Sequence[str] | None = None,
-        paired: bool = False,
+        paired: bool | None = None,
         n_resamples: int | None = None,
         confidence_level: float = 0.95,
         progress: bool | None = None,

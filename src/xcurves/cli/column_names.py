@@ -71,7 +71,12 @@ def read_names(table: Table, options: argparse.Namespace) -> Table:
         if name is not None:
             columns[dim] = name
     columns |= {name: name for name in reading.tasks}
-    return Table(reading.frame, reading.score, columns, reading.said, reading)
+    said = reading.said
+    if reading.matched and getattr(options, "paired", False) is None:
+        said += (
+            f"; runs are {reading.matched}s, compared as matched (else: --not-paired)"
+        )
+    return Table(reading.frame, reading.score, columns, said, reading)
 
 
 class Question(ValueError):

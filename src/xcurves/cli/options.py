@@ -244,10 +244,12 @@ def parser() -> argparse.ArgumentParser:
     better("--normalize", nargs="?", const="minmax", metavar="HOW", help=words)
     words = f"make an analysis of the parts that fit of {', '.join(parts())}, or all (the default with --report)"
     add("--include", nargs="+", choices=(*parts(), "all"), metavar="PART", help=words)
-    add(
-        "--paired",
-        action="store_true",
-        help="run j is matched over algorithms (same fold, seed or data)",
+    matched = made.add_mutually_exclusive_group()
+    words = "run j is matched over algorithms: same fold, seed or data (default: where runs are folds)"
+    matched.add_argument("--paired", action="store_true", default=None, help=words)
+    words = "runs are not matched, even where they are folds"
+    matched.add_argument(
+        "--not-paired", action="store_false", dest="paired", help=words
     )
     add(
         "--n-resamples",

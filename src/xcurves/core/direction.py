@@ -56,7 +56,7 @@ SCORES = (
 # Words at the end of a name that say of which data, over what or in which unit.
 _ENDINGS = names_in(
     "mean avg average median final last best min max total val valid validation test train training eval evaluation "
-    "cv ema epoch step per k ms s sec secs us ns pct percent rate"
+    "cv ema epoch step per k top ms s sec secs us ns pct percent rate"
 )
 _NUMBERED_ENDING = re.compile(r"p?\d+")  # p99, and the number of recall@5
 _NEGATIVE = names_in("neg negative")

@@ -15,6 +15,7 @@ from xcurves.core import (
     direction,
     failed_runs,
     labels,
+    matched_runs,
     provenance,
     run_checks,
     short_runs,
@@ -368,7 +369,8 @@ def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
     Returns
     -------
     DataArray, dims as `curves`
-        The same scores with incomplete runs NaN along all of `training`, like an absent run. ``attrs["history"]`` names
+        The same scores with incomplete runs NaN along all of `training`, like an absent run; of folds, those that any
+        algorithm lacks in all algorithms. ``attrs["history"]`` names
         them; not for dask-backed curves, which stay lazy.
 
     Raises
@@ -399,6 +401,10 @@ def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
     n_levels = is_scored.any(["algorithm", "run"]).sum("training")
     lacking = (n_levels - is_scored.sum("training")).where(is_there, 0)
     complete = curves.where(lacking == 0)
+    if matched_runs.MATCHED in curves["run"].attrs:
+        # A fold that one algorithm lacks has no partner in the others.
+        alone = matched_runs.lacking(complete).any("algorithm")
+        complete = complete.where(~alone)
     if curves.chunks is not None:
         return provenance.record(complete, "drop_incomplete()")
 
@@ -430,6 +436,11 @@ def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
         f"(lacks {missing[task, i, j]} of {n_levels_of_task[task]} training levels)"
         for task, i, j in np.argwhere(missing)
     ]
+    if matched_runs.MATCHED in curves["run"].attrs and alone.any():
+        of_tasks = [dim for dim in alone.dims if dim != "run"]
+        dropped = curves["run"].to_numpy()[alone.any(of_tasks).to_numpy()]
+        what = curves["run"].attrs[matched_runs.MATCHED]
+        lines.append(f"{what} {', '.join(map(str, dropped))} in every algorithm")
     return provenance.record(
         complete, f"drop_incomplete(): {'; '.join(lines) or 'dropped nothing'}"
     )

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from xcurves.core import direction, labels, provenance, run_checks, short_runs
 from xcurves.core.failed_runs import SHORT, failed_score
+from xcurves.core.matched_runs import BY_ORDER, MATCHED, NUMBERED
 from xcurves.core.validation import check_choice
 from xcurves.frames import grids
 from xcurves.frames import rows as frame_rows
@@ -121,9 +122,9 @@ def curves_of(
 def _with_what_was_found(curves: xr.DataArray, reading: Reading) -> xr.DataArray:
     """Return curves whose coordinates say what runs are matched by, or numbered from, and what tasks belong to."""
     if reading.matched and "run" in curves.coords:
-        curves["run"].attrs["matched"] = reading.matched
+        curves["run"].attrs[MATCHED] = reading.matched
     if reading.numbered and "run" in curves.coords:
-        curves["run"].attrs["numbered"] = reading.apart or "order"
+        curves["run"].attrs[NUMBERED] = reading.apart or BY_ORDER
     if reading.passage is not None and reading.passage not in curves.dims:
         dim = reading.tasks[-1]
         rows = reading.frame[[dim, reading.passage]].drop_duplicates(dim)

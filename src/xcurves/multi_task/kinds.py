@@ -70,7 +70,11 @@ def several_tasks(
         if attrs:
             few += f": {attrs['left_out'].splitlines()[0]}"
         raise NotApplicableError(few, expected=True)
-    return taken, {"task": str(dims[0])}, attrs
+    found = {"task": str(dims[0])}
+    groups = curves[dims[0]].attrs.get("task_groups")
+    if groups in curves.coords:
+        found["task_groups"] = str(groups)
+    return taken, found, attrs
 
 
 def _of_shown(make: Callable[..., _Made]) -> Callable[..., _Made]:

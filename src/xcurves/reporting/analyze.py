@@ -10,7 +10,14 @@ import numpy as np
 import xarray as xr
 
 from xcurves import kinds
-from xcurves.core import direction, labels, provenance, run_checks, validation
+from xcurves.core import (
+    direction,
+    labels,
+    matched_runs,
+    provenance,
+    run_checks,
+    validation,
+)
 from xcurves.core.applicability import NotApplicableError
 from xcurves.core.schema import ResultKind
 from xcurves.core.validation import check_curves
@@ -60,7 +67,7 @@ def analyze(
     curves: xr.DataArray,
     *,
     include: Sequence[str] | None = None,
-    paired: bool = False,
+    paired: bool | None = None,
     n_resamples: int | None = None,
     confidence_level: float = 0.95,
     progress: bool | None = None,
@@ -75,8 +82,9 @@ def analyze(
     include : sequence of str, optional
         The parts to make, by the names of their groups; by default all but those that compare with one algorithm, the
         one that ``curves.attrs["reference"]`` names, else the first. The message for an unknown part lists all.
-    paired : bool, default False
-        Whether run ``j`` is matched over algorithms; for anova, pairwise and profile.
+    paired : bool, optional
+        Whether run ``j`` is matched over algorithms; for anova, pairwise, profile and comparisons over tasks. None: where
+        ``curves.run.attrs["matched"]`` says by what, as `to_dataarray` does of the folds of a data set.
     n_resamples : int, optional
         Largest number of reassignments, for anova, pairwise and profile.
     confidence_level : float, default 0.95
@@ -152,9 +160,11 @@ def analyze(
     curves = direction.settled(curves, "analyze")
     entropy = validation.check_rng(rng)
     validation.check_confidence_level(confidence_level)
+    if paired is not None:
+        validation.check_flag("paired", paired)
     given: dict[str, Any] = {
         "n_resamples": validation.check_count("n_resamples", n_resamples),
-        "paired": validation.check_flag("paired", paired),
+        "paired": matched_runs.resolved(curves, paired),
         "confidence_level": confidence_level,
     }
     for_some = {"progress": progress}

@@ -1,0 +1,120 @@
+"""Folds are compared as matched, unless that is taken back; seeds and numbered rows are not; items have their passages."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import xcurves
+from xcurves.__main__ import main
+from xcurves.core.refusal import Refusal
+
+PART = {"include": ["pairwise"], "rng": 0}
+
+
+def folds(n: int = 8, name: str = "fold") -> pd.DataFrame:
+    """Return scores of two models on folds that differ more than the models do."""
+    rng = np.random.default_rng(3)
+    easy = rng.normal(size=n)
+    frame = pd.DataFrame(
+        {name: np.tile(np.arange(n), 2), "model": np.repeat(["a", "b"], n)}
+    )
+    frame["acc"] = np.concatenate([easy, easy - 0.3 + rng.normal(scale=0.2, size=n)])
+    return frame
+
+
+def pvalue(tree) -> float:
+    """Return the p-value of the only pair."""
+    return float(tree["pairwise"]["pvalue"].sel(effect="algorithm").to_numpy().item())
+
+
+def test_folds_are_matched_as_all_flips_of_their_differences_say():
+    frame = folds()
+    differences = (
+        frame.pivot_table(index="fold", columns="model", values="acc")
+        .diff(axis=1)["b"]
+        .to_numpy()
+    )
+    means = [abs(np.mean(differences * signs)) for signs in product([1, -1], repeat=8)]
+    expected = np.mean(np.array(means) >= abs(differences.mean()) - 1e-12)
+    curves = frame.curves.to_dataarray()
+    assert curves.run.attrs["matched"] == "fold"
+    tree = curves.curves.analyze(**PART)
+    assert tree.attrs["paired"] == 1
+    assert pvalue(tree) == pytest.approx(expected)
+    apart = curves.curves.analyze(paired=False, **PART)
+    assert apart.attrs["paired"] == 0
+    assert pvalue(apart) > 10 * expected
+
+
+def test_seeds_are_matched_only_if_that_is_said():
+    curves = folds(name="seed").curves.to_dataarray()
+    assert "matched" not in curves.run.attrs
+    assert curves.curves.analyze(**PART).attrs["paired"] == 0
+    assert curves.curves.analyze(paired=True, **PART).attrs["paired"] == 1
+
+
+def test_a_fold_that_one_algorithm_lacks_is_refused_and_leaves_all():
+    frame = folds().drop(index=[3, 8 + 5])  # a lacks fold 3, b fold 5
+    curves = frame.curves.to_dataarray()
+    with pytest.raises(
+        Refusal, match="algorithm a lacks fold 3; algorithm b lacks fold 5"
+    ) as caught:
+        curves.curves.analyze(**PART)
+    assert ".curves.drop_incomplete()" in str(caught.value)
+    complete = curves.curves.drop_incomplete()
+    assert complete.dropna("run", how="all").run.to_numpy().tolist() == [
+        0,
+        1,
+        2,
+        4,
+        6,
+        7,
+    ]
+    both = frame[~frame["fold"].isin([3, 5])].curves.to_dataarray()
+    assert pvalue(complete.curves.analyze(**PART)) == pvalue(
+        both.curves.analyze(**PART)
+    )
+
+
+def test_runs_that_were_numbered_by_their_order_are_not_matched():
+    frame = folds(name="draw").assign(
+        draw=lambda each: [f"d{place}" for place in each["draw"]]
+    )
+    curves = frame.curves.to_dataarray(algorithm="model")
+    assert curves.run.attrs["numbered"] == "draw"
+    with pytest.raises(Refusal, match="numbered by the order of their rows") as caught:
+        curves.curves.analyze(paired=True, **PART)
+    assert "run='draw'" in str(caught.value)
+    named = frame.curves.to_dataarray(algorithm="model", run="draw")
+    assert named.curves.analyze(paired=True, **PART).attrs["paired"] == 1
+
+
+def test_the_shell_pairs_folds_and_takes_it_back(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    folds().to_csv("folds.csv", index=False)
+    assert main(["folds.csv"]) == 0
+    assert "compared as matched (else: --not-paired)" in capsys.readouterr().out
+    with xcurves.archive.read("folds-answer.nc") as matched:
+        assert matched.attrs["paired"] == 1
+    assert main(["folds.csv", "--not-paired"]) == 0
+    with xcurves.archive.read("folds-answer.nc") as apart:
+        assert apart.attrs["paired"] == 0
+
+
+def test_items_of_a_passage_are_a_family_of_tasks():
+    rng = np.random.default_rng(0)
+    index = pd.MultiIndex.from_product(
+        [["a", "b"], range(8), range(3)], names=["model", "passage", "question"]
+    )
+    frame = index.to_frame(index=False).assign(score=rng.normal(size=48))
+    curves = frame.curves.to_dataarray()
+    tree = curves.curves.analyze(include=["across_tasks"], rng=0)
+    by_hand = curves.curves.across_tasks(task_groups="passage", rng=0)
+    assert tree["across_tasks"].attrs["task_groups"] == "passage"
+    np.testing.assert_array_equal(tree["across_tasks"]["pvalue"], by_hand["pvalue"])
+    apart = curves.curves.across_tasks(rng=0)
+    assert not np.array_equal(apart["pvalue"], by_hand["pvalue"])
