@@ -626,10 +626,118 @@ INPUTS["folders are task, algorithm and run"] = Input(
 INPUTS["the last level of whole numbers is the run"] = Input(
     placed(*crossed(["sac", "td3"], ["0", "1"], ["logs"])), TWO
 )
+THREE = Read("algorithm", "run", "step", "return", (), False, 2, 3, 3)
 INPUTS["numbers above, algorithms below"] = Input(
-    placed(*crossed(["0", "1"], ["sac", "td3"])), TWO
+    placed(*crossed(["0", "1", "2"], ["sac", "td3"])), THREE
+)
+INPUTS["seeds above and a version below"] = Input(
+    placed(*crossed(["sac", "td3"], ["seed_0", "seed_1", "seed_2"], ["version_0"])),
+    THREE,
 )
 INPUTS["two levels of numbers"] = Input(
-    placed(*crossed(["sac", "td3"], ["10", "20"], ["0", "1"])),
-    Asks("", None),
+    placed(*crossed(["sac", "td3"], ["10", "20"], ["0", "1", "2"])),
+    Asks(
+        "two levels of folders are whole numbers",
+        2,
+        {
+            "--folders algorithm task run": Read(
+                tasks=("task",), n_tasks=2, algorithms=2, runs=3
+            ),
+            "--algorithm name number": Read(algorithms=4, runs=3, tasks=()),
+        },
+    ),
+)
+INPUTS["two levels of numbers that are named"] = Input(
+    placed(*crossed(["sac", "td3"], ["10", "20"], ["0", "1", "2"])),
+    Read("algorithm", "run", "step", "return", ("size",), False, 2, 3, 3, 2),
+    ("--folders", "algorithm", "size", "run"),
+)
+INPUTS["folders that differ in case and dashes only"] = Input(
+    placed(*crossed(["dog-run", "dog_run"], ["0", "1"])), Refuses("differ in case")
+)
+
+
+def configured(
+    keys: Callable[[str, int], dict[str, Any]], *levels: list[str]
+) -> Callable[[], Files]:
+    """Return runs in folders with a configuration of each."""
+
+    def make() -> Files:
+        files: dict[str, Any] = {}
+        for number, place in enumerate(crossed(*levels)):
+            files[f"logs/{place}/progress.csv"] = curve("x", number)
+            files[f"logs/{place}/config.json"] = json.dumps(keys(place, number))
+        return files
+
+    return make
+
+
+SEEDS = ["0", "1", "2"]
+
+
+def of_machine(place: str, number: int) -> dict[str, Any]:
+    """Return settings of a machine, and a seed."""
+    return {
+        "commit": f"c{number % 2}",
+        "num_workers": number % 3 % 2,
+        "seed": number % 3,
+    }
+
+
+def alternating(
+    key: str, labels: list[str], n_each: int
+) -> Callable[[str, int], dict[str, Any]]:
+    """Return settings whose key alternates from run to run, and whose seed grows after some."""
+    return lambda place, number: {key: labels[number % 2], "seed": number // n_each}
+
+
+INPUTS["a folder wins over settings of the machine"] = Input(
+    configured(
+        lambda place, number: {
+            "commit": f"c{number % 2}",
+            "num_workers": number % 3 % 2,
+            "seed": number % 3,
+        },
+        ["sac", "td3"],
+        ["0", "1", "2"],
+    ),
+    THREE,
+)
+INPUTS["a folder and a key that agree"] = Input(
+    configured(
+        lambda place, number: {"algo": place[:3].upper(), "seed": number % 3},
+        ["sac", "td3"],
+        ["0", "1", "2"],
+    ),
+    THREE,
+)
+INPUTS["a folder and a key that disagree"] = Input(
+    configured(
+        lambda place, number: {"algo": ["ppo", "a2c"][number % 2], "seed": number},
+        ["first", "second"],
+        ["0", "1", "2", "3"],
+    ),
+    Asks(
+        "the algorithm (algorithm or config/algo)",
+        2,
+        {"config/algo": Read("config/algo", algorithms=2, runs=8)},
+    ),
+)
+INPUTS["dates are no algorithms"] = Input(
+    configured(
+        lambda place, number: {"algo": ["ppo", "a2c"][number % 2], "seed": number // 2},
+        ["2026-01-01", "2026-01-02"],
+        ["0", "1", "2"],
+    ),
+    Read("algorithm", "run", "step", "return", (), False, 2, None, 3),
+)
+INPUTS["a configuration names what folders do not"] = Input(
+    configured(
+        lambda place, number: {
+            "optimizer": ["sgd", "adam"][number % 2],
+            "seed": number // 2,
+        },
+        ["x1f", "b2", "c3", "d4"],
+    ),
+    Read("algorithm", "run", "step", "return", (), False, 2, 2, 3),
 )

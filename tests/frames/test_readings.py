@@ -180,8 +180,13 @@ def asked(right: corpus.Asks, words: list[str]) -> None:
         assert any(part in shlex.join(command) for command in proposed)
     with pytest.raises(ValueError, match=re.escape(right.words)) as caught:
         by_python(words)
-    calls = str(caught.value).split("\n")[1:]
+    calls = caught.value.calls
     assert len(calls) == len(proposed)
+    assert str(caught.value).count("\n") == len(calls)
+    if not calls[0].startswith("frame"):
+        for call in calls:
+            assert eval(call, {"xcurves": xcurves}).size
+        return
     options = parser().parse_args(words)
     frame = xcurves.readers.read(
         options.archive,

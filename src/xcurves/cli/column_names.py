@@ -14,6 +14,7 @@ import xarray as xr
 
 from xcurves.cli.options import program
 from xcurves.core.direction import looks_like_score
+from xcurves.core.doubts import Choice
 from xcurves.core.labels import DIMS, did_you_mean
 from xcurves.core.names import dim_of
 from xcurves.frames.questions import ARGUMENTS, unknown_words
@@ -134,18 +135,33 @@ def _ask(frame: pd.DataFrame, doubt: Doubt, options: argparse.Namespace) -> Valu
         return ValueError(
             f"{options.archive}: {_why_impossible(frame, impossible, options)}"
         )
+    return question(
+        f"{options.archive} {unknown_words(doubt)}",
+        doubt.choices,
+        options,
+        len(doubt.unknown),
+    )
+
+
+def question(
+    asked: str,
+    choices: Sequence[Choice],
+    options: argparse.Namespace,
+    n_unknown: int = 1,
+) -> Question:
+    """Return the error that asks with a whole command for each reading that fits."""
     lines = []
-    for choice in doubt.choices:
+    for choice in choices:
         added = [
             word
             for role, column in choice.columns.items()
             for word in _option(role, column)
         ]
         lines.append(f"{command_with(options, added)}  # {choice.compares}")
-    asked = f"{options.archive} {unknown_words(doubt)}. Type"
+    asked = f"{asked}. Type"
     if len(lines) == 1:
         these_are = "this is"
-        if len(doubt.unknown) > 1:
+        if n_unknown > 1:
             these_are = "these are"
         return Question("\n".join([f"{asked}, if {these_are} right:", *lines]))
     return Question("\n".join([f"{asked} the one that is right:", *lines]))

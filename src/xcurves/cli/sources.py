@@ -21,12 +21,14 @@ from xcurves.cli.column_names import (
     Table,
     command_with,
     not_found,
+    question,
     read_names,
     rename_dims,
 )
 from xcurves.cli.options import WORST, repeats_scores
 from xcurves.cli.scales import with_direction
 from xcurves.core import direction, labels, short_runs, task_dims, validation
+from xcurves.core.doubts import Doubtful
 from xcurves.core.known import known_of
 from xcurves.core.labels import DIMS
 from xcurves.core.names import dim_of
@@ -43,7 +45,6 @@ from xcurves.frames.wide import (
     to_long,
     to_long_of_values,
     values_in,
-    with_joined,
 )
 from xcurves.readers.open_files import expanding_to
 
@@ -80,7 +81,11 @@ def open_archive(options: argparse.Namespace) -> Table | xr.Dataset | xr.DataTre
         "names": options.names,
         "max_expanded": options.max_expanded,
     }
-    frame = _as_asked(readers.read(path, source=source.name, **how), options)
+    try:
+        frame = readers.read(path, source=source.name, **how)
+    except Doubtful as doubt:
+        raise question(doubt.question, doubt.choices, options) from None
+    frame = _as_asked(frame, options)
     columns = {
         dim: getattr(options, dim)
         for dim in DIMS
@@ -94,19 +99,9 @@ def open_archive(options: argparse.Namespace) -> Table | xr.Dataset | xr.DataTre
 
 
 def _as_asked(frame: pd.DataFrame, options: argparse.Namespace) -> pd.DataFrame:
-    """Return a frame in which wide columns are rows, and several columns of the algorithm are one, as options ask."""
+    """Return a frame in which wide columns are rows, as options ask."""
     if options.columns:
         frame = _as_long(frame, options)
-    if isinstance(options.algorithm, list):
-        missing = [name for name in options.algorithm if name not in frame]
-        if missing:
-            raise not_found(
-                f"--algorithm {missing[0]} is no column of ARCHIVE",
-                missing[0],
-                frame.columns,
-            )
-        name, frame = with_joined(frame, options.algorithm)
-        options.algorithm = name
     return frame
 
 

@@ -39,6 +39,8 @@ class Known:
         The column that says which score a row has.
     extra : sequence of str
         Columns of tasks.
+    rival : str, optional
+        The column of a configuration that names other algorithms than folders do.
     """
 
     source: str = ""
@@ -47,6 +49,7 @@ class Known:
     lower_is_better: bool | None = None
     metric: str | None = None
     extra: Sequence[str] = ()
+    rival: str | None = None
 
     def told(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the frame with this in its attrs."""
@@ -74,6 +77,7 @@ def known_of(frame: pd.DataFrame) -> Known:
         lower,
         _present(frame, told.get("metric")),
         extra,
+        _present(frame, told.get("rival")),
     )
 
 

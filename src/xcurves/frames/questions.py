@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from xcurves.core.doubts import Choice, Doubtful
 from xcurves.core.known import FIND
-from xcurves.frames.reading import Choice, Doubt, Reading
+from xcurves.frames.reading import Doubt, Reading
 
 _MOST = 6  # columns that a message names
 # The arguments of roles, in the order of a call.
@@ -17,10 +18,6 @@ ARGUMENTS = {
     "training": "training",
     "tasks": "extra",
 }
-
-
-class Doubtful(ValueError):
-    """A frame that can be read in several ways; its message has a call for each, one a line."""
 
 
 def unknown_words(doubt: Doubt) -> str:
@@ -45,11 +42,8 @@ def ask_in_python(reading: Reading, given: Mapping[str, Any]) -> Doubtful:
     """Return the error that asks: each reading that fits as a call, with what it compares."""
     doubt = reading.doubt
     assert doubt is not None
-    lines = [f"{_call(given, choice)}  # {choice.compares}" for choice in doubt.choices]
-    what = "Call, if this is right:"
-    if len(lines) > 1:
-        what = "Call the one that is right:"
-    return Doubtful("\n".join([f"the frame {unknown_words(doubt)}. {what}", *lines]))
+    calls = [_call(given, choice) for choice in doubt.choices]
+    return Doubtful(f"the frame {unknown_words(doubt)}", doubt.choices, calls)
 
 
 def _call(given: Mapping[str, Any], choice: Choice) -> str:

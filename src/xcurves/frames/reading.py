@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from xcurves.core.doubts import MOST, Choice, counted, runs_each
 from xcurves.core.known import Known, known_of
 from xcurves.core.names import dim_of, is_clock
 from xcurves.frames import roles
@@ -19,18 +20,9 @@ from xcurves.frames.wide_tables import columns_of, listed, long_form
 
 ROLES = ("algorithm", "run", "training", "score", "tasks")
 FOLD = "fold"  # what runs are matched by
-_MOST_CHOICES = 4
 _MOST_COLUMNS = 6  # that a role could be
 _RUN = "run"
 TRAINING = "training"  # a column that is called like a dim is that dim
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A reading that fits: the columns of roles that settle it, and what is compared then."""
-
-    columns: Mapping[str, Any]
-    compares: str
 
 
 @dataclass(frozen=True)
@@ -174,7 +166,7 @@ class _Finder:
         self.frame, wide = long_form(self.frame, self.roles)
         self._find_tasks()
         self._find_runs()
-        self._find_algorithm()
+        self._find_algorithm(told)
         self._settle_items()
         self._find_score(told)
         self._find_training(told)
@@ -216,8 +208,14 @@ class _Finder:
                 self.roles[role] = columns[0]
             elif len(columns) > 1:
                 self.roles[role], self.frame = with_joined(self.frame, columns)
-        if told.extra and "tasks" not in self.roles:
-            self.roles["tasks"] = list(told.extra)
+        typed = [
+            name
+            for role in ("algorithm", "run")
+            for name in listed(self.typed.get(role))
+        ]
+        extra = [name for name in told.extra if name not in typed]
+        if extra and "tasks" not in self.roles:
+            self.roles["tasks"] = extra
         if told.score is not None and "score" not in self.roles:
             self.roles["score"] = told.score
 
@@ -273,8 +271,12 @@ class _Finder:
             self.roles["run"], self.frame = with_joined(self.frame, [run, folds[0]])
             self.typed["run"] = [run, folds[0]]
 
-    def _find_algorithm(self) -> None:
+    def _find_algorithm(self, told: Known) -> None:
         if "algorithm" in self.roles:
+            return
+        if told.rival is not None:
+            self.missing["algorithm"] = ["algorithm", told.rival]
+            self.roles["algorithm"] = None
             return
         found, choices = roles.find_label(
             self.frame, "algorithm", self._used, self._keys("tasks")
@@ -494,7 +496,7 @@ class _Finder:
             if choices:
                 return Doubt(
                     {},
-                    tuple(choices[:_MOST_CHOICES]),
+                    tuple(choices[:MOST]),
                     f"has scores of several data: {name}",
                 )
         return None
@@ -574,7 +576,7 @@ class _Finder:
             fitting = self._choices_of_parts(lists[0])
         if not fitting and "run" in settled:
             return []  # no column tells the runs apart
-        return (fitting or [choice for _, choice in readings])[:_MOST_CHOICES]
+        return (fitting or [choice for _, choice in readings])[:MOST]
 
     def _choices_of_parts(self, columns: Sequence[str]) -> list[Choice]:
         """Return the readings in which all columns are used: one is the algorithm and the others tasks, or all are."""
@@ -613,26 +615,12 @@ def compared(frame: pd.DataFrame, known: Mapping[str, Any]) -> str:
     runs = [*groups, *listed(known.get("run"))]
     counts = pd.Series([1])
     if len(runs) > len(groups):
-        each = rows[runs].drop_duplicates()
-        counts = pd.Series([len(each)])
+        pairs = rows[runs].drop_duplicates()
+        counts = pd.Series([len(pairs)])
         if groups:
-            counts = each.groupby(groups, observed=True).size()
-    return f"{_counted(n_algorithms, 'algorithm')}, {_counted(n_tasks, 'task')}, {_runs_each(counts)}"
-
-
-def _counted(number: int, noun: str) -> str:
-    if number == 1:
-        return f"one {noun}"
-    return f"{number:,} {noun}s"
-
-
-def _runs_each(counts: pd.Series[Any]) -> str:
-    least, most = int(counts.min()), int(counts.max())
-    if least == most == 1:
-        return "one run each"
-    if least == most:
-        return f"{least:,} runs each"
-    return f"{least:,} to {most:,} runs each"
+            counts = pairs.groupby(groups, observed=True).size()
+    each = runs_each(int(counts.min()), int(counts.max()))
+    return f"{counted(n_algorithms, 'algorithm')}, {counted(n_tasks, 'task')}, {each}"
 
 
 def _repeats(frame: pd.DataFrame, known: Mapping[str, Any]) -> bool:

@@ -198,12 +198,14 @@ def _told(
     several = [
         name for name in source.extra if name in frame and len(frame[name].unique()) > 1
     ]
+    named = [name for name in named if not re.fullmatch(r"folder\d*", name)]
     tasks = [name for name in (*named, *several) if name in frame and name not in DIMS]
     return Known(
         source.name,
         source.training,
         source.value,
         metric=source.metric or None,
+        rival=frame.attrs.pop(logs.RIVAL, None),
         extra=tasks,
     ).told(frame)
 

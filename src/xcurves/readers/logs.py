@@ -25,6 +25,7 @@ from xcurves.readers.who import name_runs
 Key = tuple[str, Any]  # algorithm and run
 
 FOLDERS = ("algorithm", "run")
+RIVAL = "rival"  # the attr that has the column of other algorithms, until it is told
 
 _SUFFIX = re.compile(r"(?:\.csv\.gz|\.\w+)$", re.IGNORECASE)
 
@@ -81,7 +82,7 @@ def read_each_run(
     names: str | None = None,
 ) -> pd.DataFrame:
     """Read the logs of every run, and put them below each other with what their folders or files say."""
-    labels, groups, said = _runs(root, source, folders, names)
+    labels, groups, said, rival = _runs(root, source, folders, names)
     kept, left_out, empty = dict[int, pd.DataFrame](), list[str](), list[str]()
     are_placed = False
     for number, files in enumerate(groups):
@@ -124,6 +125,8 @@ def read_each_run(
         said = "; ".join(filter(None, [said, "step is the place of a row in its file"]))
     if said:
         read.attrs["named_by"] = said
+    if rival:
+        read.attrs[RIVAL] = rival
     return read
 
 
@@ -147,20 +150,24 @@ def _runs(
     source: Source,
     folders: str | Sequence[str] | None,
     names: str | None,
-) -> tuple[pd.DataFrame, list[list[Path]], str]:
-    """Return the labels of runs, a row each, the logs of each, and how the labels were found."""
+) -> tuple[pd.DataFrame, list[list[Path]], str, str]:
+    """Return the labels of runs, a row each, the logs of each, how labels were found, and a column with others."""
     found = find_logs(root, source)
     if folders is None and names is None and Path(root).is_dir():
         places = _by_place(Path(root), found, source)
         named = name_runs(
-            list(places), [source.home_of(files[0]) for files in places.values()]
+            list(places),
+            [source.home_of(files[0]) for files in places.values()],
+            str(root),
         )
         if named is not None:
-            return named.labels.apply(whole_numbers), list(places.values()), named.said
-    labels, groups = _by_label(root, source, found, folders, names)
+            labels = named.labels.apply(whole_numbers)
+            return labels, list(places.values()), named.said, named.rival
+    names_of, groups = _by_label(root, source, found, folders, names)
     return (
-        pd.DataFrame(list(groups), columns=labels, dtype=str).apply(whole_numbers),
+        pd.DataFrame(list(groups), columns=names_of, dtype=str).apply(whole_numbers),
         list(groups.values()),
+        "",
         "",
     )
 

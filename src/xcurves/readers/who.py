@@ -13,6 +13,7 @@ import pandas as pd
 
 from xcurves.core.names import dim_of, words_of
 from xcurves.frames.wide import CONFIG, join_labels
+from xcurves.readers import folder_levels
 from xcurves.readers.formats.json_rows import flat, parse
 from xcurves.readers.open_files import LogError, read_bytes
 
@@ -25,10 +26,7 @@ _CONFIGS += ["flags.json", ".hydra/config.yaml"]
 _LARGEST = 1 << 20  # bytes of a configuration
 _MOST_KEYS = 2000
 _ALIAS = re.compile(rb"(?:^|[\s\[,:-])\*\w")  # aliases of YAML can grow without end
-_NUMBERED = re.compile(  # the words before a number need no mark before them, single letters do
-    r"(?P<algorithm>.*?[^\W\d_].*?)(?:[-_. ]*(?:seed|run|rep|trial|fold)|[-_. ]+[sr]?)[-_=. ]*(?P<run>\d+)",
-    re.IGNORECASE,
-)
+_ALGORITHM_KEYS = ("algo", "algorithm", "alg", "agent", "model", "method", "learner")
 _KEYS = ("algo", "algorithm", "alg", "agent", "model", "method", "optimizer")
 # Words of keys that say where and when a run was, not what it is.
 _OF_PLACE = {
@@ -65,9 +63,12 @@ class Named(NamedTuple):
 
     labels: pd.DataFrame
     said: str
+    rival: str = ""  # the column of a configuration that names other algorithms
 
 
-def name_runs(places: Sequence[tuple[str, ...]], homes: Sequence[Path]) -> Named | None:
+def name_runs(
+    places: Sequence[tuple[str, ...]], homes: Sequence[Path], root: str = "logs"
+) -> Named | None:
     """Return who each run is, or None if neither folders nor configurations say it.
 
     Parameters
@@ -76,15 +77,28 @@ def name_runs(places: Sequence[tuple[str, ...]], homes: Sequence[Path]) -> Named
         The names of folders, or the name of the file, that lead to each run.
     homes : sequence of path
         The folder of each run, beside whose logs a configuration may be.
+    root : str
+        The path of all runs, for a question.
+
+    Raises
+    ------
+    Doubtful
+        If folders can be read in several ways.
     """
-    levels, said = _of_folders(places)
     settings = what_differs([read_config(home) for home in homes])
+    of_folders = folder_levels.labels_of(places, root)
+    levels, said = None, ""
+    if of_folders is not None:
+        levels, said = of_folders.labels, of_folders.said
     if settings.empty and levels is None:
         return None
     found, of_config = _of_settings(settings)
     labels = pd.DataFrame(index=range(len(places)))
+    rival = ""
     if levels is not None:
         labels = levels.copy()
+    if of_folders is not None and of_folders.names_algorithms and "algorithm" in found:
+        rival = _choose_algorithm(of_folders, found, of_config)
     if set(labels) <= set(found):
         said = ""  # folders say nothing that is used
     for dim, column in found.items():
@@ -102,7 +116,30 @@ def name_runs(places: Sequence[tuple[str, ...]], homes: Sequence[Path]) -> Named
         )
     )
     order = [name for name in ("task", "algorithm", "run") if name in labels]
-    return Named(pd.concat([labels[order], settings.add_prefix(CONFIG)], axis=1), said)
+    told = pd.concat([labels[order], settings.add_prefix(CONFIG)], axis=1)
+    return Named(told, said, rival)
+
+
+def _choose_algorithm(
+    of_folders: folder_levels.Levels,
+    found: dict[str, pd.Series[Any]],
+    keys: dict[str, str],
+) -> str:
+    """Leave out what a configuration says of the algorithm where folders say it; return the column of another one."""
+    of_level = of_folders.labels["algorithm"].reset_index(drop=True)
+    of_key = found["algorithm"].reset_index(drop=True)
+    words = words_of(keys["algorithm"].removesuffix("_name"))
+    is_named = (
+        bool(words) and words[-1] in _ALGORITHM_KEYS and ", " not in keys["algorithm"]
+    )
+    if not is_named:
+        del found["algorithm"], keys["algorithm"]
+        return ""
+    pairs = pd.DataFrame({"level": of_level, "key": of_key}).drop_duplicates()
+    if pairs["level"].is_unique and pairs["key"].is_unique:
+        return ""
+    del found["algorithm"]
+    return CONFIG + keys.pop("algorithm")
 
 
 def read_config(home: Path) -> dict[str, Any]:
@@ -160,36 +197,6 @@ def _load(path: Path) -> Any:
     if _ALIAS.search(data):
         return None
     return yaml.safe_load(data)
-
-
-def _of_folders(places: Sequence[tuple[str, ...]]) -> tuple[pd.DataFrame | None, str]:
-    """Return the labels that folders give to runs, and how; None if they give none."""
-    levels = []
-    if len({len(place) for place in places}) == 1:
-        levels = list(zip(*places, strict=True))
-    while (
-        len(levels) > 2
-        and len(set(levels[-1])) == 1
-        and not re.search(r"\d", levels[-1][0])
-    ):
-        levels.pop()
-    while len(levels) > 3 and len(set(levels[0])) == 1:
-        levels.pop(0)
-    if len(levels) in (2, 3):
-        names = ("task", "algorithm", "run")[-len(levels) :]
-        return pd.DataFrame(
-            dict(zip(names, map(list, levels), strict=True))
-        ), f"folders are {', '.join(names)}"
-    if len(levels) != 1:
-        return None, ""
-    parts = [_NUMBERED.fullmatch(name) for name in levels[0]]
-    if not all(parts):
-        return None, ""
-    labels = pd.DataFrame([part.groupdict() for part in parts if part])
-    # Names that have a word of their own each, as those that Weights & Biases makes, name runs and no algorithm.
-    if labels["algorithm"].is_unique or labels.duplicated().any():
-        return None, ""
-    return labels, "names are algorithm and run"
 
 
 def _of_settings(

@@ -1,0 +1,191 @@
+"""What levels of folders are: the run, the algorithm, the task; asked where they can be read in several ways."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import pandas as pd
+
+from xcurves.core.doubts import Choice, Doubtful, counted, runs_each
+
+_NUMBERED = re.compile(  # the words before a number need no mark before them, single letters do
+    r"(?P<algorithm>.*?[^\W\d_].*?)(?:[-_. ]*(?:seed|run|rep|trial|fold)|[-_. ]+[sr]?)[-_=. ]*(?P<run>\d+)",
+    re.IGNORECASE,
+)
+_NAMES = ("task", "algorithm", "run")
+_RUN = re.compile(
+    r"(?:(?:seed|run|rep|trial|fold|version|s|r)[-_= ]?)?\d+", re.IGNORECASE
+)
+_WHOLE = re.compile(r"\d+")
+# Names of folders that are no algorithm's.
+_OF_PLACE = re.compile(
+    r"logs?|runs?|outputs?|multirun|results?|version_\d+|checkpoint-\d+|train|eval|test|val|"
+    r"\d{4}-?\d{2}-?\d{2}.*|\d{2}[-:]\d{2}[-:]\d{2}|(?=.*\d)[0-9a-f]{7,}",
+    re.IGNORECASE,
+)
+
+
+class Levels(NamedTuple):
+    """Labels of runs that folders give.
+
+    Attributes
+    ----------
+    labels : DataFrame
+        A row for each run.
+    names : list of str
+        What each level of the path is, as `folders` takes it; empty where names of folders are cut.
+    said : str
+        How they were found.
+    names_algorithms : bool
+        Whether the level of algorithms has labels that can be theirs.
+    """
+
+    labels: pd.DataFrame
+    names: list[str]
+    said: str
+    names_algorithms: bool
+
+
+def labels_of(places: Sequence[tuple[str, ...]], root: str) -> Levels | None:
+    """Return the labels that folders give to runs; None if they give none."""
+    if len({len(place) for place in places}) != 1 or not places[0]:
+        return None
+    levels = [list(level) for level in zip(*places, strict=True)]
+    if len(levels) == 1:
+        return _of_names(levels[0])
+    kept = _kept(levels)
+    numbers = [index for index in kept if all(map(_RUN.fullmatch, levels[index]))]
+    if numbers:
+        varied = [index for index in numbers if len(set(levels[index])) > 1]
+        run = (varied or numbers)[-1]
+        _ask_of_numbers(levels, kept, varied, root)
+        # version_0 below the seeds says nothing
+        kept = [
+            index
+            for index in kept
+            if index != run and (index not in numbers or index in varied)
+        ]
+        kept.append(run)
+    if len(kept) not in (2, 3):
+        return None
+    names = _NAMES[-len(kept) :]
+    labels = pd.DataFrame(
+        {name: levels[index] for name, index in zip(names, kept, strict=True)}
+    )
+    _refuse_likenesses(labels["algorithm"], root)
+    of_level = {index: name for name, index in zip(names, kept, strict=True)}
+    every = [of_level.get(index, f"folder{index + 1}") for index in range(len(levels))]
+    said = f"folders are {', '.join(names)}"
+    if kept != sorted(kept):
+        said = f"folders are {', '.join(name for name in every if name in names)}"
+    return Levels(labels, every, said, _can_be_algorithms(labels))
+
+
+def _kept(levels: Sequence[Sequence[str]]) -> list[int]:
+    """Return the levels that tell runs apart, with the task if there is one only."""
+    kept = list(range(len(levels)))
+    while (
+        len(kept) > 2
+        and len(set(levels[kept[-1]])) == 1
+        and not re.search(r"\d", levels[kept[-1]][0])
+    ):
+        kept.pop()
+    while len(kept) > 3 and len(set(levels[kept[0]])) == 1:
+        kept.pop(0)
+    if len(kept) > 3:
+        kept = [index for index in kept if len(set(levels[index])) > 1]
+    return kept
+
+
+def _of_names(names: Sequence[str]) -> Levels | None:
+    """Return the labels of names that have an algorithm and a number."""
+    parts = [_NUMBERED.fullmatch(name) for name in names]
+    if not all(parts):
+        return None
+    labels = pd.DataFrame([part.groupdict() for part in parts if part])
+    # Names that have a word of their own each, as those that Weights & Biases makes, name runs and no algorithm.
+    if labels["algorithm"].is_unique or labels.duplicated().any():
+        return None
+    _refuse_likenesses(labels["algorithm"], "")
+    return Levels(labels, [], "names are algorithm and run", _can_be_algorithms(labels))
+
+
+def _can_be_algorithms(labels: pd.DataFrame) -> bool:
+    """Return whether labels can be those of algorithms: two or more, each of several runs or tasks, and of no place."""
+    counts = labels["algorithm"].value_counts()
+    of_place = any(_OF_PLACE.fullmatch(str(label)) for label in counts.index)
+    return len(counts) > 1 and bool((counts > 1).all()) and not of_place
+
+
+def _ask_of_numbers(
+    levels: Sequence[Sequence[str]],
+    kept: Sequence[int],
+    numbers: Sequence[int],
+    root: str,
+) -> None:
+    """Ask what a second level of whole numbers is: tasks, or part of the algorithm."""
+    if len(numbers) < 2:
+        return
+    *others, run = numbers
+    others = [
+        index
+        for index in others
+        if len(set(levels[index])) > 1 and all(map(_WHOLE.fullmatch, levels[index]))
+    ]
+    rest = [index for index in kept if index != run and index not in others]
+    if not others or len(rest) != 1:
+        return
+    number, name = others[-1], rest[0]
+    as_task = {number: "task", name: "algorithm", run: "run"}
+    as_part = {number: "number", name: "name", run: "run"}
+    n_names, n_numbers = len(set(levels[name])), len(set(levels[number]))
+    pairs = list(zip(levels[name], levels[number], strict=True))
+    sizes = pd.Series(pairs).value_counts()
+    each = runs_each(int(sizes.min()), int(sizes.max()))
+    choices = (
+        Choice(
+            {"folders": _named(as_task, len(levels))},
+            f"{counted(n_names, 'algorithm')}, {counted(n_numbers, 'task')}, {each}",
+        ),
+        Choice(
+            {"folders": _named(as_part, len(levels)), "algorithm": ["name", "number"]},
+            f"{counted(len(sizes), 'algorithm')}, one task, {each}",
+        ),
+    )
+    raise doubtful(
+        f"{root}: two levels of folders are whole numbers, such as {levels[number][0]!r}",
+        choices,
+        root,
+    )
+
+
+def _named(of_level: dict[int, str], n_levels: int) -> list[str]:
+    """Return a name for each level of folders."""
+    return [of_level.get(index, f"folder{index + 1}") for index in range(n_levels)]
+
+
+def doubtful(question: str, choices: Sequence[Choice], root: str) -> Doubtful:
+    """Return the error that asks what folders are, with a call for each reading."""
+    calls = []
+    for choice in choices:
+        given = dict(choice.columns)
+        named = tuple(given.pop("folders"))
+        options = ", ".join(f"{name}={column!r}" for name, column in given.items())
+        calls.append(
+            f"xcurves.readers.read({root!r}, folders={named!r}).curves.to_dataarray({options})"
+        )
+    return Doubtful(question, choices, calls)
+
+
+def _refuse_likenesses(labels: pd.Series[str], root: str) -> None:
+    """Refuse names that differ in case, - and _ only: they may be of one algorithm."""
+    plain: dict[str, str] = {}
+    for label in map(str, labels.unique()):
+        other = plain.setdefault(re.sub(r"[-_ ]", "", label).casefold(), label)
+        if other != label:
+            raise ValueError(
+                f"folders {other!r} and {label!r} below {root or 'the path'} differ in case, - and _ only. Rename one if "
+                "they are one algorithm; if not, say so: names='{algorithm}/{run}/FILE'"
+            )
