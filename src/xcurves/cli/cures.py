@@ -11,7 +11,7 @@ from xcurves.cli.options import repeats_scores
 
 _ARGUMENTS = (
     "names|folders|source|algorithm|run|training|extra|value|duplicates|n_resamples|confidence_level|tolerance|"
-    "method|rng|missing_scores"
+    "method|rng|missing_scores|decimal"
 )
 # Options that a message may name with all that they need.
 _WHOLE = re.compile(
@@ -20,7 +20,7 @@ _WHOLE = re.compile(
     r"|--runs-short (?:failed|drop|cut)(?: --fill-failed worst)?"
     r"|--fill-failed (?:worst|[-\d.]*\d)(?: --lower-is-better)?"
     r"|--extra [^()]+(?=\))|--extra (?:'[^']+'|[^\s,;.]+)(?=\.)"
-    r"|--drop-incomplete|--normalize minmax|--duplicates (?:first|last|mean|purge)|--resumed"
+    r"|--drop-incomplete|--normalize minmax|--duplicates (?:first|last|mean|purge)|--resumed|--decimal [,.]"
     r"|--max-expanded [\d.e+]+(?=,)"
     r"|--(?:names|source|algorithm|run|training) (?:'[^']+'|[^\s,;|<]+)(?=$|[\s,;)])"
 )

@@ -110,6 +110,8 @@ class Parser(argparse.ArgumentParser):
         add("--folders", nargs="+", metavar="NAME", help=words)
         words = "in place of --folders, how the paths or names of runs are made: {algorithm}_seed{run}.csv"
         add("--names", metavar="PATTERN", help=words)
+        words = "mark of decimals, where numbers such as 1,234 do not say it"
+        add("--decimal", choices=(",", "."), help=words)
         words = "bytes to which a compressed log (gzip, npz) may expand (default: %(default)g)"
         add("--max-expanded", type=float, default=1e9, metavar="BYTES", help=words)
         add = self.add_argument_group("what is compared, and where").add_argument

@@ -80,6 +80,7 @@ def open_archive(options: argparse.Namespace) -> Table | xr.Dataset | xr.DataTre
         "folders": options.folders,
         "names": options.names,
         "max_expanded": options.max_expanded,
+        "decimal": options.decimal,
     }
     try:
         frame = readers.read(path, source=source.name, **how)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import pandas as pd
 
@@ -35,6 +36,7 @@ from xcurves.readers import (
     tensorboard,
     wandb,
 )
+from xcurves.readers.cells import as_numbers, decimal_mark
 from xcurves.readers.open_files import expanding_to
 from xcurves.readers.source import Source
 
@@ -79,6 +81,7 @@ def read(
     source: str | None = None,
     folders: str | Sequence[str] | None = None,
     names: str | None = None,
+    decimal: Literal[",", "."] | None = None,
     max_expanded: float = 1e9,
 ) -> pd.DataFrame:
     r"""Read logs, whatever wrote them.
@@ -97,6 +100,9 @@ def read(
         ``"{algorithm}_seed{run}.csv"``, ``"{task}/{algorithm}-{run}"``. A part in braces is any text without a slash,
         or what a regular expression after a comma matches: ``{run,\d+}``. For a chart of Weights & Biases, how the
         names of its runs are made.
+    decimal : {",", "."}, optional
+        The decimal mark of numbers with commas, where a column does not say it: 1,234 is 1.234 or 1234. A column with both
+        marks, several groups of three digits, or other numbers of digits says it by itself.
     max_expanded : float
         Bytes to which a compressed file (gzip, npz) may expand; one that expands to more is refused.
 
@@ -139,9 +145,9 @@ def read(
     >>> frame.attrs["source"].split(" below")[0]
     'Keras CSVLogger files'
     """
-    with expanding_to(max_expanded):
+    with expanding_to(max_expanded), decimal_mark(decimal):
         known = recognize(path, source)
-        frame = _read(path, known, folders, names)
+        frame = as_numbers(_read(path, known, folders, names))
     return _told(frame, known, folders, names)
 
 

@@ -15,6 +15,7 @@ from xcurves.core import provenance
 from xcurves.core.names import dim_of
 from xcurves.frames.wide import CONFIG, join_labels
 from xcurves.readers import log_files
+from xcurves.readers.cells import as_numbers
 from xcurves.readers.formats import delimited
 from xcurves.readers.log_files import parsing
 from xcurves.readers.open_files import LogError, read_bytes
@@ -35,7 +36,7 @@ def _read(
     path = Path(path)
     data = read_bytes(path)
     with parsing(path, what):
-        table = delimited.parse(data, path)
+        table = as_numbers(delimited.parse(data, path))
         made = rows_of(table, path)
     made.attrs["source"] = f"{what} in {path.name}"
     missing_end = delimited.missing_end(data, path)

@@ -102,7 +102,7 @@ def _chart(path: str | Path) -> pd.DataFrame:
     """Return a row per run and step: `name`, `step` (the first column), and metrics, of columns ``name - metric``."""
     path = Path(path)
     data = read_bytes(path)
-    wide = delimited.parse(data, path, dtype=str, keep_default_na=False)
+    wide = delimited.parse(data, path, dtype=str, na_values=[])
     head = wide.columns.tolist()
     plain = [column for column in head[1:] if not column.endswith(_BOUNDS)]
     strange = [column for column in head[1:] if _BETWEEN not in column]
