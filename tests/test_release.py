@@ -152,6 +152,15 @@ def test_the_workflow_runs_every_python_that_the_project_names(project):
     whole = {each["python-version"] for each in options if "python-version" in each}
     assert whole | set(jobs["pythons"]["strategy"]["matrix"]["python"]) == versions
     assert len(jobs["systems"]["strategy"]["matrix"]["os"]) == 3
+    assert "never run so far" in jobs["systems"]["name"]
+
+
+def test_what_the_lowest_versions_leave_out_exists():
+    text = (ROOT / ".ci" / "noxfile.py").read_text(encoding="utf-8")
+    listed = text.partition("SAME_IN_ANY_VERSION = (")[2].partition("\n)")[0]
+    names = re.findall(r'^    "(.+?)",', listed, re.MULTILINE)
+    assert len(names) > 10
+    assert [name for name in names if not (ROOT / "tests" / name).exists()] == []
 
 
 def test_a_release_is_published_without_a_password_and_what_is_scheduled_exists():
