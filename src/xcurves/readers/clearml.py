@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from xcurves.readers.formats.json_rows import parse
+from xcurves.readers.formats.json_rows import parse, parsed
 from xcurves.readers.log_files import Run, check_cells
 from xcurves.readers.open_files import HEAD, LogError, beginning, read_text
 from xcurves.readers.source import Source
@@ -34,7 +34,9 @@ def _is_log(path: Path) -> bool:
     head = beginning(path, HEAD).lstrip()
     if not (head.startswith(b"{") and b'"x"' in head and b'"y"' in head):
         return False
-    said: Any = parse(read_text(path), path)
+    said: Any = parsed(read_text(path, errors="replace"))
+    if not isinstance(said, dict):
+        return False
     groups = [group for group in said.values() if isinstance(group, Mapping) and group]
     return len(groups) == len(said) and all(
         isinstance(points, Mapping) and {"x", "y"} <= set(points)

@@ -12,7 +12,7 @@ import pandas as pd
 
 from xcurves.core import provenance
 from xcurves.readers import evaluation_logs, logs
-from xcurves.readers.formats.json_rows import parse
+from xcurves.readers.formats.json_rows import parse, parsed
 from xcurves.readers.log_files import check_cells, parsing
 from xcurves.readers.open_files import HEAD, LogError, beginning, read_text
 from xcurves.readers.source import Source
@@ -237,10 +237,8 @@ def _is_results(path: Path) -> bool:
     head = beginning(path, HEAD).lstrip()
     if not head.startswith(b"{") or b'"results"' not in head:
         return False
-    said = parse(read_text(path), path)
-    return isinstance(said.get("results"), dict) and {"versions", "configs"} <= set(
-        said
-    )
+    said = parsed(read_text(path, errors="replace"))
+    return isinstance(said, dict) and {"results", "versions", "configs"} <= set(said)
 
 
 SCORES = Source(

@@ -9,7 +9,7 @@ import pandas as pd
 
 from xcurves.readers import logs
 from xcurves.readers.formats import delimited
-from xcurves.readers.formats.json_rows import flat, parse
+from xcurves.readers.formats.json_rows import flat, parse, table_of
 from xcurves.readers.log_files import Run, check_cells, parsing, whole_lines
 from xcurves.readers.open_files import LogError, read_bytes, read_text
 from xcurves.readers.source import Source
@@ -76,12 +76,8 @@ def _trial(files: Sequence[Path]) -> Run:
 
 def _json_lines(lines: bytes, path: Path) -> pd.DataFrame:
     with parsing(path, "results of a trial"):
-        return check_cells(
-            pd.DataFrame(
-                [dict(flat(parse(line, path))) for line in lines.splitlines()]
-            ),
-            path,
-        )
+        found = [parse(line, path) for line in lines.splitlines()]
+        return check_cells(table_of(found), path)
 
 
 SOURCE = Source(

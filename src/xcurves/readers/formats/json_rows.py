@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pandas.api.types import is_object_dtype
 
 from xcurves.core.direction import looks_like_score
 from xcurves.core.names import dim_of
@@ -20,7 +21,7 @@ _BATCH = 50_000  # lines that are parsed together: a tenth of the memory of all
 def are_lines(head: bytes, _: Path) -> bool:
     """Return whether the first line that is not blank is a whole object of JSON, with others behind it or alone."""
     lines = head.decode("utf-8-sig", "replace").lstrip().split("\n")
-    first = _parsed(lines[0])
+    first = parsed(lines[0])
     if not isinstance(first, dict) or not _has_number(first):
         return False
     rest = next((line for line in lines[1:] if line.strip()), "")
@@ -39,15 +40,15 @@ def is_json(head: bytes, path: Path) -> bool:
     if not text.startswith(("{", "[")):
         return False
     if len(head) < HEAD:
-        return _rows_of(_parsed(text)) is not None
-    return _rows_of(_parsed(read_text(path, errors="replace"))) is not None
+        return _rows_of(parsed(text)) is not None
+    return _rows_of(parsed(read_text(path, errors="replace"))) is not None
 
 
 def read_lines(data: bytes, path: Path) -> Run:
     """Return a row for each line, nested names joined by "/"; a last line that is not whole is left out and said."""
     data = data.removeprefix(b"\xef\xbb\xbf")
     whole, end, cut = data.rpartition(b"\n")
-    if cut.strip() and _parsed(cut.decode(errors="replace")) is not None:
+    if cut.strip() and parsed(cut.decode(errors="replace")) is not None:
         whole, end, cut = data, b"", b""
     lines = [line for line in (whole + end).splitlines() if line.strip()]
     batches = [
@@ -105,6 +106,22 @@ def flat(nested: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
             yield f"{prefix}{name}", value
 
 
+def table_of(records: list[dict[str, Any]]) -> pd.DataFrame:
+    """Return a row for each record, nested names joined by "/"; lists and nulls are left out."""
+    try:
+        table = pd.json_normalize(records, sep="/")
+    except OverflowError:  # of pandas 2, of an integer that no float holds
+        table = pd.DataFrame([dict(flat(row)) for row in records], dtype=object)
+    for name in [each for each in table if is_object_dtype(table[each])]:
+        values = table[name]
+        single = values.map(lambda value: not isinstance(value, list)) & values.notna()
+        if not single.any():
+            table = table.drop(columns=name)
+        elif not single.all():
+            table[name] = values.where(single)
+    return table
+
+
 def _batch(lines: Sequence[bytes], path: Path, start: int) -> pd.DataFrame:
     try:
         found = json.loads(
@@ -126,7 +143,7 @@ def _batch(lines: Sequence[bytes], path: Path, start: int) -> pd.DataFrame:
         for row in found
         for value in row.values()
     ):
-        found = [dict(flat(row)) for row in found]
+        return check_cells(table_of(found), path)
     return check_cells(pd.DataFrame(found), path)
 
 
@@ -141,7 +158,8 @@ def _line(line: bytes, path: Path, number: int) -> Any:
         ) from None
 
 
-def _parsed(text: str) -> Any:
+def parsed(text: str) -> Any:
+    """Return a value of JSON, None of a text that is none: to see whose a file is."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -210,10 +228,10 @@ def _of_records(value: list[Any]) -> pd.DataFrame | None:
         or not any(map(_has_number, value))
     ):
         return None
-    return _frame([dict(flat(row)) for row in value])
+    return table_of(value)
 
 
-def _frame(values: list[dict[str, Any]] | dict[str, list[Any]]) -> pd.DataFrame:
+def _frame(values: dict[str, list[Any]]) -> pd.DataFrame:
     """Return values as a table; pandas 2 refuses integers that no float holds, which are objects from pandas 3 on."""
     try:
         return pd.DataFrame(values)
