@@ -67,6 +67,8 @@ def test_a_table_with_usual_names_is_one_command(runs, capsys):
         "mean",
         "95 %, all algorithms together",
         "envs",
+        "place from",
+        "place to",
         "mean rank",
         "may be best",
     ]

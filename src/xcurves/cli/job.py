@@ -15,6 +15,7 @@ import xarray as xr
 import xcurves
 from xcurves import archive
 from xcurves.cli.column_names import Table
+from xcurves.cli.options import PAIRS
 from xcurves.cli.printing import text_of
 from xcurves.cli.scales import filled, normalized, with_direction
 from xcurves.cli.sources import (
@@ -38,6 +39,9 @@ _ENDINGS = re.compile(r"(?i)(?:\.csv\.gz|\.csv|\.nc|\.zarr)$")
 def run_job(options: argparse.Namespace) -> list[Path]:
     """Do the job; return what was written."""
     what = "answer"
+    all_pairs = PAIRS in (options.include or [])
+    if all_pairs:
+        options.include = [name for name in options.include if name != PAIRS] or None
     if options.archive is None and options.include is None:
         options.report = options.report or Path(f"{EXAMPLE}.html")
     elif options.include or options.report:
@@ -67,7 +71,7 @@ def run_job(options: argparse.Namespace) -> list[Path]:
             tree = _analysis(curves, options, what)
             files_of_value = files.get(value, next(iter(files.values())))
             written += _write(tree, files_of_value, options, what)
-            print(f"{text_of(tree, _in_full(options))}\n")
+            print(f"{text_of(tree, _in_full(options), all_pairs=all_pairs)}\n")
             for name, path in files_of_value.items():
                 if path is not None:
                     print(f"{_WRITTEN[name]}: {path}")

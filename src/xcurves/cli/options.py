@@ -14,6 +14,8 @@ from xcurves.core.short_runs import HOW
 from xcurves.readers import SOURCES
 from xcurves.reporting.analyze import parts
 
+PAIRS = "pairs"  # of --include: all pairs of the verdict
+
 _DESCRIPTION = """Which algorithm is better, by how much, and where? From logs to an answer, an archive and a page.
 
 Prints who is best, a table of the algorithms, the pairs that are shown to differ, and where they do: over all tasks
@@ -245,7 +247,9 @@ def parser() -> argparse.ArgumentParser:
     words += "with a row for each task and the columns low and high"
     better("--normalize", nargs="?", const="minmax", metavar="HOW", help=words)
     words = f"make an analysis of the parts that fit of {', '.join(parts())}, or all (the default with --report)"
-    add("--include", nargs="+", choices=(*parts(), "all"), metavar="PART", help=words)
+    words += f". {PAIRS}: all pairs of the answer, also of many algorithms, whose places are printed otherwise"
+    choices = (*parts(), "all", PAIRS)
+    add("--include", nargs="+", choices=choices, metavar="PART", help=words)
     matched = made.add_mutually_exclusive_group()
     words = "run j is matched over algorithms: same fold, seed or data (default: where runs are folds)"
     matched.add_argument("--paired", action="store_true", default=None, help=words)

@@ -9,7 +9,9 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.cli.cures import in_shell
+from xcurves.cli.options import PAIRS
 from xcurves.cli.text_tables import as_text
+from xcurves.core.pairs import MOST_LISTED
 from xcurves.core.schema import ResultKind
 from xcurves.core.wording import count
 from xcurves.results import (
@@ -21,13 +23,19 @@ from xcurves.results import (
     table,
 )
 
+_MOST_ALGORITHMS = 200  # that the table of the verdict has
 _LONG = 60  # rows; of longer tables the first are printed
 _NEAREST = 3  # pairs that are printed where none is shown
 _MOST_SHOWN = 20  # pairs that are printed where they are shown
 
 
-def text_of(tree: xr.DataTree, in_full: Collection[str] = ()) -> str:
-    """Return an analysis as text: the verdict with its tables first; of parts `in_full` all sentences and the table."""
+def text_of(
+    tree: xr.DataTree, in_full: Collection[str] = (), *, all_pairs: bool = False
+) -> str:
+    """Return an analysis as text: the verdict with its tables first; of parts `in_full` all sentences and the table.
+
+    `all_pairs`: the verdict has all of its pairs, not only those that are shown to differ.
+    """
     parts = {name: prepare(part) for name, part in parts_of(tree).items()}
     verdict = next(
         (name for name, (kind, _) in parts.items() if kind.part and kind.part.pairs),
@@ -38,7 +46,7 @@ def text_of(tree: xr.DataTree, in_full: Collection[str] = ()) -> str:
         kind, result = parts.pop(verdict)
         paragraphs += [
             f"{kind.question}\n{_answer(kind, result)}",
-            *_tables_of_verdict(verdict, kind, result),
+            *_tables_of_verdict(kind, result, all_pairs=all_pairs),
         ]
     for name, (kind, result) in parts.items():
         if name in in_full:
@@ -70,18 +78,25 @@ def _answer(kind: ResultKind, result: xr.Dataset) -> str:
 
 
 def _tables_of_verdict(
-    name: str, kind: ResultKind, result: xr.Dataset
+    kind: ResultKind, result: xr.Dataset, *, all_pairs: bool
 ) -> Iterator[str]:
-    """Yield the table of the algorithms, and the pairs that are shown to differ."""
+    """Yield the table of the algorithms, and the pairs that are shown to differ; of many algorithms none or all."""
     assert kind.part is not None  # of the kinds that are parts
     if kind.part.algorithms is not None:
-        yield _whole(kind.part.algorithms(result))
-    if kind.part.pairs is not None:
-        yield _pairs(kind.part.pairs(result), name)
+        yield _whole(kind.part.algorithms(result), _MOST_ALGORITHMS)
+    if kind.part.pairs is None:
+        return
+    n_pairs = result.sizes.get("pair", 1)
+    if all_pairs:
+        yield _whole(kind.part.pairs(result), n_pairs)
+    elif n_pairs > MOST_LISTED and kind.part.algorithms is not None:
+        yield f"All {n_pairs:,} pairs: --include {PAIRS}"
+    else:
+        yield _pairs(kind.part.pairs(result))
 
 
-def _pairs(pairs: pd.DataFrame, part: str) -> str:
-    """Return the pairs of a part that are shown to differ, or those that are nearest to it."""
+def _pairs(pairs: pd.DataFrame) -> str:
+    """Return the pairs of the verdict that are shown to differ, or those that are nearest to it."""
     is_shown = pairs["shown"].to_numpy(bool)
     rows = pairs.drop(columns="shown")
     on = ""
@@ -107,13 +122,13 @@ def _pairs(pairs: pd.DataFrame, part: str) -> str:
             f"{count(len(rows) - n_shown, 'pair is', 'pairs are')} not shown to differ"
         )
     if rest:
-        lines.append(f"{', '.join(rest)}. All of them: --include {part}")
+        lines.append(f"{', '.join(rest)}. All of them: --include {PAIRS}")
     return "\n".join(lines)
 
 
-def _whole(frame: pd.DataFrame) -> str:
+def _whole(frame: pd.DataFrame, most: int = _LONG) -> str:
     """Return a table with all of its columns; of a long one the first rows."""
-    if len(frame) <= _LONG:
+    if len(frame) <= most:
         return as_text(frame)
-    first: Any = frame.head(_LONG)
-    return f"{as_text(first)}\n... {len(frame) - _LONG:,} more rows are in the archive of the results."
+    first: Any = frame.head(most)
+    return f"{as_text(first)}\n... {len(frame) - most:,} more rows are in the archive of the results."

@@ -15,6 +15,7 @@ import xarray as xr
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.provenance import alpha_of, significant
 
+MOST_LISTED = 45  # pairs that a reader is shown; of more than 10 algorithms places
 MOST_PAIRS = 8  # whose curves are compared along training
 TURNED = "pair_turned"  # the coordinate with the labels of turned pairs
 SWAPPED = "_swapped"

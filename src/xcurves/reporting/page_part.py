@@ -12,12 +12,18 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves.core.schema import ResultKind, Statement
+from xcurves.core.pairs import MOST_LISTED
+from xcurves.core.schema import ResultKind, Statement, captioned
 from xcurves.core.wording import count, interval, open_interval
 from xcurves.reporting import markup, pictures
 from xcurves.results import ask, left_out, lines_of, prepare, say_final
 
 Links = Mapping[tuple[Any, ...], str]  # the anchor of each task, by its labels
+
+_PLACES = (
+    "The algorithms, the best mean first, and between which places each is: 1 plus those shown to be better, to all less "
+    "those shown to be worse."
+)
 
 
 @dataclass
@@ -45,6 +51,10 @@ class PagePart:
         tabulate = kind.table
         if kind.part and kind.part.digest and not is_single:
             tabulate = kind.part.digest
+        # Of many algorithms it has their places, not the pairs.
+        is_of_many = result.sizes.get("pair", 1) > MOST_LISTED
+        if kind.part and kind.part.algorithms and is_of_many and is_single:
+            tabulate = captioned(kind.part.algorithms, _PLACES)
         frame = _with_intervals(ask(kind, result, tabulate, "report"))
         names_of_tasks = [_heading(dim) for dim in dims]
         links_of_rows = None

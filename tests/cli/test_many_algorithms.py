@@ -1,0 +1,56 @@
+"""The shell's answer about many algorithms: their places; all pairs where they are asked for."""
+
+import numpy as np
+import pytest
+
+from items import make_items
+from xcurves import __main__
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.fixture
+def table(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def make(n_models):
+        scores = make_items(30, n_answers=3, accuracy=np.linspace(0.2, 0.8, 3))
+        scores = scores.isel(algorithm=np.arange(n_models) % 3)
+        scores = scores.assign_coords(algorithm=[f"m{i}" for i in range(n_models)])
+        frame = scores.to_dataframe("accuracy").reset_index()
+        frame = frame.rename(columns={"algorithm": "model"})
+        frame[["model", "question_id", "run", "accuracy"]].to_csv(
+            "samples.csv", index=False
+        )
+        return "samples.csv"
+
+    return make
+
+
+def said(capsys, *arguments):
+    options = ["--algorithm", "model", "--run", "run", "--extra", "question_id"]
+    assert (
+        __main__.main(
+            [*arguments, *options, "--value", "accuracy", "--n-resamples", "19"]
+        )
+        == 0
+    )
+    return capsys.readouterr().out
+
+
+def test_of_many_algorithms_places_are_printed_and_pairs_on_request(table, capsys):
+    path = table(11)
+    text = said(capsys, path)
+    assert "place from  place to" in text
+    assert "All 55 pairs: --include pairs" in text
+    assert "m1 over m0" not in text
+    assert "Shown to differ" not in text
+    every = said(capsys, path, "--include", "pairs")
+    n_rows = sum(" over " in line or " and m" in line for line in every.split("\n"))
+    assert n_rows >= 55
+
+
+def test_of_few_the_pairs_that_differ_are_printed(table, capsys):
+    text = said(capsys, table(3))
+    assert "--include pairs" in text or "Shown to differ" in text
+    assert "All 3 pairs" not in text
