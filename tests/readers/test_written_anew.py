@@ -18,15 +18,18 @@ pytestmark = [
 
 
 @pytest.mark.parametrize(
-    ("package", "variable", "sources"),
+    ("package", "sources"),
     [
-        ("lm_eval", "XCURVES_LM_EVAL", ["lm-eval", "lm-eval-samples"]),
-        ("inspect-ai", "XCURVES_INSPECT", ["inspect"]),
+        ("lm_eval", ["lm-eval", "lm-eval-samples"]),
+        ("inspect-ai", ["inspect"]),
+        ("sacred", ["sacred"]),
+        ("ioh", ["iohprofiler"]),
+        ("coco-experiment", ["coco"]),
     ],
 )
-def test_what_a_package_writes_is_read_alike(tmp_path, package, variable, sources):
-    """An interpreter that has the package is made, or is the one that the variable says."""
-    python = os.environ.get(variable)
+def test_what_a_package_writes_is_read_alike(tmp_path, package, sources):
+    """An interpreter that has the package is made, or is the one that XCURVES_ and its name say."""
+    python = os.environ.get(f"XCURVES_{package.upper().replace('-', '_')}")
     if python is None:
         venv.create(tmp_path / "venv", with_pip=True)
         folder = "Scripts" if os.name == "nt" else "bin"
@@ -35,19 +38,16 @@ def test_what_a_package_writes_is_read_alike(tmp_path, package, variable, source
         done = subprocess.run([*command, "numpy"], capture_output=True, text=True)
         if done.returncode:
             pytest.skip(f"{package} cannot be installed: {done.stderr.strip()[-200:]}")
-    script = HERE / "write_logs.py"
     logs = tmp_path / "logs"
     logs.mkdir()
+    script = str(HERE / "write_logs.py")
     done = subprocess.run(
-        [python, str(script), "--into", str(logs), package],
-        capture_output=True,
-        text=True,
+        [python, script, "--into", str(logs), package], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
     for source in sources:
         anew = readers.read(logs / package, source=source)
         kept = readers.read(HERE / "logs" / package, source=source)
         assert list(anew) == list(kept)
-        assert len(anew) == len(kept)
-        for name in ("algorithm", *(["item"] if "item" in kept else ["task"])):
+        for name in {"algorithm", "task", "item", "run"} & set(kept):
             assert set(anew[name]) == set(kept[name])
