@@ -285,7 +285,7 @@ def test_a_source_of_one_table_is_one_declaration(tmp_path):
     for algorithm, run in RUNS:
         write(
             tmp_path / algorithm / str(run) / "traces" / "trace.out",
-            "tick;gain\n0;1,5\n5;2,5\n",
+            "tick;gain\n0;1.5\n5;2.5\n",
         )
     assert [NEW.has(path) for path in logs.files_below(tmp_path)] == [True] * len(RUNS)
     frame = logs.read_each_run(tmp_path, NEW)

@@ -43,7 +43,7 @@ def test_other_files_are_recognised_by_what_they_hold(tmp_path):
     write(tmp_path / "c.csv", '"Step","a-1 - r"\n1,2\n')
     np.savez(tmp_path / "s.npz", a=np.ones((2, 2)))
     names = {path.name: readers.recognize(path).name for path in tmp_path.iterdir()}
-    assert names == {"t.csv": "table", "c.csv": "wandb-chart", "s.npz": "rliable"}
+    assert names == {"t.csv": "table", "c.csv": "wandb-chart", "s.npz": "arrays"}
 
 
 @pytest.mark.parametrize("text", ["", "hello", "\x00\x01", "{}", "SQLite format 3\x00"])

@@ -219,8 +219,8 @@ TABLE = Source(
 ROWS = Source(
     "rows",
     "rows of any format",
-    "delimited text, JSON lines, JSON, parquet or npz with a row for each score",
-    ("delimited", "JSON lines", "JSON", "parquet", "npz"),
+    "delimited text, JSON lines, JSON, parquet or npz with a row for each score, npy for each run",
+    ("delimited", "JSON lines", "JSON", "parquet", "npz", "npy"),
     by_content=True,
     general=True,
     training=None,

@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xcurves.core.labels import escape_controls
 
@@ -156,6 +157,12 @@ def open_arrays(path: Path, data: bytes | None = None) -> Iterator[Any]:
         file.seek(0)
         with np.load(file, allow_pickle=False) as saved:
             yield saved
+
+
+def one_array(data: bytes) -> NDArray[Any]:
+    """Return the array of an .npy file, none of objects."""
+    array: NDArray[Any] = np.load(io.BytesIO(data), allow_pickle=False)
+    return array
 
 
 def array_shapes(path: Path) -> list[tuple[int, ...]]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from xcurves.core.doubts import Choice, Doubtful, counted, runs_each
 from xcurves.core.named_options import names_options
 from xcurves.readers.formats import format_of
 from xcurves.readers.log_files import parsing
@@ -89,9 +90,65 @@ def scores(
     return frame[["task", "algorithm", "run", *list(labels)[1:], "score"]]
 
 
+def _never(_: Path) -> bool:
+    """Return that a file does not say by itself that it is of this source."""
+    return False
+
+
 def _load(path: Path) -> dict[str, Any]:
     with parsing(path, "arrays of scores"), open_arrays(path) as saved:
         return dict(saved.items())
+
+
+def _curves(path: str | Path) -> pd.DataFrame:
+    """Return a row for each score of arrays (runs, steps) or (runs, steps, tasks), of which steps are 1, 2, ..."""
+    arrays = _load(Path(path))
+    turned = {
+        name: np.moveaxis(np.atleast_3d(array), 2, 1)
+        for name, array in arrays.items()
+        if np.ndim(array) in (2, 3)
+    }
+    if len(turned) < len(arrays):
+        shapes = {name: np.shape(array) for name, array in arrays.items()}
+        raise ValueError(
+            f"arrays must be (runs, steps) or (runs, steps, tasks); got {shapes}"
+        )
+    n_steps = next(iter(turned.values())).shape[2]
+    frame = scores(turned, frames=range(1, n_steps + 1))
+    frame = frame.rename(columns={"frame": "step"})
+    n_tasks = next(iter(turned.values())).shape[1]
+    if n_tasks == 1:
+        frame = frame.drop(columns="task")
+    frame.attrs = {"source": f"arrays of {len(arrays)} algorithms"}
+    return frame
+
+
+def _ask(path: str | Path) -> pd.DataFrame:
+    """Ask whether the second axis of arrays are tasks or steps, which no array says."""
+    arrays = _load(Path(path))
+    shapes = [np.shape(array) for array in arrays.values()]
+    if len({shape[1:] for shape in shapes}) > 1 or len(shapes[0]) not in (2, 3):
+        return scores(path)  # refused
+    n_runs = runs_each(*(edge(shape[0] for shape in shapes) for edge in (min, max)))
+    size, *last = shapes[0][1:]
+    of_tasks = f"{counted(size, 'task')}, {n_runs}"
+    of_steps = f"curves of {size:,} steps, {n_runs}"
+    if last:
+        of_tasks += f", curves of {last[0]:,} frames"
+        of_steps = f"{counted(last[0], 'task')}, {of_steps}"
+    choices = [
+        Choice({"source": CURVES.name}, of_steps),
+        Choice({"source": SOURCE.name}, of_tasks),
+    ]
+    calls = []
+    for choice in choices:
+        source = choice.columns["source"]
+        read = f"xcurves.readers.read({str(path)!r}, source={source!r})"
+        calls.append(f"{read}.curves.to_dataarray()")
+    question = (
+        f"{path} does not say what the second axis of its arrays is, shape {shapes[0]}"
+    )
+    raise Doubtful(question, choices, calls)
 
 
 SOURCE = Source(
@@ -100,10 +157,24 @@ SOURCE = Source(
     "one .npz file, (runs, tasks) or (runs, tasks, frames) of each algorithm",
     ("npz",),
     files=("*.npz",),
-    is_log=lambda path: format_of(path) != "npz",
+    is_log=_never,
     read_all=scores,
     single=True,
     value="score",
     training="frame",
     extra=("task",),
+)
+CURVES = SOURCE._replace(
+    name="array-curves",
+    what="arrays of curves",
+    logs="one .npz file, (runs, steps) or (runs, steps, tasks) of each algorithm",
+    read_all=_curves,
+    training="step",
+)
+UNNAMED = SOURCE._replace(
+    name="arrays",
+    what="arrays of several algorithms",
+    logs="one .npz file of which it is asked whether the second axis are steps or tasks",
+    is_log=lambda path: format_of(path) != "npz",
+    read_all=_ask,
 )

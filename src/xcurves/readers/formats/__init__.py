@@ -65,7 +65,7 @@ _ENDINGS = {
     ".parquet",
     ".pq",
 }
-_ENDINGS |= {".npz"}
+_ENDINGS |= {".npz", ".npy"}
 
 
 class Format(NamedTuple):
@@ -99,6 +99,7 @@ class Look(NamedTuple):
 FORMATS = (  # in the order in which a file is compared with them
     Format("parquet", _is_parquet, _parquet),
     Format("npz", arrays.begins, arrays.read),
+    Format("npy", arrays.is_one, arrays.read_one),
     Format("JSON lines", json_rows.are_lines, json_rows.read_lines),
     Format("JSON", json_rows.is_json, json_rows.read),
     Format("delimited", delimited.begins, delimited.read),

@@ -1,4 +1,4 @@
-"""Arrays of NumPy in one .npz file: 1-D ones of one length are columns, 2-D ones have a row for each run."""
+"""Arrays of NumPy: in an .npz file 1-D ones of one length are columns, 2-D ones have a row for each run; .npy is one run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from xcurves.readers.log_files import Run
-from xcurves.readers.open_files import LogError, array_shapes, open_arrays
+from xcurves.readers.open_files import LogError, array_shapes, one_array, open_arrays
 
 
 def begins(head: bytes, path: Path) -> bool:
@@ -17,6 +17,22 @@ def begins(head: bytes, path: Path) -> bool:
     if not head.startswith(b"PK\x03\x04"):
         return False
     return any(len(shape) == 1 for shape in array_shapes(path))
+
+
+def is_one(head: bytes, _: Path) -> bool:
+    """Return whether a file is one array."""
+    return head.startswith(b"\x93NUMPY")
+
+
+def read_one(data: bytes, path: Path) -> Run:
+    """Return the scores of one run, in their order; axes of other arrays are not known."""
+    array = one_array(data)
+    if array.ndim != 1 or array.dtype.kind not in "biuf":
+        raise LogError(
+            f"{path} is an array of shape {array.shape} and type {array.dtype}: an .npy file holds the scores of one "
+            "run. Save several in an .npz file, a name for each algorithm"
+        )
+    return Run(pd.DataFrame({"score": array}))
 
 
 def read(data: bytes, path: Path) -> Run:
