@@ -12,14 +12,12 @@ from xcurves.kernels.resampling import batches, plans
 ALPHA = 0.05
 
 
-def totals_of(members, present, families):
-    """Return the totals of pairs over tasks of weight 1, and which families each pair has."""
-    a, b = members.pairs.T
-    here = present[a] & present[b]
-    of = np.zeros((len(families), families.max() + 1))
-    of[np.arange(len(families)), families] = 1
-    weights = here @ of
-    return pair_members.totals(members, weights, weights > 0)
+def members_of(values, present, pairs, families):
+    """Return pairs of numbers in tasks of weight 1."""
+    n = values.shape[1]
+    return pair_members.PairMembers(
+        values, present, pairs, families, np.ones(n), np.zeros(n)
+    )
 
 
 def every_t(x, n_families):
@@ -91,8 +89,8 @@ def test_all_flips_by_a_plain_loop(gaps, whole):
     if whole:
         numbers = pair_members.as_whole(values)
         assert numbers.dtype == np.float32
-    members = pair_members.PairMembers(numbers, present, pairs, families)
-    sums = totals_of(members, present, families)
+    members = members_of(numbers, present, pairs, families)
+    sums = pair_members.totals(members, len(members.pairs))
     signs = Signs(plans.plan_flips(n_tasks, None))
     found = t_scale.flip_tests(members, sums, signs, np.ones(len(pairs), bool), ALPHA)
 
@@ -136,8 +134,8 @@ def test_families_of_unlike_size_by_a_search():
         [0],
     ]
     pairs, present = np.array([[0, 1]]), np.ones(values.shape, bool)
-    members = pair_members.PairMembers(values, present, pairs, families)
-    sums = totals_of(members, present, families)
+    members = members_of(values, present, pairs, families)
+    sums = pair_members.totals(members, len(members.pairs))
     x = np.array([(values[0] - values[1])[families == g].sum() for g in range(10)])
     n = sizes / sizes.sum()
     x /= sizes.sum()
@@ -171,10 +169,10 @@ def test_answers_of_the_reference(name):
         families = np.unique(case["cluster"], return_inverse=True)[1]
     values = np.where(present, np.nan_to_num(scores).sum(axis=-1), 0.0)
     numbers = pair_members.as_whole(values)
-    members = pair_members.PairMembers(
+    members = members_of(
         values if numbers is None else numbers, present, pairs, families
     )
-    sums = totals_of(members, present, families)
+    sums = pair_members.totals(members, len(members.pairs))
     signs = Signs(plans.plan_flips(int(families.max()) + 1, case["n_resamples"]))
     is_alone = scores.shape[-1] == 1 and case["cluster"] is None
     two_more = bool(is_alone and numbers is not None)
@@ -210,8 +208,8 @@ def test_of_one_pair_both_scales_have_the_same_p():
         plan = plans.plan_flips(50, None, entropy=int(rng.integers(2**31)))
         x = (d / 50)[np.newaxis]
         by_ranks, _ = task_flips.pvalues(x, plan, ALPHA)
-        members = pair_members.OwnMembers(x)
-        sums = pair_members.totals(members, np.full(50, 1 / 50), None)
+        members = pair_members.OwnMembers(x, np.full(x.shape, 1 / x.shape[1]))
+        sums = pair_members.totals(members, len(x))
         found = t_scale.flip_tests(members, sums, Signs(plan), np.ones(1, bool), ALPHA)
         assert found.pvalue[0] == by_ranks[0] == found.pvalue_adjusted[0]
         expected = task_flips.flip_intervals(x, np.full((1, 50), 1 / 50), plan, ALPHA)[
@@ -229,10 +227,8 @@ def test_two_more_items_by_a_plain_loop():
     rng = np.random.default_rng(2)
     values = rng.integers(0, 2, (3, 7)).astype(float)
     pairs, present = np.array([[0, 1], [0, 2], [1, 2]]), np.ones(values.shape, bool)
-    members = pair_members.PairMembers(
-        pair_members.as_whole(values), present, pairs, np.arange(7)
-    )
-    sums = totals_of(members, present, np.arange(7))
+    members = members_of(pair_members.as_whole(values), present, pairs, np.arange(7))
+    sums = pair_members.totals(members, len(members.pairs))
     found = t_scale.flip_tests(
         members,
         sums,
@@ -260,10 +256,8 @@ def test_batches_change_nothing(monkeypatch, n_resamples):
     families = np.arange(n_tasks)
 
     def test():
-        members = pair_members.PairMembers(
-            pair_members.as_whole(values), present, pairs, families
-        )
-        sums = totals_of(members, present, families)
+        members = members_of(pair_members.as_whole(values), present, pairs, families)
+        sums = pair_members.totals(members, len(members.pairs))
         return t_scale.flip_tests(
             members,
             sums,
@@ -285,8 +279,8 @@ def test_batches_change_nothing(monkeypatch, n_resamples):
 def test_equal_and_constant_differences():
     # No difference at all: p is 1. The same one everywhere: the largest T there is.
     x = np.array([np.zeros(8), np.full(8, 0.3), [1, -1] * 4])
-    members = pair_members.OwnMembers(x)
-    sums = pair_members.totals(members, np.full(8, 1 / 8), None)
+    members = pair_members.OwnMembers(x, np.full(x.shape, 1 / x.shape[1]))
+    sums = pair_members.totals(members, len(x))
     found = t_scale.flip_tests(
         members, sums, Signs(plans.plan_flips(8, None)), np.ones(3, bool), ALPHA
     )

@@ -152,3 +152,16 @@ def test_smallest_differences_of_the_reference():
         found = tasks_needed.smallest_to_show(error, n * 1.0, ALPHA / len(pairs))
         expected = case["answer"]["smallest_to_show"]
         np.testing.assert_allclose(found, expected, atol=2e-8, rtol=0)
+
+
+@pytest.mark.parametrize("n", [501, 2_000, 50_000])
+def test_the_power_of_many_tasks_is_that_of_the_noncentral_t(n):
+    # at a level of many pairs, where SciPy's special function is NaN
+    alpha = 0.05 / 4950
+    critical = stats.t.isf(alpha / 2, n - 1)
+    shift = critical + np.array([-1.0, 0.0, 0.5, 0.84, 1.5, 3.0])
+    expected = stats.nct.sf(critical, n - 1, shift)
+    found = tasks_needed._power_by_normal(
+        shift, np.full(6, float(n)), np.full(6, critical)
+    )
+    np.testing.assert_allclose(found, expected, atol=5e-4)

@@ -412,51 +412,57 @@ def test_margins_are_adjusted_over_pairs(answer):
         )
 
 
-def shown_better(ranks, alpha):
-    """Return which of two algorithms is shown to have the better mean rank, by all flips of rows, step by step."""
-    n_tasks, n_algorithms = ranks.shape
-    hypotheses = [
-        (i, j) for i in range(n_algorithms) for j in range(n_algorithms) if i != j
-    ]
-    flips = [np.array(signs) for signs in product([1, -1], repeat=n_tasks)]
-
-    def t(i, j, signs=1):
-        x = (ranks[:, j] - ranks[:, i]) * signs
-        if not x.any():
-            return 0.0
-        error = np.std(x, ddof=1) / sqrt(n_tasks)
-        return np.mean(x) / error if error > 1e-12 else inf * np.sign(np.mean(x))
-
-    statistic = [[t(*each, signs) for signs in flips] for each in hypotheses]
-    tails = [[stats.t.sf(value, n_tasks - 1) for value in own] for own in statistic]
-    adjusted = step_down_min_p(np.nan_to_num(statistic, posinf=1e9, neginf=-1e9), tails)
-    return {
-        each for each, p in zip(hypotheses, adjusted, strict=True) if p <= alpha + 1e-12
-    }
+def place_of(names, pairs, p, difference, alpha):
+    """Return the first and last place of each name, by a plain loop over pairs."""
+    out = []
+    for name in names:
+        first, last = 1, len(names)
+        for (a, b), each, d in zip(pairs, p, difference, strict=True):
+            if name not in (a, b) or not each <= alpha + 1e-12:
+                continue
+            winner = a if d > 0 else b
+            if winner == name:
+                last -= 1
+            else:
+                first += 1
+        out.append([first, last])
+    return out
 
 
-@pytest.mark.parametrize(("alpha", "seed"), [(0.05, 1), (0.2, 1), (0.2, 2), (0.5, 3)])
-def test_places_by_mean_rank(alpha, seed):
+@pytest.mark.parametrize("higher_is_better", [True, False])
+@pytest.mark.parametrize(("alpha", "seed"), [(0.05, 1), (0.2, 2), (0.5, 3)])
+def test_places_are_those_of_the_p_of_the_table(alpha, seed, higher_is_better):
     rng = np.random.default_rng(seed)
-    means = rng.normal(size=(7, 4)) + 1.2 * np.arange(4)
-    means[0, :2] = means[0, 0]  # a tie
-    curves = make_curves(
-        np.stack([means - 1, means + 1], axis=-1)[..., np.newaxis], task=range(7)
-    )
-    # all flips
+    means = rng.normal(size=(9, 5)) + 0.6 * np.arange(5)
+    scores = means[..., np.newaxis] + 0.6 * rng.normal(size=(9, 5, 4))
+    curves = make_curves(scores[..., np.newaxis], task=range(9))
     found = xcurves.across_tasks(
-        curves, confidence_level=1 - alpha, n_resamples=199, rng=0
+        curves,
+        confidence_level=1 - alpha,
+        n_resamples=999,
+        higher_is_better=higher_is_better,
+        rng=0,
     )
-    ranks = np.array([stats.rankdata(-row) for row in means])
-    shown = shown_better(ranks, alpha)
-    assert shown or alpha == 0.05
-    for i in range(4):
-        place = [1 + sum(b == i for _, b in shown), 4 - sum(a == i for a, _ in shown)]
-        assert found.place_ci.isel(algorithm=i).values.tolist() == place
-    for pair, p in zip(
-        combinations(range(4), 2), found.rank_pvalue_adjusted.values, strict=True
-    ):
-        assert (p <= alpha) == bool({pair, pair[::-1]} & shown)
+    names = found.algorithm.values.tolist()
+    pairs = list(zip(found.algorithm_a.values, found.algorithm_b.values, strict=True))
+    sign = 1 if higher_is_better else -1
+    for claim in ("fixed", "random"):
+        of_claim = found.sel(task_effect=claim)
+        expected = place_of(
+            names,
+            pairs,
+            of_claim.pvalue_adjusted.values,
+            sign * of_claim.difference.values,
+            alpha,
+        )
+        assert (
+            of_claim.place_ci.transpose("algorithm", "ci_bound").values.tolist()
+            == expected
+        )
+        assert expected != [[1, 5]] * 5
+        # the first place is open to those that may be the best
+        is_open = of_claim.place_ci.sel(ci_bound="lower") == 1
+        np.testing.assert_array_equal(is_open, of_claim.may_be_best)
 
 
 @pytest.mark.filterwarnings("ignore:so few tasks")
@@ -465,8 +471,7 @@ def test_of_five_tasks_every_place_is_possible():
         0
     ).normal(size=(5, 3, 2, 1))
     found = xcurves.across_tasks(make_curves(scores, task=range(5)), rng=0)
-    assert (found.place_ci == [1, 3]).all()
-    assert (found.rank_pvalue_adjusted == 2 / 2**5).all()
+    assert (found.place_ci.sel(task_effect="random") == [1, 3]).all()
 
 
 @pytest.mark.parametrize("pair", range(3))

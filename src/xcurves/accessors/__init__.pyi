@@ -50,6 +50,7 @@ class DataArrayCurves:
         higher_is_better: bool | None = None,
         margin: float | None = None,
         task_correction: Literal["holm", "benjamini-hochberg"] = "holm",
+        per_task: bool | None = None,
         n_resamples: int | None = None,
         confidence_level: float = 0.95,
         progress: bool | None = None,

@@ -10,6 +10,7 @@ import xarray as xr
 
 from xcurves.core import (
     direction,
+    driver,
     failed_runs,
     labels,
     provenance,
@@ -17,12 +18,11 @@ from xcurves.core import (
     task_dims,
     validation,
 )
-from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.labels import DIMS
 from xcurves.core.run_checks import Context, within_budget
 from xcurves.core.validation import check_curves
 from xcurves.core.weights import TrainingWeights, check_training_weights, number_of_run
-from xcurves.kernels.over_tasks import task_effects, task_flips, task_plans
+from xcurves.kernels.over_tasks import t_scale, task_effects, task_flips, task_plans
 from xcurves.kernels.resampling import plans
 from xcurves.multi_task import kinds, task_options
 from xcurves.multi_task.absent_runs import refuse_strangers
@@ -36,7 +36,9 @@ from xcurves.multi_task.task_options import (
     task_spread_ratio,
 )
 
-PAIR_CORRECTION = "holm (fixed), step-down min-p (random)"
+_BY_RANKS = "holm (fixed), step-down min-p (random)"
+_BY_T = "holm (fixed), step-down max-t (random)"
+_MOST_TASKS, _MOST_PAIRS = 200, 300  # of which each task is tested by itself
 
 
 def across_tasks(
@@ -51,6 +53,7 @@ def across_tasks(
     higher_is_better: bool | None = None,
     margin: float | None = None,
     task_correction: Literal["holm", "benjamini-hochberg"] = "holm",
+    per_task: bool | None = None,
     n_resamples: int | None = None,
     confidence_level: float = 0.95,
     progress: bool | None = None,
@@ -87,6 +90,9 @@ def across_tasks(
         Test too that the first of a pair is not worse than the second by more than this, in score units.
     task_correction : {"holm", "benjamini-hochberg"}
         How the p-values of single tasks are adjusted over the tasks of a pair.
+    per_task : bool, optional
+        Whether each task is tested by itself, and whether differences vary over tasks: `task_difference`,
+        `task_difference_ci`, `task_pvalue_adjusted` and `interaction_pvalue`. None: of up to 200 tasks and 300 pairs.
     n_resamples : int, optional
         Ceiling on the number of reassignments of each test: all distinct ones if they fit, else so many random ones.
         None: all up to a million, else 9,999.
@@ -114,12 +120,12 @@ def across_tasks(
         `pvalue`, `pvalue_adjusted`, `prob_greater_pvalue`, `prob_greater_pvalue_adjusted`, `pvalue_adjusted_least`, the
         smallest that is possible (pair, task_effect); `may_be_best` (algorithm, task_effect), 1 where no other
         algorithm is shown to be better, NaN with a `reference`, or if a circle of pairs over different tasks leaves
-        none; `prob_greater`, `interaction_pvalue`, `rank_pvalue_adjusted`, `tasks_to_show`, how many tasks would show
+        none; `prob_greater`, `interaction_pvalue`, `tasks_to_show`, how many tasks would show
         such a difference in 8 of 10 cases, `tasks_at_least`, how many if it is the largest of `difference_ci`, NaN
         where it is shown, `new_task_level`, and `noise_share`, the part of the variance between tasks that more runs
         would remove (pair); `share_better` (pair), the share of tasks, or families, in which the first is better, ties
         left out, `share_better_ci` (pair, ci_bound); `task_pvalue_adjusted` (pair, task); `rank_mean` (algorithm),
-        `place_ci` (algorithm, ci_bound); `task_weights` (task) if given. Counts: `n_tasks` and `n_ties` (pair),
+        `place_ci` (algorithm, task_effect, ci_bound); `task_weights` (task) if given. Counts: `n_tasks` and `n_ties` (pair),
         `n_resamples` (pair, task_effect), `n_runs` (task, algorithm), `n_tasks_algorithm` (algorithm), and
         `n_tasks_common` of the tasks of the verdict. With a `margin` `margin_pvalue`, `margin_pvalue_adjusted` (Holm,
         over pairs) and, in score units, `margin_limit` (pair, task_effect), the one-sided lower limit of how much
@@ -149,7 +155,9 @@ def across_tasks(
     .. math:: T_F = \Delta / \sqrt{\textstyle\sum_t w_t^2 v_t}
 
     is recomputed (Janssen 1997). From few and skewed runs of unlike spread it rejects too often: .11 for .05 of
-    lognormal ones over ten tasks, three of three times the standard deviation v six, and *random* .09.
+    lognormal ones over ten tasks, three of three times the standard deviation v six, and *random* .09. Of pairs with
+    more than 50 tasks it is :math:`t = \Delta / \sqrt V`, :math:`V = \sum_t w_t^2 v_t`, with Satterthwaite's degrees
+    of freedom, and `n_resamples` is 0.
     *random*, a claim about tasks like these: the signs of whole tasks, or families, are
     flipped. It is exact for independent differences that are symmetric about 0; its interval is that of the subset
     means (Hartigan 1969). p-values of differences and of `prob_greater` are adjusted over pairs by Holm (fixed) and by
@@ -158,6 +166,16 @@ def across_tasks(
     Intervals that hold for all ``K`` pairs together are those of a level of :math:`1 - \alpha / K`; of random claims
     ``K`` counts the pairs with tasks enough for a p of :math:`\alpha`. All flips of a pair's own tasks are evaluated
     where these are few enough, whatever tasks other pairs have; its adjusted p is not below that exact p.
+
+    Many tasks or many pairs are on the scale of t (`pair_correction` in `attrs`: "step-down max-t"): of more than 10^8
+    flips of all pairs, and of random flips where there are more than 200 families, or fewer than 20 flips per pair
+    beyond the level. The step-down then is over :math:`p = 2 P(t_{F-1} > T)` of
+    :math:`T = |\sum x| / \sqrt{F / (F - 1) \, (\sum x^2 - (\sum x)^2 / F)}` [7]_, and intervals hold the shifts whose
+    ``T`` is not beyond the quantile of the smallest such p of all pairs under the flips. Families of unlike size may have
+    no limits then; with a `reference` there are fewer pairs. Where single answers are 0 or 1, on either scale, an
+    interval is the hull of this one and of that with two further tasks, in each of which one of the pair is right: else
+    rare differences would be excluded too often. Other scores on the scale of t have no interval where fewer than six
+    families differ.
 
     With :math:`x_g` the sum of :math:`w_t d_t` over a family of tasks, :math:`n_g` that of the weights, ``F`` families
     and :math:`s = \sqrt{F / (F - 1) \sum_g (x_g - n_g \Delta)^2}`, `tasks_to_show` is the least number of tasks for
@@ -179,10 +197,11 @@ def across_tasks(
     differences, and of tasks in families.
 
     `task_sd_ci` is that of a variance less the mean of the :math:`v_t`, by the F distribution; where differences are
-    skewed over tasks it holds the truth less often. `share_better` is the share in which the first *scored* better with
-    so many runs: noise pulls it towards one half, and equal means do not make it one half. `place_ci` counts the
-    algorithms whose mean rank flips show to be better, or worse, for all pairs together [4]_. Mean ranks of a pair
-    depend on who else takes part, `prob_greater` does not [5]_.
+    skewed over tasks it holds the truth less often. `share_better` is the share in which the first *scored* better
+    with so many runs: noise pulls it towards one half, and equal means do not make it one half. `place_ci` goes from
+    1 + the number of algorithms that are shown to be better to ``m`` - the number of those that are shown to be
+    worse, by the adjusted p [4]_, NaN with a `reference`, in a circle and of algorithms that the verdict is not
+    about. Mean ranks of a pair depend on who else takes part, `prob_greater` does not [5]_.
 
     References
     ----------
@@ -198,6 +217,8 @@ def across_tasks(
        J. Mach. Learn. Res. 17(5), 1-10.
     .. [6] Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference. J. Am. Stat.
        Assoc. 22, 209-212. doi:10.1080/01621459.1927.10502953
+    .. [7] Romano, J. P. & Wolf, M. (2005). Stepwise multiple testing as formalized data snooping. Econometrica 73,
+       1237-1282. doi:10.1111/j.1468-0262.2005.00615.x
 
     Examples
     --------
@@ -237,6 +258,10 @@ def across_tasks(
     failed = failed_runs.failed_score(higher_is_better)
     if budget is not None:
         failed = np.inf
+    n_pairs = len(labels.pairs_in_label_order(checked, reference))
+    by_ranks = t_scale.takes_ranks(
+        max(groups.numbers) + 1, n_pairs, n_resamples, context.alpha
+    )
     comparison = Comparison.of(
         checked,
         context,
@@ -249,11 +274,17 @@ def across_tasks(
         failed=failed,
         margin=validation.check_margin(margin),
         task_correction=task_correction,
-        progress=validation.check_progress(progress, "deals", lazy=is_lazy(checked)),
+        per_task=_is_per_task(per_task, checked.sizes[dim], n_pairs),
+        by_ranks=by_ranks,
+        progress=validation.check_progress(
+            progress, "deals", lazy=driver.is_lazy(checked)
+        ),
     )
     when = []
     if margin is not None:
         when.append("margin")
+    if comparison.per_task:
+        when.append("per_task")
     coords = labels.pair_coords(checked, reference) | groups.coord
     if weights is not None:
         coords["task_weights"] = xr.Variable(dim, weights)
@@ -263,7 +294,7 @@ def across_tasks(
     named_weights = None
     if isinstance(training_weights, str):
         named_weights = training_weights
-    return per_task(
+    return driver.per_task(
         kinds.ACROSS_TASKS,
         comparison,
         numbers,
@@ -280,12 +311,19 @@ def across_tasks(
             "higher_is_better": higher_is_better,
             "margin": margin,
             "task_correction": task_correction,
-            "pair_correction": PAIR_CORRECTION,
+            "pair_correction": _BY_RANKS if by_ranks else _BY_T,
             "n_resamples": n_resamples,
         },
         coords=coords,
         warn=_warn_of_benchmarks,
     )
+
+
+def _is_per_task(per_task: bool | None, n_tasks: int, n_pairs: int) -> bool:
+    """Return whether each task is tested by itself."""
+    if per_task is None:
+        return n_tasks <= _MOST_TASKS and n_pairs <= _MOST_PAIRS
+    return validation.check_flag("per_task", per_task)
 
 
 def _warn_of_benchmarks(result: xr.Dataset) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, Self
@@ -12,28 +12,43 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.array_types import Bools, Floats
+from xcurves.array_types import Bools, Floats, Index
 from xcurves.core import failed_runs, labels, magnitudes, run_checks
 from xcurves.core.jobs import Group, Indices
 from xcurves.core.labels import pairs_in_label_order
 from xcurves.core.run_checks import Context
-from xcurves.kernels import intervals
 from xcurves.kernels.one_task import contrasts
 from xcurves.kernels.over_tasks import (
     family_means,
-    task_effects,
     task_flips,
-    task_plans,
     task_ranks,
     task_spreads,
     tasks_needed,
 )
+from xcurves.kernels.over_tasks.pair_members import PairTotals
+from xcurves.kernels.over_tasks.places import places
 from xcurves.kernels.resampling import plans
 from xcurves.kernels.resampling.adjustments import holm, may_be_best
+from xcurves.kernels.resampling.batches import rows_that_fit, stretches
 from xcurves.kernels.resampling.engine import Progress
 from xcurves.multi_task import kinds
-from xcurves.multi_task.pair_scores import PairScores, make_pairs
-from xcurves.multi_task.scope import scope_of_tasks
+from xcurves.multi_task.algorithm_means import AlgorithmMeans
+from xcurves.multi_task.fixed_claim import FixedClaim
+from xcurves.multi_task.pair_scores import (
+    AlgorithmScores,
+    PairFacts,
+    PairScores,
+    facts_of_pairs,
+    make_pairs,
+    scores_of_algorithms,
+)
+from xcurves.multi_task.random_claim import (
+    Estimates,
+    FamilyNumbers,
+    RandomClaim,
+    are_tested,
+)
+from xcurves.multi_task.scope import Scope, scope_of_tasks
 from xcurves.multi_task.task_options import CORRECTIONS
 
 # fixed, random
@@ -122,6 +137,8 @@ class Comparison(JoinedTasks):
     failed: float  # the infinite score of runs that failed, or of times that were not reached
     margin: float | None
     task_correction: str
+    per_task: bool  # whether each task has its own tests
+    by_ranks: bool  # the scale of the claim for tasks like these: ranks of p, or t
     progress: Progress
 
     @property
@@ -137,30 +154,27 @@ class Comparison(JoinedTasks):
         prefixes = [f"{name}{each}: " for each in self.tasks]
         magnitudes.check_size(scores, prefixes, limit=1e70)
         self._refuse_wrong(scores, prefixes)
-        pairs = make_pairs(
-            scores, self.pairs, np.array(self.weights), paired=self.context.paired
-        )
-        fixed, random = (
+        own = scores_of_algorithms(scores)
+        facts = facts_of_pairs(own, self.pairs)
+        claims = [
             {each: out[each][:, claim] for each in OF_CLAIMS if each in out}
             for claim in (0, 1)
-        )
+        ]
         out["n_resamples"][:] = out["n_ties"][:] = 0
-        out["n_tasks"][:] = pairs.here.sum(axis=-1)
-        self._by_task(pairs, out)
-        self._between_tasks(pairs, out)
-        self._new_task(pairs, out)
-        self._fixed(pairs, out, fixed)
-        self._random(pairs, out, random)
-        self._what_next(pairs, out, random)
-        self._algorithms(scores, out)
-        for claim in (fixed, random):
-            if self.margin is not None:
+        out["n_tasks"][:] = facts.n_tasks
+        if facts.some.any():
+            self._claims(out, claims, own, facts)
+
+        scope = scope_of_tasks(own.present.T)
+        weights, families = np.array(self.weights), np.array(self.groups)
+        AlgorithmMeans(
+            own, scope, weights, families, self.sign, self.context.alpha
+        ).fill(scores, out)
+        if self.margin is not None:
+            for claim in claims:
                 claim["margin_pvalue_adjusted"][:] = holm(claim["margin_pvalue"])
-            if self.all_pairs:
-                difference, p = self.sign * out["difference"], claim["pvalue_adjusted"]
-                claim["may_be_best"][:] = may_be_best(
-                    self.pairs, difference, p, scores.shape[1], self.context.alpha
-                )
+        if self.all_pairs:
+            self._who_is_best(out, own, scope)
 
     def _refuse_wrong(self, scores: Floats, prefixes: list[str]) -> None:
         """Refuse the infinite score that is no failure, by task, algorithm and run."""
@@ -173,16 +187,140 @@ class Comparison(JoinedTasks):
         ]
         failed_runs.refuse_wrong(scores, self.failed, runs, "curves")
 
-    def _by_task(self, pairs: PairScores, out: Mapping[str, Floats]) -> None:
+    def _claims(
+        self,
+        out: Mapping[str, Floats],
+        claims: Sequence[Mapping[str, Floats]],
+        own: AlgorithmScores,
+        facts: PairFacts,
+    ) -> None:
+        """Fill in both claims about the pairs, and what is known of them task by task."""
+        weights, families = np.array(self.weights), np.array(self.groups)
+        is_single = own.n_runs.max() == 1
+        is_rare = bool(
+            own.are_binary
+            and is_single
+            and np.ptp(weights) == 0
+            and len(set(self.groups)) == len(self.groups)
+        )
+        random = RandomClaim(
+            self.context,
+            own,
+            self.pairs,
+            facts,
+            families,
+            weights,
+            self.sign,
+            self.margin,
+            is_rare,
+        )
+        # Of single answers of 0 and 1 all follows from sums over tasks.
+        is_simple = own.are_binary and is_single and not self.by_ranks
+        numbers = None
+        if self.per_task or not is_simple:
+            numbers = self._by_pairs(out, own, facts)
+        if self.by_ranks and numbers is not None:
+            estimates = random.by_ranks(numbers, claims[1])
+        else:
+            theta = None
+            if numbers is not None and len(numbers.theta):
+                theta = numbers.theta
+            estimates, sums = random.by_t(theta, claims[1])
+            if numbers is None:
+                self._shares(sums, facts, out)
+        out["difference"][facts.known] = estimates.difference[facts.known]
+        if own.are_binary and not self.context.paired:
+            out["prob_greater"][facts.some] = 0.5 + out["difference"][facts.some] / 2
+        self._what_next(estimates, facts, random, out, claims[1])
+        FixedClaim(
+            self.context,
+            own,
+            self.pairs,
+            facts,
+            weights,
+            self.sign,
+            self.margin,
+            self.progress,
+            self.is_turned,
+        ).fill(out, claims[0], interaction=self.per_task)
+
+    def _who_is_best(
+        self, out: Mapping[str, Floats], own: AlgorithmScores, scope: Scope
+    ) -> None:
+        """Fill in who may be the best, and between which places each algorithm is, by both claims."""
+        difference = self.sign * out["difference"]
+        has = np.asarray(own.present.any(axis=1))
+        for claim in (0, 1):
+            p, alpha = out["pvalue_adjusted"][:, claim], self.context.alpha
+            out["may_be_best"][:, claim] = may_be_best(
+                self.pairs, difference, p, len(has), alpha
+            )
+            of_claim = places(self.pairs, difference, p, has, alpha)
+            of_claim[~scope.algorithms] = np.nan
+            out["place_ci"][:, claim] = of_claim
+
+    def _by_pairs(
+        self, out: Mapping[str, Floats], own: AlgorithmScores, facts: PairFacts
+    ) -> FamilyNumbers:
+        """Fill in what is known of pairs task by task, and return their numbers in families; some pairs after others.
+
+        The differences only on the scale of ranks: on that of t there may be too many.
+        """
+        n_pairs, n_families = len(self.pairs), max(self.groups) + 1
+        numbers = FamilyNumbers(*(np.zeros((0, n_families)) for _ in range(3)))
+        if self.by_ranks:
+            numbers = FamilyNumbers(
+                *(np.full((n_pairs, n_families), np.nan) for _ in range(3))
+            )
+        elif are_tested(n_pairs, n_families) and not own.are_binary:
+            numbers = numbers._replace(theta=np.full((n_pairs, n_families), np.nan))
+        n_tasks, n_runs = own.runs.shape[1:]
+        width = rows_that_fit(8 * n_tasks * (12 + 4 * n_runs))
+        of_pairs = [name for name in out if self._has_pairs(name)]
+        for some in stretches(n_pairs, width):
+            pairs = make_pairs(
+                own,
+                self.pairs[some],
+                np.array(self.weights),
+                paired=self.context.paired,
+            )
+            part = {name: out[name][some] for name in of_pairs}
+            facts.varies[some] = pairs.varies
+            if self.per_task:
+                self._by_task(pairs, self.is_turned[some], part)
+            self._between_tasks(pairs, part)
+            self._new_task(pairs, part)
+            if not self.context.paired and not (own.are_binary and not self.by_ranks):
+                theta = task_ranks.thetas(pairs.x, pairs.y)
+                has_some = pairs.here.any(axis=-1)
+                over_tasks = np.nansum(pairs.weights * theta, axis=-1)
+                part["prob_greater"][has_some] = over_tasks[has_some]
+                if len(numbers.theta):
+                    numbers.theta[some] = self.family_sums(
+                        pairs.weights * (theta - 0.5)
+                    )
+            if self.by_ranks:
+                in_tasks = np.where(pairs.here, pairs.weights, np.nan)
+                numbers.weights[some] = self.family_sums(in_tasks)
+                numbers.x[some] = self.family_sums(pairs.weights * pairs.d)
+        return numbers
+
+    @staticmethod
+    def _has_pairs(name: str) -> bool:
+        return "pair" in kinds.ACROSS_TASKS.variables[name].dims
+
+    def _by_task(
+        self, pairs: PairScores, is_turned: Bools, out: Mapping[str, Floats]
+    ) -> None:
         """Fill in what is known of each task by itself."""
         out["task_difference"][:] = pairs.d
         pvalues, tested = np.full(pairs.d.shape, np.nan), ~np.isnan(pairs.v)
         for (n_a, n_b), turned in product(
             np.unique(pairs.runs[tested], axis=0).tolist(), (False, True)
         ):
-            alike = (pairs.runs == (n_a, n_b)).all(axis=-1) & (
-                self.is_turned == turned
-            )[:, np.newaxis]
+            alike = (pairs.runs == (n_a, n_b)).all(axis=-1) & (is_turned == turned)[
+                :, np.newaxis
+            ]
             where = np.nonzero(alike & tested)
             if not where[0].size:
                 continue
@@ -204,27 +342,53 @@ class Comparison(JoinedTasks):
     def _between_tasks(self, pairs: PairScores, out: Mapping[str, Floats]) -> None:
         """Fill in how much true differences vary over tasks, or families, and in which share the first is better."""
         alpha, known = self.context.alpha, pairs.known & pairs.varies & pairs.has_errors
-        size = self.family_sums(np.where(pairs.here, 1.0, np.nan))[:, self.groups]
-        d, v = (self.family_sums(each) for each in (pairs.d / size, pairs.v / size**2))
-        error = task_effects.uncertainty(pairs.x, pairs.y, paired=self.context.paired)
-        spread = task_spreads.spread_of_truth(
-            d, v, np.nansum(error / size**4, axis=-1), alpha
-        )
-        for name, values in zip(
-            ("task_sd", "task_sd_ci", "noise_share"), spread, strict=True
-        ):
-            out[name][known] = values[known]
+        if known.any():
+            size = self.family_sums(np.where(pairs.here, 1.0, np.nan))[:, self.groups]
+            d, v = (
+                self.family_sums(each) for each in (pairs.d / size, pairs.v / size**2)
+            )
+            spread = task_spreads.spread_of_truth(
+                d, v, np.nansum(pairs.uncertainty / size**4, axis=-1), alpha
+            )
+            for name, values in zip(
+                ("task_sd", "task_sd_ci", "noise_share"), spread, strict=True
+            ):
+                out[name][known] = values[known]
         # a family in which both failed, in unlike tasks, decides nothing
         with np.errstate(invalid="ignore"):
             of_families = self.family_sums(pairs.weights * self.sign * pairs.d_ranked)
-        share, some = (
-            task_spreads.share_positive(of_families, alpha),
-            pairs.here.any(axis=-1),
+        positive, negative, zero = (
+            np.count_nonzero(each, axis=-1)
+            for each in (of_families > 0, of_families < 0, of_families == 0)
         )
-        for name, each in zip(
-            ("share_better", "share_better_ci", "n_ties"), share, strict=True
-        ):
-            out[name][some] = each[some]
+        some = np.asarray(pairs.here.any(axis=-1))
+        self._share(positive, negative, zero, some, out)
+
+    def _shares(
+        self, sums: PairTotals, facts: PairFacts, out: Mapping[str, Floats]
+    ) -> None:
+        """Fill in the share of tasks in which the first is better from what is known over tasks."""
+        positive, negative = sums.n_positive, sums.n_negative
+        zero = sums.n_families - positive - negative
+        if self.sign < 0:
+            positive, negative = negative, positive
+        counts = [each.astype(np.intp) for each in (positive, negative, zero)]
+        self._share(counts[0], counts[1], counts[2], facts.some, out)
+
+    def _share(
+        self,
+        positive: Index,
+        negative: Index,
+        zero: Index,
+        some: Bools,
+        out: Mapping[str, Floats],
+    ) -> None:
+        share, ends = task_spreads.share_positive(
+            positive, negative, self.context.alpha
+        )
+        out["share_better"][some] = share[some]
+        out["share_better_ci"][some] = ends[some]
+        out["n_ties"][some] = zero[some]
 
     def _new_task(self, pairs: PairScores, out: Mapping[str, Floats]) -> None:
         """Fill in between which values the difference in one more task would be; of tasks in families nothing is known."""
@@ -235,148 +399,22 @@ class Comparison(JoinedTasks):
         ends, level = family_means.one_more_value(pairs.d[some], self.context.alpha)
         out["new_task_ci"][some], out["new_task_level"][some] = ends, level
 
-    def _fixed(
-        self, pairs: PairScores, out: Mapping[str, Floats], claim: Mapping[str, Floats]
-    ) -> None:
-        """Fill in the claim about these tasks; pairs with the same numbers of runs share their deals."""
-        context = self.context
-        tested = pairs.has_errors
-        n_tested = int((tested & pairs.known).sum())
-        alphas = (context.alpha, context.alpha / max(1, n_tested))
-        for runs, turned in product(
-            np.unique(pairs.runs[tested], axis=0), (False, True)
-        ):
-            has_runs = (pairs.runs == runs).all(axis=(1, 2))
-            alike = np.flatnonzero(tested & has_runs & (self.is_turned == turned))
-            if not alike.size:
-                continue
-            plan = task_plans.plan_deals(
-                tuple((int(a), int(b)) for a, b in runs),
-                context.n_resamples,
-                paired=context.paired,
-                is_turned=turned,
-                entropy=context.entropy,
-            )
-            tests = task_effects.task_effect_tests(
-                pairs.x[alike],
-                pairs.y[alike],
-                pairs.weights[alike[0]],
-                plan,
-                alphas,
-                self.progress,
-                margin=self.margin,
-                sign=self.sign,
-            )
-            by_itself, together = tests["difference_ci"].swapaxes(0, 1)
-            tests["difference_ci"] = by_itself
-            tests["difference_ci_simultaneous"] = together
-            tests["n_resamples"] = np.array(plan.n_resamples)
-            tests["pvalue_adjusted_least"] = np.array(plan.least)
-            out["interaction_pvalue"][alike] = tests["interaction_pvalue"]
-            for name in tests.keys() & claim.keys():
-                claim[name][alike] = tests[name]
-
-        # Pairs without a mean difference have a p of ranks alone.
-        out["interaction_pvalue"][~pairs.known] = np.nan
-        for name in claim.keys() - {
-            "n_resamples",
-            "may_be_best",
-            "prob_greater_pvalue",
-        }:
-            claim[name][~pairs.known] = np.nan
-        for name in ("pvalue", "prob_greater_pvalue"):
-            claim[f"{name}_adjusted"][:] = holm(claim[name])
-        claim["pvalue_adjusted_least"][:] = holm(claim["pvalue_adjusted_least"])
-
-    def _random(
-        self, pairs: PairScores, out: Mapping[str, Floats], claim: Mapping[str, Floats]
-    ) -> None:
-        """Fill in the claim about tasks like these, and the estimates."""
-        known, some, alpha = pairs.known, pairs.here.any(axis=-1), self.context.alpha
-        out["difference"][known] = task_effects.weighted_sum(pairs.d, pairs.weights)[
-            known
-        ]
-        if not some.any():
-            return
-        weights = self.family_sums(np.where(pairs.here, pairs.weights, np.nan))
-        kept, plan = self.flips(weights)
-        weights, x = (
-            weights[:, kept],
-            self.family_sums(pairs.weights * pairs.d)[:, kept],
-        )
-        x[~known] = np.nan
-        claim["pvalue"][:], claim["pvalue_adjusted"][:] = task_flips.pvalues(
-            x, plan, alpha
-        )
-        ends = task_flips.flip_intervals(
-            x[known], weights[known], plan, alpha, self._level_of_each(pairs)
-        )
-        ends[:, ~pairs.varies[known]] = np.nan
-        claim["difference_ci"][known], claim["difference_ci_simultaneous"][known] = ends
-        if self.margin is not None:
-            p, limit = task_flips.flip_margins(
-                self.sign * x[known], weights[known], plan, self.margin, alpha
-            )
-            claim["margin_pvalue"][known] = p
-            claim["margin_limit"][known] = limit
-
-        # Each pair is flipped in the families that it has; one without a difference leaves half as many sums.
-        n_families = np.count_nonzero(~np.isnan(weights), axis=-1)
-        is_exact = task_flips.exact_members(weights, plan)
-        n_resamples = np.where(is_exact, 2.0**n_families, plan.n_resamples)
-        of_all = 2.0 ** (np.count_nonzero(x == 0, axis=-1) + 1 - n_families)
-        of_random = 1 / plan.n_total
-        least = np.where(is_exact, of_all, of_random)
-        # several pairs are adjusted by the flips of all families
-        if not plan.exact and np.count_nonzero(self._in_family(pairs)) > 1:
-            least = np.maximum(least, of_random)
-        claim["pvalue_adjusted_least"][:] = np.where(
-            known, np.minimum(least, 1.0), np.nan
-        )
-        claim["n_resamples"][:] = np.where(some, n_resamples, 0)
-        if not self.context.paired:
-            theta = task_ranks.thetas(pairs.x, pairs.y)
-            out["prob_greater"][some] = np.nansum(pairs.weights * theta, axis=-1)[some]
-            both = task_flips.pvalues(
-                self.family_sums(pairs.weights * (theta - 0.5))[:, kept], plan, alpha
-            )
-            (
-                claim["prob_greater_pvalue"][:],
-                claim["prob_greater_pvalue_adjusted"][:],
-            ) = both
-
-    def _in_family(self, pairs: PairScores) -> Bools:
-        """Return which pairs are tested together: those with families enough for a p of the level."""
-        sizes = self.family_sums(np.where(pairs.here, 1.0, np.nan))
-        n_families = np.count_nonzero(~np.isnan(sizes), axis=-1)
-        can_be_shown = task_flips.can_be_shown(n_families, self.context.alpha)
-        return np.asarray(pairs.known & can_be_shown)
-
-    def _level_of_each(self, pairs: PairScores) -> float:
-        """Return the level of each pair for which all claims about tasks like these hold together."""
-        # Pairs outside the family of tests have no limits at any level. If all are outside, more tasks would bring all
-        # of them in.
-        counted = self._in_family(pairs)
-        if not counted.any():
-            counted = pairs.known
-        return self.context.alpha / max(1, int(np.count_nonzero(counted)))
-
     def _what_next(
-        self, pairs: PairScores, out: Mapping[str, Floats], claim: Mapping[str, Floats]
+        self,
+        estimates: Estimates,
+        facts: PairFacts,
+        random: RandomClaim,
+        out: Mapping[str, Floats],
+        claim: Mapping[str, Floats],
     ) -> None:
         """Fill in how many tasks, or families, would show each difference, and which difference so many tasks show."""
-        known, level = pairs.known, self._level_of_each(pairs)
-        x, weights = (
-            self.family_sums(np.where(pairs.here, each, np.nan))[known]
-            for each in (pairs.weights * pairs.d, pairs.weights)
-        )
-        n = np.count_nonzero(~np.isnan(x), axis=-1).astype(float)
-        error = family_means.error_over_families(x, weights)
-        sd = error * np.sqrt(
-            n
-        )  # of families that weigh alike that of their differences
+        known = facts.known
+        difference, error, n = (each[known] for each in estimates)
+        level = random.level_of_each(estimates.n_families)
+        # of families that weigh alike that of their differences
+        sd = error * np.sqrt(n)
         out["tasks_to_show"][known] = tasks_needed.tasks_to_show(
-            out["difference"][known], sd, n, level
+            difference, sd, n, level
         )
         out["smallest_to_show"][known] = tasks_needed.smallest_to_show(error, n, level)
         shown = (out["difference"] != 0) & (
@@ -386,77 +424,3 @@ class Comparison(JoinedTasks):
             claim["difference_ci"][known], sd, n, level
         )
         out["tasks_at_least"][known] = np.where(shown[known], np.nan, at_least)
-
-    def _algorithms(self, scores: Floats, out: Mapping[str, Floats]) -> None:
-        """Fill in weighted means over tasks, and mean ranks, 1 the best, with what is shown of them."""
-        n_runs = np.count_nonzero(~np.isnan(scores), axis=-1)
-        out["n_runs"][:] = n_runs
-        means = np.nansum(scores, axis=-1) / np.where(n_runs > 0, n_runs, np.nan)
-        has_mean = np.isfinite(means)
-        out["task_mean"][:] = np.where(has_mean, means, np.nan)
-        with np.errstate(invalid="ignore"):
-            squares = np.nansum((scores - means[..., np.newaxis]) ** 2, axis=-1)
-        spread = np.sqrt(squares / np.where(n_runs > 1, n_runs - 1, np.nan))
-        spread = np.where(has_mean, spread, np.nan)
-        out["task_mean_sd"][:] = spread
-        n = np.where(n_runs > 1, n_runs, np.nan)
-        ends = intervals.student(means, spread / np.sqrt(n), n - 1, self.context.alpha)
-        out["task_mean_ci"][:] = ends
-        self._means_over_tasks(scores, np.where(has_mean, means, np.nan), out)
-        complete = n_runs.all(axis=-1)
-        if not complete.any():
-            return
-        # Better ones count 1, equal ones and the algorithm itself a half.
-        mean = means[..., np.newaxis]
-        others = means[:, np.newaxis]
-        is_equal = np.isclose(mean, others, rtol=1e-14, atol=0.0)
-        is_better = self.sign * others > self.sign * mean
-        ranks = np.where(is_equal, 0.5, is_better).sum(axis=-1) + 0.5
-        ranks[~complete] = np.nan
-        out["rank_mean"][:] = ranks[complete].mean(axis=0)
-        by_family = self.family_sums(ranks.T)
-        kept, plan = self.flips(by_family)
-        pvalue, out["place_ci"][:] = task_flips.places(
-            by_family[:, kept], plan, self.context.alpha
-        )
-        a, b = self.pairs.T
-        out["rank_pvalue_adjusted"][:] = np.minimum(pvalue[a, b], pvalue[b, a])
-
-    def _means_over_tasks(
-        self, scores: Floats, means: Floats, out: Mapping[str, Floats]
-    ) -> None:
-        """Fill in means over each algorithm's own tasks with intervals, and over the tasks that a verdict is about."""
-        has = np.asarray(~np.isnan(scores).all(axis=-1))
-        out["n_tasks_algorithm"][:] = has.sum(axis=0)
-        parts, shares = self._weighted(means, has)
-        compared = has.any(axis=0)
-        out["score_mean"][compared] = parts.sum(axis=0)[compared]
-
-        x, weights = (
-            self.family_sums(np.where(has, each, np.nan).T)[compared]
-            for each in (parts, shares)
-        )
-        is_finite = np.isfinite(out["score_mean"][compared])
-        ends = family_means.means_over_families(
-            x,
-            weights,
-            self.context.alpha / max(1, int(is_finite.sum())),
-            of_shares=family_means.are_shares(scores),
-        )
-        out["score_mean_ci"][compared] = np.where(
-            is_finite[:, np.newaxis], ends, np.nan
-        )
-
-        scope = scope_of_tasks(has)
-        out["n_tasks_common"][...] = np.count_nonzero(scope.tasks)
-        parts, _ = self._weighted(means[scope.tasks], has[scope.tasks], scope.tasks)
-        in_scope = scope.algorithms
-        out["score_mean_common"][in_scope] = parts.sum(axis=0)[in_scope]
-
-    def _weighted(
-        self, means: Floats, has: Bools, tasks: Bools | slice = slice(None)
-    ) -> tuple[Floats, Floats]:
-        """Return the parts of some tasks in the mean of each algorithm, (task, algorithm), and their weights."""
-        weights = np.array(self.weights)[tasks, np.newaxis] * has
-        shares = weights / np.maximum(weights.sum(axis=0), np.finfo(float).tiny)
-        return np.where(has, shares * means, 0.0), shares

@@ -143,14 +143,19 @@ ACROSS_TASKS = ResultKind(
         "share_better_ci": Var(
             (*_PAIR, "ci_bound"), "confidence interval of that share"
         ),
-        "task_difference": Var(_TASK, "difference of mean scores in the task", "score"),
+        "task_difference": Var(
+            _TASK, "difference of mean scores in the task", "score", when="per_task"
+        ),
         "task_difference_ci": Var(
             (*_TASK, "ci_bound"),
             "confidence interval of the difference in the task",
             "score",
+            when="per_task",
         ),
         "task_pvalue_adjusted": Var(
-            _TASK, "randomization p-value of the task, adjusted over tasks"
+            _TASK,
+            "randomization p-value of the task, adjusted over tasks",
+            when="per_task",
         ),
         "task_mean": Var(
             ("task", "joined_task", "algorithm"), "mean score in the task", "score"
@@ -198,16 +203,16 @@ ACROSS_TASKS = ResultKind(
         ),
         "new_task_level": Var(_PAIR, "confidence level of that interval"),
         "interaction_pvalue": Var(
-            _PAIR, "randomization p-value of the task-by-algorithm interaction"
+            _PAIR,
+            "randomization p-value of the task-by-algorithm interaction",
+            when="per_task",
         ),
         "rank_mean": Var(
             _ALGORITHM, "mean rank over the tasks that have all algorithms, 1 the best"
         ),
         "place_ci": Var(
-            (*_ALGORITHM, "ci_bound"), "confidence interval of the place by mean rank"
-        ),
-        "rank_pvalue_adjusted": Var(
-            _PAIR, "randomization p-value of the difference of mean ranks, adjusted"
+            (*_ALGORITHM, "task_effect", "ci_bound"),
+            "first and last place by which pairs are shown to differ, 1 the best",
         ),
         "n_tasks": Var(
             _PAIR, "number of tasks in which both have runs", dtype=np.int64

@@ -1,77 +1,226 @@
-"""The scores of all pairs of algorithms in the tasks of one benchmark, with differences and their errors."""
+"""The scores of algorithms in the tasks of one benchmark, and those of pairs with differences and their errors."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xcurves.array_types import Floats
+from xcurves.array_types import Bools, Floats, Index
 from xcurves.core.jobs import Indices
 from xcurves.kernels.over_tasks import task_effects
 
 
-class PairScores(NamedTuple):
-    """The scores of all pairs of one benchmark, shape (pair, task, ...)."""
+class AlgorithmScores(NamedTuple):
+    """The scores of algorithms in tasks, shape (algorithm, task, ...)."""
 
-    x: Floats  # of the first algorithm, a task's runs in front and NaN behind
-    y: Floats  # of the second
-    runs: NDArray[np.int64]  # numbers of both; 0 for both where either has none
-    weights: (
-        Floats  # of the tasks, of sum one in every pair, 0 where a pair lacks the task
-    )
-    d: Floats  # differences of means, NaN where there is none
-    d_ranked: (
-        Floats  # the same, infinite where a run of one failed, 0 where one of each did
-    )
-    v: Floats  # their squared standard errors
-    known: NDArray[np.bool_]  # whether the pair has a mean difference
-    # Whether anything varies, runs within a task or differences over tasks; else no interval says anything.
-    varies: NDArray[np.bool_]
+    runs: Floats  # a task's runs in front and NaN behind; failed ones beyond all others
+    n_runs: Index
+    mean: Floats  # NaN without a run
+    variance: Floats  # of the runs, NaN of a single one
+    infinite: Bools  # whether a run failed
+    infinity: float  # the score of runs that failed
+    are_binary: bool  # whether all scores are 0 or 1
 
     @property
-    def here(self) -> NDArray[np.bool_]:
-        """Whether the pair has the task."""
-        return self.runs[..., 0] > 0
+    def present(self) -> Bools:
+        """Which algorithm has which task."""
+        return np.asarray(self.n_runs > 0)
 
     @property
-    def has_errors(self) -> NDArray[np.bool_]:
-        """Whether no task of the pair has a single run of an algorithm."""
-        return np.asarray((self.runs != 1).all(axis=(1, 2)) & self.here.any(axis=-1))
+    def error(self) -> Floats:
+        """The squared standard errors of the means."""
+        return self.variance / np.maximum(self.n_runs, 1)
+
+    @property
+    def error_squares(self) -> Floats:
+        """Half the variance of these of normal runs: v² / (l - 1)."""
+        return np.asarray(self.error**2 / np.maximum(self.n_runs - 1, 1))
 
 
-def make_pairs(
-    scores: Floats, pairs: Indices, weights: Floats, *, paired: bool
-) -> PairScores:
-    """Return the pairs of scores of shape (task, algorithm, run)."""
+def scores_of_algorithms(scores: Floats) -> AlgorithmScores:
+    """Return what is known of each algorithm by itself, of scores of shape (task, algorithm, run)."""
     present, failed = ~np.isnan(scores), np.isinf(scores)
+    known = scores[present]
+    are_binary = bool(((known == 0) | (known == 1)).all())
     infinity = -np.inf if np.isneginf(scores).any() else np.inf
     # a number beyond all others of the task: ranks stand, differences are NaN below
     if failed.any():
         scores = _beyond(scores)
-    front = np.argsort(~present, axis=-1, kind="stable")
-    compact = np.take_along_axis(scores, front, axis=-1).swapaxes(0, 1)
-    runs = present.sum(axis=-1).T[pairs].swapaxes(1, 2)
-    runs[(runs == 0).any(axis=-1)] = 0
-    here = runs[..., 0] > 0
-    weights = np.where(here, weights, 0.0)
+    runs = scores.swapaxes(0, 1)
+    if not present.all():
+        front = np.argsort(~present, axis=-1, kind="stable")
+        runs = np.take_along_axis(scores, front, axis=-1).swapaxes(0, 1)
+    _, mean, variance = task_effects.moments(runs)
+    n_runs = present.sum(axis=-1).T
+    infinite = np.asarray(failed.any(axis=-1)).T
+    return AlgorithmScores(runs, n_runs, mean, variance, infinite, infinity, are_binary)
+
+
+@dataclass(frozen=True)
+class PairScores:
+    """The scores of pairs of one benchmark, shape (pair, task, ...)."""
+
+    own: AlgorithmScores
+    pairs: Indices  # (pair, 2), of algorithms
+    # of the tasks, of sum one in every pair, 0 where a pair lacks the task
+    weights: Floats
+    here: Bools  # whether the pair has the task
+    d: Floats  # differences of means, NaN where there is none
+    v: Floats  # their squared standard errors
+    paired: bool
+
+    @cached_property
+    def x(self) -> Floats:
+        """The scores of the first algorithm, a task's runs in front and NaN behind."""
+        return self._side(0)
+
+    @cached_property
+    def y(self) -> Floats:
+        """Those of the second."""
+        return self._side(1)
+
+    def _side(self, side: int) -> Floats:
+        runs = self.own.runs[self.pairs[:, side]]
+        if self.here.all():
+            return runs
+        return np.where(self.here[..., np.newaxis], runs, np.nan)
+
+    @cached_property
+    def runs(self) -> NDArray[np.int64]:
+        """Numbers of runs of both, (pair, task, 2); 0 for both where either has none."""
+        counts = self.own.n_runs[self.pairs].swapaxes(1, 2)
+        return np.where(self.here[..., np.newaxis], counts, 0)
+
+    @cached_property
+    def infinite(self) -> Bools:
+        """Whether a run of either failed."""
+        a, b = self.pairs.T
+        return np.asarray((self.own.infinite[a] | self.own.infinite[b]) & self.here)
+
+    @cached_property
+    def d_ranked(self) -> Floats:
+        """Differences, infinite where a run of one failed, 0 where one of each did."""
+        if not self.own.infinite.any():
+            return self.d
+        first, second = self.own.infinite[self.pairs.T]
+        infinity = self.own.infinity
+        cases = [~self.here, first & second, first, second]
+        return np.select(cases, [np.nan, 0.0, infinity, -infinity], self.d)
+
+    @cached_property
+    def known(self) -> Bools:
+        """Whether the pair has a mean difference."""
+        return np.asarray(self.here.any(axis=-1) & ~self.infinite.any(axis=-1))
+
+    @cached_property
+    def varies(self) -> Bools:
+        """Whether anything varies, runs within a task or differences over tasks; else no interval says anything."""
+        is_same = np.fmax.reduce(self.d, axis=-1) == np.fmin.reduce(self.d, axis=-1)
+        return np.asarray(~(np.all(~self.here | (self.v == 0), axis=-1) & is_same))
+
+    @cached_property
+    def has_errors(self) -> Bools:
+        """Whether no task of the pair has a single run of an algorithm."""
+        is_single = (self.own.n_runs == 1)[self.pairs].any(axis=1) & self.here
+        return np.asarray(~is_single.any(axis=-1) & self.here.any(axis=-1))
+
+    @property
+    def uncertainty(self) -> Floats:
+        """The sum over samples of (s² / l)² / (l - 1) of every task, NaN where it is unknown."""
+        if self.paired:
+            return task_effects.uncertainty(self.x, self.y, paired=True)
+        a, b = self.pairs.T
+        squares = self.own.error_squares
+        return np.where(self.here, squares[a] + squares[b], np.nan)
+
+    def __getitem__(self, some: Index) -> PairScores:
+        """Return some of the pairs."""
+        return PairScores(
+            self.own,
+            self.pairs[some],
+            self.weights[some],
+            self.here[some],
+            self.d[some],
+            self.v[some],
+            self.paired,
+        )
+
+
+@dataclass
+class PairFacts:
+    """What is known of all pairs before anything is tested, each of shape (pair,)."""
+
+    n_tasks: Floats
+    known: Bools  # whether a pair has a mean difference
+    has_errors: Bools  # whether no task of the pair has a single run of an algorithm
+    varies: Bools  # whether anything varies; True until differences say otherwise
+
+    @property
+    def some(self) -> Bools:
+        """Whether the pair has a task."""
+        return np.asarray(self.n_tasks > 0)
+
+    def known_of(self, name: str) -> Bools:
+        """Return which pairs a p-value of that name is of: ranks need no mean difference."""
+        if name == "pvalue":
+            return self.known
+        return self.some
+
+
+def facts_of_pairs(own: AlgorithmScores, pairs: Indices) -> PairFacts:
+    """Return what is known of pairs: products of what is known of algorithms."""
+    n_tasks = in_common(own.present, own.present, pairs)
+    n_failed = in_common(own.infinite, own.present, pairs, both_ways=True)
+    n_single = in_common(own.n_runs == 1, own.present, pairs, both_ways=True)
+    return PairFacts(
+        n_tasks=n_tasks,
+        known=np.asarray((n_tasks > 0) & (n_failed == 0)),
+        has_errors=np.asarray((n_tasks > 0) & (n_single == 0)),
+        varies=np.ones(len(pairs), bool),
+    )
+
+
+def in_common(
+    values: Floats | Bools, present: Bools, pairs: Indices, *, both_ways: bool = False
+) -> Floats:
+    """Return the sums of an algorithm's values over the tasks that another has, for the first of every pair.
+
+    With `both_ways` those of the second over the tasks of the first are added. Values are 0 where it lacks the task.
+    """
+    sums = np.asarray(values, float) @ present.T.astype(float)
+    a, b = pairs.T
+    if both_ways:
+        return np.asarray(sums[a, b] + sums[b, a])
+    return np.asarray(sums[a, b])
+
+
+def make_pairs(
+    own: AlgorithmScores, pairs: Indices, weights: Floats, *, paired: bool
+) -> PairScores:
+    """Return pairs of algorithms, given weights of the tasks."""
+    a, b = pairs.T
+    here = own.present[a] & own.present[b]
+    shares = np.where(here, weights, 0.0)
     with np.errstate(invalid="ignore"):
-        weights = weights / weights.sum(axis=-1, keepdims=True)
-    x, y = np.where(here[..., np.newaxis], compact[pairs.T], np.nan)
-    infinite = np.asarray(failed.any(axis=-1)).T[pairs].any(axis=1)
-    d, v = (
-        np.where(infinite, np.nan, each)
-        for each in task_effects.task_differences(x, y, paired=paired)
-    )
-    alike = np.all(~here | (v == 0), axis=-1) & (
-        np.fmax.reduce(d, axis=-1) == np.fmin.reduce(d, axis=-1)
-    )
-    known = here.any(axis=-1) & ~(here & infinite).any(axis=-1)
-    first, second = np.asarray(failed.any(axis=-1)).T[pairs].swapaxes(0, 1)
-    cases = [~here, first & second, first, second]
-    d_ranked = np.select(cases, [np.nan, 0.0, infinity, -infinity], d)
-    return PairScores(x, y, runs, weights, d, d_ranked, v, known, ~alike)
+        shares /= shares.sum(axis=-1, keepdims=True)
+    infinite = own.infinite[a] | own.infinite[b]
+    if paired:
+        x, y = (
+            np.where(here[..., np.newaxis], own.runs[side], np.nan) for side in (a, b)
+        )
+        d, v = task_effects.task_differences(x, y, paired=True)
+    else:
+        error = own.error
+        d = task_effects.difference_of_means(own.mean[a], own.mean[b])
+        v = error[a] + error[b]
+    is_unknown = ~here | infinite
+    if is_unknown.any():
+        d, v = np.where(is_unknown, np.nan, d), np.where(is_unknown, np.nan, v)
+    return PairScores(own, pairs, shares, here, d, v, paired)
 
 
 def _beyond(scores: Floats) -> Floats:

@@ -160,17 +160,36 @@ def carrying_tasks(benchmark: xr.Dataset) -> list[object]:
     They are the fewest that make up nine tenths of all differences; none if scores were normalized, if runs differ at
     most ten times as much in one task as in another, or if most tasks are needed.
     """
-    if "normalize(" in benchmark.attrs.get("history", ""):
+    if "normalize(" in benchmark.attrs.get("history", "") or _are_counts(benchmark):
         return []
     if task_spread_ratio(benchmark) <= _UNLIKE:
         return []
     task = benchmark.attrs["task"]
-    # Of very many tasks the result has no differences, and few carry no mean.
-    if "task_difference" not in benchmark:
-        return []
-    sizes = np.nan_to_num(abs(benchmark["task_difference"]).mean("pair").to_numpy())
+    sizes = _mean_differences(benchmark)
     largest = np.argsort(-sizes, kind="stable")
     n = int(np.searchsorted(sizes[largest].cumsum(), 0.9 * sizes.sum() - 1e-12)) + 1
     if n > len(sizes) / 2:
         return []
     return list(benchmark[task].to_numpy()[largest[:n]].tolist())
+
+
+def _mean_differences(benchmark: xr.Dataset) -> Floats:
+    """Return the mean size of the differences of pairs in every task, 0 where there is none."""
+    if "task_difference" in benchmark:
+        sizes = abs(benchmark["task_difference"]).mean("pair")
+        return np.asarray(np.nan_to_num(sizes.to_numpy()), float)
+    # Of all pairs of n ordered means the k-th is added 2 k - n - 1 times: no array of pairs.
+    task = benchmark.attrs["task"]
+    means = np.sort(benchmark["task_mean"].transpose(task, "algorithm").to_numpy())
+    n = np.count_nonzero(~np.isnan(means), axis=-1)[:, np.newaxis]
+    times = 2.0 * np.arange(means.shape[-1]) + 1 - n
+    n_pairs = np.maximum(n[:, 0] * (n[:, 0] - 1) / 2, 1)
+    return np.asarray(np.nansum(times * means, axis=-1) / n_pairs, float)
+
+
+def _are_counts(benchmark: xr.Dataset) -> bool:
+    """Return whether all scores are 0 or 1, which are on one scale: the mean of runs then says how much they differ."""
+    mean, n = benchmark["task_mean"], benchmark["n_runs"]
+    variance = benchmark["task_mean_sd"] ** 2 * (n - 1) / n.where(n > 1)
+    apart = abs(variance - mean * (1 - mean)).where(n > 1)
+    return bool(apart.fillna(0.0).max() <= 1e-9)

@@ -56,10 +56,13 @@ def across_statements(result: xr.Dataset) -> Iterator[Statement]:
         for text in _details_of_one(benchmark, claims.likes, task):
             yield Statement("detail", f"{name}{text}")
     if result.sizes["pair"] > 1:
+        by = "the smallest p"
+        if "max-t" in result.attrs.get("pair_correction", ""):
+            by = "the largest t"
         yield Statement(
             "detail",
-            f"Intervals and p hold for all pairs together (p by step-down, {task}s like these by the smallest p, these "
-            f"{task}s by Holm).",
+            f"Intervals and p hold for all pairs together (p by step-down, {task}s like these by {by}, these {task}s by "
+            "Holm).",
         )
     yield Statement(
         "detail",

@@ -37,6 +37,8 @@ class PairMembers:
     present: Bools  # (algorithm, task)
     pairs: Index  # (pair, 2), of algorithms
     families: Index  # (task,), numbers of families, each of which has a task
+    weights: Floats  # (task,), of sum one or not
+    rounding: Floats  # (task,), up to which a difference is none
 
     @cached_property
     def is_complete(self) -> bool:
@@ -99,10 +101,26 @@ class PairMembers:
     def numbers(self, some: slice | Index) -> Reals:
         """Return the numbers of some pairs, shape (pair, family), 0 in a family that a pair lacks."""
         a, b = self.pairs[some].T
+        if self.values.dtype == np.float32:
+            # whole numbers, which do not round
+            if self.is_complete:
+                return np.asarray(self._by_algorithm[a] - self._by_algorithm[b])
+            here = self.present[a] & self.present[b]
+            return self.sums((self.values[a] - self.values[b]) * here)
+        d = self.values[a] - self.values[b]
+        is_none = np.abs(d) <= self.rounding
+        if not self.is_complete:
+            is_none |= ~(self.present[a] & self.present[b])
+        d[is_none] = 0.0
+        return self.sums(d)
+
+    def weights_of(self, some: slice | Index) -> Floats:
+        """Return the weights of the families of some pairs, shape (pair or 1, family), 0 where a pair lacks one."""
         if self.is_complete:
-            return np.asarray(self._by_algorithm[a] - self._by_algorithm[b])
+            return np.asarray(self.sums(self.weights), float)[np.newaxis]
+        a, b = self.pairs[some].T
         here = self.present[a] & self.present[b]
-        return self.sums((self.values[a] - self.values[b]) * here)
+        return np.asarray(self.sums(here * self.weights), float)
 
     def stretches(self) -> Iterator[slice]:
         """Yield some pairs after the other, so many that their numbers are in the cache."""
@@ -115,6 +133,7 @@ class OwnMembers:
     """Numbers of pairs that are no differences of numbers of algorithms, (pair, family), 0 where a pair lacks one."""
 
     x: Reals
+    weights: Floats  # of the families, 0 where a pair lacks one
 
     @property
     def n_families(self) -> int:
@@ -133,6 +152,10 @@ class OwnMembers:
     def numbers(self, some: slice | Index) -> Reals:
         """Return the numbers of some pairs, shape (pair, family)."""
         return self.x[some]
+
+    def weights_of(self, some: slice | Index) -> Floats:
+        """Return the weights of the families of some pairs, shape (pair, family), 0 where a pair lacks one."""
+        return self.weights[some]
 
     def stretches(self) -> Iterator[slice]:
         """Yield some pairs after the other, so many that their numbers are in the cache."""
@@ -170,35 +193,22 @@ class PairTotals(NamedTuple):
     n_negative: Floats
 
 
-def totals(members: Members, weights: Floats, has: Bools | None) -> PairTotals:
-    """Return what the tests of all pairs need.
-
-    `weights` of the families, (family,) or (pair, family) with `has`, which families a pair has.
-    """
-    parts = []
+def totals(members: Members, n_pairs: int) -> PairTotals:
+    """Return what the tests of all pairs need."""
+    out = np.zeros((len(PairTotals._fields), n_pairs))
     for some in members.stretches():
-        x = members.numbers(some)
-        n = weights
-        if has is not None:
-            n = np.where(has[some], weights[some], 0.0)
-        # in doubles: of single numbers the sums of squares may round
-        n_families = np.full(len(x), float(x.shape[-1]))
-        if has is not None:
-            n_families = np.count_nonzero(has[some], axis=-1).astype(float)
+        x, n = members.numbers(some), members.weights_of(some)
+        # in doubles: the sums of squares of whole numbers may round in single ones
         wide = x.astype(float, copy=False)
-        parts.append(
-            (
-                n_families,
-                wide.sum(axis=-1),
-                np.einsum("kf,kf->k", wide, wide),
-                np.abs(wide).sum(axis=-1),
-                np.broadcast_to(n.sum(axis=-1), len(x)),
-                (wide * n).sum(axis=-1),
-                np.broadcast_to((n**2).sum(axis=-1), len(x)),
-                np.count_nonzero(x > 0, axis=-1).astype(float),
-                np.count_nonzero(x < 0, axis=-1).astype(float),
-            )
+        out[:, some] = np.broadcast_arrays(
+            np.count_nonzero(n, axis=-1),
+            wide.sum(axis=-1),
+            np.einsum("kf,kf->k", wide, wide),
+            np.abs(wide).sum(axis=-1),
+            n.sum(axis=-1),
+            np.einsum("kf,kf->k", wide, np.broadcast_to(n, wide.shape)),
+            (n**2).sum(axis=-1),
+            np.count_nonzero(x > 0, axis=-1),
+            np.count_nonzero(x < 0, axis=-1),
         )
-    if not parts:
-        return PairTotals(*np.zeros((len(PairTotals._fields), 0)))
-    return PairTotals(*map(np.concatenate, zip(*parts, strict=True)))
+    return PairTotals(*out)

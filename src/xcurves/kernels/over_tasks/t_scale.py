@@ -134,12 +134,14 @@ def _inverse(table: Floats, value: float) -> float:
 
 def roots(sums: PairTotals) -> tuple[Floats, Floats]:
     """Return √r of every pair as observed, and what |m| is multiplied by to get it."""
+    # of a pair without families, or without a difference, 0
+    n_families = np.maximum(sums.n_families, 1.0)
     with np.errstate(divide="ignore"):
-        unit = 1 / np.sqrt(sums.n_families * sums.squares)
+        unit = 1 / np.sqrt(n_families * sums.squares)
     unit = np.where(sums.squares > 0, unit, 0.0)
     size = np.abs(sums.total)
     observed = np.where(size <= _NO_SUM * sums.size, 0.0, size * unit)
-    no_spread = sums.squares - sums.total**2 / sums.n_families
+    no_spread = sums.squares - sums.total**2 / n_families
     is_constant = (no_spread <= _NO_SPREAD * sums.squares) & (observed > 0)
     return np.where(is_constant, 1.0, np.minimum(observed, 1.0)), unit
 
@@ -345,8 +347,7 @@ def intervals(sums: PairTotals, ratio: Floats) -> Floats:
         d = sums.total / sums.weight
         weight_squares = sums.weight_squares / sums.weight**2
         lean = sums.lean / sums.weight**2 - d * weight_squares
-        squares = sums.squares / sums.weight**2 - 2 * d * sums.lean / sums.weight**2
-        squares = np.maximum(squares + d**2 * weight_squares, 0.0)
+        squares = _squares_of_residuals(sums)
         curvature = 1 + c / sums.n_families - c * weight_squares
         half = np.sqrt((c * lean) ** 2 + curvature * c * squares)
         middle = d - c * lean / curvature
@@ -355,6 +356,23 @@ def intervals(sums: PairTotals, ratio: Floats) -> Floats:
     ends[~is_bounded] = -np.inf, np.inf
     ends[np.isnan(ratio) | np.isnan(d)] = np.nan
     return ends
+
+
+def standard_errors(sums: PairTotals) -> Floats:
+    """Return the standard errors of weighted means, NaN of a single family."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        squares = _squares_of_residuals(sums)
+        is_rounding = squares <= _NO_SPREAD * sums.squares / sums.weight**2
+        squares = np.where(is_rounding, 0.0, squares)
+        variance = sums.n_families / (sums.n_families - 1) * squares
+    return np.sqrt(np.where(sums.n_families > 1, variance, np.nan))
+
+
+def _squares_of_residuals(sums: PairTotals) -> Floats:
+    """Return the sum of squares of numbers less the weighted mean."""
+    d = sums.total / sums.weight
+    squares = sums.squares / sums.weight**2 - 2 * d * sums.lean / sums.weight**2
+    return np.maximum(squares + d**2 * sums.weight_squares / sums.weight**2, 0.0)
 
 
 def hull(some: Floats, others: Floats) -> Floats:

@@ -60,20 +60,26 @@ class Sums(NamedTuple):
     within: Floats  # its denominator
 
 
-def task_differences(x: Floats, y: Floats, *, paired: bool) -> tuple[Floats, Floats]:
-    """Return differences of means, 0 where they round, and squared standard errors of tasks, NaN if unknown."""
-    m, mean_x, var_x = _moments(x)
-    n, mean_y, var_y = _moments(y)
-    if paired:
-        n_runs, difference, variance = _moments(x - y)
-        squared_error = variance / n_runs
-    else:
-        difference = mean_x - mean_y
-        squared_error = var_x / m + var_y / n
+def difference_of_means(mean_x: Floats, mean_y: Floats) -> Floats:
+    """Return differences of means, 0 where they round."""
+    return _without_rounding(mean_x - mean_y, mean_x, mean_y)
+
+
+def _without_rounding(difference: Floats, mean_x: Floats, mean_y: Floats) -> Floats:
     with np.errstate(invalid="ignore"):
         largest = np.maximum(np.abs(mean_x), np.abs(mean_y))
         is_rounding = np.abs(difference) <= _ROUNDING * largest
-    return np.where(is_rounding, 0.0, difference), squared_error
+    return np.where(is_rounding, 0.0, difference)
+
+
+def task_differences(x: Floats, y: Floats, *, paired: bool) -> tuple[Floats, Floats]:
+    """Return differences of means, 0 where they round, and squared standard errors of tasks, NaN if unknown."""
+    m, mean_x, var_x = moments(x)
+    n, mean_y, var_y = moments(y)
+    if not paired:
+        return difference_of_means(mean_x, mean_y), var_x / m + var_y / n
+    n_runs, difference, variance = moments(x - y)
+    return _without_rounding(difference, mean_x, mean_y), variance / n_runs
 
 
 def uncertainty(x: Floats, y: Floats, *, paired: bool) -> Floats:
@@ -82,12 +88,12 @@ def uncertainty(x: Floats, y: Floats, *, paired: bool) -> Floats:
     samples = [x - y] if paired else [x, y]
     total = np.zeros(())
     with np.errstate(divide="ignore", invalid="ignore"):
-        for n, _, variance in map(_moments, samples):
+        for n, _, variance in map(moments, samples):
             total = total + (variance / n) ** 2 / (n - 1)
     return np.asarray(total)
 
 
-def _moments(u: Floats) -> tuple[Floats, Floats, Floats]:
+def moments(u: Floats) -> tuple[Floats, Floats, Floats]:
     """Return number, mean and variance along the last axis without NaN."""
     present = ~np.isnan(u)
     count = np.count_nonzero(present, axis=-1).astype(float)

@@ -53,6 +53,9 @@ def _flipped_sums(x: Floats, plan: FlipPlan) -> Iterator[Floats]:
 
 def family_sums(values: Floats, families: Index) -> Floats:
     """Sum values of tasks, shape (..., task), over families; NaN where a family has none."""
+    n_tasks = len(families)
+    if np.array_equal(families, np.arange(n_tasks)):
+        return values
     by_task = np.moveaxis(values, -1, 0)
     known = ~np.isnan(by_task)
     sums, numbers = np.zeros((2, int(families.max()) + 1, *by_task.shape[1:]))
@@ -366,44 +369,6 @@ def critical(residual: Floats, plan: FlipPlan, alpha: float) -> float:
     if rest <= ROUNDING:
         return np.inf
     return float(np.sqrt((n_families - 1) * ratio / rest))
-
-
-def places(ranks: Floats, plan: FlipPlan, alpha: float) -> tuple[Floats, Floats]:
-    """Test differences of mean ranks, (algorithm, family), and return which places can be (Mogstad et al. 2024).
-
-    The p-values, (algorithm, other), are those of a better mean rank of the first, adjusted by step-down over both
-    directions of all pairs.
-    """
-    # A rank of 1 is the best: the first of a pair is better where the second's rank is larger. Members are all pairs,
-    # then all pairs the other way round.
-    n_algorithms = len(ranks)
-    first, second = np.triu_indices(n_algorithms, 1)
-    x = ranks[second] - ranks[first]
-    scale = _denominator(x)
-    n_pairs = len(x)
-
-    def values_of(member: Index) -> Floats:
-        """Return R with the sign of the mean difference, for the other direction of the opposite sign."""
-        pair = member % n_pairs
-        sums = all_flipped_sums(x[pair], plan, both_signs=True)
-        directed = np.sign(sums) * _ratio(sums, scale[pair])
-        return directed * np.where(member < n_pairs, 1.0, -1.0)[:, np.newaxis]
-
-    observed, counts, n_total = _observed_and_counts(values_of, 1, 2 * n_pairs)
-    # All members have as many families: their statistics are on one scale, and decide between equal counts.
-    reached = min_p.step_down(
-        values_of, counts, observed, lambda _, statistic: statistic
-    )
-    one_way, other_way = (reached / max(1, n_total)).reshape(2, -1)
-    pvalues = np.ones((n_algorithms, n_algorithms))
-    pvalues[first, second] = one_way
-    pvalues[second, first] = other_way
-
-    # Behind all that are shown to be better, before all that are shown to be worse.
-    is_better = pvalues <= alpha + _LEVEL_TIE
-    best_place = 1.0 + is_better.sum(axis=0)
-    worst_place = n_algorithms - is_better.sum(axis=1)
-    return pvalues, np.stack([best_place, worst_place], axis=-1)
 
 
 def flip_margins(

@@ -181,6 +181,35 @@ def thetas(x: Floats, y: Floats) -> Floats:
         return np.asarray(wins / (m * n))
 
 
+def placement_errors(x: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return θ of samples of shape (..., run), its squared error by placements, and Σ v² / (l - 1) of both samples."""
+    rounding = _SAME * np.fmax(
+        np.fmax.reduce(np.abs(x), axis=-1, initial=0.0),
+        np.fmax.reduce(np.abs(y), axis=-1, initial=0.0),
+    )
+    with np.errstate(invalid="ignore"):
+        apart = x[..., :, np.newaxis] - y[..., np.newaxis, :]
+        is_tie = np.abs(apart) <= rounding[..., np.newaxis, np.newaxis]
+        is_known = ~np.isnan(apart)
+        wins = np.where(is_tie, 0.5, apart > 0) * is_known
+
+    # The placement of a run is the share of the other sample that it beats; those of y are taken from 1, which is the same.
+    variance, squares = np.zeros((2, *x.shape[:-1]))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        for axis in (-1, -2):
+            counted = np.count_nonzero(is_known, axis=axis)
+            n = np.count_nonzero(counted, axis=-1)
+            placements = np.where(counted > 0, wins.sum(axis=axis) / counted, 0.0)
+            mean = placements.sum(axis=-1) / n
+            apart_from_mean = np.where(
+                counted > 0, placements - mean[..., np.newaxis], 0.0
+            )
+            error = (apart_from_mean**2).sum(axis=-1) / (n - 1) / n
+            variance = variance + error
+            squares = squares + error**2 / (n - 1)
+    return mean, variance, squares
+
+
 def _squared_distance(theta: Floats) -> Floats:
     """Return the square of the distance from 1/2, 0 where it is a rounding error."""
     distance = theta - 0.5

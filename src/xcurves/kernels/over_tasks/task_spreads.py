@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
-from xcurves.array_types import Floats
+from xcurves.array_types import Floats, Index
 from xcurves.kernels.intervals import clopper_pearson, satterthwaite
 
 _MANY = 1e14  # degrees of freedom of F that stand for infinitely many
@@ -41,11 +40,11 @@ def spread_of_truth(
     return spreads[..., 0], spreads[..., 1:], noise_share
 
 
-def share_positive(x: Floats, alpha: float) -> tuple[Floats, Floats, NDArray[np.int64]]:
-    """Return the share of positive numbers among those that are not 0, Clopper & Pearson's interval, and the zeros."""
-    positive = np.count_nonzero(x > 0, axis=-1)
-    n = np.count_nonzero((x > 0) | (x < 0), axis=-1)  # not NaN either
+def share_positive(
+    positive: Index, negative: Index, alpha: float
+) -> tuple[Floats, Floats]:
+    """Return the share of positive numbers, of so many that are not 0, and Clopper & Pearson's interval."""
+    n = positive + negative
     share = positive / np.where(n > 0, n, np.nan)
     limits = np.stack(clopper_pearson(positive, n, alpha), axis=-1)
-    ends = np.where(n[:, np.newaxis] > 0, limits, np.nan)
-    return share, ends, np.count_nonzero(x == 0, axis=-1)
+    return share, np.where(n[:, np.newaxis] > 0, limits, np.nan)

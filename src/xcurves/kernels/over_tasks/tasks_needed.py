@@ -13,6 +13,7 @@ POWER = 0.8
 MOST_TASKS = 1e6  # beyond, the number is infinite
 _FEWEST = 3  # tasks of which a spread says anything
 FEWEST_SHOWN = 6  # tasks whose signs can show a difference at .05
+_MANY = 500  # tasks, of more of which a spread is as good as normal
 _QUANTILES = 400  # of the spread, where the noncentral t cannot be computed
 
 
@@ -112,7 +113,27 @@ def _power(shift: Floats, n: Floats, critical: Floats) -> Floats:
 
 def _power_by_spreads(shift: Floats, n: Floats, critical: Floats) -> Floats:
     """Return the power as a mean over spreads: given the spread s, in true ones, t is normal."""
-    # P(Z + shift > c s) + P(Z + shift < -c s), (n - 1) s² distributed as χ², at its quantiles (i + 1/2) / 400.
+    # P(Z + shift > c s) + P(Z + shift < -c s), (n - 1) s² distributed as χ²: of many tasks s is normal, else it is taken
+    # at its quantiles (i + 1/2) / 400, which takes 500 times as long.
+    is_many = n > _MANY
+    by_spread = np.empty(len(n))
+    by_spread[is_many] = _power_by_normal(shift[is_many], n[is_many], critical[is_many])
+    few = ~is_many
+    by_spread[few] = _power_by_quantiles(shift[few], n[few], critical[few])
+    return by_spread
+
+
+def _power_by_normal(shift: Floats, n: Floats, critical: Floats) -> Floats:
+    """Return the power where the spread s is normal: Z - c s has the variance 1 + c² var(s)."""
+    df = n - 1
+    mean = 1 - 1 / (4 * df) + 1 / (32 * df**2)
+    scale = np.sqrt(1 + critical**2 * (1 - mean**2))
+    upper = scipy.special.ndtr((shift - critical * mean) / scale)
+    return np.asarray(upper + scipy.special.ndtr((-shift - critical * mean) / scale))
+
+
+def _power_by_quantiles(shift: Floats, n: Floats, critical: Floats) -> Floats:
+    """Return the power as a mean over quantiles of the spread."""
     df = n[:, np.newaxis] - 1
     shares = (np.arange(_QUANTILES) + 0.5) / _QUANTILES
     spread = np.sqrt(2 * scipy.special.gammaincinv(df / 2, shares) / df)
