@@ -26,6 +26,7 @@ from xcurves.kernels.over_tasks import t_scale, task_effects, task_flips, task_p
 from xcurves.kernels.resampling import plans
 from xcurves.multi_task import kinds, task_options
 from xcurves.multi_task.absent_runs import refuse_strangers
+from xcurves.multi_task.checkpoints import at_common_levels
 from xcurves.multi_task.claims import TASK_CLAIMS
 from xcurves.multi_task.comparison import Comparison
 from xcurves.multi_task.task_options import (
@@ -69,7 +70,9 @@ def across_tasks(
         that failed, and counts by its rank, worse than every finite score, as a time not reached within the budget
         does, +inf of `time_to_target`; mean differences of its pairs are NaN (see `fill_failed`).
     task : str or sequence of str, default "task"
-        The dim of tasks, which may have any name if it is the only extra dim; several are joined to one.
+        The dim of tasks, which may have any name if it is the only extra dim; several are joined to one. Tasks of a
+        dim that is named, one run of an algorithm in each, are items: those that were not graded at all levels are
+        taken at the levels that all algorithms of the item have, which a sentence says.
     training_weights : {None, "final"} or array of weights, dim (training)
         How a curve becomes a number: the mean over its task's levels, the last of them, or weights. Nonnegative
         weights are divided by their sum; those of both signs (a slope) are used as they are. Weights on a level that a
@@ -242,6 +245,7 @@ def across_tasks(
     checked, higher_is_better = direction.resolved(checked, higher_is_better)
     checked, dim = task_dims.check_task(checked, task)
     refuse_strangers(checked, dim)
+    checked = at_common_levels(checked, dim, task)
     checked, budget = within_budget(checked, DIMS)
     weights = task_options.check_task_weights(checked, dim, task_weights)
     levels = check_training_weights(checked, training_weights)

@@ -23,6 +23,8 @@ from xcurves.kernels.over_tasks import task_flips
 from xcurves.kernels.resampling.plans import DEFAULT_RESAMPLES
 from xcurves.kernels.times import ragged
 from xcurves.multi_task import kinds, task_options
+from xcurves.multi_task.absent_runs import refuse_strangers
+from xcurves.multi_task.checkpoints import at_common_levels
 from xcurves.multi_task.comparison import JoinedTasks
 from xcurves.multi_task.task_options import TaskGroups
 
@@ -125,7 +127,10 @@ def profile_across_tasks(
         named=task_dims.named_dims(task),
     )
     curves, higher_is_better = direction.resolved(curves, higher_is_better)
-    curves, task = task_dims.check_task(curves, task)
+    curves, dim = task_dims.check_task(curves, task)
+    refuse_strangers(curves, dim)
+    curves = at_common_levels(curves, dim, task)
+    task = dim
     at = check_fractions("fractions", fractions)
     groups = task_options.check_task_groups(curves, task, task_groups)
     core = (task, "algorithm", "run", "budget_fraction")

@@ -14,6 +14,7 @@ from xcurves.core.pairs import lower_is_better
 from xcurves.core.schema import Statement, statements
 from xcurves.core.wording import count, joined, pvalue
 from xcurves.kernels.over_tasks.task_flips import NO_BAND, SUBSET_MEANS
+from xcurves.multi_task.checkpoints import say_levels
 from xcurves.multi_task.compared import noun_of
 
 _FEW = 3  # pairs of which each has a sentence
@@ -31,7 +32,7 @@ def aggregate_statements(result: xr.Dataset) -> Iterator[Statement]:
     claims = []
     if len(pairs) <= _FEW:
         claims = [name + _profile_claim(pair) for name, pair in pairs]
-    details = [*claims, *_about_bands(result, task)]
+    details = [*claims, *say_levels(result), *_about_bands(result, task)]
     if len(pairs) == 1:
         return statements(claims[0], details[1:])
     return statements(_over_pairs(pairs, task), details)

@@ -17,6 +17,7 @@ from xcurves.core.schema import Statement
 from xcurves.core.wording import joined, listed, number, pvalue
 from xcurves.multi_task.absent_runs import MANY, say_absent_runs
 from xcurves.multi_task.answers_shown import shows_answers
+from xcurves.multi_task.checkpoints import say_levels
 from xcurves.multi_task.claims import of_claim
 from xcurves.multi_task.compared import (
     families_of_pairs,
@@ -69,6 +70,8 @@ def across_statements(result: xr.Dataset) -> Iterator[Statement]:
         f"For these {task}s: had other runs been made on them. For {task}s like these: had other {task}s been drawn "
         "from where these come from; this needs differences that are symmetric about their mean.",
     )
+    for text in say_levels(result):
+        yield Statement("detail", text)
     if "task_groups" in result.attrs:
         families = units_of_claim(result)
         about = f"{families} ({result.attrs['task_groups']}): whole families"
