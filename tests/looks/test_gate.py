@@ -823,7 +823,6 @@ def test_a_useless_candidate_is_kept_no_more_often_than_the_level():
             {"training_weights": "final"},
             "training_weights are for scores with the dim 'training'",
         ),
-        ({"higher_is_better": "yes"}, "higher_is_better must be True or False"),
     ],
 )
 def test_options_that_cannot_be_used_are_refused(options, message):

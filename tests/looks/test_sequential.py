@@ -208,7 +208,6 @@ def test_weights_of_training(curves):
             "curves has no 'lot' on dim 'run'. Five runs at a time",
         ),
         ({"n_looks": 2}, ValueError, "look must lie between 1 and n_looks=2; got 3"),
-        ({"n_looks": 0}, ValueError, "n_looks must be at least 1; got 0"),
         (
             {"n_looks": 3, "spending": "cubic"},
             ValueError,

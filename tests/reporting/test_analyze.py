@@ -296,17 +296,6 @@ def test_a_name_with_a_slash_is_no_group(curves):
             ValueError,
             f"include must be {KNOWN}; got ['anova']. Did you mean 'anova'?",
         ),
-        ({"paired": 1}, TypeError, "paired must be True or False; got 1"),
-        (
-            {"confidence_level": 95},
-            ValueError,
-            "confidence_level must lie between 0 and 1; got 95. Usual: 0.95",
-        ),
-        (
-            {"rng": "a"},
-            TypeError,
-            "rng must be a whole number, a numpy Generator or None; got 'a'. Try rng=0",
-        ),
         (
             {"include": ["power_law"]},
             ValueError,
