@@ -127,18 +127,20 @@ def test_a_zarr_store_that_lacks_a_part(refusal, curves, here):
     assert refusal("c.zarr").startswith("c.zarr cannot be read as a complete archive: ")
 
 
-def test_two_algorithms_of_one_name(refusal, curves, here):
+def test_two_algorithms_of_one_name(refusal, curves, here, capsys):
     curves.assign_coords(algorithm=["sac", "sac"]).to_dataset().to_netcdf("twice.nc")
     assert refusal("twice.nc") == (
         "algorithm labels must be unique; got 'sac' 2 times. Number them: "
         "da.assign_coords(algorithm=range(da.sizes['algorithm']))"
     )
     table(curves.assign_coords(algorithm=["sac", "sac"]))
-    assert refusal("c.csv") == (
-        "training column 'training' falls in 6 runs, first from ('sac', 0, 300.0) to ('sac', 0, 0.0), their first "
-        "level. If they began again: --duplicates purge (runs up to 300). If they go on: --resumed (runs up to 700). "
-        "If each is several runs: give each a label of its own in 'run'. "
-        "Type: python -m xcurves c.csv --duplicates purge"
+    assert main(["c.csv"]) == 2
+    assert capsys.readouterr().err == (
+        "python -m xcurves: c.csv: training column 'training' falls in 6 runs, first from ('sac', 0, 300.0) to "
+        "('sac', 0, 0.0), their first level. If each is several runs, give each a label of its own in 'run'. "
+        "Type the one that is right:\n"
+        "python -m xcurves c.csv --duplicates purge  # runs began again there, runs up to 300\n"
+        "python -m xcurves c.csv --resumed  # they go on counting, runs up to 700\n"
     )
     (here / "chart.csv").write_text(
         '"Step","sac-1 - return","sac-1 - return"\n"0","1.5","2"\n'

@@ -2,6 +2,219 @@
 
 from __future__ import annotations
 
-from frames.corpus import Input
+import io
+import json
+
+import numpy as np
+import pandas as pd
+
+from frames.corpus import AB, Asks, Files, Input, Read, Refuses, lines, one, rows
 
 INPUTS: dict[str, Input] = {}
+
+
+def stepped(steps, columns=None, name="step"):
+    """Return two algorithms with two runs each, whose rows have these steps in this order; scores differ."""
+    made = []
+    for number, (algorithm, seed) in enumerate((a, s) for a in AB for s in (0, 1)):
+        scores = np.arange(len(steps)) + 10.0 * number + 0.25
+        run = {"algo": algorithm, "seed": seed, name: steps, "return": scores}
+        made.append(pd.DataFrame(run | (columns or {})))
+    return pd.concat(made)
+
+
+CURVES = Read("algo", "seed", "step", "return", (), False, 2, 2)
+
+
+def levels(number, difference=None):
+    """Return the right reading of `stepped`, with so many levels."""
+    return Read(*CURVES_OF, number, difference=difference)
+
+
+CURVES_OF = ("algo", "seed", "step", "return", (), False, 2, 2)
+
+# --- repeats have a cause ---
+
+INPUTS["restart above the first step"] = Input(
+    one(lambda: stepped([0, 10, 20, 30, 20, 25, 35])), levels(5, -20)
+)
+INPUTS["restart, the clock goes on"] = Input(
+    one(lambda: stepped([0, 10, 20, 10, 30], {"wall_time": [1.0, 2, 3, 4, 5]})),
+    levels(3, -20),
+)
+INPUTS["fall, the clock goes back"] = Input(
+    one(lambda: stepped([0, 10, 20, 10, 30], {"wall_time": [1.0, 3, 5, 2, 6]})),
+    Asks(
+        "falls in 4 runs",
+        2,
+        {"--duplicates last": levels(4), "--duplicates purge": levels(3)},
+    ),
+)
+INPUTS["back to the first step"] = Input(
+    one(lambda: stepped([1, 2, 3, 1, 2, 3])),
+    Asks(
+        "their first level",
+        2,
+        {"--duplicates purge": levels(3), "--resumed": levels(6)},
+    ),
+)
+INPUTS["newest first, with a clock"] = Input(
+    one(lambda: stepped([30, 20, 10], {"time": [3.5, 2.5, 1.5]})), levels(3, -20)
+)
+INPUTS["newest first, without a clock"] = Input(
+    one(lambda: stepped([30, 20, 10])),
+    Asks("falls in 4 runs", 1, {"--duplicates last": levels(3)}),
+)
+INPUTS["rows in no order"] = Input(
+    one(lambda: stepped([10, 30, 0, 20])),
+    Asks("falls in 4 runs", None, {"--duplicates last": levels(4)}),
+)
+INPUTS["negative steps"] = Input(
+    one(lambda: stepped([0, -10, -20])), Refuses("'step' is negative in 8 rows")
+)
+INPUTS["a log written twice"] = Input(
+    one(lambda: pd.concat([stepped([0, 10, 20])] * 2)), levels(3, -20)
+)
+INPUTS["each row written twice"] = Input(
+    one(lambda: stepped([0, 10, 20]).loc[[0, 0, 1, 1, 2, 2]].sort_values("algo")),
+    levels(3, -20),
+)
+INPUTS["several scores of a step"] = Input(
+    one(lambda: stepped([0, 10, 10, 20])),
+    Refuses("rows repeat a (algo, seed, step)"),
+)
+
+# --- lists without steps ---
+
+HISTORY = {"loss": [0.9, 0.5, 0.25], "val_loss": [1.0, 0.75, 0.5]}
+PLACES = Read("algorithm", "run", "step", "val_loss", (), True, 2, 2, 3)
+
+
+def histories(name, text) -> Files:
+    """Return the history of each run in a file of this name."""
+    return {
+        f"logs/{algorithm}/{run}/{name}": text for algorithm in AB for run in (0, 1)
+    }
+
+
+for NAME, TEXT in {
+    "history.json": json.dumps(HISTORY),
+    "records.json": pd.DataFrame(HISTORY).to_json(orient="records"),
+    "split.json": pd.DataFrame(HISTORY).to_json(orient="split"),
+    "lines.jsonl": lines(pd.DataFrame(HISTORY).to_dict("records")),
+    "log.csv": pd.DataFrame(HISTORY).to_csv(index=False),
+}.items():
+    INPUTS[f"list without steps, {NAME}"] = Input(
+        lambda name=NAME, text=TEXT: histories(name, text), PLACES
+    )
+
+# --- rungs ---
+
+
+def halving():
+    """Return a halving search of each algorithm: four candidates on 25 samples, one on 50."""
+    rung = rows(model=AB, config_id=[0, 1, 2, 3], budget=[25], value="accuracy")
+    return pd.concat([rung, rung[rung.config_id == 2].assign(budget=50)])
+
+
+INPUTS["rungs as trials"] = Input(
+    one(halving),
+    Refuses("pools trials of 2 budgets"),
+    ("--run", "config_id", "--training", "none"),
+)
+INPUTS["one rung"] = Input(
+    one(halving),
+    Read("model", "config_id", None, "accuracy", (), False, 2, 4),
+    ("--run", "config_id", "--training", "none", "--select", "budget=25"),
+)
+
+# --- rows without the score ---
+
+
+def with_gaps():
+    """Return rows of training between those of evaluation, at the same steps."""
+    scored = stepped([0, 10, 20])
+    return pd.concat([scored, scored.assign(**{"return": np.nan})]).sort_values(
+        ["algo", "seed", "step"], kind="stable"
+    )
+
+
+INPUTS["rows without the score"] = Input(one(with_gaps), levels(3, -20))
+
+# --- numbers ---
+
+
+def written(*cells, name="return"):
+    """Return a table of which a column has these cells, at steps 0, 1, ..."""
+    frame = stepped([*range(len(cells))]).drop(columns="return")
+    return frame.assign(**{name: [*cells] * 4})
+
+
+for NAME, CELLS in {
+    "both marks": ["1,234.5", "2,000.0"],
+    "two commas": ["1,234,567", "2,000"],
+    "decimal commas": ["0,912", "1,5"],
+    "a comma and no group": ["1,234", "0,912"],
+    "units of time": ["70.1ms", "1m 10s"],
+    "K and none": ["900", "1.3K"],
+    "marks of gaps": ["0.5", "n.a.", "0.75"],
+}.items():
+    INPUTS[f"numbers, {NAME}"] = Input(
+        one(lambda cells=CELLS: written(*cells)),
+        levels(2),
+    )
+INPUTS["numbers, three decimals everywhere"] = Input(
+    one(lambda: written("1,234", "2,500")), Refuses("'1,234'")
+)
+for MARK in (",", "."):
+    INPUTS[f"numbers, --decimal {MARK}"] = Input(
+        one(lambda: written("1,234", "2,500")), levels(2), ("--decimal", MARK)
+    )
+
+# --- arrays ---
+
+
+def arrays(*shape):
+    """Return an npz file of two algorithms."""
+    file = io.BytesIO()
+    rng = np.random.default_rng(0)
+    np.savez(file, **{name: rng.normal(size=shape) for name in AB})
+    return {"scores.npz": file.getvalue()}
+
+
+def array(values):
+    """Return an npy file."""
+    file = io.BytesIO()
+    np.save(file, values)
+    return file.getvalue()
+
+
+INPUTS["arrays, 40 updates or tasks"] = Input(
+    lambda: arrays(3, 40),
+    Asks(
+        "second axis",
+        2,
+        {
+            "array-curves": Read(
+                "algorithm", "run", "step", "score", (), False, 2, 3, 40
+            ),
+            "rliable": Read(
+                "algorithm", "run", None, "score", ("task",), False, 2, 3, None, 40
+            ),
+        },
+    ),
+)
+INPUTS["arrays, three axes"] = Input(lambda: arrays(3, 30, 2), Asks("second axis", 2))
+INPUTS["arrays, said to be of tasks"] = Input(
+    lambda: arrays(3, 5),
+    Read("algorithm", "run", None, "score", ("task",), False, 2, 3, None, 5),
+    ("--source", "rliable"),
+)
+INPUTS["one array a run"] = Input(
+    lambda: {
+        f"logs/{name}_seed{run}.npy": array(np.arange(4.0) + run)
+        for name in AB
+        for run in (0, 1)
+    },
+    Read("algorithm", "run", "step", "score", (), False, 2, 2, 4),
+)

@@ -60,6 +60,7 @@ def by_python(typed) -> xr.DataArray:
     options = parser().parse_args([str(word) for word in typed])
     settle(options)
     how = {"source": options.source, "folders": options.folders, "names": options.names}
+    how["decimal"] = options.decimal
     frame = xcurves.readers.read(options.archive, **how)
     for each in options.select:
         name, _, label = each.partition("=")
@@ -82,6 +83,8 @@ def arguments(options) -> dict:
     for name, usual in (("duplicates", "raise"), ("missing_scores", "absent")):
         if getattr(options, name) != usual:
             said[name] = getattr(options, name)
+    if options.resumed:
+        said["resumed"] = True
     if options.higher_is_better is not None:
         said["higher_is_better"] = options.higher_is_better
     return said

@@ -172,6 +172,8 @@ def _option(role: str, columns: Any) -> list[str]:
     name = f"--{ARGUMENTS.get(role, role).replace('_', '-')}"
     if columns is None:
         return [name, NO_TRAINING]
+    if columns is True:
+        return [name]
     return [name, *listed(columns)]
 
 

@@ -290,7 +290,12 @@ def _read_curves(
         tasks=tuple(name for name in opened.columns if name not in DIMS),
         **dims,
     )
-    return with_found_dims(curves_of(reading, **how), DIMS)
+    try:
+        return with_found_dims(curves_of(reading, **how), DIMS)
+    except Doubtful as doubt:
+        raise question(
+            f"{options.archive}: {doubt.question}", doubt.choices, options
+        ) from None
 
 
 def _check_runs_short(options: argparse.Namespace) -> None:

@@ -11,6 +11,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xcurves.core import names, provenance
+from xcurves.core.doubts import Choice, Doubtful
+from xcurves.core.labels import DIMS
 from xcurves.core.refusal import Cure, Refusal, give
 from xcurves.frames.columns import Duplicates, unused_labels, unused_numbers
 from xcurves.kernels.times.ragged import Rows
@@ -39,6 +41,19 @@ class Named(NamedTuple):
 def is_clock(column: pd.Series[Any]) -> bool:
     """Return whether a column says when a row was written, by its name or its dtype."""
     return pd.api.types.is_datetime64_any_dtype(column) or names.is_clock(column.name)
+
+
+def asks(question: str, choices: Sequence[Choice], named: Named) -> Doubtful:
+    """Return the question what rows are, with the call of each reading that fits."""
+    of_dims = [f"{dim}={named.dims.get(dim)!r}" for dim in DIMS]
+    given = [repr(named.used[0]), *of_dims]
+    if named.extra:
+        given.append(f"extra={list(named.extra)!r}")
+    calls = []
+    for choice in choices:
+        settled = [f"{option}={value!r}" for option, value in choice.columns.items()]
+        calls.append(f"frame.curves.to_dataarray({', '.join([*given, *settled])})")
+    return Doubtful(question, choices, calls)
 
 
 def refuse_rungs(frame: pd.DataFrame, named: Named) -> None:

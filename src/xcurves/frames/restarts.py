@@ -9,8 +9,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
+from xcurves.core.doubts import Choice, Doubtful
 from xcurves.frames.columns import Duplicates
-from xcurves.frames.mixed_runs import Named, is_clock, say_unused, telling_apart
+from xcurves.frames.mixed_runs import Named, asks, is_clock, say_unused, telling_apart
 from xcurves.kernels.times.ragged import Rows
 
 Flags = NDArray[np.bool_]
@@ -219,29 +220,36 @@ def _restarts(frame: pd.DataFrame, steps: _Steps, named: Named) -> Flags:
     is_restart = falls & (steps.level > steps.first) & rise & goes_on
     unclear = falls & ~is_restart & ~anew
     if unclear.any():
-        cure = f"If rows are in no order: duplicates='last' (sorted by {training!r})"
+        choices = [
+            Choice({"duplicates": "last"}, f"rows in no order, sorted by {training}")
+        ]
         if rise[unclear].all():
-            cure += f". If runs began again there: {_AGAIN}"
-        raise ValueError(f"{_say_falls(frame, steps, unclear, named)}. {cure}")
+            choices.append(_began_again(steps))
+        raise asks(_say_falls(frame, steps, unclear, named), choices, named)
     if anew.any():
-        raise ValueError(_ask_of_counts(frame, steps, anew, named))
+        raise _ask_of_counts(frame, steps, anew, named)
     return is_restart
 
 
 def _ask_of_counts(
     frame: pd.DataFrame, steps: _Steps, anew: Flags, named: Named
-) -> str:
+) -> Doubtful:
     """Return the question whether runs that go back to their first level began again or go on."""
-    last = steps.level.max()
     going_on = _going_on(steps, anew).max()
-    message = (
-        f"{_say_falls(frame, steps, anew, named)}, their first level. If they began again: duplicates='purge' "
-        f"(runs up to {last:g}). If they go on: resumed=True (runs up to {going_on:g})"
-    )
-    several = "give each a label of its own, in a column run="
+    choices = [
+        _began_again(steps),
+        Choice({"resumed": True}, f"they go on counting, runs up to {going_on:g}"),
+    ]
+    several = "give each a label of its own, in a column of runs"
     if "run" in named.dims:
         several = f"give each a label of its own in {named.dims['run']!r}"
-    return f"{message}. If each is several runs: {several}"
+    question = f"{_say_falls(frame, steps, anew, named)}, their first level. If each is several runs, {several}"
+    return asks(question, choices, named)
+
+
+def _began_again(steps: _Steps) -> Choice:
+    last = f"runs up to {steps.level.max():g}"
+    return Choice({"duplicates": "purge"}, f"runs began again there, {last}")
 
 
 def _say_falls(frame: pd.DataFrame, steps: _Steps, falls: Flags, named: Named) -> str:
