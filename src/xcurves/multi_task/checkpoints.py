@@ -26,11 +26,11 @@ def at_common_levels(curves: xr.DataArray, dim: str, task: object) -> xr.DataArr
     if has.ndim > 4:
         return curves
     graded = has.to_numpy()
-    answered = graded.any(axis=-1)
+    answered = np.asarray(graded.any(axis=-1))
     if answered.sum(axis=-1).max(initial=0) > 1:
         return curves
     common = np.asarray((graded | ~answered[..., np.newaxis]).all(axis=(1, 2)))
-    cut = (graded & ~common[:, np.newaxis, np.newaxis]).any(axis=(1, 2, 3))
+    cut = np.asarray((graded & ~common[:, np.newaxis, np.newaxis]).any(axis=(1, 2, 3)))
     if not cut.any():
         return curves
     noun = labels.noun(dim)
