@@ -50,15 +50,15 @@ def to_dataarray(
         One row per score; of pandas, or any that has ``to_pandas()`` or ``__arrow_c_stream__`` (polars needs the extra
         `polars`). ``frame.attrs["units"]`` and ``frame.attrs["long_name"]``, if present, map columns to
         units and names; strings and numbers in ``frame.attrs`` go to ``attrs``, integers of 2³¹ or more only if they are text.
-    value : str
+    value : str or FIND
         Column of the scores; a row without a score is a gap, or says that the run failed: `missing_scores`. A score of
-        -inf (+inf where lower is better) says so too.
-    algorithm, run, training : str, optional
-        Columns that become the dims of these names; None for no such dim. Several columns of `algorithm`,
-        ``["optimizer", "lr"]``, are one whose labels are joined: "optimizer=muon, lr=0.001". With ``training=None``
-        scores have no training (trials); with ``run=None`` each algorithm has one curve, or with `coords` each row is a
-        run.
-    extra : str or sequence of str, optional
+        -inf (+inf where lower is better) says so too. FIND (``xcurves.FIND``), shown as ``...``: it is found.
+    algorithm, run, training : str, None or FIND
+        Columns that become the dims of these names; None for no such dim, FIND for what names and contents of columns
+        say: see Notes. Several columns of `algorithm` or `run`, ``["optimizer", "lr"]``, are one whose labels are joined:
+        "optimizer=muon, lr=0.001". With ``training=None`` scores have no training (trials); with ``run=None`` each
+        algorithm has one curve, or with `coords` each row is a run.
+    extra : str, sequence of str or FIND
         Columns that become further dims (tasks) under their own names.
     coords : str or sequence of str, optional
         Columns that become coordinates of runs, such as the model size and the tokens of a scaling law, or the look at
@@ -110,7 +110,7 @@ def to_dataarray(
     TypeError
         If `value` or `training` is not numeric.
     ValueError
-        If the frame is empty, if a label is missing, if a level is negative; if scores are repeated, or a level falls
+        If columns can be read in several ways; if the frame is empty, if a label is missing, if a level is negative; if scores are repeated, or a level falls
         within a run, and `duplicates` is "raise"; if the levels of all runs would take more than ten cells for each
         score; and what `align` refuses.
     ImportError
@@ -125,6 +125,16 @@ def to_dataarray(
         if the column of runs seems to hold episodes: by its name, because each run has one level, or because there are
         over 50 runs for each level.
 
+    Notes
+    -----
+    Names propose what a column is, whole or by their last word (`env_steps`, `model_name`); what it holds can forbid it. A
+    column that is called like a dim is that dim. Steps and clocks tell nothing apart unless they are named: a step that
+    never changes within a run while scores do gives way to the order of a clock, an iteration that begins anew in each
+    epoch to the epoch. Questions that all algorithms have are tasks, with their passages as ``task_groups``; folds of a
+    data set are runs whose attr ``matched`` is "fold", which `analyze` compares as matched. Seeds are never matched. What
+    `readers.read` knows of its columns is in ``frame.attrs["xcurves"]``. Where several readings fit, the error has a call
+    for each. ``attrs["history"]`` says what was joined, made or left out.
+
     Examples
     --------
     >>> import pandas as pd, xcurves
@@ -136,6 +146,11 @@ def to_dataarray(
     array([[ 2., nan,  6.]])
     >>> frame.curves.to_dataarray("return", **names, on=[0, 50], method="linear").sel(algorithm="td3").to_numpy()
     array([[2., 3.]])
+
+    These names are usual, and found:
+
+    >>> frame.curves.to_dataarray().sizes["training"]
+    3
 
     Each run with its own levels, and the points of a scaling law:
 
