@@ -175,6 +175,7 @@ HAVE = {  # the kinds that have what not all need
             "sequential",
         ),
         *("fit_power_law", "performance_cdf", "tuning_curve", "speedup"),
+        "fit_scaling_law",
     },
 }
 LAZY = [

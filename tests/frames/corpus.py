@@ -741,3 +741,35 @@ INPUTS["a configuration names what folders do not"] = Input(
     ),
     Read("algorithm", "run", "step", "return", (), False, 2, 2, 3),
 )
+
+# --- ends of the road ---
+
+
+def law() -> pd.DataFrame:
+    """Return losses of model sizes and tokens."""
+    frame = rows(N=[1e6, 3e6, 1e7, 3e7], D=[1e8, 3e8, 1e9], value="loss")
+    return frame.assign(loss=1.7 + 400 / frame["N"] ** 0.34 + 410 / frame["D"] ** 0.28)
+
+
+INPUTS["points of a scaling law"] = Input(
+    one(law),
+    Read(
+        None, None, None, "loss", (), True, 1, 12, 1, says="model_size = N, tokens = D"
+    ),
+)
+INPUTS["curves over tokens are no points of a law"] = Input(
+    one(
+        lambda: rows(
+            model_size=[1, 2, 4], seed=[0, 1], tokens=[1e8, 3e8, 1e9], value="loss"
+        )
+    ),
+    Asks(
+        "the algorithm",
+        None,
+        {
+            "--algorithm model_size": Read(
+                "model_size", "seed", "tokens", "loss", (), True, 3, 2, 3
+            )
+        },
+    ),
+)

@@ -46,6 +46,11 @@ CLOCKS = names_in(
 )
 # The counts within an epoch.
 WITHIN_EPOCH = names_in("iter iters iteration iterations step steps batch")
+# Of the points of a scaling law.
+MODEL_SIZES = names_in(
+    "n params n_params num_params parameters n_parameters model_size"
+)
+TOKENS = names_in("d tokens n_tokens num_tokens training_tokens train_tokens")
 _OWN_NAME = re.compile(r"_(?:id|name)$")  # env_id, model_name
 _WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+")
 

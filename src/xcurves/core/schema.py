@@ -187,6 +187,11 @@ class Part:
     algorithms: Callable[[xr.Dataset], pd.DataFrame] | None = None
     # pairs as the answer has them, "shown" where they are
     pairs: Callable[[xr.Dataset], pd.DataFrame] | None = None
+    # The same where the part is asked for by name, if less is required of the curves then.
+    select_asked: (
+        Callable[[xr.DataArray], tuple[xr.DataArray, dict[str, Any], dict[str, str]]]
+        | None
+    ) = None
 
 
 @dataclass(frozen=True, slots=True)

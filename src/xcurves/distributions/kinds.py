@@ -77,7 +77,14 @@ def trials_of_search(
             "scores are not of trials of a search: they have no attr 'sampler'",
             obvious=True,
         )
-    return scores.isel(training=0, drop=True), {}, {}
+    return asked_trials(scores)
+
+
+def asked_trials(
+    scores: xr.DataArray,
+) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
+    """Return the scores of trials, whatever chose them; of curves those at the end."""
+    return scores.isel(training=-1, drop=True), {}, {}
 
 
 _TASK = ("task",)
@@ -414,9 +421,10 @@ TUNING_CURVE = ResultKind(
     ),
     statements=tuning_text.tuning_statements,
     part=Part(
-        "best_of_k",
+        "tuning_curve",
         None,
         trials_of_search,
+        select_asked=asked_trials,
         refuses=True,
         opens=True,
     ),

@@ -56,7 +56,7 @@ def curves_of(
     """Return the curves that a reading says, dims (*extra, algorithm, run, training); options as of `to_dataarray`."""
     value: Any = reading.score
     training = reading.training
-    kept = names_of(coords, "coords")
+    kept = [*names_of(coords, "coords"), *reading.coords]
     dims: dict[str, Any] = {name: name for name in names_of(reading.tasks)}
     dims |= {"algorithm": reading.algorithm, "run": reading.run, "training": training}
     frame = _without_empty_rows(reading.frame, value, training)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from xcurves.core.direction import looks_like_score
 from xcurves.core.doubts import MOST, Choice, counted, runs_each
 from xcurves.core.known import Known, known_of
 from xcurves.core.names import dim_of, is_clock
@@ -74,6 +75,7 @@ class Reading:
     numbered: bool = False
     apart: str = ""
     lower_is_better: bool | None = None
+    coords: tuple[str, ...] = ()  # columns that are coordinates of runs
 
     @property
     def missing(self) -> Mapping[str, Sequence[str]]:
@@ -163,6 +165,9 @@ class _Finder:
         """Return the reading of the frame."""
         told = known_of(self.frame)
         self._take_given(told)
+        points = self._find_points()
+        if points is not None:
+            return points
         self.frame, wide = long_form(self.frame, self.roles)
         self._find_tasks()
         self._find_runs()
@@ -193,6 +198,27 @@ class _Finder:
             self.numbered,
             self._what_tells_apart(),
             lower,
+        )
+
+    def _find_points(self) -> Reading | None:
+        """Return the reading of the points of a scaling law: losses of model sizes and tokens, each row a run."""
+        found = roles.points_of(self.frame)
+        said = {role for role, columns in self.typed.items() if columns != []}
+        if found is None or said - {"score"}:
+            return None
+        score = self.roles.get("score")
+        if score is None:
+            score, _ = find_score(self.frame, list(found))
+        if score is None or not looks_like_score(score):
+            return None
+        size, tokens = found
+        named = {size: "model_size", tokens: "tokens"}
+        made = f"each row is a point of a scaling law: model_size = {size}, tokens = {tokens}"
+        return Reading(
+            self.frame.rename(columns=named),
+            score=score,
+            made=(made,),
+            coords=("model_size", "tokens"),
         )
 
     # what is said

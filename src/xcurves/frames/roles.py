@@ -8,6 +8,8 @@ from typing import Any
 import pandas as pd
 
 from xcurves.core.names import (
+    MODEL_SIZES,
+    TOKENS,
     USUAL_EXTRAS,
     WITHIN_EPOCH,
     are_parts_of_data,
@@ -38,6 +40,7 @@ _FIRST_STEPS = (
     "epoch",
 )
 _MOST_LABELS = 50
+_FEWEST_POINTS = 3  # model sizes, and numbers of tokens, of a law
 _MOST_CLOCK = 20  # values of a label of unknown name, of which most occur in one run
 _OF_ONE_RUN = 0.9
 
@@ -228,6 +231,24 @@ def clocks_in(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
         if is_clock(name) or pd.api.types.is_datetime64_any_dtype(frame[name])
         if n_labels(frame[name]) > 1
     ]
+
+
+def points_of(frame: pd.DataFrame) -> tuple[str, str] | None:
+    """Return the columns of model sizes and tokens, if rows are the points of a scaling law and no curves of runs."""
+    found = []
+    for known in (MODEL_SIZES, TOKENS):
+        names = [
+            str(name)
+            for name in numeric_columns(frame)
+            if str(name).casefold() in known
+        ]
+        if len(names) != 1 or n_labels(frame[names[0]]) < _FEWEST_POINTS:
+            return None
+        found += names
+    others = [name for name in frame.columns if name not in found]
+    if any(dim_of(name) is not None for name in others):
+        return None
+    return found[0], found[1]
 
 
 def rises_in_runs(frame: pd.DataFrame, name: str, keys: Sequence[str]) -> bool:

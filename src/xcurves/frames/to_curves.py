@@ -110,9 +110,9 @@ def to_dataarray(
     TypeError
         If `value` or `training` is not numeric.
     ValueError
-        If columns can be read in several ways; if the frame is empty, if a label is missing, if a level is negative; if scores are repeated, or a level falls
-        within a run, and `duplicates` is "raise"; if the levels of all runs would take more than ten cells for each
-        score; and what `align` refuses.
+        If columns can be read in several ways; if the frame is empty, if a label is missing, if a level is negative; if
+        scores are repeated, or a level falls within a run, and `duplicates` is "raise"; if the levels of all runs would
+        take more than ten cells for each score; and what `align` refuses.
     ImportError
         If `frame` is of polars and pyarrow is not installed.
 

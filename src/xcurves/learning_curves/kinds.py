@@ -19,7 +19,7 @@ from xcurves.core.schema import (
 )
 from xcurves.learning_curves import plots, scaling_text, tables, text
 from xcurves.learning_curves.curvefit import REASONS
-from xcurves.learning_curves.error_rates import applicable_errors
+from xcurves.learning_curves.error_rates import applicable_errors, points_of_law
 from xcurves.learning_curves.scaling_laws import LAW_REASONS
 from xcurves.plotting.look import MOST_CURVES
 
@@ -488,6 +488,7 @@ FIT_SCALING_LAW = ResultKind(
         "Scaling laws: parameters, by how much each misses its own later runs an octave, and the exponent a.",
     ),
     statements=scaling_text.law_statements,
+    part=Part("scaling_law", None, points_of_law, refuses=True, opens=True),
     views={
         "isoflop": View(
             plots.draw_isoflop,

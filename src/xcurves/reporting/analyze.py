@@ -177,7 +177,13 @@ def analyze(
             continue
         try:
             with streams.watched() as watch:
-                results[name] = _make(kind, curves, {**given, **for_some}, entropy)
+                results[name] = _make(
+                    kind,
+                    curves,
+                    {**given, **for_some},
+                    entropy,
+                    asked=include is not None,
+                )
         except NotApplicableError as why:
             refused[name] = why
             continue
@@ -226,7 +232,12 @@ def analyze(
 
 
 def _make(
-    kind: ResultKind, curves: xr.DataArray, given: dict[str, Any], entropy: int
+    kind: ResultKind,
+    curves: xr.DataArray,
+    given: dict[str, Any],
+    entropy: int,
+    *,
+    asked: bool,
 ) -> xr.Dataset:
     """Return the result of one part, computed; refuse curves to which it does not apply."""
     part = kind.part
@@ -237,7 +248,10 @@ def _make(
         child = np.random.SeedSequence(entropy, spawn_key=(part.stream,))
         options["rng"] = int(child.generate_state(1, np.uint64)[0] >> np.uint64(1))
     try:
-        taken, found, attrs = part.select(curves)
+        select = part.select
+        if asked and part.select_asked is not None:
+            select = part.select_asked
+        taken, found, attrs = select(curves)
         result: xr.Dataset = kinds.function(kind.name)(
             taken, **found, **options
         ).compute()
