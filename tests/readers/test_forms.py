@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from xcurves import readers
 from xcurves.__main__ import main
 
 ALGORITHMS, RUNS, STEPS = ("slow", "fast"), range(4), (10, 20, 30)
@@ -309,6 +310,70 @@ def test_one_command_answers(form, tmp_path, monkeypatch, capsys):
         for value in (np.mean(levels), levels[-1])
         for digits in (1, 2, 3)
     ), out
+
+
+LOGS = Path(__file__).parent / "logs"
+OF_PACKAGES = {  # what packages wrote: the source that it is recognised as
+    "stable-baselines3": "monitor",
+    "stable-baselines3/ppo/0/evaluations.npz": "evaluations",
+    "lightning": "lightning",
+    "lightning/fast/0/metrics.csv": "lightning",
+    "transformers": "huggingface",
+    "transformers/fast/0/checkpoint-8/trainer_state.json": "huggingface",
+    "ray": "rllib",
+    "keras": "keras",
+    "id-marl-eval": "marl-eval",
+    "id-marl-eval/metrics.json": "marl-eval",
+}
+TO_CURVES = {
+    "monitor": (
+        "stable-baselines3",
+        {
+            "value": "return",
+            "training": "step",
+            "on": np.arange(100, 501, 100),
+            "method": "mean",
+            "tolerance": 100,
+        },
+    ),
+    "evaluations": (
+        "stable-baselines3",
+        {"value": "return", "training": "step", "duplicates": "mean"},
+    ),
+    "lightning": ("lightning", {"value": "val_loss", "training": "step"}),
+    "huggingface": ("transformers", {"value": "eval_loss", "training": "step"}),
+    "keras": ("keras", {"value": "val_loss", "training": "epoch"}),
+    "rllib": (
+        "ray",
+        {
+            "value": "episode_reward_mean",
+            "algorithm": "config/lr",
+            "run": "config/seed",
+            "training": "step",
+        },
+    ),
+    "marl-eval": (
+        "id-marl-eval",
+        {"value": "return", "training": "step", "extra": ["env", "task"]},
+    ),
+}
+
+
+@pytest.mark.parametrize(("path", "source"), OF_PACKAGES.items())
+def test_logs_of_packages_are_recognised_and_read_as_by_their_own_reader(path, source):
+    assert readers.recognize(LOGS / path).name == source
+    found = readers.read(LOGS / path)
+    assert found.equals(readers.read(LOGS / path, source=source))
+    assert found.attrs["source"]
+
+
+@pytest.mark.parametrize("source", TO_CURVES)
+def test_logs_of_packages_are_curves_that_can_be_compared(source):
+    folder, options = TO_CURVES[source]
+    curves = readers.read(LOGS / folder, source=source).curves.to_dataarray(**options)
+    result = curves.curves.randomized_anova(n_resamples=19, confidence_level=0.5, rng=0)
+    assert (result["n_levels"] > 1).all()
+    assert result["f"].notnull().any()
 
 
 def test_several_columns_of_the_algorithm_and_wide_columns_are_options(

@@ -10,27 +10,6 @@ from xcurves.__main__ import main
 from xcurves.readers import listing
 
 LOGS = Path(__file__).parent / "logs"
-RECOGNISED = {
-    "stable-baselines3": "monitor",
-    "stable-baselines3/ppo/0/evaluations.npz": "evaluations",
-    "lightning": "lightning",
-    "lightning/fast/0/metrics.csv": "lightning",
-    "transformers": "huggingface",
-    "transformers/fast/0/checkpoint-8/trainer_state.json": "huggingface",
-    "ray": "rllib",
-    "keras": "keras",
-    "id-marl-eval": "marl-eval",
-    "id-marl-eval/metrics.json": "marl-eval",
-}
-
-
-@pytest.mark.parametrize(("path", "name"), RECOGNISED.items())
-def test_logs_are_recognised_and_read_as_by_their_own_reader(path, name):
-    source = readers.recognize(LOGS / path)
-    assert source.name == name
-    frame = readers.read(LOGS / path)
-    assert frame.equals(readers.read(LOGS / path, source=name))
-    assert frame.attrs["source"]
 
 
 def write(path, text):
