@@ -38,6 +38,7 @@ import plain_chess
 import plain_pendulum
 from benchmarks import (
     distributions,
+    evaluations,
     frames,
     learning,
     profiles,
@@ -385,6 +386,47 @@ def task_goals() -> list[Goal]:
     ]
 
 
+def item_goals() -> list[Goal]:
+    """Return the goals of items of evaluations."""
+    goals = []
+    for name, items, aim in (
+        ("100 × 10,000 of 0 and 1", {"n_algorithms": 100, "n_items": 10_000}, 3.0),
+        (
+            "100 × 10,000 points",
+            {"n_algorithms": 100, "n_items": 10_000, "points": True},
+            4.0,
+        ),
+        (
+            "100 × 10,000, ten with gaps",
+            {"n_algorithms": 100, "n_items": 10_000, "gaps": 10},
+            8.0,
+        ),
+        ("20 × 2,000", {"n_algorithms": 20, "n_items": 2_000}, 0.4),
+        (
+            "10 × 1,000 × 5 answers",
+            {"n_algorithms": 10, "n_items": 1_000, "n_answers": 5},
+            0.5,
+        ),
+        (
+            "181 × 41 points",
+            {"n_algorithms": 181, "n_items": 41, "points": True},
+            5.0,
+        ),
+        ("65 × 115,000", {"n_algorithms": 65, "n_items": 115_000}, 25.0),
+    ):
+        compare = partial(_compare_items, items)
+        goals.append(Goal(f"items: `across_tasks`, {name}", compare, None, aim))
+    shown = partial(evaluations.show, 20, 2_000)
+    return [
+        *goals,
+        Goal("items: sentences, table, picture of 20 × 2,000", shown, None, 3.0),
+    ]
+
+
+def _compare_items(items: dict[str, Any]) -> xr.Dataset:
+    return evaluations.compare(evaluations.make_items(**items))
+
+
 def plan_goals() -> list[Goal]:
     """Return the goals of numbers of runs to plan for."""
     pilots, tasks = (
@@ -511,7 +553,7 @@ def archive_goals() -> list[Goal]:
 
 FAMILIES = (
     anova_goals, profile_goals, distribution_goals, benchmark_goals, band_goals, frame_goals, learning_goals,
-    scaling_goals, task_goals, plan_goals, simulation_goals, experiment_goals, archive_goals,
+    scaling_goals, task_goals, item_goals, plan_goals, simulation_goals, experiment_goals, archive_goals,
 )  # fmt: skip
 
 
