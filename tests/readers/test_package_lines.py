@@ -26,6 +26,13 @@ FAIRSEQ_JSON = f"""\
 {CLOCK} | INFO | train | {{"epoch": 1, "train_loss": "9.25", "train_ppl": "608.87", "train_num_updates": "200"}}
 {CLOCK} | INFO | valid | {{"epoch": 2, "valid_loss": "7.5", "valid_num_updates": "400", "valid_best_loss": "7.5"}}
 """
+FAIRSEQ_OLD = """\
+| epoch 001:    100 / 200 loss=9.5, nll_loss=10.1, ppl=724.08, wps=52922, num_updates=100, lr=8.9e-05, clip=0%
+| epoch 001:    200 / 200 loss=9.0, nll_loss=10.1, ppl=512, wps=52922, num_updates=200, lr=8.9e-05, clip=0%
+| epoch 001 | valid on 'valid' subset | valid_loss 8.5 | valid_ppl 362.04 | num_updates 200
+| epoch 001 | train_loss 9.25 | num_updates 200
+| epoch 002 | valid on 'valid' subset | valid_loss 7.5 | valid_ppl 181.02 | num_updates 400
+"""
 FAIRSEQ_FILE = "".join(
     line.rpartition(" | ")[2] + "\n" for line in FAIRSEQ_JSON.splitlines()
 )
@@ -43,7 +50,7 @@ MMENGINE = """\
 2026/01/02 03:04:05 - mmengine - INFO - Iter(val) [10/313]    eta: 0:00:03  time: 0.0122  data_time: 0.0047
 2026/01/02 03:04:05 - mmengine - INFO - Iter(val) [313/313]    mIoU: 35.7000  data_time: 0.0047  time: 0.0122
 """
-LLMC = "s:0 tel:11.0\ns:0 trl:10.5 lr:0.000001 norm:15.34\ns:250 eval:0.25\ns:250 tel:4.1\n"
+LLMC = "s:0 hel:0.24\ns:0 tel:11.0\ns:0 trl:10.5 lr:0.000001 norm:15.34\ns:250 eval:0.25\ns:250 tel:4.1\n"
 NANOGPT = "0 val 10.9500\n0 hella 0.2463\n0 train 10.955029\n250 val 6.0100\n"
 
 
@@ -58,7 +65,9 @@ def at(frame, score, step):
     return dict(zip(rows[step], rows[score], strict=True))
 
 
-@pytest.mark.parametrize("text", [FAIRSEQ_TEXT, FAIRSEQ_JSON, FAIRSEQ_FILE])
+@pytest.mark.parametrize(
+    "text", [FAIRSEQ_TEXT, FAIRSEQ_OLD, FAIRSEQ_JSON, FAIRSEQ_FILE]
+)
 def test_fairseq(tmp_path, text):
     frame = read(tmp_path, text)
     assert frame.attrs["source"] == "fairseq logs in run.log"
@@ -66,7 +75,7 @@ def test_fairseq(tmp_path, text):
     assert at(frame, "valid_loss", "num_updates") == {200: 8.5, 400: 7.5}
     assert at(frame, "train_loss", "num_updates") == {200: 9.25}
     assert at(frame, "valid_ppl", "num_updates") == {200: 362.04} | (
-        {400: 181.02} if text is FAIRSEQ_TEXT else {}
+        {400: 181.02} if text in (FAIRSEQ_TEXT, FAIRSEQ_OLD) else {}
     )
     assert at(frame, "epoch", "num_updates")[400] == 2
 
@@ -94,6 +103,7 @@ def test_llmc(tmp_path):
     assert at(frame, "val_loss", "step") == {0: 11, 250: 4.1}
     assert at(frame, "train_loss", "step") == {0: 10.5}
     assert at(frame, "eval", "step") == {250: 0.25}
+    assert at(frame, "hel", "step") == {0: 0.24}
 
 
 def test_build_nanogpt(tmp_path):

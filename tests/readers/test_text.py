@@ -85,3 +85,66 @@ def test_prose_is_no_log(tmp_path):
     )
     with pytest.raises(ValueError, match="nothing that is recognised"):
         readers.read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("cells", "values", "unit"),
+    [
+        (["300ms", "30.3s", "1m 0s"], [0.3, 30.3, 60], "s"),
+        (["70.1ms", "80.2ms", "90ms"], [70.1, 80.2, 90], "ms"),
+        (["1m 10s", "2m 0s", "1h 0m 1s"], [70, 120, 3601], "s"),
+        (["900", "1.3K", "2M"], [900, 1300, 2e6], ""),
+        (["90%", "91%", "92%"], [90, 91, 92], "%"),
+    ],
+)
+def test_units_that_change_become_one(tmp_path, cells, values, unit):
+    """As CatBoost prints times: never the unit of the last line."""
+    lines = [f"{at}:\tlearn: 0.5\ttotal: {cell}\n" for at, cell in enumerate(cells)]
+    (tmp_path / "train.log").write_text("".join(lines))
+    frame = readers.read(tmp_path / "train.log", source="text")
+    np.testing.assert_allclose(frame["total"], values)
+    assert frame.attrs.get("units", {}).get("total", "") == unit
+
+
+def test_units_that_cannot_become_one_are_left_out_and_said(tmp_path):
+    path = tmp_path / "train.log"
+    path.write_text("step:1 loss:2.5 total:3s\nstep:2 loss:2 total:5K\n")
+    with pytest.warns(UserWarning, match="'total' changes its unit and is left out$"):
+        frame = readers.read(path)
+    assert list(frame) == ["step", "loss"]
+
+
+@pytest.mark.parametrize("unlike", ["s", "K"])
+def test_runs_of_unlike_units(tmp_path, unlike):
+    for run, unit in enumerate(["ms", "ms", unlike]):
+        path = tmp_path / "logs" / "sgd" / str(run) / "train.log"
+        path.parent.mkdir(parents=True)
+        path.write_text(
+            f"step:1 loss:2.5 total:500{unit}\nstep:2 loss:2 total:800{unit}\n"
+        )
+    if unlike == "K":
+        with pytest.warns(UserWarning, match="'total' has unlike units in runs, K, ms"):
+            frame = readers.read(tmp_path / "logs")
+        assert "total" not in frame
+        return
+    frame = readers.read(tmp_path / "logs")
+    assert frame["total"].tolist() == [0.5, 0.8, 0.5, 0.8, 500, 800]
+    assert frame.attrs["units"]["total"] == "s"
+
+
+def test_a_step_of_all_before_names_and_numbers(tmp_path):
+    """As Julia's DQN programs print: 500 / 1000000 eps 0.967 |  avgR 1.27 | Loss 4.184e-03."""
+    path = tmp_path / "train.log"
+    path.write_text(
+        "500 / 9000 eps 0.967 |  avgR 1.27 | Loss 4.184e-03 | Grad 9e-03\n"
+        "1000 / 9000 eps 0.9 |  avgR -0.85 | Loss 4e-03 | Grad 9e-03\n"
+        "12 / 120 [====>...]\n"
+    )
+    frame = readers.read(path)
+    assert frame.to_dict("list") == {
+        "step": [500, 1000],
+        "eps": [0.967, 0.9],
+        "avgR": [1.27, -0.85],
+        "Loss": [4.184e-03, 4e-03],
+        "Grad": [9e-03, 9e-03],
+    }

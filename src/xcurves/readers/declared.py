@@ -183,7 +183,7 @@ LLMC = Source(
     "main.log of lines 's:250 tel:4.1'",
     ("text lines",),
     files=_TEXTS,
-    line=r"s:\d+ (?:tel|trl|eval):",
+    line=r"s:\d+ (?:tel|trl|eval|hel):",
     step="step",
     units={"step": "steps"},
 )

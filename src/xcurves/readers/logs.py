@@ -16,6 +16,7 @@ from xcurves.core.direction import looks_like_score
 from xcurves.core.names import dim_of, is_clock, is_step
 from xcurves.core.validation import check_path
 from xcurves.frames.wide import compiled, whole_numbers
+from xcurves.readers.cells import with_one_unit
 from xcurves.readers.formats import could_be_log
 from xcurves.readers.log_files import check_cells, parsing
 from xcurves.readers.open_files import LogError, check_name
@@ -107,6 +108,7 @@ def read_each_run(
             f"path {str(root)!r}: its {source.logs} have no rows. Check what was logged"
         )
     warn_first(empty)
+    units = _in_one_unit(kept)
     of_rows = np.repeat(list(kept), [len(rows) for rows in kept.values()])
     names_of = labels.iloc[of_rows].reset_index(drop=True)
     read = pd.concat([names_of, pd.concat(kept.values(), ignore_index=True)], axis=1)
@@ -116,8 +118,7 @@ def read_each_run(
             f"a log below {str(root)!r} has a column {str(twice)[:60]!r} too. Name that level of folders otherwise"
         )
     about = {"units": {**source.units}, "long_name": {**source.long_names}}
-    for rows in kept.values():
-        about["units"] |= rows.attrs.get("units", {})
+    about["units"] |= units
     read.attrs = {key: told for key, told in about.items() if told} | {
         "source": f"{source.what} {where(root)}"
     }
@@ -143,6 +144,34 @@ def _are_places(rows: pd.DataFrame, files: Sequence[Path], *, is_run: bool) -> b
     is_json = re.search(r"\.(?:json|jsonl|ndjson)(?:\.gz)?$", files[0].name.lower())
     is_history = is_json and any(map(looks_like_score, names))
     return are_numbers and not has_step and bool(is_run or is_history)
+
+
+def _in_one_unit(kept: dict[int, pd.DataFrame]) -> dict[str, str]:
+    """Return the unit of each column, to which runs that have another one are brought; a column without is left out."""
+    seen: dict[str, set[str]] = {}
+    for rows in kept.values():
+        for name, unit in rows.attrs.get("units", {}).items():
+            seen.setdefault(name, set()).add(unit)
+    units = {name: next(iter(found)) for name, found in seen.items() if len(found) == 1}
+    for name in seen.keys() - units.keys():
+        of_one = {unit: with_one_unit([f"1{unit}"]) for unit in seen[name]}
+        common = {unit for factor, unit in of_one.values() if factor}
+        can_be = len(common) == 1 and all(factor for factor, _ in of_one.values())
+        if not can_be:
+            provenance.warn(
+                f"{name!r} has unlike units in runs, {', '.join(sorted(seen[name]))}, and is left out"
+            )
+        for number, rows in kept.items():
+            factor, _ = of_one.get(
+                rows.attrs.get("units", {}).get(name, ""), (None, "")
+            )
+            if name in rows and can_be and factor:
+                kept[number] = rows.assign(**{name: rows[name] * factor[0]})
+            elif name in rows and not can_be:
+                kept[number] = rows.drop(columns=name)
+        if can_be:
+            units[name] = common.pop()
+    return units
 
 
 def _runs(

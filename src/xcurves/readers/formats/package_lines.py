@@ -44,7 +44,7 @@ _MM_PAIR = re.compile(
 _MM_CLOCKS = {"time", "data_time", "memory", "lr"}
 
 # llm.c: llmc/logger.h; build-nanogpt: train_gpt2.py, `log_file`.
-_LLMC = re.compile(rf"s:(\d++) (?=(?:tel|trl|eval):{NUMBER}(?: |$))", re.IGNORECASE)
+_LLMC = re.compile(rf"s:(\d++) (?=(?:tel|trl|eval|hel):{NUMBER}(?: |$))", re.IGNORECASE)
 _LLMC_PAIR = re.compile(rf"([a-z]{{1,20}}+):({NUMBER})(?= |$)", re.IGNORECASE)
 _NANOGPT = re.compile(rf"(\d++) (train|val|hella) ({NUMBER})$", re.IGNORECASE)
 _LOSSES = {
@@ -139,7 +139,12 @@ def _of_fairseq(logger: str, said: str) -> Said | None:
     if updates is None:
         return None
     metrics = [
-        (name if name == "epoch" else f"{prefix}{name}", number, "")
+        (
+            # older versions wrote the subset in the names themselves
+            name if name == "epoch" or name.startswith(prefix) else f"{prefix}{name}",
+            number,
+            "",
+        )
         for name, number in found
         if not name.endswith("num_updates")
     ]

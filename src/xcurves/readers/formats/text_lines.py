@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
+from xcurves.readers.cells import with_one_unit
 from xcurves.readers.formats.package_lines import NUMBER as _NUM
 from xcurves.readers.formats.package_lines import Metric, PackageLines, Said
 from xcurves.readers.log_files import Run, say_cut
@@ -32,8 +34,12 @@ _STEP = re.compile(
 )
 _BRACKET = re.compile(r"[-\s(*]*+\[(\d++)\]\s")
 _NUMBERED = re.compile(r"(\d++):\s++(?=[A-Za-z_])")  # of CatBoost
+# The rest of a time: 1m 10s.
+_UNIT = (
+    r"([A-Za-z%]{0,20}+(?: \d{1,9}+(?:\.\d{0,9}+)?(?:ms|h|m|s)(?=[\s,;|)]|$)){0,4}+)"
+)
 _KEYED = re.compile(
-    rf"(?<![A-Za-z_])([A-Za-z_][\w'./#@ -]{{0,80}}?)\s{{0,40}}+[:=]\s{{0,40}}+({_NUM})(?:/\d++)?+([A-Za-z%]{{0,20}}+){_END}",
+    rf"(?<![A-Za-z_])([A-Za-z_][\w'./#@ -]{{0,80}}?)\s{{0,40}}+[:=]\s{{0,40}}+({_NUM})(?:/\d++)?+{_UNIT}{_END}",
     re.IGNORECASE,
 )
 _NAKED = re.compile(
@@ -47,6 +53,7 @@ _QUOTED = re.compile(
 _ALONE = re.compile(
     r"[-\s\[(*]*+(epoch)\s++(\d++)\s*+(?:/\s*+\d++)?+\s*+:?\s*+$", re.IGNORECASE
 )
+_OF_ALL = re.compile(r"(\d++) / \d++ (?=[A-Za-z_]\w{0,40}+ [-+.\d][^|]{0,40}+\|)")
 _BAR = re.compile(r"\d++/\d++\s.*?-\s")  # of Keras, before its metrics
 
 
@@ -65,9 +72,13 @@ def read(data: bytes, path: Path) -> Run:
     *lines, last = data.decode(errors="replace").split("\n")
     said = dict(said_by_line(lines))
     found = {number: each for number, each in said.items() if each is not None}
-    rows, units = rows_of(list(found.values()))
+    rows, units, mixed = rows_of(list(found.values()))
     rows.attrs = {"units": units, "n_lines_left_out": len(said) - len(found)}
     left_out = [_say_second_log(path, found)]
+    if mixed:
+        left_out.append(
+            f"{path}: {', '.join(map(repr, mixed))} changes its unit and is left out"
+        )
     if _says_something(last.encode()):
         left_out.append(say_cut(path, last))
     return Run(rows, "; ".join(filter(None, left_out)))
@@ -137,6 +148,13 @@ def said_in(line: str, after_clock: str) -> Said | None:
             float(step[3]),
             _metrics(rest.lstrip(" :])|,-;"), naked=not step[2]),
         )
+    of_all = _OF_ALL.match(after_clock)
+    if of_all:
+        rest = after_clock[of_all.end() :]
+        pairs = [
+            each for part in rest.split("|") for each in _metrics(part.strip(), True)
+        ]
+        return _said("step", float(of_all[1]), pairs)
     for form, text in ((_BRACKET, after_clock), (_NUMBERED, line)):
         match = form.match(text)
         if match:
@@ -150,15 +168,15 @@ def _said(word: str, step: float, metrics: list[Metric]) -> Said | None:
     return Said(word, step, metrics)
 
 
-def rows_of(said: list[Said]) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Return a row for each step, and the units of columns."""
-    rows, units = list[dict[str, float]](), dict[str, str]()
+def rows_of(said: list[Said]) -> tuple[pd.DataFrame, dict[str, str], list[str]]:
+    """Return a row for each step, the units of columns, and which columns have none that holds for all rows."""
+    rows = list[dict[str, Any]]()
+    units = dict[str, set[str]]()
     for word, step, metrics in said:
-        row = {word: _plain(step)}
+        row: dict[str, Any] = {word: _plain(step)}
         for name, number, unit in metrics:
-            row.setdefault(name, int(number) if number.isdecimal() else float(number))
-            if unit:
-                units[name] = unit
+            row.setdefault(name, f"{number}{unit}" if unit else number)
+            units.setdefault(name, set()).add(unit)
         # Lines of one step, such as of training and of validation, are one row unless a line has nothing new.
         if (
             rows
@@ -170,7 +188,30 @@ def rows_of(said: list[Said]) -> tuple[pd.DataFrame, dict[str, str]]:
             }
         else:
             rows.append(row)
-    return pd.DataFrame(rows), units
+    table = pd.DataFrame(rows)
+    found, mixed = dict[str, str](), list[str]()
+    for name, seen in units.items():
+        there = table[name].notna()
+        numbers, unit = _in_one_unit([str(cell) for cell in table[name][there]], seen)
+        if numbers is None:
+            mixed.append(name)
+            table = table.drop(columns=name)
+            continue
+        table[name] = pd.Series(numbers, table.index[there]).reindex(table.index)
+        if unit:
+            found[name] = unit
+    return table, found, mixed
+
+
+def _in_one_unit(
+    cells: list[str], units: set[str]
+) -> tuple[Sequence[float] | None, str]:
+    """Return cells as numbers, and their unit: that of all, or one to which all can be brought."""
+    if len(units) > 1 or " " in next(iter(units)):
+        return with_one_unit(cells)
+    (unit,) = units
+    plain = [cell.removesuffix(unit) for cell in cells]
+    return [int(cell) if cell.isdecimal() else float(cell) for cell in plain], unit
 
 
 def _metrics(text: str, naked: bool = False) -> list[Metric]:
