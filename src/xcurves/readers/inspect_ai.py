@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +13,7 @@ from xcurves.core import provenance
 from xcurves.readers import evaluation_logs, logs
 from xcurves.readers.formats.json_rows import parse
 from xcurves.readers.log_files import check_cells, parsing
-from xcurves.readers.open_files import LogError, beginning, read_member, read_text
+from xcurves.readers.open_files import LogError, beginning, open_members, read_text
 from xcurves.readers.source import Source
 
 # As `inspect_ai.scorer.value_to_float` has them.
@@ -76,23 +75,22 @@ def _scores(path: str | Path) -> pd.DataFrame:
 
 
 def _read(path: Path) -> _Log:
-    if not zipfile.is_zipfile(path):
-        said = parse(read_text(path), path)
-        return _Log(path, said, said.get("samples") or [])
-    with zipfile.ZipFile(path) as members:
-        names = members.namelist()
-        if "header.json" not in names:
+    with open_members(path) as members:
+        if members is None:
+            said = parse(read_text(path), path)
+            return _Log(path, said, said.get("samples") or [])
+        if "header.json" not in members.names:
             raise LogError(
                 f"{path} is of an evaluation that did not end. Run it to its end, or leave it out"
             )
-        header = parse(read_member(members, "header.json", path), path)
+        header = parse(members.read("header.json"), path)
         samples = list[Mapping[str, Any]]()
-        if "summaries.json" in names:
-            samples = parse(read_member(members, "summaries.json", path), path)
+        if "summaries.json" in members.names:
+            samples = parse(members.read("summaries.json"), path)
         else:  # of versions that wrote none
             samples = [
-                parse(read_member(members, name, path), path)
-                for name in names
+                parse(members.read(name), path)
+                for name in members.names
                 if name.startswith("samples/")
             ]
     return _Log(path, header, samples)

@@ -198,15 +198,33 @@ def _header_of(
     return shape, dtype
 
 
-def read_member(members: zipfile.ZipFile, name: str, path: Path) -> bytes:
-    """Return a file in a zip, also one that is compressed by zstd, if it expands to no more than is allowed."""
-    member = members.getinfo(name)
-    if member.file_size > _limit.get():
-        raise _too_large(path)
-    try:
-        return members.read(member)
-    except NotImplementedError:  # before Python 3.14
-        return _of_zstd(_raw(member, path), member.file_size)
+class Members:
+    """The files in a zip, also those that are compressed by zstd, which expand to no more than is allowed."""
+
+    def __init__(self, members: zipfile.ZipFile, path: Path) -> None:
+        self._members, self._path = members, path
+        self.names = members.namelist()
+
+    def read(self, name: str) -> bytes:
+        """Return what a file holds."""
+        member = self._members.getinfo(name)
+        if member.file_size > _limit.get():
+            raise _too_large(self._path)
+        try:
+            return self._members.read(member)
+        except NotImplementedError:  # before Python 3.14
+            return _of_zstd(_raw(member, self._path), member.file_size)
+
+
+@contextmanager
+def open_members(path: Path) -> Iterator[Members | None]:
+    """Open the files in a zip; None of a file that is none."""
+    with opened(path) as file:
+        if not zipfile.is_zipfile(file):
+            yield None
+            return
+        with zipfile.ZipFile(file) as members:
+            yield Members(members, path)
 
 
 def _raw(member: zipfile.ZipInfo, path: Path) -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import closing
@@ -28,6 +27,7 @@ from xcurves.readers.open_files import (
     beginning,
     check_database,
     check_tables,
+    connect,
     copy_database,
     database_address,
     is_database,
@@ -219,7 +219,7 @@ def _tables() -> list[str]:
 
 def _check_rows(path: Path) -> None:
     """Refuse rows that Optuna does not write, such as trials of no study: it would read past them or fail."""
-    with closing(sqlite3.connect(path)) as database:
+    with closing(connect(path.as_uri())) as database:
         for table, _, belongs_to, _ in database.execute("PRAGMA foreign_key_check"):
             raise ValueError(f"a row of {table} belongs to none of {belongs_to}")
         for what, query in _WRONG.items():
