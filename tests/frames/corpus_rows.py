@@ -218,3 +218,35 @@ INPUTS["one array a run"] = Input(
     },
     Read("algorithm", "run", "step", "score", (), False, 2, 2, 4),
 )
+
+# --- wide tables ---
+
+
+def wide(last=None, **columns):
+    """Return a wide table of six data sets and two learners, with a further last row."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"dataset": list("pqrstu")})
+    for name in ("svm", "tree"):
+        table[name] = rng.uniform(1, 9, 6).round(2)
+    for name, column in columns.items():
+        table[name] = column(table)
+    if last is not None:
+        row = {"dataset": last[0], **dict(zip(("svm", "tree"), last[1:], strict=True))}
+        table = pd.concat([table, pd.DataFrame([row])])
+    return table
+
+
+WIDE = Read("algorithm", None, None, "score", ("dataset",), False, 2, None, None, 6)
+INPUTS["wide, the last row is the average"] = Input(
+    one(lambda: wide(("Average", 50.0, 60.0))), WIDE
+)
+INPUTS["wide, the last rows are means by their numbers"] = Input(
+    one(lambda: wide(("all", *wide()[["svm", "tree"]].mean().round(3)))), WIDE
+)
+INPUTS["wide, a column is the average"] = Input(
+    one(lambda: wide(average=lambda table: table[["svm", "tree"]].mean(axis=1))), WIDE
+)
+INPUTS["wide, gaps of many kinds"] = Input(
+    one(lambda: wide().astype(object).assign(tree=["--", 2.5, "n.a.", 3.5, 4.5, 1.5])),
+    WIDE,
+)

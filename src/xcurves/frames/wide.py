@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from xcurves.core import provenance
 from xcurves.core.labels import DIMS, shown
+from xcurves.frames.summaries import summary_columns, without_summaries
 
 CONFIG = "config/"  # before the names of columns that hold the configuration of a run
 
@@ -83,6 +85,7 @@ def to_long(
     """
     used = [name for name in [*dims.values(), *kept] if name is not None]
     parts = _parts(frame, columns, used)
+    frame = without_summaries(frame, list(parts.index))
     made = {part: dims.get(part) or part for part in parts.columns}
     rest = [name for name in frame if name not in parts.index]
     taken = [name for name in (value, *made.values()) if name in rest]
@@ -246,6 +249,11 @@ def _of_pattern(frame: pd.DataFrame, columns: str, used: Sequence[str]) -> pd.Da
     """Return what each column that fits says, a row for each."""
     pattern = compiled(columns, "columns")
     free = [name for name in frame.select_dtypes("number") if name not in used]
+    summaries = summary_columns(free)
+    if summaries:
+        listed = ", ".join(map(repr, summaries))
+        provenance.warn(f"columns left out, as they sum up others: {listed}")
+        free = [name for name in free if name not in summaries]
     parts_of = {}
     for name in free:
         match = pattern.fullmatch(str(name))

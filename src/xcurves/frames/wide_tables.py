@@ -11,6 +11,7 @@ import pandas as pd
 from xcurves.core.direction import looks_like_score
 from xcurves.core.names import dim_of
 from xcurves.frames.score_columns import NO_NAME, names_score, says_statistic
+from xcurves.frames.summaries import summary_columns
 from xcurves.frames.wide import to_long
 from xcurves.frames.wide_columns import Pattern, fitting_pattern
 
@@ -27,6 +28,12 @@ def long_form(
         return frame, ""
     frame = _with_named_rows(frame)
     named, scores = _named_and_scores(frame, known)
+    summaries = summary_columns(scores)
+    if summaries:
+        made, how = long_form(frame.drop(columns=summaries), known)
+        if not how:
+            return frame, ""
+        return made, f"{how}, without {', '.join(summaries)}"
     said = any(looks_like_score(name) or says_statistic(name) for name in scores)
     free = [name for name in frame.columns if name not in columns_of(known)]
     if len(scores) < 2 or said or len(scores) + len(named) < len(free):
