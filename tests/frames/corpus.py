@@ -773,3 +773,29 @@ INPUTS["curves over tokens are no points of a law"] = Input(
         },
     ),
 )
+
+# --- 10: states ---
+
+
+def ended(*states: str) -> pd.DataFrame:
+    """Return scores of runs that ended in some states."""
+    frame = rows(model=AB, seed=range(4), value="acc")
+    return frame.assign(state=[*states, *["finished"] * (8 - len(states))])
+
+
+INPUTS["runs that failed"] = Input(
+    one(
+        lambda: ended("crashed", "FAIL").assign(
+            acc=lambda each: each["acc"].where(each["state"] == "finished")
+        )
+    ),
+    Read("model", "seed", None, "acc", (), False, 2, 4, 1),
+)
+INPUTS["runs that were killed"] = Input(
+    one(lambda: ended("killed", "preempted")),
+    Asks(
+        "has runs that were killed, preempted",
+        2,
+        {"state=finished": Read("model", "seed", None, "acc", (), False, 2, 4, 1)},
+    ),
+)

@@ -98,6 +98,7 @@ def _given(table: Table, options: argparse.Namespace) -> dict[str, Any]:
         given["tasks"] = tasks
     if options.task_groups is not None:
         given["passage"] = options.task_groups
+    given["missing_scores"] = options.missing_scores
     if options.value:
         given["score"] = options.value[0]
     elif table.value is not None:

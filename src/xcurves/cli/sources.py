@@ -273,7 +273,9 @@ def _read_curves(
             how = {"levels": "run"}
         if options.missing_scores == "absent":
             _warn_of_empty_runs(opened, value)
-    elif options.missing_scores == "absent":
+    elif options.missing_scores == "absent" and (
+        opened.reading is None or opened.reading.state is None
+    ):
         _warn_of_gaps(opened.frame, value)
 
     # Which failure is the worst score depends on the direction.

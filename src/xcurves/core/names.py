@@ -51,6 +51,11 @@ MODEL_SIZES = names_in(
     "n params n_params num_params parameters n_parameters model_size"
 )
 TOKENS = names_in("d tokens n_tokens num_tokens training_tokens train_tokens")
+# How runs ended: failed; by somebody's choice, which may hide a failure; or well.
+STATES = names_in("state status outcome")
+FAILED = names_in("crashed crash failed fail failure error errored")
+ENDED_EARLY = names_in("killed stopped pruned preempted")
+FINISHED = names_in("complete completed finished success succeeded done ok running")
 _OWN_NAME = re.compile(r"_(?:id|name)$")  # env_id, model_name
 _WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+")
 

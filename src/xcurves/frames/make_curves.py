@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from xcurves.core import direction, labels, provenance, run_checks, short_runs
 from xcurves.core.failed_runs import SHORT, failed_score
 from xcurves.core.matched_runs import BY_ORDER, MATCHED, NUMBERED
+from xcurves.core.names import ENDED_EARLY, FAILED
 from xcurves.core.validation import check_choice
 from xcurves.frames import grids
 from xcurves.frames import rows as frame_rows
@@ -68,6 +69,9 @@ def curves_of(
     if training is not None:
         level = numbers(frame[training])
     scores, n_failed = _scores_of_rows(frame, value, missing_scores, higher_is_better)
+    scores, failures = _with_failures(
+        reading, frame, scores, missing_scores, higher_is_better
+    )
 
     # Rows of the same run and level become one, unless that is refused.
     named = Named(
@@ -84,6 +88,7 @@ def curves_of(
         warn_of_mixed_runs(
             frame.iloc[is_kept], curve[is_kept], level[is_kept], named, duplicates
         )
+    lines += failures
     if n_failed:
         lines.append(
             f"to_dataarray(missing_scores='failed'): {n_failed:,} rows without a score are of failed runs"
@@ -151,6 +156,30 @@ def _scores_of_rows(
     is_missing = np.isnan(scores)
     failed = failed_score(_is_higher_better(frame, value, higher_is_better))
     return np.where(is_missing, failed, scores), int(is_missing.sum())
+
+
+def _with_failures(
+    reading: Reading,
+    frame: pd.DataFrame,
+    scores: NDArray[np.float64],
+    missing_scores: str,
+    higher_is_better: bool | None,
+) -> tuple[NDArray[np.float64], list[str]]:
+    """Return scores in which runs that failed by their state have the worst one, and what the history says of it."""
+    if reading.state is None:
+        return scores, []
+    state = frame[reading.state].astype(str).str.casefold()
+    bad = FAILED
+    if missing_scores == "failed":
+        bad = FAILED | ENDED_EARLY
+    failed = state.isin(bad).to_numpy()
+    if reading.training is not None:
+        failed &= np.isnan(scores)  # what a run reached before it failed stays
+    if not failed.any():
+        return scores, []
+    worst = failed_score(_is_higher_better(frame, str(reading.score), higher_is_better))
+    said = f"reading: {int(failed.sum()):,} rows are of runs that failed, as {reading.state} says"
+    return np.where(failed, worst, scores), [said]
 
 
 def _is_higher_better(frame: pd.DataFrame, value: str, given: bool | None) -> bool:

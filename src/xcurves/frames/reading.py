@@ -12,7 +12,7 @@ import pandas as pd
 from xcurves.core.direction import looks_like_score
 from xcurves.core.doubts import MOST, Choice, counted, runs_each
 from xcurves.core.known import Known, known_of
-from xcurves.core.names import dim_of, is_clock
+from xcurves.core.names import ENDED_EARLY, FINISHED, dim_of, is_clock
 from xcurves.frames import roles
 from xcurves.frames.items import are_matched, settle_items
 from xcurves.frames.score_columns import find_score, n_labels
@@ -76,6 +76,7 @@ class Reading:
     apart: str = ""
     lower_is_better: bool | None = None
     coords: tuple[str, ...] = ()  # columns that are coordinates of runs
+    state: str | None = None  # the column that says which runs failed
 
     @property
     def missing(self) -> Mapping[str, Sequence[str]]:
@@ -160,6 +161,7 @@ class _Finder:
     passage: str | None = None
     matched: str = ""
     numbered: bool = False
+    state: str | None = None
 
     def reading(self) -> Reading:
         """Return the reading of the frame."""
@@ -169,6 +171,7 @@ class _Finder:
         if points is not None:
             return points
         self.frame, wide = long_form(self.frame, self.roles)
+        self.state = roles.states_of(self.frame, self._used)
         self._find_tasks()
         self._find_runs()
         self._find_algorithm(told)
@@ -198,12 +201,17 @@ class _Finder:
             self.numbered,
             self._what_tells_apart(),
             lower,
+            state=self.state,
         )
 
     def _find_points(self) -> Reading | None:
         """Return the reading of the points of a scaling law: losses of model sizes and tokens, each row a run."""
         found = roles.points_of(self.frame)
-        said = {role for role, columns in self.typed.items() if columns != []}
+        said = {
+            role
+            for role in (*ROLES, "coords", "passage")
+            if self.typed.get(role, []) != []
+        }
         if found is None or said - {"score"}:
             return None
         score = self.roles.get("score")
@@ -250,7 +258,12 @@ class _Finder:
         used = columns_of(self.roles)
         for role in ("algorithm", "run"):
             used += listed(self.typed.get(role))
-        return used + listed(self.passage) + listed(self.typed.get("coords"))
+        used += [
+            *listed(self.passage),
+            *listed(self.typed.get("coords")),
+            *listed(self.state),
+        ]
+        return used
 
     def _keys(self, *names: str) -> list[str]:
         return roles.keys_of(self.roles, *names)
@@ -504,7 +517,29 @@ class _Finder:
             return self._doubt_of_training()
         if self.missing:
             return Doubt(dict(self.missing), tuple(self._choices()))
-        return self._doubt_of_parts() or self._doubt_of_rising()
+        return (
+            self._doubt_of_ends() or self._doubt_of_parts() or self._doubt_of_rising()
+        )
+
+    def _doubt_of_ends(self) -> Doubt | None:
+        """Return what to ask where runs were ended early: to leave them out may reward failing."""
+        if self.state is None:
+            return None
+        ends = self.frame[self.state].astype(str).str.casefold()
+        labels = sorted(self.frame[self.state][ends.isin(ENDED_EARLY)].unique())
+        finished = self.frame[self.state][ends.isin(FINISHED)].unique().tolist()
+        if not labels or len(finished) != 1:
+            return None
+        rest = self.frame[self.frame[self.state] == finished[0]]
+        select = {"select": f"{self.state}={finished[0]}"}
+        choices = [Choice(select, f"{compared(rest, self.roles)}, without those")]
+        counts = {"missing_scores": "failed"}
+        choices.append(
+            Choice(counts, f"{compared(self.frame, self.roles)}, those failed")
+        )
+        if self.typed.get("missing_scores") == "failed":
+            return None
+        return Doubt({}, tuple(choices), f"has runs that were {', '.join(labels)}")
 
     def _doubt_of_parts(self) -> Doubt | None:
         """Return what to ask where scores of train and test stand below each other."""

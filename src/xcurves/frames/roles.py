@@ -8,7 +8,11 @@ from typing import Any
 import pandas as pd
 
 from xcurves.core.names import (
+    ENDED_EARLY,
+    FAILED,
+    FINISHED,
     MODEL_SIZES,
+    STATES,
     TOKENS,
     USUAL_EXTRAS,
     WITHIN_EPOCH,
@@ -231,6 +235,17 @@ def clocks_in(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
         if is_clock(name) or pd.api.types.is_datetime64_any_dtype(frame[name])
         if n_labels(frame[name]) > 1
     ]
+
+
+def states_of(frame: pd.DataFrame, used: Sequence[str]) -> str | None:
+    """Return the column that says how runs ended, if all of its labels are known."""
+    for name in _free(frame, used):
+        if rank_of(name, STATES) is None or pd.api.types.is_numeric_dtype(frame[name]):
+            continue
+        labels = {str(label).casefold() for label in frame[name].dropna().unique()}
+        if labels and labels <= FAILED | ENDED_EARLY | FINISHED:
+            return name
+    return None
 
 
 def points_of(frame: pd.DataFrame) -> tuple[str, str] | None:

@@ -172,7 +172,7 @@ def to_dataarray(
     kept = names_of(coords, "coords")
     if columns is not None:
         tidy, given["score"] = _long(tidy, columns, given, kept)
-    reading = _reading_of(tidy, given, kept)
+    reading = _reading_of(tidy, given, kept, missing_scores)
     curves = curves_of(
         reading,
         coords=coords,
@@ -209,7 +209,10 @@ def _long(
 
 
 def _reading_of(
-    frame: pd.DataFrame, given: Mapping[str, Any], kept: Sequence[str]
+    frame: pd.DataFrame,
+    given: Mapping[str, Any],
+    kept: Sequence[str],
+    missing_scores: str,
 ) -> Reading:
     """Return the reading of a frame: what is given, and the rest found."""
     said = {role: column for role, column in given.items() if column is not FIND}
@@ -230,7 +233,9 @@ def _reading_of(
         or not _have_labels(frame, asked)
     ):
         return _as_named(frame, said)
-    reading = read_frame(frame, said | {"coords": kept})
+    reading = read_frame(
+        frame, said | {"coords": kept, "missing_scores": missing_scores}
+    )
     if reading.doubt is not None and reading.doubt.choices:
         raise ask_in_python(reading, given)
     if reading.doubt is not None:

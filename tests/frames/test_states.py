@@ -1,0 +1,38 @@
+"""Runs that failed by their state have the worst score, in Python and in the shell; those that were ended are asked."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from xcurves.core.doubts import Doubtful
+
+
+def runs(state: str, score: float = np.nan, value: str = "acc") -> pd.DataFrame:
+    """Return three runs of each of two models, the first of which ended in a state."""
+    frame = pd.DataFrame(
+        {"model": np.repeat(["a", "b"], 3), "seed": [0, 1, 2] * 2, "state": "finished"}
+    )
+    frame[value] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+    frame.loc[0, ["state", value]] = [state, score]
+    return frame
+
+
+@pytest.mark.parametrize("state", ["crashed", "FAIL", "failed"])
+@pytest.mark.parametrize(("value", "worst"), [("acc", -np.inf), ("val_loss", np.inf)])
+def test_a_run_that_failed_has_the_worst_score(state, value, worst):
+    curves = runs(state, value=value).curves.to_dataarray()
+    assert curves.sel(algorithm="a", run=0).item() == worst
+    assert int(np.isfinite(curves).sum()) == 5
+    assert "1 rows are of runs that failed" in curves.attrs["history"]
+
+
+def test_a_run_that_was_killed_is_asked_and_counts_as_it_is_said():
+    frame = runs("killed", 0.9)
+    with pytest.raises(Doubtful, match="has runs that were killed") as caught:
+        frame.curves.to_dataarray()
+    without, failed = (eval(call, {"frame": frame}) for call in caught.value.calls)
+    assert int(np.isfinite(without).sum()) == int(np.isfinite(failed).sum()) == 5
+    assert np.isnan(without.sel(algorithm="a").min(skipna=False))
+    assert failed.sel(algorithm="a", run=0).item() == -np.inf
