@@ -324,3 +324,21 @@ def test_no_places_in_a_circle():
         1,
         2,
     ]
+
+
+def test_probabilities_of_single_runs_are_those_of_a_plain_loop():
+    scores = np.random.default_rng(5).integers(0, 4, (3, 30, 1)).astype(float)
+    scores[0, :3] = np.nan
+    scores[1, 5] = -np.inf  # failed
+    found = across(items(scores), higher_is_better=True)
+    for pair in range(3):
+        own = found.isel(pair=pair)
+        a, b = (
+            int(str(own[side].values)[1:]) for side in ("algorithm_a", "algorithm_b")
+        )
+        wins = [
+            (x > y) + (x == y) / 2
+            for x, y in zip(scores[a, :, 0], scores[b, :, 0], strict=True)
+            if not np.isnan(x + y)
+        ]
+        np.testing.assert_allclose(own.prob_greater, np.mean(wins))

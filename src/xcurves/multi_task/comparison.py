@@ -291,7 +291,7 @@ class Comparison(JoinedTasks):
             self._between_tasks(pairs, part)
             self._new_task(pairs, part)
             if not self.context.paired and not (own.are_binary and not self.by_ranks):
-                theta = task_ranks.thetas(pairs.x, pairs.y)
+                theta = _thetas(pairs)
                 has_some = pairs.here.any(axis=-1)
                 over_tasks = np.nansum(pairs.weights * theta, axis=-1)
                 part["prob_greater"][has_some] = over_tasks[has_some]
@@ -424,3 +424,11 @@ class Comparison(JoinedTasks):
             claim["difference_ci"][known], sd, n, level
         )
         out["tasks_at_least"][known] = np.where(shown[known], np.nan, at_least)
+
+
+def _thetas(pairs: PairScores) -> Floats:
+    """Return P(X > Y), ties half, of every pair in every task, NaN where a pair lacks it."""
+    if pairs.own.n_runs.max() > 1:
+        return task_ranks.thetas(pairs.x, pairs.y)
+    # Of single runs the sign of the difference says it: a tenth of the time of a sort.
+    return np.asarray((np.sign(pairs.d_ranked) + 1) / 2)
