@@ -19,7 +19,10 @@ from xcurves.core.validation import check_curves
 from xcurves.core.weights import number_of_run
 from xcurves.frames.align import check_fractions
 from xcurves.kernels.distributions import bootstrap
-from xcurves.kernels.over_tasks import task_flips
+from xcurves.kernels.over_tasks import t_scale, task_flips
+from xcurves.kernels.over_tasks.pair_members import OwnMembers, PairTotals, totals
+from xcurves.kernels.over_tasks.sign_plans import Signs
+from xcurves.kernels.resampling import plans
 from xcurves.kernels.resampling.plans import DEFAULT_RESAMPLES
 from xcurves.kernels.times import ragged
 from xcurves.multi_task import kinds, task_options
@@ -248,18 +251,28 @@ class _Profile(JoinedTasks):
             self._contributions(each, share)[..., kept] for each in (means, of_training)
         )
 
-        # All fractions of all pairs are one family of tests, flipped alike.
-        members = x.reshape(1, -1, len(kept))
-        tested = task_flips.pvalues(members, plan, self.context.alpha)
-        for name, values in zip(("pvalue", "pvalue_adjusted"), tested, strict=True):
-            out[name][:, begun] = values.reshape(x.shape[:-1])
-        out["mean_pvalue_adjusted"][:] = task_flips.pvalues(
-            x_of_training[:, 0], plan, self.context.alpha
-        )[1]
         n_families = np.count_nonzero(~np.isnan(weights), axis=-1)
         in_family = task_flips.can_be_shown(n_families, self.context.alpha)
         n_tests = int(np.count_nonzero(in_family)) * int(begun.sum())
-        tested_pairs = np.flatnonzero(n_families)
+        takes_ranks = t_scale.takes_ranks(
+            len(kept), n_tests, self.context.n_resamples, self.context.alpha
+        )
+        own_plans = [task_flips.own_flips(each, plan)[1] for each in weights]
+        # A pair with few tasks of its own has its exact intervals.
+        by_t = np.array([not takes_ranks and not own.exact for own in own_plans])
+        if by_t.any():
+            self._by_t(out, (x, x_of_training), weights, plan, begun, by_t)
+
+        # All fractions of all pairs are one family of tests, flipped alike.
+        members = x.reshape(1, -1, len(kept))
+        if not by_t.any():
+            tested = task_flips.pvalues(members, plan, self.context.alpha)
+            for name, values in zip(("pvalue", "pvalue_adjusted"), tested, strict=True):
+                out[name][:, begun] = values.reshape(x.shape[:-1])
+            out["mean_pvalue_adjusted"][:] = task_flips.pvalues(
+                x_of_training[:, 0], plan, self.context.alpha
+            )[1]
+        tested_pairs = np.flatnonzero((n_families > 0) & ~by_t)
         for pair in self.progress(tested_pairs, total=len(tested_pairs)):
             families, own = task_flips.own_flips(weights[pair], plan)
             out["n_resamples"][pair] = own.n_resamples
@@ -274,11 +287,67 @@ class _Profile(JoinedTasks):
             for name, values in difference.items():
                 out[name][pair][begun] = values
 
+    def _by_t(
+        self,
+        out: Mapping[str, Floats],
+        sums_of_families: tuple[Floats, Floats],
+        weights: Floats,
+        plan: plans.FlipPlan,
+        begun: Bools,
+        chosen: Bools,
+    ) -> None:
+        """Fill in p of all pairs on the scale of t, and intervals and bands of those `chosen`: of many tasks, as items are."""
+        x, x_of_training = sums_of_families
+        alpha = self.context.alpha
+        found, sums = _flipped(x, weights, plan, alpha)
+        shape = x.shape[:-1]
+        pvalue, adjusted = (
+            each.reshape(shape) for each in (found.pvalue, found.pvalue_adjusted)
+        )
+        pvalue[np.isnan(x).all(axis=-1)] = np.nan
+        out["pvalue"][:, begun] = pvalue
+        out["pvalue_adjusted"][:, begun] = np.maximum(adjusted, pvalue)
+        of_training, _ = _flipped(x_of_training, weights, plan, alpha)
+        out["mean_pvalue_adjusted"][:] = np.maximum(
+            of_training.pvalue_adjusted, of_training.pvalue
+        )
+
+        estimate = np.nansum(x, axis=-1)
+        for name, ratio in (
+            ("difference_ci", found.own),
+            ("difference_ci_simultaneous", found.together),
+        ):
+            ends = t_scale.intervals(sums, ratio).reshape(*shape, 2)
+            for pair in np.flatnonzero(chosen):
+                out[name][pair][begun] = ends[pair]
+        for pair in np.flatnonzero(chosen):
+            out["difference"][pair][begun] = estimate[pair]
+            out["n_resamples"][pair] = plan.n_resamples
+            if task_flips.are_many_and_alike(weights[pair]):
+                out["band_method"][pair] = task_flips.RESIDUALS
+                out["difference_band"][pair][begun] = task_flips.band_of_residuals(
+                    x[pair], weights[pair], estimate[pair], plan, alpha
+                )
+
     def _contributions(self, means: Floats, share: Floats) -> Floats:
         """Return the sums over families of weighted differences of pairs, shape (pair, fraction, family)."""
         first, second = (means[:, side] for side in self.pairs.T)
         d = (first - second).transpose(1, 2, 0) * share[:, np.newaxis]
         return self.family_sums(d)
+
+
+def _flipped(
+    x: Floats, weights: Floats, plan: plans.FlipPlan, alpha: float
+) -> tuple[t_scale.FlipTests, PairTotals]:
+    """Return what flips say on the scale of t of sums of families, (pair, level, family), all levels one family of tests."""
+    n_levels = x.shape[1]
+    members = OwnMembers(
+        np.nan_to_num(x.reshape(-1, x.shape[-1])),
+        np.nan_to_num(np.repeat(weights, n_levels, axis=0)),
+    )
+    sums = totals(members, len(members.x))
+    tested = task_flips.can_be_shown(sums.n_families.astype(np.intp), alpha)
+    return t_scale.flip_tests(members, sums, Signs(plan), tested, alpha), sums
 
 
 def _means_of_runs(scores: Floats, count: Floats) -> Floats:

@@ -320,8 +320,8 @@ def profile_difference(
         x, np.broadcast_to(weights, x.shape), plan, *alphas
     )
 
-    if _are_many_and_alike(weights):
-        band, method = _band_of_residuals(x, weights, estimate, plan, alpha), RESIDUALS
+    if are_many_and_alike(weights):
+        band, method = band_of_residuals(x, weights, estimate, plan, alpha), RESIDUALS
     else:
         is_known = np.isfinite(of_subsets).all(axis=-1, keepdims=True)
         band = np.where(is_known, of_subsets, np.nan)
@@ -335,7 +335,7 @@ def profile_difference(
     }
 
 
-def _are_many_and_alike(weights: Floats) -> bool:
+def are_many_and_alike(weights: Floats) -> bool:
     """Return whether residuals make a band: of at least six families that weigh about the same."""
     # A heavy family pulls the estimate towards itself: its residuals are too small, and so would be their band.
     if np.count_nonzero(~np.isnan(weights)) < FEWEST_FAMILIES:
@@ -343,7 +343,7 @@ def _are_many_and_alike(weights: Floats) -> bool:
     return bool(np.nanmax(weights) <= ALIKE * np.nanmin(weights))
 
 
-def _band_of_residuals(
+def band_of_residuals(
     x: Floats, weights: Floats, estimate: Floats, plan: FlipPlan, alpha: float
 ) -> Floats:
     """Return the band of all levels by the largest |T| of flipped residuals, shape (level, 2)."""
