@@ -82,7 +82,12 @@ def test_the_share_of_noise_between_repeats_is_the_true_one():
 
 def test_a_result_without_differences_by_task_has_sentences_tables_and_pictures():
     pytest.importorskip("matplotlib")
-    by_task = ["task_difference", "task_difference_ci", "task_pvalue_adjusted"]
+    by_task = [
+        "task_difference",
+        "task_difference_ci",
+        "task_difference_stderr",
+        "task_pvalue_adjusted",
+    ]
     for accuracy in ((0.4, 0.6), (0.3, 0.5, 0.7)):
         found = compare(make_items(n_answers=3, accuracy=accuracy))
         without = found.drop_vars([*by_task, "interaction_pvalue"])

@@ -188,6 +188,25 @@ def test_means_in_tasks_have_students_interval():
         np.testing.assert_allclose(intervals[task, algorithm], expected, rtol=1e-12)
 
 
+@pytest.mark.parametrize("paired", [False, True])
+def test_differences_in_tasks_have_the_standard_error_of_two_means_or_of_matched_runs(
+    paired,
+):
+    scores = np.random.default_rng(4).normal(size=(3, 2, 5))
+    if not paired:
+        scores[0, 0, 2:] = np.nan
+        scores[1, 1, 1:] = np.nan  # a single run has none
+    found = xcurves.across_tasks(study(scores), paired=paired, n_resamples=99, rng=0)
+    for task, (a, b) in enumerate(scores):
+        if paired:
+            expected = stats.sem(a - b)
+        else:
+            expected = np.hypot(*(stats.sem(each[~np.isnan(each)]) for each in (a, b)))
+        np.testing.assert_allclose(
+            found.task_difference_stderr.isel(pair=0, task=task), expected, rtol=1e-12
+        )
+
+
 def test_means_of_failed_runs_have_no_interval(scores):
     failed = scores.copy(deep=True)
     failed[0, 0, 0] = -np.inf

@@ -314,6 +314,7 @@ class Comparison(JoinedTasks):
     ) -> None:
         """Fill in what is known of each task by itself."""
         out["task_difference"][:] = pairs.d
+        out["task_difference_stderr"][:] = np.sqrt(pairs.v)
         pvalues, tested = np.full(pairs.d.shape, np.nan), ~np.isnan(pairs.v)
         for (n_a, n_b), turned in product(
             np.unique(pairs.runs[tested], axis=0).tolist(), (False, True)

@@ -152,6 +152,9 @@ ACROSS_TASKS = ResultKind(
             "score",
             when="per_task",
         ),
+        "task_difference_stderr": Var(
+            _TASK, "standard error of that difference", "score", when="per_task"
+        ),
         "task_pvalue_adjusted": Var(
             _TASK,
             "randomization p-value of the task, adjusted over tasks",

@@ -25,7 +25,6 @@ from xcurves.core.pairs import (
 from xcurves.core.wording import with_units
 from xcurves.multi_task.claims import claims_of, of_claim, shown_of_claim
 from xcurves.multi_task.compared import noun_of
-from xcurves.multi_task.task_options import standard_errors
 from xcurves.plotting.drawn_names import wrapped
 from xcurves.plotting.forest import (
     draw_forest_of_pairs,
@@ -184,7 +183,9 @@ def _pair_rows(pair: xr.Dataset, name: str) -> RowsOfTasks:
     """Return the tasks that a pair has, the largest difference first, with a standard error where none has an end."""
     task, d = pair.attrs["task"], pair["task_difference"].to_numpy()
     own = pair.isel({task: np.argsort(-d)[: np.count_nonzero(np.isfinite(d))]})
-    d, error = own["task_difference"].to_numpy(), standard_errors(own).to_numpy()
+    d, error = (
+        own[name].to_numpy() for name in ("task_difference", "task_difference_stderr")
+    )
     low, high = bounds_of(own["task_difference_ci"])
     none = np.isnan(low) | (np.isinf(low) & np.isinf(high))
     shown = provenance.significant(

@@ -116,20 +116,6 @@ def task_spread_ratio(result: xr.Dataset) -> Floats:
     )
 
 
-def standard_errors(pair: xr.Dataset) -> xr.DataArray:
-    """Return the standard error of the difference of a pair in every task; NaN of paired runs, which have another."""
-    sides = [
-        pair.sel(algorithm=pair[side].item()) for side in ("algorithm_a", "algorithm_b")
-    ]
-    first, second = (
-        side["task_mean_sd"] ** 2 / side["n_runs"].where(side["n_runs"] > 0)
-        for side in sides
-    )
-    is_paired = bool(pair.attrs.get("paired", 0))
-    error: xr.DataArray = (first + second) ** 0.5
-    return error.drop_vars("algorithm", errors="ignore").where(not is_paired)
-
-
 def least_task_pvalues(benchmark: xr.Dataset) -> xr.DataArray:
     """Return the smallest that `task_pvalue_adjusted` could have been in each task, dims (pair, task), NaN without a p.
 
