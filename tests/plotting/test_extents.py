@@ -1,7 +1,7 @@
 """No two texts overlap, none is on a mark of a legend or strip and none leaves the canvas, at any size of figure.
 
 The cases cover each two values of view, algorithms, tasks, letters and width; ``--every-size`` takes all of them, an
-hour and a half. A figure may be refused, with a size that works. The plain run draws a figure of few and one of many.
+hour and a half. A figure may be refused, with a size that works. The plain run draws two figures of curves.
 """
 
 from itertools import combinations, product
@@ -20,7 +20,7 @@ from xcurves import kinds
 
 VIEWS = [("curves", None), ("strips", None), *VIEWS_OF_RESULTS]
 ALGORITHMS, TASKS, LETTERS, WIDTHS = (
-    range(2, 11),
+    (2, 3, 4, 6, 8, 10),
     (1, 3, 8, 16, 60),
     (5, 25),
     (3.25, 5.5, 6.75),
@@ -92,6 +92,6 @@ def test_texts_of_curves_have_room(case):
 def test_texts_have_room(name, view, place, request):
     cases = list(covering(place))
     if request.config.getoption("--every-size"):
-        cases = list(product(ALGORITHMS, TASKS, LETTERS, WIDTHS))
+        cases = list(product(range(2, 11), TASKS, LETTERS, WIDTHS))
     found = {case: faults_of(name, view, *case) for case in cases}
     assert {case: wrong for case, wrong in found.items() if wrong} == {}
