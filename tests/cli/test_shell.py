@@ -630,20 +630,20 @@ LOGS = ROOT / "tests" / "readers" / "logs"
             "lightning",
             ["--value", "val_loss"],
             "Lightning metrics below lightning",
-            [2, 2, 9],
+            [2, 2, 3],
         ),
         ("keras", ["--value", "loss"], "Keras CSVLogger files below keras", [2, 2, 3]),
         (
             "transformers",
             ["--value", "eval_loss"],
             "Hugging Face Trainer logs below transformers",
-            [2, 2, 8],
+            [2, 2, 4],
         ),
         (
             "id-marl-eval",
             ["--value", "return"],
             "marl-eval, 4 runs in id-marl-eval",
-            [1, 1, 2, 2, 3],
+            [2, 2, 3],
         ),
         (
             "stable-baselines3",
@@ -662,7 +662,7 @@ LOGS = ROOT / "tests" / "readers" / "logs"
                 "config/seed",
             ],
             "trials of RLlib or Ray Tune below ray",
-            [1, 2, 2, 2],
+            [2, 2, 2],
         ),
     ],
 )
