@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from math import isnan
 
 import numpy as np
 import xarray as xr
@@ -152,26 +151,36 @@ def _runs_of_pairs(benchmark: xr.Dataset) -> list[RunsOfPair]:
     ]
 
 
+def _n_shared(benchmark: xr.Dataset) -> list[int]:
+    """Return how many tasks both algorithms of every pair have."""
+    task = str(benchmark.attrs["task"])
+    n_runs = with_tasks(benchmark)["n_runs"].transpose("algorithm", task)
+    has = (n_runs.to_numpy() > 0).astype(float)  # products of floats are fast
+    shared = has @ has.T
+    names = [str(name) for name in benchmark["algorithm"].to_numpy().tolist()]
+    place = {name: at for at, name in enumerate(names)}
+    return [int(shared[place[a], place[b]]) for a, b in sides_of(benchmark)]
+
+
 def _reasons(benchmark: xr.Dataset, claim: str) -> Reasons:
     """Return why pairs have no p by a claim."""
-    part = of_claim(benchmark, claim)
+    noun = noun_of(benchmark)
     few, _ = number_of_families(benchmark)
+    is_unknown = np.isnan(of_claim(benchmark, claim)["difference"].to_numpy()).tolist()
     reasons = {}
-    for place, (pair, runs) in enumerate(
-        zip(sides_of(benchmark), _runs_of_pairs(benchmark), strict=True)
+    for pair, n_shared, unknown in zip(
+        sides_of(benchmark), _n_shared(benchmark), is_unknown, strict=True
     ):
-        shared = [min(each) for each in runs if min(each) > 0]
-        noun = noun_of(benchmark)
-        if not shared:
+        if not n_shared:
             reason = f"they share no {noun}"
-        elif isnan(part["difference"].to_numpy()[place]):
+        elif unknown:
             reason = "some runs have no finite score"
         elif claim == "fixed":
             reason = f"a single run in some {noun}s"
         elif "task_groups" in benchmark.attrs:
             reason = f"{few}, too few for a p"
         else:
-            reason = f"they share {count(len(shared), noun)}, too few for a p"
+            reason = f"they share {count(n_shared, noun)}, too few for a p"
         reasons[frozenset(pair)] = reason
     return reasons
 
