@@ -148,6 +148,7 @@ def test_too_few_tasks_or_runs_for_a_band_are_said():
     )
 
 
+@pytest.mark.slow
 def test_curves_that_have_no_room_say_what_to_select():
     pytest.importorskip("matplotlib")
     said = (

@@ -69,6 +69,7 @@ def test_one_file_has_one_winner_in_shell_and_python(name, capsys):
             assert made["pairwise"].attrs["higher_is_better"] == 0
 
 
+@pytest.mark.slow
 def test_the_pages_name_the_same_winner():
     log("val_loss").to_csv("mine.csv", index=False)
     quick = ["--include", "pairwise", *QUICK]
@@ -82,6 +83,7 @@ def test_the_pages_name_the_same_winner():
         assert ASSUMED not in page.lower()
 
 
+@pytest.mark.slow
 def test_an_unknown_direction_is_said_once_by_shell_and_page(capsys):
     log("value").to_csv("mine.csv", index=False)
     assert main(["mine.csv", *QUICK]) == 0

@@ -332,6 +332,7 @@ def test_algorithm_and_run_in_one_name_of_a_folder(here, capsys):
 
 
 @pytest.mark.filterwarnings("ignore:so few tasks")
+@pytest.mark.slow
 def test_fractions_of_budgets_of_arrays_and_tables_are_the_same(curves, capsys):
     later = curves.assign_coords(training=curves.training + 7.0)
     ragged = xr.concat(

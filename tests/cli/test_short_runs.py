@@ -132,6 +132,7 @@ def test_a_run_without_any_score_is_named(table, capsys):
     assert "5 of 20 runs failed" in said.out
 
 
+@pytest.mark.slow
 def test_levels_that_are_named_keep_them(table, capsys):
     command = ["c.csv", *QUICK, "--align", "0:100000:20000"]
     assert main(command) == 2

@@ -57,6 +57,7 @@ def values_of(here):
     ]
 
 
+@pytest.mark.slow
 def test_what_is_drawn_is_what_was_found(result):
     here = result.sel(task="x")
     line = here.curves.plot().get_lines()[1]
@@ -151,6 +152,7 @@ def test_statistics_have_a_panel_each_and_algorithms_a_row(result):
     assert [ax.get_title() for ax in both[:, 0]] == ["x", "y"]
 
 
+@pytest.mark.slow
 def test_intervals_without_an_end_reach_the_edge(result, scores):
     here = result.sel(task="x")
     ax = here.curves.plot("inverse_cdf")

@@ -470,6 +470,7 @@ def test_every_pair_of_suites_has_its_sentence_and_rows():
     assert "web" not in alone
 
 
+@pytest.mark.slow
 def test_pictures_show_the_budgets_and_name_curves_once():
     fit = xcurves.fit_scaling_law(
         xr.concat([grid(0), grid(1)], "validation"), compute=1e30

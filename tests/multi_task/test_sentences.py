@@ -145,6 +145,7 @@ def open_study(seed):
     return make_curves(values[..., None], task=[f"t{i}" for i in range(9)])
 
 
+@pytest.mark.slow
 def test_the_footnote_of_open_ends_stands_once_and_only_where_there_is_one():
     plt = pytest.importorskip("matplotlib.pyplot")
     seen = set()
@@ -169,6 +170,7 @@ def test_the_footnote_of_open_ends_stands_once_and_only_where_there_is_one():
     assert seen == {True, False}
 
 
+@pytest.mark.slow
 def test_a_verdict_beside_a_reference_has_few_words_too():
     rng = np.random.default_rng(4)
     names = [f"a rather long name of method {letter}" for letter in "abcdefgh"]

@@ -542,6 +542,7 @@ def test_names_stand_where_asked(curves):
     assert ax.get_legend().get_window_extent().y0 > ax.get_window_extent().y1
 
 
+@pytest.mark.slow
 def test_a_legend_stands_in_the_empty_cell():
     curves = make_curves(
         np.random.default_rng(0).normal(size=(5, 2, 3, 4)), task=list("abcde")
@@ -565,6 +566,7 @@ def test_a_legend_stands_in_the_empty_cell():
     assert faults(axes[0].figure) == []
 
 
+@pytest.mark.slow
 def test_a_subset_keeps_its_colours_by_color_index_in_curves_results_and_explore(
     curves, tmp_path
 ):

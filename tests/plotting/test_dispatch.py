@@ -344,6 +344,7 @@ def test_all_views_of_any_number_of_algorithms_are_drawn(name, n_algorithms):
     assert all(ax.has_data() for ax in axes)
 
 
+@pytest.mark.slow
 def test_results_along_the_budget_take_their_options_and_others_say_which_do():
     curves = make_curves(
         np.random.default_rng(0).normal(size=(6, 3, 4, 5)), task=list("abcdef")

@@ -54,6 +54,7 @@ def test_eight_panels_are_drawn_in_the_width_of_a_page(n_algorithms):
     assert faults(figure) == []
 
 
+@pytest.mark.slow
 def test_the_nearest_size_is_that_which_grows_least():
     room = Room(Grid(1, 6, 6), 0, 0, (4.0, 2.0))
     named = figsize_in(f"give {room.nearest()}")
@@ -89,6 +90,7 @@ def test_one_pair_is_a_line_and_the_curve_above_it_keeps_its_height():
     assert heights[1] < 0.6
 
 
+@pytest.mark.slow
 def test_a_forest_is_of_the_claim_that_was_asked_for():
     result = synthetic_result("across_tasks", 6, 4)
     said = {"random": "tasks like these", "fixed": "these tasks"}

@@ -122,6 +122,7 @@ def test_options_of_curves_are_refused(scores):
     )
 
 
+@pytest.mark.slow
 def test_the_page_and_the_shell_show_the_strip(scores, here):
     scores = scores.fillna(0.0).rename("accuracy")
     scores.to_dataframe().reset_index().to_csv("mine.csv", index=False)

@@ -271,6 +271,7 @@ def test_one_study_says_what_random_search_finds(tmp_path, monkeypatch, capsys):
     assert "Left out" not in out
 
 
+@pytest.mark.slow
 def test_trials_that_failed_are_refused_with_the_command_that_fills_them(
     tmp_path, monkeypatch, capsys
 ):

@@ -204,6 +204,7 @@ def test_a_page_is_one_file_without_network_or_script(source):
     assert "@import" not in source
 
 
+@pytest.mark.slow
 def test_pictures_say_what_they_show(tree, source):
     alternatives = [attrs["alt"] for attrs in Page(source).attrs_of("img")]
     assert alternatives[0].endswith(
@@ -292,6 +293,7 @@ def test_labels_that_look_like_html_or_formulas_stay_text(tree, tmp_path):
         assert set(attrs) == {"src", "alt"}
 
 
+@pytest.mark.slow
 def test_pictures_take_names_as_they_are_and_change_nothing():
     curves = make_curves(np.random.default_rng(0).normal(size=(3, 3, 4))).assign_attrs(
         units="$", long_name="$\\bad$"
@@ -567,6 +569,7 @@ def test_summary_of_a_tree_has_those_of_its_parts(tree):
     assert said.endswith("Not in this analysis:\n" + tree.attrs["left_out"])
 
 
+@pytest.mark.slow
 def test_plot_of_a_tree_draws_a_group(tree):
     assert (
         tree.curves.plot(rng=0).get_ylabel()
