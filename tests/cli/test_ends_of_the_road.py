@@ -43,3 +43,30 @@ def test_a_table_of_sizes_and_tokens_reaches_the_law(tmp_path, monkeypatch, caps
     with xcurves.archive.read("law-answer.nc") as result:
         alpha = result["estimate"].sel(param="alpha").item()
     assert alpha == pytest.approx(0.34, abs=0.02)
+
+
+def test_scores_and_tasks_are_called_as_options_say(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    index = pd.MultiIndex.from_product(
+        [["a", "b"], range(4), [f"t{n}" for n in range(7)]],
+        names=["model", "seed", "env_name"],
+    )
+    frame = index.to_frame(index=False)
+    frame["val_loss"] = np.random.default_rng(0).random(len(frame)) + (
+        frame["model"] == "b"
+    )
+    frame.to_csv("runs.csv", index=False)
+    assert main(["runs.csv"]) == 0
+    assert "lower mean val_loss, 0.5" in (out := capsys.readouterr().out)
+    assert "over 7 envs" in out
+    assert (
+        main(["runs.csv", "--score-name", "validation loss", "--task-name", "game"])
+        == 0
+    )
+    out = capsys.readouterr().out
+    assert "lower is better, as the name val_loss says" in out
+    assert "a has the lower mean validation loss" in out
+    assert "over 7 games" in out
+    frame.query("env_name == 't0'").to_csv("one.csv", index=False)
+    assert main(["one.csv", "--task-name", "game"]) == 2
+    assert "--task-name game is for scores of several tasks" in capsys.readouterr().err

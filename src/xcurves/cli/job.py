@@ -182,7 +182,28 @@ def _scored(
     """Return curves with their direction and scale, and what to say of both."""
     curves, which_end = with_direction(curves, options)
     curves, scale = normalized(filled(curves, options), options.normalize)
+    curves = _called(curves, options)
     return curves, [line for line in (which_end, scale) if line]
+
+
+def _called(curves: xr.DataArray, options: argparse.Namespace) -> xr.DataArray:
+    """Return curves of known direction whose scores and tasks are called as options say."""
+    if options.score_name is not None:
+        higher = direction.find(curves).higher
+        curves = curves.rename(options.score_name).assign_attrs(
+            {direction.HIGHER: int(higher)}
+        )
+    if options.task_name is None:
+        return curves
+    curves = _joined_tasks(curves)
+    dims = [dim for dim in extra_dims(curves) if curves.sizes[dim] > 1]
+    if not dims:
+        raise ValueError(
+            f"--task-name {options.task_name} is for scores of several tasks, and these are of one. Leave it out"
+        )
+    if options.task_name in (*curves.dims, *curves.coords):
+        return curves
+    return curves.rename({dims[0]: options.task_name})
 
 
 def _analysis(

@@ -250,6 +250,10 @@ def parser() -> argparse.ArgumentParser:
     words += f". {PAIRS}: all pairs of the answer, also of many algorithms, whose places are printed otherwise"
     choices = (*parts(), "all", PAIRS)
     add("--include", nargs="+", choices=choices, metavar="PART", help=words)
+    words = "what scores are called in tables, sentences and pictures (default: as their column)"
+    add("--score-name", metavar="WORDS", help=words)
+    words = "what one task is called, a noun: game, site (default: as the column, env of env_name)"
+    add("--task-name", metavar="NOUN", help=words)
     matched = made.add_mutually_exclusive_group()
     words = "run j is matched over algorithms: same fold, seed or data (default: where runs are folds)"
     matched.add_argument("--paired", action="store_true", default=None, help=words)
