@@ -250,3 +250,28 @@ INPUTS["wide, gaps of many kinds"] = Input(
     one(lambda: wide().astype(object).assign(tree=["--", 2.5, "n.a.", 3.5, 4.5, 1.5])),
     WIDE,
 )
+
+# --- runs that end without scores ---
+
+
+def ending(n_scored):
+    """Return runs of three steps, of which the first has so many scores, and rows for the others."""
+    frame = stepped([0, 10, 20]).reset_index(drop=True)
+    frame.loc[[*range(n_scored, 3)], "return"] = np.nan
+    return frame
+
+
+INPUTS["a run ends without scores"] = Input(
+    one(lambda: ending(2)),
+    Asks(
+        "1 run ends with rows without a score",
+        2,
+        {"--missing-scores failed": levels(3), "--missing-scores absent": levels(3)},
+    ),
+)
+INPUTS["a gap within a run"] = Input(
+    one(lambda: ending(3).assign(**{"return": [1.0, np.nan, 2.0] * 4})), levels(2)
+)
+INPUTS["all runs end at once"] = Input(
+    one(lambda: ending(3).assign(**{"return": [1.0, 2.0, np.nan] * 4})), levels(2)
+)

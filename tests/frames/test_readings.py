@@ -80,7 +80,7 @@ def arguments(options) -> dict:
         said["training"] = None
     if options.extra:
         said["extra"] = options.extra
-    for name, usual in (("duplicates", "raise"), ("missing_scores", "absent")):
+    for name, usual in (("duplicates", "raise"), ("missing_scores", None)):
         if getattr(options, name) != usual:
             said[name] = getattr(options, name)
     if options.resumed:

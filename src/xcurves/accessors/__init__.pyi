@@ -527,7 +527,7 @@ class DataFrameCurves:
         tolerance: float | None = None,
         duplicates: Duplicates = "raise",
         resumed: bool = False,
-        missing_scores: Literal["absent", "failed"] = "absent",
+        missing_scores: Literal["absent", "failed"] | None = None,
         higher_is_better: bool | None = None,
         columns: str | Mapping[str, Sequence[str]] | None = None,
     ) -> xr.DataArray:
@@ -547,7 +547,7 @@ class DataFrameCurves:
         tolerance: float | None = None,
         duplicates: Duplicates = "raise",
         resumed: bool = False,
-        missing_scores: Literal["absent", "failed"] = "absent",
+        missing_scores: Literal["absent", "failed"] | None = None,
         higher_is_better: bool | None = None,
         columns: str | Mapping[str, str | Mapping[str, Sequence[str]]] | None = None,
     ) -> xr.Dataset:

@@ -146,10 +146,10 @@ class Parser(argparse.ArgumentParser):
         )
         words = "runs that go back to their first training level go on counting: 1, 2, 3, 1, 2 are 1 to 5"
         add("--resumed", action="store_true", help=words)
-        words = "what rows of a table without a score mean: nothing was measured there, or the run failed (%(default)s)"
+        words = "what rows of a table without a score mean: nothing was measured there, or the run failed "
+        words += "(default: the first, but runs that end so are asked)"
         add(
             "--missing-scores",
-            default="absent",
             choices=("absent", "failed"),
             help=words,
         )

@@ -90,7 +90,7 @@ def numbered(table: Table, options: argparse.Namespace) -> tuple[Table, RunLog]:
         raise ValueError(
             f"ARCHIVE has tasks, over which a run is averaged if they are named. Type: {command}"
         )
-    if "training" not in columns and options.missing_scores == "absent":
+    if "training" not in columns and options.missing_scores != "failed":
         _refuse_empty(frame, algorithm, score)
     if run is not None:
         _refuse_unnamed(frame, algorithm, run)

@@ -271,9 +271,9 @@ def _read_curves(
         # The levels of all runs may be too many for one array.
         if options.align is not None:
             how = {"levels": "run"}
-        if options.missing_scores == "absent":
+        if options.missing_scores != "failed":
             _warn_of_empty_runs(opened, value)
-    elif options.missing_scores == "absent" and (
+    elif options.missing_scores != "failed" and (
         opened.reading is None or opened.reading.state is None
     ):
         _warn_of_gaps(opened.frame, value)

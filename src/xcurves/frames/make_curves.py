@@ -29,6 +29,7 @@ from xcurves.frames.columns import (
 from xcurves.frames.grids import AlignMethod, Asked, On
 from xcurves.frames.mixed_runs import (
     Named,
+    ask_of_ends,
     refuse_rungs,
     warn_of_episodes,
     warn_of_mixed_runs,
@@ -51,7 +52,7 @@ def curves_of(
     tolerance: float | None = None,
     duplicates: Duplicates = "raise",
     resumed: bool = False,
-    missing_scores: Literal["absent", "failed"] = "absent",
+    missing_scores: Literal["absent", "failed"] | None = None,
     higher_is_better: bool | None = None,
 ) -> xr.DataArray:
     """Return the curves that a reading says, dims (*extra, algorithm, run, training); options as of `to_dataarray`."""
@@ -80,6 +81,9 @@ def curves_of(
     if training is None:
         refuse_rungs(frame, named)
     refuse_negative(frame, level, named)
+    if missing_scores is None and training is not None:
+        of_task = prod(runs.shape[-2:])
+        ask_of_ends(frame, Rows(curve, level, scores), of_task, named)
     rows, is_kept, lines = frame_rows.one_each(
         frame, Rows(curve, level, scores), named, duplicates, resumed=resumed
     )
@@ -145,13 +149,14 @@ def _with_what_was_found(curves: xr.DataArray, reading: Reading) -> xr.DataArray
 def _scores_of_rows(
     frame: pd.DataFrame,
     value: str,
-    missing_scores: str,
+    missing_scores: str | None,
     higher_is_better: bool | None,
 ) -> tuple[NDArray[np.float64], int]:
     """Return the score of each row, and how many rows without one are of runs that failed."""
     scores = numbers(frame[value])
-    check_choice("missing_scores", missing_scores, ("absent", "failed"))
-    if missing_scores == "absent":
+    if missing_scores is not None:
+        check_choice("missing_scores", missing_scores, ("absent", "failed"))
+    if missing_scores != "failed":
         return scores, 0
     is_missing = np.isnan(scores)
     failed = failed_score(_is_higher_better(frame, value, higher_is_better))
@@ -162,7 +167,7 @@ def _with_failures(
     reading: Reading,
     frame: pd.DataFrame,
     scores: NDArray[np.float64],
-    missing_scores: str,
+    missing_scores: str | None,
     higher_is_better: bool | None,
 ) -> tuple[NDArray[np.float64], list[str]]:
     """Return scores in which runs that failed by their state have the worst one, and what the history says of it."""
@@ -174,7 +179,7 @@ def _with_failures(
         bad = FAILED | ENDED_EARLY
     failed = state.isin(bad).to_numpy()
     if reading.training is not None:
-        failed &= np.isnan(scores)  # what a run reached before it failed stays
+        failed = failed & np.isnan(scores)  # what a run reached before it failed stays
     if not failed.any():
         return scores, []
     worst = failed_score(_is_higher_better(frame, str(reading.score), higher_is_better))

@@ -56,6 +56,33 @@ def asks(question: str, choices: Sequence[Choice], named: Named) -> Doubtful:
     return Doubtful(question, choices, calls)
 
 
+def ask_of_ends(frame: pd.DataFrame, rows: Rows, of_task: int, named: Named) -> None:
+    """Ask what rows without a score are that end a run, where another run of its task has a score at their level.
+
+    Curves of one task, `of_task` of them, have numbers that follow on each other.
+    """
+    is_scored = ~np.isnan(rows.score)
+    if is_scored.all():
+        return
+    last = pd.Series(rows.level[is_scored]).groupby(rows.curve[is_scored]).max()
+    after = ~is_scored & (rows.level > last.reindex(rows.curve).to_numpy())
+    at = pd.MultiIndex.from_arrays([rows.curve // of_task, rows.level])
+    ends = np.flatnonzero(after & at.isin(at[is_scored]))
+    if not ends.size:
+        return
+    row = tuple(frame[named.keys].iloc[ends[0]].tolist())
+    n_runs = len(np.unique(rows.curve[ends]))
+    runs = "1 run ends"
+    if n_runs > 1:
+        runs = f"{n_runs:,} runs end"
+    question = f"{runs} with rows without a score, where others have one, first {row}"
+    choices = [
+        Choice({"missing_scores": "failed"}, "they failed, worse than all others"),
+        Choice({"missing_scores": "absent"}, "nothing was measured there"),
+    ]
+    raise asks(question, choices, named)
+
+
 def refuse_rungs(frame: pd.DataFrame, named: Named) -> None:
     """Refuse trials of several rungs, which had unlike budgets, without a column of training."""
     rungs = [

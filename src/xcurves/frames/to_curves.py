@@ -38,7 +38,7 @@ def to_dataarray(
     tolerance: float | None = None,
     duplicates: Duplicates = "raise",
     resumed: bool = False,
-    missing_scores: Literal["absent", "failed"] = "absent",
+    missing_scores: Literal["absent", "failed"] | None = None,
     higher_is_better: bool | None = None,
     columns: str | Mapping[str, Sequence[str]] | None = None,
 ) -> xr.DataArray:
@@ -81,9 +81,10 @@ def to_dataarray(
         rises, while a column of time goes on.
     resumed : bool
         A run that goes back to its first training level goes on counting: 1, 2, 3, 1, 2 are 1, 2, 3, 4, 5.
-    missing_scores : {"absent", "failed"}
+    missing_scores : {None, "absent", "failed"}
         What rows without a score mean: nothing was measured there, or the run failed, which gives them a score of -inf,
-        worse than every finite one (+inf where lower is better). Leaving failed runs out rewards failing.
+        worse than every finite one (+inf where lower is better). Leaving failed runs out rewards failing. None: absent,
+        but for runs that end with such rows where another run of their task has a score, which are asked.
     higher_is_better : bool, optional
         Which end of the scores is better. None: as ``attrs["higher_is_better"]`` or else the name of the scores says
         (of a loss, an error or a time the lower), or the only label of a column of metrics; higher where none does.
@@ -212,7 +213,7 @@ def _reading_of(
     frame: pd.DataFrame,
     given: Mapping[str, Any],
     kept: Sequence[str],
-    missing_scores: str,
+    missing_scores: str | None,
 ) -> Reading:
     """Return the reading of a frame: what is given, and the rest found."""
     said = {role: column for role, column in given.items() if column is not FIND}
@@ -304,7 +305,7 @@ def to_dataset(
     tolerance: float | None = None,
     duplicates: Duplicates = "raise",
     resumed: bool = False,
-    missing_scores: Literal["absent", "failed"] = "absent",
+    missing_scores: Literal["absent", "failed"] | None = None,
     higher_is_better: bool | None = None,
     columns: str | Mapping[str, str | Mapping[str, Sequence[str]]] | None = None,
 ) -> xr.Dataset:
