@@ -18,6 +18,7 @@ ANSWERS = {
     "n/two_missing.csv --drop-incomplete": "p = .008)",
     "l/weka.csv": "by 3.4 (1.5 to 9.2; p = .031)",
     "l/mlr3_score.csv": "shown to be lower than classif.rpart, by 0.030 (0.013 to 0.056; p = .008)",
+    "l/caret.csv --columns {algorithm}~{value} --value Accuracy": "by 0.017 (0.002 to 0.032) than gbm",
     "q/tb": "by 2.00 (1.70 to 2.30; p = .029)",
 }
 REFUSED = {

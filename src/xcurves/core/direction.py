@@ -34,7 +34,7 @@ LOW = (
         "time_to_target"
     )
 )
-MEASURES = names_in("accuracy acc f1 auc auroc ap map r2 bleu success")
+MEASURES = names_in("accuracy acc f1 auc auroc ap map r2 bleu success kappa")
 _GENERIC = names_in("score scores")
 HIGH = (
     MEASURES

@@ -10,7 +10,7 @@ _RUN = re.compile(
     r"(?P<before>.*?)(?P<word>(?<![^\W_])(?:seed|run|rep|repeat|fold|split|trial)[-_ ]?)(?P<run>\d+)(?P<after>\D.*|)",
     re.IGNORECASE,
 )
-_SEPARATORS = ("_", "/", ".", "-", " ", ":")
+_SEPARATORS = ("_", "/", ".", "-", " ", ":", "~")
 _MOST_WORDS = 3  # of a name that are the score
 IsScore = Callable[[str], bool]
 
