@@ -665,7 +665,7 @@ def test_the_cure_that_an_error_names_works_on_its_data(name):
         warnings.simplefilter("ignore", UserWarning)
         with pytest.raises((ValueError, TypeError, KeyError)) as caught:
             row.call(data, **row.options)
-        message = str(caught.value.args[0])
+        message = str(caught.value)
         assert "\n" not in message
         assert row.cure(row, data, message) is not None
 

@@ -134,6 +134,6 @@ def test_what_is_refused_is_named_with_its_cure(case, tmp_path, monkeypatch):
     call, said = CASES[case]
     with pytest.raises((ValueError, TypeError, KeyError)) as caught:
         call()
-    message = str(caught.value.args[0])
+    message = str(caught.value)
     assert message.endswith(said)
     assert "\n" not in message

@@ -9,7 +9,11 @@ import traceback
 import warnings
 from argparse import Namespace
 from collections.abc import Callable, Sequence
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from xcurves.cli.shell_words import Shell
+    from xcurves.core.refusal import Refusal
 
 _BAD_INPUT = (
     OSError,
@@ -49,11 +53,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from xcurves.cli.job import run_job as run
     options.given = given  # for messages that say what to type
     settle(options)
-    with warnings.catch_warnings():
+    from xcurves.cli.shell_words import Shell
+    from xcurves.core.refusal import Refusal, written_for
+
+    shell = Shell(options)
+    with warnings.catch_warnings(), written_for(shell):
         warnings.simplefilter("ignore")  # deprecation warnings of libraries
         warnings.simplefilter("default", UserWarning)
         warned: set[str] = set()
-        warnings.showwarning = lambda message, *_: _warn(str(message), warned, options)
+        warnings.showwarning = lambda message, *_: _warn(str(message), warned)
         try:
             status = run(options)
             sys.stdout.flush()
@@ -64,7 +72,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             written = ", ".join(map(str, stop.args))
             _say(
                 f"interrupted, {f'written before: {written}' if written else 'nothing written'}",
-                options,
             )
             return 130
         except Exception as error:
@@ -74,6 +81,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if options.traceback:
                 traceback.print_exc()
                 return 2 if isinstance(error, _BAD_INPUT) else unexpected
+            if isinstance(error, Refusal):
+                _refuse(error, shell)
+                return 2
             message = str(
                 error.args[0] if isinstance(error, KeyError) and error.args else error
             )
@@ -81,36 +91,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(f"{program()}: {error}", file=sys.stderr)
                 return 2
             if isinstance(error, _BAD_INPUT):
-                _refuse(message, options)
+                _say(message)
                 return 2
             _say(
                 f"{type(error).__name__}: {message}. This is unexpected; --traceback shows where",
-                options,
             )
             return unexpected
     return status if isinstance(status, int) else 0
 
 
-def _warn(message: str, warned: set[str], options: Namespace) -> None:
+def _warn(message: str, warned: set[str]) -> None:
     """Say a warning once."""
     if message not in warned:
         warned.add(message)
-        _say(f"warning: {message}", options)
+        _say(f"warning: {message}")
 
 
-def _say(message: str, options: Namespace) -> None:
-    from xcurves.cli.cures import as_option
+def _say(message: str) -> None:
+    """Print a message in one line."""
     from xcurves.cli.options import program
 
-    print(f"{program()}: {as_option(message, options)}", file=sys.stderr)
+    print(f"{program()}: {' '.join(message.split())}", file=sys.stderr)
 
 
-def _refuse(message: str, options: Namespace) -> None:
-    from xcurves.cli.cures import as_option, command_that_cures
-    from xcurves.cli.options import program
-
-    said = as_option(message, options)
-    print(f"{program()}: {said}{command_that_cures(said, options)}", file=sys.stderr)
+def _refuse(refusal: Refusal, shell: Shell) -> None:
+    """Say what is refused, and the whole command that cures it."""
+    said = str(refusal)
+    command = shell.command_that_cures(refusal)
+    if command:
+        said = f"{said.rstrip('.')}. Type: {command}"
+    _say(said)
 
 
 def shell() -> NoReturn:

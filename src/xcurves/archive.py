@@ -27,6 +27,7 @@ from xcurves.archive_formats import (
 )
 from xcurves.core.atomic_write import FILE_LOCK, atomic_write, check_place, one_line
 from xcurves.core.named_options import names_options
+from xcurves.core.refusal import UNSAID, Refusal, WrongType
 from xcurves.core.validation import check_choice, check_path
 
 __all__ = ["open_dataset", "read", "write"]
@@ -84,8 +85,11 @@ def write(data: xr.Dataset | xr.DataTree, path: str | os.PathLike[str]) -> Path:
     True
     """
     if not isinstance(data, xr.Dataset | xr.DataTree):
-        raise TypeError(
-            f"data must be a Dataset or DataTree; got {type(data).__name__}. Convert: da.to_dataset(name='score')"
+        raise WrongType(
+            "data",
+            type(data),
+            "must be a Dataset or DataTree",
+            "Convert: da.to_dataset(name='score')",
         )
     path = check_path(path)
     engine = engine_to_write(path, is_tree=isinstance(data, xr.DataTree))
@@ -244,8 +248,11 @@ def _open(path: Path, **options: Any) -> xr.Dataset:
     opened = _groups(path, **options)["/"]
     opened.attrs.pop(DIGEST, None)
     if not opened.variables:
-        raise ValueError(
-            f"path {str(path)!r} holds no variable outside groups. For a tree: archive.read(path)"
+        raise Refusal(
+            "path",
+            UNSAID,
+            f"path {str(path)!r} holds no variable outside groups",
+            "For a tree: archive.read(path)",
         )
     return opened
 
@@ -260,8 +267,11 @@ def _labels_in_paths(folder: Path) -> dict[str, dict[str, Any]]:
     # hidden, or within a store
     names = [name for name in names if not re.search(r"(^|/)\.|\.zarr/", name)]
     if not names:
-        raise ValueError(
-            f"path {str(folder)!r} is no zarr store and has no .nc file and no .zarr store. Name another"
+        raise Refusal(
+            "path",
+            UNSAID,
+            f"path {str(folder)!r} is no zarr store and has no .nc file and no .zarr store",
+            "Name another",
         )
     labels: dict[str, dict[str, Any]] = {
         name: dict(_IN_PATH.findall(name.removesuffix(Path(name).suffix)))
@@ -294,16 +304,22 @@ def _with_labels(data: xr.Dataset, path: str, in_path: dict[str, Any]) -> xr.Dat
             labels += data[dim].to_numpy().ravel().tolist()
         if len(set(map(str, labels))) > 1:
             both = f"{labels[0]!r} and {labels[-1]!r}"
-            raise ValueError(
-                f"path {path!r}: path, attributes and coordinates differ in {dim}: {both}. Rename it"
+            raise Refusal(
+                "path",
+                UNSAID,
+                f"path {path!r}: path, attributes and coordinates differ in {dim}: {both}",
+                "Rename it",
             )
         if labels and dim not in data.dims:
             data = data.drop_vars(dim, errors="ignore").expand_dims({dim: labels[-1:]})
     for dim in _LAST:
         if dim not in data.indexes:
             nothing = f"no coordinate, attribute or part of its path says its {dim}"
-            raise ValueError(
-                f"path {path!r}: {nothing}. Rename it: algorithm=sac,run=3.nc"
+            raise Refusal(
+                "path",
+                UNSAID,
+                f"path {path!r}: {nothing}",
+                "Rename it: algorithm=sac,run=3.nc",
             )
     return data
 
@@ -332,14 +348,20 @@ def _joined(files: Mapping[str, xr.Dataset]) -> xr.Dataset:
     for name, data in files.items():
         differ = sorted(dict(usual.items() ^ _description(data).items()))
         if differ:
-            raise ValueError(
-                f"path {name!r}: its {', '.join(differ)} differ from {first}. Move it elsewhere"
+            raise Refusal(
+                "path",
+                UNSAID,
+                f"path {name!r}: its {', '.join(differ)} differ from {first}",
+                "Move it elsewhere",
             )
         labels = tuple(tuple(data[dim].to_numpy().tolist()) for dim in dims)
         if parts.setdefault(labels, data) is not data:
             other = next(each for each in files if files[each] is parts[labels])
-            raise ValueError(
-                f"{other} and {name} both hold the same run. Remove one of them"
+            raise Refusal(
+                "path",
+                UNSAID,
+                f"{other} and {name} both hold the same run",
+                "Remove one of them",
             )
     # those that have the same labels along the dims before it
     for n, dim in reversed([*enumerate(dims)]):
@@ -351,7 +373,9 @@ def _joined(files: Mapping[str, xr.Dataset]) -> xr.Dataset:
             if not index.is_unique:
                 twice = index[index.duplicated()][0]
                 both = f"some hold {dim} {twice!r} alone and some with others"
-                raise ValueError(f"{', '.join(files)}: {both}. Separate them")
+                raise Refusal(
+                    "", UNSAID, f"{', '.join(files)}: {both}", "Separate them"
+                )
     return parts[()].transpose(*dims, ...)
 
 

@@ -11,6 +11,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, give
 from xcurves.public_names import KINDS
 
 if TYPE_CHECKING:
@@ -49,12 +50,18 @@ def register(declared: ResultKind, function: Callable[..., Any] | None = None) -
     """
     global NAMES
     if declared.name in NAMES:
-        raise ValueError(
-            f"there is a kind {declared.name!r} already. Give it another name"
+        raise Refusal(
+            "",
+            UNSAID,
+            f"there is a kind {declared.name!r} already",
+            "Give it another name",
         )
     if declared.part is not None and function is None:
-        raise ValueError(
-            f"kind {declared.name!r} is a part of analyze and has no function. Give it: function="
+        raise Refusal(
+            "",
+            UNSAID,
+            f"kind {declared.name!r} is a part of analyze and has no function",
+            Cure("Give it: ", give(function=Verbatim(""))),
         )
     _REGISTERED[declared.name] = declared
     if function is not None:

@@ -13,6 +13,7 @@ import xarray as xr
 from xcurves import kinds
 from xcurves.core import direction
 from xcurves.core.labels import pick_one
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, WrongType, call
 from xcurves.core.schema import ResultKind, Statement, View
 
 T = TypeVar("T")
@@ -36,12 +37,16 @@ def find_kind(dataset: xr.Dataset) -> ResultKind | None:
 def kind_of(result: xr.Dataset) -> ResultKind:
     """Return the kind of a result; refuse anything else."""
     if not isinstance(result, xr.Dataset):
-        raise TypeError(
-            f"result must be a Dataset that a method of .curves returned; got {type(result).__name__}"
+        raise WrongType(
+            "result",
+            type(result),
+            "must be a Dataset that a method of .curves returned",
         )
     kind = find_kind(result)
     if kind is None:
-        raise ValueError(f"this Dataset is no result of xcurves. {pick_one(result)}")
+        raise Refusal(
+            "result", UNSAID, "this Dataset is no result of xcurves", pick_one(result)
+        )
     return kind
 
 
@@ -84,21 +89,30 @@ def _refuse_changed(kind: ResultKind, result: xr.Dataset) -> None:
         cure = f"Arithmetic keeps attrs but makes no result; work on single variables: result[{name!r}]"
         values = result[name].to_numpy()
         if values.dtype.kind not in "iuf":
-            raise ValueError(
-                f"{name} of a result of {kind.name} must be numeric; got dtype {values.dtype}. {cure}"
+            raise Refusal(
+                name,
+                Verbatim(f"dtype {values.dtype}"),
+                f"{name} of a result of {kind.name} must be numeric",
+                cure,
             )
         known = values[~np.isnan(values)]
         if np.issubdtype(var.dtype, np.integer) and (known != np.round(known)).any():
-            raise ValueError(
-                f"{name} of a result of {kind.name} must be whole numbers; got {known.max():g}. {cure}"
+            raise Refusal(
+                name,
+                Verbatim(f"{known.max():g}"),
+                f"{name} of a result of {kind.name} must be whole numbers",
+                cure,
             )
         if (
             name.startswith("pvalue")
             and ((known < 0) | (known > 1 + 1e-9)).any()
             and name != "pvalue_stderr"
         ):
-            raise ValueError(
-                f"{name} of a result of {kind.name} must lie in [0, 1]; got {known.max():g}. {cure}"
+            raise Refusal(
+                name,
+                Verbatim(f"{known.max():g}"),
+                f"{name} of a result of {kind.name} must lie in [0, 1]",
+                cure,
             )
 
 
@@ -117,7 +131,9 @@ def ask(
         ]
         if missing:
             cure = f"It was dropped; keep it in the selection: result[[{missing[0]!r}, ...]]"
-            raise ValueError(f"{needs} the variable {missing[0]!r}. {cure}") from error
+            raise Refusal(
+                "result", UNSAID, f"{needs} the variable {missing[0]!r}", cure
+            ) from error
         used = [
             dim
             for each, var in kind.variables.items()
@@ -133,8 +149,11 @@ def ask(
             lacks_asked = isinstance(error, KeyError) and repr(dim) in str(error)
             if lacks_some or lacks_asked:
                 cure = f"Select with lists, isel(dim=[0]), or take .curves.{name}() of the whole result"
-                raise ValueError(
-                    f"{needs} all of dim {dim!r}. Some labels were selected away. {cure}"
+                raise Refusal(
+                    "result",
+                    UNSAID,
+                    f"{needs} all of dim {dim!r}",
+                    f"Some labels were selected away. {cure}",
                 ) from error
         raise
 
@@ -170,8 +189,10 @@ def table(result: xr.Dataset | xr.DataTree) -> pd.DataFrame:
         parts = parts_of(result)
         if len(parts) > 1:
             first = next(iter(parts))
-            raise ValueError(
-                f"a whole analysis has a table for each part: tree[{first!r}].curves.table()"
+            raise Refusal(
+                "result",
+                UNSAID,
+                f"a whole analysis has a table for each part: tree[{first!r}].curves.table()",
             )
         (result,) = parts.values()
     kind, result = prepare(result)
@@ -228,9 +249,7 @@ def lines_of(said: Iterable[Statement]) -> list[str]:
 def parts_of(tree: xr.DataTree) -> dict[str, xr.Dataset]:
     """Return the results in a tree by their groups, in the order of `kinds`; of a group that is one, itself."""
     if not isinstance(tree, xr.DataTree):
-        raise TypeError(
-            f"tree must be a DataTree that analyze returned; got {type(tree).__name__}"
-        )
+        raise WrongType("tree", type(tree), "must be a DataTree that analyze returned")
     nodes = {str(name): node.to_dataset() for name, node in tree.children.items()}
     nodes = nodes or {tree.name or "result": tree.to_dataset()}
     places = {}
@@ -239,9 +258,12 @@ def parts_of(tree: xr.DataTree) -> dict[str, xr.Dataset]:
         if kind is not None:
             places[name] = kinds.NAMES.index(kind.name)
     if not places:
-        raise ValueError(
-            f"this DataTree is no analysis: none of its groups ({', '.join(nodes)}) is a result of xcurves. "
-            "Make one: curves.curves.analyze()"
+        raise Refusal(
+            "",
+            UNSAID,
+            f"this DataTree is no analysis: none of its groups ({', '.join(nodes)}) is a result of "
+            "xcurves",
+            Cure("Make one: ", call("curves.curves.analyze")),
         )
     return {name: nodes[name] for name in sorted(places, key=places.__getitem__)}
 

@@ -16,6 +16,7 @@ from xcurves.core.labels import (
     native_labels,
     without_color_index,
 )
+from xcurves.core.refusal import Refusal, WrongType
 from xcurves.core.schema import PAIR_COORDS
 from xcurves.core.validation import has_own_levels
 from xcurves.frames.columns import usual_columns
@@ -65,8 +66,11 @@ def to_frame(data: xr.DataArray | xr.Dataset) -> pd.DataFrame:
     5  interaction       welch    NaN     NaN
     """
     if not isinstance(data, xr.DataArray | xr.Dataset):
-        raise TypeError(
-            f"data must be a DataArray or a Dataset; got {type(data).__name__}. Give curves or a result"
+        raise WrongType(
+            "data",
+            type(data),
+            "must be a DataArray or a Dataset",
+            "Give curves or a result",
         )
     if isinstance(data, xr.DataArray):
         return _curves_frame(
@@ -111,8 +115,8 @@ def _curves_frame(data: xr.Dataset) -> pd.DataFrame:
         labels = data[dim].to_numpy().tolist()
         if pd.isna(labels).any() or len(set(labels)) < len(labels):
             cure = f"Number them: assign_coords({dim}=range({len(labels)}))"
-            raise ValueError(
-                f"{dim} labels must be there and differ; got {labels[:5]!r}. {cure}"
+            raise Refusal(
+                "data", labels[:5], f"{dim} labels must be there and differ", cure
             )
         _check_text(dim, labels)
     data = without_color_index(native_labels(data))
@@ -136,9 +140,11 @@ def _check_text(name: Hashable, labels: Sequence[Any]) -> None:
     try:
         "".join(label for label in labels if isinstance(label, str)).encode()
     except UnicodeEncodeError:
-        raise ValueError(
-            f"{name} labels must be text that can be encoded; got {labels[:5]!r}. "
-            f"Number them: assign_coords({name}=range({len(labels)}))"
+        raise Refusal(
+            str(name),
+            labels[:5],
+            f"{name} labels must be text that can be encoded",
+            f"Number them: assign_coords({name}=range({len(labels)}))",
         ) from None
 
 

@@ -6,8 +6,9 @@ from importlib.resources import as_file, files
 
 import xarray as xr
 
-from xcurves.core.labels import did_you_mean, with_color_index
+from xcurves.core.labels import nearest, with_color_index
 from xcurves.core.named_options import names_options
+from xcurves.core.refusal import Refusal
 
 
 @names_options
@@ -65,8 +66,11 @@ def open_dataset(name: str) -> xr.Dataset:
         if file.name.endswith(".nc")
     )
     if name not in known:
-        raise ValueError(
-            f"name must be one of {', '.join(map(repr, known))}; got {name!r}{did_you_mean(name, known)}"
+        raise Refusal(
+            "name",
+            name,
+            f"must be one of {', '.join(map(repr, known))}",
+            nearest(name, known),
         )
     with as_file(folder / f"{name}.nc") as path:
         return with_color_index(xr.load_dataset(path, engine="scipy"))

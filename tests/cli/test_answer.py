@@ -12,7 +12,6 @@ import xcurves
 from places import SHARED
 from strategies import make_curves
 from xcurves.__main__ import main
-from xcurves.cli.cures import in_shell
 from xcurves.cli.sources import steps_of_budget
 
 pytestmark = [pytest.mark.usefixtures("here"), pytest.mark.filterwarnings("ignore")]
@@ -52,7 +51,7 @@ def test_a_table_with_usual_names_is_one_command(runs, capsys):
     said = "read as algorithm = algo, run = seed, training = env_steps, task = env, score = episodic_return"
     assert said in out.splitlines()
     result = answer("mine")
-    verdict = in_shell(result.curves.summary().splitlines()[0])
+    verdict = result.curves.summary().splitlines()[0]
     parts = [
         "Which algorithm is better over all tasks?",
         verdict,
@@ -353,41 +352,6 @@ def test_a_picture_that_cannot_be_is_refused_before_the_work(runs, capsys):
     assert "--figure curves.txt must end with .pdf" in capsys.readouterr().err
     assert main(["mine.csv", "--figure", "nowhere/curves.svg"]) == 2
     assert "Make it: mkdir -p nowhere" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("python", "shell"),
-    [
-        (
-            "Bring them with .curves.align(20, relative_to='budget')",
-            "Bring them with --align budget",
-        ),
-        (
-            "Bring them with .curves.align(1, relative_to='budget')",
-            "Bring them with --align budget:1",
-        ),
-        (
-            "with .curves.align('intersection') or .curves.drop_incomplete()",
-            "with --align intersection or --drop-incomplete",
-        ),
-        (
-            "keep: duplicates='first' (or last, mean)",
-            "keep: --duplicates first (or last, mean)",
-        ),
-        ("n_resamples is small", "n_resamples is small"),
-        (
-            "Try algorithm='agent', run='my seed'",
-            "Try --algorithm agent, --run 'my seed'",
-        ),
-        ("a dim (extra=['task', 'study'])", "a dim (--extra task study)"),
-        (
-            "to one scale: .curves.normalize(low=..., high=...), or",
-            "to one scale: --normalize minmax, or",
-        ),
-    ],
-)
-def test_cures_speak_shell(python, shell):
-    assert in_shell(python) == shell
 
 
 def test_several_columns_of_tasks_are_one_task(capsys):

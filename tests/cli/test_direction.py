@@ -138,7 +138,7 @@ def test_metrics_of_both_directions_are_refused_and_the_typed_cure_works(capsys)
     named = ["mine.csv", "--value", "y", "--extra", "measure", *QUICK]
     assert main(named) == 2
     said = capsys.readouterr().err.strip().splitlines()[-1]
-    cure = shlex.split(said.partition("Select one: ")[2].rstrip("."))
+    cure = shlex.split(said.partition("Select one: ")[2].partition(". Type")[0])
     assert cure == ["--select", "measure=val_loss"]
     assert main([*named, *cure]) == 0
     assert "good has the lower mean y" in capsys.readouterr().out

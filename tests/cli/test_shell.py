@@ -120,7 +120,7 @@ def test_a_weights_and_biases_chart(curves, here, capsys):
     assert "Say how such names are made: --names '{algorithm}-{run}'" in err
     assert main(["odd.csv", "--names", "{algorithm}-{run}"]) == 2
     assert (
-        "--names {algorithm}-{run} does not match the run 'sac'"
+        "--names '{algorithm}-{run}' does not match the run 'sac'"
         in capsys.readouterr().err
     )
 

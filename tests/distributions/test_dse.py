@@ -99,39 +99,39 @@ def odd(outcome):
     [
         (
             math.nan,
-            "ValueError: train_and_score must return a finite number; got nan. Raise an error that says why",
+            "Refusal: train_and_score must return a finite number; got nan. Raise an error that says why",
         ),
         (
             math.inf,
-            "ValueError: train_and_score must return a finite number; got inf. Raise an error that says why",
+            "Refusal: train_and_score must return a finite number; got inf. Raise an error that says why",
         ),
         (
             "0.9",
-            "ValueError: train_and_score must return a finite number; got '0.9'. Convert it: float(...)",
+            "Refusal: train_and_score must return a finite number; got '0.9'. Convert it: float(...)",
         ),
         (
             None,
-            "ValueError: train_and_score must return a finite number; got None. Convert it: float(...)",
+            "Refusal: train_and_score must return a finite number; got None. Convert it: float(...)",
         ),
         (
             1j,
-            "ValueError: train_and_score must return a finite number; got 1j. Convert it: float(...)",
+            "Refusal: train_and_score must return a finite number; got 1j. Convert it: float(...)",
         ),
         (
             [1.0],
-            "ValueError: train_and_score must return a finite number; got [1.0]. Convert it: float(...)",
+            "Refusal: train_and_score must return a finite number; got [1.0]. Convert it: float(...)",
         ),
         (
             np.bool_(True),
-            "ValueError: train_and_score must return a finite number; got np.True_. Convert it: float(...)",
+            "Refusal: train_and_score must return a finite number; got np.True_. Convert it: float(...)",
         ),
         (
             True,
-            "ValueError: train_and_score must return a finite number; got True. Convert it: float(...)",
+            "Refusal: train_and_score must return a finite number; got True. Convert it: float(...)",
         ),
         (
             np.ones(1),
-            "ValueError: train_and_score must return a finite number; got array([1.]). Convert it: float(...)",
+            "Refusal: train_and_score must return a finite number; got array([1.]). Convert it: float(...)",
         ),
         (RuntimeError("no\nmemory"), "RuntimeError: no memory"),
     ],
@@ -182,7 +182,7 @@ def test_a_hyperparameter_that_a_file_cannot_name_is_an_error_of_its_trial(tmp_p
     scores = dse(
         untouched, lambda rng: {"a/b": 1}, sample_data, 1, path=tmp_path, rng=0
     )
-    assert scores.error.item().startswith("ValueError: a trial's values need names")
+    assert scores.error.item().startswith("Refusal: a trial's values need names")
 
 
 @pytest.mark.filterwarnings("ignore:trial 0")
@@ -191,7 +191,7 @@ def test_a_hyperparameter_of_a_taken_name_is_an_error_of_its_trial(name):
     scores = dse(train_and_score, lambda rng: {name: 1}, sample_data, 1, rng=0)
     assert (
         scores.error.item()
-        == f"ValueError: a hyper-parameter must not be called {name!r}. Rename it"
+        == f"Refusal: a hyper-parameter must not be called {name!r}. Rename it"
     )
 
 

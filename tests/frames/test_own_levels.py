@@ -178,7 +178,7 @@ def test_levels_that_no_run_can_have_are_refused(training: list, message: str) -
         ({"levels": "each"}, "levels must be 'union' or 'run'"),
         (
             {"levels": "run", "training": None},
-            "levels='run' needs a column of training",
+            "training=None does not go with levels='run', which needs a column of training",
         ),
         ({"levels": "run", "on": [1.0]}, "Leave one out"),
         ({"coords": "training"}, "is the name of another dim"),

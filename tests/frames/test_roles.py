@@ -101,7 +101,7 @@ def test_what_is_given_is_not_guessed():
     given = {"algorithm": "size", "tasks": ["algo"], "training": "step"}
     read = read_frame(frame, given)
     assert (read.algorithm, read.tasks, read.run) == ("size", ("algo",), "seed")
-    with pytest.raises(KeyError, match=r"^\"run='sede' is no column of the frame"):
+    with pytest.raises(KeyError, match=r"^run='sede' is no column of the frame"):
         read_frame(frame, {"run": "sede"})
 
 

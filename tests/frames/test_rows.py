@@ -56,7 +56,7 @@ def test_the_cure_by_counting_keeps_networks_apart():
             "return", algorithm="agent", training="step", extra="game"
         )
     exec(
-        re.search(r"frame\['run'\] = .*cumcount\(\)", caught.value.args[0])[0],
+        re.search(r"frame\['run'\] = .*cumcount\(\)", str(caught.value))[0],
         {"frame": frame},
     )
     assert frame["run"].max() == 1
@@ -80,7 +80,7 @@ def test_numbers_of_an_unused_column_are_kept_apart_too(labels):
         frame.drop(columns="seed").curves.to_dataarray(
             "return", algorithm="agent", training="step", extra="game"
         )
-    assert "groupby(['game', 'agent', 'step', 'network'])" in caught.value.args[0]
+    assert "groupby(['game', 'agent', 'step', 'network'])" in str(caught.value)
 
 
 def test_a_metric_is_no_reason_for_repeated_rows():

@@ -211,7 +211,7 @@ def test_what_is_nearest_is_said_by_content_and_not_by_name(
 def test_every_error_of_a_long_name_is_short(tmp_path):
     path = tmp_path / ("x" * 200 + ".bin")
     path.write_bytes(b"\0" * 10)
-    said = listing.say_nothing_found(tmp_path, [path], readers.SOURCES)
+    said = str(listing.nothing_found(tmp_path, [path], readers.SOURCES))
     assert len(said) - len(str(tmp_path)) <= 300
 
 

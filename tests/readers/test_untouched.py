@@ -19,10 +19,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from xcurves import readers
+from xcurves import Refusal, readers
 from xcurves.readers import hydra, mlflow, optuna
 from xcurves.readers.open_files import (
-    LogError,
     copy_database,
     database_address,
     read_bytes,
@@ -469,7 +468,7 @@ def test_a_file_that_expands_too_far_is_refused_and_the_option_lifts_it(tmp_path
     path = tmp_path / "log.csv.gz"
     bomb(path, 8 * 2**20)
     with pytest.raises(
-        LogError, match=r"expands to more than 1e\+06 bytes.*max_expanded=1e\+07, or"
+        Refusal, match=r"expands to more than 1e\+06 bytes.*max_expanded=1e\+07, or"
     ):
         readers.read(path, max_expanded=1e6)
     assert len(read_bytes(path)) > 8 * 2**20

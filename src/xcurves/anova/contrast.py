@@ -16,6 +16,7 @@ from xcurves.core import direction, provenance, run_checks, validation
 from xcurves.core.driver import per_task
 from xcurves.core.jobs import Group, Reduce
 from xcurves.core.labels import in_label_order
+from xcurves.core.refusal import UNSAID, Refusal, Verbatim, WrongType
 from xcurves.core.run_checks import Context, as_float
 from xcurves.core.validation import check_curves
 from xcurves.core.weights import (
@@ -246,24 +247,36 @@ def check_weights(
     """Return weights on (algorithm) that sum to zero, and those of training levels."""
     if isinstance(weights, xr.DataArray) and "training" in weights.dims:
         if training_weights is not None:
-            raise ValueError(
-                "training_weights is given twice: weights has a training dim. Leave one out"
+            raise Refusal(
+                "training_weights",
+                UNSAID,
+                "is given twice: weights has a training dim",
+                "Leave one out",
             )
         weights, training_weights = _separate(weights)
     if not isinstance(weights, xr.DataArray | Mapping | pd.Series):
         kind = type(weights).__name__
-        raise TypeError(
-            f"weights must map algorithms to weights; got {kind}. Try {{'a': 1, 'b': -1}}"
+        raise WrongType(
+            "weights",
+            Verbatim(kind),
+            "must map algorithms to weights",
+            "Try {'a': 1, 'b': -1}",
         )
     over_algorithms = weights_on(curves, "algorithm", weights, "weights")
     values = over_algorithms.to_numpy()
     if np.ptp(values) == 0:
-        raise ValueError(
-            f"weights must not be all equal; got {values[0]:g} for every algorithm. Name two that differ"
+        raise Refusal(
+            "weights",
+            Verbatim(f"{values[0]:g} for every algorithm"),
+            "must not be all equal",
+            "Name two that differ",
         )
     if abs(values.sum()) > 1e-9 * np.abs(values).sum():
-        raise ValueError(
-            f"weights must sum to zero over algorithms; got {values.sum():g}. Subtract the mean"
+        raise Refusal(
+            "weights",
+            Verbatim(f"{values.sum():g}"),
+            "must sum to zero over algorithms",
+            "Subtract the mean",
         )
     return over_algorithms, check_training_weights(curves, training_weights)
 
@@ -274,9 +287,11 @@ def _separate(weights: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
         set(weights.dims) != {"algorithm", "training"}
         or weights.dtype.kind not in "biuf"
     ):
-        raise ValueError(
-            f"weights must be numbers with the dim 'algorithm', or with 'training' too; got {weights.dtype} on "
-            f"{weights.dims}. Try {{'a': 1, 'b': -1}}"
+        raise Refusal(
+            "weights",
+            Verbatim(f"{weights.dtype} on {weights.dims}"),
+            "must be numbers with the dim 'algorithm', or with 'training' too",
+            "Try {'a': 1, 'b': -1}",
         )
     both = weights.transpose("algorithm", "training").fillna(0)
     # The profile over training is that of the algorithm with the largest weights.
@@ -285,8 +300,11 @@ def _separate(weights: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
     norm = (largest**2).sum().item()
     over_algorithms = (both * largest).sum("training") / (norm or 1.0)
     if abs(both - over_algorithms * largest).max() > 1e-9 * abs(both).max():
-        raise ValueError(
-            "weights are not separable: all algorithms must share one profile over training, up to sign and size. "
-            "Test one contrast for each profile"
+        raise Refusal(
+            "weights",
+            UNSAID,
+            "are not separable: all algorithms must share one profile over training, up to sign and "
+            "size",
+            "Test one contrast for each profile",
         )
     return over_algorithms, largest

@@ -13,6 +13,7 @@ from xcurves.array_types import Floats
 from xcurves.core import labels, magnitudes, provenance, run_checks, validation
 from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.jobs import AtMost, Group, Reduce, Reduction
+from xcurves.core.refusal import Refusal
 from xcurves.core.run_checks import Context, as_float
 from xcurves.core.validation import check_curves
 from xcurves.kernels.one_task import welch
@@ -145,8 +146,11 @@ def randomized_anova(
     if level_test is not None:
         validation.check_choice("level_test", level_test, ("f", "welch"))
     if paired and level_test == "welch":
-        raise ValueError(
-            "level_test='welch' needs unpaired runs; paired ones have one group. Leave level_test out"
+        raise Refusal(
+            "level_test",
+            "welch",
+            "needs unpaired runs; paired ones have one group",
+            "Leave level_test out",
         )
     lazy = is_lazy(scores)
     # A lazy result keeps random reassignments, so that their number is known beforehand.

@@ -17,6 +17,7 @@ from xcurves.core.direction import looks_like_score
 from xcurves.core.doubts import Choice
 from xcurves.core.labels import DIMS, did_you_mean
 from xcurves.core.names import dim_of
+from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.frames.questions import ARGUMENTS, unknown_words
 from xcurves.frames.reading import Doubt, Reading, read_frame
 from xcurves.frames.wide_columns import Pattern
@@ -53,8 +54,11 @@ def read_names(table: Table, options: argparse.Namespace) -> Table:
     reading = read_frame(frame, given)
     if reading.algorithm == _NAME and reading.run is None and options.algorithm is None:
         called = frame[_NAME].iloc[0]
-        raise ValueError(
-            f"runs of {options.archive} are called {called!r}. Say how such names are made: {_PATTERN}"
+        raise Refusal(
+            "",
+            UNSAID,
+            f"runs of {options.archive} are called {called!r}",
+            f"Say how such names are made: {_PATTERN}",
         )
     # Columns may be scores of algorithms, unless rows are or the score is given.
     is_long = reading.score is not None and reading.score not in frame

@@ -27,6 +27,7 @@ from xcurves.cli.sources import (
 )
 from xcurves.core import direction
 from xcurves.core.labels import extra_dims
+from xcurves.core.refusal import UNSAID, Refusal, Verbatim
 from xcurves.plotting import saved
 from xcurves.plotting.dispatch import plot
 from xcurves.plotting.facets import import_pyplot
@@ -89,18 +90,22 @@ def _introduce(opened: Table | xr.Dataset, options: argparse.Namespace) -> None:
         return
     kind = find_kind(opened)
     if kind is not None:
-        raise ValueError(
-            f"ARCHIVE {options.archive} holds a result of {kind.name}, not curves. "
-            "Name the archive that it was made from"
+        raise Refusal(
+            "",
+            UNSAID,
+            f"ARCHIVE {options.archive} holds a result of {kind.name}, not curves",
+            "Name the archive that it was made from",
         )
 
 
 def _page_of_analysis(tree: xr.DataTree, options: argparse.Namespace) -> Path:
     """Write the page of an analysis that was opened."""
     if options.output or not options.report:
-        raise ValueError(
-            f"ARCHIVE {options.archive} holds an analysis. Make its page: --report page.html, or analyse its curves "
-            "again: --include all"
+        raise Refusal(
+            "",
+            UNSAID,
+            f"ARCHIVE {options.archive} holds an analysis",
+            "Make its page: --report page.html, or analyse its curves again: --include all",
         )
     return _write_report(tree, options.report, interactive=options.interactive)
 
@@ -130,8 +135,11 @@ def _files(options: argparse.Namespace, what: str) -> dict[str, Files]:
     }
     values = options.value or [""]
     if len(set(values)) < len(values):
-        raise ValueError(
-            f"--value must name different scores; got {', '.join(values)}. Leave one out"
+        raise Refusal(
+            "",
+            Verbatim(", ".join(values)),
+            "--value must name different scores",
+            "Leave one out",
         )
     files: dict[str, Files] = {value: dict(given) for value in values}
     for value, (option, path) in product(values, given.items()):
@@ -144,8 +152,11 @@ def _files(options: argparse.Namespace, what: str) -> dict[str, Files]:
         words += f" {path}"
         real = os.path.realpath(path)
         if real in taken:
-            raise ValueError(
-                f"{words} is the file of {taken[real]}. Name another, or run one at a time"
+            raise Refusal(
+                "",
+                UNSAID,
+                f"{words} is the file of {taken[real]}",
+                "Name another, or run one at a time",
             )
         files[value][option] = path
         taken[real] = words
@@ -166,8 +177,11 @@ def _check_file(option: str, path: Path, what: str) -> None:
     else:
         import_pyplot()
         if path.suffix.lower() not in saved.FORMATS:
-            raise ValueError(
-                f"--figure {path} must end with {', '.join(saved.FORMATS)}. Name another"
+            raise Refusal(
+                "path",
+                UNSAID,
+                f"--figure {path} must end with {', '.join(saved.FORMATS)}",
+                "Name another",
             )
         if not path.resolve().parent.is_dir():
             raise FileNotFoundError(
@@ -198,8 +212,11 @@ def _called(curves: xr.DataArray, options: argparse.Namespace) -> xr.DataArray:
     curves = _joined_tasks(curves)
     dims = [dim for dim in extra_dims(curves) if curves.sizes[dim] > 1]
     if not dims:
-        raise ValueError(
-            f"--task-name {options.task_name} is for scores of several tasks, and these are of one. Leave it out"
+        raise Refusal(
+            "curves",
+            UNSAID,
+            f"--task-name {options.task_name} is for scores of several tasks, and these are of one",
+            "Leave it out",
         )
     if options.task_name in (*curves.dims, *curves.coords):
         return curves

@@ -18,6 +18,7 @@ from xcurves.cli.run_log import RunLog, naming_rows, numbered
 from xcurves.cli.scales import filled, with_direction
 from xcurves.cli.sources import curves_of_options, open_archive, read_as, select
 from xcurves.core.atomic_write import atomic_write
+from xcurves.core.refusal import UNSAID, Missing, Refusal
 from xcurves.core.validation import check_confidence_level, check_total
 from xcurves.core.wording import joined
 from xcurves.looks import ledger
@@ -190,7 +191,9 @@ def _run_sequential(options: argparse.Namespace) -> int:
 def _run_gate(options: argparse.Namespace) -> int:
     """Judge the candidates; return the exit status of the decision."""
     if options.archive is None:
-        raise ValueError("ARCHIVE is missing. Name the log of all runs so far")
+        raise Refusal(
+            "", UNSAID, "ARCHIVE is missing", "Name the log of all runs so far"
+        )
     numbers, how_read, log = _scores(options)
     scores, which_end = with_direction(numbers, options)
     if options.higher_is_better is False:
@@ -223,8 +226,11 @@ def _opened(options: argparse.Namespace, what: str) -> Table | xr.Dataset:
     """Return what is in the archive, which must be no analysis."""
     opened = open_archive(options)
     if isinstance(opened, xr.DataTree):
-        raise ValueError(
-            f"ARCHIVE {options.archive} holds an analysis, not {what}. Name the archive it was made from"
+        raise Refusal(
+            "",
+            UNSAID,
+            f"ARCHIVE {options.archive} holds an analysis, not {what}",
+            "Name the archive it was made from",
         )
     return opened
 
@@ -235,8 +241,11 @@ def _only_curves(
     """Return the curves of the one value that a test has."""
     curves, *more = [curves for _, curves in curves_of_options(opened, options)]
     if more:
-        raise ValueError(
-            f"--value is given {1 + len(more)} times; {what} has one. Name one"
+        raise Refusal(
+            "",
+            UNSAID,
+            f"--value is given {1 + len(more)} times; {what} has one",
+            "Name one",
         )
     return curves
 
@@ -281,8 +290,11 @@ def _is_ledger(path: Path) -> bool:
 def _planned(options: argparse.Namespace) -> str:
     """Return which of the planned looks could show a difference."""
     if options.batch_size is None:
-        raise ValueError(
-            "ARCHIVE is missing. Name the log, or plan without one: --batch-size N"
+        raise Refusal(
+            "",
+            UNSAID,
+            "ARCHIVE is missing",
+            "Name the log, or plan without one: --batch-size N",
         )
     for name, least, most in (
         ("looks", 1, 1000),
@@ -336,8 +348,11 @@ def _with_looks(
     if isinstance(selected, Table):
         return xcurves.assign_looks(curves, selected.frame.set_index(run)[look])
     if look not in curves.coords:
-        raise KeyError(
-            f"--look {look} is no coordinate of ARCHIVE. Say how many runs: --batch-size 5"
+        raise Missing(
+            "curves",
+            UNSAID,
+            f"--look {look} is no coordinate of ARCHIVE",
+            "Say how many runs: --batch-size 5",
         )
     if look == "look":
         return curves
@@ -349,8 +364,8 @@ def _looks(given: str) -> list[int]:
     try:
         return [int(each) for each in given.split(",")]
     except ValueError:
-        raise ValueError(
-            f"--looks takes numbers of runs, such as 1,2,4,8; got {given!r}"
+        raise Refusal(
+            "", UNSAID, f"--looks takes numbers of runs, such as 1,2,4,8; got {given!r}"
         ) from None
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from xcurves.cli.cures import in_shell
 from xcurves.cli.options import PAIRS
 from xcurves.cli.text_tables import as_text
 from xcurves.core.pairs import MOST_LISTED
@@ -51,14 +50,14 @@ def text_of(
     for name, (kind, result) in parts.items():
         if name in in_full:
             paragraphs += [
-                f"{kind.question}\n{in_shell(summary_of_part(result))}",
+                f"{kind.question}\n{summary_of_part(result)}",
                 _whole(table(result)),
             ]
         else:
             paragraphs.append(f"{kind.question}\n{_answer(kind, result)}")
     missing = left_out(tree.attrs)
     if missing:
-        paragraphs.append("\n".join(["Left out:", *map(in_shell, missing)]))
+        paragraphs.append("\n".join(["Left out:", *missing]))
     return "\n\n".join(paragraphs)
 
 
@@ -74,7 +73,7 @@ def _answer(kind: ResultKind, result: xr.Dataset) -> str:
         lines.append(f"Left out: {gone[0]}")
     elif gone:
         lines.append(f"Left out: {gone[0]} (and {len(gone) - 1:,} more)")
-    return in_shell("\n".join(lines))
+    return "\n".join(lines)
 
 
 def _tables_of_verdict(

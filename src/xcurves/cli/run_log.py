@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from xcurves.cli.column_names import Table, command_with, read_names
 from xcurves.core.labels import DIMS
+from xcurves.core.refusal import UNSAID, Refusal, Text
 from xcurves.core.run_checks import RunError, RunsWarning
 
 _RUN = "run"  # column of the number of a run of its algorithm, where the log has none
 _CLOCKS = {"time", "timestamp", "date", "datetime", "clock"}
 _CLOCKS |= {"created", "started", "finished", "ended", "completed", "updated"}
 _EPOCH = 1e8  # seconds since 1970: larger numbers are no durations
-_NUMBERED = re.compile(r"algorithm '?(?P<algorithm>[^,]+?)'?, run (?P<run>\d+)\b")
 _LEAST_FALLS = 4  # of numbers that may be durations, before their order says something
 
 
@@ -32,30 +32,25 @@ class RunLog:
 
     rows: dict[tuple[str, str], int] = field(default_factory=dict)  # the first of each
     scores: dict[int, float] = field(default_factory=dict)  # where a row is a run
+    # The algorithm and the number of each run, by how messages write its labels.
+    written: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
 
-    def say_error(self, error: RunError) -> str:
+    def by_row(self, error: RunError) -> Refusal:
         """Return what is wrong with a run, by its row and its score."""
-        row = self.rows.get((error.algorithm, error.run))
+        argument, who, reason, cure = error.args
+        who = self.written.get(who, who)
+        row = self.rows.get(who)
         if row is None:
-            return str(error)
+            return error
+        named = f"the run of {who[0]} that begins in row {row} of ARCHIVE"
         if row in self.scores:
-            return f"row {row} of ARCHIVE ({error.algorithm}, score {self.scores[row]:g}){error.what}"
-        return f"the run of {error.algorithm} that begins in row {row} of ARCHIVE{error.what}"
-
-    def say_of_runs(self, message: str) -> str:
-        """Return a message that names a run by its number with the row instead."""
-        return _NUMBERED.sub(self._begins, message, count=1)
-
-    def _begins(self, match: re.Match[str]) -> str:
-        row = self.rows.get((match["algorithm"], str(int(match["run"]) + 1)))
-        if row is None:
-            return match[0]
-        return f"the run of {match['algorithm']} that begins in row {row} of ARCHIVE"
+            named = f"row {row} of ARCHIVE ({who[0]}, score {self.scores[row]:g})"
+        return RunError(argument, who, Text(named, *reason[1:]), cure)
 
     def say_warning(self, warning: Warning) -> str:
         """Return a warning, with rows and the score where it is about runs."""
         if not isinstance(warning, RunsWarning) or not self.scores:
-            return self.say_of_runs(str(warning))
+            return str(warning)
         first, second = (self.rows[warning.algorithm, run] for run in warning.runs)
         return f"rows {first} and {second} of ARCHIVE ({warning.algorithm}, score {self.scores[first]:g}){warning.what}"
 
@@ -67,9 +62,7 @@ def naming_rows(log: RunLog) -> Iterator[None]:
         with warnings.catch_warnings(record=True) as caught:
             yield
     except RunError as error:
-        raise ValueError(log.say_error(error)) from None
-    except ValueError as error:
-        raise ValueError(log.say_of_runs(str(error))) from None
+        raise log.by_row(error) from None
     for each in caught:
         words = str(each.message)
         if isinstance(each.message, Warning):
@@ -87,8 +80,11 @@ def numbered(table: Table, options: argparse.Namespace) -> tuple[Table, RunLog]:
     others = [name for name in columns if name not in (*DIMS, options.task)]
     if others:
         command = command_with(options, ["--task", others[0]])
-        raise ValueError(
-            f"ARCHIVE has tasks, over which a run is averaged if they are named. Type: {command}"
+        raise Refusal(
+            "",
+            UNSAID,
+            "ARCHIVE has tasks, over which a run is averaged if they are named",
+            f"Type: {command}",
         )
     if "training" not in columns and options.missing_scores != "failed":
         _refuse_empty(frame, algorithm, score)
@@ -109,7 +105,10 @@ def numbered(table: Table, options: argparse.Namespace) -> tuple[Table, RunLog]:
     if len(first) == len(frame):
         scores = dict(zip(_rows_of(frame), frame[score].tolist(), strict=True))
     made = table._replace(frame=frame, columns=columns | {"run": run})
-    return made, RunLog(rows, scores)
+    written = {
+        (repr(name), str(int(number) - 1)): (name, number) for name, number in rows
+    }
+    return made, RunLog(rows, scores, written)
 
 
 def _read_rows(table: Table, options: argparse.Namespace) -> Table:
@@ -188,10 +187,12 @@ def _refuse_empty(frame: pd.DataFrame, algorithm: str, score: str) -> None:
     """Refuse a row of a run without a score: to leave it out would reward what failed."""
     empty = frame[frame[score].isna()]
     if len(empty):
-        raise ValueError(
-            f"row {_rows_of(empty)[0]} of ARCHIVE, of {empty[algorithm].iloc[0]}, has no {score}. Give a failed run "
-            "-inf (inf where low scores are better), say --missing-scores failed, or leave out the row of one that is "
-            "not made"
+        raise Refusal(
+            "frame",
+            UNSAID,
+            f"row {_rows_of(empty)[0]} of ARCHIVE, of {empty[algorithm].iloc[0]}, has no {score}",
+            "Give a failed run -inf (inf where low scores are better), say --missing-scores failed, "
+            "or leave out the row of one that is not made",
         )
 
 
@@ -200,8 +201,11 @@ def _refuse_unnamed(frame: pd.DataFrame, algorithm: str, run: str) -> None:
     for column in (algorithm, run):
         empty = frame[frame[column].isna()]
         if len(empty):
-            raise ValueError(
-                f"row {_rows_of(empty)[0]} of ARCHIVE has no {column}. Write it, or leave the row out"
+            raise Refusal(
+                "frame",
+                UNSAID,
+                f"row {_rows_of(empty)[0]} of ARCHIVE has no {column}",
+                "Write it, or leave the row out",
             )
 
 
@@ -220,10 +224,13 @@ def _refuse_repeats(table: Table, options: argparse.Namespace) -> None:
     if len(repeats) > 1:
         further = f" ({len(repeats)} rows repeat one)"
     command = command_with(options, ["--duplicates", "last"])
-    raise ValueError(
-        f"rows {first} and {second} of ARCHIVE are both of {what}, with the scores {scores[0]:g} and {scores[1]:g}"
-        f"{further}. Give each run a {columns['run']} of its own, or say which row to keep (first, last or mean). "
-        f"Type: {command}"
+    raise Refusal(
+        "",
+        UNSAID,
+        f"rows {first} and {second} of ARCHIVE are both of {what}, with the scores {scores[0]:g}"
+        f" and {scores[1]:g}{further}",
+        f"Give each run a {columns['run']} of its own, or say which row to keep (first, last or "
+        f"mean). Type: {command}",
     )
 
 

@@ -13,6 +13,7 @@ from xcurves.cli.column_names import not_found
 from xcurves.cli.options import WORST, repeats_scores
 from xcurves.core import direction
 from xcurves.core.labels import DIMS, extra_dims
+from xcurves.core.refusal import UNSAID, Cure, Refusal, give
 from xcurves.frames.failed import fill_failed
 from xcurves.frames.normalize import normalize
 
@@ -47,9 +48,12 @@ def filled(curves: xr.DataArray, options: argparse.Namespace) -> xr.DataArray:
         worst = finite.max()
         if direction.find(curves).higher:
             worst = finite.min()
-        raise ValueError(
-            f"--fill-failed {WORST} changes with later runs, and every look must repeat the scores of earlier ones. "
-            f"Give a number: --fill-failed {worst.item():g}"
+        raise Refusal(
+            "curves",
+            UNSAID,
+            f"--fill-failed {WORST} changes with later runs, and every look must repeat the scores "
+            "of earlier ones",
+            Cure("Give a number: ", give(fill_failed=f"{worst.item():g}")),
         )
     return fill_failed(curves, options.fill_failed)
 
@@ -89,8 +93,11 @@ def _references(curves: xr.DataArray, path: Path) -> tuple[xr.DataArray, xr.Data
         )
     if not dims:
         if len(table) != 1:
-            raise ValueError(
-                f"--normalize {path} has {len(table)} rows for scores of one task. Keep one row"
+            raise Refusal(
+                "curves",
+                UNSAID,
+                f"--normalize {path} has {len(table)} rows for scores of one task",
+                "Keep one row",
             )
         return xr.DataArray(table[ends[0]].item()), xr.DataArray(table[ends[1]].item())
 

@@ -32,6 +32,7 @@ from xcurves.core.doubts import Doubtful
 from xcurves.core.known import known_of
 from xcurves.core.labels import DIMS
 from xcurves.core.names import dim_of
+from xcurves.core.refusal import UNSAID, Cure, Refusal, call, give
 from xcurves.core.run_checks import FRACTIONS
 from xcurves.core.validation import check_curves
 from xcurves.core.wording import listed
@@ -142,8 +143,10 @@ def select(
     for each in options.select:
         name, _, label = each.partition("=")
         if not (name and label):
-            raise ValueError(
-                f"--select {each}: say NAME=LABEL, such as --select task=Hopper"
+            raise Refusal(
+                "",
+                UNSAID,
+                f"--select {each}: say NAME=LABEL, such as --select task=Hopper",
             )
         selections.setdefault(name, []).append(label)
     if not isinstance(opened, Table):
@@ -165,8 +168,11 @@ def select(
     ):
         names = list(map(str, frame[column].unique()))
         if "value" in frame and len(names) > 1:
-            raise ValueError(
-                f"ARCHIVE has {len(names)} {column}s. Name one: --select {column}={'|'.join(names)}"
+            raise Refusal(
+                "",
+                UNSAID,
+                f"ARCHIVE has {len(names)} {column}s",
+                f"Name one: --select {column}={'|'.join(names)}",
             )
     return opened._replace(frame=frame)
 
@@ -207,8 +213,11 @@ def curves_of_options(
     how: dict[str, Any] = {"method": options.method, "tolerance": options.tolerance}
     _check_runs_short(options)
     if options.align is None and set(how.values()) != {None}:
-        raise ValueError(
-            "--method and --tolerance are for --align LEVELS. Say them: --align 0,1000,2000"
+        raise Refusal(
+            "",
+            UNSAID,
+            "--method and --tolerance are for --align LEVELS",
+            "Say them: --align 0,1000,2000",
         )
     steps = steps_of_budget(options.align)
     if steps:
@@ -222,8 +231,11 @@ def curves_of_options(
         if options.align is not None and validation.NO_TRAINING not in curves.attrs:
             curves = _aligned(curves, how, options)
         if options.align and not curves.notnull().any():
-            raise ValueError(
-                f"--align {options.align} leaves no score of any run. Name levels that runs reach"
+            raise Refusal(
+                "",
+                UNSAID,
+                f"--align {options.align} leaves no score of any run",
+                "Name levels that runs reach",
             )
         curves = _without_empty_tasks(curves, value)
         if options.drop_incomplete:
@@ -237,13 +249,18 @@ def _only_score(opened: Table | xr.Dataset, options: argparse.Namespace) -> str:
         return str(opened.value)
     names = list(map(str, opened.data_vars))
     if not names:
-        raise ValueError(
-            f"ARCHIVE {options.archive} has no variable that could be scores"
+        raise Refusal(
+            "",
+            UNSAID,
+            f"ARCHIVE {options.archive} has no variable that could be scores",
         )
     if len(names) > 1:
         command = command_with(options, ["--value", names[0]])
-        raise ValueError(
-            f"ARCHIVE has {len(names)} variables that could be scores, {listed(names)}. Type one: {command}"
+        raise Refusal(
+            "",
+            UNSAID,
+            f"ARCHIVE has {len(names)} variables that could be scores, {listed(names)}",
+            f"Type one: {command}",
         )
     return names[0]
 
@@ -258,9 +275,11 @@ def _read_curves(
                 f"--value {value} is no variable of ARCHIVE", value, opened.data_vars
             )
         if options.missing_scores == "failed":
-            raise ValueError(
-                "--missing-scores failed is for rows of a table, and ARCHIVE has none. Leave it out; of runs that end "
-                "early say what they are with --runs-short"
+            raise Refusal(
+                "",
+                UNSAID,
+                "--missing-scores failed is for rows of a table, and ARCHIVE has none",
+                "Leave it out; of runs that end early say what they are with --runs-short",
             )
         return task_dims.with_training(opened[value], options.extra)
 
@@ -303,9 +322,11 @@ def _read_curves(
 def _check_runs_short(options: argparse.Namespace) -> None:
     """Refuse what is said of short runs where no common levels are taken."""
     if options.runs_short is not None and options.align is None:
-        raise ValueError(
-            f"--runs-short {options.runs_short} is for common training levels. Say which: --align intersection "
-            f"--runs-short {options.runs_short}"
+        raise Refusal(
+            "",
+            UNSAID,
+            f"--runs-short {options.runs_short} is for common training levels",
+            Cure("Say which: ", give(on="intersection", runs_short=options.runs_short)),
         )
 
 
@@ -347,26 +368,27 @@ def _align(curves: xr.DataArray, given: dict[str, Any]) -> xr.DataArray:
 
 def _ask_of_short_runs(
     curves: xr.DataArray,
-    cures: dict[short_runs.RunsShort, str],
+    cures: dict[short_runs.RunsShort, Cure],
     options: argparse.Namespace,
 ) -> None:
     """Refuse runs that end early, unless it is said what they are."""
     if options.runs_short is not None:
         return
     checked = check_curves(curves, own_levels=True)
-    refusal = short_runs.say_cures(short_runs.ends_of(checked), cures)
-    if refusal:
-        raise ValueError(refusal)
+    reason, cure = short_runs.ask(short_runs.ends_of(checked), cures)
+    if reason:
+        raise Refusal("curves", UNSAID, reason, cure)
 
 
 def _cures_of_short_runs(
     options: argparse.Namespace,
-) -> dict[short_runs.RunsShort, str]:
+) -> dict[short_runs.RunsShort, Cure]:
     """Return the options that say what short runs are, with what a failed run then needs."""
-    cures = {how: f"--runs-short {how}" for how in short_runs.HOW}
+    cures = dict(short_runs.OPTIONS)
     takes_failures = "baseline" in options
     if not (takes_failures or options.fill_failed or repeats_scores(options)):
-        cures["failed"] += f" --fill-failed {WORST}"
+        filled = call(".curves.fill_failed", WORST)
+        cures["failed"] = Cure(give(runs_short="failed").then(filled))
     return cures
 
 
@@ -448,8 +470,11 @@ def matching(
         is_wanted = values == known.get(label, equal)
         if not np.any(is_wanted):
             near = labels.did_you_mean(label, known)
-            raise ValueError(
-                f"--select {name}={label}: there is none. {name} has {listed(known, _SHOWN)}{near}"
+            raise Refusal(
+                "",
+                UNSAID,
+                f"--select {name}={label}: there is none",
+                f"{name} has {listed(known, _SHOWN)}{near}",
             )
         chosen |= is_wanted
     return chosen
@@ -463,8 +488,11 @@ def steps_of_budget(given: str | None) -> int:
     if not colon:
         return FRACTIONS
     if not number.isdecimal() or not 0 < int(number) <= _MOST_STEPS:
-        raise ValueError(
-            f"--align budget:N takes a whole number from 1 to {_MOST_STEPS}; got {given!r}. Try budget:20"
+        raise Refusal(
+            "",
+            UNSAID,
+            f"--align budget:N takes a whole number from 1 to {_MOST_STEPS}; got {given!r}",
+            "Try budget:20",
         )
     return int(number)
 
@@ -485,7 +513,10 @@ def parse_levels(given: str) -> On:
             ]
     except (ValueError, ArithmeticError):
         pass
-    raise ValueError(
-        f"--align takes {', '.join(_NAMED)}, budget[:N], levels such as 0,1000,5000, or START:STOP:STEP; got "
-        f"{given!r}. Put ARCHIVE before the options"
+    raise Refusal(
+        "",
+        UNSAID,
+        f"--align takes {', '.join(_NAMED)}, budget[:N], levels such as 0,1000,5000, or "
+        f"START:STOP:STEP; got {given!r}",
+        "Put ARCHIVE before the options",
     )

@@ -10,27 +10,39 @@ import xarray as xr
 
 from xcurves.core import labels, run_checks
 from xcurves.core.direction import says_higher
-from xcurves.core.refusal import UNSAID, Refusal
+from xcurves.core.refusal import UNSAID, Cure, Refusal
 
 
 class NotApplicableError(Exception):
     """A method does not apply to the curves; the message says why."""
 
     def __init__(
-        self, message: str, *, expected: bool = False, obvious: bool = False
+        self,
+        reason: str,
+        cure: Cure | None = None,
+        *,
+        expected: bool = False,
+        obvious: bool = False,
     ) -> None:
-        super().__init__(message)
+        super().__init__(reason if not cure else f"{reason}. {cure}")
+        self.reason = reason
+        self.cure = cure or Cure()
         self.expected = expected or obvious  # no warning is given
         # No message either, unless the method was asked for by name.
         self.obvious = obvious
 
 
 def comparable(
-    curves: xr.DataArray, least_levels: int = 1, *, single_runs: bool = False
+    curves: xr.DataArray,
+    least_levels: int = 1,
+    *,
+    single_runs: bool = False,
+    least_tasks: int = 1,
 ) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
     """Return curves with the tasks absent that cannot be compared, no options, and attrs with the reasons.
 
-    `single_runs`: tasks in which each algorithm has one run can be compared, by their differences over tasks.
+    With fewer than `least_tasks` the method does not apply. `single_runs`: tasks in which each algorithm has one run can
+    be compared, by their differences over tasks.
     """
     has = curves.notnull()
     of_curve = has.sum("training").transpose(..., "algorithm", "run")
@@ -42,7 +54,7 @@ def comparable(
     counts = known["of_curve"].to_numpy().reshape(len(names), -1)
     n_levels = known["of_task"].to_numpy().ravel()
 
-    why: dict[int, str] = {}  # of each task whose algorithms cannot be compared
+    why: dict[int, Refusal] = {}  # of each task whose algorithms cannot be compared
     for task, name in enumerate(names):
         only = slice(task, task + 1)
         try:
@@ -54,19 +66,31 @@ def comparable(
             run_checks.check_groups(
                 present, name, algorithms, runs, paired=False, single_runs=single_runs
             )
-        except ValueError as error:
-            why[task] = str(error)
+        except Refusal as refusal:
+            why[task] = refusal
     if not why:
         return curves, {}, {}
 
     if len(why) == len(names):
-        reason = why[0]
+        reason = why[0].problem
         if len(why) > 1:
             reason += f" (none of {len(why)} tasks can be compared)"
-        raise NotApplicableError(reason)
+        raise NotApplicableError(reason, why[0].cure)
+    n_compared = len(names) - len(why)
+    if n_compared < least_tasks:
+        first = next(iter(why.values()))
+        raise NotApplicableError(
+            f"only {n_compared} of {len(names)} tasks can be compared: {first.problem}",
+            first.cure,
+            expected=True,
+        )
     compared = [task not in why for task in range(len(names))]
     is_compared = known["of_task"].copy(data=np.reshape(compared, of_task.shape))
-    return curves.where(is_compared), {}, {"left_out": "\n".join(why.values())}
+    return (
+        curves.where(is_compared),
+        {},
+        {"left_out": "\n".join(map(str, why.values()))},
+    )
 
 
 def _check_levels(n_levels: float, least: int, name: str) -> None:

@@ -6,14 +6,14 @@ This is the only table of names of scores; the readers of logs rank columns by i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import xarray as xr
 
 from xcurves.core import labels, provenance
 from xcurves.core.names import names_in, words_of
-from xcurves.core.refusal import UNSAID, Refusal
+from xcurves.core.refusal import UNSAID, Call, Cure, Refusal, Verbatim, call
 from xcurves.core.validation import check_flag
 
 HIGHER = "higher_is_better"  # the option, and the attr of scores and results
@@ -139,13 +139,13 @@ def find(scores: xr.DataArray, given: bool | None = None) -> Direction:
         scores.attrs.get("standard_name"),
     ]
     metrics: dict[str, list[object]] = {}
-    cure = ".sel({0}={1!r})"
+    select = _select
     for name in (*scores.dims, *scores.coords):
         if is_metric(name):
             metrics[str(name)] = scores[name].to_numpy().ravel().tolist()
             if name not in scores.dims:
-                cure = ".where(curves.{0} == {1!r}, drop=True)"
-    return decide(given, scores.attrs, names, metrics, cure)
+                select = _where
+    return decide(given, scores.attrs, names, metrics, select)
 
 
 def is_metric(name: object) -> bool:
@@ -158,7 +158,7 @@ def decide(
     attrs: Mapping[Any, Any],
     names: Sequence[object],
     metrics: Mapping[str, Sequence[object]],
-    cure: str,  # how to select one metric, with the places of the dim and the label
+    select: Callable[[str, object], Call],  # which calls keep one label of a dim
 ) -> Direction:
     """Return which end of scores is better, from an option, attrs, their names, and labels that name metrics.
 
@@ -174,7 +174,7 @@ def decide(
     of_name = _of_names(names)
     for dim, several in metrics.items():
         if len(set(several)) > 1:
-            return _of_several(dim, list(dict.fromkeys(several)), of_name, cure)
+            return _of_several(dim, list(dict.fromkeys(several)), of_name, select)
     if any(says_higher(name) is not None and not _is_generic(name) for name in names):
         return of_name
 
@@ -185,6 +185,16 @@ def decide(
             if higher is not None:
                 return Direction(higher, f"{dim} {label}")
     return of_name
+
+
+def _select(dim: str, label: object) -> Call:
+    """Return the call that keeps one label of a dim."""
+    return call(".sel", **{dim: label})
+
+
+def _where(dim: str, label: object) -> Call:
+    """Return the call that keeps where a coordinate has a label."""
+    return call(".where", Verbatim(f"curves.{dim} == {label!r}"), drop=True)
 
 
 def _check_attr(value: Any) -> bool:
@@ -209,7 +219,10 @@ def _is_generic(name: object) -> bool:
 
 
 def _of_several(
-    dim: str, metrics: Sequence[object], otherwise: Direction, cure: str
+    dim: str,
+    metrics: Sequence[object],
+    otherwise: Direction,
+    select: Callable[[str, object], Call],
 ) -> Direction:
     """Return the direction that several metrics share, each by its label, or else by the name of the scores."""
     by_label = [says_higher(label) for label in metrics]
@@ -226,7 +239,7 @@ def _of_several(
             UNSAID,
             f"{dim} has {labels.shown(low)}, of which lower is better, and {labels.shown(high)}"
             ", of which higher is",
-            f"Select one: {cure.format(dim, low)}",
+            Cure("Select one: ", select(dim, low)),
         )
     return Direction(higher[0], f"{dim} {metrics[0]}")
 

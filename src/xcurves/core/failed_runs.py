@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Floats
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Words, call, give
 
 N_FAILED = "n_failed"  # the coordinate with how many runs failed and were filled
 FILLED = "fill_failed"  # what a line of a history begins with
@@ -23,34 +24,40 @@ def failed_score(higher_is_better: bool) -> float:
     return np.inf
 
 
-def say_infinite(value: float, every: Floats) -> str:
+def refused_infinity(value: float, every: Floats) -> tuple[str, Cure]:
     """Return what is wrong with an infinite score where means are taken, and what to do, of all that were found."""
     both = np.isnan(every).any() or (
         np.isposinf(every).any() and np.isneginf(every).any()
     )
     if both:
-        return "has infinite values, and there are both inf and -inf: one of them is no failed run. Correct it"
+        reason = "has infinite values, and there are both inf and -inf: one of them is no failed run"
+        return reason, Cure("Correct it")
     # Infinity is the worst score where lower is better.
-    better, fill, compare = "higher", "'worst'", ""
+    better = "higher"
+    direction: dict[str, bool] = {}
     if value > 0:
         better = "lower"
-        fill = "'worst', higher_is_better=False"
-        compare = "higher_is_better=False"
-    return (
-        f"has infinite values, {value:g}: a run that failed, if {better} is better, and has no mean. Say what it counts "
-        f"as with .curves.fill_failed({fill}) or compare ranks with .curves.compare_distributions({compare})"
+        direction = {"higher_is_better": False}
+    reason = f"has infinite values, {value:g}: a run that failed, if {better} is better, and has no mean"
+    ranks = call(".curves.compare_distributions", **direction)
+    return reason, Cure(
+        "Say what it counts as with ",
+        call(".curves.fill_failed", "worst", **direction),
+        Words(f" or compare ranks with {ranks}", ""),
     )
 
 
-def wrong_infinity(higher_is_better: bool, name: str = "scores") -> str:
+def wrong_infinity(higher_is_better: bool, name: str = "scores") -> tuple[str, Cure]:
     """Return why the other infinite score is refused, and what to do."""
     wrong = -failed_score(higher_is_better)
     better, worse = "lower", "higher"
     if higher_is_better:
         better, worse = "higher", "lower"
-    return (
-        f"{name} has a value of {wrong:g}, which nothing scores where {better} is better. If {worse} is better it is a "
-        f"failed run, higher_is_better={not higher_is_better}; otherwise correct it"
+    reason = f"{name} has a value of {wrong:g}, which nothing scores where {better} is better"
+    return reason, Cure(
+        f"If {worse} is better it is a failed run, ",
+        give(higher_is_better=not higher_is_better),
+        "; otherwise correct it",
     )
 
 
@@ -60,7 +67,8 @@ def refuse_wrong(
     """Refuse the infinite score that is no failure; `scores` has one row for each prefix of a message."""
     wrong = np.flatnonzero((scores.reshape(len(prefixes), -1) == -failed).any(axis=1))
     if wrong.size:
-        raise ValueError(f"{prefixes[wrong[0]]}{wrong_infinity(failed < 0, name)}")
+        reason, cure = wrong_infinity(failed < 0, name)
+        raise Refusal(name, UNSAID, f"{prefixes[wrong[0]]}{reason}", cure)
 
 
 def forgotten_step(curves: xr.DataArray | xr.Dataset) -> str | None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from xcurves.array_types import Floats
 from xcurves.core.provenance import significant
+from xcurves.core.refusal import Verbatim, give
 from xcurves.core.wording import number, span
 from xcurves.kernels.resampling.assignments import count_assignments
 
@@ -125,9 +126,9 @@ def cure_of_runs(every: Sequence[RunsOfPairs], alpha: float) -> str:
     names = list(dict.fromkeys(name for pair in every[0].sides for name in pair))
     common = [name for name in names if all(name in each for each in able)]
     if common == names:
-        parts.append("compare fewer with reference=, or")
+        parts.append(f"compare fewer with {give(reference=Verbatim(''))}, or")
     elif common:
-        parts.append(f"compare fewer with reference={common[0]!r}, or")
+        parts.append(f"compare fewer with {give(reference=common[0])}, or")
     needed = [of_task.fewest_runs(alpha) for of_task in every]
     parts.append("run more")
     if all(needed):
@@ -141,9 +142,8 @@ def cure_of_reassignments(
     """Return what lifts a floor of random reassignments: more of them, or of runs where these are too few."""
     own = np.concatenate([each.adjust(each.least()) for each in every])
     if significant(own[~np.isnan(own)], alpha).all():
-        return (
-            f"make more: n_resamples={fewest_reassignments(alpha, n_pairs)} is enough"
-        )
+        enough = give(n_resamples=fewest_reassignments(alpha, n_pairs))
+        return f"make more: {enough} is enough"
     return f"{cure_of_runs(every, alpha)}; and leave n_resamples out"
 
 

@@ -49,7 +49,6 @@ DATA = frozenset(
         "result",
         "scores",
         "times",
-        "training",
         "trials",
     ]
 )
@@ -94,12 +93,15 @@ class Words(NamedTuple):
         return _audience.get().words(self)
 
 
-class Text(tuple[str | Call | Words, ...]):
+Piece = str | Call | Words
+
+
+class Text(tuple[Piece, ...]):
     """Words with calls between them."""
 
     __slots__ = ()
 
-    def __new__(cls, *pieces: str | Call | Words) -> Self:
+    def __new__(cls, *pieces: Piece) -> Self:
         """Take the pieces in their order."""
         return super().__new__(cls, pieces)
 
@@ -218,26 +220,20 @@ class Refusal(ValueError):
         cure: Cure = self.args[3]
         return cure
 
-    @property
-    def calls(self) -> list[Call]:
-        """The calls in the cure, then those in the reason."""
-        reason = self.args[2]
-        if isinstance(reason, Text):
-            return self.cure.calls + reason.calls
-        return self.cure.calls
-
     def __str__(self) -> str:
-        said = self._said()
         if self.cure:
-            said = f"{said}. {self.cure}"
-        return escape_controls(said)
+            return escape_controls(f"{self.problem}. {self.cure}")
+        return escape_controls(self.problem)
 
-    def _said(self) -> str:
-        """Return what is wrong, with the argument and the value."""
+    @property
+    def problem(self) -> str:
+        """What the message says without the cure: the reason, with the argument and the value."""
         audience = _audience.get()
         is_rule = "must " in self.reason
         unsaid = _is_unsaid(self.value)
-        names_itself = self.reason.startswith(self.argument)
+        names_itself = (
+            self.reason.startswith(self.argument) or f"{self.argument}=" in self.reason
+        )
         is_of_data = self.argument in DATA and not self.reason.startswith("must ")
         if names_itself or is_of_data:
             head = self.reason

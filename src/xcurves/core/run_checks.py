@@ -22,12 +22,19 @@ from xcurves.core import (
     short_runs,
     validation,
 )
-from xcurves.core.refusal import UNSAID, Cure, Refusal, give
+from xcurves.core.refusal import UNSAID, Call, Cure, Refusal, Text, Words, call, give
 from xcurves.kernels.resampling import plans
 
-_CURE = (
-    "Bring runs to common levels with .curves.align('intersection') or leave incomplete ones out with "
-    ".curves.drop_incomplete()"
+# What makes most incomplete runs complete, where curves are not in memory.
+_CURE = Cure(
+    "Bring runs to common levels with ",
+    call(".curves.align", "intersection"),
+    " or leave incomplete ones out with ",
+    call(".curves.drop_incomplete"),
+)
+_LEAVE_OUT = Words(
+    "leave either out",
+    "keep those that reach the same levels: --align START:STOP:STEP --drop-incomplete",
 )
 BUDGET = "budget"
 LAST_LEVEL = "last training level of the run"  # the long_name of the coordinate, which tells it from other budgets
@@ -108,22 +115,16 @@ class Context:
         return {}
 
 
-class IncompleteRunError(ValueError):
-    """A run lacks levels of its task; the argument says which."""
+class RunError(Refusal):
+    """What is wrong with one run; who knows the run by another name can say that instead.
 
-    def __str__(self) -> str:
-        """Add what works on most curves."""
-        return f"{self.args[0]}. {_CURE}"
+    The value is the pair of algorithm and run, the reason a `Text` whose first piece names the run.
+    """
 
-
-class RunError(ValueError):
-    """What is wrong with one run of an algorithm; who knows the run by another name can say that instead."""
-
-    def __init__(self, what: str, name: str, algorithm: str, run: str) -> None:
-        super().__init__(f"{name}{what}")
-        self.what = what
-        self.algorithm = algorithm
-        self.run = run
+    @property
+    def problem(self) -> str:
+        """The reason, which names the run."""
+        return self.reason
 
 
 class RunsWarning(UserWarning):
@@ -141,12 +142,11 @@ def with_cure(curves: xr.DataArray) -> Iterator[None]:
     """Add advice that works on the given curves to errors about incomplete runs, if the curves are in memory."""
     try:
         yield
-    except IncompleteRunError as error:
-        if curves.chunks is not None:
+    except RunError as error:
+        if error.cure != _CURE or curves.chunks is not None:
             raise
-        raise Refusal(
-            "curves", UNSAID, error.args[0], cure_incomplete(curves)
-        ) from None
+        argument, value, reason, _ = error.args
+        raise RunError(argument, value, reason, cure_incomplete(curves)) from None
 
 
 def check_runs(
@@ -164,12 +164,12 @@ def check_runs(
     infinite = np.argwhere(~np.isfinite(counts))
     if infinite.size:
         task, algorithm, run = infinite[0]
-        where = f"{names[task]}algorithm {algorithms[algorithm]}, run {runs[run]}"
-        raise Refusal(
-            "curves",
-            UNSAID,
-            f"{where} {failed_runs.say_infinite(counts[task, algorithm, run], counts)}",
+        who = (algorithms[algorithm], runs[run])
+        where = f"{names[task]}algorithm {who[0]}, run {who[1]}"
+        reason, cure = failed_runs.refused_infinity(
+            counts[task, algorithm, run], counts
         )
+        raise RunError("curves", who, Text(where, f" {reason}"), cure)
     lacking = np.where(counts > 0, n_levels[:, np.newaxis, np.newaxis] - counts, 0)
     n_incomplete = np.count_nonzero(lacking)
     if n_incomplete:
@@ -177,10 +177,13 @@ def check_runs(
         more = ""
         if n_incomplete > 1:
             more = f" ({n_incomplete} incomplete runs in all)"
-        raise IncompleteRunError(
-            f"{names[task]}algorithm {algorithms[algorithm]}, run {runs[run]} lacks "
-            f"{lacking[task, algorithm, run]:.0f} of {n_levels[task]:.0f} training levels{more}"
+        who = (algorithms[algorithm], runs[run])
+        lacks = (
+            f" lacks {lacking[task, algorithm, run]:.0f} of {n_levels[task]:.0f} training levels"
+            f"{more}"
         )
+        named = f"{names[task]}algorithm {who[0]}, run {who[1]}"
+        raise RunError("curves", who, Text(named, lacks), _CURE)
     return np.asarray(counts > 0)
 
 
@@ -252,11 +255,8 @@ def check_drawable(curves: xr.DataArray) -> None:
     values = curves.to_numpy()
     infinite = values[np.isinf(values)]
     if infinite.size:
-        raise Refusal(
-            "curves",
-            UNSAID,
-            f"curves {failed_runs.say_infinite(infinite[0], infinite)}",
-        )
+        reason, cure = failed_runs.refused_infinity(infinite[0], infinite)
+        raise Refusal("curves", UNSAID, f"curves {reason}", cure)
     magnitudes.check_size(values, labels.task_names(curves), limit=1e300)
 
 
@@ -358,20 +358,21 @@ def as_float(count: int) -> float:
     return float(count) if count < 2**1000 else np.inf
 
 
-def cure_incomplete(curves: xr.DataArray) -> str:
-    """Return the calls that make the runs of every task complete, for an error message; `curves` are in memory.
+def cure_incomplete(curves: xr.DataArray) -> Cure:
+    """Return the calls that make the runs of every task complete; `curves` are in memory.
 
     Of runs that end early they stand in the order in which they keep the question: failed, cut, left out.
     """
     ends = short_runs.ends_of(curves)
     has = curves.notnull()
     if not ends.short.any():
-        cures = [_sentence(*_suggested_for(has, curves["training"]))]
+        pieces = [*_sentence(*_suggested_for(has, curves["training"]))]
         n_levels = has.any(["algorithm", "run"]).sum("training")
         n_left = (has.any("training") & (has.sum("training") == n_levels)).sum("run")
         if ((n_left > 1) | ~has.any("training").any("run")).all():
-            cures.append("leave incomplete ones out with .curves.drop_incomplete()")
-        return " or ".join(cures)
+            leave_out = call(".curves.drop_incomplete")
+            pieces += [" or leave incomplete ones out with ", leave_out]
+        return Cure(*pieces)
 
     in_grid = has.any(["algorithm", "run"])
     counted = {
@@ -381,28 +382,29 @@ def cure_incomplete(curves: xr.DataArray) -> str:
         "drop": has & ~ends.short,
     }
     calls = {}
-    for how, option in short_runs.OPTIONS.items():
-        what, calls[how] = _suggested_for(
-            counted[how], curves["training"], f", {option}"
-        )
-        if not calls[how]:
+    for how in short_runs.HOW:
+        what, found = _suggested_for(counted[how], curves["training"], how)
+        if found is None:
             return what
-    calls["failed"] += ".curves.fill_failed('worst')"
-    return short_runs.say_cures(ends, calls)
+        calls[how] = Cure(found)
+    (failed,) = calls["failed"].calls
+    calls["failed"] = Cure(failed.then(call(".curves.fill_failed", "worst")))
+    reason, cure = short_runs.ask(ends, calls)
+    return Cure(f"{reason}. ", *cure)
 
 
 def _suggested_for(
-    has: xr.DataArray, training: xr.DataArray, option: str = ""
-) -> tuple[str, str]:
+    has: xr.DataArray,
+    training: xr.DataArray,
+    short: short_runs.RunsShort | None = None,
+) -> tuple[Cure, Call | None]:
     """Return what brings curves with these scores to common levels, and the call for it."""
     there, in_grid = has.any("training"), has.any(["algorithm", "run"])
     n_levels = in_grid.sum("training")
     shared = ((has | ~there) & in_grid).all(["algorithm", "run"]).sum("training")
     if ((shared > 1) | (n_levels == 0)).all():
-        return (
-            "Bring runs to common levels",
-            f".curves.align('intersection'{option})",
-        )
+        found = call(".curves.align", "intersection", **_of_short(short))
+        return Cure("Bring runs to common levels"), found
     levels = training.where(has & (n_levels > 1))
     begins, ends = (
         levels.min("training").max(["algorithm", "run"]),
@@ -410,7 +412,7 @@ def _suggested_for(
     )
     of_run = has.sum("training")
     fewest = of_run.where(there & (n_levels > 1)).min().item()
-    return _suggested(begins.to_numpy(), ends.to_numpy(), int(fewest), option=option)
+    return _suggested(begins.to_numpy(), ends.to_numpy(), int(fewest), short=short)
 
 
 def suggest(
@@ -418,25 +420,28 @@ def suggest(
     ends: Floats,
     fewest: int,
     *,
-    option: str = "",
+    short: short_runs.RunsShort | None = None,
     frame: bool = False,
     final: bool = False,
-) -> str:
-    """Return in a sentence the call that brings ragged runs to common levels; with `frame`, that of `to_dataarray`.
+) -> Cure:
+    """Return the call that brings ragged runs to common levels; with `frame`, that of `to_dataarray`.
 
     All runs of a task have scores from the place at which the last begins to that at which the first ends; no run that
-    takes part has less than `fewest` levels, and no more are made of them. `option` is a further one of the call.
+    takes part has less than `fewest` levels, and no more are made of them. `short` is what short runs were said to be.
     """
-    return _sentence(
-        *_suggested(begins, ends, fewest, option=option, frame=frame, final=final)
-    )
+    what, found = _suggested(begins, ends, fewest, short=short, final=final)
+    if not frame or found is None:
+        return _sentence(what, found)
+    if isinstance(found.arguments[0], Call):
+        return _sentence(what, give(on=found.arguments[0], method="linear"))
+    return Cure(*what, " with ", Words("no on= and ", ""), found)
 
 
-def _sentence(what: str, call: str) -> str:
-    """Return a cure in a sentence; there is none for runs that never meet."""
-    if not call:
+def _sentence(what: Cure, found: Call | None) -> Cure:
+    """Return a cure in a sentence; there is no call for runs that never meet."""
+    if found is None:
         return what
-    return f"{what} with {call}"
+    return Cure(*what, " with ", found)
 
 
 def _suggested(
@@ -444,11 +449,10 @@ def _suggested(
     ends: Floats,
     fewest: int,
     *,
-    option: str = "",
-    frame: bool = False,
+    short: short_runs.RunsShort | None,
     final: bool = False,
-) -> tuple[str, str]:
-    """Return what brings ragged runs to common levels, and the call for it, "" if nothing does."""
+) -> tuple[Cure, Call | None]:
+    """Return what brings ragged runs to common levels, and the call for it, None if nothing does."""
     begins, ends = (
         each[~np.isnan(each)] for each in (np.ravel(begins), np.ravel(ends))
     )
@@ -459,32 +463,30 @@ def _suggested(
         elif begin == end <= 0:  # no budget, so no fractions of it
             nothing = "no other level"
         if nothing:
-            apart = f"Runs that end at {end:g} share {nothing} with those that begin at {begin:g}: leave either out"
-            return apart, ""
+            apart = f"Runs that end at {end:g} share {nothing} with those that begin at {begin:g}: "
+            return Cure(apart, _LEAVE_OUT), None
     low, high = begins.max().item(), ends.min().item()
     n = max(2, min(FRACTIONS, fewest))
     # Without a budget there are no fractions; in some task two at least must be in the range of all runs.
     has_fractions = (ends > 0).all() and ((1 - 1 / n) * ends >= begins).any()
     if not final and not has_fractions and low < high:
-        grid = f"np.linspace({low!r}, {high!r}, {n}), method='linear'"
-        call = f".curves.align({grid}{_of_grid(option)})"
-        if frame:
-            call = f"on={grid}"
-        return "Bring runs to levels that all reach", call
+        # Levels that are given cut nothing by themselves.
+        of_short = {} if short == "cut" else _of_short(short)
+        levels = call("np.linspace", low, high, n)
+        found = call(".curves.align", levels, method="linear", **of_short)
+        return Cure("Bring runs to levels that all reach"), found
     which = "fractions"
     if final or not has_fractions:
         which, n = "the end", 1
-    call = f".curves.align({n}, relative_to='budget'{option})"
-    if frame:
-        call = f"no on= and {call}"
-    return f"Bring every task to {which} of its budget", call
+    found = call(".curves.align", n, relative_to="budget", **_of_short(short))
+    return Cure(f"Bring every task to {which} of its budget"), found
 
 
-def _of_grid(option: str) -> str:
-    """Return an option about short runs where levels are given, which cut nothing by themselves."""
-    if "'cut'" in option:
-        return ""
-    return option
+def _of_short(short: short_runs.RunsShort | None) -> dict[str, short_runs.RunsShort]:
+    """Return the option that says what short runs are, if that was said."""
+    if short is None:
+        return {}
+    return {"runs_short": short}
 
 
 def within_budget(

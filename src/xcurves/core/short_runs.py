@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
 from xcurves.core import labels
+from xcurves.core.refusal import Cure, Piece, give
 from xcurves.kernels.times.ragged import Rows
 
 RunsShort = Literal["failed", "drop", "cut"]
 HOW: tuple[RunsShort, ...] = ("failed", "drop", "cut")
 # How a call of Python says each.
-OPTIONS: dict[RunsShort, str] = {how: f"runs_short={how!r}" for how in HOW}
+OPTIONS = {how: Cure(give(runs_short=how)) for how in HOW}
 SHARE = 0.9  # of the longest run of a task: what ends before it is short
 _ALIKE = 0.8  # of the longest of an algorithm, whose runs then end at about one level: bins are coarse
 _ROUNDING = 1e-12  # 0.9 · 0.1 is more than 0.09
@@ -115,15 +116,15 @@ def say_failed(ends: Ends) -> list[str]:
     ]
 
 
-def say_cures(ends: Ends, words: Mapping[RunsShort, str] = OPTIONS) -> str:
-    """Return which runs are short and what to do, in the order in which the cures keep the question, "" if none is.
+def ask(ends: Ends, cures: Mapping[RunsShort, Cure] = OPTIONS) -> tuple[str, Cure]:
+    """Return which runs are short, "" if none is, and what to do, in the order in which cures keep the question.
 
     Where all runs of an algorithm end at about one level that is another budget, and no failure.
     """
     found = _Found.of(ends)
     n_short = int(found.short.sum())
     if n_short == 0:
-        return ""
+        return "", Cure()
     which = f"{n_short:,} of {found.n_runs:,} runs end"
     if n_short == 1:
         which = f"1 of {found.n_runs:,} runs ends"
@@ -135,9 +136,12 @@ def say_cures(ends: Ends, words: Mapping[RunsShort, str] = OPTIONS) -> str:
         "cut": f"to compare up to {found.say_share()} of the longest only",
         "drop": "to leave them out",
     }
-    cures = {how: f"{when[how]}, {call}" for how, call in words.items()}
-    said = "; ".join(cures[how] for how in found.order if how in cures)
-    return f"{which} before 90 % of the longest of the task: {'; '.join(named)}. Say what they are: {said}"
+    pieces: list[Piece] = ["Say what they are: "]
+    for how in found.order:
+        if how in cures:
+            pieces += [f"{when[how]}, ", *cures[how], "; "]
+    reason = f"{which} before 90 % of the longest of the task: {'; '.join(named)}"
+    return reason, Cure(*pieces[:-1])
 
 
 class _Found(NamedTuple):

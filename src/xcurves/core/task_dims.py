@@ -8,7 +8,7 @@ import xarray as xr
 
 from xcurves.core import labels, validation
 from xcurves.core.names import SYNONYMS
-from xcurves.core.refusal import Cure, Refusal, Verbatim, give
+from xcurves.core.refusal import Cure, Refusal, Verbatim, call, give
 
 TASK = "task"  # the usual name, which stands for the only further dim whatever its name
 _JOINED = "_joined"  # until the dims that are joined are gone
@@ -53,7 +53,8 @@ def _ask_which(scores: xr.DataArray, named: frozenset[str]) -> None:
         Cure(
             f"If {dim!r} is of tasks, name it: ",
             give(task=dim),
-            f". If it is of levels of training, rename it: da.rename({dim}='training')",
+            ". If it is of levels of training, rename it: ",
+            call("da.rename", **{dim: "training"}),
         ),
     )
 
@@ -92,11 +93,11 @@ def one_dim(curves: xr.DataArray, task: object, name: str = "curves") -> str:
             Verbatim(f"{labels.shown(task)}, which is that of {task}s"),
             "must be a dim of tasks",
         )
-    cure = labels.did_you_mean(task, extra)
-    if not cure and extra:
-        cure = f". Name one: task={extra[0]!r}"
-    elif not cure:
-        cure = f". Add one: {name}.expand_dims(task=['name'])"
+    cure = Cure(labels.nearest(task, extra))
+    if not str(cure) and extra:
+        cure = Cure("Name one: ", give(task=extra[0]))
+    elif not str(cure):
+        cure = Cure(f"Add one: {name}.expand_dims(task=['name'])")
     raise Refusal(
-        "task", task, f"is no dim of {name}, which have {tuple(curves.dims)}{cure}"
+        "task", task, f"is no dim of {name}, which have {tuple(curves.dims)}", cure
     )

@@ -560,7 +560,7 @@ def _checked_labels(curves: xr.DataArray, name: str) -> NDArray[Any]:
             "curves",
             UNSAID,
             f"{mixed} a MultiIndex",
-            Cure(f"Number them: da.reset_index({name!r}, ", give(drop=True), ")"),
+            f"Number them: da.reset_index({name!r}, drop=True)",
         )
     given: Any = np.arange(curves.sizes[name])
     if name in curves.coords.variables:

@@ -10,6 +10,7 @@ import xarray as xr
 
 from xcurves.core import direction, labels, provenance, validation
 from xcurves.core.driver import per_task
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, give
 from xcurves.core.run_checks import within_budget
 from xcurves.core.validation import check_curves
 from xcurves.distributions import kinds, trial_checks
@@ -161,8 +162,11 @@ def compare_distributions(
     pairs = labels.algorithm_pairs(trials, name="scores")
     n_resamples = validation.check_count("n_resamples", n_resamples)
     if n_resamples is not None and not stratified:
-        raise ValueError(
-            f"nothing is random without strata; got n_resamples={n_resamples}. Leave it out"
+        raise Refusal(
+            "scores",
+            UNSAID,
+            f"nothing is random without strata; got n_resamples={n_resamples}",
+            "Leave it out",
         )
     kernel = PairComparison(
         failed=Failed.of(budget, higher=higher_is_better),
@@ -219,9 +223,15 @@ def _check_design(dim: Dims, strata: Dims | None, unit: Dims | None) -> Design:
         "dim={unit!r} of scores.mean({repeats})",
     )
     if design.units:
-        raise ValueError(
-            f"unit must name all dims of trials, {design.dims}, which says that every trial is independent; got "
-            f"{design.units}. Average the trials of each unit: scores.mean({list(design.trials)}), dim={design.units}"
+        raise Refusal(
+            "unit",
+            Verbatim(design.units),
+            f"must name all dims of trials, {design.dims}, which says that every trial is "
+            "independent",
+            Cure(
+                f"Average the trials of each unit: scores.mean({list(design.trials)}), ",
+                give(dim=design.units),
+            ),
         )
     return design
 

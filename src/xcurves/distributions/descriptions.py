@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from xcurves.array_types import Bools, Floats, Ints
 from xcurves.core import magnitudes
 from xcurves.core.jobs import Group
+from xcurves.core.refusal import UNSAID, Cure, Refusal, call
 from xcurves.core.run_checks import equal_rows
 from xcurves.distributions.trials import Failed, bounds_beside_failed, check_trials
 from xcurves.kernels import intervals
@@ -119,16 +120,28 @@ class Distributions:
         """Refuse trials of a task that lack levels at which others are present, and infinite ones."""
         if (has != present).any():
             n_levels = min(_FRACTIONS, len(trials))
-            raise ValueError(
-                f"{name}simultaneous='training' needs every trial at every training level; some lack levels. Bring "
-                f"them to common levels: .curves.align('intersection') or .curves.align({n_levels}, "
-                "relative_to='budget')"
+            raise Refusal(
+                "simultaneous",
+                UNSAID,
+                f"{name}simultaneous='training' needs every trial at every training level; some lack "
+                "levels",
+                Cure(
+                    "Bring them to common levels: ",
+                    call(".curves.align", "intersection"),
+                    " or ",
+                    call(".curves.align", n_levels, relative_to="budget"),
+                ),
             )
         infinite = trials[np.isinf(trials)]
         if infinite.size:
-            raise ValueError(
-                f"{name}simultaneous='training' needs finite scores; some are {infinite[0]:g}. Leave "
-                "simultaneous out, or say what failed runs count as: .curves.fill_failed('worst')"
+            raise Refusal(
+                "simultaneous",
+                UNSAID,
+                f"{name}simultaneous='training' needs finite scores; some are {infinite[0]:g}",
+                Cure(
+                    "Leave simultaneous out, or say what failed runs count as: ",
+                    call(".curves.fill_failed", "worst"),
+                ),
             )
 
     def _describe(
@@ -139,9 +152,12 @@ class Distributions:
         check_trials(x, n, names, self.failed, self.bounds)
         infinite = np.asarray(np.isinf(x).any(axis=-1))
         if infinite.any() and self.interval == "bca":
-            raise ValueError(
+            raise Refusal(
+                "interval",
+                UNSAID,
                 f"{names[int(infinite.argmax())]}interval='bca' needs finite scores; there is one of "
-                f"{self.failed.score:g}. Use 'exact' or 'percentile'"
+                f"{self.failed.score:g}",
+                "Use 'exact' or 'percentile'",
             )
         described = self._estimates_and_intervals(trials, x, n, counted, names)
         if infinite.any() and not self.failed.is_time:

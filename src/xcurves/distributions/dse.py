@@ -17,6 +17,7 @@ import xarray as xr
 
 from xcurves.core import validation
 from xcurves.core.provenance import warn_of
+from xcurves.core.refusal import UNSAID, Cure, Refusal, WrongType, give
 from xcurves.distributions import saved_trials
 from xcurves.distributions.saved_trials import ERROR, Record, Settings, error_text
 
@@ -193,8 +194,8 @@ def one_trial(
     for function in (train_and_score, sample_hyperparameters, sample_data):
         saved_trials.check_callable(function)
     if not isinstance(index, int | np.integer) or index < 0:
-        raise ValueError(
-            f"index must be a whole number from 0; got {index!r}. The first trial is 0"
+        raise Refusal(
+            "index", index, "must be a whole number from 0", "The first trial is 0"
         )
     chosen, data, training = _streams(_check_seed("to run a trial again", rng), index)
     return train_and_score(sample_hyperparameters(chosen), *sample_data(data), training)
@@ -210,7 +211,9 @@ def _streams(entropy: int, index: int) -> list[Generator]:
 
 def _check_seed(why: str, rng: validation.Rng) -> int:
     if not isinstance(rng, int | np.integer):
-        raise TypeError(f"rng must be a whole number {why}; got {rng!r}. Try rng=0")
+        raise WrongType(
+            "rng", rng, f"must be a whole number {why}", Cure("Try ", give(rng=0))
+        )
     return validation.check_rng(rng)
 
 
@@ -226,7 +229,12 @@ def _trial(
     hyperparameters = sample_hyperparameters(chosen)
     drawn = dict(hyperparameters)  # a copy: training may change them
     for name in TAKEN & drawn.keys():
-        raise ValueError(f"a hyper-parameter must not be called {name!r}. Rename it")
+        raise Refusal(
+            "curves",
+            UNSAID,
+            f"a hyper-parameter must not be called {name!r}",
+            "Rename it",
+        )
     try:
         score = train_and_score(hyperparameters, *sample_data(data), training)
         is_number = isinstance(score, Real) and not isinstance(score, bool)
@@ -236,9 +244,7 @@ def _trial(
                 if is_number
                 else "Convert it: float(...)"
             )
-            raise ValueError(
-                f"train_and_score must return a finite number; got {score!r}. {cure}"
-            )
+            raise Refusal("train_and_score", score, "must return a finite number", cure)
         return {**drawn, SCORE: float(score)}
     except Exception as error:
         return {**drawn, ERROR: error_text(error)}

@@ -10,6 +10,7 @@ import xarray as xr
 
 from xcurves.core import labels
 from xcurves.core.pairs import pairs_by_size
+from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.core.wording import label_of, with_units
 from xcurves.distributions.text import say_statistic, statistics
 from xcurves.plotting.drawn_names import list_rows, wrapped
@@ -120,8 +121,11 @@ def draw_profile(result: xr.Dataset, ax: Axes) -> None:
 
 def _over_scores(result: xr.Dataset, ax: Axes, *, above: bool) -> None:
     if "cdf" not in result:
-        raise ValueError(
-            "this result has no CDF. Give scores: performance_cdf(scores_at=...)"
+        raise Refusal(
+            "result",
+            UNSAID,
+            "this result has no CDF",
+            "Give scores: performance_cdf(scores_at=...)",
         )
     result = result.sortby("score")
     band = "cdf_band" if "cdf_band" in result else "cdf_ci"
@@ -157,8 +161,11 @@ def draw_statistics(result: xr.Dataset, ax: Axes) -> None:
 def _one_statistic(result: xr.Dataset) -> str:
     names = result["param"].to_numpy().tolist()
     if len(names) > 1:
-        raise ValueError(
-            f"one Axes has one statistic; got {len(names)}. Select one: result.sel(param=[{names[0]!r}])"
+        raise Refusal(
+            "result",
+            UNSAID,
+            f"one Axes has one statistic; got {len(names)}",
+            f"Select one: result.sel(param=[{names[0]!r}])",
         )
     return str(names[0])
 
@@ -252,8 +259,11 @@ def draw_best(result: xr.Dataset, ax: Axes) -> None:
 def draw_difference(result: xr.Dataset, ax: Axes) -> None:
     """Draw the difference of median best scores of each pair against the number of trials, with its band."""
     if "difference" not in result:
-        raise ValueError(
-            "one algorithm has no difference. Give scores of two: plot('best') draws one"
+        raise Refusal(
+            "result",
+            UNSAID,
+            "one algorithm has no difference",
+            "Give scores of two: plot('best') draws one",
         )
     ax.axhline(0, color="0.6", linewidth=1)
     draw_lines(ax, result, "trials", "difference", "difference_band", dim="pair")

@@ -17,6 +17,7 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core import labels, validation
+from xcurves.core.refusal import UNSAID, Refusal, Verbatim, WrongType
 
 Record = Mapping[str, float | str | None]
 Settings = Mapping[str, float | int | str]
@@ -80,9 +81,11 @@ def run_trials(
     folder = None if path is None else Path(path)
     done = {} if folder is None else _read_folder(folder, described)
     if done and max(done) >= n_trials:
-        raise ValueError(
-            f"n_trials must be at least {max(done) + 1}, as {folder} has so many; "
-            f"got {n_trials}. To have the first ones, select them: result.isel(run=slice({n_trials}))"
+        raise Refusal(
+            "n_trials",
+            Verbatim(n_trials),
+            f"must be at least {max(done) + 1}, as {folder} has so many",
+            f"To have the first ones, select them: result.isel(run=slice({n_trials}))",
         )
     wanted = [index for index in range(n_trials) if index not in done]
     waiting: dict[int, Record] = {}
@@ -98,8 +101,11 @@ def run_trials(
 def check_callable(function: object) -> None:
     """Refuse what is no function."""
     if not callable(function):
-        raise TypeError(
-            f"trials are made by functions; got {labels.shown(function)}. Give the function itself, without parentheses"
+        raise WrongType(
+            "trials",
+            UNSAID,
+            f"trials are made by functions; got {labels.shown(function)}",
+            "Give the function itself, without parentheses",
         )
 
 
@@ -110,8 +116,11 @@ def check_settings(settings: Settings | None) -> Settings:
         isinstance(name, str) and isinstance(value, float | int | str | np.generic)
         for name, value in settings.items()
     ):
-        raise TypeError(
-            f"settings must map names to numbers and texts; got {settings!r}. Try settings={{'task': 'a'}}"
+        raise WrongType(
+            "settings",
+            settings,
+            "must map names to numbers and texts",
+            "Try settings={'task': 'a'}",
         )
     return settings
 
@@ -121,8 +130,8 @@ def _attempts(
 ) -> Iterable[tuple[int, Record]]:
     """Yield indices with what their trials returned, in the order in which they end."""
     if not isinstance(n_jobs, int) or isinstance(n_jobs, bool) or n_jobs == 0:
-        raise ValueError(
-            f"n_jobs must be a whole number from 1, or -1 for all processors; got {n_jobs!r}"
+        raise Refusal(
+            "n_jobs", n_jobs, "must be a whole number from 1, or -1 for all processors"
         )
     if n_jobs == 1:
         return (_attempt(trial, index) for index in wanted)
@@ -147,8 +156,11 @@ def _attempt(trial: Trial, index: int) -> tuple[int, Record]:
             for name in record
             if not isinstance(name, str) or name in ("", "run") or "/" in name
         ]:
-            raise ValueError(
-                f"a trial's values need names, not 'run' and without '/'; got {odd[0]!r}. Rename it"
+            raise Refusal(
+                "curves",
+                UNSAID,
+                f"a trial's values need names, not 'run' and without '/'; got {odd[0]!r}",
+                "Rename it",
             )
     except Exception as error:
         record = {ERROR: _plain(error_text(error))}
@@ -219,14 +231,19 @@ def _read_folder(folder: Path, settings: Mapping[str, str]) -> dict[int, Record]
                 )
         except Exception as error:
             why = f"({error_text(error)}); it may be truncated"
-            raise ValueError(
-                f"{file} cannot be read {why}. Delete it: its trials will be run again"
+            raise Refusal(
+                "path",
+                UNSAID,
+                f"{file} cannot be read {why}",
+                "Delete it: its trials will be run again",
             ) from None
         for name in [*settings, *theirs]:
             made, wanted = (each.get(name, "none") for each in (theirs, settings))
             if made != wanted:
-                raise ValueError(
-                    f"the trials in {folder} were made with {name} = {made}, not {wanted}. Give another path, or the "
-                    "same settings"
+                raise Refusal(
+                    "path",
+                    UNSAID,
+                    f"the trials in {folder} were made with {name} = {made}, not {wanted}",
+                    "Give another path, or the same settings",
                 )
     return done

@@ -10,6 +10,7 @@ import xarray as xr
 
 from xcurves.array_types import Floats
 from xcurves.core import labels, validation
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, WrongType, give
 from xcurves.core.run_checks import Context
 from xcurves.core.wording import listed
 from xcurves.kernels.distributions.summaries import Summaries
@@ -52,8 +53,11 @@ def check_design(
     """
     dims = _names("dim", dim)
     if not dims or len(set(dims)) < len(dims):
-        raise ValueError(
-            f"dim must name one or more dims, each once; got {labels.shown(dim)}. Try dim='run'"
+        raise Refusal(
+            "dim",
+            dim,
+            "must name one or more dims, each once",
+            Cure("Try ", give(dim="run")),
         )
     strata_dims: tuple[str, ...] = ()
     unit_dims: tuple[str, ...] = ()
@@ -63,15 +67,24 @@ def check_design(
         unit_dims = _names("unit", unit)
     if len(dims) > 1 and strata is None and unit is None:
         cure = _cure_of_pool(dims, fixed, repeated)
-        raise ValueError(
-            f"dim={dims} pools trials that may not be independent; got neither strata nor unit. "
-            f"Give {cure}, or unit={dims} if every trial is independent"
+        raise Refusal(
+            "dim",
+            UNSAID,
+            f"dim={dims} pools trials that may not be independent; got neither strata nor unit",
+            Cure(
+                f"Give {cure}, or ",
+                give(unit=dims),
+                " if every trial is independent",
+            ),
         )
     _refuse_strange("strata", strata_dims, dims, f"dim={dims}", ())
     _refuse_strange("unit", unit_dims, dims, f"dim={dims}, and no stratum", strata_dims)
     if strata_dims and set(strata_dims) == set(dims):
-        raise ValueError(
-            f"strata leave nothing to resample; got strata={strata_dims} of dim={dims}. Leave a dim out"
+        raise Refusal(
+            "strata",
+            UNSAID,
+            f"leave nothing to resample; got strata={strata_dims} of dim={dims}",
+            "Leave a dim out",
         )
 
     # All dims that are no strata say that every trial is a unit.
@@ -109,9 +122,15 @@ def _refuse_strange(
     """Refuse names of strata or units that are no dims of trials, or taken."""
     for name in names:
         if name not in dims or name in taken:
-            raise ValueError(
-                f"{argument} must be of the dims of trials, {allowed}; got {labels.shown(name)}. Pool it too: "
-                f"dim={(name, *dims)}, {argument}={name!r}"
+            raise Refusal(
+                argument,
+                name,
+                f"must be of the dims of trials, {allowed}",
+                Cure(
+                    "Pool it too: ",
+                    give(dim=(name, *dims)),
+                    f", {argument}={name!r}",
+                ),
             )
 
 
@@ -129,9 +148,12 @@ def check_resampling(design: Design, interval: str, n_resamples: int | None) -> 
         options["n_resamples"] = n_resamples
     if options:
         name, value = next(iter(options.items()))
-        raise ValueError(
-            f"interval='exact' is for independent trials of one distribution and resamples nothing; got "
-            f"{name}={labels.shown(value)}. Use interval='percentile' or 'bca'"
+        raise Refusal(
+            "interval",
+            "exact",
+            f"is for independent trials of one distribution and resamples nothing; got {name}="
+            f"{labels.shown(value)}",
+            Cure("Use ", give(interval="percentile"), " or 'bca'"),
         )
 
 
@@ -187,8 +209,11 @@ def check_statistics(
     levels = _check_distinct("cvar_level", cvar_level)
     wrong = levels[(levels < 0) | (levels > 1 - 1e-9)]
     if wrong.size:
-        raise ValueError(
-            f"cvar_level must lie in [0, 1); got {wrong[0]:g}. 0.9 is the best tenth of trials"
+        raise Refusal(
+            "cvar_level",
+            Verbatim(f"{wrong[0]:g}"),
+            "must lie in [0, 1)",
+            "0.9 is the best tenth of trials",
         )
     validation.check_choice("cvar", cvar, ("tail-mean", "conditional"))
     thresholds = np.zeros(0)
@@ -213,8 +238,11 @@ def check_probabilities(probabilities: Numbers | None) -> Floats:
     checked = check_numbers("probabilities", probabilities)
     wrong = checked[(checked < 0) | (checked > 1)]
     if wrong.size:
-        raise ValueError(
-            f"probabilities must lie between 0 and 1; got {wrong[0]:g}. The median is at 0.5"
+        raise Refusal(
+            "probabilities",
+            Verbatim(f"{wrong[0]:g}"),
+            "must lie between 0 and 1",
+            "The median is at 0.5",
         )
     return checked
 
@@ -225,14 +253,17 @@ def check_bounds(bounds: tuple[float, float] | None) -> tuple[float, float]:
         return -np.inf, np.inf
     ends = validation.numbers_of(bounds)
     if ends is None or ends.shape != (2,):
-        raise TypeError(
-            f"bounds must be two numbers; got {labels.shown(bounds)}. Try bounds=(0, 1)"
+        raise WrongType(
+            "bounds", bounds, "must be two numbers", Cure("Try ", give(bounds=(0, 1)))
         )
     low, high = ends.tolist()
     too_large = np.isfinite(ends) & (np.abs(ends) > validation.LARGEST)
     if not low < high or too_large.any():
-        raise ValueError(
-            f"bounds must be a smaller and a larger score; got {labels.shown(bounds)}. Try bounds=(0, 1)"
+        raise Refusal(
+            "bounds",
+            bounds,
+            "must be a smaller and a larger score",
+            Cure("Try ", give(bounds=(0, 1))),
         )
     return low, high
 
@@ -244,33 +275,41 @@ def check_simultaneous(
     if simultaneous is None:
         return False
     validation.check_choice("simultaneous", simultaneous, ("training",))
+    cure = Cure()
     if "training" not in scores.dims or "training" in design.dims:
-        cure = f"needs the dim 'training' beside dim={design.dims}; scores have {tuple(map(str, scores.dims))}"
+        reason = f"needs the dim 'training' beside dim={design.dims}; scores have {tuple(map(str, scores.dims))}"
     elif interval != "percentile":
-        cure = f"resamples residual runs; got interval={interval!r}. Use interval='percentile'"
+        reason = f"resamples residual runs; got interval={interval!r}"
+        cure = Cure("Use ", give(interval="percentile"))
     elif design.units:
-        cure = f"gives single trials random signs; got unit={design.units[0]!r}. Average the trials of each unit first"
+        reason = f"gives single trials random signs; got unit={design.units[0]!r}"
+        cure = Cure("Average the trials of each unit first")
     else:
         return True
-    raise ValueError(f"simultaneous='training' {cure}")
+    raise Refusal("simultaneous", simultaneous, reason, cure)
 
 
 def check_numbers(name: str, values: Numbers) -> Floats:
     """Return finite numbers in one dimension."""
     as_given = np.asarray(values)
     if as_given.dtype.kind not in "iuf":
-        raise TypeError(
-            f"{name} must be numbers; got {labels.shown(values)}. Give a number or a list of them"
+        raise WrongType(
+            name, values, "must be numbers", "Give a number or a list of them"
         )
     numbers = np.atleast_1d(as_given.astype(np.float64))
     if numbers.ndim > 1 or numbers.size == 0:
-        raise ValueError(
-            f"{name} must be a number or a list of them; got shape {numbers.shape}"
+        raise Refusal(
+            name,
+            Verbatim(f"shape {numbers.shape}"),
+            "must be a number or a list of them",
         )
     wrong = numbers[~(np.abs(numbers) <= validation.LARGEST)]
     if wrong.size:
-        raise ValueError(
-            f"{name} must be finite; got {wrong[0]:g}. At most {validation.LARGEST:g} in size"
+        raise Refusal(
+            name,
+            Verbatim(f"{wrong[0]:g}"),
+            "must be finite",
+            f"At most {validation.LARGEST:g} in size",
         )
     return numbers
 
@@ -280,8 +319,11 @@ def _check_distinct(name: str, values: Numbers) -> Floats:
     numbers = check_numbers(name, values)
     seen, times = np.unique(numbers, return_counts=True)
     if (times > 1).any():
-        raise ValueError(
-            f"{name} names {as_digits(seen[times.argmax()])} twice. Give each once"
+        raise Refusal(
+            name,
+            UNSAID,
+            f"{name} names {as_digits(seen[times.argmax()])} twice",
+            "Give each once",
         )
     return numbers
 
@@ -294,8 +336,8 @@ def _names(argument: str, dims: Dims) -> tuple[str, ...]:
     names = []
     for name in given:
         if not isinstance(name, str):
-            raise TypeError(
-                f"{argument} must name dims; got {labels.shown(name)}. Try dim='run'"
+            raise WrongType(
+                argument, name, "must name dims", Cure("Try ", give(dim="run"))
             )
         names.append(name)
     return tuple(names)

@@ -10,6 +10,7 @@ import numpy as np
 from xcurves.array_types import Floats, Ints
 from xcurves.core import failed_runs, magnitudes, validation
 from xcurves.core.jobs import Group
+from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.kernels.distributions import ecdf
 
 
@@ -40,9 +41,11 @@ def check_trials(
             outside = np.inf
         elif least[group] < low:
             outside = least[group]
-        raise ValueError(
-            f"{names[group]}bounds are {low:g} to {high:g}, but there is a score of {outside:g}. "
-            "Give bounds that contain all possible scores, or leave them out"
+        raise Refusal(
+            "curves",
+            UNSAID,
+            f"{names[group]}bounds are {low:g} to {high:g}, but there is a score of {outside:g}",
+            "Give bounds that contain all possible scores, or leave them out",
         )
 
 

@@ -13,6 +13,7 @@ from xcurves.array_types import Floats, Ints
 from xcurves.core import direction, labels, validation
 from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.jobs import Group
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, give
 from xcurves.core.run_checks import within_budget
 from xcurves.core.validation import check_curves
 from xcurves.distributions import kinds, trial_checks
@@ -219,8 +220,11 @@ def _check_trials(n_trials: int | Sequence[int]) -> Ints:
     numbers = trial_checks.check_numbers("n_trials", n_trials)
     wrong = numbers[(numbers < 1) | (numbers % 1 > 0)]
     if wrong.size:
-        raise ValueError(
-            f"n_trials must be whole numbers from 1; got {wrong[0]:g}. Try n_trials=[1, 5, 10, 50]"
+        raise Refusal(
+            "n_trials",
+            Verbatim(f"{wrong[0]:g}"),
+            "must be whole numbers from 1",
+            Cure("Try ", give(n_trials=[1, 5, 10, 50])),
         )
     return np.unique(numbers).astype(np.int64)
 
@@ -230,14 +234,20 @@ def _check_search(attrs: Mapping[Any, Any]) -> None:
     sampler = str(attrs.get("sampler", "unknown"))
     others = [each for each in sampler.split(", ") if each.lower() not in _INDEPENDENT]
     if others:
-        raise ValueError(
-            f"scores have sampler={sampler!r}; the best of k trials needs independent draws, and {others[0]} chooses "
-            "each trial by those before. Search with optuna.samplers.RandomSampler()"
+        raise Refusal(
+            "scores",
+            UNSAID,
+            f"scores have sampler={sampler!r}; the best of k trials needs independent draws, and {others[0]}"
+            " chooses each trial by those before",
+            "Search with optuna.samplers.RandomSampler()",
         )
     if int(attrs.get("n_pruned", 0)):
-        raise ValueError(
-            f"scores are of a search with {attrs['n_pruned']} pruned trials, which have no score; the others are no "
-            "random sample. Search without a pruner"
+        raise Refusal(
+            "scores",
+            UNSAID,
+            f"scores are of a search with {attrs['n_pruned']} pruned trials, which have no score; "
+            "the others are no random sample",
+            "Search without a pruner",
         )
 
 
@@ -257,9 +267,11 @@ def _with_selection(
         first, second = xr.align(scores, selecting, join="exact")
         second = second.transpose(*first.dims)
     except ValueError:
-        raise ValueError(
-            f"select must have the dims and labels of scores, {dict(scores.sizes)}; got {dict(selecting.sizes)}. "
-            "Try xr.align(scores, select)"
+        raise Refusal(
+            "select",
+            Verbatim(dict(selecting.sizes)),
+            f"must have the dims and labels of scores, {dict(scores.sizes)}",
+            "Try xr.align(scores, select)",
         ) from None
 
     # Where one of them is lazy both are, as one array.

@@ -21,6 +21,7 @@ from xcurves.core import (
     short_runs,
     validation,
 )
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Text, Verbatim, WrongType, give
 from xcurves.core.short_runs import RunsShort
 from xcurves.core.validation import check_choice, check_curves, has_own_levels
 from xcurves.frames import grids
@@ -207,9 +208,11 @@ def _check_runs_short(
     if runs_short is not None:
         check_choice("runs_short", runs_short, short_runs.HOW)
     if runs_short == "cut" and not has_budget:
-        raise ValueError(
-            f"runs_short='cut' is for a common budget, and on={labels.shown(on)} takes none: runs keep their lengths. "
-            "Leave it out, or take on='intersection'"
+        raise Refusal(
+            "runs_short",
+            "cut",
+            f"is for a common budget, and on={labels.shown(on)} takes none: runs keep their lengths",
+            Cure("Leave it out, or take ", give(on="intersection")),
         )
 
 
@@ -223,7 +226,8 @@ def _say_short_runs(
     if settled.is_known:
         outcome = short_runs.say_outcome(settled.ends, how)
         if how is None and outcome:
-            provenance.warn(short_runs.say_cures(settled.ends))
+            reason, cure = short_runs.ask(settled.ends)
+            provenance.warn(f"{reason}. {cure}")
         if how == "drop":
             _warn_of_emptied(settled.ends)
     else:
@@ -273,7 +277,7 @@ def _at_grid(
         curves,
         partial(_rows, curves),
         after=settled.after,
-        option=settled.option,
+        short=settled.how,
     )
     aligned = _at_levels(curves, grid, asked)
     if not settled.is_known or settled.after.notnull().any():
@@ -421,8 +425,11 @@ def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
     left = before & (missing == 0)
     emptied_tasks = np.flatnonzero(before.any(axis=(1, 2)) & ~left.any(axis=(1, 2)))
     if emptied_tasks.size:
-        raise ValueError(
-            f"{names[emptied_tasks[0]]}every run is incomplete. {run_checks.cure_incomplete(curves)}"
+        raise Refusal(
+            "curves",
+            UNSAID,
+            f"{names[emptied_tasks[0]]}every run is incomplete",
+            run_checks.cure_incomplete(curves),
         )
     gone = np.argwhere(before.any(axis=2) & ~left.any(axis=2))
     if len(gone):
@@ -450,14 +457,14 @@ def check_fractions(name: str, fractions: Any) -> list[float]:
     """Return increasing fractions of a budget; a number means equal steps."""
     if isinstance(fractions, Integral) and not isinstance(fractions, bool):
         if not 1 <= int(fractions) <= _MOST:
-            raise ValueError(
-                f"{name} must be from 1 to {_MOST}; got {fractions}. Usual: 20"
+            raise Refusal(
+                name, Verbatim(fractions), f"must be from 1 to {_MOST}", "Usual: 20"
             )
         return [step / int(fractions) for step in range(1, int(fractions) + 1)]
     at = validation.numbers_of(fractions)
     if at is None:
-        raise TypeError(
-            f"{name} must be a number of fractions or a sequence; got {labels.shown(fractions)}. Usual: 20"
+        raise WrongType(
+            name, fractions, "must be a number of fractions or a sequence", "Usual: 20"
         )
     if (
         at.ndim != 1
@@ -465,8 +472,11 @@ def check_fractions(name: str, fractions: Any) -> list[float]:
         or not ((at > 0) & (at <= 1)).all()
         or (np.diff(at) <= 0).any()
     ):
-        raise ValueError(
-            f"{name} must be increasing numbers in (0, 1]; got {labels.shown(fractions)}. Or give their number: 20"
+        raise Refusal(
+            name,
+            fractions,
+            "must be increasing numbers in (0, 1]",
+            "Or give their number: 20",
         )
     return [float(each) for each in at]
 
@@ -476,8 +486,11 @@ def _check_budgets(
 ) -> tuple[Floats, float | None]:
     """Return fractions of a budget, and how far the scores between which they lie may be."""
     if method not in (None, "linear"):
-        raise ValueError(
-            f"method={method!r} does not go with relative_to='budget'. Leave it out: scores are linear between"
+        raise Refusal(
+            "method",
+            method,
+            Text("does not go with ", give(relative_to="budget")),
+            "Leave it out: scores are linear between",
         )
     at = np.array(check_fractions("on", on))
     return at, grids.check_asked(at, "linear", tolerance).tolerance

@@ -10,6 +10,7 @@ import xarray as xr
 from xcurves.array_types import Floats
 from xcurves.core import direction, labels, provenance, validation
 from xcurves.core.driver import is_lazy
+from xcurves.core.refusal import UNSAID, Refusal, Verbatim
 from xcurves.core.wording import listed, number
 
 _MOST_NAMED = 3  # algorithms that lack answers
@@ -153,13 +154,18 @@ def _reduced(
     k = validation.check_total("k", k, "3")
     if "run" not in scores.dims:
         last = next((str(dim) for dim in scores.dims[::-1]), "answer")
-        raise ValueError(
-            f"scores must have a dim 'run', whose runs are answers; got {tuple(map(str, scores.dims))}. Rename the dim of "
-            f"answers: da.rename({last}='run')"
+        raise Refusal(
+            "scores",
+            Verbatim(tuple(map(str, scores.dims))),
+            "must have a dim 'run', whose runs are answers",
+            f"Rename the dim of answers: da.rename({last}='run')",
         )
     if not scores.size:
-        raise ValueError(
-            f"scores is empty: sizes {dict(scores.sizes)}. Check the selection that made it"
+        raise Refusal(
+            "scores",
+            UNSAID,
+            f"scores is empty: sizes {dict(scores.sizes)}",
+            "Check the selection that made it",
         )
     higher = direction.find(scores, higher_is_better).higher
     scores = scores.astype(np.float64)
@@ -203,8 +209,11 @@ def _refuse_other_scores(scores: xr.DataArray) -> None:
         cure = (
             "A run that failed counts as a wrong answer with .curves.fill_failed(0.0)"
         )
-    raise ValueError(
-        f"scores must be 0 or 1, an answer wrong or right; got {other[0].item():g}. {cure}"
+    raise Refusal(
+        "scores",
+        Verbatim(f"{other[0].item():g}"),
+        "must be 0 or 1, an answer wrong or right",
+        cure,
     )
 
 
@@ -214,9 +223,11 @@ def _few_answers(n_answers: xr.DataArray, scores: xr.DataArray, k: int) -> str:
     if not is_lazy(scores):
         most = int(n_answers.max())
     if k > most:
-        raise ValueError(
-            f"k must be at most the number of answers to an item; got {k}, and no item has more than {most}. "
-            f"Take at most k={max(1, most)}"
+        raise Refusal(
+            "k",
+            Verbatim(f"{k}, and no item has more than {most}"),
+            "must be at most the number of answers to an item",
+            f"Take at most k={max(1, most)}",
         )
     if is_lazy(scores):
         return f"NaN where there are fewer than {k} answers"

@@ -17,6 +17,18 @@ from xcurves.core.labels import (
     shown,
 )
 from xcurves.core.names import SYNONYMS, USUAL_EXTRAS
+from xcurves.core.refusal import (
+    UNSAID,
+    Call,
+    Cure,
+    Missing,
+    Piece,
+    Refusal,
+    Verbatim,
+    Words,
+    WrongType,
+    give,
+)
 from xcurves.core.validation import check_choice
 from xcurves.frames.wide import pattern_of
 
@@ -42,23 +54,26 @@ def as_pandas(frame: Any) -> pd.DataFrame:
         ) from None
     except Exception as error:  # Arrow's own, of types that pandas does not have
         why = " ".join(str(error).split())
-        raise TypeError(
-            f"frame has columns that pandas cannot hold: {why}. Cast them to Float64 or String"
+        raise WrongType(
+            "frame",
+            UNSAID,
+            f"frame has columns that pandas cannot hold: {why}",
+            "Cast them to Float64 or String",
         ) from None
     cure = "Make one: pd.DataFrame(frame)"
     for call in ("compute", "collect"):
         if callable(getattr(frame, call, None)):
             cure = f"Compute it: frame.{call}()"
-    raise TypeError(
-        f"frame must be a DataFrame, or one that Arrow reads; got {type(frame).__name__}. {cure}"
+    raise WrongType(
+        "frame", type(frame), "must be a DataFrame, or one that Arrow reads", cure
     )
 
 
 def columns_named(argument: str, given: str | Sequence[str]) -> list[str]:
     """Return the names of one or several columns."""
     if not isinstance(given, str) and not isinstance(given, Iterable):
-        raise TypeError(
-            f"{argument} must be a list of columns; got {shown(given)}. Leave it out, or name one"
+        raise WrongType(
+            argument, given, "must be a list of columns", "Leave it out, or name one"
         )
     if isinstance(given, str):
         return [given]
@@ -74,8 +89,11 @@ def names_of(given: str | Sequence[str], argument: str = "extra") -> list[str]:
         name for name in names if name in (*DIMS, EVALUATION) or names.count(name) > 1
     ]
     if taken:
-        raise ValueError(
-            f"{argument}={taken[0]!r} is the name of another dim. Rename the column: frame.rename(columns=...)"
+        raise Refusal(
+            argument,
+            taken[0],
+            "is the name of another dim",
+            "Rename the column: frame.rename(columns=...)",
         )
     return names
 
@@ -91,28 +109,37 @@ def check_frame(
     check_choice("duplicates", duplicates, get_args(Duplicates))
     if frame.columns.has_duplicates:
         twice = frame.columns[frame.columns.duplicated()][0]
-        raise ValueError(f"frame has several columns {twice!r}. Rename all but one")
+        raise Refusal(
+            "frame",
+            UNSAID,
+            f"frame has several columns {twice!r}",
+            "Rename all but one",
+        )
     asked = {"value": value, **columns}
     named = _with_arguments(asked, kept)
     _check_names(frame, named, asked)
     if frame.empty:
-        raise ValueError("frame has no rows. Check how it was read or selected")
+        raise Refusal(
+            "frame", UNSAID, "frame has no rows", "Check how it was read or selected"
+        )
 
     units = [column for dim, column in columns.items() if dim != "training"]
     for argument, column in named:
         if argument in ("value", "training"):
             numeric = [
-                f"{argument}={name!r}"
+                give(**{argument: name})
                 for name in frame.select_dtypes("number")
                 if name not in asked.values()
             ]
             _check_numeric(argument, frame[column], units, numeric)
         missing = frame[column].isna()
         if missing.any() and argument != "value":
-            raise ValueError(
-                f"{argument} column {column!r} has {missing.sum()} rows without a label (read_csv reads NA, None and "
-                f"null as missing), first row {_plain_label(missing.idxmax())}. "
-                f"Drop them: frame.dropna(subset=[{column!r}]), or name them: frame.fillna({{{column!r}: 'None'}})"
+            raise Refusal(
+                argument,
+                UNSAID,
+                f"{argument} column {column!r} has {missing.sum()} rows without a label (read_csv "
+                f"reads NA, None and null as missing), first row {_plain_label(missing.idxmax())}",
+                _cure_of_gaps(column),
             )
 
 
@@ -140,12 +167,15 @@ def _check_names(
         if column not in frame.columns:
             known = ", ".join(map(repr, frame.columns))
             cure = _cure_of_missing(frame, argument, column, asked)
-            raise KeyError(
-                f"{argument}={column!r} is no column of the frame. It has {known}{cure}"
+            raise Missing(
+                argument, column, "is no column of the frame", f"It has {known}{cure}"
             )
         if columns.count(column) > 1:
-            raise ValueError(
-                f"{argument}={column!r} is asked for twice. Name a column of its own for every dim"
+            raise Refusal(
+                argument,
+                column,
+                "is asked for twice",
+                "Name a column of its own for every dim",
             )
 
 
@@ -156,9 +186,7 @@ def _check_name(argument: str, column: object) -> None:
     cure = "Name one of frame.columns"
     if argument == "value":
         cure += f", several columns of scores: to_dataset({shown(column)}, ...)"
-    raise TypeError(
-        f"{argument} must be the name of a column; got {shown(column)}. {cure}"
-    )
+    raise WrongType(argument, column, "must be the name of a column", cure)
 
 
 def _cure_of_missing(
@@ -177,15 +205,14 @@ def _cure_of_missing(
     if near:
         return near
     if argument in ("algorithm", "run") and "name" in free:
-        return (
-            ". Split the names of runs as the logs are read: names='{algorithm}-{run}'"
-        )
+        pattern = give(names="{algorithm}-{run}")
+        return f". Split the names of runs as the logs are read: {pattern}"
     if argument in usual:
-        return f". Try {', '.join(f'{dim}={name!r}' for dim, name in usual.items())}"
+        return f". Try {give(**usual)}"
     scores = [name for name in frame.select_dtypes("number") if name not in there]
     lost = next((dim for dim in ("run", "algorithm") if dim in missing), None)
     if argument == "value" and lost and len(scores) > 1:
-        return f". If it has a column for each {lost}: columns={pattern_of(list(map(str, scores)), lost)!r}"
+        return f". If it has a column for each {lost}: {give(columns=pattern_of(list(map(str, scores)), lost))}"
     if argument != "run":
         return ""
     return _cure_of_missing_run(frame, column, there, asked["value"])
@@ -260,7 +287,7 @@ def _n_labels(column: pd.Series[Any]) -> int:
 
 
 def _check_numeric(
-    argument: str, column: pd.Series[Any], units: Sequence[str], numeric: Sequence[str]
+    argument: str, column: pd.Series[Any], units: Sequence[str], numeric: Sequence[Call]
 ) -> None:
     number = pd.api.types.is_numeric_dtype(
         column
@@ -269,7 +296,7 @@ def _check_numeric(
         return
     name = f"frame[{column.name!r}]"
     first = ""
-    cure = f"Convert: {name}.astype(float)"
+    cure: Cure | str = f"Convert: {name}.astype(float)"
     if column.dtype.kind == "m":
         cure = f"Convert to hours: {name} / pd.Timedelta('1h')"
     elif column.dtype.kind == "M":
@@ -284,19 +311,33 @@ def _check_numeric(
                 f", first {strange.iloc[0]!r} in row {_plain_label(strange.index[0])}"
             )
             cure = _cure_of_text(column, numeric)
-    raise TypeError(
-        f"{argument} column {column.name!r} must be numeric; got dtype {column.dtype}{first}. {cure}"
+    raise WrongType(
+        argument,
+        Verbatim(f"dtype {column.dtype}{first}"),
+        f"{argument} column {column.name!r} must be numeric",
+        cure,
     )
 
 
-def _cure_of_text(column: pd.Series[Any], numeric: Sequence[str]) -> str:
+def _cure_of_gaps(column: Any) -> Cure:
+    """Return advice about rows without a label."""
+    drop = f"Drop them: frame.dropna(subset=[{column!r}])"
+    name = f"or name them: frame.fillna({{{column!r}: 'None'}})"
+    return Cure(Words(f"{drop}, {name}", "Delete these rows, or write a label"))
+
+
+def _cure_of_text(column: pd.Series[Any], numeric: Sequence[Call]) -> Cure:
     """Return advice about a column that has text; `numeric` are the columns of numbers."""
     if _has_numbers(column):
-        return f"Correct it, or make gaps of such rows: pd.to_numeric(frame[{column.name!r}], errors='coerce')"
+        gaps = f"make gaps of such rows: pd.to_numeric(frame[{column.name!r}], errors='coerce')"
+        return Cure("Correct it, or ", Words(gaps, "leave it empty for a gap"))
     # Conversion would leave no row.
     if numeric:
-        return f"Name a column of numbers: {' or '.join(numeric[:3])}"
-    return "Check how it was read"
+        pieces: list[Piece] = ["Name a column of numbers: "]
+        for each in numeric[:3]:
+            pieces += [each, " or "]
+        return Cure(*pieces[:-1])
+    return Cure("Check how it was read")
 
 
 def _has_numbers(column: pd.Series[Any]) -> bool:
@@ -330,9 +371,12 @@ def label_codes(column: pd.Series[Any]) -> tuple[NDArray[Any], NDArray[np.int64]
         labels = np.array([], object)
     if labels.dtype == object:
         kinds = " and ".join(sorted({type(label).__name__ for label in column}))
-        raise TypeError(
-            f"column {column.name!r} has labels of type {kinds}; labels are all text or all numbers of up to 64 bits. "
-            f"Convert: frame[{column.name!r}].astype(str)"
+        raise WrongType(
+            "frame",
+            UNSAID,
+            f"column {column.name!r} has labels of type {kinds}; labels are all text or all numbers of up "
+            "to 64 bits",
+            f"Convert: frame[{column.name!r}].astype(str)",
         )
     return labels, np.asarray(codes, dtype=np.int64)
 

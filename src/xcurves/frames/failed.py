@@ -15,6 +15,7 @@ from xcurves.core.failed_runs import (
     failed_score,
     wrong_infinity,
 )
+from xcurves.core.refusal import UNSAID, Cure, Refusal, call
 from xcurves.frames.normalize import (
     Reference,
     check_reference,
@@ -82,11 +83,14 @@ def fill_failed(
     failed_value = failed_score(higher_is_better)
     scores = scores.astype(np.float64)
     if not scores.size:
-        raise ValueError(
-            f"scores is empty: sizes {dict(scores.sizes)}. Check the selection that made it"
+        raise Refusal(
+            "scores",
+            UNSAID,
+            f"scores is empty: sizes {dict(scores.sizes)}",
+            "Check the selection that made it",
         )
     if not is_lazy(scores) and (scores == -failed_value).any():
-        raise ValueError(wrong_infinity(higher_is_better))
+        raise Refusal("scores", UNSAID, *wrong_infinity(higher_is_better))
     failed = scores == failed_value
     if isinstance(replacement, str):
         validation.check_choice("replacement", replacement, (_WORST,))
@@ -184,7 +188,9 @@ def _refuse_without(worst: xr.DataArray, failed: xr.DataArray) -> None:
     lacking = np.flatnonzero((worst.isnull() & failed).to_numpy())
     if lacking.size:
         name = labels.task_names(worst, ())[lacking[0]]
-        raise ValueError(
-            f"{name}no run has a finite score, so that there is no worst one. Say what failing counts as: "
-            ".curves.fill_failed(0.0)"
+        raise Refusal(
+            "scores",
+            UNSAID,
+            f"{name}no run has a finite score, so that there is no worst one",
+            Cure("Say what failing counts as: ", call(".curves.fill_failed", 0.0)),
         )

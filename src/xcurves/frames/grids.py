@@ -13,7 +13,8 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import labels, provenance, run_checks, validation
+from xcurves.core import labels, provenance, run_checks, short_runs, validation
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, WrongType, give
 from xcurves.kernels.times.ragged import METHODS, Rows, ranges
 
 On = (
@@ -70,28 +71,38 @@ def check_asked(
 ) -> Asked:
     """Return the checked options, with the grid as increasing floats."""
     if method is not None and (not isinstance(method, str) or method not in METHODS):
-        raise ValueError(
-            f"method must be None or one of {', '.join(map(repr, METHODS))}; got {labels.shown(method)}"
-            f"{labels.did_you_mean(method, METHODS)}"
+        raise Refusal(
+            "method",
+            method,
+            f"must be None or one of {', '.join(map(repr, METHODS))}",
+            labels.nearest(method, METHODS),
         )
     named = isinstance(on, str) and on in _NAMED
     if named and method is not None and (on != "union" or method == "mean"):
-        raise ValueError(
-            f"on={on!r} with method={method!r} has no levels to bring runs to. Give them: on=[...]"
+        raise Refusal(
+            "on",
+            on,
+            f"with method={method!r} has no levels to bring runs to",
+            Cure("Give them: ", give(on=Verbatim("[...]"))),
         )
     if tolerance is None and method == "nearest":
-        raise ValueError(
-            "method='nearest' needs tolerance=, the largest distance from a level, in units of training"
+        raise Refusal(
+            "method",
+            "nearest",
+            "needs tolerance=, the largest distance from a level, in units of training",
         )
     if tolerance is not None and method is None:
         got = labels.shown(tolerance)
-        raise ValueError(
-            f"tolerance={got} has no meaning without a method. Name one, or leave it out"
+        raise Refusal(
+            "tolerance",
+            UNSAID,
+            f"tolerance={got} has no meaning without a method",
+            "Name one, or leave it out",
         )
     if tolerance is not None:
         if not isinstance(tolerance, Real) or not 0 <= tolerance < np.inf:
-            raise ValueError(
-                f"tolerance must be an amount of training from 0; got {labels.shown(tolerance)}"
+            raise Refusal(
+                "tolerance", tolerance, "must be an amount of training from 0"
             )
         tolerance = float(tolerance)
     if isinstance(on, str) and named:
@@ -103,12 +114,18 @@ def _check_levels(on: Any) -> NDArray[np.float64]:
     """Return the levels of a grid as floats, finite and in increasing order."""
     grid = validation.numbers_of(on)
     if grid is None:
-        raise TypeError(
-            f"on must be 'intersection', 'union', 'final' or training levels; got {labels.shown(on)}"
+        raise WrongType(
+            "on", on, "must be 'intersection', 'union', 'final' or training levels"
         )
     if grid.ndim == 0:
-        raise ValueError(
-            f"on={labels.shown(on)} is one level. Give a whole number of steps, or a list of levels: on=[...]"
+        raise Refusal(
+            "on",
+            on,
+            "is one level",
+            Cure(
+                "Give a whole number of steps, or a list of levels: ",
+                give(on=Verbatim("[...]")),
+            ),
         )
     if (
         grid.ndim != 1
@@ -116,9 +133,11 @@ def _check_levels(on: Any) -> NDArray[np.float64]:
         or not np.isfinite(grid).all()
         or (np.diff(grid) <= 0).any()
     ):
-        raise ValueError(
-            f"on must be finite training levels in increasing order; got [{_list(grid.ravel())}]. "
-            "Sort them: np.unique(levels)"
+        raise Refusal(
+            "on",
+            Verbatim(f"[{_list(grid.ravel())}]"),
+            "must be finite training levels in increasing order",
+            "Sort them: np.unique(levels)",
         )
     return grid
 
@@ -206,7 +225,7 @@ def choose(
     rows: Callable[[], Rows],
     *,
     after: xr.DataArray,  # the level after which a run counts as failed, NaN of others
-    option: str = "",  # of short runs, as cures repeat it
+    short: short_runs.RunsShort | None = None,  # as cures repeat it
     frame: bool = False,
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_], list[str]]:
     """Return the levels to keep, which of them each task keeps, (task, level), and what is dropped."""
@@ -226,7 +245,7 @@ def choose(
             rows,
             after,
             runs,
-            option=option,
+            short=short,
             frame=frame,
             final=asked.on == "final",
         )
@@ -247,7 +266,7 @@ def _leave_out_disjoint(
     asked: Asked,
     levels: GridLevels,
     names: Sequence[str],
-    cure_of: Callable[[NDArray[np.bool_]], str],
+    cure_of: Callable[[NDArray[np.bool_]], Cure],
 ) -> tuple[GridLevels, list[str]]:
     """Return levels without the tasks whose runs share none, and the reasons; raise if no task has shared levels."""
     n_shared = levels.shared.sum(axis=1)
@@ -265,11 +284,10 @@ def _leave_out_disjoint(
     ]
     cure = cure_of(n_known > 1)
     if disjoint[n_known > 0].all():
-        message = f"{why[0]}. {cure}"
         others = [names[task].removesuffix(": ") for task in tasks[1:]]
         if others:
-            message += f". The same holds for {'; '.join(others)}"
-        raise ValueError(message)
+            cure = Cure(*cure, f". The same holds for {'; '.join(others)}")
+        raise Refusal("on", UNSAID, why[0], cure)
     provenance.warn(
         f"left out, because runs have too few common levels: {'; '.join(why)}. {cure}"
     )
@@ -292,10 +310,10 @@ def _cure_of_disjoint(
     runs: xr.DataArray,
     has_levels: NDArray[np.bool_],  # whether a task has several
     *,
-    option: str,
+    short: short_runs.RunsShort | None,
     frame: bool,
     final: bool,
-) -> str:
+) -> Cure:
     """Return the call that brings runs to levels that they share."""
     rows = find_rows()
     curve, first, last = ranges(rows)
@@ -313,7 +331,7 @@ def _cure_of_disjoint(
         ends["begin"].max().to_numpy(),
         end.to_numpy(),
         int(n_levels[taken].min()),
-        option=option,
+        short=short,
         frame=frame,
         final=final,
     )

@@ -16,6 +16,17 @@ from xcurves.core import direction, labels, provenance, run_checks, short_runs
 from xcurves.core.failed_runs import SHORT, failed_score
 from xcurves.core.matched_runs import BY_ORDER, MATCHED, NUMBERED
 from xcurves.core.names import ENDED_EARLY, FAILED
+from xcurves.core.refusal import (
+    UNSAID,
+    Call,
+    Cure,
+    Refusal,
+    Text,
+    Verbatim,
+    Words,
+    call,
+    give,
+)
 from xcurves.core.validation import check_choice
 from xcurves.frames import grids
 from xcurves.frames import rows as frame_rows
@@ -198,10 +209,12 @@ def _is_higher_better(frame: pd.DataFrame, value: str, given: bool | None) -> bo
     said: dict[Any, Any] = dict(frame.attrs) | _said_of(frame, value)
     if isinstance(said.get(direction.HIGHER), Mapping):
         del said[direction.HIGHER]  # of other columns
-    found = direction.decide(
-        given, said, names, metrics, "frame[frame[{0!r}] == {1!r}]"
-    )
-    return found.higher
+    return direction.decide(given, said, names, metrics, _rows_of).higher
+
+
+def _rows_of(column: str, label: object) -> Call:
+    """Return the call that keeps the rows of one label of a column."""
+    return call("frame.groupby", column).then(call(".get_group", label))
 
 
 def _only_metrics(frame: pd.DataFrame, used: Sequence[Any]) -> dict[str, Any]:
@@ -258,27 +271,40 @@ def _check_asked(
     levels: str,
 ) -> Asked | None:
     check_choice("levels", levels, ("union", "run"))
-    given = f"tolerance={tolerance!r}"
+    argument: str = "tolerance"
+    given: object = tolerance
     if method is not None:
-        given = f"method={method!r}"
+        argument, given = "method", method
     if on is None and method is None and tolerance is not None:
-        raise ValueError(
-            f"{given} has no meaning without levels and a method. Give both: on='union', method='nearest'"
+        raise Refusal(
+            argument,
+            given,
+            "has no meaning without levels and a method",
+            Cure("Give both: ", give(on="union", method="nearest")),
         )
     if on is None and (method is not None or tolerance is not None):
-        raise ValueError(
-            f"{given} needs the levels that runs are brought to. Give them: on='union' or on=[...]"
+        raise Refusal(
+            argument,
+            given,
+            "needs the levels that runs are brought to",
+            Cure("Give them: ", give(on="union"), " or ", give(on=Verbatim("[...]"))),
         )
     if training is None and (on is not None or levels == "run"):
-        option = "levels='run'"
+        needs = give(levels="run")
         if on is not None:
-            option = "on="
-        raise ValueError(
-            f"{option} needs a column of training; got training=None. Name it: training='step'"
+            needs = give(on=Verbatim(""))
+        raise Refusal(
+            "training",
+            None,
+            Text("does not go with ", needs, ", which needs a column of training"),
+            Cure("Name it: ", give(training="step")),
         )
     if on is not None and levels == "run":
-        raise ValueError(
-            "levels='run' keeps each run's own levels, on= brings runs to common ones. Leave one out"
+        raise Refusal(
+            "levels",
+            "run",
+            "keeps each run's own levels, on= brings runs to common ones",
+            "Leave one out",
         )
     if on is None:
         return None
@@ -339,9 +365,16 @@ def _coordinate(
             if is_object and all(isinstance(value, str) for value in values):
                 values = values.astype(str)
             return dims, values.reshape(shape)
-    raise ValueError(
-        f"coords column {column.name!r} has several values in one run. Name the column in which they differ in "
-        "extra=, or leave it out of coords="
+    raise Refusal(
+        "coords",
+        UNSAID,
+        f"coords column {column.name!r} has several values in one run",
+        Cure(
+            "Name the column in which they differ in ",
+            give(extra=Verbatim("")),
+            ", or leave it out of ",
+            give(coords=Verbatim("")),
+        ),
     )
 
 
@@ -384,10 +417,19 @@ def _dense(
             (np.bincount(pairs) * np.bincount(np.unique(rows.curve) // per_task)).sum()
         )
         if n_cells > most:
-            raise ValueError(
-                f"runs share few levels: with the levels of all runs, {len(rows.curve):,} scores take {n_cells:,} "
-                "cells. Keep the levels of each run: levels='run', or bring runs to common ones: on=[...], "
-                "method='linear'"
+            raise Refusal(
+                "runs",
+                UNSAID,
+                f"share few levels: with the levels of all runs, {len(rows.curve):,} scores take {n_cells:,}"
+                " cells",
+                Cure(
+                    "Keep the levels of each run: ",
+                    give(levels="run"),
+                    ", or bring runs to common ones: ",
+                    give(on=Verbatim("[...]")),
+                    ", ",
+                    give(method="linear"),
+                ),
             )
     return at_levels(rows, runs.size, grid, None, None)
 
@@ -428,12 +470,14 @@ def _aligned(
 
 def _say_short_runs(ends: short_runs.Ends, on: str) -> list[str]:
     """Warn of short runs, which end the grid of their task; return what the history says of them."""
-    words = {
-        how: f"levels='run' and .curves.align({on!r}, {option})"
-        for how, option in short_runs.OPTIONS.items()
+    calls = {
+        how: Cure(
+            Words("levels='run' and ", ""), call(".curves.align", on, runs_short=how)
+        )
+        for how in short_runs.HOW
     }
-    cures = short_runs.say_cures(ends, words)
-    if not cures:
+    reason, cure = short_runs.ask(ends, calls)
+    if not reason:
         return []
-    provenance.warn(cures)
+    provenance.warn(f"{reason}. {cure}")
     return [f"{SHORT}None): {short_runs.say_outcome(ends, None)}"]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from xcurves.core import names, provenance
 from xcurves.core.doubts import Choice, Doubtful
 from xcurves.core.labels import DIMS
-from xcurves.core.refusal import Cure, Refusal, give
+from xcurves.core.refusal import Cure, Piece, Refusal, give
 from xcurves.frames.columns import Duplicates, unused_labels, unused_numbers
 from xcurves.kernels.times.ragged import Rows
 
@@ -156,25 +156,28 @@ def _all_rise(
 
 
 def say_unused(
-    frame: pd.DataFrame, apart: Sequence[Any], named: Named, others: str = ""
-) -> tuple[str, str]:
+    frame: pd.DataFrame,
+    apart: Sequence[Any],
+    named: Named,
+    others: Sequence[Piece] = (),
+) -> tuple[str, Cure]:
     """Return that columns which tell rows apart are not used, and how to use them; or else what `others` say."""
     listed = " and ".join(f"{name!r} ({_listed(frame[name])})" for name in apart)
     said = f"column {listed} is not used"
     further: Any = apart[0]
-    call = "Name it: "
+    pieces: list[Piece] = ["Name it: "]
     if len(apart) > 1:
         said = f"columns {listed} are not used"
         further = list(apart)
-        call = "Name them: "
+        pieces = ["Name them: "]
     elif "run" not in named.dims:
-        call += f"run={apart[0]!r}, "
+        pieces += [give(run=apart[0]), ", "]
     if named.extra:
         further = [*named.extra, *apart]
-    cure = f"{call}a further dim (extra={further!r}), or part of the algorithm"
+    pieces += ["a further dim (", give(extra=further), "), or part of the algorithm"]
     if others:
-        cure += f"; or {others}"
-    return said, cure
+        pieces += ["; or ", *others]
+    return said, Cure(*pieces)
 
 
 def warn_of_mixed_runs(
@@ -207,7 +210,7 @@ def warn_of_mixed_runs(
             provenance.warn(
                 f"column {name!r} is not used and has several labels in one run "
                 f"({_listed(frame.loc[curve == runs[0], name])}), in {len(runs)} runs of column {run!r}. If it is a "
-                f"further dim: extra={name!r}; if runs of several are mixed, name a column of runs that differ"
+                f"further dim: {give(extra=name)}; if runs of several are mixed, name a column of runs that differ"
             )
             return
 

@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import direction, provenance, validation
+from xcurves.core.refusal import UNSAID, Refusal
 
 Reference = float | xr.DataArray
 
@@ -92,8 +93,10 @@ def check_reference(scores: xr.DataArray, name: str, given: Reference) -> xr.Dat
     validation.check_array(name, given)
     strange = [dim for dim in given.dims if dim not in scores.dims]
     if strange:
-        raise ValueError(
-            f"{name} has the dim {strange[0]!r}, which scores do not have; they have {scores.dims}"
+        raise Refusal(
+            name,
+            UNSAID,
+            f"{name} has the dim {strange[0]!r}, which scores do not have; they have {scores.dims}",
         )
     for dim in given.dims:
         _check_labels(scores, name, given, dim)
@@ -111,8 +114,11 @@ def _check_labels(
     scores: xr.DataArray, name: str, given: xr.DataArray, dim: Hashable
 ) -> None:
     if (dim in given.coords) != (dim in scores.coords):
-        raise ValueError(
-            f"{name} and scores must both have labels on {dim!r}, or neither. Add: assign_coords({dim}=...)"
+        raise Refusal(
+            name,
+            UNSAID,
+            f"{name} and scores must both have labels on {dim!r}, or neither",
+            f"Add: assign_coords({dim}=...)",
         )
     if dim not in scores.coords:
         return
@@ -120,12 +126,18 @@ def _check_labels(
         label for label in scores.indexes[dim] if label not in given.indexes[dim]
     ]
     if lacking:
-        raise ValueError(
-            f"{name} has no reference for {dim} {lacking[0]!r} ({len(lacking)} lacking). Add it to {name}"
+        raise Refusal(
+            name,
+            UNSAID,
+            f"{name} has no reference for {dim} {lacking[0]!r} ({len(lacking)} lacking)",
+            f"Add it to {name}",
         )
     if not given.indexes[dim].is_unique:
-        raise ValueError(
-            f"{name} names a label of {dim} twice. Keep one: {name}.drop_duplicates({dim!r})"
+        raise Refusal(
+            name,
+            UNSAID,
+            f"{name} names a label of {dim} twice",
+            f"Keep one: {name}.drop_duplicates({dim!r})",
         )
 
 
@@ -140,7 +152,7 @@ def _refuse(where: Any, what: str, cure: str) -> None:
     )
     if name:
         what = f"{name}: {what}"
-    raise ValueError(f"{what}. {cure}")
+    raise Refusal("", UNSAID, what, cure)
 
 
 def say_reference(reference: Reference) -> str:

@@ -13,6 +13,7 @@ from xcurves.core.direction import looks_like_score
 from xcurves.core.doubts import MOST, Choice, counted, runs_each
 from xcurves.core.known import Known, known_of
 from xcurves.core.names import ENDED_EARLY, FINISHED, dim_of, is_clock
+from xcurves.core.refusal import Missing
 from xcurves.frames import roles
 from xcurves.frames.items import are_matched, settle_items
 from xcurves.frames.score_columns import find_score, n_labels
@@ -701,6 +702,6 @@ def _check_given(frame: pd.DataFrame, given: Mapping[str, Any]) -> None:
         for column in listed(given.get(role)):
             if column not in frame:
                 has = ", ".join(map(repr, list(frame.columns)[:20]))
-                raise KeyError(
-                    f"{role}={column!r} is no column of the frame. It has {has}"
+                raise Missing(
+                    role, column, "is no column of the frame", f"It has {has}"
                 )

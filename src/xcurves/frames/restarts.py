@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
 from xcurves.core.doubts import Choice, Doubtful
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, give
 from xcurves.frames.columns import Duplicates
 from xcurves.frames.mixed_runs import Named, asks, is_clock, say_unused, telling_apart
 from xcurves.kernels.times.ragged import Rows
 
 Flags = NDArray[np.bool_]
 Numbers = NDArray[np.int64]
-_AGAIN = "duplicates='purge' (rows before at such levels leave)"
+_AGAIN = (give(duplicates="purge"), " (rows before at such levels leave)")
 
 
 class _Steps(NamedTuple):
@@ -208,8 +209,11 @@ def _restarts(frame: pd.DataFrame, steps: _Steps, named: Named) -> Flags:
     training = named.dims["training"]
     if apart:
         unused, cure = say_unused(frame, apart, named, _AGAIN)
-        raise ValueError(
-            f"{unused}, and {_say_falls(frame, steps, falls, named)}. {cure}"
+        raise Refusal(
+            "frame",
+            UNSAID,
+            f"{unused}, and {_say_falls(frame, steps, falls, named)}",
+            cure,
         )
 
     anew = _back_at_first(steps)
@@ -283,7 +287,13 @@ def refuse_negative(frame: pd.DataFrame, level: Floats, named: Named) -> None:
         return
     rows = frame[named.keys].iloc[negative[:2]].to_numpy(dtype=object).tolist()
     training = named.dims["training"]
-    raise ValueError(
-        f"training column {training!r} is negative in {negative.size} rows, first {', '.join(map(str, map(tuple, rows)))}. "
-        f"Correct it, such as frame[{training!r}].abs(), or name another column in training="
+    raise Refusal(
+        "training",
+        UNSAID,
+        f"training column {training!r} is negative in {negative.size} rows, first "
+        f"{', '.join(map(str, map(tuple, rows)))}",
+        Cure(
+            f"Correct it, such as frame[{training!r}].abs(), or name another column in ",
+            give(training=Verbatim("")),
+        ),
     )

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, give
 from xcurves.frames.columns import Duplicates
 from xcurves.frames.mixed_runs import Named, say_unused, telling_apart
 from xcurves.frames.restarts import in_order
@@ -100,7 +101,7 @@ def _say_joined(n_repeated: int, duplicates: Duplicates) -> str:
 
 def _repeats(
     frame: pd.DataFrame, rows: Rows, order: NDArray[np.int64], named: Named
-) -> ValueError:
+) -> Refusal:
     """Return the error about repeated rows of a frame, its sorted `rows` in that order."""
     repeated = np.sort(order[1:][~_changes(rows)])
     first = "; ".join(
@@ -119,10 +120,18 @@ def _repeats(
         count = f"{unused}, and {count}"
     elif "run" in named.dims:
         run = named.dims["run"]
-        cure = f"Name the column in which they differ in extra=, give further runs labels of their own in {run!r}"
+        cure = Cure(
+            "Name the column in which they differ in ",
+            give(extra=Verbatim("")),
+            f", give further runs labels of their own in {run!r}",
+        )
     else:
-        cure = "Name the column in which they differ in run="
-    return ValueError(
-        f"{count} a ({', '.join(map(str, named.keys))}), first {first}. {cure}, or say which to keep: "
-        "duplicates='first' (or last, mean)"
+        name = give(run=Verbatim(""))
+        cure = Cure("Name the column in which they differ in ", name)
+    keep = give(duplicates="first")
+    return Refusal(
+        "frame",
+        UNSAID,
+        f"{count} a ({', '.join(map(str, named.keys))}), first {first}",
+        Cure(*cure, ", or say which to keep: ", keep, " (or last, mean)"),
     )

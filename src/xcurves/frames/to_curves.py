@@ -13,6 +13,7 @@ from xcurves.core import labels
 from xcurves.core.known import FIND, Find
 from xcurves.core.labels import DIMS
 from xcurves.core.names import dim_of
+from xcurves.core.refusal import Cure, Refusal, Verbatim, give
 from xcurves.core.validation import at_one_level
 from xcurves.frames.columns import Duplicates, as_pandas, columns_named, names_of
 from xcurves.frames.grids import AlignMethod, On
@@ -361,8 +362,11 @@ def to_dataset(
     """
     names = columns_named("values", values)
     if not names:
-        raise ValueError(
-            "values must name at least one column of scores; got none. Name them: values=['return']"
+        raise Refusal(
+            "values",
+            Verbatim("none"),
+            "must name at least one column of scores",
+            Cure("Name them: ", give(values=["return"])),
         )
     make = partial(
         to_dataarray, algorithm=algorithm, run=run, training=training, extra=extra

@@ -11,6 +11,7 @@ import pandas as pd
 
 from xcurves.core import provenance
 from xcurves.core.labels import DIMS, shown
+from xcurves.core.refusal import Missing, Refusal, WrongType
 from xcurves.frames.summaries import summary_columns, without_summaries
 
 CONFIG = "config/"  # before the names of columns that hold the configuration of a run
@@ -90,9 +91,11 @@ def to_long(
     rest = [name for name in frame if name not in parts.index]
     taken = [name for name in (value, *made.values()) if name in rest]
     if taken:
-        raise ValueError(
-            f"columns={shown(columns)} makes a column {taken[0]!r}, which the frame has. Rename it, or drop it: "
-            f"frame.drop(columns={taken[0]!r})"
+        raise Refusal(
+            "columns",
+            columns,
+            f"makes a column {taken[0]!r}, which the frame has",
+            f"Rename it, or drop it: frame.drop(columns={taken[0]!r})",
         )
     long = frame.melt(rest, list(parts.index), var_name=_COLUMN, value_name=value)
     labels = (
@@ -135,21 +138,28 @@ def _columns_of_values(values: Sequence[str], columns: Columns) -> dict[str, Any
     if isinstance(columns, str) and (VALUE in columns or len(values) == 1):
         return {value: columns.replace(VALUE, value) for value in values}
     if isinstance(columns, str):
-        raise ValueError(
-            f"columns={columns!r} does not say which of {len(values)} scores a column holds. Say it with a part "
-            f"{VALUE}, such as '{columns}_{VALUE}'"
+        raise Refusal(
+            "columns",
+            columns,
+            f"does not say which of {len(values)} scores a column holds",
+            f"Say it with a part {VALUE}, such as '{columns}_{VALUE}'",
         )
     if not isinstance(columns, Mapping):
-        raise TypeError(
-            f"columns must be a pattern or map names to columns; got {shown(columns)}. Try '{{algorithm}}_{VALUE}'"
+        raise WrongType(
+            "columns",
+            columns,
+            "must be a pattern or map names to columns",
+            f"Try '{{algorithm}}_{VALUE}'",
         )
     if set(columns) == set(values):
         return dict(columns)
     if len(values) == 1:
         return {values[0]: columns}
-    raise ValueError(
-        f"columns must map each of {shown(list(values))} to a pattern; got {shown(columns)}. "
-        f"Try '{{algorithm}}_{VALUE}'"
+    raise Refusal(
+        "columns",
+        columns,
+        f"must map each of {shown(list(values))} to a pattern",
+        f"Try '{{algorithm}}_{VALUE}'",
     )
 
 
@@ -187,8 +197,8 @@ def with_joined(
     missing = [name for name in columns if name not in frame]
     if missing:
         has = ", ".join(map(repr, frame.columns))
-        raise KeyError(
-            f"algorithm={missing[0]!r} is no column of the frame. It has {has}"
+        raise Missing(
+            "algorithm", missing[0], "is no column of the frame", f"It has {has}"
         )
     name = ", ".join(map(_short, columns))
     return name, frame.assign(**{name: join_labels(frame, columns)})
@@ -223,8 +233,8 @@ def _parts(frame: pd.DataFrame, columns: Columns, used: Sequence[str]) -> pd.Dat
         return _of_pattern(frame, columns, used)
     if isinstance(columns, Mapping):
         return _of_mapping(frame, columns)
-    raise TypeError(
-        f"columns must be a pattern or a mapping; got {shown(columns)}. Try '{{algorithm}}'"
+    raise WrongType(
+        "columns", columns, "must be a pattern or a mapping", "Try '{algorithm}'"
     )
 
 
@@ -232,15 +242,18 @@ def _of_mapping(
     frame: pd.DataFrame, columns: Mapping[str, Sequence[str]]
 ) -> pd.DataFrame:
     if len(columns) != 1 or isinstance(next(iter(columns.values())), str):
-        raise ValueError(
-            f"columns must map one dim to names of columns; got {shown(columns)}. Try '{{algorithm}}'"
+        raise Refusal(
+            "columns",
+            columns,
+            "must map one dim to names of columns",
+            "Try '{algorithm}'",
         )
     ((dim, names),) = columns.items()
     missing = [name for name in names if name not in frame]
     if missing or not names:
         has = ", ".join(map(repr, frame.columns))
-        raise KeyError(
-            f"columns={shown(columns)} names no column of the frame. It has {has}"
+        raise Missing(
+            "columns", columns, "names no column of the frame", f"It has {has}"
         )
     return pd.DataFrame({dim: [str(name) for name in names]}, index=list(names))
 
@@ -261,13 +274,16 @@ def _of_pattern(frame: pd.DataFrame, columns: str, used: Sequence[str]) -> pd.Da
             parts_of[name] = match.groupdict()
     if not parts_of:
         known = ", ".join(map(repr, frame.columns))
-        raise KeyError(
-            f"columns={columns!r} fits no column of numbers. The frame has {known}"
+        raise Missing(
+            "columns", columns, "fits no column of numbers", f"The frame has {known}"
         )
     unusual = [part for part in pattern.groupindex if part in DIMS and part in frame]
     if unusual:
-        raise ValueError(
-            f"columns={columns!r} says {unusual[0]}, and so does the column of that name. Rename it"
+        raise Refusal(
+            "columns",
+            columns,
+            f"says {unusual[0]}, and so does the column of that name",
+            "Rename it",
         )
     return pd.DataFrame(list(parts_of.values()), index=list(parts_of))
 

@@ -13,6 +13,7 @@ from xcurves.array_types import Floats
 from xcurves.core import labels
 from xcurves.core.driver import per_task
 from xcurves.core.jobs import Group
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, give
 from xcurves.core.run_checks import Context
 from xcurves.kernels.laws import compare, powerlaw
 from xcurves.kernels.laws.learning import Model
@@ -111,8 +112,11 @@ def compare_learners(
         reference = fit.indexes["algorithm"][0]
     chosen, against = curves.beside_reference(fit, reference)
     if "delta" in fit.data_vars:
-        raise ValueError(
-            "fit is quadratic; learners are compared by power laws. Fit with quadratic=False"
+        raise Refusal(
+            "fit",
+            UNSAID,
+            "is quadratic; learners are compared by power laws",
+            Cure("Fit with ", give(quadratic=False)),
         )
     first, *parts = curves.curves_of(chosen)
     where = _size_of(chosen, against, at)
@@ -150,9 +154,15 @@ def _size_of(chosen: xr.Dataset, against: xr.Dataset, at: float | None) -> xr.Da
     size = check_n("at", at)
     largest = chosen["training"].to_numpy()[-1]
     if len(size) > 1 or size[0] > largest:
-        raise ValueError(
-            f"at must be one size up to the largest measured one, {largest:g}; got {labels.shown(at)}. "
-            f"For the difference at any size: predict(fit, {labels.shown(at)}, reference=...)"
+        raise Refusal(
+            "at",
+            at,
+            f"must be one size up to the largest measured one, {largest:g}",
+            Cure(
+                f"For the difference at any size: predict(fit, {labels.shown(at)}, ",
+                give(reference=Verbatim("")),
+                "...)",
+            ),
         )
     return xr.DataArray(size[0])
 

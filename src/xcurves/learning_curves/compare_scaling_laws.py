@@ -9,6 +9,7 @@ import xarray as xr
 
 from xcurves.array_types import Floats
 from xcurves.core import labels
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, give
 from xcurves.kernels.laws import scaling_intervals as intervals
 from xcurves.kernels.laws.powerlaw import around
 from xcurves.kernels.laws.scaling_intervals import Known
@@ -84,17 +85,25 @@ def compare_scaling_laws(
     """
     kinds.FIT_SCALING_LAW.check(fit, "fit")
     if at_size_and_tokens is None and compute is None:
-        raise ValueError(
-            "at_size_and_tokens and compute are both missing. Give one: at_size_and_tokens=(model_size, tokens), or "
-            "compute=1e21"
+        raise Refusal(
+            "at_size_and_tokens",
+            UNSAID,
+            "and compute are both missing",
+            Cure(
+                "Give one: at_size_and_tokens=(model_size, tokens), or ",
+                give(compute=1e21),
+            ),
         )
     dim = _suites(fit)
     where = np.full((1, 2), np.nan)
     if at_size_and_tokens is not None:
         where = check_pairs("at_size_and_tokens", at_size_and_tokens)
     if len(where) > 1:
-        raise ValueError(
-            f"at_size_and_tokens must be one pair of model size and tokens; got {len(where)}. Call once for each"
+        raise Refusal(
+            "at_size_and_tokens",
+            Verbatim(len(where)),
+            "must be one pair of model size and tokens",
+            "Call once for each",
         )
     budgets = (
         np.empty(0)
@@ -143,9 +152,11 @@ def _suites(fit: xr.Dataset) -> str:
     if "algorithm" not in dims and len(dims) == 1:
         dim = dims[0]
     if fit.sizes.get(dim, 0) < 2:
-        raise ValueError(
-            f"fit has the dims {dims}; suites are the labels of 'algorithm', two at least. Fit them in one array, or "
-            "rename: fit.rename(...)"
+        raise Refusal(
+            "fit",
+            UNSAID,
+            f"has the dims {dims}; suites are the labels of 'algorithm', two at least",
+            "Fit them in one array, or rename: fit.rename(...)",
         )
     return dim
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
 from xcurves.core.jobs import Group, Layout
+from xcurves.core.refusal import UNSAID, Refusal, Verbatim
 from xcurves.core.run_checks import Context
 from xcurves.kernels.intervals import t_quantile
 from xcurves.kernels.laws import powerlaw, refits, wls
@@ -256,8 +257,11 @@ def _of_aggregates(
     if len(wrong):
         task, size = wrong[0]
         got = f"{counts[task, size]:g}"
-        raise ValueError(
-            f"{names[task]}n_folds must be whole and at least 1; got {got}. Correct it"
+        raise Refusal(
+            "curves",
+            Verbatim(f"{got}"),
+            f"{names[task]}n_folds must be whole and at least 1",
+            "Correct it",
         )
     folds = np.where(has, counts, 0.0)
     variance = np.where(
@@ -324,7 +328,7 @@ def refuse_unfit(reasons: NDArray[np.int8], names: Sequence[str]) -> None:
     if refused.size:
         task = refused[0]
         why = int(reasons[task])
-        raise ValueError(f"{names[task]}{REASONS[why]}. {CURES[why]}")
+        raise Refusal("curves", UNSAID, f"{names[task]}{REASONS[why]}", CURES[why])
 
 
 def say_unfit(

@@ -12,8 +12,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
-from xcurves.core import labels, magnitudes, provenance, validation
+from xcurves.core import magnitudes, provenance, validation
 from xcurves.core.applicability import NotApplicableError, is_error
+from xcurves.core.refusal import UNSAID, Refusal, Verbatim, WrongType, call
 from xcurves.kernels.laws.learning import Model
 
 _UNITS = dict.fromkeys(("%", "percent", "pct", "percentage", "per cent"), "percent")
@@ -48,8 +49,11 @@ def check_unit(errors: xr.DataArray, units: str | None, name: str = "errors") ->
     )
     rates = {units, found} <= {"percent", "fraction"}
     if rates and units != found:
-        raise ValueError(
-            f"units is {units!r}, but {name} has units {written!r}. Leave units out, or correct the attrs"
+        raise Refusal(
+            "units",
+            UNSAID,
+            f"is {units!r}, but {name} has units {written!r}",
+            "Leave units out, or correct the attrs",
         )
     unit = units or found
     fallback = "1" if unit in ("fraction", "loss") else "%"
@@ -67,8 +71,11 @@ def refuse_accuracy(errors: xr.DataArray, unit: Unit) -> None:
     if unit.name == "fraction":
         whole = 1
     cure = f'({whole} - accuracy).rename("error").assign_attrs(long_name="error", standard_name="error")'
-    raise ValueError(
-        f"errors is called {words[0]!r}; error is needed, which falls. Turn it: {cure}"
+    raise Refusal(
+        "errors",
+        UNSAID,
+        f"is called {words[0]!r}; error is needed, which falls",
+        f"Turn it: {cure}",
     )
 
 
@@ -101,8 +108,11 @@ def check_sizes(errors: xr.DataArray, unit: Unit | None = None) -> Floats:
         first = ""
         if unit is not None and not unit.stated and not is_error(errors):
             first = f"errors are fitted, which fall; is {errors.name or 'this'!r} one? Then "
-        raise ValueError(
-            f"{first}training must be positive for a power law; got {n[0]:g}. {cure}"
+        raise Refusal(
+            "curves",
+            Verbatim(f"{n[0]:g}"),
+            f"{first}training must be positive for a power law",
+            cure,
         )
     return n
 
@@ -118,7 +128,7 @@ def check_values(errors: Floats, unit: Unit, names: Sequence[str]) -> None:
         (
             np.isposinf(most),
             "has infinite values: runs that failed. Say what they count as with "
-            ".curves.fill_failed('worst', higher_is_better=False)",
+            f"{call('.curves.fill_failed', 'worst', higher_is_better=False)}",
         ),
         (
             (least < 0) & rate,
@@ -144,7 +154,7 @@ def check_values(errors: Floats, unit: Unit, names: Sequence[str]) -> None:
             reason = what.format(
                 least=least[task], most=most[task], written=unit.written
             )
-            raise ValueError(f"{names[task]}errors {reason}")
+            raise Refusal("curves", UNSAID, f"{names[task]}errors {reason}")
     magnitudes.check_size(np.stack([least, most], axis=1), names, "errors")
 
 
@@ -207,9 +217,11 @@ def check_no_progress(errors: object) -> None:
         dim for dim in errors.dims if isinstance(dim, str) and _OF_RUNS.search(dim)
     ]
     if named and "training" not in errors.dims:
-        raise ValueError(
-            f"errors have the dim {named[0]!r}, {_PROGRESS}. If each label is a training of its own: "
-            f"errors.rename({named[0]}='training')"
+        raise Refusal(
+            "errors",
+            UNSAID,
+            f"have the dim {named[0]!r}, {_PROGRESS}",
+            f"If each label is a training of its own: errors.rename({named[0]}='training')",
         )
     word = progress_word(errors)
     if word:
@@ -244,8 +256,8 @@ def check_model(
     validation.check_choice("asymptote", asymptote, ("nonnegative", "free"))
     is_exponent = isinstance(gamma, Real) and -np.inf < gamma < 0
     if not is_exponent and not (isinstance(gamma, str) and gamma == "search"):
-        raise ValueError(
-            f"gamma must be 'search' or a negative number; got {labels.shown(gamma)}. Usual: -0.5"
+        raise Refusal(
+            "gamma", gamma, "must be 'search' or a negative number", "Usual: -0.5"
         )
     numbers = {
         "sigma0_sq": sigma0_sq,
@@ -298,9 +310,7 @@ def check_number(
         or isinstance(value, bool)
         or not least <= float(value) <= most
     ):
-        raise ValueError(
-            f"{name} must be a number from {least:g} to {most:g}; got {labels.shown(value)}. {cure}"
-        )
+        raise Refusal(name, value, f"must be a number from {least:g} to {most:g}", cure)
     return float(value)
 
 
@@ -310,13 +320,19 @@ def check_n(
     """Return training sizes, or other positive numbers that are labels, shape (size,)."""
     given = np.atleast_1d(array_of(n))
     if given.dtype.kind not in "iuf" or given.ndim != 1 or not given.size:
-        raise TypeError(
-            f"{name} must be a number or a list of numbers; got {labels.shown(n)}. Such as {name}={example}"
+        raise WrongType(
+            name,
+            n,
+            "must be a number or a list of numbers",
+            f"Such as {name}={example}",
         )
     values = check_positive(name, given, "A curve has no value there", largest)
     if len(np.unique(values)) < len(values):
-        raise ValueError(
-            f"{name} has numbers twice; got {values.tolist()}. Give each once"
+        raise Refusal(
+            name,
+            UNSAID,
+            f"{name} has numbers twice; got {values.tolist()}",
+            "Give each once",
         )
     return values
 
@@ -346,8 +362,8 @@ def check_positive(
         limits = ""
         if largest < np.inf:
             limits = f", {1 / largest:g} to {largest:g}"
-        raise ValueError(
-            f"{name} must be positive and finite{limits}; got {bad[0]:g}. {cure}"
+        raise Refusal(
+            name, Verbatim(f"{bad[0]:g}"), f"must be positive and finite{limits}", cure
         )
     return values
 
@@ -373,8 +389,8 @@ def check_at(
         )
     where = xr.DataArray(at)
     if where.dtype.kind not in "iuf" or not set(where.dims) <= set(extra):
-        raise ValueError(
-            f"at must be a size, or sizes on dims {tuple(extra)}, or 'largest'; got {labels.shown(at)}"
+        raise Refusal(
+            "at", at, f"must be a size, or sizes on dims {tuple(extra)}, or 'largest'"
         )
     like(errors, where, "at")
     check_positive("at", where.to_numpy(), "A curve has no value there")
@@ -405,27 +421,42 @@ def check_aggregates(
     """Return standard errors and numbers of folds of means, each like `errors`; none where folds are at hand."""
     if standard_error is None:
         if n_folds is not None:
-            raise ValueError(
-                "n_folds belongs to means with standard_error; folds themselves are counted. Leave it out"
+            raise Refusal(
+                "n_folds",
+                UNSAID,
+                "belongs to means with standard_error; folds themselves are counted",
+                "Leave it out",
             )
         return []
     if sigma_hat_sq is not None:
-        raise ValueError(
-            f"standard_error and sigma_hat_sq={sigma_hat_sq} both say the variance. Leave one out"
+        raise Refusal(
+            "standard_error",
+            UNSAID,
+            f"and sigma_hat_sq={sigma_hat_sq} both say the variance",
+            "Leave one out",
         )
     if "run" in errors.dims:
-        raise ValueError(
-            "standard_error belongs to means; errors has folds (dim 'run'). Give errors.mean('run')"
+        raise Refusal(
+            "standard_error",
+            UNSAID,
+            "belongs to means; errors has folds (dim 'run')",
+            "Give errors.mean('run')",
         )
     if not isinstance(standard_error, xr.DataArray):
         got = type(standard_error).__name__
-        raise TypeError(
-            f"standard_error must be a DataArray like errors; got {got}. Label it: errors.copy(data=...)"
+        raise WrongType(
+            "standard_error",
+            Verbatim(f"{got}"),
+            "must be a DataArray like errors",
+            "Label it: errors.copy(data=...)",
         )
     theirs = check_unit(standard_error, None, "standard_error")
     if theirs.stated and theirs.name != unit.name:
-        raise ValueError(
-            f"standard_error is in {theirs.name} and errors in {unit.name}. Bring both to one unit"
+        raise Refusal(
+            "standard_error",
+            UNSAID,
+            f"is in {theirs.name} and errors in {unit.name}",
+            "Bring both to one unit",
         )
     if n_folds is None:
         n_folds = 1
@@ -438,8 +469,8 @@ def check_aggregates(
 def like(errors: xr.DataArray, array: xr.DataArray, name: str) -> xr.DataArray:
     """Return an array with the dims of errors."""
     if not set(array.dims) <= set(errors.dims):
-        raise ValueError(
-            f"{name} must have dims of errors, {errors.dims}; got {array.dims}"
+        raise Refusal(
+            name, Verbatim(f"{array.dims}"), f"must have dims of errors, {errors.dims}"
         )
     check_labels(name, array, errors, "errors")
     return on_dims(array.astype(np.float64), dict(errors.sizes))
@@ -451,8 +482,11 @@ def check_labels(name: str, array: xr.DataArray, other: xr.DataArray, of: str) -
         try:
             xr.align(array[dim], other[dim], join="exact", copy=False)
         except ValueError as error:
-            raise ValueError(
-                f"{name} must have the labels of {of}; its {dim!r} differs. Select the same ones"
+            raise Refusal(
+                name,
+                UNSAID,
+                f"must have the labels of {of}; its {dim!r} differs",
+                "Select the same ones",
             ) from error
 
 

@@ -13,6 +13,7 @@ from xcurves.array_types import Floats
 from xcurves.core import provenance
 from xcurves.core.driver import per_task
 from xcurves.core.jobs import Group
+from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.kernels.intervals import t_quantile
@@ -191,8 +192,11 @@ def _warn_of_laws(result: xr.Dataset, names: list[str]) -> None:
     if (unfit != laws.FITTED).all():
         why = int(unfit[0])
         cure = _CURES.get(why, "Add runs of other sizes and amounts of tokens")
-        raise ValueError(
-            f"{names[0]}no law can be fitted: {laws.LAW_REASONS[why]}. {cure}"
+        raise Refusal(
+            "result",
+            UNSAID,
+            f"{names[0]}no law can be fitted: {laws.LAW_REASONS[why]}",
+            cure,
         )
     for said in say_unfit(unfit, names, laws.LAW_REASONS, "law"):
         provenance.warn(said)

@@ -10,6 +10,7 @@ import xarray as xr
 
 from xcurves.array_types import Floats
 from xcurves.core import labels, provenance
+from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.kernels.laws import powerlaw, refits
 from xcurves.kernels.laws.learning import Model
 from xcurves.learning_curves.error_rates import on_dims
@@ -44,8 +45,11 @@ def variables_of_fit(
     lost += [dim for core in variables.values() for dim in core if dim not in fit.dims]
     if lost or min(fit.sizes["param"], fit.sizes["cov_param"]) < n_params:
         what = (lost or ["param"])[0]
-        raise ValueError(
-            f"fit has not all of {what!r}, which a selection left out. Select tasks only before this call"
+        raise Refusal(
+            "fit",
+            UNSAID,
+            f"has not all of {what!r}, which a selection left out",
+            "Select tasks only before this call",
         )
     (name, core), *others = variables.items()
     first = fit[name].transpose(..., *core).unify_chunks()
@@ -71,18 +75,26 @@ def variables_of_fit(
 def beside_reference(fit: xr.Dataset, reference: Any) -> tuple[xr.Dataset, xr.Dataset]:
     """Return the curves of all learners but the reference, and as often that of the reference."""
     if "algorithm" not in fit.dims:
-        raise ValueError(
-            "fit has no dim 'algorithm'; learners are its labels. Rename: fit.rename(model='algorithm')"
+        raise Refusal(
+            "fit",
+            UNSAID,
+            "has no dim 'algorithm'; learners are its labels",
+            "Rename: fit.rename(model='algorithm')",
         )
     known = fit["algorithm"].to_numpy().tolist()
     if not isinstance(reference, Hashable) or reference not in known:
-        raise ValueError(
-            f"reference must be an algorithm of the fit; got {labels.shown(reference)}. It has "
-            f"{', '.join(map(repr, known))}{labels.did_you_mean(reference, known)}"
+        raise Refusal(
+            "reference",
+            reference,
+            "must be an algorithm of the fit",
+            f"It has {', '.join(map(repr, known))}{labels.did_you_mean(reference, known)}",
         )
     if len(known) < 2:
-        raise ValueError(
-            f"fit has one algorithm, {known[0]!r}; a comparison needs two. Fit them in one array"
+        raise Refusal(
+            "fit",
+            UNSAID,
+            f"has one algorithm, {known[0]!r}; a comparison needs two",
+            "Fit them in one array",
         )
     place = known.index(reference)
     others = [i for i in range(len(known)) if i != place]

@@ -14,6 +14,7 @@ from xcurves.array_types import Floats
 from xcurves.core import labels
 from xcurves.core.driver import per_task
 from xcurves.core.jobs import Group
+from xcurves.core.refusal import UNSAID, Refusal, WrongType
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.kernels.laws import powerlaw, wls
@@ -155,13 +156,18 @@ def _check_variants(variants: Variants) -> dict[str, dict[str, Any]]:
     )
     if not good or not variants:
         example = "{'power law': {}}"
-        raise TypeError(
-            f"variants must be names with mappings of options; got {labels.shown(variants)}. Try {example}"
+        raise WrongType(
+            "variants",
+            variants,
+            "must be names with mappings of options",
+            f"Try {example}",
         )
     for name, options in variants.items():
         for option in set(options) - set(_OPTIONS):
             known = f"options are {', '.join(_OPTIONS)}{labels.did_you_mean(option, _OPTIONS)}"
-            raise ValueError(f"variant {name!r} has the option {option!r}; {known}")
+            raise Refusal(
+                "curves", UNSAID, f"variant {name!r} has the option {option!r}; {known}"
+            )
     return {str(name): {**_OPTIONS, **options} for name, options in variants.items()}
 
 

@@ -13,6 +13,7 @@ from xcurves.array_types import Floats
 from xcurves.core import labels, validation
 from xcurves.core.driver import per_task
 from xcurves.core.jobs import Group
+from xcurves.core.refusal import Refusal, Verbatim
 from xcurves.core.run_checks import Context
 from xcurves.kernels.intervals import t_quantile
 from xcurves.kernels.laws import powerlaw, wls
@@ -179,8 +180,11 @@ def _check_sizes_of(fit: xr.Dataset, n: xr.DataArray) -> xr.DataArray:
     """Return a size for each curve, on some of the dims of tasks."""
     dims = labels.task_dims(fit["error_at_n"])
     if n.dtype.kind not in "iuf" or not set(n.dims) <= set(dims):
-        raise ValueError(
-            f"n must be sizes on further dims of the fit, {dims}; got dims {n.dims}. Select one"
+        raise Refusal(
+            "n",
+            Verbatim(f"dims {n.dims}"),
+            f"must be sizes on further dims of the fit, {dims}",
+            "Select one",
         )
     check_labels("n", n, fit["error_at_n"], "the fit")
     values = n.to_numpy()

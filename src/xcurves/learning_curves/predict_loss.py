@@ -5,7 +5,7 @@ from __future__ import annotations
 import xarray as xr
 
 from xcurves.array_types import Floats
-from xcurves.core import labels
+from xcurves.core.refusal import WrongType
 from xcurves.learning_curves import kinds
 from xcurves.learning_curves.error_rates import (
     array_of,
@@ -86,8 +86,8 @@ def _check(name: str, given: object, estimate: xr.DataArray) -> xr.DataArray:
     else:
         values = array_of(given)
         if values.ndim > 1 or values.dtype.kind not in "iuf" or not values.size:
-            raise TypeError(
-                f"{name} must be a number or a sequence; got {labels.shown(given)}. For example {name}=7e9"
+            raise WrongType(
+                name, given, "must be a number or a sequence", f"For example {name}=7e9"
             )
         array = xr.DataArray(values)
         if values.ndim == 1:

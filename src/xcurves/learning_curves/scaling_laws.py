@@ -11,9 +11,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
-from xcurves.core import labels, provenance, validation
+from xcurves.core import provenance, validation
 from xcurves.core.driver import per_task
 from xcurves.core.jobs import Group
+from xcurves.core.refusal import UNSAID, Refusal, WrongType
 from xcurves.core.run_checks import Context
 from xcurves.core.schema import ResultKind
 from xcurves.kernels.laws.scaling_intervals import DISTINCT, Known, extent_of, loss
@@ -57,16 +58,22 @@ def check_losses(losses: xr.DataArray) -> xr.DataArray:
     """Return losses with their points along the dim run, the last, and the coordinates model_size and tokens on it."""
     validation.check_array("losses", losses)
     if not losses.size:
-        raise ValueError(
-            f"losses is empty: got sizes {dict(losses.sizes)}. Check the selection that made it"
+        raise Refusal(
+            "losses",
+            UNSAID,
+            f"is empty: got sizes {dict(losses.sizes)}",
+            "Check the selection that made it",
         )
     for name in SIZES:
         if name not in losses.coords:
             other = next(
                 (dim for dim in ("training", "n", "size") if dim in losses.dims), "..."
             )
-            raise ValueError(
-                f"losses has no coordinate {name!r}. Name it: losses.rename({other}={name!r})"
+            raise Refusal(
+                "losses",
+                UNSAID,
+                f"has no coordinate {name!r}",
+                f"Name it: losses.rename({other}={name!r})",
             )
         validation.check_array(name, losses[name])
     unit = error_rates.check_unit(losses, None, "losses")
@@ -74,8 +81,11 @@ def check_losses(losses: xr.DataArray) -> xr.DataArray:
     if unit.stated and unit.name != "loss":
         called = [unit.written, *called]
     if called:
-        raise ValueError(
-            f"losses must be losses, not rates; got {called[0]!r}. Give the loss that training lowers"
+        raise Refusal(
+            "losses",
+            called[0],
+            "must be losses, not rates",
+            "Give the loss that training lowers",
         )
     points = [
         dim
@@ -83,8 +93,11 @@ def check_losses(losses: xr.DataArray) -> xr.DataArray:
         if dim == "run" or any(dim in losses[name].dims for name in SIZES)
     ]
     if not points:
-        raise ValueError(
-            "model_size and tokens have no dim; a law needs runs of several sizes. Put them along run"
+        raise Refusal(
+            "curves",
+            UNSAID,
+            "model_size and tokens have no dim; a law needs runs of several sizes",
+            "Put them along run",
         )
     lengths = {dim: losses.sizes[dim] for dim in points}
     sizes = {
@@ -114,9 +127,11 @@ def runs_of(losses: Floats, *sizes: Floats, names: Sequence[str]) -> Runs:
     """Return the runs of losses, checked, of shape (law, run) as are model sizes and tokens, the same for all laws."""
     infinite = np.isinf(losses).any(axis=1)
     if infinite.any():
-        raise ValueError(
-            f"{names[int(infinite.argmax())]}losses has infinite values, which no law has. For the law of runs that "
-            "did not fail leave these out: losses.where(np.isfinite(losses))"
+        raise Refusal(
+            "curves",
+            UNSAID,
+            f"{names[int(infinite.argmax())]}losses has infinite values, which no law has",
+            "For the law of runs that did not fail leave these out: losses.where(np.isfinite(losses))",
         )
     check_positive("losses", losses[losses > 0], "Check their unit", _LARGEST_LOSS)
     has = ~np.isnan(losses).all(axis=0)
@@ -160,8 +175,8 @@ def check_pairs(name: str, pairs: object) -> Floats:
     """Return pairs of model size and tokens, shape (n, 2)."""
     values = np.atleast_2d(array_of(pairs))
     if values.dtype.kind not in "iuf" or values.ndim != 2 or values.shape[1] != 2:
-        raise TypeError(
-            f"{name} must be (model_size, tokens), or a list of such pairs; got {labels.shown(pairs)}"
+        raise WrongType(
+            name, pairs, "must be (model_size, tokens), or a list of such pairs"
         )
     return check_positive(name, values, "Check its unit", LARGEST)
 

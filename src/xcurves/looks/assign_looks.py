@@ -12,6 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels, validation
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, WrongType, call
 from xcurves.core.validation import check_curves
 from xcurves.kernels.looks.sequential_pvalues import Spending
 from xcurves.looks import ledger
@@ -107,15 +108,20 @@ def _by_column(curves: xr.DataArray, column: pd.Series[Any]) -> NDArray[np.int64
     others = column[column.to_numpy() != first.reindex(column.index).to_numpy()]
     if len(others):
         run = others.index[0]
-        raise ValueError(
-            f"by has batches {first[run]} and {others.iloc[0]} of run {run}. Give runs of different batches different "
-            "labels"
+        raise Refusal(
+            "curves",
+            UNSAID,
+            f"by has batches {first[run]} and {others.iloc[0]} of run {run}",
+            "Give runs of different batches different labels",
         )
     batches = first.reindex(curves["run"].to_numpy())
     lacking = batches.index[batches.isna()].tolist()
     if lacking:
-        raise ValueError(
-            f"by has no batch of run {lacking[0]!r} ({len(lacking)} in all). Add it"
+        raise Refusal(
+            "curves",
+            UNSAID,
+            f"by has no batch of run {lacking[0]!r} ({len(lacking)} in all)",
+            "Add it",
         )
     if isinstance(batches.dtype, pd.CategoricalDtype) and batches.dtype.ordered:
         return np.asarray(batches.cat.codes + 1, dtype=np.int64)
@@ -124,13 +130,18 @@ def _by_column(curves: xr.DataArray, column: pd.Series[Any]) -> NDArray[np.int64
     numbers = pd.to_numeric(batches.astype(str), errors="coerce")
     strange = batches[numbers.isna() | (numbers % 1 != 0)]
     if len(strange):
-        raise ValueError(
-            f"batches must be whole numbers, dates or ordered categories; got {strange.iloc[0]!r}. Say their order: "
-            "pd.Categorical(batch, ['pilot', 'main'], ordered=True)"
+        raise Refusal(
+            "batches",
+            strange.iloc[0],
+            "must be whole numbers, dates or ordered categories",
+            "Say their order: pd.Categorical(batch, ['pilot', 'main'], ordered=True)",
         )
     if numbers.min() < 1:
-        raise ValueError(
-            f"batches are numbered from 1; got {numbers.min():g}. Add {1 - numbers.min():g} to all"
+        raise Refusal(
+            "curves",
+            UNSAID,
+            f"batches are numbered from 1; got {numbers.min():g}",
+            f"Add {1 - numbers.min():g} to all",
         )
     return numbers.to_numpy(np.int64)
 
@@ -138,9 +149,13 @@ def _by_column(curves: xr.DataArray, column: pd.Series[Any]) -> NDArray[np.int64
 def _by_number(curves: xr.DataArray, size: int) -> NDArray[np.int64]:
     """Return the numbers of batches of so many runs each, in the order of the labels of runs."""
     if curves["run"].dtype.kind not in "iuf":
-        raise ValueError(
-            f"run labels must be numbers for batches of {size}; got {labels.words(curves['run'])[0]}: texts have no "
-            f"order that stays when runs are added. {_BY_RUN}"
+        raise Refusal(
+            "curves",
+            Verbatim(
+                f"{labels.words(curves['run'])[0]}: texts have no order that stays when runs are added"
+            ),
+            f"run labels must be numbers for batches of {size}",
+            _BY_RUN,
         )
     order = np.argsort(curves["run"].to_numpy())
     scored = curves.notnull().any(
@@ -165,26 +180,34 @@ def _numbered(
     gaps = np.argwhere(~present & (number > 0) & (number < n_runs))
     if len(gaps):
         a, run = gaps[0]
-        raise ValueError(
-            f"run {runs[run]} of algorithm {algorithms[a]} has no score, and later runs have: did it crash? Give it "
-            f"the score that a crash is worth. Or: {_BY_RUN}"
+        raise Refusal(
+            "curves",
+            UNSAID,
+            f"run {runs[run]} of algorithm {algorithms[a]} has no score, and later runs have: did "
+            "it crash? Give it the score that a crash is worth",
+            f"Or: {_BY_RUN}",
         )
     incomplete = np.flatnonzero(n_runs[:, 0] % size)
     if incomplete.size:
         a = incomplete[0]
         over = n_runs[a, 0] % size
-        raise ValueError(
-            f"algorithm {algorithms[a]} has {n_runs[a, 0]} runs, the last batch {over} of {size}. Run {size - over} "
-            "more, or leave them out"
+        raise Refusal(
+            "curves",
+            UNSAID,
+            f"algorithm {algorithms[a]} has {n_runs[a, 0]} runs, the last batch {over} of {size}",
+            f"Run {size - over} more, or leave them out",
         )
     looks = np.where(present, (number - 1) // size + 1, 0)
     values = looks.max(axis=0)
     elsewhere = np.argwhere(present & (looks != values))
     if len(elsewhere):
         a, run = elsewhere[0]
-        raise ValueError(
-            f"run {runs[run]} would be in look {looks[a, run]} of algorithm {algorithms[a]}, but in look {values[run]} "
-            f"of another. {_BY_RUN}"
+        raise Refusal(
+            "curves",
+            UNSAID,
+            f"run {runs[run]} would be in look {looks[a, run]} of algorithm {algorithms[a]}, "
+            f"but in look {values[run]} of another",
+            _BY_RUN,
         )
     # A run that no algorithm has is of some batch too.
     return np.asarray(np.maximum(values, 1))
@@ -194,8 +217,11 @@ def check_stored(stored: Mapping[Any, Any], plan: Mapping[str, Any]) -> None:
     """Refuse a plan other than the one that curves store."""
     for name, value in plan.items():
         if stored.get(name, value) != value:
-            raise ValueError(
-                f"{name} must be {stored[name]!r}, which the curves store as planned; got {value!r}. {ledger.BEFORE}"
+            raise Refusal(
+                name,
+                value,
+                f"must be {stored[name]!r}, which the curves store as planned",
+                ledger.BEFORE,
             )
 
 
@@ -206,25 +232,35 @@ def check_looks(curves: xr.DataArray, look: Hashable, n_looks: int) -> None:
         or look not in curves.coords
         or curves[look].dims != ("run",)
     ):
-        raise ValueError(
-            f"look must be a coordinate of run; curves has no {labels.shown(look)} on dim 'run'. Five runs at a time: "
-            "da.curves.assign_looks(5)"
+        raise Refusal(
+            "look",
+            UNSAID,
+            f"must be a coordinate of run; curves has no {labels.shown(look)} on dim 'run'",
+            Cure("Five runs at a time: ", call("da.curves.assign_looks", 5)),
         )
     values = curves[look].to_numpy()
     if values.dtype.kind not in "iu":
-        raise TypeError(
-            f"look must have whole numbers; got dtype {values.dtype}. "
-            f"Convert: da.assign_coords({look}=da.{look}.astype(int))"
+        raise WrongType(
+            "look",
+            Verbatim(f"dtype {values.dtype}"),
+            "must have whole numbers",
+            f"Convert: da.assign_coords({look}=da.{look}.astype(int))",
         )
     wrong = values[(values < 1) | (values > n_looks)]
     if wrong.size:
-        raise ValueError(
-            f"look must lie between 1 and n_looks={n_looks}; got {wrong[0]}. {ledger.BEFORE}"
+        raise Refusal(
+            "look",
+            Verbatim(wrong[0]),
+            f"must lie between 1 and n_looks={n_looks}",
+            ledger.BEFORE,
         )
     missing = np.setdiff1d(np.arange(1, values.max()), values)
     if missing.size:
-        raise ValueError(
-            f"look {missing[0]} has no run, but look {values.max()} has. Give those of earlier looks too"
+        raise Refusal(
+            "look",
+            UNSAID,
+            f"{missing[0]} has no run, but look {values.max()} has",
+            "Give those of earlier looks too",
         )
 
 

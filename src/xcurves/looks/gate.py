@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from xcurves.array_types import Floats
 from xcurves.core import direction, labels, task_dims, validation
 from xcurves.core.failed_runs import N_FAILED
+from xcurves.core.refusal import UNSAID, Cure, Refusal, WrongType, call, give
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.core.weights import TrainingWeights, check_training_weights
@@ -275,11 +276,14 @@ def _check_scores(
         task = task_dims.one_dim(checked, task, "scores")
     others = [dim for dim in labels.extra_dims(checked) if dim != task]
     if others:
-        cure = f"Average over it: task={others[0]!r}"
+        cure = Cure("Average over it: ", give(task=others[0]))
         if task:
-            cure = f"Select one: scores.isel({others[0]}=0)"
-        raise ValueError(
-            f"scores have the dim {others[0]!r}; a decision needs one number of each run. {cure}"
+            cure = Cure(f"Select one: scores.isel({others[0]}=0)")
+        raise Refusal(
+            "scores",
+            UNSAID,
+            f"scores have the dim {others[0]!r}; a decision needs one number of each run",
+            cure,
         )
     if task is not None:
         core = [task, *core]
@@ -293,8 +297,11 @@ def _check_label(argument: str, given: Any, names: list[Any]) -> int:
         near = ""
         if isinstance(given, str):
             near = labels.did_you_mean(given, names)
-        raise ValueError(
-            f"{argument} must be an algorithm of scores; got {labels.shown(given)}. They have {known}{near}"
+        raise Refusal(
+            argument,
+            given,
+            "must be an algorithm of scores",
+            f"They have {known}{near}",
         )
     return names.index(given)
 
@@ -309,22 +316,34 @@ def _check_candidates(
     elif isinstance(given, np.ndarray | xr.DataArray):
         wanted = np.atleast_1d(given).tolist()
     if isinstance(wanted, str) or not isinstance(wanted, Sequence):
-        raise TypeError(
-            f"candidates must be a list of algorithms; got {labels.shown(given)}. Try candidates=[{names[-1]!r}]"
+        raise WrongType(
+            "candidates",
+            given,
+            "must be a list of algorithms",
+            f"Try candidates=[{names[-1]!r}]",
         )
     order = [_check_label("candidates", name, names) for name in wanted]
     if not order:
-        raise ValueError(
-            f"scores have no candidate beside the baseline {names[baseline]!r}. Add a run of one"
+        raise Refusal(
+            "scores",
+            UNSAID,
+            f"scores have no candidate beside the baseline {names[baseline]!r}",
+            "Add a run of one",
         )
     if baseline in order:
-        raise ValueError(
-            f"candidates name the baseline {names[baseline]!r}, the first champion. Leave it out"
+        raise Refusal(
+            "candidates",
+            UNSAID,
+            f"candidates name the baseline {names[baseline]!r}, the first champion",
+            "Leave it out",
         )
     for index, number in enumerate(order):
         if number in order[:index]:
-            raise ValueError(
-                f"candidates name {names[number]!r} twice. Name each once: what is tried again needs a label of its own"
+            raise Refusal(
+                "candidates",
+                UNSAID,
+                f"candidates name {names[number]!r} twice",
+                "Name each once: what is tried again needs a label of its own",
             )
     return order
 
@@ -347,12 +366,18 @@ def _check_rule(
         for number in numbers
     )
     if not checked or list(checked) != sorted(set(checked)):
-        raise ValueError(
-            f"looks must be ascending numbers of runs; got {labels.shown(looks)}. Try looks=(1, 2, 4, 8)"
+        raise Refusal(
+            "looks",
+            looks,
+            "must be ascending numbers of runs",
+            Cure("Try ", give(looks=(1, 2, 4, 8))),
         )
     if checked[-1] < 2:
-        raise ValueError(
-            f"looks must end with 2 runs or more; got {labels.shown(looks)}. Try looks=(1, 2, 4, 8)"
+        raise Refusal(
+            "looks",
+            looks,
+            "must end with 2 runs or more",
+            Cure("Try ", give(looks=(1, 2, 4, 8))),
         )
     if start is None:
         start = min(4, checked[-1])
@@ -385,8 +410,11 @@ def _check_weights(
     if "training" in values.dims:
         return check_training_weights(values, given)
     if given is not None:
-        raise ValueError(
-            f"training_weights are for scores with the dim 'training'; got {labels.shown(given)}. Leave them out"
+        raise Refusal(
+            "training_weights",
+            UNSAID,
+            f"training_weights are for scores with the dim 'training'; got {labels.shown(given)}",
+            "Leave them out",
         )
     return None
 
@@ -403,9 +431,9 @@ def _replayed(
     try:
         return gate_replay.replay(runs.numbers, baseline, candidates, rule, runs.offset)
     except FailedChampionError as error:
-        fill = "'worst', higher_is_better=False"
+        fill = call("scores.curves.fill_failed", "worst", higher_is_better=False)
         if sign > 0:
-            fill = "'worst'"
+            fill = call("scores.curves.fill_failed", "worst")
         why = "a champion needs a mean"
         if rule.share_failed:
             why = f"of a champion's no more than share_failed={rule.share_failed:g} may fail at a look"
@@ -413,7 +441,8 @@ def _replayed(
             values,
             error.champion,
             error.run,
-            f" failed; {why}. Say what failed runs count as: scores.curves.fill_failed({fill})",
+            f" failed; {why}",
+            Cure("Say what failed runs count as: ", fill),
             called="champion",
         ) from None
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xcurves.array_types import Floats, Index
+from xcurves.core.refusal import Cure, Refusal, Verbatim, give
 from xcurves.core.run_checks import Context
 from xcurves.kernels.one_task.contrasts import (
     ContrastDesign,
@@ -57,19 +58,23 @@ class Rule:
         plan = self.context.plan((n_last, n_champion), labelled=True)
         if 1 / plan.n_total <= self.level + 1e-12:
             return
-        refused = f"level={self.level:g} cannot be reached: of {n_last} v {n_champion} runs no p is below "
-        refused += f"{1 / plan.n_total:.3g}"
-        resamples = f"n_resamples={ceil(1 / self.level)}"
+        reason = (
+            f"cannot be reached: of {n_last} v {n_champion} runs no p is below "
+            f"{1 / plan.n_total:.3g}"
+        )
+        level = Verbatim(f"{self.level:g}")
+        n_resamples = ceil(1 / self.level)
         if plan.n_assignments * self.level >= 1:
-            raise ValueError(f"{refused}. Try {resamples}")
+            cure = Cure("Try ", give(n_resamples=n_resamples))
+            raise Refusal("level", level, reason, cure)
 
         enough = next(n for n in count(n_last) if comb(2 * n, n) * self.level >= 1)
-        cure = f"looks={(*self.looks, enough)}"
+        cure = Cure("Plan a further look: ", give(looks=(*self.looks, enough)))
         # So many runs may have more reassignments than are made: then their number counts too.
         further = self.context.plan((enough, enough), labelled=True)
         if 1 / further.n_total > self.level:
-            cure += f" and {resamples}"
-        raise ValueError(f"{refused}. Plan a further look: {cure}")
+            cure = Cure(*cure, " and ", give(n_resamples=n_resamples))
+        raise Refusal("level", level, reason, cure)
 
 
 @dataclass(frozen=True, kw_only=True)

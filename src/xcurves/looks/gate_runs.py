@@ -12,6 +12,7 @@ import xarray as xr
 from xcurves.array_types import Floats
 from xcurves.core import labels, magnitudes, provenance, run_checks
 from xcurves.core.failed_runs import wrong_infinity
+from xcurves.core.refusal import Cure, Text
 from xcurves.core.run_checks import RunError, RunsWarning
 from xcurves.core.weights import number_of_run
 
@@ -74,7 +75,8 @@ def numbers_of_runs(
     infinite: xr.DataArray = np.isinf(values)  # type: ignore[assignment]  # numpy's stubs know no DataArray
     wrong = infinite & (sign * values > 0)
     if wrong.any():
-        raise _run_error(wrong, values, f": {wrong_infinity(sign > 0)}")
+        reason, cure = wrong_infinity(sign > 0)
+        raise _run_error(wrong, values, f": {reason}", cure)
     failed_at = infinite
     if "training" in values.dims:
         failed_at = infinite.any("training")
@@ -90,13 +92,16 @@ def numbers_of_runs(
             raise _run_error(
                 lacks,
                 values,
-                f" has no score; a run needs all of {task!r}. Run it there, or leave the run out",
+                f" has no score; a run needs all of {task!r}",
+                Cure("Run it there, or leave the run out"),
             )
         numbers = numbers.mean(task, skipna=False)
     return np.asarray(numbers.transpose("algorithm", "run").to_numpy())
 
 
-def _run_error(which: xr.DataArray, values: xr.DataArray, what: str) -> RunError:
+def _run_error(
+    which: xr.DataArray, values: xr.DataArray, what: str, cure: Cure
+) -> RunError:
     """Return what is wrong with the first run of a mask, named as messages do: "task 'x', algorithm 'a', run 0"."""
     dims = [dim for dim in which.dims if dim != "training"]
     cells = which
@@ -107,7 +112,8 @@ def _run_error(which: xr.DataArray, values: xr.DataArray, what: str) -> RunError
     )
     words = [f"{dim} {labels.words(values[dim])[at]}" for dim, at in first.items()]
     algorithm = values["algorithm"].to_numpy()[first["algorithm"]]
-    return RunError(what, ", ".join(words), str(algorithm), str(first["run"] + 1))
+    who = (str(algorithm), str(first["run"] + 1))
+    return RunError("scores", who, Text(", ".join(words), what), cure)
 
 
 def _made_runs(numbers: Floats, values: xr.DataArray) -> list[Floats]:
@@ -122,8 +128,8 @@ def _made_runs(numbers: Floats, values: xr.DataArray) -> list[Floats]:
             values,
             algorithm,
             gap,
-            " has no score, and later runs have: runs are in the order in which they were made. Give a failed one "
-            "infinity, or move absent ones to the end",
+            " has no score, and later runs have: runs are in the order in which they were made",
+            Cure("Give a failed one infinity, or move absent ones to the end"),
         )
     return [row[:n] for row, n in zip(numbers, n_made.tolist(), strict=True)]
 
@@ -133,13 +139,15 @@ def run_of(
     algorithm: int,
     run: int,
     what: str,
+    cure: Cure,
     called: str = "algorithm",
 ) -> RunError:
     """Return what is wrong with a run of an algorithm, by its place."""
     name = str(values["algorithm"].to_numpy()[algorithm])
     word = labels.words(values["algorithm"])[algorithm]
     label = labels.words(values["run"])[run]
-    return RunError(what, f"run {label} of {called} {word}", name, str(run + 1))
+    named = f"run {label} of {called} {word}"
+    return RunError("scores", (name, str(run + 1)), Text(named, what), cure)
 
 
 def warn_of_copies(values: xr.DataArray, runs: Runs) -> None:

@@ -15,9 +15,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Text, WrongType
 from xcurves.core.run_checks import RunError
 from xcurves.readers.formats.json_rows import TwiceError, unique_keys
-from xcurves.readers.open_files import LogError, beginning
+from xcurves.readers.open_files import beginning
 
 Digests = dict[str, dict[str, int]]  # of the runs that each algorithm has
 BEFORE = "A plan is made before the first look"
@@ -45,8 +46,11 @@ def of(
     """Return the ledger of a result with its `run_digest`, given the names of the attrs that are its plan."""
     if "run_digest" not in result:
         name = result.attrs.get("xcurves_result", "a method")
-        raise ValueError(
-            f"previous must be a result of {name} with its run_digest. Give it whole"
+        raise Refusal(
+            "previous",
+            UNSAID,
+            f"must be a result of {name} with its run_digest",
+            "Give it whole",
         )
     variable = result["run_digest"].transpose("algorithm", "run")
     runs = label_words(variable["run"])
@@ -67,15 +71,15 @@ def of(
 def read(path: str | os.PathLike[str], argument: str = "previous") -> Ledger:
     """Return what the JSON of the shell has of an earlier look; `argument` is what messages call the path."""
     if not isinstance(path, str | os.PathLike):
-        raise TypeError(
-            f"previous must be a result or a path; got {labels.shown(path)}. Give the earlier result"
+        raise WrongType(
+            "previous", path, "must be a result or a path", "Give the earlier result"
         )
     try:
         text = _text_of(Path(path))
         return _checked(json.loads(text, object_pairs_hook=unique_keys)["past"])
     except TwiceError as error:
         why = f"it has the key {str(error)!r} twice in one object"
-    except LogError:
+    except Refusal:
         why = "it is a device, a pipe or a socket"
     except _TooLargeError:
         why = f"it has more than {_MOST_BYTES // 10**6} MB"
@@ -90,9 +94,11 @@ def read(path: str | os.PathLike[str], argument: str = "previous") -> Ledger:
         MemoryError,
     ) as error:
         why = type(error).__name__
-    raise ValueError(
-        f"{argument} {str(path)!r} cannot be read as the JSON of an earlier look: {why}. Name the file that --json "
-        "wrote"
+    raise Refusal(
+        argument,
+        UNSAID,
+        f"{argument} {str(path)!r} cannot be read as the JSON of an earlier look: {why}",
+        "Name the file that --json wrote",
     )
 
 
@@ -149,8 +155,11 @@ def refuse_changes(
     for name, given in now.plan.items():
         earlier = before.plan.get(name)
         if str(earlier) != str(given):
-            raise ValueError(
-                f"{name} must stay as it was at {when}, {labels.shown(earlier)}; got {given!r}. {BEFORE}"
+            raise Refusal(
+                name,
+                given,
+                f"must stay as it was at {when}, {labels.shown(earlier)}",
+                BEFORE,
             )
     for algorithm in before.digests | now.digests:
         runs_before = before.digests.get(algorithm, {})
@@ -159,13 +168,10 @@ def refuse_changes(
             change = _change_of_run(run, runs_before, runs_now)
             if change == "" or (change == _NEW and may_be_new(algorithm, run)):
                 continue
-            raise RunError(
-                f" {change} at {when}{number}, which a later one must repeat. Give the runs, looks and scores that it "
-                "had",
-                f"run {run} of algorithm {algorithm!r}",
-                algorithm,
-                run,
-            )
+            named = f"run {run} of algorithm {algorithm!r}"
+            what = f" {change} at {when}{number}, which a later one must repeat"
+            cure = Cure("Give the runs, looks and scores that it had")
+            raise RunError("scores", (algorithm, run), Text(named, what), cure)
 
 
 def _change_of_run(run: str, before: dict[str, int], now: dict[str, int]) -> str:

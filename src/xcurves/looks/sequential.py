@@ -23,6 +23,7 @@ from xcurves.core import (
 from xcurves.core.driver import per_task
 from xcurves.core.jobs import Group
 from xcurves.core.labels import in_label_order, pairs_in_label_order
+from xcurves.core.refusal import UNSAID, Cure, Refusal, call
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.core.weights import TrainingWeights, check_training_weights, number_of_run
@@ -269,8 +270,11 @@ def _plan_of(
         given["spending"] = spending
     plan = {"spending": "square"} | stored | given
     if "n_looks" not in plan:
-        raise ValueError(
-            "n_looks is not given, and the curves store no plan. Plan: da.curves.assign_looks(5, n_looks=6)"
+        raise Refusal(
+            "n_looks",
+            UNSAID,
+            "is not given, and the curves store no plan",
+            Cure("Plan: ", call("da.curves.assign_looks", 5, n_looks=6)),
         )
     planned = validation.check_total("n_looks", plan["n_looks"], "2 to 20", most=1_000)
     validation.check_choice("spending", plan["spending"], SPENDINGS)
@@ -367,8 +371,11 @@ def _count_runs(u: Floats, name: str, plan: Plan) -> Index:
     """Return the numbers of runs, shape (look, joined task, algorithm), of the looks so far."""
     present = ~np.isnan(u)
     if np.count_nonzero(present.any(axis=(0, 2))) < 2:
-        raise ValueError(
-            f"{name}fewer than two algorithms have runs; a comparison needs two. Add runs"
+        raise Refusal(
+            "curves",
+            UNSAID,
+            f"{name}fewer than two algorithms have runs; a comparison needs two",
+            "Add runs",
         )
     counts = np.stack(
         [present[..., plan.look == k].sum(axis=-1) for k in range(plan.n_looks)]

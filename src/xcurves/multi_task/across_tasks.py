@@ -19,6 +19,7 @@ from xcurves.core import (
     validation,
 )
 from xcurves.core.labels import DIMS
+from xcurves.core.refusal import call
 from xcurves.core.run_checks import Context, within_budget
 from xcurves.core.validation import check_curves
 from xcurves.core.weights import TrainingWeights, check_training_weights, number_of_run
@@ -341,7 +342,7 @@ def _warn_of_benchmarks(result: xr.Dataset) -> None:
             ratio = task_spread_ratio(benchmark).item()
             provenance.warn(
                 f"{name}runs differ {ratio:.0f} times as much in one {task} as in another, so that the mean difference "
-                "is that of few. Bring scores to one scale: .curves.normalize(), or read prob_greater, which has no "
+                f"is that of few. Bring scores to one scale: {call('.curves.normalize')}, or read prob_greater, which has no "
                 "scale"
             )
             break

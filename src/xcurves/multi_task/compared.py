@@ -23,6 +23,7 @@ from xcurves.core.floors import (
 )
 from xcurves.core.pairs import lower_is_better, verdict_rows
 from xcurves.core.provenance import alpha_of, significant
+from xcurves.core.refusal import give
 from xcurves.core.wording import count, number, span, units_of
 from xcurves.kernels.resampling.adjustments import holm
 from xcurves.multi_task.answers_shown import families_of
@@ -219,7 +220,7 @@ def _floor_of_flips(benchmark: xr.Dataset, beyond: np.ndarray) -> tuple[str, str
     if not is_exact.any() and has_enough.all():
         enough = fewest_reassignments(alpha)
         few = f"{span(np.unique(n_resamples).tolist())} reassignments"
-        return few, f"make more: n_resamples={enough} is enough"
+        return few, f"make more: {give(n_resamples=enough)} is enough"
 
     # Families whose differences add up to 0 are the same in all flips.
     is_tied = bool((has_enough & is_exact).any())

@@ -61,15 +61,7 @@ def several_tasks(
         raise NotApplicableError(
             "scores are not of several tasks, along one dim", obvious=True
         )
-    taken, _, attrs = comparable(curves, least_levels, single_runs=True)
-    n_tasks = int(
-        taken.notnull().any([dim for dim in taken.dims if dim != dims[0]]).sum()
-    )
-    if n_tasks < 2:
-        few = f"only {n_tasks} of {curves.sizes[dims[0]]} tasks can be compared"
-        if attrs:
-            few += f": {attrs['left_out'].splitlines()[0]}"
-        raise NotApplicableError(few, expected=True)
+    taken, _, attrs = comparable(curves, least_levels, single_runs=True, least_tasks=2)
     found = {"task": str(dims[0])}
     groups = curves[dims[0]].attrs.get("task_groups")
     if groups in curves.coords:

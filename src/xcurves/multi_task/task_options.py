@@ -11,6 +11,7 @@ import xarray as xr
 
 from xcurves.array_types import Floats
 from xcurves.core import labels
+from xcurves.core.refusal import UNSAID, Refusal, Verbatim
 from xcurves.core.weights import weights_on
 from xcurves.kernels.over_tasks.task_plans import least_pvalues
 from xcurves.kernels.resampling.adjustments import benjamini_hochberg, holm
@@ -43,8 +44,11 @@ def check_task_weights(
     ):
         if weight <= 0:
             got = f"got {weight:g} for {label!r} (0 is that of a {task} not named)"
-            raise ValueError(
-                f"task_weights must be positive for every {task}; {got}. To leave one out: curves.sel({task}=[...])"
+            raise Refusal(
+                "task_weights",
+                UNSAID,
+                f"must be positive for every {task}; {got}",
+                f"To leave one out: curves.sel({task}=[...])",
             )
     return list(checked.to_numpy().tolist())
 
@@ -60,14 +64,19 @@ def check_task_groups(
     values = np.asarray(families)
     has_other_dims = isinstance(families, xr.DataArray) and families.dims != (task,)
     if values.shape != (n_tasks,) or has_other_dims:
-        raise ValueError(
-            f"task_groups must have a label for each of {n_tasks} tasks; got shape {values.shape}"
+        raise Refusal(
+            "task_groups",
+            Verbatim(f"shape {values.shape}"),
+            f"must have a label for each of {n_tasks} tasks",
         )
     missing = pd.isna(values)
     if missing.any():
         label = labels.words(curves[task])[int(missing.argmax())]
-        raise ValueError(
-            f"task_groups has no family for {task} {label}. Name one for every task"
+        raise Refusal(
+            "task_groups",
+            UNSAID,
+            f"task_groups has no family for {task} {label}",
+            "Name one for every task",
         )
     _, numbers = np.unique(values.astype(str), return_inverse=True)
     name = GROUP
@@ -93,8 +102,11 @@ def _families_of(
             has = ", ".join(map(repr, known))
             if not known:
                 has = "none; give the labels, one for each task"
-            raise ValueError(
-                f"task_groups={groups!r} is no coordinate of dim {task!r}. It has {has}"
+            raise Refusal(
+                "task_groups",
+                groups,
+                f"is no coordinate of dim {task!r}",
+                f"It has {has}",
             )
         return curves[groups]
     if not isinstance(groups, xr.DataArray):

@@ -9,6 +9,7 @@ from xcurves.array_types import Bools, Floats
 from xcurves.core.compared_pairs import score_name
 from xcurves.core.labels import escape_controls
 from xcurves.core.provenance import alpha_of, significant
+from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.core.schema import TaskScores
 from xcurves.core.wording import with_units
 from xcurves.multi_task.task_options import least_task_pvalues
@@ -19,12 +20,18 @@ def scores_by_task(result: xr.Dataset) -> TaskScores:
     task = result.attrs["task"]
     others = [dim for dim in result["task_mean"].dims if dim not in (task, "algorithm")]
     if others:
-        raise ValueError(
-            f"result has a dim {others[0]!r} beside its tasks. Select: result.isel({others[0]}=0)"
+        raise Refusal(
+            "result",
+            UNSAID,
+            f"result has a dim {others[0]!r} beside its tasks",
+            f"Select: result.isel({others[0]}=0)",
         )
     if task not in result.dims:
-        raise ValueError(
-            f"result has a single {task}, no table of {task}s. Take it of all: leave out the selection"
+        raise Refusal(
+            "result",
+            UNSAID,
+            f"result has a single {task}, no table of {task}s",
+            "Take it of all: leave out the selection",
         )
 
     by_task = result.transpose(task, "algorithm", "pair", ...)

@@ -12,6 +12,7 @@ import xarray as xr
 
 from xcurves.array_types import Floats, Ints
 from xcurves.core import labels, provenance
+from xcurves.core.refusal import Refusal, Verbatim
 from xcurves.core.validation import Bar, check_curves
 from xcurves.planning.replications import REPLICATION, Replications
 
@@ -184,8 +185,11 @@ def pool_of(curves: xr.DataArray) -> tuple[xr.DataArray, Ints]:
     present = curves.notnull().any("training")
     others = [dim for dim in present.dims if dim not in ("algorithm", "run")]
     if not bool((present.any(others) == present.all(others)).all()):
-        raise ValueError(
-            "curves must have the same runs in every task; got others. Select one task"
+        raise Refusal(
+            "curves",
+            Verbatim("others"),
+            "must have the same runs in every task",
+            "Select one task",
         )
     flat = curves.transpose(..., *labels.DIMS).stack(
         _curve=("algorithm", "run"), create_index=False

@@ -17,6 +17,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance, validation
+from xcurves.core.refusal import UNSAID, Refusal, Verbatim, WrongType
 from xcurves.core.validation import Bar
 from xcurves.kernels import intervals
 
@@ -66,13 +67,13 @@ class Replications:
         ).spawn(2)
         curves = self.generator(size, rng=np.random.default_rng(draw), **cell)
         if not isinstance(curves, xr.DataArray):
-            raise TypeError(
-                f"generator must return a DataArray; got {type(curves).__name__}"
-            )
+            raise WrongType("generator", type(curves), "must return a DataArray")
         if curves.sizes.get(REPLICATION) != size:
-            raise ValueError(
-                f"generator must return data sets along a dim {REPLICATION!r} of size {size}; got "
-                f"{dict(curves.sizes)}. Its first argument says how many"
+            raise Refusal(
+                "generator",
+                Verbatim(dict(curves.sizes)),
+                f"must return data sets along a dim {REPLICATION!r} of size {size}",
+                "Its first argument says how many",
             )
         takes = inspect.signature(self.test).parameters.get("rng")
         free = takes is not None and (
@@ -180,9 +181,11 @@ def _check_alike(
             )
             if setting:
                 setting += ": "
-            raise ValueError(
-                f"{setting}p-values must have the same dims and labels for all data sets; got {found}, "
-                f"not {layouts[0]}. Simulate settings that differ in them one by one"
+            raise Refusal(
+                "curves",
+                Verbatim(f"{found}, not {layouts[0]}"),
+                f"{setting}p-values must have the same dims and labels for all data sets",
+                "Simulate settings that differ in them one by one",
             )
 
 
@@ -241,21 +244,28 @@ def _pick(result: Any, name: str, size: int) -> xr.DataArray:
             cure = "Return a DataArray of them"
             if known:
                 cure = f"It has {', '.join(known)}. Name one: pvalue={known[0]}"
-            raise ValueError(f"test returned no p-value {name!r}. {cure}")
+            raise Refusal("test", UNSAID, f"test returned no p-value {name!r}", cure)
         result = result[name]
     if not isinstance(result, xr.DataArray):
-        raise TypeError(
-            f"test returned no p-value; got {type(result).__name__}. Return a Dataset or a DataArray"
+        raise WrongType(
+            "test",
+            UNSAID,
+            f"test returned no p-value; got {type(result).__name__}",
+            "Return a Dataset or a DataArray",
         )
     if result.sizes.get(REPLICATION) != size:
-        raise ValueError(
-            f"test must return a p-value for each data set, on a dim {REPLICATION!r}; got dims {result.dims}. "
-            "Let it broadcast over further dims"
+        raise Refusal(
+            "test",
+            Verbatim(f"dims {result.dims}"),
+            f"must return a p-value for each data set, on a dim {REPLICATION!r}",
+            "Let it broadcast over further dims",
         )
     values = result.to_numpy()
     if values.dtype.kind not in "fiu" or bool(((values < 0) | (values > 1)).any()):
-        raise ValueError(
-            f"test returned values of {name!r} that are no p-values: they must lie between 0 and 1"
+        raise Refusal(
+            "test",
+            UNSAID,
+            f"test returned values of {name!r} that are no p-values: they must lie between 0 and 1",
         )
     if "look" in result.dims:
         result = result.min("look")  # that of the last look: a sequential p never rises

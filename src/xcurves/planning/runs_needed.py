@@ -19,6 +19,7 @@ from xcurves.core import (
     task_dims,
     validation,
 )
+from xcurves.core.refusal import UNSAID, Refusal, Verbatim, WrongType
 from xcurves.core.validation import check_curves
 from xcurves.kernels.distributions import ecdf
 from xcurves.multi_task.across_tasks import many_pvalues
@@ -277,9 +278,11 @@ def _of_several(curves: xr.DataArray) -> xr.DataArray:
         a = 'a = curves.squeeze("algorithm", drop=True)'
     elif "algorithm" in curves.coords:
         a = 'a = curves.drop_vars("algorithm")'
-    raise ValueError(
-        "curves must be of two algorithms or more, whose difference is planned for; got one. Put the difference beside "
-        f'it, of 10 % here: {a}; xr.concat([a, 1.1 * a], "algorithm")'
+    raise Refusal(
+        "curves",
+        Verbatim("one"),
+        "must be of two algorithms or more, whose difference is planned for",
+        f'Put the difference beside it, of 10 % here: {a}; xr.concat([a, 1.1 * a], "algorithm")',
     )
 
 
@@ -288,8 +291,11 @@ def _across_tasks(curves: xr.DataArray, test: str) -> tuple[Test, xr.DataArray, 
     validation.check_choice("test", test, ("across_tasks",))
     extra = labels.extra_dims(curves)
     if len(extra) != 1:
-        raise ValueError(
-            f"test='across_tasks' needs one dim of tasks; curves have {tuple(curves.dims)}. Select along the others"
+        raise Refusal(
+            "test",
+            "across_tasks",
+            f"needs one dim of tasks; curves have {tuple(curves.dims)}",
+            "Select along the others",
         )
     task = str(extra[0])
     means = curves.mean("training", keepdims=True).assign_coords(training=[0.0])
@@ -305,10 +311,13 @@ def _refuse_single_runs(curves: xr.DataArray, task: str) -> None:
     if int(curves.notnull().sum("run").max()) > 1:
         return
     noun = labels.noun(task)
-    raise ValueError(
-        f"every {noun} has one run of an algorithm, so that how runs vary is not known, and no number of runs can be "
-        f"planned. Run each {noun} twice, or ask how many {noun}s it takes: "
-        f".curves.across_tasks(task={task!r}).tasks_to_show"
+    raise Refusal(
+        "curves",
+        UNSAID,
+        f"every {noun} has one run of an algorithm, so that how runs vary is not known, and no "
+        "number of runs can be planned",
+        f"Run each {noun} twice, or ask how many {noun}s it takes: .curves.across_tasks(task={task!r}"
+        ").tasks_to_show",
     )
 
 
@@ -324,9 +333,11 @@ def _check_pilots(curves: xr.DataArray) -> int:
     )
     available = int(present.sum(axis=-1).min())
     if available < 2:
-        raise ValueError(
-            f"pilot curves must be two at least of every algorithm, to show how runs vary; got {available}. "
-            "Run more, or select algorithms that have more"
+        raise Refusal(
+            "curves",
+            Verbatim(available),
+            "pilot curves must be two at least of every algorithm, to show how runs vary",
+            "Run more, or select algorithms that have more",
         )
     return available
 
@@ -337,17 +348,22 @@ def _check_runs(n_runs: Sequence[int] | None, available: int) -> list[int]:
         n_runs = [int(np.ceil(times * available)) for times in _TIMES]
     if isinstance(n_runs, str) or not isinstance(n_runs, Iterable):
         got = labels.shown(n_runs)
-        raise TypeError(
-            f"n_runs must be a list of numbers of runs; got {got}. Try [{got}]"
+        raise WrongType(
+            "n_runs",
+            Verbatim(f"{got}"),
+            "must be a list of numbers of runs",
+            f"Try [{got}]",
         )
     wanted = [
         validation.check_total("n_runs", size, "3 to 50", least=2) for size in n_runs
     ]
     if wanted != sorted(set(wanted)) or not wanted:
-        raise ValueError(f"n_runs must rise; got {wanted}. Sort them")
+        raise Refusal("n_runs", Verbatim(wanted), "must rise", "Sort them")
     if wanted[-1] > _MOST * available:
-        raise ValueError(
-            f"n_runs must be at most {_MOST * available}, eight times the pilot curves of an algorithm; got {wanted[-1]}. "
-            f"Ask for fewer: n_runs=[{_MOST * available}], or run more pilots"
+        raise Refusal(
+            "n_runs",
+            Verbatim(wanted[-1]),
+            f"must be at most {_MOST * available}, eight times the pilot curves of an algorithm",
+            f"Ask for fewer: n_runs=[{_MOST * available}], or run more pilots",
         )
     return wanted

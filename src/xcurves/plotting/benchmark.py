@@ -10,6 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels, run_checks, task_dims, validation
+from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.core.validation import check_curves
 from xcurves.distributions.performance_cdf import performance_cdf
 from xcurves.frames.align import align
@@ -106,13 +107,19 @@ def plot_benchmark(
     run_checks.check_drawable(curves)
     others = [dim for dim in labels.extra_dims(curves) if dim != task]
     if others:
-        raise ValueError(
-            f"curves have a dim {others[0]!r} beside the tasks. Select: curves.isel({others[0]}=0)"
+        raise Refusal(
+            "curves",
+            UNSAID,
+            f"curves have a dim {others[0]!r} beside the tasks",
+            f"Select: curves.isel({others[0]}=0)",
         )
     n_drawn = curves.sizes["algorithm"]
     if n_drawn > MOST_CURVES:
-        raise ValueError(
-            f"a figure has at most {MOST_CURVES} algorithms; got {n_drawn}. Select some: .sel(algorithm=[...])"
+        raise Refusal(
+            "curves",
+            UNSAID,
+            f"a figure has at most {MOST_CURVES} algorithms; got {n_drawn}",
+            "Select some: .sel(algorithm=[...])",
         )
     options: dict[str, Any] = {
         "confidence_level": confidence_level,

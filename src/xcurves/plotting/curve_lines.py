@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from xcurves.array_types import Floats
 from xcurves.core import labels
 from xcurves.core.labels import escape_controls
+from xcurves.core.refusal import Cure, Refusal, WrongType, give
 from xcurves.core.wording import label_of, number
 from xcurves.kernels.distributions import bootstrap
 from xcurves.kernels.intervals import satterthwaite, student
@@ -300,12 +301,18 @@ def check_smooth(smooth: Any) -> float:
     try:
         weight = float(smooth)
     except (TypeError, ValueError):
-        raise TypeError(
-            f"smooth must be a number from 0 to below 1; got {smooth!r}. Try smooth=0.6"
+        raise WrongType(
+            "smooth",
+            smooth,
+            "must be a number from 0 to below 1",
+            Cure("Try ", give(smooth=0.6)),
         ) from None
     if not 0 <= weight < 1:
-        raise ValueError(
-            f"smooth must be from 0 to below 1; got {smooth!r}. Try smooth=0.6"
+        raise Refusal(
+            "smooth",
+            smooth,
+            "must be from 0 to below 1",
+            Cure("Try ", give(smooth=0.6)),
         )
     return weight
 

@@ -12,7 +12,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core import labels, validation
+from xcurves.core import validation
+from xcurves.core.refusal import UNSAID, Refusal, WrongType
 from xcurves.core.schema import ResultKind, View
 from xcurves.plotting import curves, strips
 from xcurves.plotting.drawn_names import drawable
@@ -187,9 +188,7 @@ def plot(
     )
     canvas = canvas._replace(order=order, legend=check_legend(legend))
     if title is not None and not isinstance(title, str):
-        raise TypeError(
-            f"title must be text; got {labels.shown(title)}. Convert: title=str(...)"
-        )
+        raise WrongType("title", title, "must be text", "Convert: title=str(...)")
     given: dict[str, Any] = {
         "runs": runs, "smooth": smooth, "linestyles": linestyles, "xscale": xscale, "yscale": yscale, "title": title,
         "n_resamples": n_resamples, "confidence_level": confidence_level, "rng": rng,
@@ -218,8 +217,11 @@ def _draw(
         return _draw(parts[name], None, canvas, claim, options)
     if not isinstance(data, xr.Dataset):
         if claim is not None:
-            raise ValueError(
-                "claim is for views of results over tasks; these are curves. Leave claim out"
+            raise Refusal(
+                "claim",
+                UNSAID,
+                "is for views of results over tasks; these are curves",
+                "Leave claim out",
             )
         _check_view(("runs",), ("runs",), view)
         if isinstance(data, xr.DataArray) and strips.is_strip(data):
@@ -227,13 +229,18 @@ def _draw(
         return curves.plot_curves(data, canvas, **options)
     for name in options:
         if name not in _OF_RESULTS:
-            raise ValueError(
-                f"{name} is for pictures of curves, scores.curves.plot({name}=...); no view of a result takes it. "
-                "Leave it out"
+            raise Refusal(
+                name,
+                UNSAID,
+                f"{name} is for pictures of curves, scores.curves.plot({name}=...); no view of a "
+                "result takes it",
+                "Leave it out",
             )
     if options.get("band") is not None:
-        raise ValueError(
-            f"band must be left out or None with a result, whose bands are its own; got {options['band']!r}"
+        raise Refusal(
+            "band",
+            options["band"],
+            "must be left out or None with a result, whose bands are its own",
         )
     return _plot_result(data, view, canvas, claim, options)
 
@@ -320,8 +327,11 @@ def _plot_result(
     names = _check_view(views, _default_views(kind, data), view)
     for dim in views[names[0]].axes:
         if dim not in data.dims:
-            raise ValueError(
-                f"view {view!r} needs a result with the dim {dim!r}; got {tuple(data.dims)}. Take {kind.name} of curves"
+            raise Refusal(
+                "view",
+                UNSAID,
+                f"{view!r} needs a result with the dim {dim!r}; got {tuple(data.dims)}",
+                f"Take {kind.name} of curves",
             )
     if claim is not None:
         names = _views_with_claims(kind, names, view)
@@ -410,8 +420,11 @@ def _views_with_option(
             known = (
                 f"of {kind.name} these views take it: {', '.join(map(repr, taking))}"
             )
-        raise ValueError(
-            f"{option} is for pictures of curves and results with lines; {known}. Leave it out"
+        raise Refusal(
+            option,
+            UNSAID,
+            f"{option} is for pictures of curves and results with lines; {known}",
+            "Leave it out",
         )
     return names
 
@@ -429,8 +442,11 @@ def _views_with_claims(
             if having
             else f"no view of {kind.name} has one"
         )
-        raise ValueError(
-            f"claim is for views of results over tasks; {known}. Leave claim out"
+        raise Refusal(
+            "claim",
+            UNSAID,
+            f"claim is for views of results over tasks; {known}",
+            "Leave claim out",
         )
     return names
 

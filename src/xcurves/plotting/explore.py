@@ -17,6 +17,7 @@ from xcurves.core import labels, run_checks
 from xcurves.core.compared_pairs import score_name
 from xcurves.core.labels import CI_BOUNDS, each_of, escape_controls
 from xcurves.core.provenance import SCORE_NAME
+from xcurves.core.refusal import UNSAID, Cure, Refusal, call
 from xcurves.core.validation import check_curves
 from xcurves.core.wording import count, label_of
 from xcurves.plotting.curve_lines import (
@@ -98,8 +99,11 @@ def explore(data: xr.DataArray | xr.Dataset, *, smooth: float = 0.0) -> Figure:
     if not isinstance(data, xr.Dataset):
         return _figure(graph_objects, _pictures_of_curves(data, weight))
     if weight:
-        raise ValueError(
-            f"smooth is for curves; got {smooth} with a result, whose bands are its own. Leave it out"
+        raise Refusal(
+            "smooth",
+            UNSAID,
+            f"is for curves; got {smooth} with a result, whose bands are its own",
+            "Leave it out",
         )
     return _figure(graph_objects, _pictures_of_result(data))
 
@@ -136,8 +140,11 @@ def _pictures_of_result(data: xr.Dataset) -> list[CurvesPicture]:
         each for each in kind.curves_with_bands() if {*each} <= set(result.data_vars)
     ]
     if not known:
-        raise ValueError(
-            f"a result of {kind.name} has no curves to explore. Its pictures: .curves.plot()"
+        raise Refusal(
+            "data",
+            UNSAID,
+            f"a result of {kind.name} has no curves to explore",
+            Cure("Its pictures: ", call(".curves.plot")),
         )
     name, band = known[0]
     who, along = kind.variables[name].core

@@ -12,6 +12,7 @@ from typing import Any, Generic
 import numpy as np
 from numpy.typing import NDArray
 
+from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.core.validation import Labelled
 from xcurves.plotting.look import OWN, letters
 
@@ -107,10 +108,13 @@ def check_dims(
             known = "left out: there is one panel"
             if dims:
                 known = f"one of {', '.join(map(repr, dims))}"
-            raise ValueError(f"{argument} must be {known}; got {dim!r}")
+            raise Refusal(argument, dim, f"must be {known}")
     if len(dims) > 2:
-        raise ValueError(
-            f"{name} has the dims {tuple(dims)}; two can be drawn, as row and col. Select: {name}.isel({dims[0]}=0)"
+        raise Refusal(
+            name,
+            UNSAID,
+            f"{name} has the dims {tuple(dims)}; two can be drawn, as row and col",
+            f"Select: {name}.isel({dims[0]}=0)",
         )
     if len(dims) == 2 and (row == dims[1] or col == dims[0]):
         return list(reversed(dims))

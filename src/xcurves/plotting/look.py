@@ -15,6 +15,7 @@ from xcurves.core.labels import (
     PAIR_COLORS,
     has_color_index,
 )
+from xcurves.core.refusal import Refusal, Verbatim
 from xcurves.core.validation import Labelled
 
 if TYPE_CHECKING:
@@ -140,9 +141,11 @@ def _color_indices(data: xr.DataArray | xr.Dataset) -> Sequence[int]:
     values = data[COLOR_INDEX].to_numpy()
     is_whole = values.dtype.kind in "iuf" and (values % 1 == 0).all()
     if not is_whole or (values < 0).any():
-        raise ValueError(
-            f"{COLOR_INDEX} must be whole numbers from 0 on, one of each algorithm; got {values[:3].tolist()}. "
-            f"Give .assign_coords({COLOR_INDEX}=('algorithm', range({n})))"
+        raise Refusal(
+            "data",
+            Verbatim(values[:3].tolist()),
+            f"{COLOR_INDEX} must be whole numbers from 0 on, one of each algorithm",
+            f"Give .assign_coords({COLOR_INDEX}=('algorithm', range({n})))",
         )
     return [int(value) for value in values]
 

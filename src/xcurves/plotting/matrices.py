@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from xcurves.array_types import Floats
 from xcurves.core.labels import each_of, task_dims
 from xcurves.core.pairs import MOST_PAIRS, pairs_by_size
+from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.core.schema import ALONG, Drawing, View
 from xcurves.core.wording import label_of
 from xcurves.plotting.drawn_names import longest_line, wrapped
@@ -296,8 +297,11 @@ def _suits(result: xr.Dataset) -> bool:
 
 def _draw_along_training(result: xr.Dataset, ax: Axes) -> None:
     if "curve_difference" not in result:
-        raise ValueError(
-            f"more than {MOST_PAIRS} pairs have no curves here. Select algorithms before comparing them"
+        raise Refusal(
+            "result",
+            UNSAID,
+            f"more than {MOST_PAIRS} pairs have no curves here",
+            "Select algorithms before comparing them",
         )
     here = result.isel(
         training=result["curve_difference"].notnull().any("pair").to_numpy()

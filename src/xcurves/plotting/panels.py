@@ -11,6 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core.labels import did_you_mean, shown
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, WrongType, give
 from xcurves.core.validation import Labelled, check_choice
 from xcurves.core.wording import decimals_of, rounded
 from xcurves.plotting.drawn_names import longest_line, moved_apart, wrapped
@@ -163,12 +164,15 @@ def styled(
     if order is None:
         return data
     if isinstance(order, str) or not isinstance(order, Sequence | np.ndarray):
-        raise TypeError(
-            f"order must be a list of names; got {shown(order)}. Give ['sac', 'td3']"
+        raise WrongType(
+            "order", order, "must be a list of names", "Give ['sac', 'td3']"
         )
     if "algorithm" not in data.dims:
-        raise ValueError(
-            "order is for pictures of algorithms; these have none. Leave it out"
+        raise Refusal(
+            "order",
+            UNSAID,
+            "is for pictures of algorithms; these have none",
+            "Leave it out",
         )
     names = data["algorithm"].to_numpy().tolist()
     wanted = list(order)
@@ -178,10 +182,15 @@ def styled(
                 did_you_mean(name, names)
                 or f". There are {', '.join(map(repr, names[:10]))}"
             )
-            raise ValueError(f"order must have names of algorithms; got {name!r}{cure}")
+            raise Refusal(
+                "order", Verbatim(f"{name!r}{cure}"), "must have names of algorithms"
+            )
         if wanted.count(name) > 1:
-            raise ValueError(
-                f"order must have each name once; got {name!r} twice. Leave one out"
+            raise Refusal(
+                "order",
+                Verbatim(f"{name!r} twice"),
+                "must have each name once",
+                "Leave one out",
             )
     places: list[int] = [names.index(name) for name in wanted]
     others: list[int] = [place for place in range(len(names)) if place not in places]
@@ -194,8 +203,11 @@ def _coloured(data: Labelled, colors: Colors) -> Labelled:
     from matplotlib.colors import is_color_like
 
     if not isinstance(colors, Mapping | Sequence) or isinstance(colors, str):
-        raise TypeError(
-            f"colors must be a mapping or a sequence; got {shown(colors)}. Give {{'sac': '#0072B2'}}"
+        raise WrongType(
+            "colors",
+            colors,
+            "must be a mapping or a sequence",
+            "Give {'sac': '#0072B2'}",
         )
     known: dict[str, list[Any]] = {
         dim: _labels(data, dim) for dim in ("algorithm", *_SIDES, "pair")
@@ -223,13 +235,18 @@ def _coloured(data: Labelled, colors: Colors) -> Labelled:
                 did_you_mean(name, every)
                 or f". There are {', '.join(map(repr, every[:10])) or 'none'}"
             )
-            raise ValueError(
-                f"colors must name labels of what is drawn; got {name!r}{cure}"
+            raise Refusal(
+                "colors",
+                Verbatim(f"{name!r}{cure}"),
+                "must name labels of what is drawn",
             )
         if not is_color_like(colour):
             got = f"{shown(colour)} for {name!r}"
-            raise ValueError(
-                f"colors must be colours of matplotlib; got {got}. Give '#0072B2'"
+            raise Refusal(
+                "colors",
+                Verbatim(f"{got}"),
+                "must be colours of matplotlib",
+                "Give '#0072B2'",
             )
     return with_styles(data, {str(name): colour for name, colour in given.items()})
 
@@ -255,12 +272,18 @@ def check_figsize(figsize: Any) -> tuple[float, float] | None:
     try:
         width, height = (float(inches) for inches in figsize)
     except (TypeError, ValueError):
-        raise TypeError(
-            f"figsize must be two numbers; got {figsize!r}. Give inches: figsize=(6.5, 4)"
+        raise WrongType(
+            "figsize",
+            figsize,
+            "must be two numbers",
+            Cure("Give inches: ", give(figsize=(6.5, 4))),
         ) from None
     if not 0.5 <= min(width, height) <= max(width, height) <= 200:
-        raise ValueError(
-            f"figsize must be from 0.5 to 200 inches; got {figsize!r}. Usual: figsize=(6.5, 4)"
+        raise Refusal(
+            "figsize",
+            figsize,
+            "must be from 0.5 to 200 inches",
+            Cure("Usual: ", give(figsize=(6.5, 4))),
         )
     return width, height
 
@@ -269,16 +292,25 @@ def _given_axes(canvas: Canvas, n_panels: int) -> NDArray[Any]:
     ax = canvas.ax
     if not hasattr(ax, "set_xscale"):
         got = type(ax).__name__
-        raise TypeError(
-            f"ax must be a matplotlib Axes; got {got}. Make one: fig, ax = matplotlib.pyplot.subplots()"
+        raise WrongType(
+            "ax",
+            Verbatim(f"{got}"),
+            "must be a matplotlib Axes",
+            "Make one: fig, ax = matplotlib.pyplot.subplots()",
         )
     if canvas.figsize is not None:
-        raise ValueError(
-            f"figsize is of a new figure; got {canvas.figsize} with ax. Leave one of them out"
+        raise Refusal(
+            "figsize",
+            UNSAID,
+            f"figsize is of a new figure; got {canvas.figsize} with ax",
+            "Leave one of them out",
         )
     if n_panels > 1:
-        raise ValueError(
-            f"ax is one Axes; got {n_panels} panels. Select a task, give view=, or leave ax out"
+        raise Refusal(
+            "ax",
+            UNSAID,
+            f"ax is one Axes; got {n_panels} panels",
+            Cure("Select a task, give ", give(view=Verbatim("")), ", or leave ax out"),
         )
     return np.array([ax])
 

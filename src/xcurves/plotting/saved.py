@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xcurves.core.atomic_write import atomic_write, check_place
-from xcurves.core.labels import shown
+from xcurves.core.refusal import Cure, Refusal, WrongType, give
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,12 +36,15 @@ def check_picture(path: str | os.PathLike[str]) -> Path:
     try:
         target = Path(path)
     except TypeError:
-        raise TypeError(
-            f"save must be a path; got {shown(path)}. Give save='figure.pdf'"
+        raise WrongType(
+            "save", path, "must be a path", Cure("Give ", give(save="figure.pdf"))
         ) from None
     if target.suffix.lower() not in FORMATS:
-        raise ValueError(
-            f"save must end with {', '.join(FORMATS)}; got {str(path)!r}. Give save='{target.stem or 'figure'}.pdf'"
+        raise Refusal(
+            "save",
+            str(path),
+            f"must end with {', '.join(FORMATS)}",
+            f"Give save='{target.stem or 'figure'}.pdf'",
         )
     check_replaceable(target)
     return target

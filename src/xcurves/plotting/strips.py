@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
 from xcurves.core import labels, validation
+from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.core.validation import (
     NO_TRAINING,
     check_curves,
@@ -65,8 +66,11 @@ def plot_strips(
     """Draw the scores of each algorithm in a row, in a panel for each task."""
     for name in given:
         if name not in _OPTIONS:
-            raise ValueError(
-                f"{name} is for curves of several training levels; these scores have one. Leave it out"
+            raise Refusal(
+                name,
+                UNSAID,
+                f"{name} is for curves of several training levels; these scores have one",
+                "Leave it out",
             )
     band = given.get("band", "pointwise")
     if band is not None:

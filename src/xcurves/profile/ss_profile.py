@@ -17,6 +17,7 @@ from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.jobs import Group
 from xcurves.core.labels import pairs_in_label_order
 from xcurves.core.pairs import MOST_PAIRS
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, call
 from xcurves.core.run_checks import Context, as_float
 from xcurves.core.validation import check_curves
 from xcurves.kernels.one_task import level_differences, level_tests
@@ -156,14 +157,20 @@ def ss_profile(
     scores = check_curves(curves, reserved=kinds.SS_PROFILE.reserved(), any_offset=True)
     n_asked = validation.check_count("n_resamples", n_resamples, least=0)
     if validation.check_margin(margin) is not None and n_asked == 0:
-        raise ValueError(
-            "margin needs reassignments; got n_resamples=0. Leave n_resamples out for the default"
+        raise Refusal(
+            "margin",
+            UNSAID,
+            "needs reassignments; got n_resamples=0",
+            "Leave n_resamples out for the default",
         )
     if cluster_threshold is not None:
         threshold = validation.check_number("cluster_threshold", cluster_threshold)
         if threshold <= 0:
-            raise ValueError(
-                f"cluster_threshold must be above 0; got {cluster_threshold}. Leave it out for the default"
+            raise Refusal(
+                "cluster_threshold",
+                Verbatim(cluster_threshold),
+                "must be above 0",
+                "Leave it out for the default",
             )
     inference = n_asked != 0
     context = Context.of(
@@ -307,9 +314,12 @@ def profile_kernel(group: Group, *, options: ProfileOptions) -> dict[str, Any]:
         paired=context.paired,
     )
     if n_levels == 1:
-        raise ValueError(
-            f"{group.names[0]}there is one training level ({options.training[group.grid[0, 0]]:g}); a profile over "
-            "training needs two. Use .curves.randomized_anova()"
+        raise Refusal(
+            "curves",
+            UNSAID,
+            f"{group.names[0]}there is one training level ({options.training[group.grid[0, 0]]:g}); "
+            "a profile over training needs two",
+            Cure("Use ", call(".curves.randomized_anova")),
         )
     measured = level_tests.measure_levels(curves, group.sizes, paired=context.paired)
     squares = measured.simple.sum(axis=-1) + measured.error.sum(axis=-1)

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from xcurves.core import labels, validation
+from xcurves.core import validation
+from xcurves.core.refusal import UNSAID, Refusal, Verbatim, WrongType
 
 Intervals = Sequence[float] | NDArray[np.float64] | pd.IntervalIndex
 _CURE = "Try edges, [0, 1000, 5000], or pd.IntervalIndex.from_tuples([(0, 1000), (2000, 5000)])"
@@ -67,23 +68,27 @@ def check_intervals(
 def _check_edges(edges: Any) -> NDArray[np.float64]:
     values = validation.numbers_of(edges)
     if values is None:
-        raise TypeError(
-            f"intervals must be edges or a pandas.IntervalIndex; got {labels.shown(edges)}. {_CURE}"
+        raise WrongType(
+            "intervals", edges, "must be edges or a pandas.IntervalIndex", _CURE
         )
     if values.ndim != 1 or values.size < 2:
-        raise ValueError(
-            f"intervals must have at least two edges; got {labels.shown(edges)}. {_CURE}"
-        )
+        raise Refusal("intervals", edges, "must have at least two edges", _CURE)
     if np.isnan(values).any():
-        raise ValueError(
-            f"intervals must have edges that are numbers; got {values.tolist()}. {_CURE}"
+        raise Refusal(
+            "intervals",
+            Verbatim(values.tolist()),
+            "must have edges that are numbers",
+            _CURE,
         )
     falls = np.flatnonzero(np.diff(values) <= 0)
     if falls.size:
         before = values[falls[0]]
         after = values[falls[0] + 1]
-        raise ValueError(
-            f"intervals must have increasing edges; got {after:g} after {before:g}. Sort them"
+        raise Refusal(
+            "intervals",
+            Verbatim(f"{after:g} after {before:g}"),
+            "must have increasing edges",
+            "Sort them",
         )
     return values
 
@@ -92,18 +97,27 @@ def _check_index(
     index: pd.IntervalIndex,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     if len(index) and index.left.dtype.kind not in "iuf":
-        raise TypeError(f"intervals must be of numbers; got {index.dtype}. {_CURE}")
+        raise WrongType("intervals", Verbatim(index.dtype), "must be of numbers", _CURE)
     if index.hasnans:
-        raise ValueError(
-            "intervals must not be missing; got NaN. Drop it: intervals.dropna()"
+        raise Refusal(
+            "intervals",
+            Verbatim("NaN"),
+            "must not be missing",
+            "Drop it: intervals.dropna()",
         )
     got = f"got {', '.join(map(str, index))}"
     if index.is_overlapping:
-        raise ValueError(
-            f"intervals must not overlap; {got}. Give intervals that do not"
+        raise Refusal(
+            "intervals",
+            UNSAID,
+            f"must not overlap; {got}",
+            "Give intervals that do not",
         )
     if not index.is_monotonic_increasing:
-        raise ValueError(
-            f"intervals must be increasing; {got}. Sort: intervals.sort_values()"
+        raise Refusal(
+            "intervals",
+            UNSAID,
+            f"must be increasing; {got}",
+            "Sort: intervals.sort_values()",
         )
     return index.left.to_numpy(np.float64), index.right.to_numpy(np.float64)

@@ -11,8 +11,9 @@ import pandas as pd
 
 from xcurves.core import provenance
 from xcurves.core.known import Known
-from xcurves.core.labels import DIMS, did_you_mean
+from xcurves.core.labels import DIMS, nearest
 from xcurves.core.named_options import names_options
+from xcurves.core.refusal import Refusal, give
 from xcurves.readers import (
     clearml,
     declared,
@@ -168,8 +169,11 @@ def _read(
     names: str | None,
 ) -> pd.DataFrame:
     if folders is not None and names is not None:
-        raise ValueError(
-            f"names={names!r} is of the whole path below {path}, and so is folders=. Leave one out"
+        raise Refusal(
+            "names",
+            names,
+            f"is of the whole path below {path}, and so is folders=",
+            "Leave one out",
         )
     if known.read_all is None and (folders is None or not Path(path).is_file()):
         return logs.read_each_run(path, known, folders, names)
@@ -177,14 +181,17 @@ def _read(
         of = f"logs of {known.name} name their runs themselves"
         if Path(path).is_file():
             of = f"{path} is one file"
-        raise ValueError(
-            f"folders={folders!r} names levels of folders, but {of}. Leave it out"
+        raise Refusal(
+            "folders", folders, f"names levels of folders, but {of}", "Leave it out"
         )
     assert known.read_all is not None
     frame = known.read_all(path)
     if names is not None and "name" not in frame:
-        raise ValueError(
-            f"names={names!r} says how runs are named, but logs of {known.name} say it. Leave it out"
+        raise Refusal(
+            "names",
+            names,
+            f"says how runs are named, but logs of {known.name} say it",
+            "Leave it out",
         )
     if names is None:
         return frame
@@ -228,8 +235,8 @@ def recognize(
         if source in known:
             return known[source]
         listed = "one that python -m xcurves sources lists, such as 'table'"
-        raise ValueError(
-            f"source must be {listed}; got {str(source)[:60]!r}{did_you_mean(source, known)}"
+        raise Refusal(
+            "source", str(source)[:60], f"must be {listed}", nearest(source, known)
         )
     is_folder = Path(path).is_dir()
     wanted = [each for each in known.values() if not (is_folder and each.single)]
@@ -239,7 +246,7 @@ def recognize(
         if any(map(each.has, logs.candidates(each, files, path)))
     ]
     if not found:
-        raise ValueError(listing.say_nothing_found(path, files, list(known.values())))
+        raise listing.nothing_found(path, files, list(known.values()))
     first, *others = found
     also = [
         each.name
@@ -248,6 +255,7 @@ def recognize(
     ]
     if also and is_folder and first is not hydra.SOURCE:
         provenance.warn(
-            f"{path} is read as {first.name!r} and holds {', '.join(also)} too. Choose: source={also[0]!r}"
+            f"{path} is read as {first.name!r} and holds {', '.join(also)} too. "
+            f"Choose: {give(source=also[0])}"
         )
     return first

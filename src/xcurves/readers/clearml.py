@@ -8,9 +8,10 @@ from typing import Any
 
 import pandas as pd
 
+from xcurves.core.refusal import Refusal
 from xcurves.readers.formats.json_rows import parse, parsed
 from xcurves.readers.log_files import Run, check_cells
-from xcurves.readers.open_files import HEAD, LogError, beginning, read_text
+from xcurves.readers.open_files import HEAD, beginning, read_text
 from xcurves.readers.source import Source
 
 
@@ -22,8 +23,11 @@ def _run(files: Sequence[Path]) -> Run:
             for name, points in group.items():
                 series = pd.Series(points["y"], points["x"], float)
                 if not series.index.is_unique or f"{title}/{name}" in columns:
-                    raise LogError(
-                        f"{path} has {title}/{name} twice at one step. Remove one of them"
+                    raise Refusal(
+                        "path",
+                        str(path),
+                        f"{path} has {title}/{name} twice at one step",
+                        "Remove one of them",
                     )
                 columns[f"{title}/{name}"] = series
     rows = pd.DataFrame(columns).rename_axis("step").sort_index().reset_index()

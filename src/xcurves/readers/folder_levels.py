@@ -9,6 +9,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from xcurves.core.doubts import Choice, Doubtful, counted, runs_each
+from xcurves.core.refusal import UNSAID, Cure, Refusal, give
 
 _NUMBERED = re.compile(  # the words before a number need no mark before them, single letters do
     r"(?P<algorithm>.*?[^\W\d_].*?)(?:[-_. ]*(?:seed|run|rep|trial|fold)|[-_. ]+[sr]?)[-_=. ]*(?P<run>\d+)",
@@ -185,7 +186,13 @@ def _refuse_likenesses(labels: pd.Series[str], root: str) -> None:
     for label in map(str, labels.unique()):
         other = plain.setdefault(re.sub(r"[-_ ]", "", label).casefold(), label)
         if other != label:
-            raise ValueError(
-                f"folders {other!r} and {label!r} below {root or 'the path'} differ in case, - and _ only. Rename one if "
-                "they are one algorithm; if not, say so: names='{algorithm}/{run}/FILE'"
+            raise Refusal(
+                "",
+                UNSAID,
+                f"folders {other!r} and {label!r} below {root or 'the path'} differ in case, - and _ "
+                "only",
+                Cure(
+                    "Rename one if they are one algorithm; if not, say so: ",
+                    give(names="{algorithm}/{run}/FILE"),
+                ),
             )

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from xcurves.core.named_options import names_options
+from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.readers import logs
 from xcurves.readers.log_files import check_cells, needed, parsing
 from xcurves.readers.open_files import read_text
@@ -76,14 +77,19 @@ def multirun(root: str | Path, *, source: str | None = None) -> pd.DataFrame:
     for job, overrides in jobs.items():
         if overrides.keys() != wanted.keys():
             odd = ", ".join(sorted(overrides.keys() ^ wanted.keys()))
-            raise ValueError(
-                f"{job} and {first} do not override the same: {odd}. Read them separately, or add it to both"
+            raise Refusal(
+                "path",
+                UNSAID,
+                f"{job} and {first} do not override the same: {odd}",
+                "Read them separately, or add it to both",
             )
         known = recognize(job, source, besides=(SOURCE.name,))
         homes = list(dict.fromkeys(log.parent for log in logs.find_logs(job, known)))
         if len(homes) > 1:
-            raise ValueError(
-                f"{job} has logs in {len(homes)} folders, such as {homes[0]} and {homes[1]}"
+            raise Refusal(
+                "path",
+                UNSAID,
+                f"{job} has logs in {len(homes)} folders, such as {homes[0]} and {homes[1]}",
             )
         rows = (
             known.read_all(job)
@@ -92,8 +98,11 @@ def multirun(root: str | Path, *, source: str | None = None) -> pd.DataFrame:
         )
         clash = sorted({"job", *overrides} & set(rows))
         if clash:
-            raise ValueError(
-                f"{job} logs {clash[0]!r}, which is overridden too. Rename the column of the log"
+            raise Refusal(
+                "path",
+                UNSAID,
+                f"{job} logs {clash[0]!r}, which is overridden too",
+                "Rename the column of the log",
             )
         sources.add(rows.attrs["source"].partition(" below ")[0])
         labels = pd.DataFrame(
@@ -121,12 +130,12 @@ def _overrides(path: Path) -> dict[str, Any]:
         if not isinstance(overrides, list) or not all(
             isinstance(each, str) for each in overrides
         ):
-            raise ValueError("it must be a list of texts, name=value")
+            raise Refusal("path", UNSAID, "must be a list of texts, name=value")
         kept = {}
         for override in overrides:
             name, equals, value = override.lstrip("+~").partition("=")
             if not name or not (equals or override.startswith("~")):
-                raise ValueError(f"{override[:40]!r} is no name=value")
+                raise Refusal("path", UNSAID, f"{override[:40]!r} is no name=value")
             kept[name] = _value(value)
         check_cells(pd.DataFrame([kept]), path)
     return kept

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from xcurves.core import provenance
+from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.readers import evaluation_logs, logs
 from xcurves.readers.formats.json_rows import parse
 from xcurves.readers.log_files import check_cells, parsing
-from xcurves.readers.open_files import LogError, beginning, open_members, read_text
+from xcurves.readers.open_files import beginning, open_members, read_text
 from xcurves.readers.source import Source
 
 # As `inspect_ai.scorer.value_to_float` has them.
@@ -50,7 +51,7 @@ def _scores(path: str | Path) -> pd.DataFrame:
         with parsing(log.path, SOURCE.what):
             rows = pd.DataFrame([_row(sample, left_out) for sample in log.samples])
         if rows.empty:
-            raise LogError(f"{log.path} has no samples. Remove it")
+            raise Refusal("path", UNSAID, f"{log.path} has no samples", "Remove it")
         evaluations.append(
             evaluation_logs.Evaluation(
                 model, log.spec["task"], log.spec["created"], rows
@@ -66,8 +67,11 @@ def _scores(path: str | Path) -> pd.DataFrame:
         frame = frame.drop(columns="state")
     about = {"algorithm", "benchmark", "item", "run", "state"}
     if not len(set(frame) - about):
-        raise LogError(
-            f"{path}: no sample has a score that is a number. Score the logs"
+        raise Refusal(
+            "path",
+            str(path),
+            f"{path}: no sample has a score that is a number",
+            "Score the logs",
         )
     frame = check_cells(frame, Path(path))
     frame.attrs["source"] = f"{SOURCE.what} {logs.where(path)}"
@@ -80,8 +84,11 @@ def _read(path: Path) -> _Log:
             said = parse(read_text(path), path)
             return _Log(path, said, said.get("samples") or [])
         if "header.json" not in members.names:
-            raise LogError(
-                f"{path} is of an evaluation that did not end. Run it to its end, or leave it out"
+            raise Refusal(
+                "path",
+                str(path),
+                f"{path} is of an evaluation that did not end",
+                "Run it to its end, or leave it out",
             )
         header = parse(members.read("header.json"), path)
         samples = list[Mapping[str, Any]]()

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from xcurves.core.named_options import names_options
+from xcurves.core.refusal import Verbatim, WrongType
 from xcurves.readers.logs import Key, join_histories
 
 
@@ -54,15 +55,19 @@ def fit_history(histories: Mapping[Key, Any]) -> pd.DataFrame:
 def _rows(key: Key, fitted: Any) -> pd.DataFrame:
     metrics = getattr(fitted, "history", fitted)
     if not isinstance(metrics, Mapping):
-        raise TypeError(
-            f"histories[{key!r}] must be what model.fit returned; got {type(fitted).__name__}"
+        raise WrongType(
+            "histories",
+            type(fitted),
+            f"histories[{key!r}] must be what model.fit returned",
         )
     for name, values in metrics.items():
         numbers = np.asarray(values, dtype=object)
         if numbers.ndim != 1 or not all(isinstance(value, Number) for value in numbers):
-            raise TypeError(
-                f"histories[{key!r}]: {name!r} must have a number for each epoch; got {shorten(repr(values), 60)}. "
-                f"Give a metric of several values a name for each"
+            raise WrongType(
+                "histories",
+                Verbatim(shorten(repr(values), 60)),
+                f"histories[{key!r}]: {name!r} must have a number for each epoch",
+                "Give a metric of several values a name for each",
             )
     rows = pd.DataFrame({name: pd.Series(values) for name, values in metrics.items()})
     rows.insert(0, "epoch", getattr(fitted, "epoch", range(len(rows))))

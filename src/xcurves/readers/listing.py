@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
+from xcurves.core.refusal import Cure, Refusal, Text, Verbatim, Words, give
 from xcurves.readers.formats import could_be_log, looks_like
 from xcurves.readers.source import Source
 
@@ -48,9 +49,9 @@ def as_html(sources: Sequence[Source]) -> str:
     return f'<table class="docutils"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
 
 
-def say_nothing_found(
+def nothing_found(
     path: str | Path, files: Sequence[Path], sources: Sequence[Source]
-) -> str:
+) -> Refusal:
     """Return that nothing is recognised, what a file looks like, and the nearest sources, in at most 300 characters."""
     endings = Counter(file.suffix or file.name for file in files)
     has = (
@@ -58,9 +59,11 @@ def say_nothing_found(
         or "no files"
     )
     is_file = Path(path).is_file()
-    said = f"path {str(path)!r} holds nothing that is recognised ({has})."
+    reason = Words(f"path {str(path)!r}", str(path))
+    found = f" holds nothing that is recognised ({has})"
     if is_file:
-        said = f"path {str(path)!r} is nothing that is recognised."
+        found = " is nothing that is recognised"
+    cure = Cure("All that can be read: python -m xcurves sources")
 
     looks = [
         (file, looks_like(file))
@@ -73,8 +76,10 @@ def say_nothing_found(
         if is_file:
             called = "It"
         nearest = ", ".join(repr(each.name) for each in near)
-        said += f" {called} looks like {look.said}. Nearest: {nearest}, as source=."
-    return f"{said} All that can be read: python -m xcurves sources"
+        found += f". {called} looks like {look.said}"
+        asked = give(source=Verbatim(""))
+        cure = Cure(f"Nearest: {nearest}, as ", asked, ". ", *cure)
+    return Refusal("path", str(path), Text(reason, found), cure)
 
 
 def _nearest(content: str, sources: Sequence[Source]) -> list[Source]:

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from xcurves.core import provenance
+from xcurves.core.refusal import Refusal
 from xcurves.readers import evaluation_logs, logs
 from xcurves.readers.formats.json_rows import parse, parsed
 from xcurves.readers.log_files import check_cells, parsing
-from xcurves.readers.open_files import HEAD, LogError, beginning, read_text
+from xcurves.readers.open_files import HEAD, beginning, read_text
 from xcurves.readers.source import Source
 
 # Of one evaluation: results_TIME.json and samples_BENCHMARK_TIME.jsonl in a folder of the model.
@@ -108,7 +109,12 @@ def _scores(path: str | Path) -> pd.DataFrame:
             f"{first} of {groups[first]}"
         )
     if not rows:
-        raise LogError(f"{path}: no benchmark has a score. Check what was evaluated")
+        raise Refusal(
+            "path",
+            str(path),
+            f"{path}: no benchmark has a score",
+            "Check what was evaluated",
+        )
     frame = check_cells(pd.DataFrame(rows), Path(path))
     if len(set(keys)) == len(keys):  # nothing was evaluated twice
         frame = frame.drop(columns="run")
@@ -179,15 +185,18 @@ def _items_of(path: Path, of_wholes: set[str]) -> pd.DataFrame:
             name = _name_of(f"{metric},{filtered}")
             value = said[metric]
             if name in row:
-                raise LogError(
-                    f"{path}: line {number} has {metric!r} of doc_id {item} again. Remove one of them"
+                raise Refusal(
+                    "path",
+                    str(path),
+                    f"{path}: line {number} has {metric!r} of doc_id {item} again",
+                    "Remove one of them",
                 )
             if isinstance(value, bool | int | float):
                 row[name] = float(value)
             else:
                 of_wholes.add(metric)
     if not rows:
-        raise LogError(f"{path} has no items. Remove it")
+        raise Refusal("path", str(path), f"{path} has no items", "Remove it")
     return pd.DataFrame(rows.values())
 
 

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from xcurves.core.refusal import Refusal
 from xcurves.readers.open_files import (
-    LogError,
     check_tables,
     connect,
     database_address,
@@ -36,12 +36,15 @@ def parsing(path: Path, what: str) -> Iterator[None]:
     """Say in one line which file it is, whatever parsing a damaged or hostile one raises."""
     try:
         yield
-    except (LogError, ImportError, FileNotFoundError):
+    except (Refusal, ImportError, FileNotFoundError):
         raise
     except Exception as error:  # parsers of JSON, YAML, npz and events raise many kinds, RecursionError among them
         why = shorten(str(error), 120, placeholder=" ...") or type(error).__name__
-        raise LogError(
-            f"{path} is cut short, damaged or no {what}: {why}. Copy it again, or remove it"
+        raise Refusal(
+            "path",
+            str(path),
+            f"{path} is cut short, damaged or no {what}: {why}",
+            "Copy it again, or remove it",
         ) from None
 
 
@@ -71,8 +74,11 @@ def check_cells(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
                 or (isinstance(value, int) and abs(value) < 2**64)
             )
             if not is_text and not is_number:
-                raise LogError(
-                    f"{path}: {str(name)[:60]!r} has {repr(value)[:40]}; a cell is one number or text. Remove it"
+                raise Refusal(
+                    "path",
+                    str(path),
+                    f"{path}: {str(name)[:60]!r} has {repr(value)[:40]}; a cell is one number or text",
+                    "Remove it",
                 )
     return rows
 

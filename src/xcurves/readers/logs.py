@@ -14,12 +14,13 @@ import pandas as pd
 from xcurves.core import provenance
 from xcurves.core.direction import looks_like_score
 from xcurves.core.names import dim_of, is_clock, is_step
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, WrongType, give
 from xcurves.core.validation import check_path
 from xcurves.frames.wide import compiled, whole_numbers
 from xcurves.readers.cells import with_one_unit
 from xcurves.readers.formats import could_be_log
 from xcurves.readers.log_files import check_cells, parsing
-from xcurves.readers.open_files import LogError, check_name
+from xcurves.readers.open_files import check_name
 from xcurves.readers.source import Source, pattern_of, read_files
 from xcurves.readers.who import name_runs
 
@@ -104,8 +105,11 @@ def read_each_run(
             empty.append(f"{place} has no rows and is left out")
     warn_first(left_out)
     if not kept:
-        raise ValueError(
-            f"path {str(root)!r}: its {source.logs} have no rows. Check what was logged"
+        raise Refusal(
+            "path",
+            UNSAID,
+            f"path {str(root)!r}: its {source.logs} have no rows",
+            "Check what was logged",
         )
     warn_first(empty)
     units = _in_one_unit(kept)
@@ -114,8 +118,11 @@ def read_each_run(
     read = pd.concat([names_of, pd.concat(kept.values(), ignore_index=True)], axis=1)
     if not read.columns.is_unique:
         twice = read.columns[read.columns.duplicated()][0]
-        raise ValueError(
-            f"a log below {str(root)!r} has a column {str(twice)[:60]!r} too. Name that level of folders otherwise"
+        raise Refusal(
+            "",
+            UNSAID,
+            f"a log below {str(root)!r} has a column {str(twice)[:60]!r} too",
+            "Name that level of folders otherwise",
         )
     about = {"units": {**source.units}, "long_name": {**source.long_names}}
     about["units"] |= units
@@ -266,14 +273,17 @@ def _by_label(
         else:
             strange.append(log)
     if strange and (names is None or not groups):
-        what = f"names={names!r} do not match the names"
+        argument, what = "names", "do not match the names"
         if names is None:
-            what = f"folders={labels} are not the levels"
+            argument, what = "folders", "are not the levels"
         log = strange[0]
         file = log.relative_to(top).as_posix()
-        cure = f"Name each level, or say how names are made: names={pattern_of(top, log, source.home_of(log))!r}"
-        raise LogError(
-            f"{what} of folders below {str(root)!r}, such as of {file!r}. {cure}"
+        made = give(names=pattern_of(top, log, source.home_of(log)))
+        raise Refusal(
+            argument,
+            names or labels,
+            f"{what} of folders below {str(root)!r}, such as of {file!r}",
+            Cure("Name each level, or say how names are made: ", made),
         )
     if strange:
         file = strange[0].relative_to(top).as_posix()
@@ -289,8 +299,11 @@ def split_names(frame: pd.DataFrame, names: str | re.Pattern[str]) -> pd.DataFra
     parts = frame["name"].astype(str).str.extract(f"^(?:{pattern.pattern})$")
     strange = frame["name"][parts.isna().any(axis=1)]
     if len(strange):
-        raise ValueError(
-            f"names={names!r} does not match the run {strange.iloc[0]!r}. Say how runs are named"
+        raise Refusal(
+            "names",
+            names,
+            f"does not match the run {strange.iloc[0]!r}",
+            "Say how runs are named",
         )
     kept = frame.drop(columns=[name for name in parts if name in frame])
     split = pd.concat([parts.apply(whole_numbers), kept], axis=1)
@@ -309,15 +322,19 @@ def join_histories(
     if not isinstance(histories, Mapping) or not all(
         isinstance(key, tuple) and len(key) == 2 for key in histories
     ):
-        raise TypeError(
-            f"histories must map (algorithm, run) to histories; got {type(histories).__name__}. "
-            f"Name them: {{{example}}}"
+        raise WrongType(
+            "histories",
+            type(histories),
+            "must map (algorithm, run) to histories",
+            f"Name them: {{{example}}}",
         )
     frames = {key: read(key, history) for key, history in histories.items()}
     empty = [key for key, rows in frames.items() if rows.empty]
     if empty or not frames:
         whose = "".join(f" of {key}" for key in empty[:1])
-        raise ValueError(f"histories have no {of}{whose}. Leave such runs out")
+        raise Refusal(
+            "histories", UNSAID, f"have no {of}{whose}", "Leave such runs out"
+        )
     plain = {
         key: rows.drop(columns=["algorithm", "run"], errors="ignore")
         for key, rows in frames.items()
@@ -339,7 +356,10 @@ def check_named(
         or not all(isinstance(name, str) for name in given)
     ):
         got = type(given).__name__
-        raise TypeError(
-            f"{argument} must map names of algorithms to {what}; got {got}. Name it: {{{example}}}"
+        raise WrongType(
+            argument,
+            Verbatim(f"{got}"),
+            f"must map names of algorithms to {what}",
+            f"Name it: {{{example}}}",
         )
     return given

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pandas as pd
 
+from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.readers import logs
 from xcurves.readers.formats.json_rows import parse
 from xcurves.readers.log_files import check_cells, parsing
-from xcurves.readers.open_files import LogError, read_text
+from xcurves.readers.open_files import read_text
 from xcurves.readers.source import Source
 
 _LABELS = ("env", "task", "algorithm", "run")
@@ -28,8 +29,11 @@ def _metrics(path: str | Path) -> pd.DataFrame:
                 *labels, name = str(place).split(_BETWEEN)
                 rows = dict(metrics)
                 if of_runs.setdefault(tuple(labels), file) != file:
-                    raise LogError(
-                        f"{file} and {of_runs[*labels]} both hold {' / '.join(labels)}. Remove one of them"
+                    raise Refusal(
+                        "path",
+                        str(file),
+                        f"{file} and {of_runs[*labels,]} both hold {' / '.join(labels)}",
+                        "Remove one of them",
                     )
                 lengths = {
                     key: len(value)
@@ -37,8 +41,11 @@ def _metrics(path: str | Path) -> pd.DataFrame:
                     if isinstance(value, list)
                 }
                 if len(set(lengths.values())) > 1:
-                    raise LogError(
-                        f"{file}: {' / '.join(labels)} has unlike lists in {name}: {lengths}. Correct it"
+                    raise Refusal(
+                        "path",
+                        str(file),
+                        f"{file}: {' / '.join(labels)} has unlike lists in {name}: {lengths}",
+                        "Correct it",
                     )
                 if "step_count" in rows and any(lengths.values()):
                     about = dict(
@@ -52,7 +59,7 @@ def _metrics(path: str | Path) -> pd.DataFrame:
                     made.insert(len(about), "episode", range(len(made)))
                     frames.append(check_cells(made, file))
     if not frames:
-        raise LogError(f"path {str(path)!r} has no steps of any run")
+        raise Refusal("path", UNSAID, f"path {str(path)!r} has no steps of any run")
     frame = pd.concat(frames, ignore_index=True)
     frame.attrs = {"source": f"marl-eval, {len(of_runs)} runs in {Path(path).name}"}
     return frame

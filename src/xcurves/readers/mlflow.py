@@ -9,11 +9,11 @@ from typing import Any
 import pandas as pd
 
 from xcurves.core.named_options import names_options
+from xcurves.core.refusal import Refusal
 from xcurves.core.validation import check_path
 from xcurves.readers.log_files import has_sqlite_rows, needed, parsing
 from xcurves.readers.logs import files_below
 from xcurves.readers.open_files import (
-    LogError,
     check_database,
     check_tables,
     copy_database,
@@ -62,7 +62,9 @@ def metric_history(store: str | Path) -> pd.DataFrame:
     is_server = "://" in str(store)
     rows = _from_server(str(store)) if is_server else _from_files(check_path(store))
     if not rows:
-        raise LogError(f"{store}: no run has a metric. Check what was logged")
+        raise Refusal(
+            "path", str(store), f"{store}: no run has a metric", "Check what was logged"
+        )
     frame = pd.DataFrame(rows)
     values = ["metric", "step", "timestamp", "value"]
     frame = frame[[*frame.columns.difference(values, sort=False), *values]]
@@ -101,8 +103,11 @@ def _from_database(path: Path) -> list[dict[str, Any]]:
         except MlflowException as error:
             if "out-of-date database schema" not in str(error):
                 raise
-            raise LogError(
-                f"{path} is of another version of MLflow. Copy it and run: mlflow db upgrade sqlite:///COPY"
+            raise Refusal(
+                "path",
+                str(path),
+                f"{path} is of another version of MLflow",
+                "Copy it and run: mlflow db upgrade sqlite:///COPY",
             ) from None
 
 
@@ -164,8 +169,11 @@ def _from_server(address: str) -> list[dict[str, Any]]:
     """Return a row for each value that a server has."""
     needed("mlflow", "mlflow")
     if not address.startswith(("http://", "https://", "databricks")):
-        raise ValueError(
-            f"store must be a path or the address of a server; got {address!r}. Give the path itself"
+        raise Refusal(
+            "store",
+            address,
+            "must be a path or the address of a server",
+            "Give the path itself",
         )
     with parsing(Path(address), "store of MLflow"):
         return _from_client(address)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xcurves.core.labels import escape_controls
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, give
 
 _GZIP = b"\x1f"  # the first byte of a file of gzip; no text begins with it
 _SQLITE = b"SQLite format 3\0"  # the first bytes of a database
@@ -33,14 +33,7 @@ _COPIES = 5  # attempts to copy a database that is being written
 _limit = ContextVar("max_expanded", default=1e9)
 
 
-class LogError(ValueError):
-    """A log that cannot be read; the message is one line that names the file and the cure."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(escape_controls(message))
-
-
-class TooLargeError(LogError):
+class TooLargeError(Refusal):
     """A file that expands beyond the limit."""
 
 
@@ -59,16 +52,22 @@ def check_name(path: Path) -> None:
     try:
         str(path).encode()
     except UnicodeEncodeError:
-        raise LogError(
-            f"path '{path}' has bytes that are no text in UTF-8. Rename it"
+        raise Refusal(
+            "path",
+            UNSAID,
+            f"path '{path}' has bytes that are no text in UTF-8",
+            "Rename it",
         ) from None
 
 
 def opened(path: Path) -> io.BufferedReader:
     """Open a file for reading bytes, not what would make its reader wait or never ends."""
     if path.exists() and not path.is_file() and not path.is_dir():
-        raise LogError(
-            f"{path} is no file but a device, a pipe or a socket. Name a file, or copy what it gives into one"
+        raise Refusal(
+            "path",
+            str(path),
+            f"{path} is no file but a device, a pipe or a socket",
+            "Name a file, or copy what it gives into one",
         )
     return path.open("rb")
 
@@ -97,8 +96,11 @@ def check_text(data: bytes, path: Path) -> None:
     """Refuse text with a zero byte, as UTF-16 without a mark has."""
     if b"\0" in data:
         where = data.index(b"\0")
-        raise LogError(
-            f"{path} is no text in UTF-8: byte {where} is 0, as in UTF-16. Save it as UTF-8"
+        raise Refusal(
+            "path",
+            str(path),
+            f"{path} is no text in UTF-8: byte {where} is 0, as in UTF-16",
+            "Save it as UTF-8",
         )
 
 
@@ -133,15 +135,19 @@ def _check_expansion(path: Path, file: io.BufferedReader) -> None:
         raise _too_large(path)
 
 
-def _damaged(path: Path, error: Exception) -> LogError:
-    return LogError(f"{path} is cut short or damaged: {error}. Copy or write it again")
+def _damaged(path: Path, error: Exception) -> Refusal:
+    reason = f"{path} is cut short or damaged: {error}"
+    return Refusal("path", str(path), reason, "Copy or write it again")
 
 
-def _too_large(path: Path) -> LogError:
+def _too_large(path: Path) -> Refusal:
     limit = _limit.get()
+    more = give(max_expanded=Verbatim(f"{10 * limit:g}"))
     return TooLargeError(
-        f"{path} expands to more than {limit:g} bytes. If it is no mistake, allow more, max_expanded={10 * limit:g}, "
-        f"or decompress it"
+        "path",
+        str(path),
+        f"{path} expands to more than {limit:g} bytes",
+        Cure("If it is no mistake, allow more, ", more, ", or decompress it"),
     )
 
 
@@ -180,8 +186,11 @@ def _check_array(members: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) 
     shape, dtype = _header_of(members, member)
     claimed = prod(shape) * dtype.itemsize
     if not dtype.hasobject and claimed > member.file_size:
-        raise LogError(
-            f"{path}: {member.filename} claims {claimed} bytes and has {member.file_size}. Copy it again"
+        raise Refusal(
+            "path",
+            str(path),
+            f"{path}: {member.filename} claims {claimed} bytes and has {member.file_size}",
+            "Copy it again",
         )
 
 
@@ -278,10 +287,10 @@ def check_tables(address: str, tables: Iterable[str]) -> None:
             if kind == "table" and not page:
                 kind = "virtual table"
             if kind != "table":
-                raise ValueError(f"{table} is a {kind}, no table")
+                raise Refusal("", UNSAID, f"{table} is a {kind}, no table")
             columns = database.execute(f'PRAGMA table_xinfo("{table}")')
             if any(hidden for *_, hidden in columns):
-                raise ValueError(f"{table} has a column that is computed")
+                raise Refusal("", UNSAID, f"{table} has a column that is computed")
 
 
 def copy_database(address: str, copy: Path) -> None:
@@ -325,6 +334,9 @@ def _copy(path: Path, folder: Path) -> Path:
             (file.stat().st_size, file.stat().st_mtime_ns) for file in files
         ]:
             return folder / "copy"
-    raise LogError(
-        f"{path} is being written. Read it when its writer is done, or copy it"
+    raise Refusal(
+        "path",
+        str(path),
+        f"{path} is being written",
+        "Read it when its writer is done, or copy it",
     )

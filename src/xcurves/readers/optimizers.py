@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.readers import logs
 from xcurves.readers.formats.json_rows import parse
 from xcurves.readers.log_files import check_cells, parsing
-from xcurves.readers.open_files import LogError, beginning, read_text
+from xcurves.readers.open_files import beginning, read_text
 from xcurves.readers.source import Source
 
 _INFO = re.compile(r"(\w{1,40}+) = (?:'([^']*+)'|([^,\s]++))")  # of COCO
@@ -34,7 +35,9 @@ class _Runs(NamedTuple):
 
 def _joined(path: str | Path, found: Sequence[pd.DataFrame], what: str) -> pd.DataFrame:
     if not found:
-        raise LogError(f"{path}: no run has a value. Check what was logged")
+        raise Refusal(
+            "path", str(path), f"{path}: no run has a value", "Check what was logged"
+        )
     frame = check_cells(pd.concat(found, ignore_index=True), Path(path))
     frame.attrs = {
         "source": f"{what} {logs.where(path)}",
@@ -46,8 +49,11 @@ def _joined(path: str | Path, found: Sequence[pd.DataFrame], what: str) -> pd.Da
 def _labelled(runs: _Runs, blocks: Sequence[pd.DataFrame]) -> Iterator[pd.DataFrame]:
     """Yield the rows of each run, called after its instance, and its number where an instance has several runs."""
     if len(blocks) != len(runs.instances):
-        raise LogError(
-            f"{runs.values} has {len(blocks)} runs, and what describes it {len(runs.instances)}. Copy both again"
+        raise Refusal(
+            "path",
+            UNSAID,
+            f"{runs.values} has {len(blocks)} runs, and what describes it {len(runs.instances)}",
+            "Copy both again",
         )
     often, seen = Counter(runs.instances), Counter[str]()
     for instance, rows in zip(runs.instances, blocks, strict=True):

@@ -15,6 +15,7 @@ import pandas as pd
 
 from xcurves.core import provenance
 from xcurves.core.named_options import names_options
+from xcurves.core.refusal import UNSAID, Refusal, WrongType
 from xcurves.readers.log_files import (
     check_cells,
     has_sqlite_rows,
@@ -23,7 +24,6 @@ from xcurves.readers.log_files import (
     whole_lines,
 )
 from xcurves.readers.open_files import (
-    LogError,
     beginning,
     check_database,
     check_tables,
@@ -105,7 +105,7 @@ def trials(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame:
     for name, study in known.items():
         if len(study.directions) > 1:
             what = f"study of {name!r} has {len(study.directions)} objectives; scores need one"
-            raise LogError(f"{_place(known)}{what}. Leave it out")
+            raise Refusal("path", UNSAID, f"{_place(known)}{what}", "Leave it out")
         for trial in study.trials:
             states[trial.state.name] += 1
             if trial.state.name == "COMPLETE":
@@ -114,8 +114,11 @@ def trials(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame:
                 failed = np.inf if study.directions[0].name == "MINIMIZE" else -np.inf
                 finished.append(_row(name, trial, state="fail", value=failed))
     if "COMPLETE" not in states:
-        raise LogError(
-            f"{_place(known)}no trial is finished; got {dict(states)}. Run the studies on"
+        raise Refusal(
+            "path",
+            UNSAID,
+            f"{_place(known)}no trial is finished; got {dict(states)}",
+            "Run the studies on",
         )
     left_out = {
         state: count
@@ -163,8 +166,10 @@ def intermediate_values(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame
         for step, value in sorted(trial.intermediate_values.items())
     ]
     if not rows:
-        what = "no trial reported an intermediate value (trial.report). For their results: optuna.trials"
-        raise LogError(f"{_place(known)}{what}")
+        reason = (
+            f"{_place(known)}no trial reported an intermediate value (trial.report)"
+        )
+        raise Refusal("path", UNSAID, reason, "For their results: optuna.trials")
     return _framed(rows, known)
 
 
@@ -174,8 +179,11 @@ def _studies(studies: Mapping[str, Any] | str | Path) -> Mapping[str, Any]:
     if not isinstance(studies, Mapping) or not all(
         hasattr(study, "trials") for study in studies.values()
     ):
-        raise TypeError(
-            f"studies must map names of algorithms to studies; got {type(studies).__name__}. Name it: {{'sac': study}}"
+        raise WrongType(
+            "studies",
+            type(studies),
+            "must map names of algorithms to studies",
+            "Name it: {'sac': study}",
         )
     return studies
 
@@ -221,7 +229,9 @@ def _check_rows(path: Path) -> None:
     """Refuse rows that Optuna does not write, such as trials of no study: it would read past them or fail."""
     with closing(connect(path.as_uri())) as database:
         for table, _, belongs_to, _ in database.execute("PRAGMA foreign_key_check"):
-            raise ValueError(f"a row of {table} belongs to none of {belongs_to}")
+            raise Refusal(
+                "path", UNSAID, f"a row of {table} belongs to none of {belongs_to}"
+            )
         for what, query in _WRONG.items():
             if database.execute(f"{query} LIMIT 1").fetchone():
                 raise ValueError(what)
@@ -237,9 +247,12 @@ def _from_database(optuna: Any, copy: Path, path: Path) -> dict[str, Any]:
     try:
         version = storage.get_current_version()
         if version != storage.get_head_version():
-            raise LogError(
+            raise Refusal(
+                "path",
+                str(path),
                 f"{path} is of another version of Optuna ({version}); {optuna.__version__} reads "
-                f"{storage.get_head_version()}. Copy it and run: optuna storage upgrade --storage sqlite:///COPY"
+                f"{storage.get_head_version()}",
+                "Copy it and run: optuna storage upgrade --storage sqlite:///COPY",
             )
         _check_rows(copy)
         return _read(storage, path)

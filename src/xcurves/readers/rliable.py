@@ -11,6 +11,7 @@ import pandas as pd
 
 from xcurves.core.doubts import Choice, Doubtful, counted, runs_each
 from xcurves.core.named_options import names_options
+from xcurves.core.refusal import Refusal, Verbatim
 from xcurves.readers.formats import format_of
 from xcurves.readers.log_files import parsing
 from xcurves.readers.logs import check_named
@@ -66,8 +67,10 @@ def scores(
     if {len(shape) for shape in shapes.values()} not in ({2}, {3}) or len(
         {shape[1:] for shape in shapes.values()}
     ) > 1:
-        raise ValueError(
-            f"arrays must be (runs, tasks) or (runs, tasks, frames), alike but for runs; got {shapes}"
+        raise Refusal(
+            "arrays",
+            Verbatim(shapes),
+            "must be (runs, tasks) or (runs, tasks, frames), alike but for runs",
         )
     labels: dict[str, Sequence[Any]] = {}
     axes = {"task": tasks, "frame": frames}
@@ -76,7 +79,9 @@ def scores(
     ):
         labels[axis] = range(size) if given is None else given
         if len(labels[axis]) != size:
-            raise ValueError(f"{axis}s must name {size}; got {len(labels[axis])}")
+            raise Refusal(
+                "path", Verbatim(len(labels[axis])), f"{axis}s must name {size}"
+            )
     scored = {
         name: pd.Series(
             np.ravel(array),
@@ -110,8 +115,8 @@ def _curves(path: str | Path) -> pd.DataFrame:
     }
     if len(turned) < len(arrays):
         shapes = {name: np.shape(array) for name, array in arrays.items()}
-        raise ValueError(
-            f"arrays must be (runs, steps) or (runs, steps, tasks); got {shapes}"
+        raise Refusal(
+            "arrays", Verbatim(shapes), "must be (runs, steps) or (runs, steps, tasks)"
         )
     n_steps = next(iter(turned.values())).shape[2]
     frame = scores(turned, frames=range(1, n_steps + 1))

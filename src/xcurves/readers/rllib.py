@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pandas as pd
 
+from xcurves.core.refusal import Refusal
 from xcurves.readers import logs
 from xcurves.readers.formats import delimited
 from xcurves.readers.formats.json_rows import flat, parse, table_of
 from xcurves.readers.log_files import Run, check_cells, parsing, whole_lines
-from xcurves.readers.open_files import LogError, read_bytes, read_text
+from xcurves.readers.open_files import read_bytes, read_text
 from xcurves.readers.source import Source
 
 _STEPS = {
@@ -45,8 +46,11 @@ def _trial(files: Sequence[Path]) -> Run:
     if not len(rows):
         return Run(rows, left_out)
     if "training_iteration" not in rows or "trial_id" not in rows:
-        raise LogError(
-            f"{path} is no result of a Ray trial: it has no training_iteration or trial_id. Remove it"
+        raise Refusal(
+            "path",
+            str(path),
+            f"{path} is no result of a Ray trial: it has no training_iteration or trial_id",
+            "Remove it",
         )
 
     params = folder / "params.json"

@@ -8,9 +8,10 @@ from typing import Any
 
 import pandas as pd
 
+from xcurves.core.refusal import Refusal
 from xcurves.readers.formats.json_rows import parse
 from xcurves.readers.log_files import Run, check_cells
-from xcurves.readers.open_files import LogError, read_text
+from xcurves.readers.open_files import read_text
 from xcurves.readers.source import Source
 
 _STEPS = "_T"  # how PyMARL ends the name of the steps of a list in info.json
@@ -28,8 +29,11 @@ def _run(files: Sequence[Path]) -> Run:
         for name, series in found.items():
             if not series.index.is_unique:
                 step = series.index[series.index.duplicated()][0]
-                raise LogError(
-                    f"{path} has {name!r} twice at step {step}. Remove one of them"
+                raise Refusal(
+                    "path",
+                    str(path),
+                    f"{path} has {name!r} twice at step {step}",
+                    "Remove one of them",
                 )
             if name not in columns:
                 columns[name] = series

@@ -13,12 +13,13 @@ import pandas as pd
 
 from xcurves.core import provenance
 from xcurves.core.names import dim_of
+from xcurves.core.refusal import Cure, Refusal, give
 from xcurves.frames.wide import CONFIG, join_labels
 from xcurves.readers import log_files
 from xcurves.readers.cells import as_numbers
 from xcurves.readers.formats import delimited
 from xcurves.readers.log_files import parsing
-from xcurves.readers.open_files import LogError, read_bytes
+from xcurves.readers.open_files import read_bytes
 from xcurves.readers.sklearn import RUNGS, candidates
 from xcurves.readers.source import Source
 
@@ -129,8 +130,11 @@ def _trial_rows(table: pd.DataFrame, path: Path) -> pd.DataFrame:
         names = table[study]
     state: pd.Series[str] = table["state"].astype(str).str.removeprefix("TrialState.")
     if "COMPLETE" not in set(state):
-        raise LogError(
-            f"{path}: no trial is complete; got {', '.join(sorted(set(state)))}. Run the study on"
+        raise Refusal(
+            "path",
+            str(path),
+            f"{path}: no trial is complete; got {', '.join(sorted(set(state)))}",
+            "Run the study on",
         )
     settings = [name for name in map(str, table) if name.startswith(_SETTINGS_OF_TRIAL)]
     every = pd.concat(
@@ -191,8 +195,11 @@ def _evaluation_rows(table: pd.DataFrame, path: Path) -> pd.DataFrame:
         return made.assign(score=table["value"])
     measured = made.assign(measure=table["function"])
     if measured.duplicated().any():
-        raise LogError(
-            f"{path}: a run has several values of one measure. Name its columns: source='table'"
+        raise Refusal(
+            "path",
+            str(path),
+            f"{path}: a run has several values of one measure",
+            Cure("Name its columns: ", give(source="table")),
         )
     keys = list(measured)
     values = table["value"].set_axis(pd.MultiIndex.from_frame(measured))

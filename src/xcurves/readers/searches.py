@@ -10,10 +10,11 @@ from typing import Any
 import pandas as pd
 
 from xcurves.core import provenance
+from xcurves.core.refusal import Refusal
 from xcurves.frames.wide import CONFIG
 from xcurves.readers.formats.json_rows import parse
 from xcurves.readers.log_files import Run, check_cells, whole_lines
-from xcurves.readers.open_files import LogError, beginning, read_bytes, read_text
+from xcurves.readers.open_files import beginning, read_bytes, read_text
 from xcurves.readers.source import Source
 
 # smac/runhistory/enumerations.py of version 2; version 1 writes the names.
@@ -77,8 +78,11 @@ def _smac(files: Sequence[Path]) -> Run:
             continue
         cost = trial["cost"]
         if isinstance(cost, list):
-            raise LogError(
-                f"{path} has costs of {len(cost)} objectives; scores need one. Write one of them"
+            raise Refusal(
+                "path",
+                str(path),
+                f"{path} has costs of {len(cost)} objectives; scores need one",
+                "Write one of them",
             )
         row = {"trial_number": len(rows) + 1, "config_id": trial["config_id"]}
         row |= {

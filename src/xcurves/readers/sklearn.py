@@ -12,6 +12,7 @@ import pandas as pd
 from xcurves.core import provenance
 from xcurves.core.direction import HIGHER
 from xcurves.core.named_options import names_options
+from xcurves.core.refusal import Refusal, Verbatim, WrongType
 from xcurves.readers.logs import check_named
 
 # scores of one fit, or the mean of those of a setting; which fails with any of its fits
@@ -163,16 +164,20 @@ def _curve(name: str, result: Any) -> pd.DataFrame:
     if hasattr(result, "train_sizes"):
         result = (result.train_sizes, result.train_scores, result.test_scores)
     if not isinstance(result, tuple) or len(result) not in (3, 5):
-        raise TypeError(
-            f"results[{name!r}] must be the tuple of learning_curve or a LearningCurveDisplay; "
-            f"got {type(result).__name__}"
+        raise WrongType(
+            "results",
+            type(result),
+            f"results[{name!r}] must be the tuple of learning_curve or a LearningCurveDisplay",
         )
     sizes, *arrays = map(np.asarray, result)
     for key, array in zip(_ARRAYS, arrays, strict=False):
         if array.ndim != 2 or array.shape != (len(sizes), *arrays[0].shape[1:]):
-            raise ValueError(
-                f"results[{name!r}]: {key} must have the shape (sizes, folds), {len(sizes)} sizes and as many folds as "
-                f"train_score; got {array.shape}. Pass what learning_curve returned as it is"
+            raise Refusal(
+                "results",
+                Verbatim(array.shape),
+                f"results[{name!r}]: {key} must have the shape (sizes, folds), {len(sizes)} sizes and "
+                "as many folds as train_score",
+                "Pass what learning_curve returned as it is",
             )
     n_folds = arrays[0].shape[1]
     columns = {key: array.ravel() for key, array in zip(_ARRAYS, arrays, strict=False)}

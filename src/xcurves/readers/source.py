@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from xcurves.core.refusal import UNSAID, Cure, Refusal, give
 from xcurves.readers.formats import format_of, read_records, read_rows
 from xcurves.readers.log_files import Run, header
-from xcurves.readers.open_files import LogError, beginning
+from xcurves.readers.open_files import beginning
 
 # what rows are joined by, where no source says it
 _STEPS = ("step", "global_step", "iteration", "iter", "epoch")
@@ -113,7 +114,7 @@ def read_files(source: Source, files: Sequence[Path], root: Path) -> Run:
 
     step = source.step or _step_of(tables[0])
     if source.records and any(len(rows) and step not in rows for rows in tables):
-        raise ValueError("its rows have no step")
+        raise Refusal("", UNSAID, "its rows have no step")
     if source.furthest and len(tables) > 1:
         tables = [
             max(
@@ -207,8 +208,11 @@ def _named(rows: pd.DataFrame, path: Path, headless: Sequence[str]) -> pd.DataFr
     n_counts = rows.shape[1] - 1
     counts = headless or ("epoch", "step")[-n_counts:]
     if len(counts) != n_counts:
-        raise LogError(
-            f"{path} has {rows.shape[1]} columns and no names. Write names of columns in its first line"
+        raise Refusal(
+            "path",
+            str(path),
+            f"{path} has {rows.shape[1]} columns and no names",
+            "Write names of columns in its first line",
         )
     metric = path.name.removesuffix(".gz").rpartition(".")[0]
     return rows.set_axis([*counts, metric], axis=1)
@@ -237,9 +241,12 @@ def _joined(
         if metrics:
             shares = f"{str(metrics[0])[:40]!r} in both"
         names = pattern_of(root, first, source.home_of(first))
-        raise LogError(
-            f"{source.home_of(path)} holds 2 logs, {first.name} and {path.name}, {shares}: a run has one. "
-            f"Name the one that is meant: names={names!r}"
+        raise Refusal(
+            "path",
+            UNSAID,
+            f"{source.home_of(path)} holds 2 logs, {first.name} and {path.name}, {shares}: a "
+            "run has one",
+            Cure("Name the one that is meant: ", give(names=names)),
         )
     if one[keys].duplicated().any() or other[keys].duplicated().any():
         return pd.concat([one, other], ignore_index=True)

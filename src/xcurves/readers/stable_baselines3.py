@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_integer_dtype
 
+from xcurves.core.refusal import UNSAID, Refusal, Verbatim
 from xcurves.readers.formats import delimited
 from xcurves.readers.log_files import Run, say_cut, whole_lines
 from xcurves.readers.open_files import (
-    LogError,
     beginning,
     open_arrays,
     read_bytes,
@@ -56,12 +56,17 @@ def _monitor(path: Path) -> tuple[pd.DataFrame, float, str]:
             raise ValueError
     except (ValueError, TypeError, LookupError, RecursionError):
         first = f"its first line must be a JSON header with t_start; got {header[:60].decode(errors='replace')!r}"
-        raise LogError(f"{path} is no Monitor log: {first}. Remove it") from None
+        raise Refusal(
+            "path", str(path), f"{path} is no Monitor log: {first}", "Remove it"
+        ) from None
 
     if b"\n#{" in table:
         line = 2 + table[: table.index(b"\n#{") + 1].count(b"\n")
-        raise LogError(
-            f"{path}: line {line} is a header again: two logs in one file. Make a file of each"
+        raise Refusal(
+            "path",
+            str(path),
+            f"{path}: line {line} is a header again: two logs in one file",
+            "Make a file of each",
         )
     rows = delimited.parse(table, path, first_line=2, skipinitialspace=True)
 
@@ -70,19 +75,24 @@ def _monitor(path: Path) -> tuple[pd.DataFrame, float, str]:
             column: pd.to_numeric(rows.pop(name)) for name, column in _MONITOR.items()
         }
         if any(column.isna().any() for column in numbers.values()):
-            raise ValueError("a row lacks r, l or t")
+            raise Refusal("path", UNSAID, "a row lacks r, l or t")
         lengths = numbers["episode_length"]
         if (
             not is_integer_dtype(lengths)
             or (lengths < 0).any()
             or lengths.astype(float).sum() >= 2**63
         ):
-            raise ValueError(
-                f"lengths must be whole numbers that sum to less than 2**63; got {lengths.max()}"
+            raise Refusal(
+                "lengths",
+                Verbatim(lengths.max()),
+                "must be whole numbers that sum to less than 2**63",
             )
     except (ValueError, KeyError) as error:
-        raise LogError(
-            f"{path} is no Monitor log of columns r, l, t: {error}. Correct or remove it"
+        raise Refusal(
+            "path",
+            str(path),
+            f"{path} is no Monitor log of columns r, l, t: {error}",
+            "Correct or remove it",
         ) from None
     return (
         pd.DataFrame({"env": env} | numbers | dict(rows.items()), index=rows.index),
@@ -106,8 +116,8 @@ def _evaluations(files: Sequence[Path]) -> Run:
         and len(steps) == 1
     )
     if not alike or len(shapes["results"]) != 2:
-        raise ValueError(
-            f"arrays must have one shape (timesteps, episodes); got {shapes}"
+        raise Refusal(
+            "arrays", Verbatim(shapes), "must have one shape (timesteps, episodes)"
         )
 
     n_episodes = shapes["results"][1]

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.frames.wide import compiled
 from xcurves.readers import logs
 from xcurves.readers.log_files import Run, needed
@@ -28,8 +29,11 @@ def _cleanrl(root: str | Path) -> pd.DataFrame:
     twice = twice[twice.duplicated(["task", "algorithm", "run"], keep=False)]
     if len(twice):
         same = ["__".join(map(str, labels)) for labels in twice.to_numpy()[:2]]
-        raise ValueError(
-            f"{same[0]} and {same[1]} in {root} are one seed run twice. Remove one of them"
+        raise Refusal(
+            "path",
+            UNSAID,
+            f"{same[0]} and {same[1]} in {root} are one seed run twice",
+            "Remove one of them",
         )
     return frame
 
@@ -74,7 +78,9 @@ def _check_scalar(value: Any) -> None:
     """Refuse a tensor that claims more than one number, before the memory for them is taken."""
     shape = [dim.size for dim in value.tensor.tensor_shape.dim]
     if math.prod(shape) != 1:
-        raise ValueError(f"the scalar {value.tag[:60]!r} is a tensor of shape {shape}")
+        raise Refusal(
+            "", UNSAID, f"the scalar {value.tag[:60]!r} is a tensor of shape {shape}"
+        )
 
 
 def _records(file: Path) -> tuple[list[bytes], str]:

@@ -12,10 +12,11 @@ import pandas as pd
 
 from xcurves.core import provenance
 from xcurves.core.named_options import names_options
+from xcurves.core.refusal import Refusal
 from xcurves.readers import log_files, logs
 from xcurves.readers.formats import delimited
 from xcurves.readers.log_files import parsing
-from xcurves.readers.open_files import LogError, read_bytes
+from xcurves.readers.open_files import read_bytes
 from xcurves.readers.source import Source
 
 # how W&B writes what JSON has no numbers for
@@ -107,9 +108,11 @@ def _chart(path: str | Path) -> pd.DataFrame:
     plain = [column for column in head[1:] if not column.endswith(_BOUNDS)]
     strange = [column for column in head[1:] if _BETWEEN not in column]
     if strange or not plain:
-        raise LogError(
-            f"{path} is no export of a chart: columns after the first must be 'run - metric'; "
-            f"got {(strange or head)[0][:60]!r}. Export the chart as CSV"
+        raise Refusal(
+            "path",
+            (strange or head)[0][:60],
+            f"{path} is no export of a chart: columns after the first must be 'run - metric'",
+            "Export the chart as CSV",
         )
     missing_end = delimited.missing_end(data, path)
     if missing_end:
@@ -131,8 +134,11 @@ def _chart(path: str | Path) -> pd.DataFrame:
         scores.columns.get_level_values(1)
     )
     if clash:
-        raise LogError(
-            f"{path}: the metric {min(clash)!r} has the name of a label. Rename it in the first line"
+        raise Refusal(
+            "path",
+            str(path),
+            f"{path}: the metric {min(clash)!r} has the name of a label",
+            "Rename it in the first line",
         )
     logs.warn_first(spread, "columns")
     named = {name: scores[name] for name in scores.columns.unique(0)}

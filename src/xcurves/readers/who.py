@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from xcurves.core.names import dim_of, words_of
+from xcurves.core.refusal import Refusal
 from xcurves.frames.wide import CONFIG, join_labels
 from xcurves.readers import folder_levels
 from xcurves.readers.formats.json_rows import flat, parse
-from xcurves.readers.open_files import LogError, read_bytes
+from xcurves.readers.open_files import read_bytes
 
 _CONFIGS = [
     f"{stem}.{end}"
@@ -149,7 +150,7 @@ def read_config(home: Path) -> dict[str, Any]:
         if path.is_file() and not path.is_symlink() and path.stat().st_size <= _LARGEST:
             try:
                 found = _load(path)
-            except LogError:  # of a key that stands twice one value would be lost
+            except Refusal:  # of a key that stands twice one value would be lost
                 raise
             except (
                 Exception

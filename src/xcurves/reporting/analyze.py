@@ -19,6 +19,7 @@ from xcurves.core import (
     validation,
 )
 from xcurves.core.applicability import NotApplicableError
+from xcurves.core.refusal import UNSAID, Cure, Refusal
 from xcurves.core.schema import ResultKind
 from xcurves.core.validation import check_curves
 from xcurves.kernels.resampling import streams
@@ -154,7 +155,7 @@ def analyze(
     for name in wanted:
         validation.check_choice("include", name, list(known))
     if not wanted:
-        raise ValueError("include names no part. Leave it out for all")
+        raise Refusal("include", UNSAID, "names no part", "Leave it out for all")
     curves = check_curves(curves)
     run_checks.check_scored(curves)
     curves = direction.settled(curves, "analyze")
@@ -199,9 +200,7 @@ def analyze(
         if not why.obvious or include is not None
     }
     if not results:
-        raise ValueError(
-            f"no part of the analysis fits curves: {_reasons_said(left_out)}"
-        )
+        raise _refused({name: refused[name] for name in left_out})
     # Those that nobody would expect are no reason to warn.
     unexpected = {name: str(why) for name, why in refused.items() if not why.expected}
     unexpected |= {
@@ -257,9 +256,24 @@ def _make(
         ).compute()
     except ValueError as error:
         if part.refuses:
+            if isinstance(error, Refusal):
+                raise NotApplicableError(error.problem, error.cure) from error
             raise NotApplicableError(str(error)) from error
         raise
     return result.assign_attrs(attrs)
+
+
+def _refused(why: dict[str, NotApplicableError]) -> Refusal:
+    """Return that no part fits curves; where all parts have one cure, that is the cure."""
+    cures = {str(each.cure): each.cure for each in why.values()}
+    reasons = {name: str(each) for name, each in why.items()}
+    (*_, cure) = cures.values()
+    if len(cures) == 1:
+        reasons = {name: each.reason for name, each in why.items()}
+    else:
+        cure = Cure()
+    reason = f"no part of the analysis fits curves: {_reasons_said(reasons)}"
+    return Refusal("curves", UNSAID, reason, cure)
 
 
 def _reasons_said(left_out: dict[str, str]) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import xarray as xr
 
+from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.plotting.explore import explore
 from xcurves.reporting import markup
 
@@ -64,8 +65,11 @@ def tables_script() -> str:
         read_package_file(f"html/{_BUNDLE}.{kind}") for kind in ("js", "css")
     )
     if "</script" in script or "</style" in style:
-        raise ValueError(
-            "the files of itables cannot stand in a page. Install another version: pip install -U itables"
+        raise Refusal(
+            "",
+            UNSAID,
+            "the files of itables cannot stand in a page",
+            "Install another version: pip install -U itables",
         )
     return (
         f"<style>{style}</style>\n"

@@ -15,6 +15,7 @@ import xarray as xr
 
 from xcurves import kinds
 from xcurves.core import provenance, validation
+from xcurves.core.refusal import UNSAID, Refusal, WrongType
 from xcurves.core.result_frames import without_controls
 from xcurves.core.wording import span
 from xcurves.reporting.score_table import (
@@ -148,9 +149,7 @@ def format_table(
             )
     for name, text in (("caption", caption), ("label", label)):
         if text is not None and not isinstance(text, str):
-            raise TypeError(
-                f"{name} must be a text; got {type(text).__name__}. Leave it out for none"
-            )
+            raise WrongType(name, type(text), "must be a text", "Leave it out for none")
     if rows == "task":
         return _table_of_tasks(
             result,
@@ -181,8 +180,11 @@ def _table_of_tasks(
     kind, result = prepare(result)
     if kind.by_task is None:
         have = " and ".join(name for name in kinds.NAMES if kinds.kind(name).by_task)
-        raise ValueError(
-            f"rows='task' is for results of {have}; got one of {kind.name}. Leave rows out"
+        raise Refusal(
+            "rows",
+            "task",
+            f"is for results of {have}; got one of {kind.name}",
+            "Leave rows out",
         )
     try:
         scores = kind.by_task(result)
@@ -211,8 +213,11 @@ def _table_of_rows(
     }
     frame = _without_infinite_columns(without_controls(table(result)))
     if given and "marks" not in frame.attrs:
-        raise ValueError(
-            "this table has no value for each algorithm to mark. Leave out best and ties"
+        raise Refusal(
+            "result",
+            UNSAID,
+            "this table has no value for each algorithm to mark",
+            "Leave out best and ties",
         )
     marked = {
         row: given[rank]

@@ -13,6 +13,7 @@ import numpy as np
 
 from xcurves.array_types import Floats, Index
 from xcurves.core.jobs import Group
+from xcurves.core.refusal import Refusal, Verbatim
 from xcurves.kernels.times import mean_curves
 from xcurves.kernels.times.hitting_times import LogTimes, medians
 from xcurves.kernels.times.mean_curves import NO_CURVE
@@ -257,6 +258,9 @@ def of_given_times(group: Group, reference: Index) -> Compared:
 def check_times(times: Floats) -> None:
     """Refuse times before 0, of which ratios say nothing."""
     if (times < 0).any():
-        raise ValueError(
-            f"times must not be negative; got {np.nanmin(times):g}. Subtract where they begin"
+        raise Refusal(
+            "times",
+            Verbatim(f"{np.nanmin(times):g}"),
+            "must not be negative",
+            "Subtract where they begin",
         )

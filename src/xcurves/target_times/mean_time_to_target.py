@@ -16,6 +16,7 @@ from xcurves.core import direction, magnitudes, run_checks, validation
 from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.jobs import Group
 from xcurves.core.labels import EVALUATION, in_label_order
+from xcurves.core.refusal import Cure, Refusal, Verbatim
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.frames.normalize import (
@@ -252,13 +253,20 @@ def _check_levels(levels: Floats, log: bool) -> None:
     """Refuse levels of training of which there are no ratios, or no logarithms."""
     least = np.nanmin(levels, initial=np.inf)
     if least < 0:
-        raise ValueError(
-            f"training must not be negative: ratios of times need a zero; got {least:g}. Subtract it"
+        raise Refusal(
+            "training",
+            Verbatim(f"{least:g}"),
+            "must not be negative: ratios of times need a zero",
+            "Subtract it",
         )
     if log and least == 0:
-        raise ValueError(
-            "training_scale='log' needs levels above 0; got 0. Leave it out: "
-            "curves.where(curves.training > 0, drop=True), or use 'linear'"
+        raise Refusal(
+            "training_scale",
+            "log",
+            "needs levels above 0; got 0",
+            Cure(
+                "Leave it out: curves.where(curves.training > 0, drop=True), or use 'linear'",
+            ),
         )
 
 

@@ -14,6 +14,7 @@ from xcurves.core import labels, task_dims, validation
 from xcurves.core.driver import per_task
 from xcurves.core.jobs import Group
 from xcurves.core.labels import pairs_in_label_order
+from xcurves.core.refusal import UNSAID, Refusal, Verbatim, WrongType
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.kernels.over_tasks import task_flips
@@ -111,7 +112,9 @@ def performance_profile(
     )
     times, task = task_dims.check_task(times, task, "times")
     if validation.check_number("tau_max", tau_max) <= 1:
-        raise ValueError(f"tau_max must be above 1; got {tau_max:g}. Usual: 4")
+        raise Refusal(
+            "tau_max", Verbatim(f"{tau_max:g}"), "must be above 1", "Usual: 4"
+        )
     points = validation.check_count("points", points, 2, 100_000)
     bases = None
     if gates is not None:
@@ -193,19 +196,23 @@ def _profile(
 def check_gates(names: list[Any], gates: Mapping[Any, Any], task: str) -> Index:
     """Return the index of the base of each task that is a variant, -1 of bases."""
     if not isinstance(gates, Mapping):
-        raise TypeError(
-            f"gates must be a mapping of variants to bases; got {labels.shown(gates)}"
-        )
+        raise WrongType("gates", gates, "must be a mapping of variants to bases")
     for name in (*gates, *gates.values()):
         if name not in names:
-            raise ValueError(
-                f"gates name {labels.shown(name)}, which is no {task}{labels.did_you_mean(name, names)}"
+            raise Refusal(
+                "gates",
+                UNSAID,
+                f"name {labels.shown(name)}, which is no {task}",
+                labels.nearest(name, names),
             )
     bases = {name: gates.get(name, name) for name in names}  # a base is its own
     for base in bases.values():
         if bases[base] != base:
-            raise ValueError(
-                f"gates: {labels.shown(base)} is a base and a variant. Name bases that are no variants"
+            raise Refusal(
+                "gates",
+                UNSAID,
+                f"gates: {labels.shown(base)} is a base and a variant",
+                "Name bases that are no variants",
             )
     index_of = {name: index for index, name in enumerate(names)}
     is_variant = np.array([base != name for name, base in bases.items()])

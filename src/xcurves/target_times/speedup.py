@@ -14,6 +14,7 @@ from xcurves.array_types import Floats, Index
 from xcurves.core import direction, labels, task_dims, validation
 from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.jobs import Group
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, give
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.frames.normalize import Reference, say_reference
@@ -161,8 +162,11 @@ def speedup(
         groups = check_task_groups(curves, task, task_groups)
         joined = [task]
     elif task_groups is not None:
-        raise ValueError(
-            "task_groups are families of tasks that are joined. Name the dim of tasks: task='task'"
+        raise Refusal(
+            "task_groups",
+            UNSAID,
+            "are families of tasks that are joined",
+            Cure("Name the dim of tasks: ", give(task="task")),
         )
     _check_options(curves, reference, target, of_times)
 
@@ -240,12 +244,18 @@ def _check_options(
     """Refuse options that are not as described, or do not go together."""
     labels.algorithm_pairs(curves, reference)
     if reference is None:
-        raise ValueError(
-            f"reference must be an algorithm; got None. Name one: {curves['algorithm'].to_numpy()[0]!r}"
+        raise Refusal(
+            "reference",
+            None,
+            "must be an algorithm",
+            f"Name one: {curves['algorithm'].to_numpy()[0]!r}",
         )
     if of_times and target is not None:
-        raise ValueError(
-            "target is an option of curves; these are times, without training. Leave target= out"
+        raise Refusal(
+            "target",
+            UNSAID,
+            "is an option of curves; these are times, without training",
+            Cure("Leave ", give(target=Verbatim("")), " out"),
         )
 
 

@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from xcurves.core.refusal import Refusal
 from xcurves.readers.formats import arrays, delimited, json_rows, text_lines
 from xcurves.readers.log_files import Run, check_cells, needed, parsing, whole_lines
 from xcurves.readers.open_files import (
     HEAD,
-    LogError,
     TooLargeError,
     beginning,
     read_bytes,
@@ -176,8 +176,11 @@ def read_rows(path: Path, name: str = "", *, cut: bool = False) -> Run:
     name = name or format_of(path)
     known = {each.name: each for each in FORMATS}
     if name not in known:
-        raise LogError(
-            f"{path} has no rows that are known: no table, JSON, parquet, npz or lines with a step. Remove it"
+        raise Refusal(
+            "path",
+            str(path),
+            f"{path} has no rows that are known: no table, JSON, parquet, npz or lines with a step",
+            "Remove it",
         )
     with parsing(path, name):
         data, left_out = read_bytes(path), ""

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from xcurves.core.refusal import Refusal
 from xcurves.readers.log_files import Run
-from xcurves.readers.open_files import LogError, array_shapes, one_array, open_arrays
+from xcurves.readers.open_files import array_shapes, one_array, open_arrays
 
 
 def begins(head: bytes, path: Path) -> bool:
@@ -28,9 +29,12 @@ def read_one(data: bytes, path: Path) -> Run:
     """Return the scores of one run, in their order; axes of other arrays are not known."""
     array = one_array(data)
     if array.ndim != 1 or array.dtype.kind not in "biuf":
-        raise LogError(
-            f"{path} is an array of shape {array.shape} and type {array.dtype}: an .npy file holds the scores of one "
-            "run. Save several in an .npz file, a name for each algorithm"
+        raise Refusal(
+            "path",
+            str(path),
+            f"{path} is an array of shape {array.shape} and type {array.dtype}: an .npy file "
+            "holds the scores of one run",
+            "Save several in an .npz file, a name for each algorithm",
         )
     return Run(pd.DataFrame({"score": array}))
 
@@ -53,8 +57,11 @@ def read(data: bytes, path: Path) -> Run:
         return Run(_of_runs(tables, single, path))
     lengths = {name: len(array) for name, array in single.items()}
     if not lengths or len(set(lengths.values())) > 1:
-        raise LogError(
-            f"{path} has no 1-D arrays of one length: {lengths}. Save those that belong together"
+        raise Refusal(
+            "path",
+            str(path),
+            f"{path} has no 1-D arrays of one length: {lengths}",
+            "Save those that belong together",
         )
     return Run(pd.DataFrame(single))
 
@@ -66,8 +73,11 @@ def _of_runs(
     shapes = {name: array.shape for name, array in tables.items()}
     n_runs, n_steps = next(iter(shapes.values()))
     if set(shapes.values()) != {(n_runs, n_steps)}:
-        raise LogError(
-            f"{path}: arrays (runs, steps) have unlike shapes {shapes}. Save each kind in a file of its own"
+        raise Refusal(
+            "path",
+            str(path),
+            f"{path}: arrays (runs, steps) have unlike shapes {shapes}",
+            "Save each kind in a file of its own",
         )
     columns: dict[str, Any] = {"run": np.repeat(np.arange(n_runs), n_steps)}
     of_steps = {name: array for name, array in single.items() if len(array) == n_steps}

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from xcurves.core.refusal import Refusal
 from xcurves.readers.log_files import Run
-from xcurves.readers.open_files import LogError, check_text
+from xcurves.readers.open_files import check_text
 
 _DELIMITERS = (",", "\t", ";", "|")
 _BLANKS = r"\s+"
@@ -40,7 +41,7 @@ def begins(head: bytes, path: Path) -> bool:
     """Return whether a file is a table: names in its first line, and as many fields, some numbers, in the others."""
     try:
         lines = _sample(as_utf8(head, path).decode("utf-8", "replace"))
-    except LogError:
+    except Refusal:
         return False
     dialect = sniff(lines)
     rows = [
@@ -101,10 +102,15 @@ def parse(data: bytes, path: Path, first_line: int = 1, **options: Any) -> pd.Da
         check_fields(data, path, dialect.delimiter, first_line)
         rows = pd.DataFrame(pd.read_csv(io.BytesIO(data), **options))
     except pd.errors.EmptyDataError:
-        raise LogError(f"{path} is empty. Write it again, or name another") from None
+        raise Refusal(
+            "path", str(path), f"{path} is empty", "Write it again, or name another"
+        ) from None
     except UnicodeDecodeError as error:
-        raise LogError(
-            f"{path} is no text in UTF-8: {error}. Save it as UTF-8"
+        raise Refusal(
+            "path",
+            str(path),
+            f"{path} is no text in UTF-8: {error}",
+            "Save it as UTF-8",
         ) from None
 
     padded = [str(name) for name in rows.columns]
@@ -160,8 +166,11 @@ def as_utf8(data: bytes, path: Path) -> bytes:
         try:
             return data[: len(data) // 2 * 2].decode("utf-16").encode()
         except UnicodeDecodeError as error:
-            raise LogError(
-                f"{path} is no text in UTF-16: {error}. Save it as UTF-8"
+            raise Refusal(
+                "path",
+                str(path),
+                f"{path} is no text in UTF-16: {error}",
+                "Save it as UTF-8",
             ) from None
     return data.removeprefix(b"\xef\xbb\xbf")
 
@@ -211,8 +220,11 @@ def check_fields(
     names = [name.strip() for name in head]
     repeated = [name for name in names if names.count(name) > 1]
     if repeated:
-        raise LogError(
-            f"{path} has {names.count(repeated[0])} columns {repeated[0][:60]!r}. Rename all but one"
+        raise Refusal(
+            "path",
+            str(path),
+            f"{path} has {names.count(repeated[0])} columns {repeated[0][:60]!r}",
+            "Rename all but one",
         )
     odd = next(
         (row for row in lines if row and (len(row) != len(names) or row == head)), None
@@ -221,19 +233,28 @@ def check_fields(
         return
     line = f"line {first_line + lines.line_num - 1}"
     if odd == head:
-        raise LogError(
-            f"{path}: {line} is the header again: two logs in one file. Make a file of each"
+        raise Refusal(
+            "path",
+            str(path),
+            f"{path}: {line} is the header again: two logs in one file",
+            "Make a file of each",
         )
     fields = "fields"
     if len(odd) == 1:
         fields = "field"
     says = f"has {len(odd)} {fields} where the header names {len(names)}"
     if len(odd) < len(names) and not any(lines):
-        raise LogError(
-            f"{path} is cut short: its last line, {line}, {says}. Write it again, or remove that line"
+        raise Refusal(
+            "path",
+            str(path),
+            f"{path} is cut short: its last line, {line}, {says}",
+            "Write it again, or remove that line",
         )
-    raise LogError(
-        f"{path}: {line} {says}. Correct the file: each row needs one field for each column"
+    raise Refusal(
+        "path",
+        str(path),
+        f"{path}: {line} {says}",
+        "Correct the file: each row needs one field for each column",
     )
 
 

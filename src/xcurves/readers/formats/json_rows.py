@@ -12,8 +12,9 @@ from pandas.api.types import is_object_dtype
 
 from xcurves.core.direction import looks_like_score
 from xcurves.core.names import dim_of
+from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.readers.log_files import Run, check_cells, say_cut
-from xcurves.readers.open_files import HEAD, LogError, read_text
+from xcurves.readers.open_files import HEAD, read_text
 
 _BATCH = 50_000  # lines that are parsed together: a tenth of the memory of all
 
@@ -65,7 +66,12 @@ def read(data: bytes, path: Path) -> Run:
     """Return the rows of one value of JSON."""
     rows = _rows_of(parse(data.decode("utf-8-sig"), path))
     if rows is None:
-        raise LogError(f"{path} has no records and no lists of one length. Remove it")
+        raise Refusal(
+            "path",
+            str(path),
+            f"{path} has no records and no lists of one length",
+            "Remove it",
+        )
     return Run(check_cells(rows, path))
 
 
@@ -92,8 +98,11 @@ def parse(text: str | bytes, where: object) -> Any:
     try:
         return json.loads(text, object_pairs_hook=unique_keys)
     except TwiceError as error:
-        raise LogError(
-            f"{where} has the key {str(error)!r} twice in one object. Rename or remove one of them"
+        raise Refusal(
+            "path",
+            UNSAID,
+            f"{where} has the key {str(error)!r} twice in one object",
+            "Rename or remove one of them",
         ) from None
 
 
@@ -128,15 +137,18 @@ def _batch(lines: Sequence[bytes], path: Path, start: int) -> pd.DataFrame:
             b"[" + b",".join(lines) + b"]", object_pairs_hook=unique_keys
         )
         if len(found) != len(lines):
-            raise ValueError("a line has several values")
+            raise Refusal("path", UNSAID, "a line has several values")
     except ValueError:
         found = [_line(line, path, start + number) for number, line in enumerate(lines)]
     if not all(isinstance(row, dict) for row in found):
         number = next(
             place for place, row in enumerate(found) if not isinstance(row, dict)
         )
-        raise LogError(
-            f"{path}: line {start + number + 1} is no object of JSON. Remove it"
+        raise Refusal(
+            "path",
+            str(path),
+            f"{path}: line {start + number + 1} is no object of JSON",
+            "Remove it",
         )
     if any(
         isinstance(value, dict | list) or value is None
@@ -150,11 +162,14 @@ def _batch(lines: Sequence[bytes], path: Path, start: int) -> pd.DataFrame:
 def _line(line: bytes, path: Path, number: int) -> Any:
     try:
         return parse(line, f"{path}: line {number + 1}")
-    except LogError:
+    except Refusal:
         raise
     except ValueError as error:
-        raise LogError(
-            f"{path}: line {number + 1} is no JSON: {error}. Correct or remove it"
+        raise Refusal(
+            "path",
+            str(path),
+            f"{path}: line {number + 1} is no JSON: {error}",
+            "Correct or remove it",
         ) from None
 
 

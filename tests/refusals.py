@@ -1,0 +1,33 @@
+"""What is refused, as tests check it: argument, value and cure, not the words of the message."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from xcurves import Refusal
+from xcurves.core.refusal import Call, Verbatim
+
+ANY = object()  # a value that the test does not name
+
+
+@contextmanager
+def refused(
+    argument: str,
+    value: object = ANY,
+    cure: Call | str | None = None,
+    *,
+    kind: type[Refusal] = Refusal,
+) -> Iterator[pytest.ExceptionInfo[Refusal]]:
+    """Expect a refusal of an argument: `cure` is a call that it has, or words of it."""
+    with pytest.raises(kind) as caught:
+        yield caught
+    refusal = caught.value
+    assert refusal.argument == argument, str(refusal)
+    if value is not ANY:
+        kept = refusal.value
+        assert kept == value or (isinstance(kept, Verbatim) and kept == str(value))
+    if isinstance(cure, Call):
+        assert cure in refusal.cure.calls, str(refusal)
+    elif cure is not None:
+        assert cure in str(refusal.cure), str(refusal)
