@@ -20,7 +20,7 @@ from xcurves.readers.cells import as_numbers
 from xcurves.readers.formats import delimited
 from xcurves.readers.log_files import parsing
 from xcurves.readers.open_files import read_bytes
-from xcurves.readers.sklearn import RUNGS, candidates
+from xcurves.readers.rungs import RUNGS, candidates
 from xcurves.readers.source import Source
 
 _SPLIT = re.compile(r"split(?P<run>\d+)_(?P<score>(?:test|train)_.+)")

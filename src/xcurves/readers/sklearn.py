@@ -14,11 +14,11 @@ from xcurves.core.direction import HIGHER
 from xcurves.core.named_options import names_options
 from xcurves.core.refusal import Refusal, Verbatim, WrongType
 from xcurves.readers.logs import check_named
+from xcurves.readers.rungs import candidates
 
 # scores of one fit, or the mean of those of a setting; which fails with any of its fits
 _SCORE = re.compile(r"^((mean|split\d+)_)?(test|train)_")
 _SCORED = re.compile("^(test|train)_|_time$")  # of what cross_validate returns
-RUNGS = ("iter", "n_resources")  # of a halving search
 # in the order of learning_curve
 _ARRAYS = ("train_score", "test_score", "fit_time", "score_time")
 
@@ -191,27 +191,6 @@ def _of_candidates(table: pd.DataFrame) -> pd.DataFrame:
     return table.drop(columns="params", errors="ignore").set_axis(
         candidates(table, settings), axis=0
     )
-
-
-def candidates(table: pd.DataFrame, settings: list[str]) -> pd.Series[int]:
-    """Return the number of each row's candidate, the same on all rungs of a halving search: of a setting, and repeat.
-
-    Without rungs each row is a candidate. `settings` begin with the column of the algorithm, if there is one.
-    """
-    algorithm = [name for name in settings if not name.startswith("param_")]
-    one = pd.Series(0, table.index)
-    of_algorithm = [table[name] for name in algorithm] or [one]
-    resources = table.get("n_resources", one)
-    if len(resources.unique()) < 2:
-        return one.groupby(of_algorithm).cumcount()
-    # A parameter may be the resource.
-    settings = [name for name in settings if not table[name].equals(resources)]
-    texts = [table[name].astype(str) for name in settings] or [one.astype(str)]
-    repeat = one.groupby([*texts, resources]).cumcount()
-    first_row = pd.Series(np.arange(len(table)), table.index)
-    first_row = first_row.groupby([*texts, repeat]).transform("first")
-    number: pd.Series[int] = first_row.groupby(of_algorithm).rank("dense").astype(int)
-    return number - 1
 
 
 def _with_failures(name: str, frame: pd.DataFrame, things: str) -> pd.DataFrame:
