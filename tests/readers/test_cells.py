@@ -67,7 +67,7 @@ def test_three_digits_behind_every_comma_are_asked_and_both_answers_work():
     cells = ["1,234", "2,500"]
     with pytest.raises(xcurves.Refusal, match="'1,234'") as caught:
         column(*cells)
-    options = [dict(call.options) for call in caught.value.calls]
+    options = [dict(call.options) for call in caught.value.cure.calls]
     assert options == [{"decimal": ","}, {"decimal": "."}]
     assert column(*cells, **options[0]) == [1.234, 2.5]
     assert column(*cells, **options[1]) == [1234, 2500]

@@ -51,7 +51,7 @@ def test_pooled_rungs_are_refused_and_each_cure_is_of_one_budget():
         sizes.append(scores.count("run").values.tolist())
     # all on the first, those that are left on the last that both have
     assert sizes == [[2, 4], [1, 2]]
-    assert [call.options for call in caught.value.calls] == [
+    assert [call.options for call in caught.value.cure.calls] == [
         (("training", "n_resources"),)
     ]
 
