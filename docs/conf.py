@@ -86,7 +86,7 @@ def describe_method(
             f"Calls :func:`xcurves.{function.__name__}` with this object as ``{first.name}``; equations, errors and "
             "references stand there."
         ]
-        for section in ("Raises", "Warns", "Notes", "References"):
+        for section in ("Raises", "Warns", "See Also", "Notes", "References"):
             doc[section] = []
         lines[:] = str(doc).splitlines()
 
