@@ -47,6 +47,12 @@ def test_how_many_tasks_it_takes_is_said_with_its_floor():
                 seen.add("many")
             elif wanted <= 10:
                 assert told is None
+            elif least < 10:  # so many are there: no floor
+                assert (
+                    told[1]
+                    == f"about {about(wanted)} tasks if the difference is as seen"
+                )
+                seen.add("some")
             elif least < wanted:
                 assert told[1] == (
                     f"at least {about(least)} tasks, about {about(wanted)} if the difference is as seen"

@@ -40,8 +40,8 @@ HIGH = (
     MEASURES
     | _GENERIC
     | names_in(
-        "return returns ret reward rewards rew likelihood elbo correlation saving savings saved reduction improvement "
-        "survival lifetime uptime throughput fps reciprocal_rank precision recall"
+        "correct exact_match return returns ret reward rewards rew likelihood elbo correlation saving savings saved "
+        "reduction improvement survival lifetime uptime throughput fps reciprocal_rank precision recall"
     )
 )
 # Words for a score, the one that is taken first: where a column has several of them, the first counts.

@@ -152,32 +152,44 @@ def _runs_of_pairs(benchmark: xr.Dataset) -> list[RunsOfPair]:
     ]
 
 
-def _n_shared(benchmark: xr.Dataset) -> list[int]:
-    """Return how many tasks both algorithms of every pair have."""
+def _n_tasks_of_pairs(
+    first: xr.DataArray, second: xr.DataArray, benchmark: xr.Dataset
+) -> list[int]:
+    """Return in how many tasks the algorithms of every pair are one in `first`, the other in `second`, in either order."""
     task = str(benchmark.attrs["task"])
-    n_runs = with_tasks(benchmark)["n_runs"].transpose("algorithm", task)
-    has = (n_runs.to_numpy() > 0).astype(float)  # products of floats are fast
-    shared = has @ has.T
+    one, other = (
+        each.transpose("algorithm", task).to_numpy().astype(float)  # for fast products
+        for each in (first, second)
+    )
+    both = one @ other.T
     names = [str(name) for name in benchmark["algorithm"].to_numpy().tolist()]
     place = {name: at for at, name in enumerate(names)}
-    return [int(shared[place[a], place[b]]) for a, b in sides_of(benchmark)]
+    return [
+        int(max(both[place[a], place[b]], both[place[b], place[a]]))
+        for a, b in sides_of(benchmark)
+    ]
 
 
 def _reasons(benchmark: xr.Dataset, claim: str) -> Reasons:
     """Return why pairs have no p by a claim."""
     noun = noun_of(benchmark)
     few, _ = number_of_families(benchmark)
+    n_runs = with_tasks(benchmark)["n_runs"]
+    shared = _n_tasks_of_pairs(n_runs > 0, n_runs > 0, benchmark)
+    single = _n_tasks_of_pairs(n_runs == 1, n_runs > 0, benchmark)
     is_unknown = np.isnan(of_claim(benchmark, claim)["difference"].to_numpy()).tolist()
     reasons = {}
-    for pair, n_shared, unknown in zip(
-        sides_of(benchmark), _n_shared(benchmark), is_unknown, strict=True
+    for pair, n_shared, n_single, unknown in zip(
+        sides_of(benchmark), shared, single, is_unknown, strict=True
     ):
         if not n_shared:
             reason = f"they share no {noun}"
         elif unknown:
             reason = "some runs have no finite score"
-        elif claim == "fixed":
+        elif claim == "fixed" and n_single:
             reason = f"a single run in some {noun}s"
+        elif claim == "fixed":
+            reason = "no score changed from run to run"
         elif "task_groups" in benchmark.attrs:
             reason = f"{few}, too few for a p"
         else:

@@ -35,6 +35,21 @@ def _nearest(made: Comparison) -> tuple[str, str] | None:
     return best, beside(best, near)
 
 
+def nearest_pair(made: Comparison) -> tuple[str, str] | None:
+    """Return the best and its nearest rival, or, where all are shown to be lower, the nearest of these."""
+    best = made.named_best
+    rows = [
+        row for row in made.own_rows if best in row[:2] and not np.isnan(row.amount)
+    ]
+    if best is None or not rows:
+        return None
+    near = _nearest(made)
+    if near is not None:
+        return near
+    nearest = min(rows, key=lambda row: abs(row.amount))
+    return best, beside(best, nearest)
+
+
 def _place_of(benchmark: xr.Dataset, names: tuple[str, str]) -> int:
     """Return the place of a pair in a result."""
     return [{*pair} for pair in sides_of(benchmark)].index({*names})
@@ -73,7 +88,7 @@ def _what_it_takes(benchmark: xr.Dataset, place: int, n: int) -> str:
     if np.isnan(wanted) and np.isfinite(at_least):
         return f"at least {_about(at_least)} {unit}"
     # So many as there are would show it most often: then nothing says what it takes.
-    if wanted > n and at_least < wanted:
+    if wanted > n and n <= at_least < wanted:
         return f"at least {_about(at_least)} {unit}, about {_about(wanted)} if the difference is as seen"
     if wanted > n:
         return f"about {_about(wanted)} {unit} if the difference is as seen"
@@ -118,16 +133,10 @@ def could_be_seen(benchmark: xr.Dataset, likes: Comparison) -> Iterator[str]:
 
 def one_more(benchmark: xr.Dataset, likes: Comparison) -> Iterator[str]:
     """Yield between which values the difference would be in one more task: of the best and the nearest beside it."""
-    best = likes.named_best
-    rows = [
-        row for row in likes.own_rows if best in row[:2] and not np.isnan(row.amount)
-    ]
-    if best is None or not rows:
-        return
-    near = _nearest(likes)
+    near = nearest_pair(likes)
     if near is None:
-        nearest = min(rows, key=lambda row: abs(row.amount))
-        near = best, beside(best, nearest)
+        return
+    best = near[0]
     place = _place_of(benchmark, near)
     level = float(benchmark["new_task_level"].to_numpy()[place])
     if np.isnan(level):

@@ -14,7 +14,7 @@ from xcurves.core.labels import named_tasks
 from xcurves.core.pairs import TURNED, PairRow, better_first, most_ahead
 from xcurves.core.provenance import alpha_of
 from xcurves.core.schema import Statement
-from xcurves.core.wording import joined, listed, number, pvalue
+from xcurves.core.wording import count, joined, listed, number, pvalue
 from xcurves.multi_task.absent_runs import MANY, say_absent_runs
 from xcurves.multi_task.answers_shown import shows_answers
 from xcurves.multi_task.checkpoints import say_levels
@@ -25,15 +25,17 @@ from xcurves.multi_task.compared import (
     noun_of,
     number_of_families,
     units_of_claim,
+    with_tasks,
 )
 from xcurves.multi_task.item_text import item_sentences
-from xcurves.multi_task.next_tasks import could_be_seen, one_more
+from xcurves.multi_task.next_tasks import could_be_seen, nearest_pair, one_more
 from xcurves.multi_task.pair_text import details_of_pair
 from xcurves.multi_task.verdict_text import Claims, small, verdict_over_tasks
 
 _SKEWED = 1.5  # skewness beyond which the interval for tasks like these holds .83 in place of .95
 _MOST_NAMED = 4  # benchmarks, or tasks, that a sentence names
 _BY_TASK = "task_difference"
+_MANY_TASKS, _FEW_DIFFER = 50, 20  # that all have; on which two algorithms differ
 
 
 def across_statements(result: xr.Dataset) -> Iterator[Statement]:
@@ -89,6 +91,7 @@ def _cautions(benchmark: xr.Dataset, likes: Comparison) -> Iterator[str]:
     for text in floors(benchmark, "fixed"):
         yield f"For these very {task}s: {small(text)}"
     yield from _intervals_without_ends(benchmark)
+    yield from _few_that_differ(benchmark, likes)
     if benchmark.sizes["pair"] > 1 or benchmark["difference"].notnull().all():
         yield from _disagreement(benchmark, likes)
 
@@ -105,9 +108,39 @@ def _intervals_without_ends(benchmark: xr.Dataset) -> Iterator[str]:
     fewest = fewest_flips(alpha, n_pairs)
     few, things = number_of_families(benchmark.isel(pair=without))
     if int(np.max(families_of_pairs(benchmark)[without])) >= fewest:
+        yield _unlike_sizes(benchmark, int(without.sum()), things)
         return
     algorithms = f"{benchmark.sizes['algorithm']} algorithms"
     yield f"With {few} intervals of {algorithms} together have no ends: add {things}: {fewest} are the fewest."
+
+
+def _unlike_sizes(benchmark: xr.Dataset, n_without: int, things: str) -> str:
+    """Return that families of tasks are too unlike in size for intervals, with what may give them."""
+    why = f"{things[:1].upper()}{things[1:]} are of unlike size"
+    if benchmark.sizes["pair"] == 1:
+        return f"{why}, so that the interval has no ends: add {things}."
+    cure = f"add {things}"
+    if "reference" not in benchmark.attrs:
+        cure = f"fewer pairs, reference=, or more {things} may have them"
+    return f"{why}, so that intervals of {count(n_without, 'pair')} have no ends for all pairs together: {cure}."
+
+
+def _few_that_differ(benchmark: xr.Dataset, likes: Comparison) -> Iterator[str]:
+    """Yield that the best and the nearest beside it differ on few of many tasks."""
+    names = nearest_pair(likes)
+    if names is None or "task_groups" in benchmark.attrs:
+        return
+    task = str(benchmark.attrs["task"])
+    means = with_tasks(benchmark)["task_mean"].sel(algorithm=list(names))
+    known = means.dropna(task)
+    n_differ = int((known.isel(algorithm=0) != known.isel(algorithm=1)).sum())
+    if known.sizes[task] < _MANY_TASKS or n_differ >= _FEW_DIFFER:
+        return
+    row = next(row for row in likes.own_rows if {*row[:2]} == {*names})
+    too_few = ""
+    if np.isnan(row.low):
+        too_few = ", too few for an interval"
+    yield f"{names[0]} and {names[1]} differ on {count(n_differ, noun_of(benchmark))} only{too_few}."
 
 
 def _disagreement(benchmark: xr.Dataset, likes: Comparison) -> Iterator[str]:

@@ -131,7 +131,10 @@ def _of_these(
 ) -> Iterator[str]:
     """Yield what is shown of the best, if one is named, on these very tasks."""
     if not _has_claim(these):
-        yield f"On these very {task}s alone there is no claim: in some, an algorithm has a single run."
+        why = "in some, an algorithm has a single run"
+        if not any("single run" in reason for reason in these.reasons.values()):
+            why = "no score changed from run to run"
+        yield f"On these very {task}s alone there is no claim: {why}."
     elif likes.named_best is not None:
         shown = these_sentence(these, f"On these very {task}s", short=short)
         if shown:
