@@ -264,7 +264,7 @@ def ending(n_scored):
 INPUTS["a run ends without scores"] = Input(
     one(lambda: ending(2)),
     Asks(
-        "1 run ends with rows without a score",
+        "1 run ends with rows without a score, where others have one, first ('ada', 0, 20)",
         2,
         {"--missing-scores failed": levels(3), "--missing-scores absent": levels(3)},
     ),

@@ -70,7 +70,8 @@ def ask_of_ends(frame: pd.DataFrame, rows: Rows, of_task: int, named: Named) -> 
     ends = np.flatnonzero(after & at.isin(at[is_scored]))
     if not ends.size:
         return
-    row = tuple(frame[named.keys].iloc[ends[0]].tolist())
+    rows_of_ends = frame[named.keys].iloc[ends[:1]].to_numpy(dtype=object)
+    row = tuple(rows_of_ends[0].tolist())  # as Python's numbers
     n_runs = len(np.unique(rows.curve[ends]))
     runs = "1 run ends"
     if n_runs > 1:
