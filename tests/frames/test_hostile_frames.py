@@ -92,3 +92,18 @@ def test_labels_of_tasks_are_there_once():
             match=r"^task labels must be unique; got 'x' 2 times\. Number them: da\.assign_coo",
         ):
             getattr(curves.curves, method)()
+
+
+@pytest.mark.parametrize("dtype", [">f8", "<f8", ">i4", "<i4"])
+def test_numbers_in_any_byte_order_are_read(dtype):
+    frame = pd.DataFrame(
+        {
+            "algorithm": ["a", "a", "b", "b"],
+            "run": [0, 1, 0, 1],
+            "training": [1, 1, 1, 1],
+            "score": np.array([1, 2, 3, 4], dtype),
+        }
+    )
+    for given in ({}, {"training": None}, {"value": "score"}):
+        curves = frame.curves.to_dataarray(**given)
+        assert np.ravel(curves).tolist() == [1.0, 2.0, 3.0, 4.0]

@@ -36,10 +36,26 @@ Duplicates = Literal["raise", "first", "last", "mean", "purge"]
 _MOST = 50  # labels of a column that could be a dim
 
 
+def _in_native_order(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame with numbers in the byte order of this machine: pandas finds no labels among others."""
+    swapped = [
+        place
+        for place, dtype in enumerate(frame.dtypes)
+        if not getattr(dtype, "isnative", True)
+    ]
+    if not swapped:
+        return frame
+    native = frame.copy(deep=False)
+    for place in swapped:
+        values = frame.iloc[:, place].to_numpy()
+        native.isetitem(place, values.astype(values.dtype.newbyteorder("=")))
+    return native
+
+
 def as_pandas(frame: Any) -> pd.DataFrame:
     """Return any dataframe as one of pandas."""
     if isinstance(frame, pd.DataFrame):
-        return frame
+        return _in_native_order(frame)
     try:
         if hasattr(frame, "to_pandas"):
             return frame.to_pandas()  # type: ignore[no-any-return]  # of any package
