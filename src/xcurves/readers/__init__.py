@@ -154,10 +154,12 @@ def read(
     return _told(frame, known, folders, names)
 
 
+_STARS = str.maketrans({"*": r"\*"})  # which would begin an emphasis
 read.__doc__ = str(read.__doc__).replace(
     "{sources}",
     "\n    ".join(
-        f'* ``"{each.name}"``: {each.what} ({each.logs})' for each in SOURCES
+        f'* ``"{each.name}"``: {each.what} ({each.logs.translate(_STARS)})'
+        for each in SOURCES
     ),
 )
 
