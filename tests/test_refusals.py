@@ -39,6 +39,13 @@ CASES = {
         lambda: with_column("score", "x").set_index("run").curves.to_dataarray("score"),
         "Make columns of the index: frame.reset_index()",
     ),
+    "an index of steps": (
+        lambda: (
+            with_column("score", "x").set_index("training").curves.to_dataarray("score")
+        ),
+        "training='training' is an index of the frame, and no column. Make columns of the index: "
+        "frame.reset_index()",
+    ),
     "a frame of labels that repeat": (
         lambda: CURVES.assign_coords(run=[0, 0, 1, 2]).curves.to_frame(),
         "run labels must be there and differ; got [0, 0, 1, 2]. Number them: assign_coords(run=range(4))",

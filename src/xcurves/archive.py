@@ -27,7 +27,7 @@ from xcurves.archive_formats import (
 )
 from xcurves.core.atomic_write import FILE_LOCK, atomic_write, check_place, one_line
 from xcurves.core.named_options import names_options
-from xcurves.core.refusal import UNSAID, Refusal, WrongType
+from xcurves.core.refusal import UNSAID, Refusal, Text, WrongType, of_path
 from xcurves.core.validation import check_choice, check_path
 
 __all__ = ["open_dataset", "read", "write"]
@@ -251,7 +251,7 @@ def _open(path: Path, **options: Any) -> xr.Dataset:
         raise Refusal(
             "path",
             UNSAID,
-            f"path {str(path)!r} holds no variable outside groups",
+            Text(of_path(path), " holds no variable outside groups"),
             "For a tree: archive.read(path)",
         )
     return opened
@@ -270,7 +270,10 @@ def _labels_in_paths(folder: Path) -> dict[str, dict[str, Any]]:
         raise Refusal(
             "path",
             UNSAID,
-            f"path {str(folder)!r} is no zarr store and has no .nc file and no .zarr store",
+            Text(
+                of_path(folder),
+                " is no zarr store and has no .nc file and no .zarr store",
+            ),
             "Name another",
         )
     labels: dict[str, dict[str, Any]] = {
@@ -307,7 +310,10 @@ def _with_labels(data: xr.Dataset, path: str, in_path: dict[str, Any]) -> xr.Dat
             raise Refusal(
                 "path",
                 UNSAID,
-                f"path {path!r}: path, attributes and coordinates differ in {dim}: {both}",
+                Text(
+                    of_path(path),
+                    f": path, attributes and coordinates differ in {dim}: {both}",
+                ),
                 "Rename it",
             )
         if labels and dim not in data.dims:
@@ -318,7 +324,7 @@ def _with_labels(data: xr.Dataset, path: str, in_path: dict[str, Any]) -> xr.Dat
             raise Refusal(
                 "path",
                 UNSAID,
-                f"path {path!r}: {nothing}",
+                Text(of_path(path), f": {nothing}"),
                 "Rename it: algorithm=sac,run=3.nc",
             )
     return data
@@ -351,7 +357,7 @@ def _joined(files: Mapping[str, xr.Dataset]) -> xr.Dataset:
             raise Refusal(
                 "path",
                 UNSAID,
-                f"path {name!r}: its {', '.join(differ)} differ from {first}",
+                Text(of_path(name), f": its {', '.join(differ)} differ from {first}"),
                 "Move it elsewhere",
             )
         labels = tuple(tuple(data[dim].to_numpy().tolist()) for dim in dims)

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
-from xcurves.core.refusal import UNSAID, Refusal, WrongType
+from xcurves.core.refusal import UNSAID, Refusal, WrongType, of_path
 
 Engine = Literal["scipy", "h5netcdf", "netcdf4", "zarr"]
 Groups = dict[str, xr.Dataset]
@@ -99,7 +99,7 @@ def _engine(path: Path, is_zarr: bool) -> Engine:
         usable = ["zarr"]
     if not usable or usable[0] not in xr.backends.list_engines():
         raise ImportError(
-            f"path {str(path)!r} needs {needs}. Install it: pip install 'xcurves[io]'"
+            f"{of_path(path)} needs {needs}. Install it: pip install 'xcurves[io]'"
         )
     return usable[0]
 

@@ -187,7 +187,7 @@ def test_what_no_option_can_mend_is_said_without_a_command(capsys, columns, said
 @pytest.mark.parametrize(
     ("column", "form", "said"),
     [
-        ("score", "{:.0f} %", "'score' as numbers: it has text, such as '7 %'."),
+        ("score", "{:.0f} of 9", "'score' as numbers: it has text, such as '7 of 9'."),
         ("result", "{} ± 1", "'result' as numbers: it has text, such as '7.0 ± 1'."),
         ("note", "good", "'note' as numbers: it has text, such as 'good'."),
     ],
@@ -324,10 +324,20 @@ def test_ragged_runs_get_a_command_that_works(capsys):
     assert answer("mine")["score_mean"].sizes == {"algorithm": 2}
 
 
-def test_restarted_runs_get_one_too(capsys):
+def test_of_runs_that_begin_again_each_command_works(capsys):
     frame = log(algo=["a", "b"], seed=range(4), step=[10, 20])
     pd.concat([frame, frame.head(2).assign(y=0.0)]).to_csv("mine.csv", index=False)
     assert main(["mine.csv", *QUICK]) == 2
+    asked, *commands = capsys.readouterr().err.splitlines()
+    assert "falls in 1 run, first from ('a', 0, 20) to ('a', 0, 10)" in asked
+    typed = [shlex.split(command, comments=True)[3:] for command in commands]
+    assert [each[1 + len(QUICK) :] for each in typed] == [
+        ["--duplicates", "purge"],
+        ["--resumed"],
+    ]
+    assert main(typed[0]) == 0
+    # One run is longer than the others then, which is the next question.
+    assert main(typed[1]) == 2
     assert main(shlex.split(TYPE.search(capsys.readouterr().err)[1])) == 0
 
 

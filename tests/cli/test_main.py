@@ -99,9 +99,8 @@ def test_options_name_columns_and_reach_the_test(curves, here, capsys):
     tasks = xr.concat([curves, curves + 1], "game").assign_coords(game=["x", "y"])
     tasks[0, 0, 0, 3] = np.nan
     names = {"algorithm": "agent", "run": "seed", "training": "step"}
-    tasks.rename(names).to_dataframe("y").reset_index().assign(note=1).to_csv(
-        "t.csv", index=False
-    )
+    rows = tasks.rename(names).to_dataframe("y").reset_index().assign(note=1)
+    rows.dropna(subset="y").to_csv("t.csv", index=False)
     columns = [
         "--value",
         "y",

@@ -362,7 +362,8 @@ def test_alignment_of_arrays_and_tables_is_the_same(curves, capsys):
     ragged = curves.copy()
     ragged[0, 2, 3] = np.nan
     ragged.to_dataset().to_netcdf("mine.nc")
-    ragged.to_dataframe("score").reset_index().to_csv("mine.csv", index=False)
+    rows = ragged.to_dataframe("score").reset_index()
+    rows.dropna(subset="score").to_csv("mine.csv", index=False)
     options = ["--align", "0:300:50", "--method", "linear", "--drop-incomplete", *QUICK]
     for name in ("mine.nc", "mine.csv"):
         assert main([name, *options, "--output", f"{name}.r.nc"]) == 0
@@ -395,11 +396,18 @@ def test_levels_are_words_lists_and_ranges_counted_in_decimal_digits(given, leve
 
 def test_negative_levels_are_no_options(curves, capsys):
     table = curves.assign_coords(training=[-0.2, -0.1, 0.0, 0.1])
-    table.to_dataframe("score").reset_index().to_csv("negative.csv", index=False)
+    table.to_dataset().to_netcdf("negative.nc")
     for levels in ("-0.2:0.1:.1", "-0.2,-0.1"):
-        assert (
-            main(["negative.csv", "--value", "score", "--align", levels, *QUICK]) == 0
-        )
+        assert main(["negative.nc", "--align", levels, *QUICK]) == 0
+    # In a table they are a count with its sign turned, or newest first.
+    table.to_dataframe("score").reset_index().to_csv("negative.csv", index=False)
+    assert main(["negative.csv", "--align", "-0.2,-0.1", *QUICK]) == 2
+    refused = capsys.readouterr().err
+    assert (
+        "training column 'training' is negative in 24 rows, first ('sac', 0, -0.2), ('sac', 0, -0.1)"
+        in refused
+    )
+    assert refused.endswith("Correct it, or name another column in --training\n")
 
 
 @pytest.mark.parametrize(
@@ -752,7 +760,7 @@ def test_columns_without_their_options_are_named_with_them_and_near_misses_are_s
             ["gate", "--baseline", "a", "--qq"],
             "there is no option --qq. It has --help, --confidence-level, --rng, ",
         ),
-        (["--include", "pairwize"], "'all'). Did you mean 'pairwise'? Help: "),
+        (["--include", "pairwize"], "'pairs'). Did you mean 'pairwise'? Help: "),
     ],
 )
 def test_a_misspelt_option_gets_the_nearest(arguments, said, capsys):

@@ -10,7 +10,16 @@ import pytest
 import xcurves
 from xcurves.cli.options import parser
 from xcurves.cli.shell_words import Shell
-from xcurves.core.refusal import Cure, Refusal, Verbatim, call, give, written_for
+from xcurves.core.refusal import (
+    Cure,
+    Refusal,
+    Text,
+    Verbatim,
+    call,
+    give,
+    of_path,
+    written_for,
+)
 
 SOURCE = Path(xcurves.__file__).parent
 
@@ -147,6 +156,19 @@ def test_an_argument_is_its_option_where_the_command_has_it():
         assert str(refusal) == "--n-resamples must be at least 1; got 0. Usual: 1000"
     with written_for(Shell(Namespace())):
         assert str(refusal).startswith("n_resamples must")
+
+
+def test_levels_are_those_of_align_and_a_path_is_as_it_was_typed():
+    levels = Refusal("on", "union", "has no levels", "Give them")
+    named = Refusal("on", Verbatim(""), Text("task 'x': ", give(on="final"), " has 1"))
+    of_file = Refusal("path", Verbatim(""), Text(of_path("my a.csv"), " is empty"))
+    assert str(levels) == "on='union' has no levels. Give them"
+    assert str(named) == "task 'x': on='final' has 1"
+    assert str(of_file) == "path 'my a.csv' is empty"
+    with written_for(shell_of()):
+        assert str(levels) == "--align union has no levels. Give them"
+        assert str(named) == "task 'x': --align final has 1"
+        assert str(of_file) == "my a.csv is empty"
 
 
 def test_no_function_reads_our_own_messages():

@@ -14,6 +14,8 @@ from xcurves.archive import read
 
 pytestmark = pytest.mark.usefixtures("here")
 QUICK = ["--n-resamples", "99"]
+# Whose rows without a score are runs that were not measured further.
+ABSENT = [*QUICK, "--missing-scores", "absent"]
 
 
 def crashed():
@@ -40,7 +42,7 @@ NAMES = {"algorithm": "agent", "run": "seed", "training": "step"}
 def table():
     frame = crashed()
     frame.to_csv("c.csv", index=False)
-    curves = frame.curves.to_dataarray("score", **NAMES)
+    curves = frame.curves.to_dataarray("score", **NAMES, missing_scores="absent")
     curves.to_dataset().to_netcdf("c.nc")
     return curves
 
@@ -74,7 +76,7 @@ def means_after(curves, how):
     ],
 )
 def test_each_cure_is_followed_and_gives_the_right_means(name, align, table, capsys):
-    command = [name, *QUICK, *align]
+    command = [name, *ABSENT, *align]
     assert main(command) == 2
     refused = capsys.readouterr().err
     assert "4 of 19 runs end before 90 % of the longest" in refused
@@ -106,6 +108,15 @@ def test_each_cure_is_followed_and_gives_the_right_means(name, align, table, cap
             assert found == pytest.approx(first - second)
 
 
+def test_rows_without_a_score_at_the_end_are_asked(table, capsys):
+    assert main(["c.csv", *QUICK, "--align", "--runs-short", "drop"]) == 2
+    *_, asked, failed, absent = capsys.readouterr().err.splitlines()
+    assert "2 runs end with rows without a score" in asked
+    assert "first ('b', 1, 65000). Type the one that is right:" in asked
+    assert "--missing-scores failed" in failed
+    assert "--missing-scores absent" in absent
+
+
 def test_all_runs_that_failed_are_counted(table, capsys):
     command = ["c.csv", *QUICK, "--align", "budget", "--missing-scores", "failed"]
     assert main(command) == 2
@@ -121,11 +132,11 @@ def test_all_runs_that_failed_are_counted(table, capsys):
 
 
 def test_a_run_without_any_score_is_named(table, capsys):
-    assert main(["c.csv", *QUICK, "--align", "--runs-short", "drop"]) == 0
+    assert main(["c.csv", *ABSENT, "--align", "--runs-short", "drop"]) == 0
     warned = capsys.readouterr().err
     assert "1 run (algorithm 'b', run 3) has rows but no score" in warned
     cure = re.search(r"--missing-scores failed", warned)[0].split()
-    command = ["c.csv", *QUICK, "--align", "--runs-short", "failed", *cure]
+    command = ["c.csv", *ABSENT, "--align", "--runs-short", "failed", *cure]
     assert main([*command, "--fill-failed", "worst"]) == 0
     said = capsys.readouterr()
     assert "has rows but no score" not in said.err
@@ -134,7 +145,7 @@ def test_a_run_without_any_score_is_named(table, capsys):
 
 @pytest.mark.slow
 def test_levels_that_are_named_keep_them(table, capsys):
-    command = ["c.csv", *QUICK, "--align", "0:100000:20000"]
+    command = ["c.csv", *ABSENT, "--align", "0:100000:20000"]
     assert main(command) == 2
     refused = capsys.readouterr().err
     cures = re.findall(
@@ -148,7 +159,7 @@ def test_levels_that_are_named_keep_them(table, capsys):
 
 
 def test_what_failing_counts_as_is_not_said_twice(table, capsys):
-    command = ["c.csv", *QUICK, "--align", "--fill-failed", "0"]
+    command = ["c.csv", *ABSENT, "--align", "--fill-failed", "0"]
     assert main(command) == 2
     typed = shlex.split(capsys.readouterr().err.partition("Type: ")[2])
     assert typed[3:] == [*command, "--runs-short", "failed"]
@@ -158,7 +169,7 @@ def test_what_failing_counts_as_is_not_said_twice(table, capsys):
 
 def test_the_infinity_of_losses_is_the_other_one(table, capsys):
     crashed().rename(columns={"score": "val_loss"}).to_csv("loss.csv", index=False)
-    command = ["loss.csv", *QUICK, "--align", "--runs-short", "failed"]
+    command = ["loss.csv", *ABSENT, "--align", "--runs-short", "failed"]
     assert main([*command, "--fill-failed", "worst"]) == 0
     assert "lower is better" in capsys.readouterr().out
     found = read("loss-answer.nc")
@@ -166,11 +177,11 @@ def test_the_infinity_of_losses_is_the_other_one(table, capsys):
 
 
 def test_short_runs_need_common_levels_and_missing_scores_a_table(table, capsys):
-    assert main(["c.csv", *QUICK, "--runs-short", "cut"]) == 2
+    assert main(["c.csv", *ABSENT, "--runs-short", "cut"]) == 2
     typed = shlex.split(capsys.readouterr().err.partition("Type: ")[2])
     assert typed[3:] == [
         "c.csv",
-        *QUICK,
+        *ABSENT,
         "--align",
         "intersection",
         "--runs-short",
@@ -190,24 +201,24 @@ def test_an_archive_of_scores_without_training_asks_which_dim_has_the_tasks(caps
     scores = (
         scores.isel(algorithm=slice(2), run=slice(4), drop=True)
         .drop_vars("training")
-        .expand_dims(item=range(8))
+        .expand_dims(place=range(8))
         .copy(data=values)
     )
-    scores.to_dataset().to_netcdf("items.nc")
-    assert main(["items.nc", *QUICK]) == 2
+    scores.to_dataset().to_netcdf("places.nc")
+    assert main(["places.nc", *QUICK]) == 2
     refused = capsys.readouterr().err
-    assert "name it: --extra item" in refused
-    assert "rename it: --training item" in refused
+    assert "name it: --extra place" in refused
+    assert "rename it: --training place" in refused
     typed = shlex.split(refused.partition("Type: ")[2])
-    assert typed[3:] == ["items.nc", *QUICK, "--extra", "item"]
+    assert typed[3:] == ["places.nc", *QUICK, "--extra", "place"]
     assert main(typed[3:]) == 0
-    found = read("items-answer.nc")
-    by_item = values.mean(axis=2)
-    expected = (by_item[:, 0] - by_item[:, 1]).mean()
+    found = read("places-answer.nc")
+    by_place = values.mean(axis=2)
+    expected = (by_place[:, 0] - by_place[:, 1]).mean()
     assert abs(found["difference"].item()) == pytest.approx(abs(expected))
-    assert main(["items.nc", *QUICK, "--training", "item"]) == 0
+    assert main(["places.nc", *QUICK, "--training", "place"]) == 0
     # Texts say by themselves that these are tasks.
-    named = scores.assign_coords(item=list("abcdefgh"))
+    named = scores.assign_coords(place=list("abcdefgh"))
     named.to_dataset().to_netcdf("named.nc")
     assert main(["named.nc", *QUICK]) == 0
     assert read("named-answer.nc")["difference"].item() == pytest.approx(
@@ -244,7 +255,7 @@ def test_of_two_tasks_the_one_with_a_short_run_is_named_with_cures_that_work(
 )
 def test_common_levels_change_not_what_says_the_direction(table, capsys, name, said):
     crashed().rename(columns={"score": name}).to_csv("d.csv", index=False)
-    command = ["d.csv", *QUICK, "--runs-short", "drop", "--align"]
+    command = ["d.csv", *ABSENT, "--runs-short", "drop", "--align"]
     for levels in ([], ["budget:20"], ["0:100000:20000", "--drop-incomplete"]):
         assert main([*command, *levels]) == 0
         lines = capsys.readouterr().out.split("\n")

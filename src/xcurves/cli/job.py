@@ -27,7 +27,7 @@ from xcurves.cli.sources import (
 )
 from xcurves.core import direction
 from xcurves.core.labels import extra_dims
-from xcurves.core.refusal import UNSAID, Refusal, Verbatim
+from xcurves.core.refusal import UNSAID, Refusal, Verbatim, of_path
 from xcurves.plotting import saved
 from xcurves.plotting.dispatch import plot
 from xcurves.plotting.facets import import_pyplot
@@ -163,7 +163,7 @@ def _files(options: argparse.Namespace, what: str) -> dict[str, Files]:
         try:
             _check_file(option, path, what)
         except (OSError, ImportError) as error:
-            reason = str(error).removeprefix(f"path {str(path)!r}")
+            reason = str(error).removeprefix(str(of_path(path)))
             raise type(error)(f"{words}{reason}") from error
     return files
 

@@ -33,6 +33,8 @@ class Shell(Audience):
 
     def argument(self, name: str, value: object = UNSAID) -> str:
         """Return an argument as its option, with its value where that is said."""
+        if name == "on" and "align" in self.options:
+            name = "align"
         if name not in self.options:
             return super().argument(name, value)
         words = [_dashed(name)]

@@ -11,6 +11,8 @@ from secrets import token_hex
 from tempfile import TemporaryFile
 from threading import RLock
 
+from xcurves.core.refusal import of_path
+
 FILE_LOCK = RLock()  # threads take turns: the netCDF library crashes otherwise
 _UNWRITABLE = (
     "cannot be written",
@@ -40,7 +42,7 @@ def check_place(path: Path, *, is_own: Callable[[Path], bool]) -> Path:
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise NotADirectoryError(
-            f"path {str(path)!r}: there is no folder {path.parent}. Make it, or name another"
+            f"{of_path(path)}: there is no folder {path.parent}. Make it, or name another"
         )
     why = ""
     with one_line(path, *_UNWRITABLE):
@@ -50,7 +52,7 @@ def check_place(path: Path, *, is_own: Callable[[Path], bool]) -> Path:
             why = "xcurves did not write it, or it is damaged"
     if why:
         raise FileExistsError(
-            f"path {str(path)!r} exists and is not replaced: {why}. Delete it, or name another"
+            f"{of_path(path)} exists and is not replaced: {why}. Delete it, or name another"
         )
     with one_line(path, *_UNWRITABLE):
         TemporaryFile(dir=target.parent).close()
@@ -70,7 +72,7 @@ def one_line(path: Path, what: str, cure: str) -> Iterator[None]:
         words = " ".join(" ".join([*notes, str(error)]).split())
         reason = getattr(error, "strerror", None) or words[:300] or type(error).__name__
         raise _plain_kind(error)(
-            f"path {str(path)!r} {what}: {reason.removesuffix('.')}. {cure}"
+            f"{of_path(path)} {what}: {reason.removesuffix('.')}. {cure}"
         ) from error
 
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from numbers import Number
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 _UNSHOWN = re.compile(
@@ -91,6 +92,11 @@ class Words(NamedTuple):
 
     def __str__(self) -> str:
         return _audience.get().words(self)
+
+
+def of_path(path: Path | str) -> Words:
+    """Return a path as messages begin with it; who types it in a shell knows that it is one."""
+    return Words(f"path {str(path)!r}", str(path))
 
 
 Piece = str | Call | Words
@@ -231,14 +237,17 @@ class Refusal(ValueError):
         audience = _audience.get()
         is_rule = "must " in self.reason
         unsaid = _is_unsaid(self.value)
+        written = audience.argument(self.argument)
         names_itself = (
-            self.reason.startswith(self.argument) or f"{self.argument}=" in self.reason
+            self.reason.startswith((self.argument, written))
+            or f"{self.argument}=" in self.reason
+            or (written != self.argument and f"{written} " in self.reason)
         )
         is_of_data = self.argument in DATA and not self.reason.startswith("must ")
         if names_itself or is_of_data:
             head = self.reason
         elif unsaid or is_rule:
-            head = f"{audience.argument(self.argument)} {self.reason}"
+            head = f"{written} {self.reason}"
         else:
             return f"{audience.argument(self.argument, self.value)} {self.reason}"
         if is_rule and not unsaid:

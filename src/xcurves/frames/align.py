@@ -21,7 +21,16 @@ from xcurves.core import (
     short_runs,
     validation,
 )
-from xcurves.core.refusal import UNSAID, Cure, Refusal, Text, Verbatim, WrongType, give
+from xcurves.core.refusal import (
+    UNSAID,
+    Cure,
+    Refusal,
+    Text,
+    Verbatim,
+    Words,
+    WrongType,
+    give,
+)
 from xcurves.core.short_runs import RunsShort
 from xcurves.core.validation import check_choice, check_curves, has_own_levels
 from xcurves.frames import grids
@@ -211,7 +220,11 @@ def _check_runs_short(
         raise Refusal(
             "runs_short",
             "cut",
-            f"is for a common budget, and on={labels.shown(on)} takes none: runs keep their lengths",
+            Text(
+                "is for a common budget, and ",
+                Words(f"on={labels.shown(on)} takes", "such levels of --align have"),
+                " none: runs keep their lengths",
+            ),
             Cure("Leave it out, or take ", give(on="intersection")),
         )
 

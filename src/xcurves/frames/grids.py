@@ -14,7 +14,17 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance, run_checks, short_runs, validation
-from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, WrongType, give
+from xcurves.core.refusal import (
+    PYTHON,
+    UNSAID,
+    Cure,
+    Refusal,
+    Text,
+    Verbatim,
+    WrongType,
+    give,
+    written_for,
+)
 from xcurves.kernels.times.ragged import METHODS, Rows, ranges
 
 On = (
@@ -82,21 +92,24 @@ def check_asked(
         raise Refusal(
             "on",
             on,
-            f"with method={method!r} has no levels to bring runs to",
+            Text("with ", give(method=method), " has no levels to bring runs to"),
             Cure("Give them: ", give(on=Verbatim("[...]"))),
         )
     if tolerance is None and method == "nearest":
         raise Refusal(
             "method",
             "nearest",
-            "needs tolerance=, the largest distance from a level, in units of training",
+            Text(
+                "needs ",
+                give(tolerance=Verbatim("")),
+                ", the largest distance from a level, in units of training",
+            ),
         )
     if tolerance is not None and method is None:
-        got = labels.shown(tolerance)
         raise Refusal(
             "tolerance",
-            UNSAID,
-            f"tolerance={got} has no meaning without a method",
+            tolerance,
+            "has no meaning without a method",
             "Name one, or leave it out",
         )
     if tolerance is not None:
@@ -289,19 +302,23 @@ def _leave_out_disjoint(
             cure = Cure(*cure, f". The same holds for {'; '.join(others)}")
         raise Refusal("on", UNSAID, why[0], cure)
     provenance.warn(
-        f"left out, because runs have too few common levels: {'; '.join(why)}. {cure}"
+        f"left out, because runs have too few common levels: {'; '.join(map(str, why))}. {cure}"
     )
     rest = ~disjoint[:, np.newaxis]
     left = GridLevels(levels.values, levels.known & rest, levels.shared & rest)
-    return left, [f"{reason}; left out" for reason in why]
+    # the history is of calls
+    with written_for(PYTHON):
+        return left, [f"{reason}; left out" for reason in why]
 
 
-def _too_few(asked: Asked, name: str, n_shared: int, n_known: int) -> str:
+def _too_few(asked: Asked, name: str, n_shared: int, n_known: int) -> Text:
     """Return how many levels the runs of a task share."""
     words = "training levels"
     if n_shared == 1:
         words = "training level"
-    return f"{name}on={asked.on!r} leaves {n_shared} common {words} of {n_known}"
+    return Text(
+        name, give(on=asked.on), f" leaves {n_shared} common {words} of {n_known}"
+    )
 
 
 def _cure_of_disjoint(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
 from xcurves.core.doubts import Choice, Doubtful
-from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, give
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, Words, give
 from xcurves.frames.columns import Duplicates
 from xcurves.frames.mixed_runs import Named, asks, is_clock, say_unused, telling_apart
 from xcurves.kernels.times.ragged import Rows
@@ -293,7 +293,8 @@ def refuse_negative(frame: pd.DataFrame, level: Floats, named: Named) -> None:
         f"training column {training!r} is negative in {negative.size} rows, first "
         f"{', '.join(map(str, map(tuple, rows)))}",
         Cure(
-            f"Correct it, such as frame[{training!r}].abs(), or name another column in ",
+            Words(f"Correct it, such as frame[{training!r}].abs()", "Correct it"),
+            ", or name another column in ",
             give(training=Verbatim("")),
         ),
     )

@@ -13,7 +13,7 @@ from xcurves.core import labels
 from xcurves.core.known import FIND, Find
 from xcurves.core.labels import DIMS
 from xcurves.core.names import dim_of
-from xcurves.core.refusal import Cure, Refusal, Verbatim, give
+from xcurves.core.refusal import Cure, Missing, Refusal, Verbatim, give
 from xcurves.core.validation import at_one_level
 from xcurves.frames.columns import Duplicates, as_pandas, columns_named, names_of
 from xcurves.frames.grids import AlignMethod, On
@@ -235,6 +235,7 @@ def _reading_of(
         or not _have_labels(frame, asked)
     ):
         return _as_named(frame, said)
+    _refuse_index(frame, said)
     reading = read_frame(
         frame, said | {"coords": kept, "missing_scores": missing_scores}
     )
@@ -243,6 +244,20 @@ def _reading_of(
     if reading.doubt is not None:
         return _as_named(reading.frame, {"tasks": list(reading.tasks)} | said)
     return reading
+
+
+def _refuse_index(frame: pd.DataFrame, said: Mapping[str, Any]) -> None:
+    """Refuse an index that is called like what is to be found: without it, its rows would be read as repeats."""
+    for name in frame.index.names:
+        dim = dim_of(name)
+        role = "tasks" if dim == "task" else dim
+        if dim is not None and role not in said and name not in frame:
+            raise Missing(
+                "extra" if dim == "task" else dim,
+                name,
+                "is an index of the frame, and no column",
+                "Make columns of the index: frame.reset_index()",
+            )
 
 
 def _has(frame: pd.DataFrame, name: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from xcurves.core.named_options import names_options
-from xcurves.core.refusal import UNSAID, Refusal
+from xcurves.core.refusal import UNSAID, Refusal, of_path
 from xcurves.readers import logs
 from xcurves.readers.log_files import check_cells, needed, parsing
 from xcurves.readers.open_files import read_text
@@ -70,7 +70,7 @@ def multirun(root: str | Path, *, source: str | None = None) -> pd.DataFrame:
     }
     if not jobs:
         raise FileNotFoundError(
-            f"path {str(root)!r} holds no jobs of Hydra (.hydra/overrides.yaml). Check the path"
+            f"{of_path(root)} holds no jobs of Hydra (.hydra/overrides.yaml). Check the path"
         )
     first, wanted = next(iter(jobs.items()))
     frames, sources = [], set()

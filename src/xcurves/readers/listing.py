@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from xcurves.core.refusal import Cure, Refusal, Text, Verbatim, Words, give
+from xcurves.core.refusal import Cure, Refusal, Text, Verbatim, give, of_path
 from xcurves.readers.formats import could_be_log, looks_like
 from xcurves.readers.source import Source
 
@@ -59,7 +59,7 @@ def nothing_found(
         or "no files"
     )
     is_file = Path(path).is_file()
-    reason = Words(f"path {str(path)!r}", str(path))
+    reason = of_path(path)
     found = f" holds nothing that is recognised ({has})"
     if is_file:
         found = " is nothing that is recognised"

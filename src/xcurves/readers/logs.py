@@ -14,7 +14,16 @@ import pandas as pd
 from xcurves.core import provenance
 from xcurves.core.direction import looks_like_score
 from xcurves.core.names import dim_of, is_clock, is_step
-from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, WrongType, give
+from xcurves.core.refusal import (
+    UNSAID,
+    Cure,
+    Refusal,
+    Text,
+    Verbatim,
+    WrongType,
+    give,
+    of_path,
+)
 from xcurves.core.validation import check_path
 from xcurves.frames.wide import compiled, whole_numbers
 from xcurves.readers.cells import with_one_unit
@@ -38,7 +47,7 @@ def files_below(root: str | Path, *hidden: str) -> list[Path]:
     if root.is_file():
         return [root]
     if not root.exists():
-        raise FileNotFoundError(f"path {str(root)!r} does not exist. Check the path")
+        raise FileNotFoundError(f"{of_path(root)} does not exist. Check the path")
     found = list[Path]()
     for place, folders, names in os.walk(root):
         folders[:] = [
@@ -63,7 +72,7 @@ def find_logs(root: str | Path, source: Source) -> list[Path]:
     )
     if not found:
         raise FileNotFoundError(
-            f"path {str(root)!r} holds no {source.logs}. Check the path"
+            f"{of_path(root)} holds no {source.logs}. Check the path"
         )
     for path in found:
         check_name(path)
@@ -108,7 +117,7 @@ def read_each_run(
         raise Refusal(
             "path",
             UNSAID,
-            f"path {str(root)!r}: its {source.logs} have no rows",
+            Text(of_path(root), f": its {source.logs} have no rows"),
             "Check what was logged",
         )
     warn_first(empty)

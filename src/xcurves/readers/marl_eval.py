@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from xcurves.core.refusal import UNSAID, Refusal
+from xcurves.core.refusal import UNSAID, Refusal, Text, of_path
 from xcurves.readers import logs
 from xcurves.readers.formats.json_rows import parse
 from xcurves.readers.log_files import check_cells, parsing
@@ -59,7 +59,7 @@ def _metrics(path: str | Path) -> pd.DataFrame:
                     made.insert(len(about), "episode", range(len(made)))
                     frames.append(check_cells(made, file))
     if not frames:
-        raise Refusal("path", UNSAID, f"path {str(path)!r} has no steps of any run")
+        raise Refusal("path", UNSAID, Text(of_path(path), " has no steps of any run"))
     frame = pd.concat(frames, ignore_index=True)
     frame.attrs = {"source": f"marl-eval, {len(of_runs)} runs in {Path(path).name}"}
     return frame

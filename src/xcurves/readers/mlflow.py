@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from xcurves.core.named_options import names_options
-from xcurves.core.refusal import Refusal
+from xcurves.core.refusal import Refusal, of_path
 from xcurves.core.validation import check_path
 from xcurves.readers.log_files import has_sqlite_rows, needed, parsing
 from xcurves.readers.logs import files_below
@@ -79,7 +79,7 @@ def metric_history(store: str | Path) -> pd.DataFrame:
 def _from_files(path: Path) -> list[dict[str, Any]]:
     """Return a row for each value in a database file or a folder of files."""
     if not path.exists():
-        raise FileNotFoundError(f"path {str(path)!r} does not exist. Check the path")
+        raise FileNotFoundError(f"{of_path(path)} does not exist. Check the path")
     with parsing(path, "store of MLflow"):
         if path.is_dir():
             return [row for run in _runs_below(path) for row in _rows_of_folder(*run)]

@@ -15,7 +15,7 @@ import pandas as pd
 
 from xcurves.core import provenance
 from xcurves.core.named_options import names_options
-from xcurves.core.refusal import UNSAID, Refusal, WrongType
+from xcurves.core.refusal import UNSAID, Refusal, WrongType, of_path
 from xcurves.readers.log_files import (
     check_cells,
     has_sqlite_rows,
@@ -206,7 +206,7 @@ def _stored(path: Path) -> dict[str, Any]:
     """Return all studies of a storage in a file."""
     optuna = needed("optuna", "optuna")
     if not path.exists():
-        raise FileNotFoundError(f"path {str(path)!r} does not exist. Check the path")
+        raise FileNotFoundError(f"{of_path(path)} does not exist. Check the path")
     with parsing(path, "storage of Optuna"):
         if not is_database(path):
             return _read(_journal(path), path)
