@@ -154,13 +154,14 @@ def read(
     return _told(frame, known, folders, names)
 
 
-_STARS = str.maketrans({"*": r"\*"})  # which would begin an emphasis
+def _in_docstring(source: Source) -> str:
+    """Return the line of a source, with patterns of files as code: a star alone would begin an emphasis."""
+    files = re.sub(r"[\w.]*\*[\w.*]*", r"``\g<0>``", source.logs)
+    return f'* ``"{source.name}"``: {source.what} ({files})'
+
+
 read.__doc__ = str(read.__doc__).replace(
-    "{sources}",
-    "\n    ".join(
-        f'* ``"{each.name}"``: {each.what} ({each.logs.translate(_STARS)})'
-        for each in SOURCES
-    ),
+    "{sources}", "\n    ".join(map(_in_docstring, SOURCES))
 )
 
 
