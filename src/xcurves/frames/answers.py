@@ -60,7 +60,7 @@ def pass_at(
     -----
     Of ``s`` answers of which ``c`` are right
 
-    .. math:: \mathrm{pass@}k = 1 - \binom{s - c}{k} \Big/ \binom{s}{k},
+    .. math:: \mathrm{pass@}k = 1 - \binom{s - c}{k} / \binom{s}{k},
 
     the share of all choices of ``k`` of them that hold a right one, which has no bias (Chen et al. 2021).
 
@@ -122,7 +122,7 @@ def pass_all(
     -----
     Of ``s`` answers of which ``c`` are right
 
-    .. math:: \mathrm{pass}^k = \binom{c}{k} \Big/ \binom{s}{k},
+    .. math:: \mathrm{pass}^k = \binom{c}{k} / \binom{s}{k},
 
     the share of all choices of ``k`` of them that are all right, which has no bias (Yao et al. 2024).
 
