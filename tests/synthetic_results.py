@@ -50,6 +50,7 @@ PARAMS = {
                         "cvar_lower 0.9", "optimality_gap"],
 }  # fmt: skip
 OPTIONAL = {
+    "per_task",
     "inference",
     "scores_at",
     "scores_at, interval='exact'",

@@ -356,7 +356,7 @@ BAD = [
     ),
     (
         {"strata": "run", "interval": "percentile"},
-        "strata leave nothing to resample; got strata=('run',) of dim=('run',). Leave a dim out",
+        "strata=('run',) leave nothing to resample of dim=('run',). Leave a dim out",
     ),
     (
         {"unit": "draw", "interval": "bca"},

@@ -224,7 +224,7 @@ def test_a_value_that_cannot_be_named_is_an_error_of_its_trial(tmp_path, name):
     error = run_trials(lambda index: {name: 1}, 1, path=tmp_path)["error"].item()
     assert (
         error
-        == f"ValueError: a trial's values need names, not 'run' and without '/'; got {name!r}. Rename it"
+        == f"Refusal: a trial's values need names, not 'run' and without '/'; got {name!r}. Rename it"
     )
 
 

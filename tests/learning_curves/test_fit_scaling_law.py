@@ -300,8 +300,8 @@ def test_points_grids_and_ladders_are_the_same_runs():
     np.testing.assert_allclose(fit.estimate, expected, rtol=2e-3)
 
 
-def test_a_table_that_wandb_exports_is_fitted_in_two_lines(tmp_path):
-    """A row for each run, with its name, its state and settings in quotation marks; crashed runs have no loss."""
+def test_a_table_that_wandb_exports_is_fitted_by_what_the_refusal_says(tmp_path):
+    """A row for each run, with its name, its state and settings in quotation marks; a crashed run is a failed one."""
     table = (
         grid()
         .stack(run=["model_size", "tokens"], create_index=False)
@@ -327,8 +327,12 @@ def test_a_table_that_wandb_exports_is_fitted_in_two_lines(tmp_path):
     expected = xcurves.fit_scaling_law(
         grid().where((grid().model_size > SIZE[0]) | (grid().tokens != TOKENS[3]))
     )
+    assert losses.sel(run="brisk-lake-3") == np.inf
+    with pytest.raises(xcurves.Refusal, match="infinite values") as caught:
+        losses.curves.fit_scaling_law()
+    finite = eval(str(caught.value.cure).split(": ")[1], {"losses": losses, "np": np})
     np.testing.assert_allclose(
-        losses.curves.fit_scaling_law().estimate, expected.estimate, rtol=1e-6
+        finite.curves.fit_scaling_law().estimate, expected.estimate, rtol=1e-6
     )
 
 

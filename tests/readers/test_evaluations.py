@@ -95,5 +95,6 @@ def test_arrays_that_are_no_evaluations_are_refused(a_file, arrays):
     with pytest.raises(
         ValueError,
         match=rf"^{a_file} is cut short, damaged or no .*: (arrays must have one|'results')",
-    ):
+    ) as caught:
         readers.read(a_file, source="evaluations")
+    assert str(caught.value).count(str(a_file)) == 1

@@ -236,7 +236,10 @@ class Refusal(ValueError):
         """What the message says without the cure: the reason, with the argument and the value."""
         audience = _audience.get()
         is_rule = "must " in self.reason
-        unsaid = _is_unsaid(self.value)
+        # What is wrong with a file begins with its path, and may be a rule of a parser: that message is whole.
+        file = (f"{self.value} ", f"{self.value}: ")
+        says_path = self.argument == "path" and self.reason.startswith(file)
+        unsaid = _is_unsaid(self.value) or says_path
         written = audience.argument(self.argument)
         names_itself = (
             self.reason.startswith((self.argument, written))

@@ -82,8 +82,8 @@ def check_design(
     if strata_dims and set(strata_dims) == set(dims):
         raise Refusal(
             "strata",
-            UNSAID,
-            f"leave nothing to resample; got strata={strata_dims} of dim={dims}",
+            strata_dims,
+            f"leave nothing to resample of dim={dims}",
             "Leave a dim out",
         )
 

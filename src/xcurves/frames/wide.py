@@ -12,7 +12,7 @@ import pandas as pd
 from xcurves.core import provenance
 from xcurves.core.labels import DIMS, shown
 from xcurves.core.refusal import Missing, Refusal, WrongType
-from xcurves.frames.summaries import summary_columns, without_summaries
+from xcurves.frames.wide_summaries import summary_columns, without_summaries
 
 CONFIG = "config/"  # before the names of columns that hold the configuration of a run
 

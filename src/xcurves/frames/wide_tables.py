@@ -11,9 +11,9 @@ import pandas as pd
 from xcurves.core.direction import looks_like_score
 from xcurves.core.names import dim_of
 from xcurves.frames.score_columns import NO_NAME, names_score, says_statistic
-from xcurves.frames.summaries import summary_columns
 from xcurves.frames.wide import to_long
 from xcurves.frames.wide_columns import Pattern, fitting_pattern
+from xcurves.frames.wide_summaries import summary_columns
 
 
 def long_form(

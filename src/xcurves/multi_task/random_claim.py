@@ -283,6 +283,7 @@ class RandomClaim:
         plan: plans.FlipPlan,
     ) -> Iterator[tuple[Index, Floats, plans.FlipPlan]]:
         """Yield the numbers of pairs in the families that they have, with the plan of these."""
+        is_exact = is_exact & (n_families > 1)  # others have no p
         for n in np.unique(n_families[is_exact]).astype(int).tolist():
             alike = np.flatnonzero(is_exact & (n_families == n))
             width = rows_that_fit(16 * members.n_families)

@@ -130,12 +130,12 @@ def _overrides(path: Path) -> dict[str, Any]:
         if not isinstance(overrides, list) or not all(
             isinstance(each, str) for each in overrides
         ):
-            raise Refusal("path", UNSAID, "must be a list of texts, name=value")
+            raise ValueError("it must be a list of texts, name=value")
         kept = {}
         for override in overrides:
             name, equals, value = override.lstrip("+~").partition("=")
             if not name or not (equals or override.startswith("~")):
-                raise Refusal("path", UNSAID, f"{override[:40]!r} is no name=value")
+                raise ValueError(f"{override[:40]!r} is no name=value")
             kept[name] = _value(value)
         check_cells(pd.DataFrame([kept]), path)
     return kept

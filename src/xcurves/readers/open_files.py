@@ -278,7 +278,7 @@ def check_database(address: str) -> None:
 
 
 def check_tables(address: str, tables: Iterable[str]) -> None:
-    """Refuse a database in which one of these is a view or computes its columns: what it holds would run when read."""
+    """Raise that in a database one of these is a view or computes its columns: what it holds would run when read."""
     schema = "SELECT lower(name), type, rootpage FROM sqlite_master"
     with closing(connect(address)) as database:
         found = {name: (kind, page) for name, kind, page in database.execute(schema)}
@@ -287,10 +287,10 @@ def check_tables(address: str, tables: Iterable[str]) -> None:
             if kind == "table" and not page:
                 kind = "virtual table"
             if kind != "table":
-                raise Refusal("", UNSAID, f"{table} is a {kind}, no table")
+                raise ValueError(f"{table} is a {kind}, no table")
             columns = database.execute(f'PRAGMA table_xinfo("{table}")')
             if any(hidden for *_, hidden in columns):
-                raise Refusal("", UNSAID, f"{table} has a column that is computed")
+                raise ValueError(f"{table} has a column that is computed")
 
 
 def copy_database(address: str, copy: Path) -> None:

@@ -226,12 +226,10 @@ def _tables() -> list[str]:
 
 
 def _check_rows(path: Path) -> None:
-    """Refuse rows that Optuna does not write, such as trials of no study: it would read past them or fail."""
+    """Raise which rows Optuna does not write, such as trials of no study: it would read past them or fail."""
     with closing(connect(path.as_uri())) as database:
         for table, _, belongs_to, _ in database.execute("PRAGMA foreign_key_check"):
-            raise Refusal(
-                "path", UNSAID, f"a row of {table} belongs to none of {belongs_to}"
-            )
+            raise ValueError(f"a row of {table} belongs to none of {belongs_to}")
         for what, query in _WRONG.items():
             if database.execute(f"{query} LIMIT 1").fetchone():
                 raise ValueError(what)

@@ -79,9 +79,7 @@ def scores(
     ):
         labels[axis] = range(size) if given is None else given
         if len(labels[axis]) != size:
-            raise Refusal(
-                "path", Verbatim(len(labels[axis])), f"{axis}s must name {size}"
-            )
+            raise Refusal(f"{axis}s", Verbatim(len(labels[axis])), f"must name {size}")
     scored = {
         name: pd.Series(
             np.ravel(array),

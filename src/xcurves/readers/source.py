@@ -114,7 +114,7 @@ def read_files(source: Source, files: Sequence[Path], root: Path) -> Run:
 
     step = source.step or _step_of(tables[0])
     if source.records and any(len(rows) and step not in rows for rows in tables):
-        raise Refusal("", UNSAID, "its rows have no step")
+        raise ValueError("its rows have no step")
     if source.furthest and len(tables) > 1:
         tables = [
             max(

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_integer_dtype
 
-from xcurves.core.refusal import UNSAID, Refusal, Verbatim
+from xcurves.core.refusal import Refusal
 from xcurves.readers.formats import delimited
 from xcurves.readers.log_files import Run, say_cut, whole_lines
 from xcurves.readers.open_files import (
@@ -75,17 +75,15 @@ def _monitor(path: Path) -> tuple[pd.DataFrame, float, str]:
             column: pd.to_numeric(rows.pop(name)) for name, column in _MONITOR.items()
         }
         if any(column.isna().any() for column in numbers.values()):
-            raise Refusal("path", UNSAID, "a row lacks r, l or t")
+            raise ValueError("a row lacks r, l or t")
         lengths = numbers["episode_length"]
         if (
             not is_integer_dtype(lengths)
             or (lengths < 0).any()
             or lengths.astype(float).sum() >= 2**63
         ):
-            raise Refusal(
-                "lengths",
-                Verbatim(lengths.max()),
-                "must be whole numbers that sum to less than 2**63",
+            raise ValueError(
+                f"lengths must be whole numbers that sum to less than 2**63; got {lengths.max()}"
             )
     except (ValueError, KeyError) as error:
         raise Refusal(
@@ -116,8 +114,8 @@ def _evaluations(files: Sequence[Path]) -> Run:
         and len(steps) == 1
     )
     if not alike or len(shapes["results"]) != 2:
-        raise Refusal(
-            "arrays", Verbatim(shapes), "must have one shape (timesteps, episodes)"
+        raise ValueError(
+            f"arrays must have one shape (timesteps, episodes); got {shapes}"
         )
 
     n_episodes = shapes["results"][1]

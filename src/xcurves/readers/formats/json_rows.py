@@ -137,7 +137,7 @@ def _batch(lines: Sequence[bytes], path: Path, start: int) -> pd.DataFrame:
             b"[" + b",".join(lines) + b"]", object_pairs_hook=unique_keys
         )
         if len(found) != len(lines):
-            raise Refusal("path", UNSAID, "a line has several values")
+            raise ValueError("a line has several values")
     except ValueError:
         found = [_line(line, path, start + number) for number, line in enumerate(lines)]
     if not all(isinstance(row, dict) for row in found):
