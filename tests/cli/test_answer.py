@@ -426,3 +426,26 @@ def test_published_logs_give_an_answer_with_one_command(name, capsys):
     assert re.search(
         r"^(Shown to differ|No pair is shown to differ)", out, re.MULTILINE
     )
+
+
+@pytest.mark.parametrize("labels", [["sac", "td3", "ppo"], [1, 2, 3]])
+def test_the_others_are_compared_with_one_algorithm_alone(labels, capsys):
+    frame = log(algo=labels, seed=range(6), step=[10, 20])
+    frame.to_csv("mine.csv", index=False)
+    reference = str(labels[1])
+    assert main(["mine.csv", "--reference", reference, *QUICK]) == 0
+    out = capsys.readouterr().out
+    result = xcurves.archive.read("mine-answer.nc")
+    assert result.attrs["reference"] == reference
+    pairs = [f"{label} - {reference}" for label in labels if str(label) != reference]
+    assert sorted(result["pair"].values.tolist()) == sorted(pairs)
+    assert all(pair in out for pair in pairs) or "No pair is shown" in out
+
+
+def test_a_reference_that_is_no_algorithm_is_refused_with_those_that_are(capsys):
+    log(algo=["sac", "td3"], seed=range(6), step=[10, 20]).to_csv("mine.csv")
+    options = ["--algorithm", "algo", "--run", "seed", "--training", "step"]
+    assert main(["mine.csv", *options, "--reference", "tdd", *QUICK]) == 2
+    error = capsys.readouterr().err
+    assert "--reference must be an algorithm of the curves; got 'tdd'" in error
+    assert "Did you mean 'td3'?" in error

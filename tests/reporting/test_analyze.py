@@ -324,3 +324,18 @@ def test_curves_that_are_no_curves_are_refused(curves):
         xcurves.analyze(absent(curves, [6, 6, 5]), paired=True, rng=0)
     with pytest.raises(TypeError, match="Pick one variable"):
         xcurves.analyze(curves.to_dataset())
+
+
+def test_all_parts_compare_with_the_reference_only(curves):
+    name = curves["algorithm"].values[1].item()
+    tree = xcurves.analyze(
+        curves, include=["pairwise", "speedup"], reference=name, n_resamples=99, rng=0
+    )
+    alone = curves.curves.pairwise(reference=name, n_resamples=99, rng=0)
+    assert tree["pairwise"]["pair"].values.tolist() == alone["pair"].values.tolist()
+    np.testing.assert_array_equal(tree["pairwise"]["difference"], alone["difference"])
+    assert tree["speedup"].attrs["reference"] == name
+    assert tree.attrs["reference"] == name
+    assert "reference" not in tree["curves"]["score"].attrs
+    with pytest.raises(xcurves.Refusal, match="reference must be an algorithm"):
+        xcurves.analyze(curves, reference="nobody")

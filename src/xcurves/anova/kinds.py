@@ -183,7 +183,7 @@ PAIRWISE = ResultKind(
         "pairwise",
         1,
         comparable,
-        ("n_resamples", "paired"),
+        ("n_resamples", "paired", "reference"),
         opens=True,
         algorithms=tables.algorithm_table,
         pairs=tables.pairs_of_verdict,

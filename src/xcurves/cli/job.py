@@ -237,7 +237,16 @@ def _analysis(
         include = analyze.answering(curves)
     elif "all" in (include or ["all"]):
         include = None
-    return xcurves.analyze(curves, include=include, **given)
+    reference = _label_of(curves, options.reference)
+    return xcurves.analyze(curves, include=include, reference=reference, **given)
+
+
+def _label_of(curves: xr.DataArray, typed: str | None) -> Any:
+    """Return the label of an algorithm that was typed: labels may be numbers."""
+    for label in curves["algorithm"].to_numpy().tolist():
+        if str(label) == typed:
+            return label
+    return typed
 
 
 def _joined_tasks(curves: xr.DataArray) -> xr.DataArray:

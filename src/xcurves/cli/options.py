@@ -247,13 +247,16 @@ def parser() -> argparse.ArgumentParser:
     words += "with a row for each task and the columns low and high"
     better("--normalize", nargs="?", const="minmax", metavar="HOW", help=words)
     words = f"make an analysis of the parts that fit of {', '.join(parts())}, or all (the default with --report)"
-    words += f". {PAIRS}: all pairs of the answer, also of many algorithms, whose places are printed otherwise"
+    words += f". {PAIRS}: all pairs of the answer, also of many algorithms, whose places are printed "
+    words += "otherwise (what a critical-difference diagram shows)"
     choices = (*parts(), "all", PAIRS)
     add("--include", nargs="+", choices=choices, metavar="PART", help=words)
     words = "what scores are called in tables, sentences and pictures (default: as their column)"
     add("--score-name", metavar="WORDS", help=words)
     words = "what one task is called, a noun: game, site (default: as the column, env of env_name)"
     add("--task-name", metavar="NOUN", help=words)
+    words = "compare the others with this one only"
+    add("--reference", metavar="ALGORITHM", help=words)
     matched = made.add_mutually_exclusive_group()
     words = "run j is matched over algorithms: same fold, seed or data (default: where runs are folds)"
     matched.add_argument("--paired", action="store_true", default=None, help=words)
@@ -285,6 +288,6 @@ def parser() -> argparse.ArgumentParser:
         "--figure",
         type=Path,
         metavar="FILE",
-        help="the picture of the curves: .pdf, .svg or .png",
+        help="the picture of the curves, of many tasks that of their differences: .pdf, .svg, .png or .eps",
     )
     return made

@@ -41,7 +41,7 @@ _REFERENCES = (
     "Westfall & Young (1993), Resampling-Based Multiple Testing, Wiley",
 )
 
-_OPTIONS = ("n_resamples", "paired", "progress")
+_OPTIONS = ("n_resamples", "paired", "progress", "reference")
 
 
 def _n_algorithms(result: xr.Dataset) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from math import prod
 from typing import Any
 
@@ -69,6 +69,7 @@ def analyze(
     *,
     include: Sequence[str] | None = None,
     paired: bool | None = None,
+    reference: Hashable | None = None,
     n_resamples: int | None = None,
     confidence_level: float = 0.95,
     progress: bool | None = None,
@@ -81,11 +82,14 @@ def analyze(
     curves : DataArray, dims (..., algorithm, run, training)
         Scores.
     include : sequence of str, optional
-        The parts to make, by the names of their groups; by default all but those that compare with one algorithm, the
-        one that ``curves.attrs["reference"]`` names, else the first. The message for an unknown part lists all.
+        The parts to make, by the names of their groups; by default all but those that can only compare with one
+        algorithm. The message for an unknown part lists all.
     paired : bool, optional
         Whether run ``j`` is matched over algorithms; for anova, pairwise, profile and comparisons over tasks. None: where
         ``curves.run.attrs["matched"]`` says by what, as `to_dataarray` does of the folds of a data set.
+    reference : hashable, optional
+        An algorithm: pairs are those with it only, "other - reference". None: all pairs, and for parts that can only
+        compare with one the algorithm that ``curves.attrs["reference"]`` names, else the first.
     n_resamples : int, optional
         Largest number of reassignments, for anova, pairwise and profile.
     confidence_level : float, default 0.95
@@ -159,6 +163,11 @@ def analyze(
     curves = check_curves(curves)
     run_checks.check_scored(curves)
     curves = direction.settled(curves, "analyze")
+    of_parts = curves
+    if reference is not None:
+        labels.algorithm_pairs(curves, reference)  # refuses one that is not there
+        # where parts that can only compare with one find it
+        of_parts = curves.assign_attrs(reference=reference)
     entropy = validation.check_rng(rng)
     validation.check_confidence_level(confidence_level)
     if paired is not None:
@@ -166,6 +175,7 @@ def analyze(
     given: dict[str, Any] = {
         "n_resamples": validation.check_count("n_resamples", n_resamples),
         "paired": matched_runs.resolved(curves, paired),
+        "reference": reference,
         "confidence_level": confidence_level,
     }
     for_some = {"progress": progress}
@@ -180,7 +190,7 @@ def analyze(
             with streams.watched() as watch:
                 results[name] = _make(
                     kind,
-                    curves,
+                    of_parts,
                     {**given, **for_some},
                     entropy,
                     asked=include is not None,
